@@ -1,0 +1,39 @@
+/**
+ * The layers of ranklog: imports run downwards only.
+ *
+ *   src  ->  libs/client  ->  libs/kafka-batch
+ *        ->  libs/board-store  ->  libs/contracts  ->  libs/board
+ *
+ * test/project/layers.test.ts breaks each rule once, in a copy, and expects this file to notice.
+ */
+const lib = (name) => `^libs/${name}/`;
+const CLIENTS_AND_NEST = '^node_modules/(@nestjs/|kafkajs|ioredis|rxjs)';
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'libs-never-import-src', severity: 'error', from: { path: '^libs/' }, to: { path: '^(src|test|bench|scripts)/' } },
+    { name: 'product-never-imports-tests', severity: 'error', from: { path: '^(src|libs)/', pathNot: '\\.spec\\.ts$' }, to: { path: '^(test|bench|scripts)/' } },
+    { name: 'board-is-pure', severity: 'error', from: { path: lib('board') }, to: { path: CLIENTS_AND_NEST } },
+    { name: 'board-is-the-bottom', severity: 'error', from: { path: lib('board') }, to: { path: '^libs/(?!board/)' } },
+    { name: 'contracts-import-board-only', severity: 'error', from: { path: lib('contracts') }, to: { path: '^libs/(?!(contracts|board)/)' } },
+    { name: 'contracts-know-no-client', severity: 'error', from: { path: lib('contracts') }, to: { path: CLIENTS_AND_NEST } },
+    { name: 'board-store-knows-no-kafka', severity: 'error', from: { path: lib('board-store') }, to: { path: '^(libs/(kafka-batch|client)/|node_modules/(kafkajs|@nestjs/))' } },
+    { name: 'kafka-batch-knows-no-boards', severity: 'error', from: { path: lib('kafka-batch') }, to: { path: '^(libs/(?!kafka-batch/)|node_modules/ioredis)' } },
+    { name: 'client-knows-no-redis', severity: 'error', from: { path: lib('client') }, to: { path: '^(libs/board-store/|node_modules/(ioredis|@nestjs/))' } },
+    { name: 'libs-are-entered-by-their-index', severity: 'error', from: { path: '^src/' }, to: { path: '^libs/[^/]+/(?!index\\.ts$)' } },
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    { name: 'no-dev-dependencies-in-product', severity: 'error', from: { path: '^(src|libs)/', pathNot: '\\.spec\\.ts$' }, to: { dependencyTypes: ['npm-dev'] } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^dist/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['ranklog-source', 'import', 'require', 'node', 'default', 'types'],
+      extensions: ['.ts', '.mjs', '.js', '.cjs', '.json'],
+    },
+  },
+};

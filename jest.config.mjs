@@ -1,0 +1,39 @@
+/** @type {import('jest').Config} */
+const shared = {
+  testEnvironment: 'node',
+  // The sources, not dist: see "imports" in package.json.
+  testEnvironmentOptions: { customExportConditions: ['ranklog-source', 'node', 'node-addons'] },
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleFileExtensions: ['ts', 'mjs', 'js', 'cjs', 'json', 'node'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.services'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2023',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true },
+        },
+        module: { type: 'es6' },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+  setupFiles: ['reflect-metadata'],
+};
+
+/** `unit` needs no server; `system` runs on the Kafka and Redis of scripts/services. */
+export default {
+  projects: [
+    { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{src,libs}/**/*.spec.ts'] },
+    {
+      ...shared,
+      displayName: 'system',
+      testMatch: ['<rootDir>/test/**/*.test.ts'],
+      globalSetup: '<rootDir>/test/support/global-setup.mjs',
+    },
+  ],
+  testTimeout: 60_000,
+};
