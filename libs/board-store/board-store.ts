@@ -1,0 +1,140 @@
+import type { Redis } from 'ioredis';
+import { definitionHash, definitionText, parseDefinitionText, type BoardDefinition } from '#board';
+import { applyArguments } from './apply-arguments.js';
+import { BoardNeedsBuildError, ShardCountError } from './errors.js';
+import type { KeySpace } from './keys.js';
+import { defineScripts } from './scripts.js';
+import { shardOf } from './shard.js';
+import type { ApplyCall, ApplyOutcome, LiveBoard } from './types.js';
+import { parseVerdict } from './verdict-text.js';
+
+/** What lua/apply.lua answers when it wrote nothing. */
+const REFUSALS: Readonly<Record<number, ApplyOutcome>> = {
+  [-1]: { status: 'generationChanged' },
+  [-2]: { status: 'rolledBack' },
+};
+
+/** Writes to the boards in Redis. Every method may be repeated: a lost reply does no harm. */
+export class BoardStore {
+  readonly #shards: number;
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: KeySpace,
+    { shards }: { shards: number },
+  ) {
+    this.#shards = shards;
+    defineScripts(redis);
+  }
+
+  get shards(): number {
+    return this.#shards;
+  }
+
+  shardOf(board: string): number {
+    return shardOf(board, this.#shards);
+  }
+
+  /** The shard of a partition's records that belong to no board. */
+  homeShard(partition: number): number {
+    return partition % this.#shards;
+  }
+
+  /** Fixes the number of shards, or checks it. @throws ShardCountError */
+  async claimShards(): Promise<void> {
+    const key = this.keys.shards();
+    await this.redis.setnx(key, this.#shards);
+    const stored = Number(await this.redis.get(key));
+    if (stored !== this.#shards) throw new ShardCountError(this.#shards, stored);
+  }
+
+  /**
+   * The live generation of the board: a new, empty one, or the one that is there, whatever its definition.
+   * @throws BoardNeedsBuildError when there is none, and events were applied before.
+   */
+  async registerBoard(definition: BoardDefinition): Promise<LiveBoard> {
+    const { board } = definition;
+    const shard = this.shardOf(board);
+    const generation = await this.redis.ranklogRegister(
+      3,
+      this.keys.live(shard),
+      this.keys.watermarks(shard),
+      this.keys.definitions(shard),
+      board,
+      definitionHash(definition),
+      definitionText(definition),
+    );
+    const text = await this.redis.hget(this.keys.definitions(shard), generation);
+    if (text === null) throw new BoardNeedsBuildError(board);
+    return { board, generation, definition: parseDefinitionText(text) };
+  }
+
+  /** The live boards of all shards. Cost: a call a shard. */
+  async liveBoards(): Promise<Map<string, LiveBoard>> {
+    return readLiveBoards(this.redis, this.keys, this.#shards);
+  }
+
+  /** The watermark of a partition in each shard, -1 for none. */
+  async watermarks(partition: number): Promise<number[]> {
+    return this.#perShard(
+      (shard) => this.redis.hget(this.keys.watermarks(shard), String(partition)),
+      -1,
+    );
+  }
+
+  /** The published position of a partition as Redis remembers it, 0 for none. */
+  async publishedPosition(partition: number): Promise<number> {
+    const remembered = await this.#perShard(
+      (shard) => this.redis.hget(this.keys.published(shard), String(partition)),
+      0,
+    );
+    return Math.max(...remembered);
+  }
+
+  /** Applies a call in one atomic step and answers the verdicts of its entries: see lua/apply.lua. */
+  async apply(call: ApplyCall): Promise<ApplyOutcome> {
+    const reply = await this.redis.ranklogApply(...applyArguments(this.keys, call));
+    if (!Array.isArray(reply)) {
+      const refusal = REFUSALS[reply];
+      if (refusal === undefined)
+        throw new Error(`lua/apply.lua answered ${reply}, a code that is not known`);
+      return refusal;
+    }
+    const [watermark, ...verdicts] = reply;
+    return {
+      status: 'applied',
+      watermark: Number(watermark),
+      verdicts: verdicts.map(parseVerdict),
+    };
+  }
+
+  async #perShard(
+    read: (shard: number) => Promise<string | null>,
+    missing: number,
+  ): Promise<number[]> {
+    const shards = Array.from({ length: this.#shards }, (_, shard) => shard);
+    const values = await Promise.all(shards.map(read));
+    return values.map((value) => (value === null ? missing : Number(value)));
+  }
+}
+
+/** The live boards of all shards, from the pointers and the definitions that they point to. */
+export async function readLiveBoards(
+  redis: Redis,
+  keys: KeySpace,
+  shards: number,
+): Promise<Map<string, LiveBoard>> {
+  const boards = new Map<string, LiveBoard>();
+  for (let shard = 0; shard < shards; shard++) {
+    const [live, definitions] = await Promise.all([
+      redis.hgetall(keys.live(shard)),
+      redis.hgetall(keys.definitions(shard)),
+    ]);
+    for (const [board, generation] of Object.entries(live)) {
+      const text = definitions[generation];
+      if (text !== undefined)
+        boards.set(board, { board, generation, definition: parseDefinitionText(text) });
+    }
+  }
+  return boards;
+}

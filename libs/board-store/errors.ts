@@ -1,0 +1,48 @@
+/** Another number of shards than the one the boards were made with: their events would be looked for elsewhere. */
+export class ShardCountError extends Error {
+  constructor(
+    readonly configured: number,
+    readonly stored: number,
+  ) {
+    super(
+      `the boards in Redis were made with ${stored} shard(s), the settings say ${configured}; set RANKLOG_SHARDS=${stored}, or use another RANKLOG_REDIS_PREFIX to start anew`,
+    );
+    this.name = 'ShardCountError';
+  }
+}
+
+/** A board that is new while the log was read already: its past events would be missing. */
+export class BoardNeedsBuildError extends Error {
+  constructor(readonly board: string) {
+    super(
+      `board "${board}" is new, but events of the log were applied before it was defined, so it would start without them; ` +
+        'replay the whole log with another RANKLOG_REDIS_PREFIX and RANKLOG_GROUP',
+    );
+    this.name = 'BoardNeedsBuildError';
+  }
+}
+
+/** A read of a board that has no live generation. */
+export class UnknownBoardError extends Error {
+  constructor(
+    readonly board: string,
+    readonly known: readonly string[],
+  ) {
+    super(
+      `there is no board "${board}"; ${known.length === 0 ? 'no board is live' : `live boards: ${known.join(', ')}`}`,
+    );
+    this.name = 'UnknownBoardError';
+  }
+}
+
+/** A read of a view in which nobody is ranked. */
+export class UnknownViewError extends Error {
+  constructor(
+    readonly board: string,
+    readonly view: string,
+    readonly known: readonly string[],
+  ) {
+    super(`board "${board}" has no view "${view}"`);
+    this.name = 'UnknownViewError';
+  }
+}

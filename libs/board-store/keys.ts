@@ -1,0 +1,58 @@
+/**
+ * Every key name of ranklog in Redis. All keys of a shard carry its hash tag, so a script touches one cluster slot.
+ *
+ * | key | type | holds |
+ * | --- | --- | --- |
+ * | `<prefix>:shards` | string | number of shards; fixed when the first instance starts |
+ * | `<prefix>:{<shard>}:live` | hash | board -> id of its live generation |
+ * | `<prefix>:{<shard>}:watermarks` | hash | partition -> last offset whose effect is here |
+ * | `<prefix>:{<shard>}:published` | hash | partition -> published position, as last heard from Kafka |
+ * | `<prefix>:{<shard>}:outbox:<partition>` | zset | verdicts by offset, from the published position on |
+ * | `<prefix>:{<shard>}:definitions` | hash | generation -> JSON of its definition |
+ * | `<prefix>:{<shard>}:<generation>:views` | hash | view -> view version |
+ * | `<prefix>:{<shard>}:<generation>:ranking:<view>` | zset | member and score: see sort-key.ts in libs/board |
+ * | `<prefix>:{<shard>}:<generation>:players:<view>` | hash | player id -> state: see state.ts in libs/board |
+ */
+export class KeySpace {
+  constructor(readonly prefix: string) {}
+
+  shards(): string {
+    return `${this.prefix}:shards`;
+  }
+
+  live(shard: number): string {
+    return this.#key(shard, 'live');
+  }
+
+  watermarks(shard: number): string {
+    return this.#key(shard, 'watermarks');
+  }
+
+  published(shard: number): string {
+    return this.#key(shard, 'published');
+  }
+
+  outbox(shard: number, partition: number): string {
+    return this.#key(shard, `outbox:${partition}`);
+  }
+
+  definitions(shard: number): string {
+    return this.#key(shard, 'definitions');
+  }
+
+  views(shard: number, generation: string): string {
+    return this.#key(shard, `${generation}:views`);
+  }
+
+  ranking(shard: number, generation: string, view: string): string {
+    return this.#key(shard, `${generation}:ranking:${view}`);
+  }
+
+  players(shard: number, generation: string, view: string): string {
+    return this.#key(shard, `${generation}:players:${view}`);
+  }
+
+  #key(shard: number, name: string): string {
+    return `${this.prefix}:{${shard}}:${name}`;
+  }
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
+
+/** The Lua scripts of lua/, by their commands on a client that defineScripts has prepared. */
+const SCRIPTS = {
+  ranklogApply: 'apply.lua',
+  ranklogPage: 'page.lua',
+  ranklogRank: 'rank-of.lua',
+  ranklogRegister: 'register.lua',
+} as const;
+
+type Arguments = [numberOfKeys: number, ...keysAndArguments: (string | number)[]];
+
+declare module 'ioredis' {
+  interface Redis {
+    ranklogApply(...args: Arguments): Promise<number | string[]>;
+    ranklogPage(...args: Arguments): Promise<string[]>;
+    ranklogRank(...args: Arguments): Promise<string[] | null>;
+    ranklogRegister(...args: Arguments): Promise<string>;
+  }
+}
+
+const FOLDER = new URL('./lua/', import.meta.url);
+const INCLUDE = /^-- include (\S+)$/gm;
+
+/**
+ * Makes the scripts commands of this client: EVALSHA, and EVAL only when the server does not know the script.
+ * Safe to call more than once on a client.
+ */
+export function defineScripts(redis: Redis): void {
+  for (const [name, file] of Object.entries(SCRIPTS))
+    if (!(name in redis)) redis.defineCommand(name, { lua: scriptText(file) });
+}
+
+/** The text of a script, its `-- include FILE` lines replaced by the files: the same for every call. */
+export function scriptText(file: string): string {
+  return readFileSync(new URL(file, FOLDER), 'utf8').replace(INCLUDE, (_, included: string) =>
+    scriptText(included),
+  );
+}

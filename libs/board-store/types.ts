@@ -1,0 +1,75 @@
+import type { BoardDefinition, ResolvedEvent } from '#board';
+
+/** A board's live generation, as Redis has it. */
+export interface LiveBoard {
+  readonly board: string;
+  readonly generation: string;
+  readonly definition: BoardDefinition;
+}
+
+/** What is known of one record of the log before it is applied: an event of a live board, or why it can't be one. */
+export type ApplyEntry = EventEntry | DeadLetterEntry;
+export interface EventEntry {
+  readonly kind: 'event';
+  readonly offset: number;
+  readonly board: string;
+  readonly event: ResolvedEvent;
+}
+export interface DeadLetterEntry {
+  readonly kind: 'deadLetter';
+  readonly offset: number;
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** One atomic step: a run of consecutive offsets of one partition, the part of it that concerns one shard. */
+export interface ApplyCall {
+  readonly shard: number;
+  readonly partition: number;
+  /** The watermark that the caller believes in; -1 for none. */
+  readonly believed: number;
+  /** The published position. `through` lies below it, or no entry does: a call never straddles it. */
+  readonly published: number;
+  /** Last offset of the run: what the watermark becomes. */
+  readonly through: number;
+  readonly entries: readonly ApplyEntry[];
+  /** The generations that the caller believes live, at least of the boards in `entries`. */
+  readonly boards: ReadonlyMap<string, LiveBoard>;
+}
+
+export type ApplyOutcome =
+  | {
+      readonly status: 'applied';
+      readonly watermark: number;
+      readonly verdicts: readonly Verdict[];
+    }
+  | { readonly status: 'generationChanged' }
+  | { readonly status: 'rolledBack' };
+
+/** What became of one record; records without a verdict changed nothing. Complete without a definition. */
+export type Verdict = RankChangeVerdict | DeadLetterVerdict;
+export interface RankChangeVerdict {
+  readonly kind: 'rankChange';
+  readonly offset: number;
+  readonly generation: string;
+  readonly changes: readonly ViewChange[];
+}
+export interface DeadLetterVerdict {
+  readonly kind: 'deadLetter';
+  readonly offset: number;
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** A player's movement in one view. `before` is null for a player who was not in it. */
+export interface ViewChange {
+  readonly view: string;
+  readonly version: number;
+  readonly before: Placing | null;
+  readonly after: Placing;
+}
+export interface Placing {
+  readonly rank: number;
+  readonly competitionRank: number;
+  readonly columns: Readonly<Record<string, string>>;
+}
