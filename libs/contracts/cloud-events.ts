@@ -1,0 +1,50 @@
+import { headerText, type RecordHeaders } from './record.js';
+
+export const SCORE_EVENT_TYPE = 'ranklog.score-event.v1';
+export const RANK_CHANGED_TYPE = 'ranklog.rank-changed.v1';
+
+/** Headers of CloudEvents 1.0, Kafka binding, binary mode. */
+export function cloudEventHeaders({
+  id,
+  type,
+  source,
+}: {
+  id: string;
+  type: string;
+  source: string;
+}) {
+  return {
+    ce_id: id,
+    ce_type: type,
+    ce_source: source,
+    ce_specversion: '1.0',
+    'content-type': 'application/json',
+  };
+}
+
+/**
+ * Why a record can't be taken for a JSON event, by its CloudEvents headers; undefined when it can.
+ * A record without them is plain JSON.
+ */
+export function cloudEventProblem(headers: RecordHeaders): string | undefined {
+  const contentType = headerText(headers, 'content-type')?.toLowerCase().split(';')[0]?.trim();
+  if (contentType?.startsWith('application/cloudevents') === true)
+    return `content-type ${quote(contentType)} is structured mode; send binary mode: attributes in ce_ headers, the score event as value`;
+  const version = headerText(headers, 'ce_specversion');
+  if (version === undefined) return undefined;
+  if (version !== '1.0') return `ce_specversion ${quote(version)} is not supported; send 1.0`;
+  if (
+    contentType !== undefined &&
+    contentType !== 'application/json' &&
+    !contentType.endsWith('+json')
+  )
+    return `content-type ${quote(contentType)} is not JSON; send application/json`;
+  const type = headerText(headers, 'ce_type');
+  if (type?.startsWith('ranklog.') === true && type !== SCORE_EVENT_TYPE)
+    return `ce_type ${quote(type)} is no score event; send ${SCORE_EVENT_TYPE} or a type of your own`;
+  return undefined;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 80));
+}

@@ -1,0 +1,33 @@
+import { Ajv, type SchemaObject } from 'ajv';
+import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
+import {
+  targetConstructorToSchema,
+  validationMetadatasToSchemas,
+} from 'class-validator-jsonschema';
+import { getMetadataStorage } from 'class-validator';
+import { RULES } from './decorators.js';
+
+const options = {
+  classValidatorMetadataStorage: getMetadataStorage(),
+  classTransformerMetadataStorage: defaultMetadataStorage,
+  refPointerPrefix: '#/definitions/',
+  additionalConverters: Object.fromEntries(
+    Object.keys(RULES).map((name) => [name, { ranklogRule: name }]),
+  ),
+};
+
+/**
+ * A validator compiled from the class-validator decorators of a class: the same verdicts, some ten times faster
+ * (test: contracts/verdicts.spec.ts). It only says yes or no; class-validator explains.
+ */
+export function compileValidator<T>(target: new () => T): (value: unknown) => value is T {
+  const ajv = new Ajv({ allErrors: false, strictTypes: false });
+  ajv.addKeyword({ keyword: 'ranklogRule', schemaType: 'string', compile: predicate });
+  const definitions = validationMetadatasToSchemas(options);
+  const schema = targetConstructorToSchema(target, options);
+  return ajv.compile<T>({ ...schema, definitions } as SchemaObject);
+}
+
+function predicate(name: keyof typeof RULES): (value: unknown) => boolean {
+  return RULES[name].holds;
+}

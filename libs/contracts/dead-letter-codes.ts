@@ -1,0 +1,37 @@
+/**
+ * Every reason for which a record becomes a dead letter: what is wrong, and what to do.
+ * docs/reference/dead-letters.md is this list (test: libs/contracts/dead-letter-codes.spec.ts).
+ */
+export const DEAD_LETTER_CODES = {
+  EMPTY_VALUE:
+    'The record has no value (null or empty). Do not send tombstones to the score topic.',
+  NOT_UTF8: 'The value is not UTF-8. Send JSON in UTF-8.',
+  NOT_JSON:
+    'The value is not JSON, or nested too deeply to be read. Send one JSON object a record.',
+  NOT_AN_OBJECT: 'The value is JSON, but not an object. Send one score event a record.',
+  UNSUPPORTED_CLOUDEVENT:
+    'The CloudEvents headers name another version, type or content than ranklog takes. Use binary mode, version 1.0, JSON; or send plain JSON without the headers.',
+  INVALID_ID:
+    'board, playerId or eventId is missing or no id. Use 1 to 128 bytes of UTF-8 without control characters or lone surrogates.',
+  INVALID_NUMBER:
+    'delta or a value in deltas is no exact decimal. Send a decimal string such as "12.50", without exponent or spaces.',
+  DELTA_OR_DELTAS: 'The event has both delta and deltas, or neither. Send one of them.',
+  INVALID_TIME: 'occurredAt is no RFC 3339 time with a zone, or outside the years 0001 to 9999.',
+  INVALID_ATTRIBUTES: 'attributes is no object of strings. Send names and values as strings.',
+  UNKNOWN_BOARD: 'No live board has this name. Add it to the boards file, or mend the name.',
+  UNKNOWN_COLUMN: 'deltas names a column that the board does not have.',
+  MISSING_COLUMN:
+    'A column that keeps the best or the latest value is not in the event. Send it in every event.',
+  DELTA_NEEDS_ONE_COLUMN:
+    'delta is for boards of one column. Send deltas with a value for each column.',
+  MISSING_DIMENSION: 'The event lacks an attribute that the board is ranked by.',
+  TOO_MANY_DECIMALS:
+    'A value has more decimals than its column. Round it before sending, or give the column more decimals.',
+  OUT_OF_RANGE: 'A value is beyond +-(2^53-1) minor units of its column.',
+  SUM_OUT_OF_RANGE:
+    'The sum of a column would leave +-(2^53-1) minor units. The event changed nothing.',
+  TOO_FAR_AHEAD:
+    "occurredAt lies further after the record's timestamp than maxAhead of the board. Mend the producer's clock.",
+} as const;
+
+export type DeadLetterCode = keyof typeof DEAD_LETTER_CODES;

@@ -1,0 +1,56 @@
+import { ValidateBy, ValidateIf } from 'class-validator';
+import { isAttributes, isId, MOST_ATTRIBUTE_BYTES, MOST_ID_BYTES } from './ids.js';
+import { isColumns, isDelta, isDeltas, MOST_NUMBER_DIGITS } from './numbers.js';
+import { isEventTime } from './time.js';
+
+/** A rule of the contracts: one predicate for class-validator and for the compiled validators, and what it allows. */
+interface Rule {
+  readonly holds: (value: unknown) => boolean;
+  readonly allows: string;
+}
+
+const NUMBER = `a decimal string such as "12" or "-0.5" (no exponent, no spaces), or a JSON number of at most ${MOST_NUMBER_DIGITS} significant digits; send larger ones as a string`;
+
+/** All rules by name; the name is also that of the class-validator constraint. */
+export const RULES = {
+  ranklogId: {
+    holds: isId,
+    allows: `a string of 1 to ${MOST_ID_BYTES} bytes of UTF-8 without control characters or lone surrogates`,
+  },
+  ranklogDelta: { holds: isDelta, allows: NUMBER },
+  ranklogDeltas: {
+    holds: isDeltas,
+    allows: `an object with a value for at least one column, each ${NUMBER}`,
+  },
+  ranklogTime: {
+    holds: isEventTime,
+    allows: 'an RFC 3339 time with a zone, years 0001 to 9999, such as "2026-11-20T09:00:00.123Z"',
+  },
+  ranklogAttributes: {
+    holds: isAttributes,
+    allows: `an object of strings: names as ids, values of 1 to ${MOST_ATTRIBUTE_BYTES} bytes without control characters or lone surrogates`,
+  },
+  ranklogColumns: {
+    holds: isColumns,
+    allows: 'an object of decimal strings by column',
+  },
+} as const satisfies Record<string, Rule>;
+
+const rule = (name: keyof typeof RULES) => (): PropertyDecorator =>
+  ValidateBy({
+    name,
+    validator: {
+      validate: RULES[name].holds,
+      defaultMessage: (info) => `${info?.property ?? name} must be ${RULES[name].allows}`,
+    },
+  });
+
+export const IsId = rule('ranklogId');
+export const IsDelta = rule('ranklogDelta');
+export const IsDeltas = rule('ranklogDeltas');
+export const IsEventTime = rule('ranklogTime');
+export const IsColumns = rule('ranklogColumns');
+export const IsAttributes = rule('ranklogAttributes');
+
+/** May be absent; null is a value like any other (class-validator's own IsOptional lets it pass). */
+export const MayBeAbsent = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);

@@ -1,0 +1,77 @@
+import { isDecimal } from '#board';
+import { parse as parseLossless } from 'lossless-json';
+import { hasSafeDigits, MOST_NUMBER_DIGITS } from './numbers.js';
+import type { ScoreEvent } from './score-event.js';
+
+/** The values of an event as decimal texts: one for a board's only column, or one for each column. */
+export interface ExactDeltas {
+  readonly delta?: string;
+  readonly deltas?: Readonly<Record<string, string>>;
+}
+
+type Result =
+  | { readonly ok: true; readonly deltas: ExactDeltas }
+  | { readonly ok: false; readonly detail: string };
+
+/** A number somewhere in a JSON text that JSON.parse may have changed: one with an exponent, or a long one. */
+const DOUBTFUL_NUMBER = /[:[,]\s*-?(?:[\d.]{16}|[\d.]+[eE])/;
+
+/**
+ * The values of an event exactly as they were written. JSON.parse turns 1e3 into 1000 and rounds long numbers, so
+ * where the text holds such a number the numbers are read again as text.
+ */
+export function exactDeltas(event: ScoreEvent, text: string): Result {
+  const plain = plainTexts(event);
+  const doubtful =
+    DOUBTFUL_NUMBER.test(text) || Object.values(plain).some((number) => !isDecimal(number));
+  if (!doubtful) return { ok: true, deltas: shape(event, plain) };
+  return fromSource(event, text);
+}
+
+const ONLY = '';
+
+/** Values by column, a lone delta under the name ''. */
+function plainTexts({ delta, deltas }: ScoreEvent): Record<string, string> {
+  if (deltas === undefined) return { [ONLY]: String(delta) };
+  const texts: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const name in deltas) texts[name] = String(deltas[name]);
+  return texts;
+}
+
+function shape({ deltas }: ScoreEvent, texts: Record<string, string>): ExactDeltas {
+  return deltas === undefined ? { delta: texts[ONLY] ?? '' } : { deltas: texts };
+}
+
+class NumberText {
+  constructor(readonly text: string) {}
+}
+
+function fromSource(event: ScoreEvent, text: string): Result {
+  const source = readNumbersAsText(text);
+  if (source === undefined)
+    return { ok: false, detail: 'the event is nested too deeply to read its numbers exactly' };
+  const written = event.deltas === undefined ? { [ONLY]: source.delta } : source.deltas;
+  const texts = plainTexts(event);
+  for (const [name, value] of Object.entries(written ?? {})) {
+    if (!(value instanceof NumberText)) continue;
+    if (!isDecimal(value.text) || !hasSafeDigits(value.text))
+      return { ok: false, detail: refusal(name, value.text) };
+    texts[name] = value.text;
+  }
+  return { ok: true, deltas: shape(event, texts) };
+}
+
+function readNumbersAsText(
+  text: string,
+): { delta?: unknown; deltas?: Record<string, unknown> } | undefined {
+  try {
+    return parseLossless(text, null, (number) => new NumberText(number)) as { delta?: unknown };
+  } catch {
+    return undefined; // JSON.parse has taken the text, so this is the depth of the nesting
+  }
+}
+
+function refusal(name: string, number: string): string {
+  const field = name === ONLY ? 'delta' : `deltas.${name}`;
+  return `${field} is ${number.slice(0, 80)}, which has an exponent or more than ${MOST_NUMBER_DIGITS} significant digits; send it as a decimal string, without exponent`;
+}

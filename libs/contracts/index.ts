@@ -1,0 +1,10 @@
+export * from './cloud-events.js';
+export * from './dead-letter.js';
+export * from './dead-letter-codes.js';
+export * from './decode-score-event.js';
+export { isId } from './ids.js';
+export * from './rank-change.js';
+export * from './record.js';
+export { isScoreEvent, ScoreEvent } from './score-event.js';
+export * from './time.js';
+export * from './topics.js';

@@ -1,0 +1,19 @@
+/** The topics of one ranklog. Results of partition p of the score topic are in partition p of the result topics. */
+export interface TopicNames {
+  readonly scoreEvents: string;
+  readonly rankChanges: string;
+  readonly leaderChanges: string;
+  readonly definitions: string;
+  readonly deadLetters: string;
+}
+
+/** The topic names under a prefix. */
+export function topicNames(prefix: string): TopicNames {
+  return {
+    scoreEvents: `${prefix}.score-events`,
+    rankChanges: `${prefix}.rank-changes`,
+    leaderChanges: `${prefix}.leader-changes`,
+    definitions: `${prefix}.definitions`,
+    deadLetters: `${prefix}.dead-letters`,
+  };
+}
