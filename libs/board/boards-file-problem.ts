@@ -19,7 +19,7 @@ function unescapePointer(part: string): string {
 }
 
 function reason(error: ErrorObject): string {
-  const { keyword, data, propertyName, message } = error;
+  const { keyword, data, propertyName } = error;
   const params = error.params as Record<string, unknown>;
   const schema = error.parentSchema as { description?: string; properties?: object } | undefined;
   switch (keyword) {
@@ -29,14 +29,12 @@ function reason(error: ErrorObject): string {
       return `"${String(params['missingProperty'])}" is missing`;
     case 'enum':
       return `${show(data)} is not allowed; use ${(params['allowedValues'] as string[]).join(', ')}`;
-    case 'pattern':
-      return `${show(propertyName ?? data)} is not allowed; use ${schema?.description ?? 'another form'}`;
-    case 'type':
-      return `${show(data)} is not allowed; use ${article(String(params['type']))}`;
     case 'uniqueItems':
       return `${show(data)} holds one entry twice`;
+    case 'maxItems':
+      return `${(data as unknown[]).length} entries are too many; use ${schema?.description ?? 'fewer'}`;
     default:
-      return `${show(data)} ${message ?? 'is not allowed'}`;
+      return `${show(propertyName ?? data)} is not allowed; use ${schema?.description ?? 'another value'}`;
   }
 }
 
@@ -44,12 +42,9 @@ function fieldNames(properties: object | undefined): string {
   return Object.keys(properties ?? {}).join(', ');
 }
 
-function article(type: string): string {
-  return `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type === 'object' ? 'object (name: value pairs)' : type}`;
-}
-
 function show(value: unknown): string {
-  const text = JSON.stringify(value) as string | undefined;
-  if (text === undefined) return 'nothing';
+  if (value === null) return 'an empty value';
+  if (typeof value === 'number') return String(value);
+  const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import ms from 'ms';
-import { LineCounter, parseDocument, type YAMLError } from 'yaml';
+import { isScalar, LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { describeProblem } from './boards-file-problem.js';
 import type { BoardDefinition, Column, Ties, Window } from './definition.js';
 import { BOARDS_FILE_SCHEMA } from './definition-schema.js';
@@ -34,7 +34,7 @@ const validate = new Ajv({
 }).compile<BoardsFile>(BOARDS_FILE_SCHEMA);
 
 /**
- * The boards of a YAML text, in its order, defaults filled in.
+ * The boards of a YAML text, defaults filled in, in its order (names that are whole numbers come first).
  * @throws BoardsFileError with all problems at once.
  */
 export function parseBoardsFile(text: string, fileName: string): BoardDefinition[] {
@@ -57,22 +57,49 @@ export function parseBoardsFile(text: string, fileName: string): BoardDefinition
 
 function parseYaml(text: string, fileName: string): unknown {
   const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, prettyErrors: false, uniqueKeys: true });
+  const document = parseDocument(text, {
+    lineCounter,
+    prettyErrors: false,
+    logLevel: 'error',
+    uniqueKeys: (a, b) => keyText(a) === keyText(b),
+  });
   const place = (error: YAMLError) => lineCounter.linePos(error.pos[0]).line;
   if (document.errors.length > 0)
     throw new BoardsFileError(
       document.errors.map((error) => `${fileName}:${place(error)}: ${yamlProblem(error, text)}`),
     );
-  return document.toJS();
+  try {
+    return document.toJS();
+  } catch (error) {
+    // What only shows when aliases are followed: one without its anchor, or far too many.
+    if (!(error instanceof ReferenceError)) throw error;
+    throw new BoardsFileError([`${fileName}: not valid YAML: ${error.message}`]);
+  }
+}
+
+/** Keys as the board's names: `1` and `"1"` are one. */
+function keyText(key: unknown): unknown {
+  return isScalar(key) ? String(key.value) : key;
 }
 
 function yamlProblem(error: YAMLError, text: string): string {
-  if (error.code !== 'DUPLICATE_KEY') return `not valid YAML: ${error.message}`;
-  const key = /^[^\s:]*/.exec(text.slice(error.pos[0]))?.[0] ?? '';
-  return `"${key}" is defined twice; every name may occur once`;
+  switch (error.code) {
+    case 'DUPLICATE_KEY':
+      return `${firstKey(text.slice(error.pos[0]))} is defined twice; every name may occur once`;
+    case 'MULTIPLE_DOCS':
+      return 'a second YAML document begins here; a boards file is one document';
+    default:
+      return `not valid YAML: ${error.message}`;
+  }
 }
 
-/** `anyOf`-like follow-up errors of ajv say nothing that the first one has not said. */
+/** The key that a text begins with, quoted. */
+function firstKey(text: string): string {
+  const [quoted, plain] = /^"[^"]*"|^'[^']*'|^([^\s:]*)/.exec(text) ?? [''];
+  return plain === undefined ? quoted : `"${plain}"`;
+}
+
+/** ajv reports a bad name twice, the second time as `propertyNames`, without the reason. */
 function schemaProblems(errors: readonly ErrorObject[], fileName: string): string[] {
   return errors
     .filter(({ keyword }) => keyword !== 'propertyNames')

@@ -1,18 +1,28 @@
 import { ORDERS, TIES, UPDATES, WINDOWS } from './definition.js';
 
-const name = (what: string, pattern: string) => ({ type: 'string', pattern, description: what });
-
-const ATTRIBUTE_NAME = '^[A-Za-z_][A-Za-z0-9_.-]{0,63}$';
+/** Every `description` completes "use ...": it is what an error says is allowed. */
+const attributeName = {
+  type: 'string',
+  pattern: '^[A-Za-z_][A-Za-z0-9_.-]{0,63}$',
+  description: 'a letter or _, then up to 63 letters, digits, _ . or -',
+} as const;
 
 const columnSchema = {
   type: 'object',
+  description: 'fields of a column, such as {name: points}',
   additionalProperties: false,
   required: ['name'],
   properties: {
-    name: name('a letter or _, then up to 63 letters, digits, _ . or -', ATTRIBUTE_NAME),
+    name: attributeName,
     update: { enum: UPDATES, default: 'sum' },
     order: { enum: ORDERS, default: 'desc' },
-    decimals: { type: 'integer', minimum: 0, maximum: 15, default: 0 },
+    decimals: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 15,
+      default: 0,
+      description: 'a whole number from 0 to 15',
+    },
   },
 } as const;
 
@@ -20,15 +30,23 @@ const dimensionSchema = {
   type: 'array',
   maxItems: 8,
   uniqueItems: true,
-  items: name('a letter or _, then up to 63 letters, digits, _ . or -', ATTRIBUTE_NAME),
+  items: attributeName,
+  description: 'a list of up to 8 attribute names, such as [league, season]',
 } as const;
 
 const boardSchema = {
   type: 'object',
+  description: 'fields of a board, such as {columns: [{name: points}]}',
   additionalProperties: false,
   required: ['columns'],
   properties: {
-    columns: { type: 'array', minItems: 1, maxItems: 8, items: columnSchema },
+    columns: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 8,
+      items: columnSchema,
+      description: 'a list of 1 to 8 columns',
+    },
     ties: { enum: TIES, default: 'earliest' },
     windows: {
       type: 'array',
@@ -36,6 +54,7 @@ const boardSchema = {
       uniqueItems: true,
       items: { enum: WINDOWS },
       default: ['all'],
+      description: `a list of windows: ${WINDOWS.join(', ')}`,
     },
     dimensions: {
       type: 'array',
@@ -44,10 +63,11 @@ const boardSchema = {
       uniqueItems: true,
       items: dimensionSchema,
       default: [[]],
+      description: 'a list of 1 to 32 lists of attribute names, such as [[], [league, season]]',
     },
     maxAhead: {
       type: 'string',
-      pattern: '^(0|[1-9]\\d{0,8}) ?(ms|s|m|h|d)$',
+      pattern: '^(0|[1-9]\\d{0,7}) ?(ms|s|m|h|d)$',
       description: 'a duration such as 30s, 10m, 1h or 1d',
       default: '1h',
     },
@@ -59,14 +79,17 @@ export const BOARDS_FILE_SCHEMA = {
   type: 'object',
   additionalProperties: false,
   required: ['boards'],
+  description: 'the field boards',
   properties: {
     boards: {
       type: 'object',
       minProperties: 1,
-      propertyNames: name(
-        'a letter or digit, then up to 127 letters, digits, _ . or -',
-        '^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$',
-      ),
+      description: 'at least one board by its name',
+      propertyNames: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$',
+        description: 'a letter or digit, then up to 127 letters, digits, _ . or -',
+      },
       additionalProperties: boardSchema,
     },
   },

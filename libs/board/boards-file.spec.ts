@@ -1,0 +1,183 @@
+import { describe, expect, it } from '@jest/globals';
+import { BoardsFileError, parseBoardsFile } from './boards-file.js';
+
+function problemsOf(text: string): readonly string[] {
+  try {
+    parseBoardsFile(text, 'boards.yml');
+  } catch (error) {
+    if (error instanceof BoardsFileError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+/** A file with one board `arena`, whose definition is the given flow text. */
+const arena = (definition: string) => `boards: {arena: ${definition}}`;
+const column = (fields: string) => arena(`{columns: [{name: points, ${fields}}]}`);
+const field = (text: string) => arena(`{columns: [{name: points}], ${text}}`);
+
+describe('a good boards file', () => {
+  it('gives its boards with every default filled in', () => {
+    expect(parseBoardsFile(arena('{columns: [{name: points}]}'), 'boards.yml')).toEqual([
+      {
+        board: 'arena',
+        columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],
+        ties: 'earliest',
+        windows: ['all'],
+        dimensions: [[]],
+        maxAheadMs: 3_600_000,
+      },
+    ]);
+  });
+
+  it('gives all that it says, in its order', () => {
+    const text = `
+# Comments, quotes and anchors are plain YAML.
+boards:
+  race-2026:
+    columns:
+      - { name: seconds, update: best, order: asc, decimals: 3 }
+      - { name: laps, update: latest, order: desc, decimals: 0 }
+    ties: none
+    windows: [all]
+    dimensions: &by [[], [league, season], [season]]
+    maxAhead: 90 s
+  "42":
+    columns: [{ name: __proto__, decimals: 15 }]
+    ties: latest
+    dimensions: *by
+    maxAhead: 0s
+`;
+    expect(parseBoardsFile(text, 'boards.yml')).toEqual(
+      expect.arrayContaining([
+        {
+          board: 'race-2026',
+          columns: [
+            { name: 'seconds', update: 'best', order: 'asc', decimals: 3 },
+            { name: 'laps', update: 'latest', order: 'desc', decimals: 0 },
+          ],
+          ties: 'none',
+          windows: ['all'],
+          dimensions: [[], ['league', 'season'], ['season']],
+          maxAheadMs: 90_000,
+        },
+        {
+          board: '42',
+          columns: [{ name: '__proto__', update: 'sum', order: 'desc', decimals: 15 }],
+          ties: 'latest',
+          windows: ['all'],
+          dimensions: [[], ['league', 'season'], ['season']],
+          maxAheadMs: 0,
+        },
+      ]),
+    );
+  });
+
+  it('may hold as many columns and attribute names as are allowed', () => {
+    const names = Array.from({ length: 8 }, (_, index) => `n${index}`);
+    const columns = names.map((name) => `{name: ${name}}`).join();
+    const [board] = parseBoardsFile(
+      arena(`{columns: [${columns}], dimensions: [[${names.join()}]]}`),
+      'boards.yml',
+    );
+    expect(board?.columns.map(({ name }) => name)).toEqual(names);
+    expect(board?.dimensions).toEqual([names]);
+  });
+});
+
+describe('a bad boards file is refused with file, place, value and what is allowed:', () => {
+  const NAME = 'a letter or _, then up to 63 letters, digits, _ . or -';
+  const BOARD_NAME = 'a letter or digit, then up to 127 letters, digits, _ . or -';
+  const nine = Array.from({ length: 9 }, (_, index) => `{name: c${index}}`).join();
+
+  // prettier-ignore
+  it.each<[about: string, text: string, ...problems: string[]]>([
+    ['an empty file', '', 'the file: an empty value is not allowed; use the field boards'],
+    ['a text', 'arena', 'the file: "arena" is not allowed; use the field boards'],
+    ['a list', '[1]', 'the file: [1] is not allowed; use the field boards'],
+    [
+      'an unknown field of the file',
+      'board: 1',
+      'the file: "boards" is missing',
+      'the file: "board" is no field here; allowed: boards',
+    ],
+    ['empty boards', 'boards:', 'boards: an empty value is not allowed; use at least one board by its name'],
+    ['no board', 'boards: {}', 'boards: {} is not allowed; use at least one board by its name'],
+    ['a board name with a space', 'boards: {"a b": {columns: [{name: x}]}}', `boards: "a b" is not allowed; use ${BOARD_NAME}`],
+    ['a board name with a dash in front', 'boards: {-a: {columns: [{name: x}]}}', `boards: "-a" is not allowed; use ${BOARD_NAME}`],
+    ['an empty board name', 'boards: {"": {columns: [{name: x}]}}', `boards: "" is not allowed; use ${BOARD_NAME}`],
+    ['an empty board', arena(''), 'board "arena": an empty value is not allowed; use fields of a board, such as {columns: [{name: points}]}'],
+    ['a board without columns', arena('{}'), 'board "arena": "columns" is missing'],
+    ['an unknown field of a board', field('colour: red'), 'board "arena": "colour" is no field here; allowed: columns, ties, windows, dimensions, maxAhead'],
+    ['no column', arena('{columns: []}'), 'board "arena", columns: [] is not allowed; use a list of 1 to 8 columns'],
+    ['nine columns', arena(`{columns: [${nine}]}`), 'board "arena", columns: 9 entries are too many; use a list of 1 to 8 columns'],
+    ['columns by name', arena('{columns: {points: sum}}'), 'board "arena", columns: {"points":"sum"} is not allowed; use a list of 1 to 8 columns'],
+    ['a column as text', arena('{columns: [points]}'), 'board "arena", columns[0]: "points" is not allowed; use fields of a column, such as {name: points}'],
+    ['a column without a name', arena('{columns: [{update: sum}]}'), 'board "arena", columns[0]: "name" is missing'],
+    ['an unknown field of a column', column('ordre: asc'), 'board "arena", columns[0]: "ordre" is no field here; allowed: name, update, order, decimals'],
+    ['two columns of one name', arena('{columns: [{name: x}, {name: y}, {name: x}]}'), 'board "arena", columns: "x" is there twice; a column\'s name is unique'],
+    ['a column name that is a number', arena('{columns: [{name: 1}]}'), `board "arena", columns[0].name: 1 is not allowed; use ${NAME}`],
+    ['a column name with a space', arena('{columns: [{name: a b}]}'), `board "arena", columns[0].name: "a b" is not allowed; use ${NAME}`],
+    ['a long column name', arena(`{columns: [{name: ${'x'.repeat(65)}}]}`), `board "arena", columns[0].name: "${'x'.repeat(65)}" is not allowed; use ${NAME}`],
+    ['an unknown update', column('update: max'), 'board "arena", columns[0].update: "max" is not allowed; use sum, best, latest'],
+    ['an unknown order', column('order: down'), 'board "arena", columns[0].order: "down" is not allowed; use desc, asc'],
+    ['an empty order', column('order:'), 'board "arena", columns[0].order: an empty value is not allowed; use desc, asc'],
+    ['16 decimals', column('decimals: 16'), 'board "arena", columns[0].decimals: 16 is not allowed; use a whole number from 0 to 15'],
+    ['negative decimals', column('decimals: -1'), 'board "arena", columns[0].decimals: -1 is not allowed; use a whole number from 0 to 15'],
+    ['half a decimal', column('decimals: 0.5'), 'board "arena", columns[0].decimals: 0.5 is not allowed; use a whole number from 0 to 15'],
+    ['decimals as text', column('decimals: "2"'), 'board "arena", columns[0].decimals: "2" is not allowed; use a whole number from 0 to 15'],
+    ['decimals that are no number', column('decimals: .nan'), 'board "arena", columns[0].decimals: NaN is not allowed; use a whole number from 0 to 15'],
+    ['unknown ties', field('ties: first'), 'board "arena", ties: "first" is not allowed; use earliest, latest, none'],
+    ['an unknown window', field('windows: [all, eon]'), 'board "arena", windows[1]: "eon" is not allowed; use all'],
+    ['a window twice', field('windows: [all, all]'), 'board "arena", windows: ["all","all"] holds one entry twice'],
+    ['no window', field('windows: []'), 'board "arena", windows: [] is not allowed; use a list of windows: all'],
+    ['a window as text', field('windows: all'), 'board "arena", windows: "all" is not allowed; use a list of windows: all'],
+    ['no dimensions', field('dimensions: []'), 'board "arena", dimensions: [] is not allowed; use a list of 1 to 32 lists of attribute names, such as [[], [league, season]]'],
+    ['a dimension as text', field('dimensions: [[], region]'), 'board "arena", dimensions[1]: "region" is not allowed; use a list of up to 8 attribute names, such as [league, season]'],
+    ['a combination twice', field('dimensions: [[a], [a]]'), 'board "arena", dimensions: [["a"],["a"]] holds one entry twice'],
+    ['an attribute twice', field('dimensions: [[a, a]]'), 'board "arena", dimensions[0]: ["a","a"] holds one entry twice'],
+    ['a bad attribute name', field('dimensions: [["a=b"]]'), `board "arena", dimensions[0][0]: "a=b" is not allowed; use ${NAME}`],
+    ['a duration without a unit', field('maxAhead: 5'), 'board "arena", maxAhead: 5 is not allowed; use a duration such as 30s, 10m, 1h or 1d'],
+    ['a duration in words', field('maxAhead: soon'), 'board "arena", maxAhead: "soon" is not allowed; use a duration such as 30s, 10m, 1h or 1d'],
+  ])('%s', (_about, text, ...problems) => {
+    expect(problemsOf(text)).toEqual(problems.map((problem) => `boards.yml: ${problem}`));
+  });
+
+  it('all problems at once, and a long value cut short', () => {
+    const text = `boards:
+  a: {columns: [{name: x, decimals: 99, order: [${'1, '.repeat(60)}]}], colour: red}
+  b: 7
+`;
+    expect(problemsOf(text)).toEqual([
+      'boards.yml: board "a": "colour" is no field here; allowed: columns, ties, windows, dimensions, maxAhead',
+      `boards.yml: board "a", columns[0].order: [${'1,'.repeat(38)}... is not allowed; use desc, asc`,
+      'boards.yml: board "a", columns[0].decimals: 99 is not allowed; use a whole number from 0 to 15',
+      'boards.yml: board "b": 7 is not allowed; use fields of a board, such as {columns: [{name: points}]}',
+    ]);
+  });
+});
+
+describe('broken YAML is refused with its line:', () => {
+  // prettier-ignore
+  it.each<[about: string, text: string, problem: string]>([
+    ['a bracket that stays open', 'boards:\n  a: {columns: [{name: x}]\n', 'boards.yml:3: not valid YAML: Flow map in block collection must be sufficiently indented and end with a }'],
+    ['a tab', 'boards:\n\ta: 1', 'boards.yml:2: not valid YAML: Tabs are not allowed as indentation'],
+    ['a second document', 'boards: {}\n---\nboards: {}', 'boards.yml:2: a second YAML document begins here; a boards file is one document'],
+    ['an alias without anchor', 'boards: *all', 'boards.yml: not valid YAML: Unresolved alias (the anchor must be set before the alias): all'],
+    ['two boards of one name', 'boards:\n  a: {columns: [{name: x}]}\n  a: {columns: [{name: y}]}', 'boards.yml:3: "a" is defined twice; every name may occur once'],
+    ['two quoted names', 'boards:\n  "a b": 1\n  "a b": 2', 'boards.yml:3: "a b" is defined twice; every name may occur once'],
+    ['a number and a text of one name', 'boards:\n  7: 1\n  \'7\': 2', "boards.yml:3: '7' is defined twice; every name may occur once"],
+    ['a field twice', 'boards:\n  a:\n    ties: none\n    ties: latest', 'boards.yml:4: "ties" is defined twice; every name may occur once'],
+  ])('%s', (_about, text, problem) => {
+    expect(problemsOf(text)).toEqual([problem]);
+  });
+
+  it('aliases that would grow without bound', () => {
+    const line = (name: string, of: string) =>
+      `${name}: &${name} [${Array.from({ length: 20 }, () => of).join()}]\n`;
+    const text = line('a', '1') + line('b', '*a') + line('c', '*b') + line('d', '*c');
+    expect(problemsOf(text)).toEqual([
+      'boards.yml: not valid YAML: Excessive alias count indicates a resource exhaustion attack',
+    ]);
+  });
+});

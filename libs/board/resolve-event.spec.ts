@@ -1,0 +1,111 @@
+import { describe, expect, it } from '@jest/globals';
+import type { BoardDefinition } from './definition.js';
+import { resolveEvent, type EventRejectionCode, type ScoreInput } from './resolve-event.js';
+
+const NOW = Date.parse('2026-11-20T09:00:00.000Z');
+
+const single: BoardDefinition = {
+  board: 'arena',
+  columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 2 }],
+  ties: 'earliest',
+  windows: ['all'],
+  dimensions: [[], ['region']],
+  maxAheadMs: 1_000,
+};
+const race: BoardDefinition = {
+  ...single,
+  board: 'race',
+  columns: [
+    { name: 'wins', update: 'sum', order: 'desc', decimals: 0 },
+    { name: 'seconds', update: 'best', order: 'asc', decimals: 3 },
+    { name: 'level', update: 'latest', order: 'desc', decimals: 0 },
+  ],
+  dimensions: [[]],
+};
+
+const input = (fields: Partial<ScoreInput>): ScoreInput => ({
+  playerId: 'p-17',
+  attributes: { region: 'eu' },
+  ...fields,
+});
+
+function resolved(definition: BoardDefinition, fields: Partial<ScoreInput>) {
+  const resolution = resolveEvent(definition, input(fields), NOW);
+  if (!resolution.ok) throw new Error(resolution.rejection.detail);
+  return resolution.event;
+}
+
+describe('an event that a board takes', () => {
+  it('gets its values in sort direction and the views it moves', () => {
+    expect(resolved(single, { delta: '12.5', occurredAt: NOW - 5 })).toEqual({
+      playerId: 'p-17',
+      occurredAt: NOW - 5,
+      values: [-1250],
+      views: ['all', 'all region=eu'],
+    });
+  });
+
+  it('gets its values in the order of the columns, null for a sum that is not given', () => {
+    const deltas = { level: '-7', seconds: '60.25' };
+    expect(resolved(race, { deltas }).values).toEqual([null, 60_250, 7]);
+    expect(resolved(race, { deltas: { ...deltas, wins: '1' } }).values).toEqual([-1, 60_250, 7]);
+  });
+
+  it('may send the only column by name', () => {
+    expect(resolved(single, { deltas: { points: '3' } }).values).toEqual([-300]);
+  });
+
+  it('may send no sum at all', () => {
+    expect(resolved(single, { deltas: {} }).values).toEqual([null]);
+  });
+
+  it.each(['0', '-0', '0.00', '-0.0'])('has 0, never -0, for %s', (delta) => {
+    expect(resolved(single, { delta }).values).toEqual([0]);
+  });
+
+  it('has the time of its record when it names none', () => {
+    expect(resolved(single, { delta: '1' }).occurredAt).toBe(NOW);
+  });
+
+  it('may lie as far ahead of its record as the board allows, and any time behind', () => {
+    expect(resolved(single, { delta: '1', occurredAt: NOW + 1_000 }).occurredAt).toBe(NOW + 1_000);
+    expect(resolved(single, { delta: '1', occurredAt: 0 }).occurredAt).toBe(0);
+  });
+
+  it.each([
+    ['90071992547409.91', -9007199254740991],
+    ['-90071992547409.91', 9007199254740991],
+  ])('keeps %s exact', (delta, value) => {
+    expect(resolved(single, { delta }).values).toEqual([value]);
+  });
+});
+
+describe('an event that a board refuses', () => {
+  const good = { level: '1', seconds: '1' };
+
+  // prettier-ignore
+  it.each<[EventRejectionCode, BoardDefinition, Partial<ScoreInput>, detail: string]>([
+    ['UNKNOWN_COLUMN', race, { deltas: { ...good, laps: '1' } }, 'board "race" has no column "laps"; it has wins, seconds, level'],
+    ['UNKNOWN_COLUMN', race, { deltas: JSON.parse('{"level":"1","seconds":"1","__proto__":"1"}') as Record<string, string> }, 'board "race" has no column "__proto__"; it has wins, seconds, level'],
+    ['MISSING_COLUMN', race, { deltas: { level: '1' } }, 'board "race" keeps the best of "seconds", so every event needs it'],
+    ['MISSING_COLUMN', race, { deltas: { seconds: '1' } }, 'board "race" keeps the latest of "level", so every event needs it'],
+    ['DELTA_NEEDS_ONE_COLUMN', race, { delta: '1' }, 'board "race" has the columns wins, seconds, level; send "deltas" with a value for each in place of "delta"'],
+    ['MISSING_DIMENSION', single, { delta: '1', attributes: {} }, 'board "arena" ranks by the attribute "region", which the event lacks'],
+    ['INVALID_NUMBER', single, { delta: '1e3' }, 'column "points" of board "arena": "1e3" is not a decimal number such as 12 or -0.5'],
+    ['INVALID_NUMBER', single, { delta: ' 1' }, 'column "points" of board "arena": " 1" is not a decimal number such as 12 or -0.5'],
+    ['INVALID_NUMBER', single, { delta: '' }, 'column "points" of board "arena": "" is not a decimal number such as 12 or -0.5'],
+    ['TOO_MANY_DECIMALS', single, { delta: '0.123' }, 'column "points" of board "arena": "0.123" has more decimals than the column\'s 2'],
+    ['OUT_OF_RANGE', single, { delta: '90071992547409.92' }, 'column "points" of board "arena": "90071992547409.92" is beyond +-(2^53-1) minor units'],
+    ['TOO_FAR_AHEAD', single, { delta: '1', occurredAt: NOW + 1_001 }, 'occurredAt is 1001 ms after the record\'s timestamp; board "arena" takes up to 1000 ms (maxAhead)'],
+  ])('is a %s', (code, definition, fields, detail) => {
+    expect(resolveEvent(definition, input(fields), NOW)).toEqual({
+      ok: false,
+      rejection: { code, detail },
+    });
+  });
+
+  it('shows no more of a long value than helps', () => {
+    const resolution = resolveEvent(single, input({ delta: 'x'.repeat(100_000) }), NOW);
+    expect(resolution.ok ? '' : resolution.rejection.detail.length).toBeLessThan(200);
+  });
+});

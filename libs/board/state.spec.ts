@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import { decimalColumns, parseState, reachTime, sortDirection } from './state.js';
+
+const desc = { name: 'points', update: 'sum', order: 'desc', decimals: 0 } as const;
+const asc = { name: 'seconds', update: 'best', order: 'asc', decimals: 3 } as const;
+
+describe('sort direction', () => {
+  it('negates a descending column and leaves an ascending one', () => {
+    expect(sortDirection(desc, 12)).toBe(-12);
+    expect(sortDirection(asc, 12)).toBe(12);
+  });
+
+  it.each([0, 1, -1, Number.MAX_SAFE_INTEGER, -Number.MAX_SAFE_INTEGER])(
+    'is its own inverse for %d',
+    (value) => {
+      expect(sortDirection(desc, sortDirection(desc, value))).toBe(value);
+      expect(sortDirection(asc, sortDirection(asc, value))).toBe(value);
+    },
+  );
+
+  it('never gives -0', () => {
+    expect(sortDirection(desc, 0)).toBe(0);
+    expect(sortDirection(asc, -0)).toBe(0);
+  });
+});
+
+describe('the state text of Redis', () => {
+  it('reads as value and time of each column', () => {
+    // prettier-ignore
+    expect(parseState('-9007199254740991@1795167600123 0~-62135596800000 9007199254740991@0')).toEqual([
+      { value: -9007199254740991, time: 1795167600123, settled: true },
+      { value: 0, time: -62135596800000, settled: false },
+      { value: 9007199254740991, time: 0, settled: true },
+    ]);
+  });
+
+  it('has the latest of its times as reach time', () => {
+    expect(reachTime(parseState('1@5 2~9 3@-7'))).toBe(9);
+    expect(reachTime(parseState('1@-5'))).toBe(-5);
+  });
+});
+
+describe('columns as people read them', () => {
+  it('are decimals by name, in the direction of the definition', () => {
+    expect(decimalColumns({ columns: [desc, asc] }, [-12, 60_250])).toEqual({
+      points: '12',
+      seconds: '60.250',
+    });
+  });
+
+  it('keep the ends of the range and a zero exact', () => {
+    const end = Number.MAX_SAFE_INTEGER;
+    expect(decimalColumns({ columns: [desc, asc] }, [end, -end])).toEqual({
+      points: '-9007199254740991',
+      seconds: '-9007199254740.991',
+    });
+    expect(decimalColumns({ columns: [desc, asc] }, [0, 0])).toEqual({
+      points: '0',
+      seconds: '0.000',
+    });
+  });
+});
