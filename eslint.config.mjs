@@ -26,6 +26,9 @@ export default tseslint.config(
       ],
       '@typescript-eslint/consistent-type-imports': 'off',
       '@typescript-eslint/no-non-null-assertion': 'error',
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // The classes of the contracts are shapes: plain objects of the same fields are as good.
+      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
     },
   },
   {

@@ -1,0 +1,21 @@
+/** Waits that double from `firstMs` to `mostMs`, each shortened by up to a half at random. */
+export class Backoff {
+  #attempt = 0;
+
+  constructor(
+    private readonly limits: { firstMs: number; mostMs: number },
+    private readonly random: () => number = Math.random,
+  ) {}
+
+  /** The next wait in ms. */
+  next(): number {
+    const full = Math.min(this.limits.mostMs, this.limits.firstMs * 2 ** this.#attempt);
+    this.#attempt += 1;
+    return full * (1 - this.random() / 2);
+  }
+
+  /** There was progress: the next wait is short again. */
+  reset(): void {
+    this.#attempt = 0;
+  }
+}

@@ -1,0 +1,63 @@
+import type { KafkaRecord } from './types.js';
+
+/** Records of one fetch, waiting for their handler. */
+export interface QueuedBatch {
+  readonly records: readonly KafkaRecord[];
+  readonly nextOffset: number;
+  /** The fetch did not begin where it was expected to: the log has to be looked at first. */
+  readonly doubtful: { readonly expected: number } | undefined;
+}
+
+/** Records held back for one partition: above `high` the partition is paused, below `low` resumed. */
+export interface QueueLimits {
+  readonly high: number;
+  readonly low: number;
+}
+
+/** Fetched batches of one partition between kafkajs and the handler. `take` waits for the next one. */
+export class BatchQueue {
+  readonly #batches: QueuedBatch[] = [];
+  #records = 0;
+  #taker: ((batch: QueuedBatch | undefined) => void) | undefined;
+
+  get records(): number {
+    return this.#records;
+  }
+
+  put(batch: QueuedBatch): void {
+    const taker = this.#taker;
+    this.#taker = undefined;
+    if (taker !== undefined) {
+      taker(batch);
+      return;
+    }
+    this.#batches.push(batch);
+    this.#records += batch.records.length;
+  }
+
+  /** The next batch; undefined once the signal is aborted. One taker at a time. */
+  async take(signal: AbortSignal): Promise<QueuedBatch | undefined> {
+    if (signal.aborted) return undefined;
+    const ready = this.#batches.shift();
+    if (ready !== undefined) {
+      this.#records -= ready.records.length;
+      return ready;
+    }
+    return new Promise((resolve) => {
+      const stop = () => {
+        this.#taker = undefined;
+        resolve(undefined);
+      };
+      signal.addEventListener('abort', stop, { once: true });
+      this.#taker = (batch) => {
+        signal.removeEventListener('abort', stop);
+        resolve(batch);
+      };
+    });
+  }
+
+  clear(): void {
+    this.#batches.length = 0;
+    this.#records = 0;
+  }
+}

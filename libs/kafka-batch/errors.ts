@@ -1,0 +1,115 @@
+/** A failure that a restart can't mend: the partition stops until someone looks after it; the others go on. */
+export class PermanentPartitionError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** The log does not hold the offset where the partition has to go on: its history was cut, or it is another log. */
+export class LogGapError extends PermanentPartitionError {
+  constructor(
+    readonly topic: string,
+    readonly partition: number,
+    readonly expected: number,
+    readonly log: { start: number; end: number },
+  ) {
+    super(
+      `${topic}/${partition} has to go on at offset ${expected}, but the log holds ${log.start} to ${log.end}: ` +
+        'its history was cut, or the topic was made anew. Nothing is skipped over, so this partition stops',
+    );
+  }
+}
+
+/** A handler of a batch consumer is missing or there twice: the application is wired wrongly. */
+export class BatchHandlerError extends Error {
+  constructor(pattern: string, problem: 'missing' | 'duplicate') {
+    super(
+      problem === 'missing'
+        ? `no controller method handles ${pattern}; decorate one with @${pattern}()`
+        : `two controller methods handle ${pattern}; only one may have @${pattern}()`,
+    );
+    this.name = 'BatchHandlerError';
+  }
+}
+
+/** Kafka did not answer in time at the start. */
+export class KafkaUnreachableError extends Error {
+  constructor(timeoutMs: number, cause: unknown) {
+    super(`Kafka did not answer within ${timeoutMs} ms: ${describe(cause)}`, { cause });
+    this.name = 'KafkaUnreachableError';
+  }
+}
+
+/** Another producer with our transactional id has taken over. Nothing of the transaction is visible. */
+export class ProducerFencedError extends Error {
+  constructor(transactionalId: string, cause: unknown) {
+    super(`another publisher with the transactional id ${transactionalId} has taken over`, {
+      cause,
+    });
+    this.name = 'ProducerFencedError';
+  }
+}
+
+/** The transaction may be committed or not: only a new publisher, which finishes it, can tell. */
+export class PublishOutcomeUnknownError extends Error {
+  constructor(transactionalId: string, cause: unknown) {
+    super(`the outcome of a transaction of ${transactionalId} is not known: ${describe(cause)}`, {
+      cause,
+    });
+    this.name = 'PublishOutcomeUnknownError';
+  }
+}
+
+/** Kafka refuses a record for its size. The transaction was aborted. */
+export class RecordTooLargeError extends PermanentPartitionError {
+  constructor(topics: readonly string[], cause: unknown) {
+    super(
+      `Kafka refuses a result for its size (topics ${topics.join(', ')}); raise max.message.bytes of the topic above that of the score topic`,
+      { cause },
+    );
+  }
+}
+
+const FENCED = new Set([
+  'INVALID_PRODUCER_EPOCH',
+  'PRODUCER_FENCED',
+  'INVALID_PRODUCER_ID_MAPPING',
+  'INVALID_TXN_STATE',
+]);
+const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
+const BUSY = new Set([
+  'CONCURRENT_TRANSACTIONS',
+  'COORDINATOR_LOAD_IN_PROGRESS',
+  'COORDINATOR_NOT_AVAILABLE',
+  'NOT_COORDINATOR',
+]);
+
+export function isFenced(error: unknown): boolean {
+  return protocolTypes(error).some((type) => FENCED.has(type));
+}
+
+export function isTooLarge(error: unknown): boolean {
+  return protocolTypes(error).some((type) => TOO_LARGE.has(type));
+}
+
+/** Whether the coordinator did nothing yet and asks to be asked again. */
+export function isBusy(error: unknown): boolean {
+  return protocolTypes(error).some((type) => BUSY.has(type));
+}
+
+export function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** The protocol error types in a kafkajs error and its causes. */
+function protocolTypes(error: unknown): string[] {
+  const types: string[] = [];
+  for (let at: unknown = error; at instanceof Error; at = at.cause)
+    if ('type' in at && typeof at.type === 'string') types.push(at.type);
+  return types;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,241 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
+import type {
+  Admin,
+  Consumer,
+  ConsumerConfig,
+  ConsumerGroupJoinEvent,
+  EachBatchPayload,
+  Kafka,
+} from 'kafkajs';
+import { lastValueFrom, isObservable } from 'rxjs';
+import { BatchHandlerError, KafkaUnreachableError, toError } from './errors.js';
+import { GroupMembership } from './group-membership.js';
+import { HANDLERS, type HandlerName, type HandlerOutcome } from './handlers.js';
+import { PartitionWorker, type PartitionState } from './partition-worker.js';
+import { logRange } from './positions.js';
+import type { KafkaBatchLogger, PartitionAssignment, RecordBatch } from './types.js';
+import type { QueueLimits } from './batch-queue.js';
+
+export interface KafkaBatchServerOptions {
+  readonly kafka: Kafka;
+  readonly groupId: string;
+  readonly topic: string;
+  readonly logger: KafkaBatchLogger;
+  /** Called when the consumer can't go on: the process should end with an error. */
+  readonly onFatal: (error: Error) => void;
+  readonly consumer?: Partial<Omit<ConsumerConfig, 'groupId'>>;
+  readonly queue?: QueueLimits;
+  readonly backoff?: { firstMs: number; mostMs: number };
+  readonly connectTimeoutMs?: number;
+}
+
+/** Low latency on a small machine; a paused consumer wakes up within maxWaitTimeInMs. */
+const CONSUMER_DEFAULTS = {
+  sessionTimeout: 10_000,
+  rebalanceTimeout: 30_000,
+  heartbeatInterval: 1_000,
+  maxWaitTimeInMs: 200,
+  maxBytesPerPartition: 1_048_576,
+  metadataMaxAge: 60_000,
+} as const;
+const QUEUE_DEFAULTS: QueueLimits = { high: 5_000, low: 2_000 };
+const BACKOFF_DEFAULTS = { firstMs: 100, mostMs: 5_000 };
+const CONNECT_TIMEOUT_MS = 30_000;
+const CONNECT_PAUSE_MS = 500;
+
+/** Restarts of the consumer with nothing read in between, before it counts as unable to go on. */
+const MOST_IDLE_CRASHES = 5;
+
+/**
+ * A Nest transport strategy that hands whole batches of one topic to a controller (see handlers.ts).
+ *
+ * kafkajs never sees an exception of ours, and never waits for a handler: fetched batches go to a bounded queue for
+ * each partition, so a slow partition neither delays another nor costs the membership in the group. Offsets are never
+ * committed here: the application does that with its results.
+ */
+export class KafkaBatchServer extends Server implements CustomTransportStrategy {
+  readonly #consumer: Consumer;
+  readonly #admin: Admin;
+  readonly #membership: GroupMembership;
+  readonly #workers = new Map<number, PartitionWorker>();
+  #idleCrashes = 0;
+
+  constructor(private readonly options: KafkaBatchServerOptions) {
+    super();
+    const { kafka, groupId, topic, consumer = {} } = options;
+    this.#consumer = kafka.consumer({
+      ...CONSUMER_DEFAULTS,
+      ...consumer,
+      groupId,
+      allowAutoTopicCreation: false,
+    });
+    this.#admin = kafka.admin();
+    this.#membership = new GroupMembership(this.#consumer, topic);
+  }
+
+  /** State of each partition that this process was last assigned. */
+  partitions(): Map<number, { state: PartitionState; error: Error | undefined }> {
+    return new Map([...this.#workers].map(([partition, worker]) => [partition, worker.status]));
+  }
+
+  override addHandler(
+    pattern: unknown,
+    callback: MessageHandler,
+    isEvent = false,
+    extras = {},
+  ): void {
+    if (this.messageHandlers.has(String(pattern)))
+      throw new BatchHandlerError(String(pattern), 'duplicate');
+    super.addHandler(pattern, callback, isEvent, extras);
+  }
+
+  /** Called by Nest. Joins the group; every error goes to the callback. */
+  listen(callback: (error?: unknown) => void): void {
+    this.#listen().then(
+      () => {
+        callback();
+      },
+      (error: unknown) => {
+        callback(error);
+      },
+    );
+  }
+
+  /** Called by Nest at shutdown: finishes the batches in hand, releases the partitions, leaves the group. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
+    await this.#consumer.disconnect();
+    await this.#admin.disconnect();
+  }
+
+  on(): never {
+    throw new Error('KafkaBatchServer has no events to listen to');
+  }
+
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the signature is Nest's
+  unwrap<T>(): T {
+    return this.#consumer as T;
+  }
+
+  async #listen(): Promise<void> {
+    for (const name of HANDLERS)
+      if (!this.messageHandlers.has(name)) throw new BatchHandlerError(name, 'missing');
+    await this.#connect();
+    await this.#consumer.subscribe({ topics: [this.options.topic], fromBeginning: true });
+    this.#consumer.on(this.#consumer.events.GROUP_JOIN, (event) => {
+      this.#joined(event);
+    });
+    this.#consumer.on(this.#consumer.events.CRASH, ({ payload }) => {
+      this.#crashed(payload.error, payload.restart);
+    });
+    await this.#consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      eachBatch: (payload) => {
+        this.#fetched(payload);
+        return Promise.resolve();
+      },
+    });
+  }
+
+  async #connect(): Promise<void> {
+    const timeoutMs = this.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      try {
+        await this.#consumer.connect();
+        await this.#admin.connect();
+        return;
+      } catch (error) {
+        if (performance.now() >= deadline) throw new KafkaUnreachableError(timeoutMs, error);
+        this.options.logger.warn(`waiting for Kafka: ${toError(error).message}`);
+        await delay(CONNECT_PAUSE_MS);
+      }
+    }
+  }
+
+  /** The only hook for assignments. Everything is released and started anew: what happened meanwhile is not known. */
+  #joined({ payload }: ConsumerGroupJoinEvent): void {
+    const { topic } = this.options;
+    this.#membership.joined(payload.memberId);
+    const partitions = payload.memberAssignment[topic] ?? [];
+    if (partitions.length > 0) this.#consumer.pause([{ topic, partitions }]);
+    const before = new Map(this.#workers);
+    this.#workers.clear();
+    const ends = new Map([...before].map(([partition, worker]) => [partition, worker.stop()]));
+    for (const partition of partitions) {
+      const worker = this.#newWorker(partition);
+      this.#workers.set(partition, worker);
+      worker.start(ends.get(partition) ?? Promise.resolve());
+    }
+    this.options.logger.info(`${topic}: assigned partitions ${partitions.join(', ') || 'none'}`);
+  }
+
+  #newWorker(partition: number): PartitionWorker {
+    const { topic, logger, queue = QUEUE_DEFAULTS, backoff = BACKOFF_DEFAULTS } = this.options;
+    const only = [{ topic, partitions: [partition] }];
+    return new PartitionWorker({
+      topic,
+      partition,
+      queue,
+      backoff,
+      logger,
+      handlers: {
+        assigned: async (assignment) =>
+          (await this.#call('OnPartitionAssigned', assignment)) as number,
+        batch: async (batch) => {
+          await this.#call('OnRecordBatch', batch);
+        },
+        released: async (assignment) => {
+          await this.#call('OnPartitionReleased', assignment);
+        },
+      },
+      control: {
+        pause: () => {
+          this.#consumer.pause(only);
+        },
+        resume: () => {
+          this.#consumer.resume(only);
+        },
+        seek: (offset) => {
+          this.#consumer.seek({ topic, partition, offset: String(offset) });
+        },
+        logRange: () => logRange(this.#admin, topic, partition),
+        stillOurs: () => this.#membership.owns(partition),
+      },
+    });
+  }
+
+  async #call(name: HandlerName, input: PartitionAssignment | RecordBatch): Promise<unknown> {
+    const result: unknown = await this.messageHandlers.get(name)?.(input);
+    const outcome = (isObservable(result) ? await lastValueFrom(result) : result) as HandlerOutcome;
+    if (outcome.ok) return outcome.value;
+    throw toError(outcome.error);
+  }
+
+  #fetched(payload: EachBatchPayload): void {
+    const { batch } = payload;
+    const worker = this.#workers.get(batch.partition);
+    try {
+      const last = batch.messages.at(-1);
+      if (worker === undefined || last === undefined) return;
+      if (payload.isStale() || !payload.isRunning()) return;
+      if (!worker.offer(batch)) return;
+      payload.resolveOffset(last.offset);
+      this.#idleCrashes = 0;
+    } catch (error) {
+      worker?.restart(toError(error)); // an error that reached kafkajs would stop all partitions, some for ever
+    }
+  }
+
+  #crashed(error: Error, restarts: boolean): void {
+    this.#idleCrashes += 1;
+    if (restarts && this.#idleCrashes < MOST_IDLE_CRASHES) {
+      this.options.logger.warn(`the consumer starts again: ${error.message}`, { error });
+      return;
+    }
+    this.options.logger.error(`the consumer can't go on: ${error.message}`, { error });
+    this.options.onFatal(error);
+  }
+}

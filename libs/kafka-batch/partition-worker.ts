@@ -1,0 +1,236 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Batch } from 'kafkajs';
+import { Backoff } from './backoff.js';
+import { BatchQueue, type QueueLimits } from './batch-queue.js';
+import { LogGapError, PermanentPartitionError, toError } from './errors.js';
+import type { KafkaBatchLogger, KafkaRecord, PartitionAssignment, RecordBatch } from './types.js';
+
+export type PartitionState = 'starting' | 'running' | 'backingOff' | 'failed' | 'released';
+
+/** What the application does with a partition. */
+export interface PartitionHandlers {
+  assigned(assignment: PartitionAssignment): Promise<number>;
+  batch(batch: RecordBatch): Promise<void>;
+  released(assignment: PartitionAssignment): Promise<void>;
+}
+
+/** What a worker needs of the consumer, for its own partition. */
+export interface PartitionControl {
+  pause(): void;
+  resume(): void;
+  seek(offset: number): void;
+  logRange(): Promise<{ start: number; end: number }>;
+  stillOurs(): Promise<boolean>;
+}
+
+export interface PartitionWorkerOptions {
+  readonly topic: string;
+  readonly partition: number;
+  readonly handlers: PartitionHandlers;
+  readonly control: PartitionControl;
+  readonly queue: QueueLimits;
+  readonly backoff: { firstMs: number; mostMs: number };
+  readonly logger: KafkaBatchLogger;
+}
+
+/**
+ * Runs the handlers of one partition, one call at a time, from its assignment to its loss.
+ *
+ * States: starting (paused; the application finds its offset), running, backingOff (after a failure, paused; then
+ * starting again), failed (a permanent error; paused until the partition is assigned anew), released (the end).
+ * Only a running worker takes batches; what was fetched for an earlier start is dropped.
+ */
+export class PartitionWorker {
+  #state: PartitionState = 'starting';
+  #failure: Error | undefined;
+  #incarnation = 0;
+  #paused = true;
+  /** Where the next fetch has to begin. */
+  #expected = 0;
+  readonly #queue = new BatchQueue();
+  readonly #backoff: Backoff;
+  readonly #stop = new AbortController();
+  #restart: ((reason: Error) => void) | undefined;
+  #done: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: PartitionWorkerOptions) {
+    this.#backoff = new Backoff(options.backoff);
+  }
+
+  get status(): { state: PartitionState; error: Error | undefined } {
+    return { state: this.#state, error: this.#failure };
+  }
+
+  /** Begins once `after`, the end of the worker before it, is there. */
+  start(after: Promise<void>): void {
+    this.#done = after.then(() => this.#run());
+  }
+
+  /** Ends the worker; resolves when its last handler has returned and the partition is released. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#done;
+  }
+
+  /** Takes a fetched batch, or does not (then kafkajs must not move on). Never throws, never waits. */
+  offer(batch: Batch): boolean {
+    if (this.#state !== 'running') return false;
+    const expected = this.#expected;
+    const nextOffset = Number(batch.lastOffset()) + 1;
+    this.#expected = Math.max(expected, nextOffset);
+    const records = batch.messages.map(toRecord).filter(({ offset }) => offset >= expected);
+    const doubtful = fetchedOffset(batch) === expected ? undefined : { expected };
+    this.#queue.put({ records, nextOffset: this.#expected, doubtful });
+    if (!this.#paused && this.#queue.records > this.options.queue.high) this.#pause();
+    return true;
+  }
+
+  /** As if the application had asked for it. */
+  restart(reason: Error): void {
+    this.#restart?.(reason);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      try {
+        await this.#assignment();
+      } catch (error) {
+        await this.#recover(toError(error));
+      }
+    }
+    this.#state = 'released';
+  }
+
+  async #recover(error: Error): Promise<void> {
+    const { topic, partition, logger } = this.options;
+    this.#failure = error;
+    if (error instanceof PermanentPartitionError) {
+      this.#state = 'failed';
+      logger.error(`${topic}/${partition} stops: ${error.message}`, { error });
+      await aborted(this.#stop.signal);
+      return;
+    }
+    this.#state = 'backingOff';
+    const wait = this.#backoff.next();
+    logger.warn(`${topic}/${partition} starts again in ${Math.round(wait)} ms: ${error.message}`, {
+      error,
+    });
+    await delay(wait, undefined, { signal: this.#stop.signal }).catch(() => undefined); // woken by stop
+  }
+
+  /** One start of the partition: to its loss (returns) or to a failure (throws). */
+  async #assignment(): Promise<void> {
+    const { handlers } = this.options;
+    const ended = new AbortController();
+    const stop = () => {
+      ended.abort();
+    };
+    this.#stop.signal.addEventListener('abort', stop, { once: true });
+    const assignment = this.#newAssignment(ended);
+    this.#state = 'starting';
+    this.#queue.clear();
+    try {
+      const offset = await handlers.assigned(assignment);
+      if (!ended.signal.aborted) await this.#consume(assignment, offset);
+      if (ended.signal.reason instanceof RestartRequest) throw ended.signal.reason.failure;
+    } finally {
+      this.#stop.signal.removeEventListener('abort', stop);
+      await this.#release(assignment, ended);
+    }
+  }
+
+  async #release(assignment: PartitionAssignment, ended: AbortController): Promise<void> {
+    if (this.#state === 'running') this.#state = 'starting';
+    this.#pause();
+    ended.abort();
+    try {
+      await this.options.handlers.released(assignment);
+    } catch (error) {
+      this.options.logger.error(`releasing ${assignment.topic}/${assignment.partition} failed`, {
+        error,
+      });
+    }
+  }
+
+  #newAssignment(ended: AbortController): PartitionAssignment {
+    const { topic, partition, control } = this.options;
+    const restart = (reason: Error) => {
+      ended.abort(new RestartRequest(reason));
+    };
+    this.#restart = restart;
+    return {
+      topic,
+      partition,
+      incarnation: ++this.#incarnation,
+      signal: ended.signal,
+      stillOurs: () => control.stillOurs(),
+      restart,
+    };
+  }
+
+  async #consume(assignment: PartitionAssignment, offset: number): Promise<void> {
+    const { topic, partition, handlers, control, queue } = this.options;
+    this.#expected = offset;
+    this.#state = 'running';
+    this.#failure = undefined;
+    control.seek(offset);
+    this.#resume();
+    for (;;) {
+      const next = await this.#queue.take(assignment.signal);
+      if (next === undefined) return;
+      if (next.doubtful !== undefined) await this.#checkLog(next.doubtful.expected);
+      const { records, nextOffset } = next;
+      if (records.length > 0)
+        await handlers.batch({ assignment, topic, partition, records, nextOffset });
+      this.#backoff.reset();
+      if (this.#paused && this.#queue.records < queue.low) this.#resume();
+    }
+  }
+
+  /** A fetch may begin elsewhere for a good reason (control records); that the log lacks the offset is none. */
+  async #checkLog(expected: number): Promise<void> {
+    const { topic, partition, control } = this.options;
+    const log = await control.logRange();
+    if (log.start > expected || log.end < expected)
+      throw new LogGapError(topic, partition, expected, log);
+  }
+
+  #pause(): void {
+    this.#paused = true;
+    this.options.control.pause();
+  }
+
+  #resume(): void {
+    this.#paused = false;
+    this.options.control.resume();
+  }
+}
+
+/** Why an assignment was ended by the application. */
+class RestartRequest {
+  constructor(readonly failure: Error) {}
+}
+
+function toRecord(message: Batch['messages'][number]): KafkaRecord {
+  const { offset, timestamp, key, value, headers = {} } = message;
+  return { offset: Number(offset), timestamp: Number(timestamp), key, value, headers };
+}
+
+/** Where the fetch began: kafkajs has it, its types do not. */
+function fetchedOffset(batch: Batch): number {
+  return Number((batch as Batch & { fetchedOffset: string }).fetchedOffset);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else
+      signal.addEventListener(
+        'abort',
+        () => {
+          resolve();
+        },
+        { once: true },
+      );
+  });
+}

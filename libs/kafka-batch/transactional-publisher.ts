@@ -1,0 +1,164 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kafka, Message, Producer, Transaction } from 'kafkajs';
+import {
+  isBusy,
+  isFenced,
+  isTooLarge,
+  ProducerFencedError,
+  PublishOutcomeUnknownError,
+  RecordTooLargeError,
+} from './errors.js';
+
+/** Messages for one partition of a topic. */
+export interface PartitionMessages {
+  readonly topic: string;
+  readonly partition: number;
+  readonly messages: readonly Message[];
+}
+
+/** The position that a consumer group gets in the same transaction. */
+export interface GroupOffset {
+  readonly groupId: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+/** kafkajs groups the messages of a send in quadratic time: 20,000 take more than a second. */
+const MOST_MESSAGES_A_SEND = 2_000;
+
+/** Bounds how long readers wait behind a transaction that a crash left open. */
+const TRANSACTION_TIMEOUT_MS = 15_000;
+
+/** The coordinator finishes the previous transaction in the background; it is asked again this often, this many times. */
+const BUSY_WAIT_MS = 20;
+const MOST_BUSY_TRIES = 250;
+
+/**
+ * Publishes records and a group's position in one Kafka transaction.
+ * States: open, broken (after any error of `publish`; every later call is refused), closed.
+ */
+export class TransactionalPublisher {
+  #broken: Error | undefined;
+
+  private constructor(
+    private readonly producer: Producer,
+    private readonly transactionalId: string,
+  ) {}
+
+  /**
+   * A connected publisher. Whoever used the transactional id before is fenced now, and a transaction that it left
+   * open is finished, so that the group's position can be read next.
+   */
+  static async open({
+    kafka,
+    transactionalId,
+  }: {
+    kafka: Kafka;
+    transactionalId: string;
+  }): Promise<TransactionalPublisher> {
+    const producer = kafka.producer({
+      transactionalId,
+      idempotent: true,
+      maxInFlightRequests: 1,
+      transactionTimeout: TRANSACTION_TIMEOUT_MS,
+      retry: { initialRetryTime: BUSY_WAIT_MS, retries: 10 },
+    });
+    try {
+      await producer.connect();
+      await (await producer.transaction()).abort(); // sends InitProducerId and nothing else
+      return new TransactionalPublisher(producer, transactionalId);
+    } catch (error) {
+      await producer.disconnect();
+      throw error;
+    }
+  }
+
+  /**
+   * All of it becomes visible to read_committed readers, or nothing.
+   * @throws ProducerFencedError, RecordTooLargeError (nothing is visible), PublishOutcomeUnknownError (open another publisher to learn it)
+   */
+  async publish({
+    records,
+    offset,
+  }: {
+    records: readonly PartitionMessages[];
+    offset: GroupOffset;
+  }): Promise<void> {
+    if (this.#broken !== undefined) throw this.#broken;
+    try {
+      const transaction = await this.producer.transaction();
+      try {
+        await sendAll(transaction, records);
+        await sendOffset(transaction, offset);
+      } catch (error) {
+        await abortQuietly(transaction);
+        throw error;
+      }
+      await transaction.commit();
+    } catch (error) {
+      this.#broken = this.#translate(error, records);
+      throw this.#broken;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.producer.disconnect();
+  }
+
+  #translate(error: unknown, records: readonly PartitionMessages[]): Error {
+    if (isFenced(error)) return new ProducerFencedError(this.transactionalId, error);
+    if (isTooLarge(error))
+      return new RecordTooLargeError(
+        records.map(({ topic }) => topic),
+        error,
+      );
+    return new PublishOutcomeUnknownError(this.transactionalId, error);
+  }
+}
+
+async function sendAll(
+  transaction: Transaction,
+  records: readonly PartitionMessages[],
+): Promise<void> {
+  const longest = Math.max(0, ...records.map(({ messages }) => messages.length));
+  for (let from = 0; from < longest; from += MOST_MESSAGES_A_SEND) {
+    const topicMessages = records
+      .map(({ topic, partition, messages }) => ({
+        topic,
+        messages: messages
+          .slice(from, from + MOST_MESSAGES_A_SEND)
+          .map((message) => ({ ...message, partition })),
+      }))
+      .filter(({ messages }) => messages.length > 0);
+    await transaction.sendBatch({ topicMessages, acks: -1 });
+  }
+}
+
+/** kafkajs does not ask again when the coordinator is busy with the previous transaction. */
+async function sendOffset(
+  transaction: Transaction,
+  { groupId, topic, partition, offset }: GroupOffset,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await transaction.sendOffsets({
+        consumerGroupId: groupId,
+        topics: [{ topic, partitions: [{ partition, offset: String(offset) }] }],
+      });
+      return;
+    } catch (error) {
+      if (!isBusy(error) || attempt === MOST_BUSY_TRIES) throw error;
+      await delay(BUSY_WAIT_MS);
+    }
+  }
+}
+
+/** The error that led here is the one to tell; a transaction that can't be aborted is finished by the next publisher. */
+async function abortQuietly(transaction: Transaction): Promise<void> {
+  try {
+    await transaction.abort();
+  } catch {
+    return;
+  }
+}

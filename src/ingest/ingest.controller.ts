@@ -1,0 +1,56 @@
+import { Controller } from '@nestjs/common';
+import {
+  OnPartitionAssigned,
+  OnPartitionReleased,
+  OnRecordBatch,
+  ProducerFencedError,
+  type PartitionAssignment,
+  type RecordBatch,
+} from '#kafka-batch';
+import { IngestServices } from './ingest-services.js';
+import { PartitionIngest } from './partition-ingest.js';
+
+/** Another instance has fenced our publisher, and the group does not say that the partition is ours. Trying again helps. */
+export class PartitionTakenError extends Error {
+  constructor(partition: number) {
+    super(
+      `partition ${partition} is published by another instance; waiting for the group to settle`,
+    );
+    this.name = 'PartitionTakenError';
+  }
+}
+
+/** Ties the life of each assigned partition to its PartitionIngest. */
+@Controller()
+export class IngestController {
+  readonly #partitions = new Map<number, PartitionIngest>();
+  /** Partitions whose publisher another instance has fenced: not fenced again unless they are ours. */
+  readonly #fenced = new Set<number>();
+
+  constructor(private readonly services: IngestServices) {}
+
+  @OnPartitionAssigned()
+  async assigned(assignment: PartitionAssignment): Promise<number> {
+    const { partition } = assignment;
+    if (this.#fenced.has(partition) && !(await assignment.stillOurs()))
+      throw new PartitionTakenError(partition);
+    this.#fenced.delete(partition);
+    const { ingest, offset } = await PartitionIngest.start(assignment, this.services, (error) => {
+      if (error instanceof ProducerFencedError) this.#fenced.add(partition);
+    });
+    this.#partitions.set(partition, ingest);
+    return offset;
+  }
+
+  @OnRecordBatch()
+  async applied(batch: RecordBatch): Promise<void> {
+    await this.#partitions.get(batch.partition)?.handle(batch);
+  }
+
+  @OnPartitionReleased()
+  async released({ partition }: PartitionAssignment): Promise<void> {
+    const ingest = this.#partitions.get(partition);
+    this.#partitions.delete(partition);
+    await ingest?.close();
+  }
+}

@@ -1,0 +1,120 @@
+import type { PartitionAssignment, RecordBatch, TransactionalPublisher } from '#kafka-batch';
+import { Applier, type AppliedRun } from './applier.js';
+import type { IngestServices } from './ingest-services.js';
+import { PublishPipeline, type Publication } from './publish-pipeline.js';
+
+/** How often an idle partition tells all shards where it stands. */
+const KEEP_UP_EVERY_MS = 5_000;
+
+/** What belongs to one partition alone. */
+interface Tools {
+  readonly applier: Applier;
+  readonly publisher: TransactionalPublisher;
+  readonly onPublishFailure: (error: Error) => void;
+}
+
+/**
+ * One partition while it is ours: applies its records and publishes their results.
+ *
+ * States: open (made by `start`), then closed by `close`. Any failure is final for this object: it is reported by
+ * `assignment.restart` or thrown, and the partition is started anew from what Kafka and Redis say then.
+ */
+export class PartitionIngest {
+  readonly #pipeline: PublishPipeline;
+  readonly #timer: NodeJS.Timeout;
+  /** The last step on the boards: batches and keeping up are strictly one after the other. */
+  #step: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly assignment: PartitionAssignment,
+    private readonly services: IngestServices,
+    private readonly tools: Tools,
+    private published: number,
+  ) {
+    this.#pipeline = new PublishPipeline(
+      (publication) => this.#publish(publication),
+      (error) => {
+        tools.onPublishFailure(error);
+        assignment.restart(error);
+      },
+    );
+    this.#timer = setInterval(() => void this.#keepUp(), KEEP_UP_EVERY_MS).unref();
+  }
+
+  /**
+   * Fences whoever had the partition before, and learns where to go on: from the first offset that is either not in
+   * every shard or not published. What is re-read changes nothing, and its results come from the outbox.
+   */
+  static async start(
+    assignment: PartitionAssignment,
+    services: IngestServices,
+    onPublishFailure: (error: Error) => void,
+  ): Promise<{ offset: number; ingest: PartitionIngest }> {
+    const { partition } = assignment;
+    const { store, boards, resultLog } = services;
+    await resultLog.checkPartition(partition);
+    const publisher = await resultLog.openPublisher(partition);
+    try {
+      const published = Math.max(
+        await resultLog.publishedPosition(partition),
+        await store.publishedPosition(partition),
+      );
+      await boards.refresh();
+      const watermarks = await store.watermarks(partition);
+      const offset = Math.min(published, Math.min(...watermarks) + 1);
+      const applier = new Applier(store, boards, partition, { watermarks, offset });
+      const tools = { applier, publisher, onPublishFailure };
+      return { offset, ingest: new PartitionIngest(assignment, services, tools, published) };
+    } catch (error) {
+      await publisher.close();
+      throw error;
+    }
+  }
+
+  /** Applies a batch; returns when there is room for the next, though its results may not be published yet. */
+  handle({ records, nextOffset }: RecordBatch): Promise<void> {
+    return this.#inTurn(() =>
+      this.tools.applier.apply(records, { published: this.published, nextOffset }, (run) =>
+        this.#handOver(run),
+      ),
+    );
+  }
+
+  /** Publishes what is applied, as far as that is still possible, and lets go of the producer. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#step.catch(() => undefined); // reported by the batch that failed
+    await this.#pipeline.drain().catch(() => undefined); // reported by onFailure; the outbox keeps the results
+    await this.tools.publisher.close();
+  }
+
+  async #handOver({ through, verdicts }: AppliedRun): Promise<void> {
+    if (through < this.published) return;
+    const results = verdicts
+      .filter(({ verdict }) => verdict.offset >= this.published)
+      .map(({ verdict, read }) =>
+        this.services.resultLog.encode(this.assignment.partition, verdict, read),
+      );
+    await this.#pipeline.add({ results, nextOffset: through + 1 });
+  }
+
+  async #publish(publication: Publication): Promise<void> {
+    const { partition } = this.assignment;
+    await this.services.resultLog.publish(this.tools.publisher, partition, publication);
+    this.published = publication.nextOffset;
+  }
+
+  async #keepUp(): Promise<void> {
+    try {
+      await this.#inTurn(() => this.tools.applier.keepUp(this.published));
+    } catch (error) {
+      this.assignment.restart(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #inTurn(step: () => Promise<void>): Promise<void> {
+    const next = this.#step.catch(() => undefined).then(step);
+    this.#step = next;
+    return next;
+  }
+}

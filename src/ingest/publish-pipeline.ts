@@ -1,0 +1,96 @@
+import type { Result } from './results.js';
+
+/** Results of applied records, and the position that holds once they are in Kafka. */
+export interface Publication {
+  readonly results: readonly Result[];
+  readonly nextOffset: number;
+}
+
+/** Unpublished results that a partition holds before it stops applying. */
+export const MOST_WAITING_RESULTS = 4_000;
+
+/** Results of one transaction: what waits meanwhile is published together, up to this many. */
+const MOST_RESULTS_A_TRANSACTION = 2_000;
+
+/**
+ * Publishes in order while the next records are applied: one transaction at a time, each with all that has
+ * gathered since. States: open, then failed (after the first error; nothing more is published) or closed.
+ */
+export class PublishPipeline {
+  readonly #waiting: Publication[] = [];
+  #waitingResults = 0;
+  #running: Promise<void> | undefined;
+  #failure: Error | undefined;
+  readonly #waitingForRoom: (() => void)[] = [];
+
+  constructor(
+    private readonly publish: (publication: Publication) => Promise<void>,
+    private readonly onFailure: (error: Error) => void,
+  ) {}
+
+  /** Hands over a publication; resolves once there is room for another. @throws the error that broke the pipeline */
+  async add(publication: Publication): Promise<void> {
+    this.#throwFailure();
+    this.#waiting.push(publication);
+    this.#waitingResults += publication.results.length;
+    this.#running ??= this.#run();
+    while (this.#waitingResults > MOST_WAITING_RESULTS) await this.#room();
+    this.#throwFailure();
+  }
+
+  /** Resolves when all that was handed over is published. @throws the error that broke the pipeline */
+  async drain(): Promise<void> {
+    await this.#running;
+    this.#throwFailure();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const publication = this.#takeTogether();
+        await this.publish(publication);
+        this.#waitingResults -= publication.results.length;
+        this.#notify();
+      }
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  #takeTogether(): Publication {
+    const results: Result[] = [];
+    let nextOffset = 0;
+    do {
+      const publication = this.#waiting.shift();
+      if (publication === undefined) break;
+      results.push(...publication.results);
+      nextOffset = publication.nextOffset;
+    } while (
+      results.length + (this.#waiting[0]?.results.length ?? 0) <=
+      MOST_RESULTS_A_TRANSACTION
+    );
+    return { results, nextOffset };
+  }
+
+  #fail(error: Error): void {
+    this.#failure = error;
+    this.#waiting.length = 0;
+    this.#waitingResults = 0;
+    this.#notify();
+    this.onFailure(error);
+  }
+
+  #room(): Promise<void> {
+    return new Promise((resolve) => this.#waitingForRoom.push(resolve));
+  }
+
+  #notify(): void {
+    for (const resolve of this.#waitingForRoom.splice(0)) resolve();
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+}

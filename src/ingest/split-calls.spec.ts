@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { ApplyEntry } from '#board-store';
+import { MOST_ENTRIES, MOST_VIEW_UPDATES, splitRuns } from './split-calls.js';
+
+const event = (offset: number, views: number): { entry: ApplyEntry } => ({
+  entry: {
+    kind: 'event',
+    offset,
+    board: 'arena',
+    event: { playerId: 'p', occurredAt: 0, values: [1], views: Array<string>(views).fill('all') },
+  },
+});
+
+/** Records with gaps between their offsets, as transactions and dead batches leave them. */
+const records = fc
+  .array(
+    fc.record({ gap: fc.integer({ min: 1, max: 3 }), views: fc.integer({ min: 1, max: 40 }) }),
+    {
+      minLength: 1,
+      maxLength: 1_500,
+    },
+  )
+  .map((steps) => {
+    let offset = -1;
+    return steps.map(({ gap, views }) => event((offset += gap), views));
+  });
+
+describe('splitRuns', () => {
+  it('keeps every record once and in order, within the bounds, and never straddles the published position', () => {
+    fc.assert(
+      fc.property(
+        records,
+        fc.double({ min: 0, max: 1.2, noNaN: true }),
+        fc.nat(3),
+        (items, at, tail) => {
+          const nextOffset = (items.at(-1)?.entry.offset ?? 0) + 1 + tail;
+          const published = Math.floor(at * nextOffset);
+          const runs = splitRuns(items, { published, nextOffset });
+
+          expect(runs.flatMap((run) => run.items)).toEqual(items);
+          expect(runs.at(-1)?.through).toBe(nextOffset - 1);
+          let from = 0;
+          for (const run of runs) {
+            expect(run.items.length).toBeLessThanOrEqual(MOST_ENTRIES);
+            expect(updates(run.items)).toBeLessThanOrEqual(MOST_VIEW_UPDATES);
+            expect(
+              run.items.every(({ entry }) => entry.offset >= from && entry.offset <= run.through),
+            ).toBe(true);
+            const muted = run.items.filter(({ entry }) => entry.offset < published).length;
+            expect([0, run.items.length]).toContain(muted);
+            from = run.through + 1;
+          }
+        },
+      ),
+    );
+  });
+});
+
+function updates(items: readonly { entry: ApplyEntry }[]): number {
+  return items.reduce(
+    (sum, { entry }) => sum + (entry.kind === 'event' ? entry.event.views.length : 0),
+    0,
+  );
+}
