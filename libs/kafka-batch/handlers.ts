@@ -9,10 +9,13 @@ export type HandlerName = (typeof HANDLERS)[number];
 export type HandlerOutcome =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
 
-type Handler<Input, Output> = TypedPropertyDescriptor<(input: Input) => Promise<Output>>;
-
-function handler<Input, Output>(name: HandlerName) {
-  return (target: object, key: string, descriptor: Handler<Input, Output>): void => {
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- they type the method that is decorated
+function handler<Input, Answer>(name: HandlerName) {
+  return <Output extends Answer>(
+    target: object,
+    key: string,
+    descriptor: TypedPropertyDescriptor<(input: Input) => Promise<Output>>,
+  ): void => {
     const method = descriptor.value;
     if (method === undefined) throw new TypeError(`@${name}() is for methods; ${key} is none`);
     const wrapped = async function (this: unknown, input: Input): Promise<HandlerOutcome> {

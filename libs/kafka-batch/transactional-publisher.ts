@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Kafka, Message, Producer, Transaction } from 'kafkajs';
+import { Partitioners, type Kafka, type Message, type Producer, type Transaction } from 'kafkajs';
 import {
   isBusy,
   isFenced,
@@ -8,6 +8,7 @@ import {
   PublishOutcomeUnknownError,
   RecordTooLargeError,
 } from './errors.js';
+import { sendChunks } from './send-chunks.js';
 
 /** Messages for one partition of a topic. */
 export interface PartitionMessages {
@@ -23,9 +24,6 @@ export interface GroupOffset {
   readonly partition: number;
   readonly offset: number;
 }
-
-/** kafkajs groups the messages of a send in quadratic time: 20,000 take more than a second. */
-const MOST_MESSAGES_A_SEND = 2_000;
 
 /** Bounds how long readers wait behind a transaction that a crash left open. */
 const TRANSACTION_TIMEOUT_MS = 15_000;
@@ -59,6 +57,7 @@ export class TransactionalPublisher {
   }): Promise<TransactionalPublisher> {
     const producer = kafka.producer({
       transactionalId,
+      createPartitioner: Partitioners.DefaultPartitioner,
       idempotent: true,
       maxInFlightRequests: 1,
       transactionTimeout: TRANSACTION_TIMEOUT_MS,
@@ -121,16 +120,16 @@ async function sendAll(
   transaction: Transaction,
   records: readonly PartitionMessages[],
 ): Promise<void> {
-  const longest = Math.max(0, ...records.map(({ messages }) => messages.length));
-  for (let from = 0; from < longest; from += MOST_MESSAGES_A_SEND) {
-    const topicMessages = records
-      .map(({ topic, partition, messages }) => ({
-        topic,
-        messages: messages
-          .slice(from, from + MOST_MESSAGES_A_SEND)
-          .map((message) => ({ ...message, partition })),
-      }))
-      .filter(({ messages }) => messages.length > 0);
+  const chunked = records.map(({ topic, partition, messages }) => ({
+    topic,
+    chunks: sendChunks(messages.map((message) => ({ ...message, partition }))),
+  }));
+  const rounds = Math.max(0, ...chunked.map(({ chunks }) => chunks.length));
+  for (let round = 0; round < rounds; round++) {
+    const topicMessages = chunked.flatMap(({ topic, chunks }) => {
+      const messages = chunks[round];
+      return messages === undefined ? [] : [{ topic, messages }];
+    });
     await transaction.sendBatch({ topicMessages, acks: -1 });
   }
 }

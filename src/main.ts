@@ -1,0 +1,93 @@
+import 'reflect-metadata';
+import { Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { BoardStore, KeySpace } from '#board-store';
+import { topicNames } from '#contracts';
+import { KafkaBatchServer } from '#kafka-batch';
+import { IngestModule } from './ingest/ingest.module.js';
+import { IngestServices } from './ingest/ingest-services.js';
+import { LiveBoards } from './ingest/live-boards.js';
+import { ResultLog } from './ingest/result-log.js';
+import { Clients, ClientsModule } from './operations/clients.module.js';
+import { kafkaFrom, redisFrom, waitForServices } from './operations/clients.js';
+import { nestLogger, type Logger } from './operations/logger.js';
+import type { Settings } from './operations/settings.js';
+import { BoardRegistrar } from './reconciliation/board-registrar.js';
+import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
+import type { Role } from './roles.js';
+
+export interface StartOptions {
+  readonly settings: Settings;
+  readonly roles: readonly Role[];
+  readonly logger: Logger;
+  /** Called when the process can't go on and should end with an error. */
+  readonly onFatal: (error: Error) => void;
+}
+
+/**
+ * Starts the roles in this process; resolves when they run. `close` finishes what is in flight.
+ * @throws ServiceUnreachableError, BoardsFileError, ShardCountError, BoardNeedsBuildError and whatever wiring gets wrong
+ */
+export async function startApplication(options: StartOptions): Promise<INestApplicationContext> {
+  const { settings, roles, logger } = options;
+  const kafka = kafkaFrom(settings, logger);
+  const redis = redisFrom(settings, logger);
+  const clients = new Clients(redis, kafka.admin());
+  try {
+    await waitForServices(settings, { kafka, redis }, logger);
+    await clients.admin.connect();
+    const modules = roleModules(options, kafka, clients);
+    const nest = { logger: nestLogger(logger), abortOnError: false };
+    const module = AppModule.of([ClientsModule.with(clients), ...modules]);
+    if (!roles.includes('ingest')) return await NestFactory.createApplicationContext(module, nest);
+    const app = await NestFactory.createMicroservice(module, {
+      ...nest,
+      strategy: transport(options, kafka),
+    });
+    await app.listen();
+    return app;
+  } catch (error) {
+    await clients.admin.disconnect();
+    redis.disconnect();
+    throw error;
+  }
+}
+
+@Module({})
+class AppModule {
+  static of(imports: DynamicModule[]): DynamicModule {
+    return { module: AppModule, imports };
+  }
+}
+
+function roleModules(
+  { settings, roles, logger }: StartOptions,
+  kafka: ReturnType<typeof kafkaFrom>,
+  { redis, admin }: Clients,
+): DynamicModule[] {
+  const store = new BoardStore(redis, new KeySpace(settings.redisPrefix), settings);
+  const registrar = new BoardRegistrar(store, settings.boards, logger);
+  const registers = roles.includes('reconciliation');
+  const boards = new LiveBoards(store, async () => {
+    if (registers) await registrar.register();
+  });
+  const services = new IngestServices(store, boards, new ResultLog(kafka, admin, settings));
+  return [
+    ...(registers ? [ReconciliationModule.with(registrar)] : []),
+    ...(roles.includes('ingest') ? [IngestModule.with(services)] : []),
+  ];
+}
+
+function transport(
+  { settings, logger, onFatal }: StartOptions,
+  kafka: ReturnType<typeof kafkaFrom>,
+) {
+  return new KafkaBatchServer({
+    kafka,
+    groupId: settings.group,
+    topic: topicNames(settings.topicPrefix).scoreEvents,
+    connectTimeoutMs: settings.startTimeout,
+    logger,
+    onFatal,
+  });
+}

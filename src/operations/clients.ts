@@ -1,0 +1,147 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { Kafka, logLevel, type KafkaConfig, type SASLOptions } from 'kafkajs';
+import { kafkaLogCreator } from '#kafka-batch';
+import type { Logger } from './logger.js';
+import type { Settings } from './settings.js';
+
+/** Kafka or Redis did not answer in time. */
+export class ServiceUnreachableError extends Error {
+  constructor(service: 'Kafka' | 'Redis', address: string, timeoutMs: number, cause: unknown) {
+    super(
+      `${service} at ${address} did not answer within ${timeoutMs / 1000} s (${words(cause)}); ` +
+        `is it running, and is ${service === 'Kafka' ? 'KAFKA_BROKERS' : 'REDIS_URL'} right?`,
+      { cause },
+    );
+    this.name = 'ServiceUnreachableError';
+  }
+}
+
+/** A Kafka client of the settings; what makes requests is derived from it. */
+export function kafkaFrom(settings: Settings, logger: Logger): Kafka {
+  const config: KafkaConfig = {
+    clientId: 'ranklog',
+    brokers: [...settings.kafkaBrokers],
+    ssl: settings.kafkaSsl,
+    logLevel: logLevel.INFO,
+    logCreator: kafkaLogCreator(logger),
+    // kafkajs has other defaults under NODE_ENV=test; these hold everywhere.
+    retry: { initialRetryTime: 100, retries: 8, maxRetryTime: 5_000 },
+  };
+  if (settings.kafkaSaslMechanism !== '') config.sasl = saslFrom(settings);
+  return new Kafka(config);
+}
+
+function saslFrom(settings: Settings): SASLOptions {
+  const { kafkaSaslMechanism, kafkaSaslUsername: username, kafkaSaslPassword: password } = settings;
+  return { mechanism: kafkaSaslMechanism, username, password } as SASLOptions;
+}
+
+/** Long enough for a slow script, short enough to notice a server that hangs. */
+const COMMAND_TIMEOUT_MS = 5_000;
+const LONGEST_RECONNECT_MS = 1_000;
+
+/**
+ * A Redis client of the settings. Commands fail while the server is away, in place of waiting without a bound; a
+ * command may have run although it failed, so only repeatable ones are sent.
+ */
+export function redisFrom(settings: Settings, logger: Logger): Redis {
+  const redis = new Redis(settings.redisUrl, {
+    lazyConnect: true,
+    maxRetriesPerRequest: 1,
+    enableOfflineQueue: false,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    retryStrategy: (attempt) => Math.min(50 * attempt, LONGEST_RECONNECT_MS),
+  });
+  let away = false;
+  redis.on('error', (error: Error) => {
+    if (!away) logger.warn(`Redis is away: ${words(error)}`);
+    away = true;
+  });
+  redis.on('ready', () => {
+    if (away) logger.info('Redis is back');
+    away = false;
+  });
+  return redis;
+}
+
+const RETRY_PAUSE_MS = 250;
+const WORD_EVERY_MS = 3_000;
+
+/** Resolves when Kafka and Redis answer; tells every few seconds what it waits for. @throws ServiceUnreachableError */
+export async function waitForServices(
+  settings: Settings,
+  clients: { kafka?: Kafka; redis?: Redis },
+  logger: Logger,
+): Promise<void> {
+  const { kafka, redis } = clients;
+  const { startTimeout: timeoutMs, kafkaBrokers, redisUrl } = settings;
+  const waits: Wait[] = [];
+  if (redis !== undefined)
+    waits.push({
+      service: 'Redis',
+      address: hidePassword(redisUrl),
+      timeoutMs,
+      ping: () => pingRedis(redis),
+    });
+  if (kafka !== undefined)
+    waits.push({
+      service: 'Kafka',
+      address: kafkaBrokers.join(','),
+      timeoutMs,
+      ping: () => pingKafka(kafka),
+    });
+  const ends = await Promise.allSettled(waits.map((wait) => waitFor(wait, logger)));
+  const failure = ends.find((result) => result.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+}
+
+interface Wait {
+  readonly service: 'Kafka' | 'Redis';
+  readonly address: string;
+  readonly timeoutMs: number;
+  readonly ping: () => Promise<void>;
+}
+
+async function pingRedis(redis: Redis): Promise<void> {
+  if (redis.status === 'wait' || redis.status === 'end') await redis.connect();
+  await redis.ping();
+}
+
+async function pingKafka(kafka: Kafka): Promise<void> {
+  const admin = kafka.admin({ retry: { retries: 0 } });
+  try {
+    await admin.connect();
+    await admin.describeCluster();
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+async function waitFor({ service, address, timeoutMs, ping }: Wait, logger: Logger): Promise<void> {
+  const begin = performance.now();
+  let nextWord = begin + RETRY_PAUSE_MS;
+  for (;;) {
+    try {
+      await ping();
+      return;
+    } catch (error) {
+      const now = performance.now();
+      if (now - begin >= timeoutMs)
+        throw new ServiceUnreachableError(service, address, timeoutMs, error);
+      if (now >= nextWord) {
+        logger.info(`waiting for ${service} at ${address}: ${words(error)}`);
+        nextWord = now + WORD_EVERY_MS;
+      }
+      await delay(RETRY_PAUSE_MS);
+    }
+  }
+}
+
+function hidePassword(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, '//***@');
+}
+
+function words(error: unknown): string {
+  return error instanceof Error && error.message !== '' ? error.message : String(error);
+}
