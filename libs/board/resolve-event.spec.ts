@@ -55,6 +55,11 @@ describe('an event that a board takes', () => {
     expect(resolved(single, { deltas: { points: '3' } }).values).toEqual([-300]);
   });
 
+  it('does not take what every object inherits for a value', () => {
+    const columns = [{ name: 'constructor', update: 'sum', order: 'desc', decimals: 0 }] as const;
+    expect(resolved({ ...single, columns }, { deltas: {} }).values).toEqual([null]);
+  });
+
   it('may send no sum at all', () => {
     expect(resolved(single, { deltas: {} }).values).toEqual([null]);
   });

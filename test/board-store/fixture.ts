@@ -1,0 +1,104 @@
+import type { BoardDefinition, ResolvedEvent } from '#board';
+import {
+  BoardStore,
+  type ApplyCall,
+  type ApplyEntry,
+  type ApplyOutcome,
+  type KeySpace,
+  type LiveBoard,
+  type Verdict,
+} from '#board-store';
+import type { Redis } from 'ioredis';
+
+export const T0 = Date.parse('2026-11-20T09:00:00.000Z');
+
+export const arena: BoardDefinition = {
+  board: 'arena',
+  columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],
+  ties: 'earliest',
+  windows: ['all'],
+  dimensions: [[]],
+  maxAheadMs: 0,
+};
+
+/** A player's points, in the words of people: an event of a board whose columns are all descending. */
+export function scored(
+  playerId: string,
+  points: number[],
+  fields: Partial<ResolvedEvent> = {},
+): ResolvedEvent {
+  return {
+    playerId,
+    occurredAt: T0,
+    values: points.map((value) => 0 - value),
+    views: ['all'],
+    ...fields,
+  };
+}
+
+/** A store with one board in one shard, and its calls for partition 0. */
+export class StoreFixture {
+  readonly store: BoardStore;
+  live: LiveBoard;
+
+  constructor(
+    readonly redis: Redis,
+    readonly keys: KeySpace,
+  ) {
+    this.store = new BoardStore(redis, keys, { shards: 1 });
+  }
+
+  async register(definition: BoardDefinition): Promise<this> {
+    await this.store.claimShards();
+    this.live = await this.store.registerBoard(definition);
+    return this;
+  }
+
+  /** The call that applies events at offsets from `from` on. `fields` replaces what else it says. */
+  call(
+    events: readonly ResolvedEvent[],
+    fields: Partial<ApplyCall> & { from?: number } = {},
+  ): ApplyCall {
+    const { from = 0, ...others } = fields;
+    const { board } = this.live;
+    const entries: ApplyEntry[] = events.map((event, index) => ({
+      kind: 'event',
+      offset: from + index,
+      board,
+      event,
+    }));
+    return {
+      shard: 0,
+      partition: 0,
+      believed: from - 1,
+      published: 0,
+      through: from + events.length - 1,
+      entries,
+      boards: new Map([[board, this.live]]),
+      ...others,
+    };
+  }
+
+  /** Applies events and answers their verdicts. */
+  async apply(...args: Parameters<StoreFixture['call']>): Promise<readonly Verdict[]> {
+    return verdictsOf(await this.store.apply(this.call(...args)));
+  }
+}
+
+export function verdictsOf(outcome: ApplyOutcome): readonly Verdict[] {
+  if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
+  return outcome.verdicts;
+}
+
+/** `before -> after` of the rank in each change, for short comparisons: `- -> 1 (1)`. */
+export function movements(verdicts: readonly Verdict[]): string[] {
+  return verdicts.flatMap((verdict) =>
+    verdict.kind === 'deadLetter'
+      ? [verdict.code]
+      : verdict.changes.map(({ before, after }) => `${place(before)} -> ${place(after)}`),
+  );
+}
+
+function place(placing: { rank: number; competitionRank: number } | null): string {
+  return placing === null ? '-' : `${placing.rank} (${placing.competitionRank})`;
+}

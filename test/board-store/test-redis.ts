@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { KeySpace } from '#board-store';
+
+/** The Redis of REDIS_URL, and a key space of one's own in it. `close` deletes all its keys. */
+export interface TestRedis {
+  readonly redis: Redis;
+  readonly newKeys: () => KeySpace;
+  readonly close: () => Promise<void>;
+}
+
+export function openTestRedis(url = process.env['REDIS_URL']): TestRedis {
+  if (url === undefined)
+    throw new Error('REDIS_URL is not set: eval "$(npm run -s services -- env)"');
+  const redis = new Redis(url, { maxRetriesPerRequest: 1 });
+  const root = `test-${randomUUID()}`;
+  let spaces = 0;
+  return {
+    redis,
+    newKeys: () => new KeySpace(`${root}:${spaces++}`),
+    close: async () => {
+      for await (const names of redis.scanStream({ match: `${root}:*`, count: 1_000 }))
+        if ((names as string[]).length > 0) await redis.unlink(names as string[]);
+      await redis.quit();
+    },
+  };
+}
+
+/** All keys of a key space with their values, byte by byte: for tests that nothing was written. */
+export async function dumpKeys(redis: Redis, keys: KeySpace): Promise<Record<string, string>> {
+  const names = (await redis.keys(`${keys.prefix}:*`)).sort();
+  const values = await Promise.all(names.map((name) => redis.dumpBuffer(name)));
+  return Object.fromEntries(names.map((name, index) => [name, values[index]!.toString('hex')]));
+}

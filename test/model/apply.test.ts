@@ -1,0 +1,27 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { openTestRedis } from '../board-store/test-redis.js';
+import { runs } from './arbitrary.js';
+import { scenarioArbitrary } from './scenario.js';
+import { StoreRun } from './store-run.js';
+
+const { redis, newKeys, close } = openTestRedis();
+afterAll(close);
+
+describe('the store', () => {
+  it('answers and keeps what the oracle does, by any way through the same logs', async () => {
+    await fc.assert(
+      fc.asyncProperty(scenarioArbitrary, async (scenario) => {
+        const boards = [];
+        for (const { shards, steps } of scenario.ways) {
+          const run = new StoreRun(redis, newKeys(), scenario, shards);
+          await run.prepare();
+          for (const step of steps) await run.step(step);
+          boards.push(await run.finish());
+        }
+        expect(boards[1]).toEqual(boards[0]);
+      }),
+      runs(150),
+    );
+  }, 300_000);
+});
