@@ -73,7 +73,7 @@ export class BoardReader {
       this.keys.players(shard, live.generation, view),
       view,
       offset,
-      offset + limit - 1,
+      limit,
       columns.length,
       REACH_TIME_WIDTH[ties],
     );

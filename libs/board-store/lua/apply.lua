@@ -33,7 +33,7 @@ if watermark < tonumber(ARGV[2]) then return ROLLED_BACK end
 
 local published = math.max(tonumber(ARGV[3]), tonumber(redis.call('HGET', KEYS[3], partition) or '0'))
 local through = math.max(watermark, tonumber(ARGV[4]))
-local verdicts = stored_verdicts(entries, watermark)
+local verdicts = stored_verdicts(entries, watermark, published)
 
 redis.call('ZCARD', KEYS[4])
 local time = redis.call('TIME')

@@ -61,7 +61,6 @@ local function load_view(view, now)
   local version = tonumber(redis.call('HGET', view.versions, view.text) or '0')
   view.version = string.format('%.0f', math.max(version + 1, now))
   redis.call('ZCARD', view.ranking)
-  redis.call('HLEN', view.players)
 end
 
 local function load_states(entry)

@@ -1,7 +1,7 @@
 -- A page of a view, in order.
 --
 -- KEYS  1 views, 2 ranking, 3 players
--- ARGV  1 view, 2 first position (from 0), 3 last position, 4 number of columns, 5 bytes of the reach time in a member
+-- ARGV  1 view, 2 first position (from 0), 3 number of players, 4 number of columns, 5 bytes of the reach time in a member
 -- Returns  { view version, players in the view, competition position of the first entry, player id, state, ... }
 -- Cost  O(log players + page)
 
@@ -10,7 +10,10 @@
 local columns_width = 8 * (tonumber(ARGV[4]) - 1)
 local id_from = columns_width + tonumber(ARGV[5]) + 1
 local version = redis.call('HGET', KEYS[1], ARGV[1]) or '0'
-local members = redis.call('ZRANGE', KEYS[2], ARGV[2], ARGV[3], 'WITHSCORES')
+local members = {}
+if ARGV[3] ~= '0' then
+  members = redis.call('ZRANGE', KEYS[2], ARGV[2], string.format('%.0f', ARGV[2] + ARGV[3] - 1), 'WITHSCORES')
+end
 
 local first = 0
 if members[1] then

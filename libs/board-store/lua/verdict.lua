@@ -24,8 +24,10 @@ local function dead_letter(code, detail)
   return 'deadLetter\n' .. code .. '\n' .. detail
 end
 
--- Entries at or below the watermark were applied before: only the outbox knows what became of them.
-local function stored_verdicts(entries, watermark)
+-- Entries at or below the watermark were applied before: only the outbox knows what became of them. What lies below
+-- the published position is on its way out of it.
+local function stored_verdicts(entries, watermark, published)
   if not entries[1] or entries[1].offset > watermark then return {} end
-  return redis.call('ZRANGEBYSCORE', KEYS[4], entries[1].text, string.format('%.0f', math.min(watermark, entries[#entries].offset)))
+  local first = string.format('%.0f', math.max(published, entries[1].offset))
+  return redis.call('ZRANGEBYSCORE', KEYS[4], first, string.format('%.0f', math.min(watermark, entries[#entries].offset)))
 end
