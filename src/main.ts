@@ -34,7 +34,7 @@ export async function startApplication(options: StartOptions): Promise<INestAppl
   const redis = redisFrom(settings, logger);
   const clients = new Clients(redis, kafka.admin());
   try {
-    await waitForServices(settings, { kafka, redis }, logger);
+    await waitForServices(settings, { kafka: true, redis }, logger);
     await clients.admin.connect();
     const modules = roleModules(options, kafka, clients);
     const nest = { logger: nestLogger(logger), abortOnError: false };

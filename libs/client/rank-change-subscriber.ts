@@ -1,4 +1,4 @@
-import type { Consumer, Kafka } from 'kafkajs';
+import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { decodeRankChange, topicNames, type RankChange } from '#contracts';
 
 export interface RankChangeSubscriberOptions {
@@ -11,17 +11,32 @@ export interface RankChangeSubscriberOptions {
 }
 
 /**
- * Hands over rank changes as they are committed: each exactly once, a player's in order. A handler that throws gets
- * the same rank change again; one that must not see it twice after a crash of its own compares `source`.
+ * Hands over rank changes as they are committed: each once, a player's in order. A handler that throws ends the
+ * subscription; started again, with the same group, it gets that rank change again. So after a crash the last one may
+ * come twice: `source` tells.
  */
 export class RankChangeSubscriber {
   readonly #consumer: Consumer;
-  readonly #options: RankChangeSubscriberOptions;
+  readonly #topic: string;
+  readonly #fromBeginning: boolean;
+  #fail: (error: unknown) => void = () => undefined;
 
-  constructor(options: RankChangeSubscriberOptions) {
-    this.#options = options;
-    this.#consumer = options.kafka.consumer({
-      groupId: options.groupId,
+  /** Rejects when the subscription has ended by an error of the handler or of Kafka. Never resolves. */
+  readonly failed = new Promise<never>((_, reject) => {
+    this.#fail = reject;
+  });
+
+  constructor({
+    kafka,
+    groupId,
+    topicPrefix = 'ranklog',
+    fromBeginning = false,
+  }: RankChangeSubscriberOptions) {
+    this.#topic = topicNames(topicPrefix).rankChanges;
+    this.#fromBeginning = fromBeginning;
+    this.failed.catch(() => undefined); // whoever does not look at it must not crash for it
+    this.#consumer = kafka.consumer({
+      groupId,
       readUncommitted: false,
       maxWaitTimeInMs: 200,
       allowAutoTopicCreation: false,
@@ -30,27 +45,42 @@ export class RankChangeSubscriber {
 
   /** Joins the group and begins; resolves once it is a member. */
   async start(handle: (change: RankChange) => Promise<void> | void): Promise<void> {
-    const { topicPrefix = 'ranklog', fromBeginning = false } = this.#options;
+    const { GROUP_JOIN, CRASH } = this.#consumer.events;
     await this.#consumer.connect();
-    await this.#consumer.subscribe({
-      topics: [topicNames(topicPrefix).rankChanges],
-      fromBeginning,
-    });
+    await this.#consumer.subscribe({ topics: [this.#topic], fromBeginning: this.#fromBeginning });
     const joined = new Promise<void>((resolve) => {
-      this.#consumer.on(this.#consumer.events.GROUP_JOIN, () => {
-        resolve();
-      });
+      this.#consumer.on(GROUP_JOIN, () => resolve());
+    });
+    this.#consumer.on(CRASH, ({ payload }) => {
+      if (!payload.restart) this.#fail(payload.error);
     });
     await this.#consumer.run({
-      eachMessage: async ({ message }) => {
-        const { key, value, headers = {} } = message;
-        await handle(decodeRankChange({ key, value, headers }));
-      },
+      eachBatchAutoResolve: false,
+      eachBatch: (payload) => this.#handleBatch(payload, handle),
     });
-    await joined;
+    await Promise.race([joined, this.failed]);
   }
 
   async stop(): Promise<void> {
     await this.#consumer.disconnect();
+  }
+
+  /** An error that reached kafkajs could stop the consumer silently, or count against a limit that is never reset. */
+  async #handleBatch(
+    payload: EachBatchPayload,
+    handle: (change: RankChange) => Promise<void> | void,
+  ): Promise<void> {
+    for (const { key, value, headers = {}, offset } of payload.batch.messages) {
+      if (!payload.isRunning() || payload.isStale()) return;
+      try {
+        await handle(decodeRankChange({ key, value, headers }));
+      } catch (error) {
+        this.#consumer.pause([{ topic: this.#topic }]);
+        this.#fail(error);
+        return;
+      }
+      payload.resolveOffset(offset);
+      await payload.heartbeat();
+    }
   }
 }

@@ -7,6 +7,8 @@ import {
   topicNames,
   type ScoreEvent,
 } from '#contracts';
+// Not by its index: that would bring Nest to everyone who sends events.
+import { sendChunks } from '../kafka-batch/send-chunks.js';
 
 /** A score event that ranklog would not take; `code` and `detail` are those of its dead letter. */
 export class InvalidScoreEventError extends Error {
@@ -75,9 +77,9 @@ export class ScoreProducer {
     return { key: playerId, value: json, headers };
   }
 
-  /** Sends messages of toMessage in order, a batch at a time. */
+  /** Sends messages of toMessage in order. After a failure, an unknown number of the first ones is in the log. */
   async sendMessages(messages: readonly Message[]): Promise<void> {
-    if (messages.length > 0)
-      await this.#producer.send({ topic: this.#topic, messages: [...messages], acks: -1 });
+    for (const chunk of sendChunks(messages))
+      await this.#producer.send({ topic: this.#topic, messages: chunk, acks: -1 });
   }
 }

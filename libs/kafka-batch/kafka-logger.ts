@@ -3,7 +3,7 @@ import type { KafkaBatchLogger } from './types.js';
 
 /** Words of kafkajs that sound worse than they are: each is retried or reported by this library. */
 const NOISE =
-  /CONCURRENT_TRANSACTIONS|concurrent operation on the same transaction|Limiting retries for the idempotent|concurrent transactional|rebalancing|re-joining|not aware of this member|The group coordinator is not available|There is no leader|does not host this topic-partition|Response (Heartbeat|JoinGroup|SyncGroup|InitProducerId|AddOffsetsToTxn|EndTxn|FindCoordinator|GroupCoordinator|TxnOffsetCommit|AddPartitionsToTxn)/i;
+  /CONCURRENT_TRANSACTIONS|concurrent operation on the same transaction|Limiting retries for the idempotent|concurrent transactional|Connection error|Failed to connect to seed broker|rebalancing|re-joining|not aware of this member|The group coordinator is not available|There is no leader|does not host this topic-partition|Response (Heartbeat|JoinGroup|SyncGroup|InitProducerId|AddOffsetsToTxn|EndTxn|FindCoordinator|GroupCoordinator|TxnOffsetCommit|AddPartitionsToTxn)/i;
 
 /** A kafkajs logCreator that hands its words to our logger. */
 export function kafkaLogCreator(logger: KafkaBatchLogger): logCreator {

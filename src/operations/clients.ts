@@ -18,7 +18,7 @@ export class ServiceUnreachableError extends Error {
 }
 
 /** A Kafka client of the settings; what makes requests is derived from it. */
-export function kafkaFrom(settings: Settings, logger: Logger): Kafka {
+export function kafkaFrom(settings: Settings, logger: Logger, retries = 8): Kafka {
   const config: KafkaConfig = {
     clientId: 'ranklog',
     brokers: [...settings.kafkaBrokers],
@@ -26,7 +26,7 @@ export function kafkaFrom(settings: Settings, logger: Logger): Kafka {
     logLevel: logLevel.INFO,
     logCreator: kafkaLogCreator(logger),
     // kafkajs has other defaults under NODE_ENV=test; these hold everywhere.
-    retry: { initialRetryTime: 100, retries: 8, maxRetryTime: 5_000 },
+    retry: { initialRetryTime: 100, retries, maxRetryTime: 5_000 },
   };
   if (settings.kafkaSaslMechanism !== '') config.sasl = saslFrom(settings);
   return new Kafka(config);
@@ -71,10 +71,10 @@ const WORD_EVERY_MS = 3_000;
 /** Resolves when Kafka and Redis answer; tells every few seconds what it waits for. @throws ServiceUnreachableError */
 export async function waitForServices(
   settings: Settings,
-  clients: { kafka?: Kafka; redis?: Redis },
+  wanted: { kafka?: boolean; redis?: Redis },
   logger: Logger,
 ): Promise<void> {
-  const { kafka, redis } = clients;
+  const { kafka, redis } = wanted;
   const { startTimeout: timeoutMs, kafkaBrokers, redisUrl } = settings;
   const waits: Wait[] = [];
   if (redis !== undefined)
@@ -84,12 +84,12 @@ export async function waitForServices(
       timeoutMs,
       ping: () => pingRedis(redis),
     });
-  if (kafka !== undefined)
+  if (kafka === true)
     waits.push({
       service: 'Kafka',
       address: kafkaBrokers.join(','),
       timeoutMs,
-      ping: () => pingKafka(kafka),
+      ping: () => pingKafka(settings),
     });
   const ends = await Promise.allSettled(waits.map((wait) => waitFor(wait, logger)));
   const failure = ends.find((result) => result.status === 'rejected');
@@ -108,8 +108,9 @@ async function pingRedis(redis: Redis): Promise<void> {
   await redis.ping();
 }
 
-async function pingKafka(kafka: Kafka): Promise<void> {
-  const admin = kafka.admin({ retry: { retries: 0 } });
+/** One attempt, without words: the one who waits tells what is wrong. */
+async function pingKafka(settings: Settings): Promise<void> {
+  const admin = kafkaFrom(settings, SILENT, 0).admin();
   try {
     await admin.connect();
     await admin.describeCluster();
@@ -117,6 +118,13 @@ async function pingKafka(kafka: Kafka): Promise<void> {
     await admin.disconnect();
   }
 }
+
+const SILENT: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 async function waitFor({ service, address, timeoutMs, ping }: Wait, logger: Logger): Promise<void> {
   const begin = performance.now();
@@ -130,7 +138,7 @@ async function waitFor({ service, address, timeoutMs, ping }: Wait, logger: Logg
       if (now - begin >= timeoutMs)
         throw new ServiceUnreachableError(service, address, timeoutMs, error);
       if (now >= nextWord) {
-        logger.info(`waiting for ${service} at ${address}: ${words(error)}`);
+        logger.warn(`waiting for ${service} at ${address}: ${words(error)}`);
         nextWord = now + WORD_EVERY_MS;
       }
       await delay(RETRY_PAUSE_MS);

@@ -46,7 +46,7 @@ const FORMATS: Format[] = [
         'a duration such as 500ms, 30s or 5m, up to 1d',
       ),
     coerce: (value: unknown) =>
-      typeof value === 'string' && value !== '' ? ms(value as ms.StringValue) : value,
+      typeof value === 'string' && /[a-z]$/i.test(value) ? ms(value as ms.StringValue) : value,
   },
   {
     name: 'switch',

@@ -1,0 +1,157 @@
+import { statSync } from 'node:fs';
+import { Command } from 'commander';
+import type { Message } from 'kafkajs';
+import { InvalidScoreEventError, ScoreProducer } from '#client';
+import { maxMessageBytes } from '../../operations/topics.js';
+import { CommandError, EXIT } from '../exit-codes.js';
+import { readLineBatches, type Line } from '../lines.js';
+import { print } from '../output.js';
+import { Pace } from '../pace.js';
+import { ProgressBar } from '../progress-bar.js';
+import { runCommand } from '../run-command.js';
+import { withKafka, type KafkaSession } from '../session.js';
+import { wholeNumber } from './standings.js';
+
+interface Options {
+  readonly rate?: number;
+  readonly json?: boolean;
+}
+
+const MOST_LINES_A_SEND = 1_000;
+const MOST_BYTES_A_SEND = 512 * 1_024;
+
+/** Room for key, headers and what Kafka adds to a record. */
+const RECORD_OVERHEAD = 1_024;
+
+/** With a rate, sends are this many a second, so that events come evenly. */
+const PACED_SENDS = 20;
+
+/** `ranklog produce FILE`: sends score events; exit code 1 when some lines were bad. */
+export function produceCommand(): Command {
+  return new Command('produce')
+    .description('send score events: one JSON object a line, gzip too; - is standard input')
+    .argument('<file>')
+    .option('--rate <n>', 'at most so many events per second', wholeNumber)
+    .option('--json', 'the summary as JSON')
+    .addHelpText(
+      'after',
+      '\nBad lines are told with their number and not sent; the others are. Then the exit code is 1.\n\nExample:\n  ranklog produce events.ndjson.gz',
+    )
+    .action((file: string, options: Options) =>
+      runCommand(() => withKafka((session) => produce(session, file, options))),
+    );
+}
+
+async function produce(
+  { settings, kafka, admin, topics }: KafkaSession,
+  file: string,
+  options: Options,
+): Promise<number> {
+  const size = sizeOf(file);
+  if (!(await admin.listTopics()).includes(topics.scoreEvents))
+    throw new CommandError(
+      `there is no topic ${topics.scoreEvents}; create it with "ranklog topics"`,
+      EXIT.usage,
+    );
+  const largest = (await maxMessageBytes(admin, topics.scoreEvents)) - RECORD_OVERHEAD;
+  const { topicPrefix } = settings;
+  const producer = new ScoreProducer({ kafka, topicPrefix, source: '/ranklog/produce' });
+  await producer.connect();
+  try {
+    const summary = await sendFile(producer, file, { size, rate: options.rate, largest });
+    print(summary, options, tell);
+    return summary.rejected === 0 ? EXIT.ok : EXIT.no;
+  } finally {
+    await producer.disconnect();
+  }
+}
+
+interface Summary {
+  readonly sent: number;
+  readonly rejected: number;
+  readonly seconds: number;
+}
+
+async function sendFile(
+  producer: ScoreProducer,
+  file: string,
+  { size, rate, largest }: { size: number; rate: number | undefined; largest: number },
+): Promise<Summary> {
+  const begin = performance.now();
+  const pace = new Pace(rate);
+  const bar = new ProgressBar('bytes', size);
+  const lines = Math.min(MOST_LINES_A_SEND, Math.ceil((rate ?? Infinity) / PACED_SENDS));
+  let read = 0;
+  let sent = 0;
+  let rejected = 0;
+  try {
+    const batches = readLineBatches(
+      file,
+      { lines, bytes: MOST_BYTES_A_SEND },
+      (bytes) => (read += bytes),
+    );
+    for await (const batch of batches) {
+      const messages = toMessages(producer, batch, largest, (line, reason) => {
+        rejected += 1;
+        process.stderr.write(`${file}:${line.number}: ${reason}\n`);
+      });
+      await pace.next(messages.length);
+      await producer.sendMessages(messages);
+      sent += messages.length;
+      bar.update(read);
+    }
+  } finally {
+    bar.stop();
+  }
+  return { sent, rejected, seconds: Math.round(performance.now() - begin) / 1_000 };
+}
+
+/** Messages of the good lines, in order; blank ones are passed over. */
+function toMessages(
+  producer: ScoreProducer,
+  lines: readonly Line[],
+  largest: number,
+  reject: (line: Line, reason: string) => void,
+): Message[] {
+  return lines.flatMap((line) => {
+    if (line.text?.trim() === '') return [];
+    try {
+      return [toMessage(producer, line, largest)];
+    } catch (error) {
+      if (!(error instanceof InvalidScoreEventError)) throw error;
+      reject(line, error.message);
+      return [];
+    }
+  });
+}
+
+/** @throws InvalidScoreEventError */
+function toMessage(producer: ScoreProducer, { text, bytes }: Line, largest: number): Message {
+  if (text === undefined)
+    throw new InvalidScoreEventError('NOT_UTF8', 'the line is not valid UTF-8');
+  if (bytes > largest)
+    throw new InvalidScoreEventError(
+      'TOO_LARGE',
+      `the line has ${bytes} bytes; the score topic takes ${largest}`,
+    );
+  return producer.toMessage(text);
+}
+
+/** Bytes of a file, 0 for standard input. @throws CommandError for a file that is not there */
+function sizeOf(file: string): number {
+  if (file === '-') return 0;
+  try {
+    return statSync(file).size;
+  } catch {
+    throw new CommandError(
+      `${file} can't be read; name a file of score events, or - for standard input`,
+      EXIT.usage,
+    );
+  }
+}
+
+function tell({ sent, rejected, seconds }: Summary): string {
+  const rate = Math.round(sent / Math.max(seconds, 0.001));
+  const bad = rejected === 0 ? '' : `, ${rejected} bad lines not sent`;
+  return `${sent} events sent in ${seconds} s (${rate}/s)${bad}`;
+}

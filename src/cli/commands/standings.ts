@@ -1,0 +1,77 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { Standing, Standings } from '#board-store';
+import { formatTime } from '#contracts';
+import { readTop } from '../../query/pages.js';
+import { EXIT } from '../exit-codes.js';
+import { liveBoard } from '../live-board.js';
+import { print, table } from '../output.js';
+import { runCommand } from '../run-command.js';
+import { withRedis } from '../session.js';
+import { collectWhere, viewOf, type ViewOptions } from '../view-option.js';
+
+interface Options extends ViewOptions {
+  readonly top: number;
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+/** `ranklog standings BOARD`: a view, from the top. */
+export function standingsCommand(): Command {
+  return new Command('standings')
+    .description('show a view of a board from the top')
+    .argument('<board>')
+    .option('--view <view>', 'the view, as "ranklog views" spells it')
+    .option('--window <window>', 'the window of the view', 'all')
+    .option('--where <name=value>', 'a dimension of the view; repeat it for several', collectWhere)
+    .option('--top <n>', 'how many players', wholeNumber, 20)
+    .option('--all', 'all players')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ranklog standings football --where league=en.1 --where season=2019-20 --all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json',
+    )
+    .action((board: string, options: Options) =>
+      runCommand(() =>
+        withRedis(async ({ reader }) => {
+          const { definition } = await liveBoard(reader, board);
+          const view = viewOf(definition, options);
+          const most = options.all === true ? Infinity : options.top;
+          const { standings, consistent } = await readTop(reader, { board, view, most });
+          if (!consistent) process.stderr.write('ranklog: the view moved while it was read\n');
+          print(toJson(standings), options, () => toTable(standings));
+          return EXIT.ok;
+        }),
+      ),
+    );
+}
+
+/** A whole number of at least 1, for commander. */
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,15}$/.test(text) || value < 1)
+    throw new InvalidArgumentError('use a whole number from 1');
+  return value;
+}
+
+function toJson({ board, view, size, entries }: Standings) {
+  return { board, view, size, entries: entries.map(entryToJson) };
+}
+
+/** A place as `standings --json` and `rank --json` print it. */
+export function entryToJson({ rank, competitionRank, playerId, columns, reachedAt }: Standing) {
+  return { rank, competitionRank, playerId, columns, reachedAt: formatTime(reachedAt) };
+}
+
+function toTable({ board, view, size, entries }: Standings): string {
+  const columns = Object.keys(entries[0]?.columns ?? {});
+  const head = ['rank', 'player', ...columns, 'reached'];
+  const rows = entries.map(({ rank, playerId, columns: values, reachedAt }) => [
+    rank,
+    playerId,
+    ...columns.map((column) => values[column] ?? ''),
+    formatTime(reachedAt),
+  ]);
+  const more =
+    entries.length < size ? `\n${entries.length} of ${size} players; --all shows the rest` : '';
+  return `${board}: ${view}\n\n${table(head, rows)}${more}`;
+}

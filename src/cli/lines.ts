@@ -1,0 +1,108 @@
+import { isUtf8 } from 'node:buffer';
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+
+/** A line of a file, without its end. `text` is undefined when its bytes are not UTF-8. */
+export interface Line {
+  readonly number: number;
+  readonly text: string | undefined;
+  readonly bytes: number;
+}
+
+/** Lines that are handled together. */
+export interface LineBatchLimits {
+  readonly lines: number;
+  readonly bytes: number;
+}
+
+/** A line that is longer than any record can be; reading on would need unbounded memory. */
+export class LineTooLongError extends Error {
+  constructor(number: number) {
+    super(
+      `line ${number} is longer than ${LONGEST_LINE} bytes; is this a file of one JSON object a line?`,
+    );
+    this.name = 'LineTooLongError';
+  }
+}
+
+const LONGEST_LINE = 16 * 1_024 * 1_024;
+const NEWLINE = 0x0a;
+const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
+
+/**
+ * The lines of a file, or of standard input for `-`, in batches; gzip is recognised by its first bytes.
+ * `onRead` hears of bytes read from the source (compressed ones, if it is).
+ */
+export async function* readLineBatches(
+  file: string,
+  limits: LineBatchLimits,
+  onRead: (bytes: number) => void,
+): AsyncGenerator<Line[]> {
+  const source = file === '-' ? process.stdin : createReadStream(file);
+  let batch: Line[] = [];
+  let bytes = 0;
+  for await (const line of splitLines(await decompress(source, onRead))) {
+    batch.push(line);
+    bytes += line.bytes;
+    if (batch.length < limits.lines && bytes < limits.bytes) continue;
+    yield batch;
+    batch = [];
+    bytes = 0;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function decompress(
+  source: Readable,
+  onRead: (bytes: number) => void,
+): Promise<AsyncIterable<Buffer>> {
+  const chunks = counted(source, onRead);
+  const { value: first } = await chunks.next();
+  if (first === undefined) return Readable.from([]);
+  const whole = Readable.from(prepend(first, chunks));
+  if (!first.subarray(0, 2).equals(GZIP_MAGIC)) return whole;
+  const gunzip = createGunzip();
+  whole.on('error', (error) => gunzip.destroy(error));
+  return whole.pipe(gunzip);
+}
+
+async function* counted(
+  source: Readable,
+  onRead: (bytes: number) => void,
+): AsyncGenerator<Buffer, undefined> {
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    onRead(chunk.length);
+    yield chunk;
+  }
+  return undefined;
+}
+
+async function* prepend(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield* rest;
+}
+
+async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  let rest: Buffer = Buffer.alloc(0);
+  let number = 0;
+  for await (const chunk of chunks) {
+    const text = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let from = 0;
+    for (let end = text.indexOf(NEWLINE); end >= 0; end = text.indexOf(NEWLINE, from)) {
+      yield toLine(++number, text.subarray(from, end));
+      from = end + 1;
+    }
+    rest = text.subarray(from);
+    if (rest.length > LONGEST_LINE) throw new LineTooLongError(number + 1);
+  }
+  if (rest.length > 0) yield toLine(number + 1, rest);
+}
+
+function toLine(number: number, bytes: Buffer): Line {
+  return {
+    number,
+    text: isUtf8(bytes) ? bytes.toString('utf8').replace(/\r$/, '') : undefined,
+    bytes: bytes.length,
+  };
+}

@@ -1,0 +1,63 @@
+import { BoardsFileError } from '#board';
+import {
+  BoardNeedsBuildError,
+  ShardCountError,
+  UnknownBoardError,
+  UnknownViewError,
+} from '#board-store';
+import kafkajs from 'kafkajs';
+import { KafkaUnreachableError } from '#kafka-batch';
+import { ServiceUnreachableError } from '../operations/clients.js';
+import { SettingsError, suggestion } from '../operations/settings.js';
+import { BoardsFileMissingError } from '../reconciliation/board-registrar.js';
+import { CommandError, EXIT } from './exit-codes.js';
+
+/** Time for a command to clean up after its reader has gone. */
+const PIPE_GRACE_MS = 2_000;
+
+/** Runs a command: its exit code is the process's; an error is one paragraph, its stack only for debugging. */
+export async function runCommand(command: () => Promise<number>): Promise<void> {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.emit('SIGINT'); // the reader has seen enough; a command that watches ends as if asked to
+    setTimeout(() => process.exit(EXIT.ok), PIPE_GRACE_MS).unref();
+  });
+  try {
+    process.exitCode = await command();
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
+    process.stderr.write(`ranklog: ${describe(error)}\n`);
+  }
+}
+
+const USAGE = [
+  SettingsError,
+  BoardsFileError,
+  BoardsFileMissingError,
+  ShardCountError,
+  BoardNeedsBuildError,
+];
+const UNREACHABLE = [ServiceUnreachableError, KafkaUnreachableError, kafkajs.KafkaJSError];
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommandError) return error.exitCode;
+  if (error instanceof UnknownBoardError || error instanceof UnknownViewError) return EXIT.no;
+  if (USAGE.some((type) => error instanceof type)) return EXIT.usage;
+  return UNREACHABLE.some((type) => error instanceof type) ? EXIT.unreachable : EXIT.failed;
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (process.env['RANKLOG_LOG_LEVEL'] === 'debug') return error.stack ?? error.message;
+  return error.message + hint(error);
+}
+
+function hint(error: Error): string {
+  if (error instanceof UnknownBoardError) return suggestion(error.board, error.known);
+  if (!(error instanceof UnknownViewError)) return '';
+  if (error.known.length === 0) return '; nobody is ranked on the board yet';
+  return (
+    suggestion(error.view, error.known) +
+    `; "ranklog views ${error.board}" lists all ${error.known.length}`
+  );
+}

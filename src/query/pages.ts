@@ -1,0 +1,39 @@
+import type { BoardReader, Standing, Standings } from '#board-store';
+
+const PAGE = 1_000;
+const MOST_ATTEMPTS = 5;
+
+/** What is read of a view. */
+export interface TopRequest {
+  readonly board: string;
+  readonly view: string;
+  readonly most: number;
+}
+
+/**
+ * The first `most` players of a view. A view that moves between two pages is read again, some times; `consistent` is
+ * false when it never stood still, so that a player may be missing or twice.
+ */
+export async function readTop(
+  reader: BoardReader,
+  request: TopRequest,
+): Promise<{ standings: Standings; consistent: boolean }> {
+  for (let attempt = 1; ; attempt++) {
+    const read = await readPages(reader, request);
+    if (read.consistent || attempt === MOST_ATTEMPTS) return read;
+  }
+}
+
+async function readPages(reader: BoardReader, { board, view, most }: TopRequest) {
+  const first = await reader.standings(board, view, { offset: 0, limit: Math.min(most, PAGE) });
+  const entries: Standing[] = [...first.entries];
+  let consistent = true;
+  while (entries.length < Math.min(most, first.size)) {
+    const limit = Math.min(PAGE, most - entries.length);
+    const page = await reader.standings(board, view, { offset: entries.length, limit });
+    consistent &&= page.version === first.version;
+    if (page.entries.length === 0) break;
+    entries.push(...page.entries);
+  }
+  return { standings: { ...first, entries }, consistent };
+}
