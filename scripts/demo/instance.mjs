@@ -1,0 +1,76 @@
+// @ts-check
+import { spawn } from 'node:child_process';
+import { createWriteStream, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { Redis } from 'ioredis';
+import { BoardReader, KeySpace } from '#board-store';
+import { topicNames } from '#contracts';
+import { quietKafka } from '../services/kafka-probe.mjs';
+import { HOME, ROOT } from '../services/state.mjs';
+
+const CLI = path.join(ROOT, 'dist/src/cli/main.js');
+
+/** A ranklog of its own: topics, group and keys that nobody else uses, on the running servers. */
+export class DemoInstance {
+  /** @type {import('node:child_process').ChildProcess | undefined} */
+  #service;
+
+  /** @param {string} name */
+  constructor(name) {
+    this.name = name;
+    this.log = path.join(HOME, 'logs', 'demo.log');
+    /** @type {NodeJS.ProcessEnv} */
+    this.env = {
+      ...process.env,
+      RANKLOG_BOARDS: path.join(ROOT, 'demo/boards.yaml'),
+      RANKLOG_TOPIC_PREFIX: name,
+      RANKLOG_GROUP: name,
+      RANKLOG_REDIS_PREFIX: name,
+    };
+    this.kafka = quietKafka(process.env['KAFKA_BROKERS'] ?? '');
+    this.redis = new Redis(process.env['REDIS_URL'] ?? '');
+    this.reader = new BoardReader(this.redis, new KeySpace(name));
+    this.topics = topicNames(name);
+  }
+
+  /**
+   * Runs a ranklog command in the foreground.
+   * @param {string[]} args
+   * @returns {Promise<number>} its exit code
+   */
+  command(...args) {
+    const child = spawn(process.execPath, [CLI, ...args], { env: this.env, stdio: 'inherit' });
+    return new Promise((resolve) => child.on('close', (code) => resolve(code ?? 1)));
+  }
+
+  /** Starts the service in the background; its words go to the log. */
+  start() {
+    mkdirSync(path.dirname(this.log), { recursive: true });
+    const service = spawn(process.execPath, [CLI, 'start'], {
+      env: this.env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    service.stderr.pipe(createWriteStream(this.log));
+    this.#service = service;
+  }
+
+  /** Stops the service, and removes what it has made. */
+  async remove() {
+    await this.#stop();
+    const admin = this.kafka.admin();
+    await admin.connect();
+    await admin.deleteTopics({ topics: Object.values(this.topics) });
+    await admin.deleteGroups([this.name]).catch(() => undefined); // it may have had no member
+    await admin.disconnect();
+    for await (const keys of this.redis.scanStream({ match: `${this.name}:*`, count: 1_000 }))
+      if (keys.length > 0) await this.redis.unlink(.../** @type {string[]} */ (keys));
+    this.redis.disconnect();
+  }
+
+  async #stop() {
+    const service = this.#service;
+    if (service === undefined || service.exitCode !== null) return;
+    service.kill('SIGTERM');
+    await new Promise((resolve) => service.on('close', resolve));
+  }
+}
