@@ -1,4 +1,7 @@
-import { headerText, type RecordHeaders } from './record.js';
+import { isUtf8 } from 'node:buffer';
+import { isId } from './ids.js';
+import { headerText, lastHeader, type RecordHeaders } from './record.js';
+import { quote } from './show.js';
 
 export const SCORE_EVENT_TYPE = 'ranklog.score-event.v1';
 export const RANK_CHANGED_TYPE = 'ranklog.rank-changed.v1';
@@ -45,6 +48,15 @@ export function cloudEventProblem(headers: RecordHeaders): string | undefined {
   return undefined;
 }
 
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 80));
+/**
+ * The id of a CloudEvent, which stands in for a missing eventId; undefined when the record is no CloudEvent or the
+ * id breaks the rules of ids (it is the sender's library that chose it, so it is no reason to refuse the event).
+ */
+export function cloudEventId(headers: RecordHeaders): string | undefined {
+  const id = lastHeader(headers, 'ce_id');
+  if (id === undefined || headerText(headers, 'ce_specversion') === undefined) return undefined;
+  // Read as text, different bytes that are not UTF-8 would be the same id.
+  if (typeof id !== 'string' && !isUtf8(id)) return undefined;
+  const text = id.toString();
+  return isId(text) ? text : undefined;
 }

@@ -18,7 +18,7 @@ const options = {
 
 /**
  * A validator compiled from the class-validator decorators of a class: the same verdicts, some ten times faster
- * (test: contracts/verdicts.spec.ts). It only says yes or no; class-validator explains.
+ * (test: libs/contracts/verdicts.spec.ts). It only says yes or no; class-validator explains.
  */
 export function compileValidator<T>(target: new () => T): (value: unknown) => value is T {
   const ajv = new Ajv({ allErrors: false, strictTypes: false });

@@ -6,8 +6,9 @@ export const DEAD_LETTER_CODES = {
   EMPTY_VALUE:
     'The record has no value (null or empty). Do not send tombstones to the score topic.',
   NOT_UTF8: 'The value is not UTF-8. Send JSON in UTF-8.',
-  NOT_JSON:
-    'The value is not JSON, or nested too deeply to be read. Send one JSON object a record.',
+  NOT_JSON: 'The value is not JSON. Send one JSON object a record.',
+  NESTED_TOO_DEEPLY:
+    'The value has more than 100 levels of objects and arrays inside each other. Send less with the event.',
   NOT_AN_OBJECT: 'The value is JSON, but not an object. Send one score event a record.',
   UNSUPPORTED_CLOUDEVENT:
     'The CloudEvents headers name another version, type or content than ranklog takes. Use binary mode, version 1.0, JSON; or send plain JSON without the headers.',

@@ -1,4 +1,6 @@
-import { headerText, type RawRecord } from './record.js';
+import { headerText, type RawRecord, type RecordHeaders } from './record.js';
+
+type HeaderValue = Buffer | string;
 
 /** Where a record of the score topic stands. */
 export interface Source {
@@ -12,23 +14,45 @@ export function causeId({ topic, partition, offset }: Source): string {
   return `${topic}/${partition}/${offset}`;
 }
 
-const LONGEST_DETAIL = 1_024;
+const MOST_DETAIL_BYTES = 1_024;
 
-/** The dead letter of a record: its key, value and headers untouched, and what was wrong in headers of ranklog. */
+/**
+ * The dead letter of a record: its key and value untouched, its headers, and what was wrong in headers of ranklog.
+ * Those of an earlier dead letter, which was sent again as it was, are replaced.
+ */
 export function encodeDeadLetter(source: Source, record: RawRecord, code: string, detail: string) {
   return {
     key: record.key,
     value: record.value,
     headers: {
-      ...(record.headers as Record<string, Buffer | string | (Buffer | string)[] | undefined>),
+      ...writableHeaders(record.headers),
       ranklog_id: causeId(source),
       ranklog_reason: code,
-      ranklog_detail: detail.slice(0, LONGEST_DETAIL),
+      ranklog_detail: cutToBytes(detail, MOST_DETAIL_BYTES),
       ranklog_topic: source.topic,
       ranklog_partition: String(source.partition),
       ranklog_offset: String(source.offset),
     },
   };
+}
+
+/** Kafka allows a header without a value; kafkajs reads it as null, but throws when it is to write one. */
+function writableHeaders(headers: RecordHeaders): Record<string, HeaderValue | HeaderValue[]> {
+  const writable = (value: HeaderValue | null | undefined) => value ?? Buffer.alloc(0);
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value)
+        ? value.map(writable)
+        : writable(value as HeaderValue | null | undefined),
+    ]),
+  );
+}
+
+function cutToBytes(text: string, most: number): string {
+  if (Buffer.byteLength(text) <= most) return text;
+  // Decoding as a stream keeps back a character that the cut has split.
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, most), { stream: true });
 }
 
 /** What ranklog says of a dead letter; undefined for a record that is none. */

@@ -1,15 +1,13 @@
 import { isUtf8 } from 'node:buffer';
-import { cloudEventProblem } from './cloud-events.js';
+import { cloudEventId, cloudEventProblem } from './cloud-events.js';
 import type { DeadLetterCode } from './dead-letter-codes.js';
 import { exactDeltas, type ExactDeltas } from './exact-deltas.js';
 import { isPlainObject } from './ids.js';
-import { headerText, type RawRecord } from './record.js';
-import {
-  explainScoreEvent,
-  isScoreEvent,
-  SCORE_EVENT_FIELDS,
-  type ScoreEvent,
-} from './score-event.js';
+import { MOST_LEVELS, nestsTooDeeply } from './nesting.js';
+import type { RawRecord } from './record.js';
+import { isScoreEvent, SCORE_EVENT_FIELDS, type ScoreEvent } from './score-event.js';
+import { scoreEventProblem } from './score-event-problem.js';
+import { quote, show } from './show.js';
 import { parseTime } from './time.js';
 
 /** A score event whose numbers are decimal texts and whose time is in ms since 1970. */
@@ -32,7 +30,7 @@ export function decodeScoreEvent({ value, headers }: RawRecord): ScoreEventDecod
   if (value === null || value.length === 0)
     return reject('EMPTY_VALUE', value === null ? 'the value is null' : 'the value is empty');
   if (!isUtf8(value)) return reject('NOT_UTF8', 'the value is not valid UTF-8');
-  return decodeText(value.toString('utf8'), headerText(headers, 'ce_id'));
+  return decodeText(value.toString('utf8'), cloudEventId(headers));
 }
 
 /** Reads the JSON text of a score event, as a line of a file or the value of a record has it. */
@@ -41,13 +39,17 @@ export function decodeText(text: string, cloudEventId?: string): ScoreEventDecod
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return reject('NOT_JSON', `the value is not JSON: ${show(String(error))}`);
+    return reject('NOT_JSON', `the value is not JSON: ${quote(String(error))}`);
   }
   if (!isPlainObject(value))
     return reject('NOT_AN_OBJECT', `the value is ${show(value)}, not an object`);
+  if (nestsTooDeeply(value))
+    return reject('NESTED_TOO_DEEPLY', `the value has more than ${MOST_LEVELS} levels of nesting`);
   dropNulls(value);
   if (value['eventId'] === undefined && cloudEventId !== undefined) value['eventId'] = cloudEventId;
-  return isScoreEvent(value) ? decodeFields(value, text) : explain(value);
+  return isScoreEvent(value)
+    ? decodeFields(value, text)
+    : { ok: false, ...scoreEventProblem(value) };
 }
 
 function decodeFields(event: ScoreEvent, text: string): ScoreEventDecoding {
@@ -79,40 +81,6 @@ function dropNulls(value: Record<string, unknown>): void {
   for (const field of SCORE_EVENT_FIELDS) if (value[field] === null) value[field] = undefined;
 }
 
-const CODES = {
-  board: 'INVALID_ID',
-  playerId: 'INVALID_ID',
-  eventId: 'INVALID_ID',
-  delta: 'INVALID_NUMBER',
-  deltas: 'INVALID_NUMBER',
-  occurredAt: 'INVALID_TIME',
-  attributes: 'INVALID_ATTRIBUTES',
-} as const satisfies Record<(typeof SCORE_EVENT_FIELDS)[number], DeadLetterCode>;
-
-function explain(value: Record<string, unknown>): ScoreEventDecoding {
-  const problem = explainScoreEvent(value);
-  if (problem === undefined)
-    throw new Error('the compiled validator refused what class-validator takes');
-  const { field, message } = problem;
-  const found =
-    value[field] === undefined ? `${field} is missing` : `${field} is ${show(value[field])}`;
-  return reject(CODES[field], `${found}; ${message}`);
-}
-
 function reject(code: DeadLetterCode, detail: string): ScoreEventDecoding {
   return { ok: false, code, detail };
-}
-
-/** A value as JSON, cut to 80 characters; JSON escapes control characters and lone surrogates. */
-function show(value: unknown): string {
-  const text =
-    typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : showStructure(value);
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
-}
-
-function showStructure(value: unknown): string {
-  if (Array.isArray(value)) return `an array of ${value.length}`;
-  return isPlainObject(value)
-    ? `an object with ${Object.keys(value).slice(0, 5).join(', ')}`
-    : String(value);
 }

@@ -1,6 +1,6 @@
 import { ValidateBy, ValidateIf } from 'class-validator';
 import { isAttributes, isId, MOST_ATTRIBUTE_BYTES, MOST_ID_BYTES } from './ids.js';
-import { isColumns, isDelta, isDeltas, MOST_NUMBER_DIGITS } from './numbers.js';
+import { isColumns, isDelta, isDeltas, MOST_DELTAS, MOST_NUMBER_DIGITS } from './numbers.js';
 import { isEventTime } from './time.js';
 
 /** A rule of the contracts: one predicate for class-validator and for the compiled validators, and what it allows. */
@@ -20,7 +20,7 @@ export const RULES = {
   ranklogDelta: { holds: isDelta, allows: NUMBER },
   ranklogDeltas: {
     holds: isDeltas,
-    allows: `an object with a value for at least one column, each ${NUMBER}`,
+    allows: `an object with values for 1 to ${MOST_DELTAS} columns, each ${NUMBER}`,
   },
   ranklogTime: {
     holds: isEventTime,

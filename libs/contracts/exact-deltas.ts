@@ -18,7 +18,7 @@ const DOUBTFUL_NUMBER = /[:[,]\s*-?(?:[\d.]{16}|[\d.]+[eE])/;
 
 /**
  * The values of an event exactly as they were written. JSON.parse turns 1e3 into 1000 and rounds long numbers, so
- * where the text holds such a number the numbers are read again as text.
+ * where the text holds such a number the numbers are read again as text. The event must not nest deeply: this recurs.
  */
 export function exactDeltas(event: ScoreEvent, text: string): Result {
   const plain = plainTexts(event);
@@ -48,27 +48,29 @@ class NumberText {
 
 function fromSource(event: ScoreEvent, text: string): Result {
   const source = readNumbersAsText(text);
-  if (source === undefined)
-    return { ok: false, detail: 'the event is nested too deeply to read its numbers exactly' };
   const written = event.deltas === undefined ? { [ONLY]: source.delta } : source.deltas;
   const texts = plainTexts(event);
   for (const [name, value] of Object.entries(written ?? {})) {
     if (!(value instanceof NumberText)) continue;
     if (!isDecimal(value.text) || !hasSafeDigits(value.text))
       return { ok: false, detail: refusal(name, value.text) };
-    texts[name] = value.text;
+    // String writes a number of 1e21 and beyond, or below 1e-6, with an exponent.
+    if (!isDecimal(texts[name] ?? '')) texts[name] = withoutTrailingZeros(value.text);
   }
   return { ok: true, deltas: shape(event, texts) };
 }
 
-function readNumbersAsText(
-  text: string,
-): { delta?: unknown; deltas?: Record<string, unknown> } | undefined {
-  try {
-    return parseLossless(text, null, (number) => new NumberText(number)) as { delta?: unknown };
-  } catch {
-    return undefined; // JSON.parse has taken the text, so this is the depth of the nesting
-  }
+/** 1.50 and 1.5 are one JSON number; the zeros are no decimals, as they would be in a string. */
+function withoutTrailingZeros(number: string): string {
+  return number.includes('.') ? number.replace(/\.?0+$/, '') : number;
+}
+
+/** Of a name that is there twice the last counts, as in JSON.parse; which has taken the text, so this can't fail. */
+function readNumbersAsText(text: string): { delta?: unknown; deltas?: Record<string, unknown> } {
+  return parseLossless(text, null, {
+    parseNumber: (number) => new NumberText(number),
+    onDuplicateKey: ({ newValue }) => newValue,
+  }) as { delta?: unknown };
 }
 
 function refusal(name: string, number: string): string {

@@ -15,9 +15,13 @@ export function isId(value: unknown): value is string {
 /** Names (as ids) and values (up to 256 bytes) of an event's attributes. */
 export function isAttributes(value: unknown): value is Record<string, string> {
   if (!isPlainObject(value)) return false;
-  for (const name in value)
-    if (!isId(name) || !isText(value[name], MOST_ATTRIBUTE_BYTES)) return false;
+  for (const name in value) if (!isId(name) || !isAttributeValue(value[name])) return false;
   return true;
+}
+
+/** A value of an attribute: by the rules of ids, but up to 256 bytes. */
+export function isAttributeValue(value: unknown): value is string {
+  return isText(value, MOST_ATTRIBUTE_BYTES);
 }
 
 /** A JSON object: no array, not null. */

@@ -5,7 +5,7 @@ import { isId, isPlainObject } from './ids.js';
 export const MOST_NUMBER_DIGITS = 15;
 
 /** Most columns that an event may name. */
-const MOST_DELTAS = 64;
+export const MOST_DELTAS = 64;
 
 /** A value of a column: a decimal string, or a JSON number of at most 15 significant digits. */
 export function isDelta(value: unknown): value is string | number {

@@ -22,9 +22,10 @@ import { headerText, type RawRecord } from './record.js';
 const IsCount =
   (least: number): PropertyDecorator =>
   (target, property) => {
-    IsInt()(target, property);
     Min(least)(target, property);
     Max(Number.MAX_SAFE_INTEGER)(target, property);
+    // Last: in the compiled schema each of the three sets the type, and only this one sets integer.
+    IsInt()(target, property);
   };
 
 /** A record of the score topic, as the cause of a result. */
@@ -99,6 +100,7 @@ export class RankChange {
 
   @IsArray()
   @ArrayMinSize(1)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => RankMovement)
   changes: readonly RankMovement[];

@@ -1,0 +1,189 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { explainRankChange, isRankChange, type RankChange } from './rank-change.js';
+import { explainScoreEvent, isScoreEvent, type ScoreEvent } from './score-event.js';
+
+/** Values that some validator, somewhere, has taken for something else. */
+const oddity = fc.oneof(
+  fc.constantFrom<unknown>(null, [], {}, [[]], [null], [{}], '', ' 1', '1e3', 'NaN', '-0', '0'),
+  fc.constantFrom<unknown>(0, -0, 1, -1, 0.5, 1e21, 1e-7, 2 ** 53, 2 ** 53 - 1, NaN, Infinity),
+  fc.constantFrom<unknown>(
+    true,
+    false,
+    '\ud800',
+    'a\u0000',
+    'x'.repeat(129),
+    '2026-02-30',
+    '__proto__',
+  ),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+
+type Path = readonly (string | number)[];
+
+function pathsOf(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  const keys = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
+  const children = keys.flatMap((key) =>
+    pathsOf((value as Record<string | number, unknown>)[key], [...path, key]),
+  );
+  return [path, ...children];
+}
+
+/** A copy of `value` with what is at `path` replaced, or left out. */
+function changed(value: unknown, [key, ...rest]: Path, change: { to?: unknown }): unknown {
+  if (key === undefined) return change.to;
+  const copy = Array.isArray(value) ? [...(value as unknown[])] : { ...(value as object) };
+  const fields = copy as Record<string | number, unknown>;
+  if (rest.length === 0 && !('to' in change)) {
+    if (Array.isArray(copy)) copy.splice(Number(key), 1);
+    else Reflect.deleteProperty(fields, key);
+  } else fields[key] = changed(fields[key], rest, change);
+  return copy;
+}
+
+/** Values of `valid` with up to two places replaced, left out, or added. */
+function mutated(valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  const change = fc.oneof(
+    oddity.map((to) => ({ to })),
+    fc.constant<{ to?: unknown }>({}),
+  );
+  const step = fc.tuple(fc.nat(), change);
+  return fc.tuple(valid, fc.array(step, { maxLength: 2 })).map(([value, steps]) =>
+    steps.reduce<unknown>((now, [at, how]) => {
+      const paths = pathsOf(now).slice(1);
+      return paths.length === 0 ? now : changed(now, paths[at % paths.length] ?? [], how);
+    }, value),
+  );
+}
+
+const id = fc.oneof(
+  fc.constantFrom('arena', 'p-17', 'é', '😀'),
+  fc.string({ unit: 'binary', maxLength: 4 }),
+);
+const time = fc.constantFrom(
+  '2026-11-20T09:00:00Z',
+  '0001-01-01T00:00:00.000Z',
+  '2026-11-20T09:00:00',
+);
+const decimalText = fc.constantFrom('0', '-1', '12.50', '9007199254740993', '01');
+const delta = fc.oneof(decimalText, fc.integer(), fc.double());
+
+const scoreEvent: fc.Arbitrary<ScoreEvent> = fc.record(
+  {
+    board: id,
+    playerId: id,
+    delta,
+    deltas: fc.dictionary(fc.constantFrom('points', 'goals', '__proto__', ''), delta, {
+      maxKeys: 3,
+    }),
+    occurredAt: time,
+    eventId: id,
+    attributes: fc.dictionary(fc.constantFrom('region', 'season', '__proto__'), id, { maxKeys: 2 }),
+    unknown: oddity,
+  },
+  { requiredKeys: ['board', 'playerId'] },
+);
+
+const placing = fc.record({
+  rank: fc.integer({ min: 1 }),
+  competitionRank: fc.integer({ min: 1 }),
+  columns: fc.dictionary(fc.constantFrom('points', 'goals'), decimalText, { maxKeys: 2 }),
+});
+const rankChange: fc.Arbitrary<RankChange> = fc.record(
+  {
+    board: fc.constant('arena'),
+    generation: fc.constant('1763629200000000-0a1b'),
+    playerId: id,
+    source: fc.record({ topic: fc.string(), partition: fc.nat(), offset: fc.maxSafeNat() }),
+    eventId: id,
+    occurredAt: time,
+    changes: fc.array(
+      fc.record({
+        view: fc.constant('all'),
+        version: fc.integer({ min: 1 }),
+        before: fc.option(placing),
+        after: placing,
+      }),
+      { minLength: 1, maxLength: 3 },
+    ),
+  },
+  { requiredKeys: ['board', 'generation', 'playerId', 'source', 'occurredAt', 'changes'] },
+);
+
+describe('the compiled validator and class-validator', () => {
+  it('say the same of score events, right and wrong', () => {
+    const seen = { right: 0, wrong: 0 };
+    fc.assert(
+      fc.property(mutated(scoreEvent), (event) => {
+        const verdict = isScoreEvent(event);
+        seen[verdict ? 'right' : 'wrong'] += 1;
+        expect(verdict).toBe(explainScoreEvent(event as Record<string, unknown>) === undefined);
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(Math.min(seen.right, seen.wrong)).toBeGreaterThan(100);
+  });
+
+  it('say the same of rank changes, right and wrong', () => {
+    const seen = { right: 0, wrong: 0 };
+    fc.assert(
+      fc.property(mutated(rankChange), (change) => {
+        const verdict = isRankChange(change);
+        seen[verdict ? 'right' : 'wrong'] += 1;
+        expect(verdict).toBe(explainRankChange(change).length === 0);
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(Math.min(seen.right, seen.wrong)).toBeGreaterThan(100);
+  });
+
+  it.each([[[]], [[{}]], [null], ['text'], [1], [true]])(
+    'refuse %j, which is no object',
+    (value) => {
+      expect(isScoreEvent(value)).toBe(false);
+      expect(isRankChange(value)).toBe(false);
+      expect(explainRankChange(value)).toEqual(['it is not an object']);
+    },
+  );
+
+  it.each([
+    [['source', 'partition'], 0.5],
+    [['changes', 0, 'version'], 1.5],
+    [['changes', 0, 'version'], 2 ** 53],
+    [['changes', 0, 'after', 'rank'], 0],
+    [['changes', 0, 'after', 'rank'], '1'],
+    [['changes', 0, 'after', 'competitionRank'], 1.5],
+    [['changes', 0, 'after'], null],
+    [['changes', 0, 'after'], []],
+    [['changes', 0, 'before'], []],
+    [['changes', 0], []],
+    [['changes', 0], null],
+    [['changes'], {}],
+    [['changes', 0, 'after', 'columns'], []],
+    [['changes', 0, 'after', 'columns'], { points: 1 }],
+  ])('refuse a rank change with %j set to %j', (path, to) => {
+    const [change = {}] = fc.sample(rankChange, { numRuns: 1, seed: 7 });
+    const wrong = changed(change, path, { to });
+    expect(isRankChange(wrong)).toBe(false);
+    expect(explainRankChange(wrong)).not.toEqual([]);
+  });
+
+  it('refuse a movement without before, which must be null for a new player', () => {
+    const [change = {}] = fc.sample(rankChange, { numRuns: 1, seed: 7 });
+    const wrong = changed(change, ['changes', 0, 'before'], {});
+    expect(isRankChange(wrong)).toBe(false);
+    expect(explainRankChange(wrong)).not.toEqual([]);
+  });
+
+  it.each(['source', 'changes'])('refuse [] for %s of a rank change', (field) => {
+    fc.assert(
+      fc.property(rankChange, (change) => {
+        const event = { ...change, [field]: [] };
+        expect(isRankChange(event)).toBe(false);
+        expect(explainRankChange(event)).not.toEqual([]);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
