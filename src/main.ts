@@ -86,6 +86,10 @@ function transport(
     kafka,
     groupId: settings.group,
     topic: topicNames(settings.topicPrefix).scoreEvents,
+    consumer: {
+      sessionTimeout: settings.sessionTimeout,
+      heartbeatInterval: Math.min(1_000, settings.sessionTimeout / 3),
+    },
     connectTimeoutMs: settings.startTimeout,
     logger,
     onFatal,

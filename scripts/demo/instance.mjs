@@ -62,8 +62,10 @@ export class DemoInstance {
     await admin.deleteTopics({ topics: Object.values(this.topics) });
     await admin.deleteGroups([this.name]).catch(() => undefined); // it may have had no member
     await admin.disconnect();
-    for await (const keys of this.redis.scanStream({ match: `${this.name}:*`, count: 1_000 }))
-      if (keys.length > 0) await this.redis.unlink(.../** @type {string[]} */ (keys));
+    for await (const found of this.redis.scanStream({ match: `${this.name}:*`, count: 1_000 })) {
+      const keys = /** @type {string[]} */ (found);
+      if (keys.length > 0) await this.redis.unlink(...keys);
+    }
     this.redis.disconnect();
   }
 

@@ -105,6 +105,7 @@ interface Wait {
 
 async function pingRedis(redis: Redis): Promise<void> {
   if (redis.status === 'wait' || redis.status === 'end') await redis.connect();
+  if (redis.status !== 'ready') throw new Error(`not connected, ${redis.status}`);
   await redis.ping();
 }
 

@@ -134,6 +134,12 @@ export const SETTINGS_SCHEMA = {
     default: '30s',
     env: 'RANKLOG_START_TIMEOUT',
   },
+  sessionTimeout: {
+    doc: 'How long Kafka waits for a silent instance before others get its partitions.',
+    format: 'duration-ms',
+    default: '10s',
+    env: 'RANKLOG_SESSION_TIMEOUT',
+  },
   shutdownTimeout: {
     doc: 'How long a shutdown may take before it is forced.',
     format: 'duration-ms',

@@ -14,6 +14,7 @@ export interface Settings {
   readonly partitions: number;
   readonly replicationFactor: number;
   readonly startTimeout: number;
+  readonly sessionTimeout: number;
   readonly shutdownTimeout: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly logFormat: 'auto' | 'pretty' | 'json';
