@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { Redis } from 'ioredis';
+import { Kafka, logLevel } from 'kafkajs';
 import { BoardReader, KeySpace } from '#board-store';
 import { topicNames } from '#contracts';
-import { quietKafka } from '../services/kafka-probe.mjs';
 import { HOME, ROOT } from '../services/state.mjs';
 
 const CLI = path.join(ROOT, 'dist/src/cli/main.js');
@@ -27,7 +27,8 @@ export class DemoInstance {
       RANKLOG_GROUP: name,
       RANKLOG_REDIS_PREFIX: name,
     };
-    this.kafka = quietKafka(process.env['KAFKA_BROKERS'] ?? '');
+    const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
+    this.kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING });
     this.redis = new Redis(process.env['REDIS_URL'] ?? '');
     this.reader = new BoardReader(this.redis, new KeySpace(name));
     this.topics = topicNames(name);
