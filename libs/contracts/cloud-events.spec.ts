@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import { cloudEventHeaders, RANK_CHANGED_TYPE, SCORE_EVENT_TYPE } from './cloud-events.js';
+import { decodeScoreEvent } from './decode-score-event.js';
+import type { RecordHeaders } from './record.js';
+
+const VALUE = Buffer.from('{"board":"arena","playerId":"p-17","delta":1}');
+const decode = (headers: RecordHeaders, value = VALUE) =>
+  decodeScoreEvent({ key: null, value, headers });
+const bytes = (headers: Record<string, string>): RecordHeaders =>
+  Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)]));
+
+const HEADERS = cloudEventHeaders({ id: 'e-1', type: SCORE_EVENT_TYPE, source: '/games' });
+
+function eventId(headers: RecordHeaders, value = VALUE): string | undefined {
+  const result = decode(headers, value);
+  if (!result.ok) throw new Error(result.detail);
+  return result.event.eventId;
+}
+
+describe('a score event with CloudEvents headers', () => {
+  it.each([
+    ['all of them', HEADERS],
+    ['a type of the sender', { ...HEADERS, ce_type: 'com.example.goal' }],
+    [
+      'JSON with a character set',
+      { ...HEADERS, 'content-type': 'Application/JSON; charset=utf-8' },
+    ],
+    ['JSON of a kind of its own', { ...HEADERS, 'content-type': 'application/vnd.goal+json' }],
+    ['no CloudEvents headers, whatever the content type', { 'content-type': 'text/plain' }],
+  ])('is taken with %s', (_, headers) => {
+    expect(decode(bytes(headers))).toMatchObject({ ok: true, event: { delta: '1' } });
+  });
+
+  it.each([
+    [
+      'structured mode',
+      { 'content-type': 'application/cloudevents+json; charset=utf-8' },
+      'structured mode; send binary mode',
+    ],
+    ['a batch', { 'content-type': 'application/cloudevents-batch+json' }, 'structured mode'],
+    [
+      'another version',
+      { ...HEADERS, ce_specversion: '0.3' },
+      'ce_specversion "0.3" is not supported; send 1.0',
+    ],
+    ['an empty version', { ...HEADERS, ce_specversion: '' }, 'ce_specversion ""'],
+    [
+      'Avro',
+      { ...HEADERS, 'content-type': 'application/avro' },
+      'content-type "application/avro" is not JSON',
+    ],
+    [
+      'the type of a result',
+      { ...HEADERS, ce_type: RANK_CHANGED_TYPE },
+      `ce_type "${RANK_CHANGED_TYPE}" is no score event`,
+    ],
+    [
+      'a later version of the type',
+      { ...HEADERS, ce_type: 'ranklog.score-event.v2' },
+      'ce_type "ranklog.score-event.v2"',
+    ],
+  ])('is refused with %s', (_, headers, detail) => {
+    expect(decode(bytes(headers))).toMatchObject({
+      ok: false,
+      code: 'UNSUPPORTED_CLOUDEVENT',
+      detail: expect.stringContaining(detail),
+    });
+  });
+
+  it('is judged by the last header of a name', () => {
+    const versions = (...texts: string[]) => ({
+      ce_specversion: texts.map((text) => Buffer.from(text)),
+    });
+    expect(decode(versions('0.3', '1.0')).ok).toBe(true);
+    expect(decode(versions('1.0', '0.3')).ok).toBe(false);
+  });
+
+  it('is taken with headers that have no value', () => {
+    const headers = { ce_specversion: null, ce_id: null, 'content-type': [null] };
+    expect(decode(headers as unknown as RecordHeaders).ok).toBe(true);
+  });
+});
+
+describe('the id of a CloudEvent', () => {
+  it('is the event id of an event without one', () => {
+    expect(eventId(bytes(HEADERS))).toBe('e-1');
+    const withNull = Buffer.from('{"board":"arena","playerId":"p-17","delta":1,"eventId":null}');
+    expect(eventId(bytes(HEADERS), withNull)).toBe('e-1');
+  });
+
+  it('gives way to the eventId of the event', () => {
+    const value = Buffer.from('{"board":"arena","playerId":"p-17","delta":1,"eventId":"own"}');
+    expect(eventId(bytes(HEADERS), value)).toBe('own');
+  });
+
+  it('means nothing without ce_specversion', () => {
+    expect(eventId({ ce_id: Buffer.from('e-1') })).toBeUndefined();
+  });
+
+  it.each([
+    ['129 bytes', Buffer.from('x'.repeat(129))],
+    ['nothing', Buffer.alloc(0)],
+    ['a control character', Buffer.from('a\nb')],
+    ['bytes that are not UTF-8', Buffer.from([0xff])],
+  ])('is left out when it is %s, and the event is taken', (_, id) => {
+    expect(eventId({ ...bytes(HEADERS), ce_id: id })).toBeUndefined();
+  });
+});

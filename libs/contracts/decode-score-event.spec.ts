@@ -1,0 +1,380 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { DEAD_LETTER_CODES } from './dead-letter-codes.js';
+import { decodeScoreEvent, decodeText, type DecodedScoreEvent } from './decode-score-event.js';
+import type { RecordHeaders } from './record.js';
+
+const NAMES = '"board":"arena","playerId":"p-17"';
+const withFields = (fields: string) => `{${NAMES},${fields}}`;
+const record = (value: Buffer | string | null, headers: RecordHeaders = {}) => ({
+  key: Buffer.from('p-17'),
+  value: typeof value === 'string' ? Buffer.from(value) : value,
+  headers,
+});
+
+function decoded(text: string, headers?: RecordHeaders): DecodedScoreEvent {
+  const result = decodeScoreEvent(record(text, headers));
+  if (!result.ok) throw new Error(`${result.code}: ${result.detail}`);
+  return result.event;
+}
+
+function refused(value: Buffer | string | null, headers?: RecordHeaders) {
+  const result = decodeScoreEvent(record(value, headers));
+  if (result.ok) throw new Error(`taken: ${JSON.stringify(result.event)}`);
+  return { code: result.code, detail: result.detail };
+}
+
+describe('a score event', () => {
+  it('is decoded with exact texts, ms, and its attributes', () => {
+    const text = `{"board":"arena","playerId":"p-17","delta":12,"occurredAt":"2026-11-20T09:00:00.123Z","eventId":"e-1","attributes":{"region":"eu"},"more":[1]}`;
+    expect(decoded(text)).toEqual({
+      board: 'arena',
+      playerId: 'p-17',
+      delta: '12',
+      occurredAt: Date.parse('2026-11-20T09:00:00.123Z'),
+      eventId: 'e-1',
+      attributes: { region: 'eu' },
+    });
+  });
+
+  it('needs no more than a board, a player and a number', () => {
+    expect(decoded(withFields('"delta":"1"'))).toStrictEqual({
+      board: 'arena',
+      playerId: 'p-17',
+      delta: '1',
+      attributes: {},
+    });
+  });
+
+  it('has a text for each column in place of delta', () => {
+    expect(decoded(withFields('"deltas":{"points":3,"goals":"-0.50"}')).deltas).toEqual({
+      points: '3',
+      goals: '-0.50',
+    });
+  });
+
+  it('may have a time before 1970', () => {
+    expect(
+      decoded(withFields('"delta":1,"occurredAt":"1969-12-31T23:59:59.9999Z"')).occurredAt,
+    ).toBe(-1);
+  });
+
+  it('takes null for an optional field that is not there', () => {
+    const nulls = '"deltas":null,"occurredAt":null,"eventId":null,"attributes":null';
+    expect(decoded(withFields(`"delta":1,${nulls}`))).toEqual(decoded(withFields('"delta":1')));
+  });
+
+  it('counts the last of two fields of one name, with or without a number that is read again', () => {
+    const twice = '"delta":1e3,"delta":5';
+    expect(decoded(withFields(`"x":1,"x":2,${twice}`)).delta).toBe('5');
+    expect(refused(withFields('"delta":5,"delta":1e3')).code).toBe('INVALID_NUMBER');
+  });
+
+  it('is its own fields alone: __proto__ is an unknown one', () => {
+    expect(refused('{"__proto__":{"board":"arena"},"playerId":"p-17","delta":1}').code).toBe(
+      'INVALID_ID',
+    );
+    expect(decoded(withFields('"delta":1,"__proto__":{"eventId":"e-1"}'))).not.toHaveProperty(
+      'eventId',
+    );
+    const { attributes } = decoded(withFields('"delta":1,"attributes":{"__proto__":"eu"}'));
+    expect(Object.entries(attributes)).toEqual([['__proto__', 'eu']]);
+    const { deltas } = decoded(withFields('"deltas":{"__proto__":"5"}'));
+    expect(Object.entries(deltas ?? {})).toEqual([['__proto__', '5']]);
+  });
+
+  it('keeps ids as they are, composed or not', () => {
+    expect(decoded('{"board":"é","playerId":"e\\u0301","delta":1}')).toMatchObject({
+      board: '\u00e9',
+      playerId: 'e\u0301',
+    });
+  });
+});
+
+describe('a JSON number', () => {
+  it.each([
+    ['0', '0'],
+    ['-0', '0'],
+    ['-0.0', '0'],
+    ['1.0', '1'],
+    ['1.50', '1.5'],
+    ['-12.25', '-12.25'],
+    ['999999999999999', '999999999999999'],
+    ['0.123456789012345', '0.123456789012345'],
+    ['0.0000001', '0.0000001'],
+    ['0.00000010', '0.0000001'],
+    ['10000000000000000', '10000000000000000'],
+    ['1000000000000000000000', '1000000000000000000000'],
+    ['1.0000000000000000000', '1'],
+  ])('%s is the decimal %s, whatever else the event holds', (number, text) => {
+    expect(decoded(withFields(`"delta":${number}`)).delta).toBe(text);
+    expect(decoded(withFields(`"x":1e3,"delta": ${number} ,"y":[9007199254740993]`)).delta).toBe(
+      text,
+    );
+    expect(decoded(withFields(`"deltas":{"a":${number},"b":"1"}`)).deltas).toEqual({
+      a: text,
+      b: '1',
+    });
+  });
+
+  it.each([
+    '1e3',
+    '1E3',
+    '1e-3',
+    '-1e0',
+    '0e0',
+    '1e400',
+    '1e-400',
+    '9007199254740992',
+    '9007199254740993',
+    '1234567890123456',
+    '1.0000000000000001',
+    '1.0000000000000000001',
+    '0.1000000000000000055511151231257827',
+    `0.${'0'.repeat(400)}1`,
+    '1'.repeat(400),
+  ])('%s is refused, and the way out is a string', (number) => {
+    for (const text of [
+      `"delta":${number}`,
+      `"delta" :\n\t${number}`,
+      `"deltas":{"a":1,"b":${number}}`,
+    ]) {
+      const { code, detail } = refused(withFields(text));
+      expect(code).toBe('INVALID_NUMBER');
+      expect(detail).toMatch(/string/);
+      expect(detail).toMatch(/^(delta|deltas\.b) is /);
+    }
+  });
+
+  it('means the same wherever String and the source text disagree in form', () => {
+    const number = fc
+      .tuple(fc.integer(), fc.stringMatching(/^(\.\d{1,5})?$/))
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(number, (text) => {
+        const plain = decoded(withFields(`"delta":${text}`)).delta;
+        expect(decoded(withFields(`"delta":${text},"x":1e3`)).delta).toBe(plain);
+        expect(Number(plain)).toBe(Number(text) + 0);
+      }),
+    );
+  });
+});
+
+describe('a decimal string', () => {
+  it.each(['0', '-1', '12.50', '9007199254740993', '0.1000000000000000055511151231257827'])(
+    '%s is kept as it is',
+    (text) => {
+      expect(decoded(withFields(`"delta":"${text}"`)).delta).toBe(text);
+    },
+  );
+
+  it.each([
+    '',
+    ' 1',
+    '1 ',
+    '+1',
+    '01',
+    '1e3',
+    'NaN',
+    'Infinity',
+    '0x1',
+    '1,5',
+    '.5',
+    '5.',
+    '9'.repeat(65),
+  ])('%j is refused', (text) => {
+    expect(refused(withFields(`"delta":"${text}"`)).code).toBe('INVALID_NUMBER');
+    expect(refused(withFields(`"deltas":{"points":"${text}"}`)).code).toBe('INVALID_NUMBER');
+  });
+});
+
+describe('a record that is no score event', () => {
+  const bytes = (...values: number[]) => Buffer.from([0x22, ...values, 0x22]);
+
+  it.each<[string, Buffer | string | null, keyof typeof DEAD_LETTER_CODES]>([
+    ['null', null, 'EMPTY_VALUE'],
+    ['nothing', '', 'EMPTY_VALUE'],
+    ['blanks', '  ', 'NOT_JSON'],
+    ['text', 'hello', 'NOT_JSON'],
+    ['half an event', `{${NAMES}`, 'NOT_JSON'],
+    ['two events', `${withFields('"delta":1')}${withFields('"delta":1')}`, 'NOT_JSON'],
+    ['NaN for a number', withFields('"delta":NaN'), 'NOT_JSON'],
+    ['a number with a leading zero', withFields('"delta":01'), 'NOT_JSON'],
+    ['a byte order mark', `\ufeff${withFields('"delta":1')}`, 'NOT_JSON'],
+    ['a raw line feed in a text', withFields('"delta":1,"eventId":"a\nb"'), 'NOT_JSON'],
+    ['a stray byte', bytes(0xff), 'NOT_UTF8'],
+    ['half a character', bytes(0xc3), 'NOT_UTF8'],
+    ['an overlong slash', bytes(0xc0, 0xaf), 'NOT_UTF8'],
+    ['a surrogate in CESU-8', bytes(0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80), 'NOT_UTF8'],
+    ['UTF-16', Buffer.from(`\ufeff${withFields('"delta":1')}`, 'utf16le'), 'NOT_UTF8'],
+    ['a list', '[]', 'NOT_AN_OBJECT'],
+    ['a list of events', `[${withFields('"delta":1')}]`, 'NOT_AN_OBJECT'],
+    ['a JSON null', 'null', 'NOT_AN_OBJECT'],
+    ['a JSON text', '"delta"', 'NOT_AN_OBJECT'],
+    ['a JSON number', '1e3', 'NOT_AN_OBJECT'],
+    ['no fields', '{}', 'INVALID_ID'],
+    ['no board', '{"playerId":"p","delta":1}', 'INVALID_ID'],
+    ['no player', '{"board":"b","delta":1}', 'INVALID_ID'],
+    ['a null player', '{"board":"b","playerId":null,"delta":1}', 'INVALID_ID'],
+    ['a number for a player', '{"board":"b","playerId":17,"delta":1}', 'INVALID_ID'],
+    ['an empty board', '{"board":"","playerId":"p","delta":1}', 'INVALID_ID'],
+    [
+      'a player of 1,000 characters',
+      `{"board":"b","playerId":"${'x'.repeat(1_000)}","delta":1}`,
+      'INVALID_ID',
+    ],
+    [
+      'a player of 1 MB',
+      `{"board":"b","playerId":"${'x'.repeat(1_000_000)}","delta":1}`,
+      'INVALID_ID',
+    ],
+    [
+      'a player with a lone surrogate',
+      '{"board":"b","playerId":"a\\ud800","delta":1}',
+      'INVALID_ID',
+    ],
+    ['a player with a NUL', '{"board":"b","playerId":"a\\u0000","delta":1}', 'INVALID_ID'],
+    ['an event id with DEL', withFields('"delta":1,"eventId":"\\u007f"'), 'INVALID_ID'],
+    ['no number', `{${NAMES}}`, 'DELTA_OR_DELTAS'],
+    ['both numbers', withFields('"delta":1,"deltas":{"a":1}'), 'DELTA_OR_DELTAS'],
+    ['a list for delta', withFields('"delta":[1]'), 'INVALID_NUMBER'],
+    ['true for delta', withFields('"delta":true'), 'INVALID_NUMBER'],
+    ['an object for delta', withFields('"delta":{"points":1}'), 'INVALID_NUMBER'],
+    ['a list for deltas', withFields('"deltas":[]'), 'INVALID_NUMBER'],
+    ['empty deltas', withFields('"deltas":{}'), 'INVALID_NUMBER'],
+    ['null in deltas', withFields('"deltas":{"points":null}'), 'INVALID_NUMBER'],
+    ['an object in deltas', withFields('"deltas":{"points":{"value":1}}'), 'INVALID_NUMBER'],
+    [
+      'a time without a zone',
+      withFields('"delta":1,"occurredAt":"2026-11-20T09:00:00"'),
+      'INVALID_TIME',
+    ],
+    [
+      'a time in year 10000',
+      withFields('"delta":1,"occurredAt":"10000-01-01T00:00:00Z"'),
+      'INVALID_TIME',
+    ],
+    [
+      'a time in year 0000',
+      withFields('"delta":1,"occurredAt":"0000-01-01T00:00:00Z"'),
+      'INVALID_TIME',
+    ],
+    ['a number for a time', withFields('"delta":1,"occurredAt":1763629200000'), 'INVALID_TIME'],
+    ['a list for attributes', withFields('"delta":1,"attributes":[]'), 'INVALID_ATTRIBUTES'],
+    [
+      'a number in attributes',
+      withFields('"delta":1,"attributes":{"region":1}'),
+      'INVALID_ATTRIBUTES',
+    ],
+  ])('because of %s', (_, value, code) => {
+    expect(refused(value).code).toBe(code);
+  });
+
+  it.each([
+    ['"delta":" 1"', 'delta is " 1"; delta must be a decimal string such as "12" or "-0.5"'],
+    ['"delta":9007199254740993', 'delta is 9007199254740992; '],
+    [
+      '"delta":1e3',
+      'delta is 1e3, which has an exponent or more than 15 significant digits; send it as a decimal string',
+    ],
+    [
+      '"deltas":{"points":3,"goals":"1e3"}',
+      'deltas.goals is "1e3"; deltas must be an object with values for 1 to 64 columns',
+    ],
+    ['"deltas":{"a\\nb":3}', 'deltas has the name "a\\nb"; '],
+    ['"deltas":{}', 'deltas is an empty object'],
+    [
+      '"delta":1,"attributes":{"region":["eu"]}',
+      'attributes.region is an array of 1; attributes must be an object of strings',
+    ],
+    [
+      '"delta":1,"occurredAt":"2026-02-30T00:00:00Z"',
+      'occurredAt is "2026-02-30T00:00:00Z"; occurredAt must be an RFC 3339 time with a zone',
+    ],
+  ])('is told what is wrong with %s and what is allowed', (fields, detail) => {
+    expect(refused(withFields(fields)).detail).toContain(detail);
+  });
+
+  it('is told of 65 columns that 64 are the most', () => {
+    const columns = (count: number) =>
+      withFields(
+        `"deltas":${JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`c${n}`, 1])))}`,
+      );
+    expect(Object.keys(decoded(columns(64)).deltas ?? {})).toHaveLength(64);
+    expect(refused(columns(65)).detail).toMatch(/\(65 names\); .* 1 to 64 columns/);
+  });
+});
+
+describe('nesting', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
+  it('is taken up to 100 levels, the event itself counted, with or without a number that is read again', () => {
+    for (const number of ['1', '0.00000001']) {
+      expect(decoded(withFields(`"delta":${number},"x":${nested(99)}`)).delta).toBe(number);
+      expect(refused(withFields(`"delta":${number},"x":${nested(100)}`)).code).toBe(
+        'NESTED_TOO_DEEPLY',
+      );
+    }
+  });
+
+  it('of a megabyte is a dead letter', () => {
+    expect(refused(withFields(`"delta":1e3,"x":${nested(500_000)}`)).code).toBe(
+      'NESTED_TOO_DEEPLY',
+    );
+    expect(refused('['.repeat(1_000_000)).code).toBe('NOT_JSON');
+    expect(refused(nested(500_000)).code).toBe('NOT_AN_OBJECT');
+    expect(refused(`{"a":`.repeat(200_000)).code).toBe('NOT_JSON');
+  });
+});
+
+describe('decoding', () => {
+  it.each([
+    ['blanks', withFields(`"delta":1${' '.repeat(1_000_000)}`)],
+    ['digits', withFields(`"delta":1,"x":${'1'.repeat(1_000_000)}`)],
+    ['text', withFields(`"delta":1,"x":"${'e9'.repeat(500_000)}"`)],
+    ['colons and blanks', withFields(`"delta":1,"x":"${': '.repeat(500_000)}"`)],
+    ['numbers', withFields(`"delta":1,"x":[${'1e3,'.repeat(250_000)}0]`)],
+    ['small objects', withFields(`"delta":1,"x":[${'{},'.repeat(330_000)}0]`)],
+  ])('takes a megabyte of %s in bounded time', (_, text) => {
+    const start = process.cpuUsage();
+    expect(decoded(text).delta).toBe('1');
+    expect(process.cpuUsage(start).user).toBeLessThan(5_000_000);
+  });
+
+  const anyBytes = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+    fc.json({ stringUnit: 'binary' }).map((text) => Buffer.from(text)),
+    fc.tuple(fc.json(), fc.nat(), fc.nat(255)).map(([text, at, byte]) => {
+      const bytes = Buffer.from(withFields(`"delta":1,"x":${text},"y":1e3`));
+      bytes[at % bytes.length] = byte;
+      return bytes;
+    }),
+    fc.constant(null),
+  );
+  const headerValue = fc.oneof(
+    fc.uint8Array({ maxLength: 8 }).map((bytes) => Buffer.from(bytes)),
+    fc.constantFrom('1.0', '0.3', 'application/json', 'application/cloudevents+json'),
+  );
+  const headers = fc.dictionary(
+    fc.constantFrom('ce_specversion', 'ce_id', 'ce_type', 'content-type', 'other'),
+    fc.oneof(headerValue, fc.array(headerValue, { maxLength: 2 })),
+  );
+
+  it('never throws, and a refusal has a code of the list and one line of detail', () => {
+    fc.assert(
+      fc.property(anyBytes, headers, (value, some) => {
+        const result = decodeScoreEvent({ key: null, value, headers: some });
+        if (result.ok) return;
+        expect(Object.keys(DEAD_LETTER_CODES)).toContain(result.code);
+        expect(result.detail).not.toMatch(/\p{Cc}/u);
+        expect(result.detail.isWellFormed()).toBe(true);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('reads a line of a file as it reads the value of a record', () => {
+    const text = withFields('"delta":1');
+    expect(decodeText(text)).toEqual(decodeScoreEvent(record(text)));
+  });
+});

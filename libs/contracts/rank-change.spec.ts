@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  decodeRankChange,
+  encodeRankChange,
+  MalformedRankChangeError,
+  type RankChange,
+} from './rank-change.js';
+
+const CHANGE = {
+  board: 'arena',
+  generation: '1763629200000000-0a1b',
+  playerId: 'p-17',
+  source: { topic: 'ranklog.score-events', partition: 3, offset: 41_205 },
+  occurredAt: '2026-11-20T09:00:00.123Z',
+  changes: [
+    {
+      view: 'all',
+      version: Number.MAX_SAFE_INTEGER,
+      before: null,
+      after: { rank: 2, competitionRank: 1, columns: { points: '9007199254740991' } },
+    },
+  ],
+} satisfies RankChange;
+
+const record = (value: string | null, headers = {}) => ({
+  key: Buffer.from('p-17'),
+  value: value === null ? null : Buffer.from(value),
+  headers,
+});
+
+function problems(value: string | null, headers = {}): string {
+  try {
+    decodeRankChange(record(value, headers));
+  } catch (error) {
+    if (error instanceof MalformedRankChangeError) return error.problems;
+    throw error;
+  }
+  throw new Error('taken');
+}
+
+describe('a rank change', () => {
+  it.each([
+    ['for a new player', CHANGE],
+    ['with an event id', { ...CHANGE, eventId: 'e-1' }],
+    ['for a player in two views', { ...CHANGE, changes: [...CHANGE.changes, ...CHANGE.changes] }],
+  ])('%s reads back as it was', (_, change) => {
+    const { value, headers } = encodeRankChange(change);
+    expect(decodeRankChange(record(value, headers))).toEqual(change);
+  });
+
+  it('is keyed by player and has an id from its cause', () => {
+    expect(encodeRankChange(CHANGE)).toMatchObject({
+      key: 'p-17',
+      headers: {
+        ce_id: 'ranklog.score-events/3/41205',
+        ce_type: 'ranklog.rank-changed.v1',
+        ce_source: '/ranklog/ranklog.score-events',
+      },
+    });
+  });
+
+  it('is read without headers too, and with fields of a later version', () => {
+    expect(decodeRankChange(record(JSON.stringify({ ...CHANGE, more: 1 })))).toMatchObject(CHANGE);
+  });
+});
+
+describe('a record that is no rank change', () => {
+  it.each([
+    ['no value', null, 'not JSON'],
+    ['text', 'hello', 'not JSON'],
+    ['a list', '[]', 'not an object'],
+    ['null', 'null', 'not an object'],
+    ['an empty object', '{}', 'board'],
+    [
+      'a movement without a place',
+      JSON.stringify({ ...CHANGE, changes: [{ view: 'all', version: 1, before: null }] }),
+      'after',
+    ],
+    ['no movement', JSON.stringify({ ...CHANGE, changes: [] }), 'changes'],
+    ['a number for a column', JSON.stringify(CHANGE).replace('"9007199254740991"', '1'), 'columns'],
+  ])('because of %s is refused with a reason', (_, value, reason) => {
+    expect(problems(value)).toContain(reason);
+  });
+
+  it('because of its type is refused before its value is read', () => {
+    expect(problems('hello', { ce_type: Buffer.from('ranklog.leader-changed.v1') })).toContain(
+      'ranklog.leader-changed.v1',
+    );
+  });
+});
