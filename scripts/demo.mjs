@@ -1,8 +1,10 @@
 // @ts-check
-// `npm run demo`: football seasons through Kafka and Redis, compared with the official tables. --serve keeps it running.
+// `npm run demo`: sets everything up and runs the demo. --serve keeps it running.
+import { fileURLToPath } from 'node:url';
 import { ensureBuild, ensureDependencies, runNode, serverEnvironment } from './with-setup.mjs';
 
-ensureDependencies();
-ensureBuild();
-const env = await serverEnvironment({ start: true });
-runNode([new URL('./demo/main.mjs', import.meta.url).pathname, ...process.argv.slice(2)], env);
+const PROGRAM = fileURLToPath(new URL('demo/main.mjs', import.meta.url));
+
+await ensureDependencies();
+await ensureBuild();
+await runNode([PROGRAM, ...process.argv.slice(2)], await serverEnvironment({ start: true }));

@@ -1,9 +1,8 @@
 // @ts-check
-// What `npm run services` calls: dependencies first, then the servers.
-import { ensureDependencies, runNode } from './with-setup.mjs';
+// `npm run services -- ARGS`: dependencies first, then Kafka and Redis.
+import { ensureDependencies } from './with-setup.mjs';
 
-ensureDependencies();
-runNode(
-  [new URL('./services/main.mjs', import.meta.url).pathname, ...process.argv.slice(2)],
-  process.env,
-);
+await ensureDependencies();
+const { main } = await import('./services/main.mjs');
+// exit: clients of servers that did not answer may still hold timers.
+process.exit(await main(process.argv.slice(2)));

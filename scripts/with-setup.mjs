@@ -1,58 +1,65 @@
 // @ts-check
 // Prepares a clone for a command: dependencies, build, servers. Only node's own modules until `npm ci` has run.
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runInForeground } from './foreground.mjs';
+import { withLock } from './lock.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const LOCK = path.join(ROOT, '.services', 'setup.lock');
+const BUILD_CONFIGS = ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package.json'];
 
 /** Dependencies as the lockfile says; installs them when they are missing or older than it. */
-export function ensureDependencies() {
-  const installed = modified(path.join(ROOT, 'node_modules/.package-lock.json'));
-  if (installed >= modified(path.join(ROOT, 'package-lock.json'))) return;
-  process.stderr.write('setup: npm ci\n');
-  runOrExit('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error']);
+export async function ensureDependencies() {
+  const fresh = () => modified('node_modules/.package-lock.json') >= modified('package-lock.json');
+  if (fresh()) return;
+  await withLock(LOCK, () => {
+    if (fresh()) return;
+    process.stderr.write('setup: npm ci\n');
+    runOrExit('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
+  });
 }
 
-/** dist/, built when a source is newer. */
-export function ensureBuild() {
-  const built = modified(path.join(ROOT, 'dist/.tsbuildinfo'));
-  const configs = ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package.json'];
-  const newest = Math.max(
-    ...configs.map((file) => modified(path.join(ROOT, file))),
-    ...['src', 'libs'].map((folder) => newestIn(path.join(ROOT, folder))),
-  );
-  if (built >= newest) return;
-  process.stderr.write('setup: nest build\n');
-  runOrExit('npm', ['run', '--silent', 'build']);
+/** dist/, built anew when a source is newer. */
+export async function ensureBuild() {
+  const stamp = path.join(ROOT, 'dist', '.tsbuildinfo');
+  const fresh = () => modified('dist/.tsbuildinfo') >= newestSource();
+  if (fresh()) return;
+  await withLock(LOCK, () => {
+    if (fresh()) return;
+    process.stderr.write('setup: nest build\n');
+    const started = new Date();
+    runOrExit('npx', ['--no-install', 'nest', 'build']);
+    // The compiler leaves it as it is when only a time or a script changed.
+    utimesSync(stamp, started, started);
+  });
 }
 
 /**
- * The environment of the servers: those that run, or started ones when `start` says so.
+ * The environment with KAFKA_BROKERS and REDIS_URL of the servers that run; starts them first when `start` says so.
  * @param {{ start: boolean }} options
  * @returns {Promise<NodeJS.ProcessEnv>}
  */
 export async function serverEnvironment({ start }) {
-  const { addresses, up } = await import('./services/main.mjs');
-  if (start) await up({});
-  const { kafka, redis } = addresses();
-  return {
-    ...process.env,
-    ...(kafka && { KAFKA_BROKERS: kafka }),
-    ...(redis && { REDIS_URL: redis }),
-  };
+  if (start) await startServers();
+  const { serverVariables } = await import('./services/addresses.mjs');
+  return { ...process.env, ...serverVariables() };
+}
+
+async function startServers() {
+  const { main } = await import('./services/main.mjs');
+  const code = await main(['up']);
+  if (code !== 0) process.exit(code);
 }
 
 /**
- * Runs a node program in the foreground: its signals, its exit code.
+ * Runs a node program in place of this one: its signals, its exit code.
  * @param {string[]} args @param {NodeJS.ProcessEnv} env
  */
-export function runNode(args, env) {
-  const child = spawn(process.execPath, args, { cwd: process.cwd(), env, stdio: 'inherit' });
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
-    process.on(signal, () => child.kill(signal));
-  child.on('close', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)));
+export async function runNode(args, env) {
+  process.exitCode = await runInForeground(process.execPath, args, { env });
 }
 
 /** @param {string} command @param {string[]} args */
@@ -61,18 +68,28 @@ function runOrExit(command, args) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** @param {string} file */
-function modified(file) {
-  return existsSync(file) ? statSync(file).mtimeMs : 0;
+/** @returns {number} when a source of dist/ was changed last */
+function newestSource() {
+  return Math.max(
+    ...BUILD_CONFIGS.map(modified),
+    ...['src', 'libs'].map((folder) => newestIn(path.join(ROOT, folder))),
+  );
 }
 
 /** @param {string} folder @returns {number} */
 function newestIn(folder) {
-  return Math.max(
-    0,
-    ...readdirSync(folder, { withFileTypes: true }).map((entry) => {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const times = entries
+    .filter(({ name }) => !name.endsWith('.spec.ts'))
+    .map((entry) => {
       const file = path.join(folder, entry.name);
-      return entry.isDirectory() ? newestIn(file) : modified(file);
-    }),
-  );
+      return entry.isDirectory() ? newestIn(file) : statSync(file).mtimeMs;
+    });
+  return Math.max(0, ...times);
+}
+
+/** @param {string} file in the project's folder */
+function modified(file) {
+  const place = path.join(ROOT, file);
+  return existsSync(place) ? statSync(place).mtimeMs : 0;
 }

@@ -1,93 +1,115 @@
 // @ts-check
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { probeKafka } from './kafka-probe.mjs';
-import { freePort, run } from './processes.mjs';
+import getPort from 'get-port';
+import { runInForeground } from '../foreground.mjs';
+import { localAddress } from './addresses.mjs';
+import { DEFAULT_RELEASE, kafkaVersion } from './kafka-jars.mjs';
+import { pingKafka, probeKafka } from './kafka-probe.mjs';
+import { run } from './processes.mjs';
 import { pingRedis } from './redis.mjs';
 import { say, ServiceError } from './say.mjs';
-import { HOME, readState, ROOT, writeState } from './state.mjs';
+import { changeState, HOME, readState, ROOT } from './state.mjs';
 
-/** Images by Kafka release. */
-const IMAGES = { 4.1: 'apache/kafka:4.1.0', 3.9: 'apache/kafka:3.9.1' };
+/** @typedef {import('./state.mjs').Compose} Compose */
+/** @typedef {import('./state.mjs').ServerName} ServerName */
 
 /** Whether a Docker engine with compose answers. */
 export function dockerAnswers() {
-  return ['info', 'compose version'].every(
-    (words) =>
-      spawnSync('docker', words.split(' '), { stdio: 'ignore', timeout: 10_000 }).status === 0,
+  return [['info'], ['compose', 'version']].every(
+    (args) => spawnSync('docker', args, { stdio: 'ignore', timeout: 10_000 }).status === 0,
   );
 }
 
 /**
- * Starts docker-compose.yml and waits until both servers answer.
- * @param {string} release
+ * Starts the servers of docker-compose.yml; returns when they answer.
+ * @param {string | undefined} release @param {ServerName[]} names
  */
-export async function startCompose(release) {
-  const known = readState().docker;
-  const docker = known ?? {
-    kafka: await freePort(9092),
-    redis: await freePort(6379),
-    project: `ranklog-${createHash('sha256').update(HOME).digest('hex').slice(0, 8)}`,
-  };
-  writeState({ ...readState(), mode: 'docker', docker });
-  say('starting Kafka and Redis with docker compose');
-  compose(docker, release, ['up', '-d', '--wait', '--quiet-pull']);
+export async function startCompose(release, names) {
+  const compose = await composeState(release);
+  changeState({ mode: 'docker', docker: compose });
+  say(`starting ${names.join(' and ')} with docker compose`);
+  // Pulling draws its own progress on standard error.
+  const args = ['up', '--detach', '--wait', '--wait-timeout', '180', ...names];
+  const code = await runInForeground('docker', inProject(compose, args), {
+    ...inEnvironment(compose),
+    stdio: ['ignore', 2, 2],
+  });
   try {
-    await pingRedis(`redis://127.0.0.1:${docker.redis}`);
-    await probeKafka(`127.0.0.1:${docker.kafka}`);
+    if (code !== 0) throw new Error(`docker compose up ended with ${code}`);
+    if (names.includes('redis')) await pingRedis(localAddress('redis', compose.redis));
+    if (names.includes('kafka')) await probeKafka(localAddress('kafka', compose.kafka));
   } catch (error) {
+    const log = run('docker', inProject(compose, ['logs', '--tail', '30']), inEnvironment(compose));
     throw new ServiceError(
-      `${String(error)}\n${compose(docker, release, ['logs', '--tail', '30'])}`,
+      `${String(error)}; last lines of its log:\n${log}all: docker compose -p ${compose.project} logs`,
     );
   }
 }
 
-/** @param {boolean} purge */
-export function stopCompose(purge) {
-  const { docker } = readState();
-  if (docker !== undefined) compose(docker, '4.1', ['down', ...(purge ? ['--volumes'] : [])]);
-}
-
 /**
- * One of Kafka's own tools in the container.
- * @param {string} script @param {string[]} args
+ * The project that was started last, when it answers or its ports are free; else the same data on new ports.
+ * @param {string | undefined} asked
+ * @returns {Promise<Compose>}
  */
-export function composeTool(script, args) {
-  const { docker } = readState();
-  if (docker === undefined) throw new ServiceError('nothing was started with docker compose');
-  const inside = [
-    'exec',
-    '-T',
-    'kafka',
-    `/opt/kafka/bin/kafka-${script}.sh`,
-    '--bootstrap-server',
-    'localhost:19092',
-  ];
-  return spawnSync(
-    'docker',
-    ['compose', '-p', docker.project, ...inside, ...args],
-    composeOptions(docker, '4.1'),
-  );
-}
-
-/** @param {{ kafka: number, redis: number, project: string }} docker @param {string} release @param {string[]} args */
-function compose(docker, release, args) {
-  return run('docker', ['compose', '-p', docker.project, ...args], composeOptions(docker, release));
-}
-
-/**
- * @param {{ kafka: number, redis: number }} docker @param {string} release
- * @returns {{ cwd: string, env: NodeJS.ProcessEnv, stdio?: 'inherit' }}
- */
-function composeOptions({ kafka, redis }, release) {
-  const image = IMAGES[/** @type {keyof typeof IMAGES} */ (/** @type {unknown} */ (release))];
+async function composeState(asked) {
+  const known = readState().docker;
+  const release = asked ?? known?.release ?? DEFAULT_RELEASE;
+  if (known && (await answers(known))) {
+    if (known.release !== release)
+      throw new ServiceError(
+        `Kafka ${known.release} is running; run "npm run services -- down" before asking for ${release}`,
+      );
+    return known;
+  }
+  const clone = createHash('sha256').update(HOME).digest('hex').slice(0, 8);
   return {
-    cwd: ROOT,
-    env: {
-      ...process.env,
-      KAFKA_PORT: String(kafka),
-      REDIS_PORT: String(redis),
-      KAFKA_IMAGE: image,
-    },
+    // Data is kept by project: an older Kafka can't read a newer one's.
+    project: `ranklog-${clone}-kafka-${release.replace('.', '-')}`,
+    release,
+    kafka: await getPort({ host: '127.0.0.1', port: known?.kafka ?? 0 }),
+    redis: await getPort({ host: '127.0.0.1', port: known?.redis ?? 0 }),
   };
+}
+
+/** @param {Compose} compose */
+async function answers(compose) {
+  const pings = [
+    pingKafka(localAddress('kafka', compose.kafka)),
+    pingRedis(localAddress('redis', compose.redis)),
+  ];
+  return (await Promise.allSettled(pings)).some(({ status }) => status === 'fulfilled');
+}
+
+/** @param {{ purge: boolean }} options */
+export function stopCompose({ purge }) {
+  const { mode, docker } = readState();
+  if (docker === undefined || (mode !== 'docker' && !purge)) return;
+  say('stopping docker compose');
+  const args = ['down', ...(purge ? ['--volumes'] : [])];
+  run('docker', inProject(docker, args), inEnvironment(docker));
+  changeState({ mode: 'native' });
+}
+
+/**
+ * One of Kafka's own tools, in the container.
+ * @param {Compose} compose @param {string} name @param {string[]} args
+ * @returns {Promise<number>} exit code
+ */
+export function composeTool(compose, name, args) {
+  const script = `/opt/kafka/bin/kafka-${name}.sh`;
+  const inside = ['exec', '-T', 'kafka', script, '--bootstrap-server', 'localhost:19092', ...args];
+  return runInForeground('docker', inProject(compose, inside), inEnvironment(compose));
+}
+
+/** @param {Compose} compose @param {string[]} args */
+function inProject({ project }, args) {
+  return ['compose', '-p', project, ...args];
+}
+
+/** @param {Compose} compose What docker-compose.yml reads from the environment. */
+function inEnvironment({ kafka, redis, release }) {
+  const version = kafkaVersion(release);
+  const ports = { KAFKA_PORT: String(kafka), REDIS_PORT: String(redis) };
+  return { cwd: ROOT, env: { ...process.env, ...ports, KAFKA_VERSION: version } };
 }

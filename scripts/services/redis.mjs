@@ -1,39 +1,45 @@
 // @ts-check
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import getPort from 'get-port';
 import { Redis } from 'ioredis';
+import { localAddress } from './addresses.mjs';
 import { ensureInstalled } from './packages.mjs';
-import { freePort, startServer, waitUntilItAnswers } from './processes.mjs';
+import { startServer, waitUntilItAnswers } from './processes.mjs';
 import { say } from './say.mjs';
-import { HOME, isOurs, readState, writeState } from './state.mjs';
+import { changeState, HOME, readState, runningPid } from './state.mjs';
 
-/** Starts redis-server on a free port, unless ours runs. */
+/** Starts redis-server on a free port, unless ours runs; returns when it answers. */
 export async function startRedis() {
-  const { redis: known } = readState();
-  if (isOurs(known)) return;
-  ensureInstalled(['redis-server']);
-  const port = await freePort(known?.port);
+  if (runningPid('redis') === undefined) await launch();
+  const address = localAddress('redis', readState().redis?.port ?? 0);
+  await waitUntilItAnswers({ name: 'redis', answers: () => pingRedis(address), seconds: 30 });
+  say(`Redis answers at ${address}`);
+}
+
+async function launch() {
+  await ensureInstalled(['redis-server']);
+  const port = await getPort({ host: '127.0.0.1', port: readState().redis?.port ?? 0 });
   const dir = path.join(HOME, 'redis-data');
   mkdirSync(dir, { recursive: true });
-  const { log, ...server } = startServer('redis', 'redis-server', [
+  startServer('redis', 'redis-server', [
     ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir],
     ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
   ]);
-  writeState({ ...readState(), mode: 'native', redis: { ...server, port } });
-  await waitUntilItAnswers({
-    name: 'Redis',
-    server,
-    log,
-    answers: () => pingRedis(`redis://127.0.0.1:${port}`),
-    seconds: 20,
-  });
-  say(`Redis answers on port ${port}`);
+  changeState({ mode: 'native', redis: { port } });
 }
 
-/** @param {string} url */
+/**
+ * Throws unless Redis answers PING within 3 s.
+ * @param {string} url
+ */
 export async function pingRedis(url) {
   const redis = new Redis(url, {
     lazyConnect: true,
+    connectTimeout: 3_000,
+    commandTimeout: 3_000,
+    // It asks for INFO without a time limit; PING says enough.
+    enableReadyCheck: false,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });

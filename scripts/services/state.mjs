@@ -2,59 +2,75 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { processStart } from '../process-start.mjs';
 
 /** The project's folder. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Where servers keep data, logs, pids and downloads; ignored by git. */
+/** Where servers keep data, logs, pid files and downloads; ignored by git. */
 export const HOME = path.resolve(
   process.env['RANKLOG_SERVICES_DIR'] ?? path.join(ROOT, '.services'),
 );
 
-/** @typedef {{ pid: number, startTicks: string, port: number, version?: string }} NativeServer */
-/** @typedef {{ mode?: 'native' | 'docker', kafka?: NativeServer, redis?: NativeServer, docker?: { kafka: number, redis: number, project: string } }} State */
+/** @typedef {'kafka' | 'redis'} ServerName */
+/** @typedef {{ project: string, release: string, kafka: number, redis: number }} Compose ports by server */
+/** @typedef {{ mode?: 'native' | 'docker', kafka?: { port: number, release: string }, redis?: { port: number }, docker?: Compose }} State */
 
 const FILE = path.join(HOME, 'state.json');
 
-/** @returns {State} what is known of servers that this script started */
+/** @returns {State} where servers were started last; whether they run is another question */
 export function readState() {
   return existsSync(FILE) ? /** @type {State} */ (JSON.parse(readFileSync(FILE, 'utf8'))) : {};
 }
 
-/** @param {State} state */
-export function writeState(state) {
+/** @param {Partial<State>} change */
+export function changeState(change) {
   mkdirSync(HOME, { recursive: true });
-  writeFileSync(FILE, `${JSON.stringify(state, null, 2)}\n`);
+  writeFileSync(FILE, `${JSON.stringify({ ...readState(), ...change }, null, 2)}\n`);
 }
 
 /** Forgets servers and their data; downloads stay. */
 export function purgeData() {
   if (!existsSync(HOME)) return;
-  const data = readdirSync(HOME).filter((name) =>
-    /^(kafka-data|redis-data|logs|state\.json)/.test(name),
+  const names = readdirSync(HOME).filter((name) =>
+    /^(kafka-data|redis-data|logs|state)/.test(name),
   );
-  for (const name of data) rmSync(path.join(HOME, name), { recursive: true, force: true });
+  for (const name of names) rmSync(path.join(HOME, name), { recursive: true, force: true });
 }
 
 /**
- * When a process started, in the kernel's ticks: with the pid it names one process for good, a pid alone may be reused.
- * @param {number} pid
- * @returns {string | undefined} undefined when there is no such process
+ * The log of a native server.
+ * @param {ServerName} name
  */
-export function startTicks(pid) {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? undefined : fields[19];
-  } catch {
-    return undefined;
-  }
+export function logFile(name) {
+  return path.join(HOME, 'logs', `${name}.log`);
 }
 
 /**
- * Whether a server that this script started still runs.
- * @param {NativeServer | undefined} server
+ * Remembers a process as ours: its pid, and when it started.
+ * @param {ServerName} name @param {number} pid
  */
-export function isOurs(server) {
-  return server !== undefined && startTicks(server.pid) === server.startTicks;
+export function writePid(name, pid) {
+  writeFileSync(pidFile(name), `${pid}\n${processStart(pid) ?? ''}\n`);
+}
+
+/** @param {ServerName} name */
+export function removePid(name) {
+  rmSync(pidFile(name), { force: true });
+}
+
+/**
+ * The pid of a native server that runs. A pid file whose process ended, or whose pid another process has by now, counts for nothing.
+ * @param {ServerName} name
+ * @returns {number | undefined}
+ */
+export function runningPid(name) {
+  if (!existsSync(pidFile(name))) return undefined;
+  const [pid, start] = readFileSync(pidFile(name), 'utf8').split('\n');
+  return processStart(Number(pid)) === start ? Number(pid) : undefined;
+}
+
+/** @param {ServerName} name */
+function pidFile(name) {
+  return path.join(HOME, `${name}.pid`);
 }

@@ -1,0 +1,23 @@
+// @ts-check
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+
+const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+
+/**
+ * Runs a program on this terminal and hands signals on to it.
+ * @param {string} command @param {string[]} args @param {import('node:child_process').SpawnOptions} [options]
+ * @returns {Promise<number>} its exit code; 128 + signal when a signal ended it, as a shell says it
+ */
+export function runInForeground(command, args, options = {}) {
+  const child = spawn(command, args, { stdio: 'inherit', ...options });
+  const pass = (/** @type {NodeJS.Signals} */ signal) => child.kill(signal);
+  for (const signal of SIGNALS) process.on(signal, pass);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      for (const name of SIGNALS) process.off(name, pass);
+      resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+    });
+  });
+}

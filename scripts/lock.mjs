@@ -1,0 +1,46 @@
+// @ts-check
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { processStart } from './process-start.mjs';
+
+/**
+ * Runs `work` while no other process holds the lock file; waits for one that does. A lock whose process ended is void.
+ * @template T
+ * @param {string} file @param {() => T | Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function withLock(file, work) {
+  mkdirSync(path.dirname(file), { recursive: true });
+  while (!take(file)) await delay(100);
+  const release = () => rmSync(file, { force: true });
+  process.once('exit', release);
+  try {
+    return await work();
+  } finally {
+    process.off('exit', release);
+    release();
+  }
+}
+
+/** @param {string} file */
+function take(file) {
+  try {
+    writeFileSync(file, `${process.pid}\n${processStart(process.pid) ?? ''}\n`, { flag: 'wx' });
+    return true;
+  } catch {
+    if (!isHeld(file)) rmSync(file, { force: true });
+    return false;
+  }
+}
+
+/** @param {string} file */
+function isHeld(file) {
+  try {
+    const [pid, start] = readFileSync(file, 'utf8').split('\n');
+    // Empty: its holder is about to write it.
+    return !pid || processStart(Number(pid)) === start;
+  } catch {
+    return false;
+  }
+}
