@@ -1,0 +1,59 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  compareWithOfficialTables,
+  FOOTBALL_BOARDS,
+  FOOTBALL_FILE,
+  footballLines,
+} from '../support/football.js';
+import { TestInstance, until } from '../support/instance.js';
+import { brokenChains, causeOf, consoleConsumerIds, readRankChanges } from '../support/results.js';
+import { seededRandom } from '../support/seeded-random.js';
+
+const KILLS = 10;
+const EVENTS_A_SECOND = 1_000;
+
+describe('ingest that is killed', () => {
+  let instance: TestInstance | undefined;
+  afterEach(() => instance?.remove());
+
+  it('publishes every result exactly once and builds the official tables, killed ten times between its first and its last commit', async () => {
+    const total = footballLines().length;
+    const { random, seed } = seededRandom();
+    instance = await TestInstance.create(FOOTBALL_BOARDS);
+    const { admin, topics, kafka, reader, name } = instance;
+    let service = await instance.start();
+    const producing = instance.spawn('produce', FOOTBALL_FILE, '--rate', String(EVENTS_A_SECOND));
+
+    const kills: string[] = [];
+    for (let kill = 0; kill < KILLS; kill++) {
+      const before = await instance.publishedCount();
+      const wait = Math.floor(random() * 1_000);
+      await until(
+        async () => (await instance!.publishedCount()) > before + wait,
+        `more is published after kill ${kill}`,
+      );
+      service.kill('SIGKILL');
+      await service.ended;
+      const published = await instance.publishedCount();
+      const ends = await admin.fetchTopicOffsets(topics.scoreEvents);
+      const logEnd = ends.reduce((sum, { high }) => sum + Number(high), 0);
+      kills.push(`kill ${kill + 1}: published ${published}, log end ${logEnd}, of ${total}`);
+      expect(published).toBeGreaterThan(0);
+      expect(published).toBeLessThan(total);
+      service = await instance.start();
+    }
+    expect(await producing.ended).toBe(0);
+    await instance.published(total);
+    process.stdout.write(`seed ${seed}\n${kills.join('\n')}\n`);
+
+    const changes = await readRankChanges(kafka, topics);
+    expect(new Set(changes.map(causeOf)).size).toBe(total);
+    expect(changes).toHaveLength(total);
+    expect(brokenChains(changes)).toEqual([]);
+    const ids = consoleConsumerIds(topics.rankChanges);
+    expect(new Set(ids).size).toBe(total);
+    expect(ids).toHaveLength(total);
+    expect(ids.every((id) => id.startsWith(`${name}.score-events/`))).toBe(true);
+    expect(await compareWithOfficialTables(reader)).toEqual({ figures: 27, order: 22 });
+  }, 240_000);
+});

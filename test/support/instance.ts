@@ -1,0 +1,168 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Redis } from 'ioredis';
+import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import { BoardReader, KeySpace } from '#board-store';
+import { topicNames, type TopicNames } from '#contracts';
+
+const CLI = path.resolve('dist/src/cli/main.js');
+
+/** A ranklog of its own: topics, group, keys and boards file that no other test uses. Ended by `remove`. */
+export class TestInstance {
+  readonly name = `test-${randomUUID().slice(0, 8)}`;
+  readonly topics: TopicNames = topicNames(this.name);
+  readonly kafka: Kafka;
+  readonly redis: Redis;
+  readonly reader: BoardReader;
+  readonly #processes: RanklogProcess[] = [];
+
+  private constructor(
+    readonly admin: Admin,
+    kafka: Kafka,
+    private readonly folder: string,
+    readonly env: NodeJS.ProcessEnv,
+  ) {
+    this.kafka = kafka;
+    this.redis = new Redis(process.env['REDIS_URL'] ?? '');
+    this.reader = new BoardReader(this.redis, new KeySpace(this.name));
+    Object.assign(env, {
+      RANKLOG_TOPIC_PREFIX: this.name,
+      RANKLOG_GROUP: this.name,
+      RANKLOG_REDIS_PREFIX: this.name,
+    });
+  }
+
+  /** Topics are there; nothing runs yet. `env` overrides what the processes get. */
+  static async create(
+    boards: string,
+    { partitions = 4, env = {} }: { partitions?: number; env?: NodeJS.ProcessEnv } = {},
+  ): Promise<TestInstance> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'ranklog-test-'));
+    const file = path.join(folder, 'boards.yaml');
+    await writeFile(file, boards);
+    const { KAFKA_BROKERS = '' } = { ...process.env, ...env };
+    const kafka = new kafkajs.Kafka({
+      brokers: KAFKA_BROKERS.split(','),
+      logLevel: kafkajs.logLevel.NOTHING,
+    });
+    const admin = kafka.admin();
+    await admin.connect();
+    const base = {
+      ...process.env,
+      RANKLOG_BOARDS: file,
+      RANKLOG_SESSION_TIMEOUT: '2s',
+      RANKLOG_LOG_FORMAT: 'json',
+      ...env,
+    };
+    const instance = new TestInstance(admin, kafka, folder, base);
+    await instance.run('topics', '--partitions', String(partitions));
+    return instance;
+  }
+
+  /** A command in the background. */
+  spawn(...args: string[]): RanklogProcess {
+    const child = new RanklogProcess(args, this.env);
+    this.#processes.push(child);
+    return child;
+  }
+
+  /** A command to its end. @throws unless its exit code is 0 */
+  async run(...args: string[]): Promise<string> {
+    const child = this.spawn(...args);
+    const code = await child.ended;
+    if (code !== 0)
+      throw new Error(`ranklog ${args.join(' ')} ended with ${String(code)}: ${child.errors}`);
+    return child.output;
+  }
+
+  /** Starts the service and waits until it runs. */
+  async start(...args: string[]): Promise<RanklogProcess> {
+    const service = this.spawn('start', ...args);
+    await until(
+      () => service.errors.includes('"running:') || service.exitCode !== null,
+      'the service runs',
+    );
+    if (service.exitCode !== null) throw new Error(`the service ended: ${service.errors}`);
+    return service;
+  }
+
+  /** Committed offsets of the group, summed over the partitions. */
+  async publishedCount(): Promise<number> {
+    const [topic] = await this.admin.fetchOffsets({
+      groupId: this.name,
+      topics: [this.topics.scoreEvents],
+    });
+    return (topic?.partitions ?? []).reduce(
+      (sum, { offset }) => sum + Math.max(0, Number(offset)),
+      0,
+    );
+  }
+
+  /** Waits until so many records of the score topic are published. */
+  async published(count: number): Promise<void> {
+    await until(
+      async () => (await this.publishedCount()) >= count,
+      `${count} records are published`,
+    );
+  }
+
+  /** Ends what runs and removes topics, group and keys. */
+  async remove(): Promise<void> {
+    for (const child of this.#processes) child.kill('SIGKILL');
+    await Promise.all(this.#processes.map(({ ended }) => ended));
+    await this.admin.deleteTopics({ topics: Object.values(this.topics) });
+    await this.admin.disconnect();
+    const keys = await this.redis.keys(`${this.name}:*`);
+    if (keys.length > 0) await this.redis.unlink(...keys);
+    this.redis.disconnect();
+    await rm(this.folder, { recursive: true });
+  }
+}
+
+/** A ranklog command as a process of its own. */
+export class RanklogProcess {
+  output = '';
+  errors = '';
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+  readonly #child: ChildProcess;
+
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv) {
+    this.#child = spawn(process.execPath, [CLI, ...args], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child.stdout?.on('data', (data: Buffer) => (this.output += data.toString()));
+    this.#child.stderr?.on('data', (data: Buffer) => (this.errors += data.toString()));
+    this.ended = new Promise((resolve) => {
+      this.#child.on('close', (code, signal) => {
+        resolve(code ?? signal);
+      });
+    });
+  }
+
+  get exitCode(): number | NodeJS.Signals | null {
+    return this.#child.exitCode ?? this.#child.signalCode;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    if (this.exitCode === null) this.#child.kill(signal);
+  }
+}
+
+const POLL_MS = 25;
+
+/** Waits until a condition holds. @throws after `seconds`, naming it */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  seconds = 60,
+): Promise<void> {
+  const end = performance.now() + seconds * 1_000;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`waited ${seconds} s in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}

@@ -1,0 +1,120 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import type { Kafka } from 'kafkajs';
+import { decodeDeadLetter, decodeRankChange, type RankChange, type TopicNames } from '#contracts';
+import { lastCommittedRecord, type KafkaRecord } from '#kafka-batch';
+import { until } from './instance.js';
+
+/** A committed record and the partition it is in. */
+export type ReadRecord = KafkaRecord & { readonly partition: number };
+
+/** All committed records of a topic, as a read_committed kafkajs consumer gets them. */
+export async function readCommitted(kafka: Kafka, topic: string): Promise<ReadRecord[]> {
+  const missing = await lastOffsets(kafka, topic);
+  const records: ReadRecord[] = [];
+  const consumer = kafka.consumer({
+    groupId: `read-${randomUUID()}`,
+    readUncommitted: false,
+    maxWaitTimeInMs: 100,
+  });
+  await consumer.connect();
+  await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  await consumer.run({
+    eachMessage: ({ partition, message }) => {
+      const { key, value, headers = {} } = message;
+      const offset = Number(message.offset);
+      records.push({
+        partition,
+        offset,
+        timestamp: Number(message.timestamp),
+        key,
+        value,
+        headers,
+      });
+      if (missing.get(partition) === offset) missing.delete(partition);
+      return Promise.resolve();
+    },
+  });
+  try {
+    await until(() => missing.size === 0, `all of ${topic} is read`);
+  } finally {
+    await consumer.disconnect();
+  }
+  return records;
+}
+
+/** The offset of the last committed record of each partition that has one. */
+async function lastOffsets(kafka: Kafka, topic: string): Promise<Map<number, number>> {
+  const admin = kafka.admin();
+  await admin.connect();
+  const partitions = (await admin.fetchTopicOffsets(topic)).map(({ partition }) => partition);
+  await admin.disconnect();
+  const last = await Promise.all(
+    partitions.map(
+      async (partition) => [partition, await lastCommittedRecord(kafka, topic, partition)] as const,
+    ),
+  );
+  return new Map(
+    last.flatMap(([partition, record]) =>
+      record === undefined ? [] : [[partition, record.offset]],
+    ),
+  );
+}
+
+/** Committed rank changes, in the order of their partitions' logs. */
+export async function readRankChanges(kafka: Kafka, topics: TopicNames): Promise<RankChange[]> {
+  return (await readCommitted(kafka, topics.rankChanges)).map((record) => decodeRankChange(record));
+}
+
+/** Committed dead letters: what ranklog says of each, and the record. */
+export async function readDeadLetters(kafka: Kafka, topics: TopicNames) {
+  return (await readCommitted(kafka, topics.deadLetters)).map((record) => {
+    const letter = decodeDeadLetter(record);
+    if (letter === undefined) throw new Error('a record of the dead letter topic is none');
+    return { ...letter, record };
+  });
+}
+
+/** CloudEvents ids of all committed records of a topic, as Kafka's own console consumer prints them. */
+export function consoleConsumerIds(topic: string): string[] {
+  const tool = ['kafka-tool', 'console-consumer', '--topic', topic, '--from-beginning'];
+  const options = [
+    '--isolation-level',
+    'read_committed',
+    '--timeout-ms',
+    '5000',
+    '--property',
+    'print.headers=true',
+    '--property',
+    'print.value=false',
+  ];
+  const { stdout } = spawnSync(process.execPath, ['scripts/services.mjs', ...tool, ...options], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
+  return [...stdout.matchAll(/(?:ce_id|ranklog_id):([^,\s]+)/g)].map(([, id]) => id ?? '');
+}
+
+/** `topic/partition/offset` of what a rank change stems from. */
+export function causeOf({ source }: RankChange): string {
+  return `${source.topic}/${source.partition}/${source.offset}`;
+}
+
+/**
+ * Where a player's rank changes do not fit together: in a view, `before` must be what `after` of the one before was.
+ * Empty when all do.
+ */
+export function brokenChains(changes: readonly RankChange[]): string[] {
+  const last = new Map<string, string>();
+  const broken: string[] = [];
+  for (const change of changes)
+    for (const { view, before, after } of change.changes) {
+      const chain = `${change.board}/${change.playerId}/${view}`;
+      const expected = last.get(chain) ?? 'null';
+      const found = JSON.stringify(before?.columns ?? null);
+      if (found !== expected)
+        broken.push(`${chain} at ${causeOf(change)}: ${expected} then ${found}`);
+      last.set(chain, JSON.stringify(after.columns));
+    }
+  return broken;
+}
