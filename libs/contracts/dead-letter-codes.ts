@@ -17,20 +17,25 @@ export const DEAD_LETTER_CODES = {
   INVALID_NUMBER:
     'delta or a value in deltas is no exact decimal. Send a decimal string such as "12.50", without exponent or spaces.',
   DELTA_OR_DELTAS: 'The event has both delta and deltas, or neither. Send one of them.',
-  INVALID_TIME: 'occurredAt is no RFC 3339 time with a zone, or outside the years 0001 to 9999.',
-  INVALID_ATTRIBUTES: 'attributes is no object of strings. Send names and values as strings.',
+  INVALID_TIME:
+    'occurredAt is no RFC 3339 time with a zone in the years 0001 to 9999. Send one such as 2026-11-20T09:00:00.123Z.',
+  INVALID_ATTRIBUTES:
+    'attributes is no object of strings. Send names as ids and values as strings of 1 to 256 bytes, numbers too.',
   UNKNOWN_BOARD: 'No live board has this name. Add it to the boards file, or mend the name.',
-  UNKNOWN_COLUMN: 'deltas names a column that the board does not have.',
+  UNKNOWN_COLUMN:
+    'deltas names a column that the board does not have. Mend the name, or add the column to the board.',
   MISSING_COLUMN:
     'A column that keeps the best or the latest value is not in the event. Send it in every event.',
   DELTA_NEEDS_ONE_COLUMN:
     'delta is for boards of one column. Send deltas with a value for each column.',
-  MISSING_DIMENSION: 'The event lacks an attribute that the board is ranked by.',
+  MISSING_DIMENSION:
+    'The event lacks an attribute that the board is ranked by. Send all attributes of its dimensions.',
   TOO_MANY_DECIMALS:
     'A value has more decimals than its column. Round it before sending, or give the column more decimals.',
-  OUT_OF_RANGE: 'A value is beyond +-(2^53-1) minor units of its column.',
+  OUT_OF_RANGE:
+    'A value is beyond +-(2^53-1) minor units of its column. Send a smaller one, or give the column fewer decimals.',
   SUM_OUT_OF_RANGE:
-    'The sum of a column would leave +-(2^53-1) minor units. The event changed nothing.',
+    'The sum of a column would leave +-(2^53-1) minor units, so the event changed nothing. Give the column fewer decimals, or start a new board.',
   TOO_FAR_AHEAD:
     "occurredAt lies further after the record's timestamp than maxAhead of the board. Mend the producer's clock.",
 } as const;
