@@ -82,7 +82,7 @@ export function consoleConsumerIds(topic: string): string[] {
     '--isolation-level',
     'read_committed',
     '--timeout-ms',
-    '5000',
+    '3000',
     '--property',
     'print.headers=true',
     '--property',

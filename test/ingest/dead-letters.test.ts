@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import kafkajs, { type Message } from 'kafkajs';
+import { TestInstance } from '../support/instance.js';
+import { consoleConsumerIds, readDeadLetters, readRankChanges } from '../support/results.js';
+
+const BOARDS = `
+boards:
+  arena:
+    columns: [{ name: points, decimals: 2 }]
+    dimensions: [[], [region]]
+  race:
+    columns: [{ name: lap, update: best, order: asc, decimals: 3 }, { name: fuel, update: latest }]
+`;
+
+const event = (fields: object) =>
+  JSON.stringify({
+    board: 'arena',
+    playerId: 'p',
+    delta: 1,
+    attributes: { region: 'eu' },
+    ...fields,
+  });
+const raw = (fields: string) =>
+  `{"board":"arena","playerId":"p","attributes":{"region":"eu"},${fields}}`;
+
+/** What is wrong, the record's value, and the reason that its dead letter must give. */
+const BAD: readonly (readonly [what: string, value: string | Buffer | null, code: string])[] = [
+  ['a null value', null, 'EMPTY_VALUE'],
+  ['an empty value', '', 'EMPTY_VALUE'],
+  ['no JSON', 'points: 3', 'NOT_JSON'],
+  ['no UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'NOT_UTF8'],
+  ['1 MB that is not JSON', 'x'.repeat(1_000_000), 'NOT_JSON'],
+  ['an array', '[]', 'NOT_AN_OBJECT'],
+  ['a number in place of an id', event({ playerId: 7 }), 'INVALID_ID'],
+  ['an id of 1,000 characters', event({ playerId: 'p'.repeat(1_000) }), 'INVALID_ID'],
+  ['a control character in an id', event({ playerId: 'p\u0007' }), 'INVALID_ID'],
+  ['a lone surrogate in an id', raw('"delta":1').replace('"p"', '"p\\ud800"'), 'INVALID_ID'],
+  ['an exponent', raw('"delta":1e3'), 'INVALID_NUMBER'],
+  ['a space in a number', event({ delta: ' 1' }), 'INVALID_NUMBER'],
+  ['NaN as text', event({ delta: 'NaN' }), 'INVALID_NUMBER'],
+  ['NaN in JSON', raw('"delta":NaN'), 'NOT_JSON'],
+  ['2^53 as a JSON number', raw('"delta":9007199254740992'), 'INVALID_NUMBER'],
+  ['2^53 minor units as a string', event({ delta: '90071992547409.92' }), 'OUT_OF_RANGE'],
+  ['too many decimals', event({ delta: '1.234' }), 'TOO_MANY_DECIMALS'],
+  ['neither delta nor deltas', event({ delta: undefined }), 'DELTA_OR_DELTAS'],
+  ['an unknown board', event({ board: 'arenas' }), 'UNKNOWN_BOARD'],
+  ['an unknown column', event({ delta: undefined, deltas: { goals: 1 } }), 'UNKNOWN_COLUMN'],
+  [
+    'a missing column',
+    event({ board: 'race', delta: undefined, deltas: { lap: '1.5' } }),
+    'MISSING_COLUMN',
+  ],
+  ['delta for two columns', event({ board: 'race' }), 'DELTA_NEEDS_ONE_COLUMN'],
+  ['a missing dimension', event({ attributes: {} }), 'MISSING_DIMENSION'],
+  ['a time without a zone', event({ occurredAt: '2026-01-01T00:00:00' }), 'INVALID_TIME'],
+  ['a time in the year 10000', event({ occurredAt: '10000-01-01T00:00:00Z' }), 'INVALID_TIME'],
+  ['a time in the future', event({ occurredAt: '9999-01-01T00:00:00Z' }), 'TOO_FAR_AHEAD'],
+  ['a sum that leaves the range', event({ playerId: 'full', delta: '0.01' }), 'SUM_OUT_OF_RANGE'],
+];
+
+describe('records that can never be applied', () => {
+  let instance: TestInstance;
+  beforeEach(async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 1 });
+  });
+  afterEach(() => instance.remove());
+
+  it('become dead letters with their bytes and a reason, once each, and the rest goes on', async () => {
+    const { kafka, topics, reader } = instance;
+    const good: Message[] = [
+      { key: 'full', value: event({ playerId: 'full', delta: '90071992547409.91' }) },
+      { key: 'p', value: event({ delta: '0.10' }) },
+    ];
+    const bad: Message[] = BAD.map(([what, value]) => ({
+      key: what,
+      value,
+      headers: { trace: what },
+    }));
+    const last: Message = { key: 'p', value: event({ delta: '0.20' }) };
+    const producer = kafka.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner });
+    await producer.connect();
+    for (const messages of [good, bad.slice(0, 4), [bad[4]!], bad.slice(5), [last]])
+      await producer.send({ topic: topics.scoreEvents, messages });
+    await producer.disconnect();
+    await instance.start();
+    await instance.published(BAD.length + 3);
+
+    const letters = await readDeadLetters(kafka, topics);
+    expect(letters.map(({ record, code }) => [record.key?.toString(), code])).toEqual(
+      BAD.map(([what, , code]) => [what, code]),
+    );
+    BAD.forEach(([what, value], index) => {
+      const { record, offset, detail } = letters[index]!;
+      expect(record.value).toEqual(value === null ? null : Buffer.from(value));
+      expect(record.headers['trace']?.toString()).toBe(what);
+      expect(offset).toBe(good.length + index);
+      expect(detail).not.toBe('');
+    });
+    expect(consoleConsumerIds(topics.deadLetters)).toHaveLength(BAD.length);
+    expect(await readRankChanges(kafka, topics)).toHaveLength(3);
+    const { entries } = await reader.standings('arena', 'all region=eu', { offset: 0, limit: 10 });
+    expect(entries.map(({ playerId, columns }) => [playerId, columns['points']])).toEqual([
+      ['full', '90071992547409.91'],
+      ['p', '0.30'],
+    ]);
+  }, 60_000);
+});
+
+describe('a boards file that can not be used', () => {
+  it.each([
+    ['broken YAML', 'boards: [', 'boards.yaml'],
+    ['an unknown field', 'boards: { a: { columns: [{ name: x, sort: up }] } }', 'sort'],
+    [
+      'two boards of one name',
+      'boards:\n  a: { columns: [{ name: x }] }\n  a: { columns: [{ name: y }] }',
+      'a',
+    ],
+  ])('ends the start with exit code 2 and says why: %s', async (_, text, told) => {
+    const instance = await TestInstance.create(text);
+    try {
+      const service = instance.spawn('start');
+      expect(await service.ended).toBe(2);
+      expect(service.errors).toContain('boards.yaml');
+      expect(service.errors).toContain(told);
+    } finally {
+      await instance.remove();
+    }
+  });
+});

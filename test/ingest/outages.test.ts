@@ -1,0 +1,156 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ScoreProducer } from '#client';
+import { compareWithOfficialTables, FOOTBALL_BOARDS, footballLines } from '../support/football.js';
+import { TestInstance, until } from '../support/instance.js';
+import { brokenChains, causeOf, readRankChanges } from '../support/results.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+
+/** Every event of the log has exactly one rank change, and the tables are the official ones. */
+async function expectExactlyOnce({ kafka, topics, reader }: TestInstance, total: number) {
+  const changes = await readRankChanges(kafka, topics);
+  expect(new Set(changes.map(causeOf)).size).toBe(total);
+  expect(changes).toHaveLength(total);
+  expect(await compareWithOfficialTables(reader)).toEqual({ figures: 27, order: 22 });
+  return changes;
+}
+
+/** Sends lines of score events in order, so many at a time. */
+async function produce({ kafka, name }: TestInstance, lines: readonly string[]): Promise<void> {
+  const producer = new ScoreProducer({ kafka, topicPrefix: name });
+  await producer.connect();
+  for (let from = 0; from < lines.length; from += 1_000)
+    await producer.sendMessages(
+      lines.slice(from, from + 1_000).map((line) => producer.toMessage(line)),
+    );
+  await producer.disconnect();
+}
+
+describe('ingest, while Redis', () => {
+  let instance: TestInstance | undefined;
+  let proxy: TcpProxy | undefined;
+  afterEach(async () => {
+    await instance?.remove();
+    await proxy?.close();
+    instance = proxy = undefined;
+  });
+
+  it('is cut off again and again, goes on where it was', async () => {
+    const lines = footballLines();
+    const { hostname, port } = new URL(process.env['REDIS_URL'] ?? '');
+    proxy = await TcpProxy.to({ host: hostname, port: Number(port) });
+    instance = await TestInstance.create(FOOTBALL_BOARDS, {
+      env: { REDIS_URL: `redis://127.0.0.1:${proxy.port}` },
+    });
+    const service = await instance.start();
+    const producing = produce(instance, lines);
+    for (let cut = 1; cut <= 5; cut++) {
+      const before = await instance.publishedCount();
+      await until(
+        async () => (await instance!.publishedCount()) > before,
+        `more is published before cut ${cut}`,
+      );
+      proxy.cut();
+      await until(
+        () => service.errors.split('Redis is away').length > cut,
+        `the service notices cut ${cut}`,
+      );
+      proxy.restore();
+      await until(
+        () => service.errors.split('Redis is back').length > cut,
+        `the service is back after cut ${cut}`,
+      );
+      if ((await instance.publishedCount()) >= lines.length) break;
+    }
+    await producing;
+    await instance.published(lines.length);
+    const changes = await expectExactlyOnce(instance, lines.length);
+    expect(brokenChains(changes)).toEqual([]);
+    expect(service.exitCode).toBeNull();
+  }, 120_000);
+
+  it('loses everything, builds the boards again and publishes nothing twice', async () => {
+    const lines = footballLines();
+    const half = Math.floor(lines.length / 2);
+    instance = await TestInstance.create(FOOTBALL_BOARDS);
+    await instance.start();
+    await produce(instance, lines.slice(0, half));
+    await instance.published(half);
+    const { redis, name, reader } = instance;
+    await redis.unlink(...(await redis.keys(`${name}:*`)));
+    await produce(instance, lines.slice(half));
+    await instance.published(lines.length);
+    await until(async () => {
+      const applied = await reader.appliedOffsets();
+      return [...applied.values()].reduce((sum, offset) => sum + offset, 0) === lines.length;
+    }, 'every partition is applied again');
+    await expectExactlyOnce(instance, lines.length);
+  }, 120_000);
+});
+
+describe('ingest, while Kafka', () => {
+  let instance: TestInstance | undefined;
+  let folder = '';
+  const services = (...args: string[]) => {
+    const env: NodeJS.ProcessEnv = { ...process.env, RANKLOG_SERVICES_DIR: folder };
+    delete env['KAFKA_BROKERS'];
+    delete env['REDIS_URL'];
+    const run = spawnSync(process.execPath, ['scripts/services.mjs', ...args], {
+      env,
+      encoding: 'utf8',
+    });
+    if (run.status !== 0) throw new Error(run.stderr);
+    return run.stdout;
+  };
+  afterEach(async () => {
+    await instance?.remove();
+    services('down', '--purge');
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('is killed and comes back, waits for it and goes on', async () => {
+    const lines = footballLines();
+    const half = Math.floor(lines.length / 2);
+    folder = await mkdtemp(path.join(tmpdir(), 'ranklog-services-'));
+    services('up');
+    const env = JSON.parse(services('env', '--json')) as Record<string, string>;
+    const status = JSON.parse(services('status', '--json')) as { kafka: { pid: number } };
+    instance = await TestInstance.create(FOOTBALL_BOARDS, {
+      env: { ...env, RANKLOG_TEST_OWN_REDIS: '1' },
+    });
+    const service = await instance.start();
+    await produce(instance, lines.slice(0, half));
+    await until(async () => (await instance!.publishedCount()) > 0, 'something is published');
+    process.kill(status.kafka.pid, 'SIGKILL');
+    services('up');
+    await produce(instance, lines.slice(half));
+    await instance.published(lines.length);
+    const changes = await readRankChanges(instance.kafka, instance.topics);
+    expect(new Set(changes.map(causeOf)).size).toBe(lines.length);
+    expect(changes).toHaveLength(lines.length);
+    expect(service.exitCode).toBeNull();
+  }, 180_000);
+});
+
+describe('ingest that finds no servers at the start', () => {
+  it.each([
+    ['KAFKA_BROKERS', '127.0.0.1:1', 'Kafka at 127.0.0.1:1'],
+    ['REDIS_URL', 'redis://127.0.0.1:1', 'Redis at redis://127.0.0.1:1'],
+  ])('waits, says so, and ends with an error that names %s', async (variable, address, named) => {
+    const instance = await TestInstance.create(FOOTBALL_BOARDS);
+    try {
+      instance.env[variable] = address;
+      instance.env['RANKLOG_START_TIMEOUT'] = '1s';
+      const service = instance.spawn('start');
+      expect(await service.ended).toBe(3);
+      expect(service.errors).toContain(`waiting for ${named}`);
+      expect(service.errors).toContain(`${named} did not answer within 1 s`);
+      expect(service.errors).toContain(`is ${variable} right?`);
+    } finally {
+      await instance.remove();
+    }
+  });
+});
