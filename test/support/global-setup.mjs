@@ -1,7 +1,9 @@
 // @ts-check
+import { ensureBuild, serverEnvironment } from '../../scripts/with-setup.mjs';
 
-/** System tests need servers: `npm test` brings them up and says where they are. */
-export default function globalSetup() {
-  for (const name of ['KAFKA_BROKERS', 'REDIS_URL'])
-    if (!process.env[name]) throw new Error(`${name} is not set; run the tests with: npm test`);
+/** System tests need dist/, which some start as a process of its own, and Kafka and Redis, which they find in the environment. */
+export default async function globalSetup() {
+  await ensureBuild();
+  const { KAFKA_BROKERS, REDIS_URL } = await serverEnvironment({ start: true });
+  Object.assign(process.env, { KAFKA_BROKERS, REDIS_URL });
 }
