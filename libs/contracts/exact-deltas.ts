@@ -13,30 +13,30 @@ type Result =
   | { readonly ok: true; readonly deltas: ExactDeltas }
   | { readonly ok: false; readonly detail: string };
 
-/** A number somewhere in a JSON text that JSON.parse may have changed: one with an exponent, or a long one. */
-const DOUBTFUL_NUMBER = /[:[,]\s*-?(?:[\d.]{16}|[\d.]+[eE])/;
+/**
+ * A number somewhere in a JSON text that may not come back as it was written: one with an exponent, a long one that
+ * JSON.parse may have rounded, a tiny one that String writes with an exponent.
+ */
+const DOUBTFUL_NUMBER = /[:[,]\s*-?(?:[\d.]{16}|[\d.]+[eE]|0\.0{6})/;
 
 /**
  * The values of an event exactly as they were written. JSON.parse turns 1e3 into 1000 and rounds long numbers, so
  * where the text holds such a number the numbers are read again as text. The event must not nest deeply: this recurs.
  */
 export function exactDeltas(event: ScoreEvent, text: string): Result {
-  const plain = plainTexts(event);
-  const doubtful =
-    DOUBTFUL_NUMBER.test(text) || Object.values(plain).some((number) => !isDecimal(number));
-  if (!doubtful) return { ok: true, deltas: shape(event, plain) };
-  return fromSource(event, text);
+  const given = event.deltas ?? { [ONLY]: event.delta ?? '' };
+  const texts: Record<string, string> = Object.create(null) as Record<string, string>;
+  let hasNumbers = false;
+  for (const name in given) {
+    const value = given[name] ?? '';
+    hasNumbers ||= typeof value === 'number';
+    texts[name] = String(value);
+  }
+  if (hasNumbers && DOUBTFUL_NUMBER.test(text)) return fromSource(event, texts, text);
+  return { ok: true, deltas: shape(event, texts) };
 }
 
 const ONLY = '';
-
-/** Values by column, a lone delta under the name ''. */
-function plainTexts({ delta, deltas }: ScoreEvent): Record<string, string> {
-  if (deltas === undefined) return { [ONLY]: String(delta) };
-  const texts: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (const name in deltas) texts[name] = String(deltas[name]);
-  return texts;
-}
 
 function shape({ deltas }: ScoreEvent, texts: Record<string, string>): ExactDeltas {
   return deltas === undefined ? { delta: texts[ONLY] ?? '' } : { deltas: texts };
@@ -46,10 +46,9 @@ class NumberText {
   constructor(readonly text: string) {}
 }
 
-function fromSource(event: ScoreEvent, text: string): Result {
+function fromSource(event: ScoreEvent, texts: Record<string, string>, text: string): Result {
   const source = readNumbersAsText(text);
   const written = event.deltas === undefined ? { [ONLY]: source.delta } : source.deltas;
-  const texts = plainTexts(event);
   for (const [name, value] of Object.entries(written ?? {})) {
     if (!(value instanceof NumberText)) continue;
     if (!isDecimal(value.text) || !hasSafeDigits(value.text))

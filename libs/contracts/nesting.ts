@@ -2,18 +2,15 @@
 export const MOST_LEVELS = 100;
 
 /**
- * Whether a JSON value is nested more deeply than MOST_LEVELS. A fixed limit, so that the verdict on a record never
- * depends on how much stack the reader has left. Cost: linear in the value.
+ * Whether an object or array is nested more deeply than MOST_LEVELS. A fixed limit, so that the verdict on a record
+ * never depends on how much stack the reader has left. Cost: linear in the value.
  */
-export function nestsTooDeeply(value: unknown): boolean {
-  let level = containersIn([value]);
-  for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > MOST_LEVELS) return true;
-    level = containersIn(level.flatMap((container) => Object.values(container) as unknown[]));
-  }
+export function nestsTooDeeply(value: object, levelsLeft = MOST_LEVELS): boolean {
+  if (levelsLeft === 0) return true;
+  const isTooDeep = (child: unknown) =>
+    typeof child === 'object' && child !== null && nestsTooDeeply(child, levelsLeft - 1);
+  if (Array.isArray(value)) return value.some(isTooDeep);
+  const fields = value as Record<string, unknown>;
+  for (const name in fields) if (isTooDeep(fields[name])) return true;
   return false;
-}
-
-function containersIn(values: readonly unknown[]): object[] {
-  return values.filter((value) => typeof value === 'object' && value !== null);
 }

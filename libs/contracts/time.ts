@@ -4,6 +4,10 @@ const RFC_3339 =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 const LONGEST_TEXT = 64;
 
+/** The calendar repeats itself: Date.UTC is asked one cycle later, as it takes the years below 100 for 19xx. */
+const CYCLE_YEARS = 400;
+const CYCLE_MS = 146_097 * 86_400_000;
+
 /**
  * The ms since 1970 of an RFC 3339 time with a zone, years 0001 to 9999; undefined for anything else.
  * Digits beyond ms are cut, not rounded. Leap seconds (:60) are refused: they have no place on this scale.
@@ -21,8 +25,9 @@ export function parseTime(text: string): number | undefined {
     Number(zoneHour ?? 0) < 24 &&
     Number(zoneMinute ?? 0) < 60;
   if (!inRange) return undefined;
-  const ms = fraction.slice(0, 3).padEnd(3, '0');
-  const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`);
+  const ms = Number(fraction.slice(0, 3).padEnd(3, '0'));
+  const days = Date.UTC(Number(year) + CYCLE_YEARS, Number(month) - 1, Number(day)) - CYCLE_MS;
+  const local = days + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1_000 + ms;
   const offset = (Number(zoneHour ?? 0) * 60 + Number(zoneMinute ?? 0)) * 60_000;
   const time = sign === '-' ? local + offset : local - offset;
   return time >= EARLIEST_TIME && time <= LATEST_TIME ? time : undefined;
