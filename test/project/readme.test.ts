@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const readme = readFileSync('README.md', 'utf8');
+const blocks = [...readme.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block);
+
+describe('README.md', () => {
+  it('has at most 150 lines', () => {
+    expect(readme.split('\n').length).toBeLessThanOrEqual(151);
+  });
+
+  it('names two commands, and both are there', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
+    expect(blocks[0]).toBe('npm run demo\nnpm test\n');
+    expect(scripts).toMatchObject({ demo: expect.any(String), test: expect.any(String) });
+  });
+
+  it('shows a first board whose commands work and print what it says', () => {
+    const name = `test-${randomUUID().slice(0, 8)}`;
+    const script = (blocks[1] ?? '').replaceAll('/tmp/arena', path.join(tmpdir(), name));
+    const env = {
+      ...process.env,
+      RANKLOG_TOPIC_PREFIX: name,
+      RANKLOG_GROUP: name,
+      RANKLOG_REDIS_PREFIX: name,
+    };
+    const { stdout, stderr, status } = spawnSync('bash', ['-c', `set -m\nset -e\n${script}`], {
+      env,
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+
+    expect(status === 0 ? '' : stderr).toBe('');
+    const shown = /The first table:\n\n```\n([^]*?)```/.exec(readme)?.[1] ?? 'nothing';
+    expect(stdout).toContain(shown);
+    expect(stdout).toContain('"view": "all region=eu"');
+    expect(stdout).toMatch(/ada {2}all region=eu {2}new -> 1 {2}score 1200/);
+  }, 90_000);
+
+  it('links to files that exist', () => {
+    const links = [...readme.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, link = '']) => link);
+    const missing = links.filter(
+      (link) => !link.startsWith('http') && spawnSync('test', ['-e', link]).status !== 0,
+    );
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ServicesFolder } from '../support/services-folder.js';
+
+describe('npm run services', () => {
+  let services: ServicesFolder;
+  beforeAll(() => {
+    services = new ServicesFolder();
+  });
+  afterAll(() => services.remove());
+
+  it('says how to start servers that are down, and refuses what it does not know', async () => {
+    expect(await services.run(['env'])).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('npm run services -- up'),
+    });
+    expect((await services.status()).exitCode).toBe(1);
+    expect((await services.run(['restart'])).exitCode).toBe(2);
+    expect((await services.run(['up', '--fast'])).exitCode).toBe(2);
+    expect(await services.run(['up', '--kafka', '2.8'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('use 4.1 or 3.9'),
+    });
+  });
+
+  it('only checks servers that the environment names, and names the one that does not answer', async () => {
+    const env = { KAFKA_BROKERS: '127.0.0.1:1', REDIS_URL: 'redis://:secret@127.0.0.1:1' };
+    const { exitCode, stderr } = await services.run(['up'], { ...process.env, ...env });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/(KAFKA_BROKERS|REDIS_URL) is set to .*127\.0\.0\.1:1, which does not/);
+    expect(stderr).not.toContain('secret');
+  });
+
+  it('starts both, says where they are, and does nothing the second time', async () => {
+    expect(await services.run(['up'])).toMatchObject({ exitCode: 0, stdout: '' });
+    const first = await services.status();
+    expect(first).toMatchObject({
+      exitCode: 0,
+      kafka: { how: 'native', pid: services.pid('kafka'), answers: true },
+      redis: { how: 'native', pid: services.pid('redis'), answers: true },
+    });
+    expect((await services.run(['env'])).stdout).toBe(
+      `KAFKA_BROKERS=${first.kafka.address ?? ''}\nREDIS_URL=${first.redis.address ?? ''}\n`,
+    );
+
+    // Two at once, for the lock between them.
+    const again = await Promise.all([services.run(['up']), services.run(['up'])]);
+    expect(again.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(await services.status()).toEqual(first);
+  });
+
+  it('starts a killed Kafka again, with its data', async () => {
+    const created = await tool('topics', '--create', '--topic', 'kept', '--partitions', '1');
+    expect(created.exitCode).toBe(0);
+    const before = await services.status();
+    process.kill(services.pid('kafka'), 'SIGKILL');
+    expect(await services.status()).toMatchObject({ exitCode: 1, kafka: { how: 'down' } });
+
+    expect((await services.run(['up'])).exitCode).toBe(0);
+    const after = await services.status();
+    expect(after.kafka.address).toBe(before.kafka.address);
+    expect(after.redis).toEqual(before.redis);
+    expect((await tool('topics', '--list')).stdout).toContain('kept');
+  });
+
+  it('never ends a foreign process that has the pid of a server by now', async () => {
+    const foreign = spawn('sleep', ['600']);
+    await once(foreign, 'spawn');
+    const redis = services.pid('redis');
+    const [, started] = readFileSync(services.path('redis.pid'), 'utf8').split('\n');
+    writeFileSync(services.path('redis.pid'), `${foreign.pid ?? 0}\n${started ?? ''}\n`);
+    try {
+      process.kill(redis, 'SIGKILL');
+      expect((await services.status()).redis).toMatchObject({ how: 'down', answers: false });
+      expect((await services.run(['down'])).exitCode).toBe(0);
+      expect(foreign.exitCode ?? foreign.signalCode).toBeNull();
+    } finally {
+      foreign.kill();
+    }
+  });
+
+  it('shows the end of the log of a Kafka that does not come up, and chooses a new port where the old one is taken', async () => {
+    const { redis } = JSON.parse(readFileSync(services.path('state.json'), 'utf8')) as {
+      redis: { port: number };
+    };
+    const squatter = createServer().listen(redis.port, '127.0.0.1');
+    await once(squatter, 'listening');
+    writeFileSync(services.path('kafka-data-4.1', 'meta.properties'), 'version=none\n');
+    try {
+      const { exitCode, stderr } = await services.run(['up']);
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain(`last lines of ${services.path('logs', 'kafka.log')}`);
+      expect(stderr).toContain('meta.properties');
+      const status = await services.status();
+      expect(status.redis.answers).toBe(true);
+      expect(status.redis.address).not.toContain(`:${redis.port}`);
+    } finally {
+      squatter.close();
+    }
+  });
+
+  it('stops both, and removes their data on demand', async () => {
+    expect((await services.run(['down', '--purge'])).exitCode).toBe(0);
+    expect(await services.status()).toMatchObject({
+      exitCode: 1,
+      kafka: { how: 'down' },
+      redis: { how: 'down' },
+    });
+    expect(() => readFileSync(services.path('kafka-data-4.1', 'meta.properties'))).toThrow();
+  });
+
+  it('asks docker compose where an engine answers, and shows its words when it fails', async () => {
+    const calls = services.path('docker-calls');
+    services.docker(
+      `echo "$*" >> ${calls}; case "$*" in *" up "*) exit 17;; *logs*) echo 'kafka-1 | no space left';; esac`,
+    );
+    const { exitCode, stderr } = await services.run(['up', '--kafka', '3.9']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('kafka-1 | no space left');
+    expect(readFileSync(calls, 'utf8')).toMatch(
+      /^compose -p ranklog-[0-9a-f]{8}-kafka-3-9 up --detach --wait --wait-timeout 180 kafka redis$/m,
+    );
+  });
+
+  function tool(...args: readonly string[]) {
+    return services.run(['kafka-tool', ...args]);
+  }
+});
