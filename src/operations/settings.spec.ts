@@ -1,0 +1,104 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { loadSettings, SettingsError } from './settings.js';
+import { SETTINGS_SCHEMA } from './settings-schema.js';
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    loadSettings(env);
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems;
+    throw error;
+  }
+}
+
+function configFile(text: string): string {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'ranklog-settings-')), 'ranklog.yaml');
+  writeFileSync(file, text);
+  return file;
+}
+
+describe('loadSettings', () => {
+  it('has a default for everything', () => {
+    const { settings } = loadSettings({});
+    expect(settings).toMatchObject({
+      group: 'ranklog',
+      shards: 1,
+      startTimeout: 30_000,
+      kafkaBrokers: ['127.0.0.1:9092'],
+    });
+    expect(Object.keys(settings).sort()).toEqual(Object.keys(SETTINGS_SCHEMA).sort());
+  });
+
+  it('takes the environment over the file, and the file over the defaults', () => {
+    const file = configFile('group: from-file\nshards: 3\n');
+    const { settings, inForce } = loadSettings({ RANKLOG_CONFIG: file, RANKLOG_GROUP: 'from-env' });
+    expect(settings).toMatchObject({ group: 'from-env', shards: 3, redisPrefix: 'ranklog' });
+    const origins = Object.fromEntries(inForce.map(({ name, origin }) => [name, origin]));
+    expect(origins).toMatchObject({ group: 'environment', shards: file, redisPrefix: 'default' });
+  });
+
+  it('tells all problems at once: the setting, the bad value, what is allowed', () => {
+    expect(
+      problemsOf({
+        RANKLOG_SHARD: '2',
+        RANKLOG_SHARDS: 'two',
+        RANKLOG_START_TIMEOUT: '30',
+        RANKLOG_LOG_LEVEL: 'loud',
+        KAFKA_BROKERS: 'kafka',
+        KAFKA_SSL: 'maybe',
+        REDIS_URL: 'http://secret@redis',
+      }),
+    ).toEqual([
+      'RANKLOG_SHARD is no setting; did you mean RANKLOG_SHARDS?',
+      'RANKLOG_SHARDS: "two" is not allowed; use a whole number from 1 to 100000',
+      'RANKLOG_START_TIMEOUT: "30" is not allowed; use a duration such as 500ms, 30s or 5m, up to 1d',
+      'RANKLOG_LOG_LEVEL: "loud" is not allowed; use one of ["debug","info","warn","error","silent"]',
+      'KAFKA_BROKERS: "kafka" is not allowed; use host:port, several separated by commas',
+      'KAFKA_SSL: "maybe" is not allowed; use true or false',
+      'REDIS_URL: the value is not allowed; use redis://host:port or rediss://host:port',
+    ]);
+  });
+
+  it('refuses keys of the file that are no settings, and files that are no settings at all', () => {
+    const file = configFile('gruop: a\n');
+    expect(problemsOf({ RANKLOG_CONFIG: file })).toEqual([
+      `${file}: "gruop" is no setting; did you mean group?`,
+    ]);
+    expect(problemsOf({ RANKLOG_CONFIG: configFile('- a\n') })[0]).toContain(
+      'is not a list of "setting: value" lines',
+    );
+    expect(problemsOf({ RANKLOG_CONFIG: '/nowhere.yaml' })[0]).toContain('/nowhere.yaml');
+  });
+
+  it('never shows a secret', () => {
+    const { inForce } = loadSettings({
+      REDIS_URL: 'redis://user:hunter2@redis:1',
+      KAFKA_SASL_PASSWORD: 'hunter2',
+    });
+    expect(JSON.stringify(inForce)).not.toContain('hunter2');
+    expect(JSON.stringify(inForce)).toContain('redis://***@redis:1');
+  });
+
+  it('is described in docs/reference/settings.md, setting by setting', () => {
+    const rows = readFileSync('docs/reference/settings.md', 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .map((line) =>
+        line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim().replaceAll('`', '')),
+      );
+    const expected = Object.entries(SETTINGS_SCHEMA).map(([key, entry]) => [
+      entry.env,
+      key,
+      String(entry.default),
+      entry.doc,
+    ]);
+    expect(rows).toEqual(expected);
+  });
+});
