@@ -1,0 +1,244 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { gzipSync } from 'node:zlib';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { TestInstance } from '../support/instance.js';
+import { readCommitted } from '../support/results.js';
+
+const CLI = path.resolve('dist/src/cli/main.js');
+const BOARDS = `
+boards:
+  arena:
+    columns: [{ name: score, update: best }]
+    dimensions: [[], [region, season]]
+`;
+const event = (playerId: string, delta: string, region = 'eu') =>
+  JSON.stringify({
+    board: 'arena',
+    playerId,
+    delta,
+    occurredAt: '2026-01-01T00:00:00Z',
+    attributes: { region, season: '1 a' },
+  });
+
+describe('the commands', () => {
+  let instance: TestInstance;
+  const ranklog = (args: string[], { input = '', env = {} } = {}) => {
+    const run = spawnSync(process.execPath, [CLI, ...args], {
+      env: { ...instance.env, ...env },
+      input,
+      encoding: 'utf8',
+    });
+    return { code: run.status, out: run.stdout, err: run.stderr };
+  };
+  const json = (...args: string[]) => JSON.parse(ranklog([...args, '--json']).out) as unknown;
+
+  beforeAll(async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 2 });
+    await instance.start();
+    const lines = [
+      event('ada', '1200'),
+      event('bob', '1200', 'us'),
+      event('cyd', '990'),
+      event('dan', '5'),
+    ];
+    ranklog(['produce', '-'], { input: lines.join('\n') });
+    expect(ranklog(['status', '--wait', '30']).code).toBe(0);
+  }, 60_000);
+  afterAll(() => instance.remove());
+
+  it('standings --json has the documented shape', () => {
+    expect(
+      json('standings', 'arena', '--view', 'all season=1%20a region=eu', '--top', '1'),
+    ).toEqual({
+      board: 'arena',
+      view: 'all region=eu season=1%20a',
+      size: 3,
+      entries: [
+        {
+          rank: 1,
+          competitionRank: 1,
+          playerId: 'ada',
+          columns: { score: '1200' },
+          reachedAt: '2026-01-01T00:00:00.000Z',
+        },
+      ],
+    });
+  });
+
+  it('standings finds a view by --where in any order, and prints an aligned table', () => {
+    const { out, code } = ranklog([
+      'standings',
+      'arena',
+      '--where',
+      'season=1 a',
+      '--where',
+      'region=eu',
+      '--all',
+    ]);
+    expect(code).toBe(0);
+    expect(out).toBe(
+      [
+        'arena: all region=eu season=1%20a',
+        '',
+        'rank  player  score  reached',
+        '   1  ada      1200  2026-01-01T00:00:00.000Z',
+        '   2  cyd       990  2026-01-01T00:00:00.000Z',
+        '   3  dan         5  2026-01-01T00:00:00.000Z',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it.each([
+    [['standings', 'arana'], 1, 'did you mean arena?'],
+    [
+      ['standings', 'arena', '--view', 'all region=e season=1%20a'],
+      1,
+      'did you mean all region=eu season=1%20a?',
+    ],
+    [
+      ['standings', 'arena', '--where', 'region=eu'],
+      2,
+      'it is ranked: overall (no --where); region and season',
+    ],
+    [['standings', 'arena', '--window', 'week'], 2, 'is not a view'],
+    [['standings', 'arena', '--top', '0'], 2, 'use a whole number from 1'],
+    [['rank', 'arena', 'nobody'], 1, ''],
+    [['start', '--roles', 'ingest,cook'], 2, '"cook" is no role; there are ingest, reconciliation'],
+    [['produce', '/nowhere.ndjson'], 2, "/nowhere.ndjson can't be read"],
+    [['cook'], 2, "unknown command 'cook'"],
+    [['views'], 2, "missing required argument 'board'"],
+  ])('%j ends with exit code %i and a helpful word', (args, exitCode, word) => {
+    const { code, err } = ranklog(args);
+    expect(code).toBe(exitCode);
+    expect(err).toContain(word);
+    expect(err).not.toContain('    at ');
+  });
+
+  it('rank and views tell where a player stands', () => {
+    expect(json('rank', 'arena', 'bob')).toMatchObject({
+      playerId: 'bob',
+      places: [
+        { view: 'all', rank: 2, competitionRank: 1 },
+        { view: 'all region=us season=1%20a', rank: 1 },
+      ],
+    });
+    expect(json('views', 'arena')).toMatchObject([
+      { view: 'all', size: 4 },
+      { view: 'all region=eu season=1%20a', size: 3 },
+      { view: 'all region=us season=1%20a', size: 1 },
+    ]);
+  });
+
+  it('watch shows rank changes from the beginning, of one player', () => {
+    const { out } = ranklog([
+      'watch',
+      'arena',
+      '--from-beginning',
+      '--player',
+      'cyd',
+      '--limit',
+      '1',
+    ]);
+    expect(out).toMatch(
+      /cyd {2}all {2}new -> \d {2}score 990\n.*cyd {2}all region=eu season=1%20a {2}new -> \d/,
+    );
+  });
+
+  it('produce sends good lines with their own bytes, tells bad ones with their number, and reads gzip', async () => {
+    const spaced = event('eve', '7').replace(',', ' ,  ');
+    const file = path.join(tmpdir(), `${instance.name}.ndjson.gz`);
+    await writeFile(
+      file,
+      gzipSync(`${spaced}\r\n\n{"board":"arena"}\nno json\n${event('eve', '8')}`),
+    );
+    const { code, out, err } = ranklog(['produce', file, '--json']);
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ sent: 2, rejected: 2 });
+    expect(err).toContain(`${file}:3: INVALID_ID: playerId is missing`);
+    expect(err).toContain(`${file}:4: NOT_JSON`);
+    const sent = (await readCommitted(instance.kafka, instance.topics.scoreEvents)).filter(
+      ({ key }) => key?.toString() === 'eve',
+    );
+    expect(sent.map(({ value }) => value?.toString())).toEqual([spaced, event('eve', '8')]);
+    expect(sent[0]?.headers).toMatchObject({ ce_type: Buffer.from('ranklog.score-event.v1') });
+  });
+
+  it('config shows what is in force, without secrets', () => {
+    const { out } = ranklog(['config', '--json'], { env: { KAFKA_SASL_PASSWORD: 'hunter2' } });
+    expect(out).not.toContain('hunter2');
+    expect(JSON.parse(out)).toContainEqual(
+      expect.objectContaining({
+        env: 'RANKLOG_GROUP',
+        value: instance.name,
+        origin: 'environment',
+      }),
+    );
+  });
+
+  it('status --wait ends with 1 when time is up', () => {
+    expect(
+      ranklog(['status', '--wait', '1'], { env: { RANKLOG_GROUP: 'nobody-runs-this' } }).code,
+    ).toBe(1);
+  });
+
+  it('a reader that has seen enough is no error', async () => {
+    const shell = spawn('bash', ['-c', `${process.execPath} ${CLI} standings arena | head -1`], {
+      env: instance.env,
+    });
+    let err = '';
+    shell.stderr.on('data', (data: Buffer) => (err += data.toString()));
+    await new Promise((resolve) => shell.on('close', resolve));
+    expect(err).toBe('');
+  });
+});
+
+describe('the boards of a running ranklog', () => {
+  it('can not get a new board without its history, nor another number of shards', async () => {
+    const instance = await TestInstance.create(BOARDS, { partitions: 1 });
+    try {
+      const service = await instance.start();
+      const { kafka, topics } = instance;
+      const producer = kafka.producer();
+      await producer.connect();
+      await producer.send({ topic: topics.scoreEvents, messages: [{ value: event('ada', '1') }] });
+      await producer.disconnect();
+      await instance.published(1);
+      service.kill('SIGTERM');
+      expect(await service.ended).toBe(0);
+
+      const file = String(instance.env['RANKLOG_BOARDS']);
+      await writeFile(file, `${BOARDS}  late: { columns: [{ name: score }] }\n`);
+      const late = instance.spawn('start');
+      expect(await late.ended).toBe(2);
+      expect(late.errors).toContain(
+        'board "late" is new, but events of the log were applied before it was defined',
+      );
+
+      await writeFile(file, BOARDS);
+      instance.env['RANKLOG_SHARDS'] = '2';
+      const sharded = instance.spawn('start');
+      expect(await sharded.ended).toBe(2);
+      expect(sharded.errors).toContain('set RANKLOG_SHARDS=1');
+    } finally {
+      await instance.remove();
+    }
+  }, 60_000);
+
+  it('are waited for by an ingest that is alone', async () => {
+    const instance = await TestInstance.create(BOARDS, { partitions: 1 });
+    try {
+      const ingest = await instance.start('--roles', 'ingest');
+      await instance.start('--roles', 'reconciliation');
+      const producing = instance.spawn('produce', 'test/cli/one-event.ndjson');
+      expect(await producing.ended).toBe(0);
+      await instance.published(1);
+      expect(ingest.errors).toContain('no board is live in Redis');
+    } finally {
+      await instance.remove();
+    }
+  }, 60_000);
+});
