@@ -63,9 +63,8 @@ export class DemoInstance {
     await admin.deleteTopics({ topics: Object.values(this.topics) });
     await admin.deleteGroups([this.name]).catch(() => undefined); // it may have had no member
     await admin.disconnect();
-    const stream = this.redis.scanStream({ match: `${this.name}:*`, count: 1_000 });
-    for await (const keys of /** @type {AsyncIterable<string[]>} */ (stream))
-      if (keys.length > 0) await this.redis.unlink(...keys);
+    const keys = await this.redis.keys(`${this.name}:*`);
+    if (keys.length > 0) await this.redis.unlink(...keys);
     this.redis.disconnect();
   }
 

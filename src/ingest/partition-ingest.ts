@@ -90,11 +90,10 @@ export class PartitionIngest {
 
   async #handOver({ through, verdicts }: AppliedRun): Promise<void> {
     if (through < this.published) return;
-    const results = verdicts
-      .filter(({ verdict }) => verdict.offset >= this.published)
-      .map(({ verdict, read }) =>
-        this.services.resultLog.encode(this.assignment.partition, verdict, read),
-      );
+    const { partition } = this.assignment;
+    const results = verdicts.map(({ verdict, read }) =>
+      this.services.resultLog.encode(partition, verdict, read),
+    );
     await this.#pipeline.add({ results, nextOffset: through + 1 });
   }
 
