@@ -25,16 +25,17 @@ describe('a dead letter', () => {
       trace: [Buffer.from('a'), Buffer.from('b')],
       own: 'x',
     };
-    expect(encode(headers).headers).toMatchObject(headers);
+    const { ce_id, trace, own } = encode(headers).headers as Record<string, unknown>;
+    expect({ ce_id, trace, own }).toStrictEqual(headers);
   });
 
   it('has an empty header for one without a value, which kafkajs can not write', () => {
     const headers = { none: null, absent: undefined, some: [null, Buffer.from('b')] };
-    expect(encode(headers as unknown as RecordHeaders).headers).toMatchObject({
-      none: Buffer.alloc(0),
-      absent: Buffer.alloc(0),
-      some: [Buffer.alloc(0), Buffer.from('b')],
-    });
+    const letter: Record<string, unknown> = encode(headers as unknown as RecordHeaders).headers;
+    // toMatchObject would take null for an empty Buffer.
+    expect(letter['none']).toStrictEqual(Buffer.alloc(0));
+    expect(letter['absent']).toStrictEqual(Buffer.alloc(0));
+    expect(letter['some']).toStrictEqual([Buffer.alloc(0), Buffer.from('b')]);
   });
 
   it('says why and where it comes from, in words that read back', () => {

@@ -147,6 +147,10 @@ describe('the compiled validator and class-validator', () => {
     },
   );
 
+  it.each([NaN, Infinity, -Infinity])('refuse %d, which no JSON number is', (delta) => {
+    expect(isScoreEvent({ board: 'arena', playerId: 'p-17', delta })).toBe(false);
+  });
+
   it.each([
     [['source', 'partition'], 0.5],
     [['changes', 0, 'version'], 1.5],
