@@ -114,3 +114,10 @@ describe('an event that a board refuses', () => {
     expect(resolution.ok ? '' : resolution.rejection.detail.length).toBeLessThan(200);
   });
 });
+
+describe('an event without a time of its own', () => {
+  it.each([1e15, -1e15])('is refused when its record has the timestamp %p', (timestamp) => {
+    const resolution = resolveEvent(single, input({ delta: '1' }), timestamp);
+    expect(resolution).toMatchObject({ ok: false, rejection: { code: 'INVALID_TIME' } });
+  });
+});

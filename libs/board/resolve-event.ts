@@ -1,5 +1,6 @@
 import { parseDecimal } from './decimal.js';
 import type { BoardDefinition, Column } from './definition.js';
+import { EARLIEST_TIME, LATEST_TIME } from './sort-key.js';
 import { sortDirection } from './state.js';
 import { viewsOf } from './view.js';
 
@@ -33,6 +34,7 @@ export type EventRejectionCode =
   | 'INVALID_NUMBER'
   | 'TOO_MANY_DECIMALS'
   | 'OUT_OF_RANGE'
+  | 'INVALID_TIME'
   | 'TOO_FAR_AHEAD';
 
 export type EventResolution =
@@ -78,12 +80,21 @@ function eventTime(
   { occurredAt }: ScoreInput,
   recordTimestamp: number,
 ): number {
-  if (occurredAt === undefined) return recordTimestamp;
+  if (occurredAt === undefined) return checkedTimestamp(recordTimestamp);
   const ahead = occurredAt - recordTimestamp;
   if (ahead <= maxAheadMs) return occurredAt;
   throw new Rejected(
     'TOO_FAR_AHEAD',
     `occurredAt is ${ahead} ms after the record's timestamp; board "${board}" takes up to ${maxAheadMs} ms (maxAhead)`,
+  );
+}
+
+/** Producers may set any timestamp; only the years 0001 to 9999 have a place in the sort key. */
+function checkedTimestamp(timestamp: number): number {
+  if (timestamp >= EARLIEST_TIME && timestamp <= LATEST_TIME) return timestamp;
+  throw new Rejected(
+    'INVALID_TIME',
+    `the event has no occurredAt, and the record's timestamp ${timestamp} lies outside the years 0001 to 9999`,
   );
 }
 
