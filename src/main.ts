@@ -10,6 +10,7 @@ import { LiveBoards } from './ingest/live-boards.js';
 import { ResultLog } from './ingest/result-log.js';
 import { Clients, ClientsModule } from './operations/clients.module.js';
 import { kafkaFrom, redisFrom, waitForServices } from './operations/clients.js';
+import { requireTopics } from './operations/topics.js';
 import { nestLogger, type Logger } from './operations/logger.js';
 import type { Settings } from './operations/settings.js';
 import { BoardRegistrar } from './reconciliation/board-registrar.js';
@@ -36,6 +37,7 @@ export async function startApplication(options: StartOptions): Promise<INestAppl
   try {
     await waitForServices(settings, { kafka: true, redis }, logger);
     await clients.admin.connect();
+    await requireTopics(clients.admin, topicNames(settings.topicPrefix));
     const modules = roleModules(options, kafka, clients);
     const nest = { logger: nestLogger(logger), abortOnError: false };
     const module = AppModule.of([ClientsModule.with(clients), ...modules]);

@@ -1,11 +1,7 @@
 /** The topics of one ranklog. Results of partition p of the score topic are in partition p of the result topics. */
-export interface TopicNames {
-  readonly scoreEvents: string;
-  readonly rankChanges: string;
-  readonly leaderChanges: string;
-  readonly definitions: string;
-  readonly deadLetters: string;
-}
+export type TopicNames = Readonly<
+  Record<'scoreEvents' | 'rankChanges' | 'leaderChanges' | 'definitions' | 'deadLetters', string>
+>;
 
 /** The topic names under a prefix. */
 export function topicNames(prefix: string): TopicNames {

@@ -8,20 +8,27 @@ export interface QueuedBatch {
   readonly doubtful: { readonly expected: number } | undefined;
 }
 
-/** Records held back for one partition: above `high` the partition is paused, below `low` resumed. */
+/** Records held back for one partition: above `high`, or above `bytes`, the partition is paused, below `low` resumed. */
 export interface QueueLimits {
   readonly high: number;
   readonly low: number;
+  readonly bytes: number;
 }
 
 /** Fetched batches of one partition between kafkajs and the handler. `take` waits for the next one. */
 export class BatchQueue {
   readonly #batches: QueuedBatch[] = [];
   #records = 0;
+  #bytes = 0;
   #taker: ((batch: QueuedBatch | undefined) => void) | undefined;
 
   get records(): number {
     return this.#records;
+  }
+
+  /** Bytes of the values that wait. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   put(batch: QueuedBatch): void {
@@ -33,6 +40,7 @@ export class BatchQueue {
     }
     this.#batches.push(batch);
     this.#records += batch.records.length;
+    this.#bytes += valueBytes(batch);
   }
 
   /** The next batch; undefined once the signal is aborted. One taker at a time. */
@@ -41,6 +49,7 @@ export class BatchQueue {
     const ready = this.#batches.shift();
     if (ready !== undefined) {
       this.#records -= ready.records.length;
+      this.#bytes -= valueBytes(ready);
       return ready;
     }
     return new Promise((resolve) => {
@@ -59,5 +68,10 @@ export class BatchQueue {
   clear(): void {
     this.#batches.length = 0;
     this.#records = 0;
+    this.#bytes = 0;
   }
+}
+
+function valueBytes({ records }: QueuedBatch): number {
+  return records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
 }

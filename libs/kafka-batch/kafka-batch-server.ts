@@ -39,7 +39,7 @@ const CONSUMER_DEFAULTS = {
   maxBytesPerPartition: 1_048_576,
   metadataMaxAge: 60_000,
 } as const;
-const QUEUE_DEFAULTS: QueueLimits = { high: 5_000, low: 2_000 };
+const QUEUE_DEFAULTS: QueueLimits = { high: 5_000, low: 2_000, bytes: 16 * 1_024 * 1_024 };
 const BACKOFF_DEFAULTS = { firstMs: 100, mostMs: 5_000 };
 const CONNECT_TIMEOUT_MS = 30_000;
 const CONNECT_PAUSE_MS = 500;
@@ -59,6 +59,9 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
   readonly #admin: Admin;
   readonly #membership: GroupMembership;
   readonly #workers = new Map<number, PartitionWorker>();
+  /** Workers of earlier assignments that have not ended yet. */
+  readonly #ending = new Set<Promise<void>>();
+  #closing = false;
   #idleCrashes = 0;
 
   constructor(private readonly options: KafkaBatchServerOptions) {
@@ -104,7 +107,9 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
 
   /** Called by Nest at shutdown: finishes the batches in hand, releases the partitions, leaves the group. */
   async close(): Promise<void> {
+    this.#closing = true;
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
+    await Promise.all(this.#ending);
     await this.#consumer.disconnect();
     await this.#admin.disconnect();
   }
@@ -163,13 +168,20 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
     if (partitions.length > 0) this.#consumer.pause([{ topic, partitions }]);
     const before = new Map(this.#workers);
     this.#workers.clear();
-    const ends = new Map([...before].map(([partition, worker]) => [partition, worker.stop()]));
+    const ends = new Map([...before].map(([partition, worker]) => [partition, this.#end(worker)]));
+    if (this.#closing) return;
     for (const partition of partitions) {
       const worker = this.#newWorker(partition);
       this.#workers.set(partition, worker);
       worker.start(ends.get(partition) ?? Promise.resolve());
     }
     this.options.logger.info(`${topic}: assigned partitions ${partitions.join(', ') || 'none'}`);
+  }
+
+  #end(worker: PartitionWorker): Promise<void> {
+    const end = worker.stop().finally(() => this.#ending.delete(end));
+    this.#ending.add(end);
+    return end;
   }
 
   #newWorker(partition: number): PartitionWorker {

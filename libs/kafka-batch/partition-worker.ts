@@ -81,7 +81,7 @@ export class PartitionWorker {
     const records = batch.messages.map(toRecord).filter(({ offset }) => offset >= expected);
     const doubtful = fetchedOffset(batch) === expected ? undefined : { expected };
     this.#queue.put({ records, nextOffset: this.#expected, doubtful });
-    if (!this.#paused && this.#queue.records > this.options.queue.high) this.#pause();
+    if (!this.#paused && this.#isFull()) this.#pause();
     return true;
   }
 
@@ -183,7 +183,7 @@ export class PartitionWorker {
       if (records.length > 0)
         await handlers.batch({ assignment, topic, partition, records, nextOffset });
       this.#backoff.reset();
-      if (this.#paused && this.#queue.records < queue.low) this.#resume();
+      if (this.#paused && this.#queue.records < queue.low && !this.#isFull()) this.#resume();
     }
   }
 
@@ -193,6 +193,11 @@ export class PartitionWorker {
     const log = await control.logRange();
     if (log.start > expected || log.end < expected)
       throw new LogGapError(topic, partition, expected, log);
+  }
+
+  #isFull(): boolean {
+    const { high, bytes } = this.options.queue;
+    return this.#queue.records > high || this.#queue.bytes > bytes;
   }
 
   #pause(): void {

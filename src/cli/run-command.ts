@@ -9,6 +9,7 @@ import kafkajs from 'kafkajs';
 import { KafkaUnreachableError } from '#kafka-batch';
 import { ServiceUnreachableError } from '../operations/clients.js';
 import { SettingsError, suggestion } from '../operations/settings.js';
+import { TopicsMissingError } from '../operations/topics.js';
 import { BoardsFileMissingError } from '../reconciliation/board-registrar.js';
 import { CommandError, EXIT } from './exit-codes.js';
 
@@ -36,6 +37,7 @@ const USAGE = [
   BoardsFileMissingError,
   ShardCountError,
   BoardNeedsBuildError,
+  TopicsMissingError,
 ];
 const UNREACHABLE = [ServiceUnreachableError, KafkaUnreachableError, kafkajs.KafkaJSError];
 

@@ -43,7 +43,8 @@ export class PartitionIngest {
 
   /**
    * Fences whoever had the partition before, and learns where to go on: from the first offset that is either not in
-   * every shard or not published. What is re-read changes nothing, and its results come from the outbox.
+   * every shard or not published. What is re-read changes nothing, and its results come from the outbox. A partition of
+   * which nothing was ever read begins with what its log still holds.
    */
   static async start(
     assignment: PartitionAssignment,
@@ -61,7 +62,9 @@ export class PartitionIngest {
       );
       await boards.refresh();
       const watermarks = await store.watermarks(partition);
-      const offset = Math.min(published, Math.min(...watermarks) + 1);
+      const known = Math.min(published, Math.min(...watermarks) + 1);
+      const isNew = published === 0 && Math.max(...watermarks) < 0;
+      const offset = isNew ? await resultLog.logStart(partition) : known;
       const applier = new Applier(store, boards, partition, { watermarks, offset });
       const tools = { applier, publisher, onPublishFailure };
       return { offset, ingest: new PartitionIngest(assignment, services, tools, published) };

@@ -6,11 +6,14 @@ export interface Publication {
   readonly nextOffset: number;
 }
 
-/** Unpublished results that a partition holds before it stops applying. */
+/** Unpublished results that a partition holds before it stops applying; a large one counts as several. */
 export const MOST_WAITING_RESULTS = 4_000;
 
 /** Results of one transaction: what waits meanwhile is published together, up to this many. */
 const MOST_RESULTS_A_TRANSACTION = 2_000;
+
+/** What counts as one result: a dead letter may be as large as its record. */
+const BYTES_OF_A_RESULT = 4_096;
 
 /**
  * Publishes in order while the next records are applied: one transaction at a time, each with all that has
@@ -32,7 +35,7 @@ export class PublishPipeline {
   async add(publication: Publication): Promise<void> {
     this.#throwFailure();
     this.#waiting.push(publication);
-    this.#waitingResults += publication.results.length;
+    this.#waitingResults += weight(publication);
     this.#running ??= this.#run();
     while (this.#waitingResults > MOST_WAITING_RESULTS) await this.#room();
     this.#throwFailure();
@@ -49,7 +52,7 @@ export class PublishPipeline {
       while (this.#waiting.length > 0) {
         const publication = this.#takeTogether();
         await this.publish(publication);
-        this.#waitingResults -= publication.results.length;
+        this.#waitingResults -= weight(publication);
         this.#notify();
       }
     } catch (error) {
@@ -62,15 +65,14 @@ export class PublishPipeline {
   #takeTogether(): Publication {
     const results: Result[] = [];
     let nextOffset = 0;
+    let taken = 0;
     do {
       const publication = this.#waiting.shift();
       if (publication === undefined) break;
       results.push(...publication.results);
       nextOffset = publication.nextOffset;
-    } while (
-      results.length + (this.#waiting[0]?.results.length ?? 0) <=
-      MOST_RESULTS_A_TRANSACTION
-    );
+      taken += weight(publication);
+    } while (taken + weight(this.#waiting[0]) <= MOST_RESULTS_A_TRANSACTION);
     return { results, nextOffset };
   }
 
@@ -93,4 +95,11 @@ export class PublishPipeline {
   #throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
+}
+
+function weight(publication: Publication | undefined): number {
+  let sum = 0;
+  for (const { message } of publication?.results ?? [])
+    sum += 1 + Math.floor((message.value?.length ?? 0) / BYTES_OF_A_RESULT);
+  return sum;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
 import type { TopicNames } from '#contracts';
 
@@ -21,6 +22,21 @@ export class ShortHistoryError extends Error {
     );
     this.name = 'ShortHistoryError';
   }
+}
+
+/** Topics that ranklog needs are not there. */
+export class TopicsMissingError extends Error {
+  constructor(readonly topics: readonly string[]) {
+    super(`there is no topic ${topics.join(', ')}; create what is missing with "ranklog topics"`);
+    this.name = 'TopicsMissingError';
+  }
+}
+
+/** @throws TopicsMissingError unless all topics are there */
+export async function requireTopics(admin: Admin, names: TopicNames): Promise<void> {
+  const known = new Set(await admin.listTopics());
+  const missing = Object.values(names).filter((topic) => !known.has(topic));
+  if (missing.length > 0) throw new TopicsMissingError(missing);
 }
 
 export interface TopicOptions {
@@ -89,10 +105,11 @@ async function ensure(
   if (!known.has(topic)) {
     const configEntries = Object.entries(configs).map(([name, value]) => ({ name, value }));
     const spec: ITopicConfig = { topic, numPartitions, replicationFactor, configEntries };
-    await admin.createTopics({ topics: [spec], waitForLeaders: true });
+    await admin.createTopics({ topics: [spec], waitForLeaders: false });
+    await whenKnown(() => admin.fetchTopicMetadata({ topics: [topic] }));
     return { topic, partitions: numPartitions, state: 'created' };
   }
-  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+  const { topics } = await whenKnown(() => admin.fetchTopicMetadata({ topics: [topic] }));
   const partitions = topics[0]?.partitions.length ?? 0;
   if (partitions >= numPartitions || keepsPartitions) return { topic, partitions, state: 'ok' };
   await admin.createPartitions({ topicPartitions: [{ topic, count: numPartitions }] });
@@ -115,11 +132,31 @@ async function checkHistory(admin: Admin, topic: string): Promise<void> {
 }
 
 async function topicConfig(admin: Admin, topic: string): Promise<Map<string, string>> {
-  const { resources } = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }],
-  });
+  const { resources } = await whenKnown(() =>
+    admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }],
+    }),
+  );
   return new Map(
     resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]),
   );
+}
+
+const KNOWN_PAUSE_MS = 200;
+const MOST_KNOWN_TRIES = 50;
+
+/** A topic that was just created is not known to every broker at once; the request is repeated for some seconds. */
+async function whenKnown<T>(request: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await request();
+    } catch (error) {
+      const unknown =
+        error instanceof kafkajs.KafkaJSProtocolError &&
+        error.type === 'UNKNOWN_TOPIC_OR_PARTITION';
+      if (!unknown || attempt === MOST_KNOWN_TRIES) throw error;
+      await delay(KNOWN_PAUSE_MS);
+    }
+  }
 }

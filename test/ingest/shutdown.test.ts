@@ -37,18 +37,19 @@ describe('ingest under load', () => {
   it('hands partitions from one instance to another as they come and go, and every result is there once', async () => {
     const total = footballLines().length;
     instance = await TestInstance.create(FOOTBALL_BOARDS, { env: { RANKLOG_SHARDS: '2' } });
-    const producing = instance.spawn('produce', FOOTBALL_FILE, '--rate', '2500');
+    const producing = instance.spawn('produce', FOOTBALL_FILE, '--rate', '1500');
     let [stays, leaves] = [await instance.start(), await instance.start()];
-    for (let round = 0; round < 3; round++) {
+    let rounds = 0;
+    while (rounds < 3 && (await instance.publishedCount()) < total) {
       const before = await instance.publishedCount();
-      await until(
-        async () => (await instance!.publishedCount()) > before + 500,
-        `more is published in round ${round}`,
-      );
-      leaves.kill(round % 2 === 0 ? 'SIGTERM' : 'SIGKILL');
+      const enough = Math.min(before + 500, total);
+      await instance.published(enough);
+      leaves.kill(rounds % 2 === 0 ? 'SIGTERM' : 'SIGKILL');
       await leaves.ended;
       [stays, leaves] = [await instance.start(), stays];
+      rounds += 1;
     }
+    expect(rounds).toBeGreaterThan(1);
     expect(await producing.ended).toBe(0);
     await instance.published(total);
     const changes = await readRankChanges(instance.kafka, instance.topics);

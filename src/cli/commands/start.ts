@@ -50,7 +50,7 @@ async function run(settings: Settings, roles: readonly Role[], logger: Logger): 
     process.exit(EXIT.no);
   }, settings.shutdownTimeout);
   await application.close();
-  clearTimeout(force);
+  force.unref(); // ends the process all the same, should something still hold it
   logger.info('stopped');
   return exitCode;
 }
