@@ -170,6 +170,8 @@ export class PartitionWorker {
 
   async #consume(assignment: PartitionAssignment, offset: number): Promise<void> {
     const { topic, partition, handlers, control, queue } = this.options;
+    await this.#checkLog(offset); // kafkajs would go to another offset without a word
+    if (assignment.signal.aborted) return;
     this.#expected = offset;
     this.#state = 'running';
     this.#failure = undefined;

@@ -79,7 +79,7 @@ async function sendFile(
 ): Promise<Summary> {
   const begin = performance.now();
   const pace = new Pace(rate);
-  const bar = new ProgressBar('bytes', size);
+  const bar = new ProgressBar('events sent', size);
   const lines = Math.min(MOST_LINES_A_SEND, Math.ceil((rate ?? Infinity) / PACED_SENDS));
   let read = 0;
   let sent = 0;
@@ -98,7 +98,7 @@ async function sendFile(
       await pace.next(messages.length);
       await producer.sendMessages(messages);
       sent += messages.length;
-      bar.update(read);
+      bar.update(read, sent);
     }
   } finally {
     bar.stop();

@@ -67,7 +67,7 @@ async function waitFor(
   if (seconds === undefined) return { positions: first, done: true };
   const goals = new Map(first.map(({ partition, logEnd }) => [partition, logEnd]));
   const deadline = performance.now() + seconds * 1_000;
-  const bar = new ProgressBar('published', sum(first.map(({ logEnd }) => logEnd)));
+  const bar = new ProgressBar('events published', sum(first.map(({ logEnd }) => logEnd)));
   try {
     for (let positions = first; ; positions = await read()) {
       const reached = positions.map(({ partition, applied, published }) =>
