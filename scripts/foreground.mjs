@@ -1,6 +1,7 @@
 // @ts-check
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { isatty } from 'node:tty';
 
 const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
@@ -11,7 +12,10 @@ const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
  */
 export function runInForeground(command, args, options = {}) {
   const child = spawn(command, args, { stdio: 'inherit', ...options });
-  const pass = (/** @type {NodeJS.Signals} */ signal) => child.kill(signal);
+  const pass = (/** @type {NodeJS.Signals} */ signal) => {
+    // Ctrl-C reaches the child without us; a second one would mean "at once".
+    if (signal !== 'SIGINT' || !onTerminal()) child.kill(signal);
+  };
   for (const signal of SIGNALS) process.on(signal, pass);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
@@ -20,4 +24,8 @@ export function runInForeground(command, args, options = {}) {
       resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
     });
   });
+}
+
+function onTerminal() {
+  return [0, 1, 2].some((descriptor) => isatty(descriptor));
 }

@@ -28,7 +28,8 @@ function take(file) {
   try {
     writeFileSync(file, `${process.pid}\n${processStart(process.pid) ?? ''}\n`, { flag: 'wx' });
     return true;
-  } catch {
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     if (!isHeld(file)) rmSync(file, { force: true });
     return false;
   }

@@ -1,7 +1,7 @@
 // @ts-check
 // Prepares a clone for a command: dependencies, build, servers. Only node's own modules until `npm ci` has run.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runInForeground } from './foreground.mjs';
@@ -11,14 +11,17 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK = path.join(ROOT, '.services', 'setup.lock');
 const BUILD_CONFIGS = ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package.json'];
 
-/** Dependencies as the lockfile says; installs them when they are missing or older than it. */
+/** Dependencies as the lockfile says; installs them when they are missing or older than it. Linked ones are left alone. */
 export async function ensureDependencies() {
-  const fresh = () => modified('node_modules/.package-lock.json') >= modified('package-lock.json');
+  const fresh = () =>
+    isLinked() || modified('node_modules/.package-lock.json') >= modified('package-lock.json');
   if (fresh()) return;
   await withLock(LOCK, () => {
     if (fresh()) return;
     process.stderr.write('setup: npm ci\n');
-    runOrExit('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
+    const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+    const code = run('npm', args);
+    if (code !== 0) process.exit(code);
   });
 }
 
@@ -31,7 +34,12 @@ export async function ensureBuild() {
     if (fresh()) return;
     process.stderr.write('setup: nest build\n');
     const started = new Date();
-    runOrExit('npx', ['--no-install', 'nest', 'build']);
+    const code = run('npx', ['--no-install', 'nest', 'build']);
+    if (code !== 0) {
+      // A build with errors writes it too.
+      rmSync(stamp, { force: true });
+      process.exit(code);
+    }
     // The compiler leaves it as it is when only a time or a script changed.
     utimesSync(stamp, started, started);
   });
@@ -62,10 +70,18 @@ export async function runNode(args, env) {
   process.exitCode = await runInForeground(process.execPath, args, { env });
 }
 
-/** @param {string} command @param {string[]} args */
-function runOrExit(command, args) {
-  const { status } = spawnSync(command, args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
-  if (status !== 0) process.exit(status ?? 1);
+/**
+ * Its output goes to standard error: standard output is the command's.
+ * @param {string} command @param {string[]} args
+ * @returns {number} exit code
+ */
+function run(command, args) {
+  return spawnSync(command, args, { cwd: ROOT, stdio: ['ignore', 2, 2] }).status ?? 1;
+}
+
+/** Whether the dependencies are those of another folder: npm ci would empty it. */
+function isLinked() {
+  return lstatSync(path.join(ROOT, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink();
 }
 
 /** @returns {number} when a source of dist/ was changed last */

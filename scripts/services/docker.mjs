@@ -6,7 +6,7 @@ import { runInForeground } from '../foreground.mjs';
 import { localAddress } from './addresses.mjs';
 import { DEFAULT_RELEASE, kafkaVersion } from './kafka-jars.mjs';
 import { pingKafka, probeKafka } from './kafka-probe.mjs';
-import { run } from './processes.mjs';
+import { retryFor, run } from './processes.mjs';
 import { pingRedis } from './redis.mjs';
 import { say, ServiceError } from './say.mjs';
 import { changeState, HOME, readState, ROOT } from './state.mjs';
@@ -38,7 +38,9 @@ export async function startCompose(release, names) {
   try {
     if (code !== 0) throw new Error(`docker compose up ended with ${code}`);
     if (names.includes('redis')) await pingRedis(localAddress('redis', compose.redis));
-    if (names.includes('kafka')) await probeKafka(localAddress('kafka', compose.kafka));
+    // Its healthcheck knows of an open port only.
+    if (names.includes('kafka'))
+      await retryFor(60, () => probeKafka(localAddress('kafka', compose.kafka)));
   } catch (error) {
     const log = run('docker', inProject(compose, ['logs', '--tail', '30']), inEnvironment(compose));
     throw new ServiceError(

@@ -41,8 +41,8 @@ async function launch(release) {
   const config = path.join(HOME, 'kafka.properties');
   writeFileSync(config, properties({ port, controller: await getPort({ host }), data }));
   if (!existsSync(path.join(data, 'meta.properties'))) format(classpath, config);
-  startServer('kafka', 'java', [...JVM, '-cp', classpath, 'kafka.Kafka', config]);
   changeState({ mode: 'native', kafka: { port, release } });
+  startServer('kafka', 'java', [...JVM, '-cp', classpath, 'kafka.Kafka', config]);
 }
 
 /** @param {string} classpath @param {string} config */

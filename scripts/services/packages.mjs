@@ -4,36 +4,72 @@ import { existsSync } from 'node:fs';
 import { runWithProgress } from './progress.mjs';
 import { ServiceError } from './say.mjs';
 
-/** Commands that native servers need, and the Debian package of each. */
-const PACKAGES = {
-  'redis-server': 'redis-server',
-  java: 'openjdk-17-jre-headless',
-  mvn: 'maven',
-};
-/** @typedef {keyof typeof PACKAGES} Command */
+/** @typedef {'redis-server' | 'java' | 'mvn'} Command */
+/** @typedef {{ packages: [string, ...string[]], oldest: number, major: () => number }} Need `packages`: the first that the system has */
 
-const OLDEST_JAVA = 17;
+/** Commands that native servers need. @type {Record<Command, Need>} */
+const NEEDS = {
+  'redis-server': {
+    packages: ['redis-server'],
+    oldest: 7,
+    major: () => majorOf('redis-server', ['--version'], /v=(\d+)/),
+  },
+  java: {
+    // Which of them there is depends on the Debian.
+    packages: ['openjdk-17-jre-headless', 'openjdk-21-jre-headless', 'default-jre-headless'],
+    oldest: 17,
+    major: () => majorOf('java', ['-version'], /version "(\d+)/),
+  },
+  mvn: {
+    packages: ['maven'],
+    oldest: 3,
+    // Asked for its version it would want a Java, which may be missing too.
+    major: () => (spawnSync('sh', ['-c', 'command -v mvn']).status === 0 ? 3 : 0),
+  },
+};
 
 /**
- * Installs what is missing: with apt, as root on Debian; else an error that says what to install.
+ * Installs what is missing or too old: with apt, as root on Debian; else an error that says what to install.
  * @param {Command[]} commands
  */
 export async function ensureInstalled(commands) {
-  const missing = commands.filter((command) => !isInstalled(command));
+  const missing = commands.filter(isMissing);
   if (missing.length === 0) return;
-  const packages = missing.map((command) => PACKAGES[command]);
-  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
-    throw new ServiceError(
-      `not found: ${missing.join(', ')}${missing.includes('java') ? ` (${OLDEST_JAVA} or newer)` : ''}. ` +
-        `Install ${packages.join(', ')} (Debian, Ubuntu: sudo apt-get install ${packages.join(' ')}), ` +
-        'or start Docker, or set KAFKA_BROKERS and REDIS_URL to servers of your own',
-    );
+  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) await install(missing);
+  const still = missing.filter(isMissing);
+  if (still.length > 0) throw new ServiceError(whatToInstall(still));
+}
+
+/** @param {Command} command */
+function isMissing(command) {
+  return NEEDS[command].major() < NEEDS[command].oldest;
+}
+
+/** @param {Command[]} commands */
+async function install(commands) {
   await apt('apt-get update', ['update']);
+  const packages = commands.map((command) => firstKnown(NEEDS[command].packages));
   await apt(`installing ${packages.join(', ')}`, [
-    'install',
-    '--no-install-recommends',
+    ...['install', '--no-install-recommends'],
     ...packages,
   ]);
+}
+
+/** @param {Need['packages']} packages */
+function firstKnown(packages) {
+  const isKnown = (/** @type {string} */ name) =>
+    spawnSync('apt-get', ['install', '--simulate', name]).status === 0;
+  return packages.find(isKnown) ?? packages[0];
+}
+
+/** @param {Command[]} commands */
+function whatToInstall(commands) {
+  const needs = commands.map((command) => `${command} (${NEEDS[command].oldest} or newer)`);
+  const packages = commands.map((command) => NEEDS[command].packages.at(-1)).join(' ');
+  return (
+    `not found: ${needs.join(', ')}. Install them (Debian, Ubuntu: sudo apt-get install ${packages}), ` +
+    'or start Docker, or set KAFKA_BROKERS and REDIS_URL to servers of your own'
+  );
 }
 
 /** @param {string} label @param {string[]} args */
@@ -47,14 +83,11 @@ function apt(label, args) {
   });
 }
 
-/** @param {Command} command */
-function isInstalled(command) {
-  if (command === 'java') return javaVersion() >= OLDEST_JAVA;
-  return spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
-}
-
-/** @returns {number} the major version; 0 when there is no java */
-function javaVersion() {
-  const { status, stderr } = spawnSync('java', ['-version'], { encoding: 'utf8' });
-  return status === 0 ? Number(/version "(\d+)/.exec(stderr)?.[1] ?? 0) : 0;
+/**
+ * The major version that a command says it has; 0 when it is missing.
+ * @param {string} command @param {string[]} args @param {RegExp} pattern
+ */
+function majorOf(command, args, pattern) {
+  const { stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  return Number(pattern.exec(`${stdout}${stderr}`)?.[1] ?? 0);
 }

@@ -29,19 +29,28 @@ export function startServer(name, command, args) {
  * @param {{ name: ServerName, answers: () => Promise<unknown>, seconds: number }} wait
  */
 export async function waitUntilItAnswers({ name, answers, seconds }) {
+  const runs = () => runningPid(name) !== undefined;
+  const failure = await retryFor(seconds, answers, runs).then(() => undefined, String);
+  if (!runs()) throw new ServiceError(`${name} ended while starting; ${logTail(logFile(name))}`);
+  if (failure === undefined) return;
+  throw new ServiceError(
+    `${name} (pid ${runningPid(name)}) does not answer after ${seconds} s: ${failure}; ${logTail(logFile(name))}`,
+  );
+}
+
+/**
+ * Tries until it succeeds; throws what the last try threw when `seconds` have passed or it can't succeed any more.
+ * @template T
+ * @param {number} seconds @param {() => Promise<T>} work @param {() => boolean} [canSucceed]
+ * @returns {Promise<T>}
+ */
+export async function retryFor(seconds, work, canSucceed = () => true) {
   const end = Date.now() + seconds * 1000;
   for (;;) {
-    const pid = runningPid(name);
-    if (pid === undefined)
-      throw new ServiceError(`${name} ended while starting; ${logTail(logFile(name))}`);
     try {
-      await answers();
-      return;
+      return await work();
     } catch (error) {
-      if (Date.now() > end)
-        throw new ServiceError(
-          `${name} (pid ${pid}) does not answer after ${seconds} s: ${String(error)}; ${logTail(logFile(name))}`,
-        );
+      if (Date.now() > end || !canSucceed()) throw error;
       await delay(150);
     }
   }

@@ -22,11 +22,11 @@ async function launch() {
   const port = await getPort({ host: '127.0.0.1', port: readState().redis?.port ?? 0 });
   const dir = path.join(HOME, 'redis-data');
   mkdirSync(dir, { recursive: true });
+  changeState({ mode: 'native', redis: { port } });
   startServer('redis', 'redis-server', [
     ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir],
     ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
   ]);
-  changeState({ mode: 'native', redis: { port } });
 }
 
 /**

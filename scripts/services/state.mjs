@@ -1,5 +1,13 @@
 // @ts-check
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { processStart } from '../process-start.mjs';
@@ -26,7 +34,8 @@ export function readState() {
 /** @param {Partial<State>} change */
 export function changeState(change) {
   mkdirSync(HOME, { recursive: true });
-  writeFileSync(FILE, `${JSON.stringify({ ...readState(), ...change }, null, 2)}\n`);
+  writeFileSync(`${FILE}.new`, `${JSON.stringify({ ...readState(), ...change }, null, 2)}\n`);
+  renameSync(`${FILE}.new`, FILE);
 }
 
 /** Forgets servers and their data; downloads stay. */

@@ -1,0 +1,194 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PROJECT, ProjectCopy } from '../support/project-copy.js';
+import { runCommand } from '../support/run-command.js';
+
+const FOREGROUND = path.join(PROJECT, 'scripts/foreground.mjs');
+const LOCK = path.join(PROJECT, 'scripts/lock.mjs');
+const PACKAGES = path.join(PROJECT, 'scripts/services/packages.mjs');
+
+/** Runs a module's text in a node of its own, for 30 s at most. */
+function runModule(text: string, options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
+  const node = [process.execPath, '--input-type=module', '-e', text];
+  return runCommand('timeout', ['30', ...node], options);
+}
+
+describe('the setup of a clone', () => {
+  let copy: ProjectCopy;
+  beforeAll(() => {
+    copy = new ProjectCopy([
+      ...['scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'],
+    ]);
+    mkdirSync(path.join(copy.folder, 'src'));
+    mkdirSync(path.join(copy.folder, 'libs'));
+  });
+  afterAll(() => copy.remove());
+
+  function setUp(step: 'ensureBuild' | 'ensureDependencies', env = process.env) {
+    const text = `import { ${step} } from './scripts/with-setup.mjs'; await ${step}();`;
+    return runModule(text, { cwd: copy.folder, env });
+  }
+  const main = (text: string) => {
+    writeFileSync(path.join(copy.folder, 'src/main.ts'), text);
+  };
+
+  it('builds once, and never takes a build that failed for a good one', async () => {
+    main("export const half: number = '1/2';\n");
+    for (const time of ['first', 'second'])
+      expect({ time, ...(await setUp('ensureBuild')) }).toMatchObject({
+        exitCode: 1,
+        stdout: '',
+        stderr: expect.stringContaining('TS2322'),
+      });
+
+    main('export const half = 1 / 2;\n');
+    expect((await setUp('ensureBuild')).exitCode).toBe(0);
+    expect(existsSync(path.join(copy.folder, 'dist/src/main.js'))).toBe(true);
+    expect(await setUp('ensureBuild')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+  });
+
+  it('leaves linked dependencies alone, which npm ci would remove from where they are', async () => {
+    const bin = path.join(copy.folder, 'bin');
+    mkdirSync(bin);
+    writeFileSync(path.join(bin, 'npm'), '#!/bin/sh\nexit 17\n');
+    chmodSync(path.join(bin, 'npm'), 0o755);
+    const env = { ...process.env, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+    // Newer than the dependencies, as after a pull.
+    writeFileSync(path.join(copy.folder, 'package-lock.json'), '{}');
+
+    expect(await setUp('ensureDependencies', env)).toMatchObject({ exitCode: 0, stderr: '' });
+    rmSync(path.join(copy.folder, 'node_modules'));
+    expect((await setUp('ensureDependencies', env)).exitCode).toBe(17);
+  });
+});
+
+describe('the lock between commands', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'ranklog-lock-'));
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const withLock = (file: string, work: string) =>
+    runModule(`import { withLock } from '${LOCK}'; await withLock('${file}', ${work});`);
+
+  it('lets one work after the other', async () => {
+    const file = path.join(folder, 'turns.lock');
+    const log = path.join(folder, 'turns');
+    const write = (word: string) => `appendFileSync('${log}', '${word} ')`;
+    const work = `async () => {
+      const { appendFileSync } = await import('node:fs');
+      ${write('in')};
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      ${write('out')};
+    }`;
+    const ended = await Promise.all([1, 2, 3].map(() => withLock(file, work)));
+    expect(ended.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+    expect(readFileSync(log, 'utf8')).toBe('in out in out in out ');
+  });
+
+  it('is void when its holder was killed', async () => {
+    const file = path.join(folder, 'void.lock');
+    await withLock(file, "() => process.kill(process.pid, 'SIGKILL')");
+    expect(existsSync(file)).toBe(true);
+    expect((await withLock(file, '() => undefined')).exitCode).toBe(0);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('fails at once where it can not be written', async () => {
+    const { exitCode, stderr } = await withLock('/dev/null/turns.lock', '() => undefined');
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/ENOTDIR|EEXIST/);
+    expect((await withLock('/proc/turns.lock', '() => undefined')).stderr).toMatch(/ENOENT|EACCES/);
+  });
+});
+
+describe('a command in the foreground', () => {
+  // It says what it got, and ends a while after the first signal, so that a second one would be seen.
+  const CHILD = `
+    for (const name of ['SIGINT', 'SIGTERM'])
+      process.on(name, () => { console.log('got', name); setTimeout(() => process.exit(7), 300); });
+    console.log('ready');
+    setTimeout(() => process.exit(8), 20_000);
+  `;
+  const PARENT = `
+    import { runInForeground } from '${FOREGROUND}';
+    const code = await runInForeground(process.execPath, ['-e', ${JSON.stringify(CHILD)}]);
+    console.log('code ' + code);
+  `;
+
+  it('gets a signal once, and its exit code is passed on', async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', PARENT], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let shown = '';
+    child.stdout.on('data', (data: Buffer) => {
+      shown += data.toString();
+      if (shown === 'ready\n') child.kill('SIGTERM');
+    });
+    await once(child, 'close');
+    expect(shown).toBe('ready\ngot SIGTERM\ncode 7\n');
+  });
+
+  it('gets Ctrl-C of a terminal once', async () => {
+    const program = path.join(mkdtempSync(path.join(tmpdir(), 'ranklog-terminal-')), 'parent.mjs');
+    writeFileSync(program, PARENT);
+    // `script` gives it a terminal.
+    const args = ['-qec', `'${process.execPath}' '${program}'`, '/dev/null'];
+    const terminal = spawn('script', args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    let shown = '';
+    terminal.stdout.on('data', (data: Buffer) => {
+      const wasReady = shown.includes('ready');
+      shown += data.toString();
+      if (!wasReady && shown.includes('ready')) terminal.stdin.write('\x03');
+    });
+    await once(terminal, 'close');
+    rmSync(path.dirname(program), { recursive: true });
+    expect(shown.replaceAll('\r', '').replace('^C', '')).toBe('ready\ngot SIGINT\ncode 7\n');
+  });
+});
+
+describe('what native servers need', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'ranklog-packages-'));
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const command = (name: string, text: string) => {
+    writeFileSync(path.join(folder, name), `#!/bin/sh\n${text}\n`);
+    chmodSync(path.join(folder, name), 0o755);
+  };
+  const ensureInstalled = (...commands: string[]) =>
+    runModule(
+      `import { ensureInstalled } from '${PACKAGES}'; await ensureInstalled(${JSON.stringify(commands)});`,
+      { env: { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` } },
+    );
+
+  it('is named when it is too old and can not be installed', async () => {
+    command('apt-get', 'exit 0');
+    command('redis-server', "echo 'Redis server v=6.0.16 sha=00000000:0'");
+    command('java', `echo 'openjdk version "1.8.0_412"' >&2`);
+    const { exitCode, stderr } = await ensureInstalled('redis-server', 'java');
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('not found: redis-server (7 or newer), java (17 or newer)');
+    expect(stderr).toContain('or set KAFKA_BROKERS and REDIS_URL');
+  });
+
+  it('is enough when it is new', async () => {
+    command('redis-server', "echo 'Redis server v=8.0.1 sha=00000000:0'");
+    command('java', `echo 'openjdk version "21" 2023-09-19' >&2`);
+    expect(await ensureInstalled('redis-server', 'java')).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    });
+  });
+});
