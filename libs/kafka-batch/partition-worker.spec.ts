@@ -1,0 +1,219 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Batch } from 'kafkajs';
+import { LogGapError, PermanentPartitionError } from './errors.js';
+import { PartitionWorker } from './partition-worker.js';
+import type { PartitionAssignment, RecordBatch } from './types.js';
+
+/** A consumer, an application and a log, all by hand; `log` holds what was asked of them, in order. */
+class Fixture {
+  readonly log: string[] = [];
+  readonly words: string[] = [];
+  range = { start: 0, end: 1_000 };
+  startOffset: () => Promise<number> = () => Promise.resolve(0);
+  handle: (batch: RecordBatch) => Promise<void> = () => Promise.resolve();
+  assignment: PartitionAssignment | undefined;
+  readonly worker = new PartitionWorker({
+    topic: 't',
+    partition: 0,
+    queue: { high: 4, low: 2, bytes: 1_000 },
+    backoff: { firstMs: 1, mostMs: 2 },
+    logger: {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: (word) => this.words.push(word),
+      error: (word) => this.words.push(word),
+    },
+    control: {
+      pause: () => this.log.push('pause'),
+      resume: () => this.log.push('resume'),
+      seek: (offset) => this.log.push(`seek ${offset}`),
+      logRange: () => Promise.resolve(this.range),
+      stillOurs: () => Promise.resolve(true),
+    },
+    handlers: {
+      assigned: (assignment) => {
+        this.assignment = assignment;
+        this.log.push('assigned');
+        return this.startOffset();
+      },
+      batch: (batch) => {
+        this.log.push(
+          `batch ${batch.records.map(({ offset }) => offset).join(',')} -> ${batch.nextOffset}`,
+        );
+        return this.handle(batch);
+      },
+      released: () => {
+        this.log.push('released');
+        return Promise.resolve();
+      },
+    },
+  });
+
+  async start(): Promise<this> {
+    this.worker.start(Promise.resolve());
+    await settled();
+    return this;
+  }
+
+  /** A fetch at `from` that found records at these offsets. */
+  offer(from: number, offsets: number[], bytes = 0): boolean {
+    const messages = offsets.map((offset) => ({
+      offset: String(offset),
+      timestamp: '0',
+      key: null,
+      value: Buffer.alloc(bytes),
+    }));
+    const last = String(offsets.at(-1) ?? from);
+    return this.worker.offer({
+      messages,
+      lastOffset: () => last,
+      fetchedOffset: String(from),
+    } as unknown as Batch);
+  }
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+}
+
+/** Waits for a condition with a bound. */
+async function until(condition: () => boolean): Promise<void> {
+  const end = performance.now() + 2_000;
+  while (!condition() && performance.now() < end) await settled();
+  expect(condition()).toBe(true);
+}
+
+describe('PartitionWorker', () => {
+  it('lets the application find its offset first, then seeks and resumes', async () => {
+    const { log, worker } = await new Fixture().start();
+    expect(log).toEqual(['assigned', 'seek 0', 'resume']);
+    expect(worker.status.state).toBe('running');
+  });
+
+  it('takes nothing before it runs', () => {
+    expect(new Fixture().offer(0, [0])).toBe(false);
+  });
+
+  it('hands over batches one after the other and drops what it has had before', async () => {
+    const fixture = new Fixture();
+    let release: () => void = () => undefined;
+    fixture.handle = () => new Promise((resolve) => (release = resolve));
+    await fixture.start();
+    expect(fixture.offer(0, [0, 1])).toBe(true);
+    expect(fixture.offer(2, [2])).toBe(true);
+    expect(fixture.offer(1, [1, 2, 3])).toBe(true);
+    await settled();
+    expect(fixture.log.slice(3)).toEqual(['batch 0,1 -> 2']);
+    for (let turn = 0; turn < 3; turn++) {
+      release();
+      await settled();
+    }
+    expect(fixture.log.slice(3)).toEqual(['batch 0,1 -> 2', 'batch 2 -> 3', 'batch 3 -> 4']);
+  });
+
+  it.each([
+    ['records', [0, 0, 0, 0]],
+    ['bytes', [600, 600, 600]],
+  ])('pauses when too many %s wait and resumes when few do', async (_, sizes) => {
+    const fixture = new Fixture();
+    let release: () => void = () => undefined;
+    fixture.handle = () => new Promise((resolve) => (release = resolve));
+    await fixture.start();
+    fixture.offer(0, [0]);
+    await settled();
+    sizes.forEach((bytes, index) =>
+      fixture.offer(1 + 2 * index, [1 + 2 * index, 2 + 2 * index], bytes),
+    );
+    expect(fixture.log.at(-1)).toBe('pause');
+    for (let turn = 0; turn <= sizes.length; turn++) {
+      release();
+      await settled();
+    }
+    expect(fixture.log.filter((entry) => entry === 'resume')).toHaveLength(2);
+  });
+
+  it('releases once and starts anew after a handler has failed, whatever it threw', async () => {
+    const fixture = await new Fixture().start();
+    for (const error of [new TypeError('a bug'), new Error('Redis is away'), 'a text']) {
+      fixture.handle = () => Promise.reject(error);
+      fixture.log.length = 0;
+      fixture.offer(0, [0]);
+      await until(() => fixture.log.includes('resume'));
+      expect(fixture.log).toEqual([
+        'batch 0 -> 1',
+        'pause',
+        'released',
+        'assigned',
+        'seek 0',
+        'resume',
+      ]);
+    }
+    fixture.handle = () => Promise.resolve();
+    expect(fixture.offer(0, [0])).toBe(true);
+  });
+
+  it('starts anew when the application asks for it', async () => {
+    const fixture = await new Fixture().start();
+    const signal = fixture.assignment?.signal;
+    fixture.assignment?.restart(new Error('publishing failed'));
+    await until(
+      () => fixture.assignment?.incarnation === 2 && fixture.worker.status.state === 'running',
+    );
+    expect(signal?.aborted).toBe(true);
+    expect(fixture.words.join()).toContain('publishing failed');
+    expect(fixture.log.filter((entry) => entry === 'released')).toHaveLength(1);
+  });
+
+  it('stays failed after a permanent error, until it is stopped', async () => {
+    const fixture = new Fixture();
+    fixture.startOffset = () => Promise.reject(new PermanentPartitionError('no such topic'));
+    await fixture.start();
+    await until(() => fixture.worker.status.state === 'failed');
+    expect(fixture.worker.status.error?.message).toBe('no such topic');
+    expect(fixture.log).toEqual(['assigned', 'pause', 'released']);
+    await fixture.worker.stop();
+    expect(fixture.worker.status.state).toBe('released');
+  });
+
+  it.each([
+    ['begins after', { start: 6, end: 10 }],
+    ['ends before', { start: 0, end: 4 }],
+  ])('fails with a LogGapError when the log %s the offset', async (_, range) => {
+    const fixture = new Fixture();
+    fixture.range = range;
+    fixture.startOffset = () => Promise.resolve(5);
+    await fixture.start();
+    await until(() => fixture.worker.status.state === 'failed');
+    expect(fixture.worker.status.error).toBeInstanceOf(LogGapError);
+    expect(fixture.log).not.toContain('seek 5');
+  });
+
+  it('notices a log that was cut while it runs, and takes control records for no loss', async () => {
+    const fixture = await new Fixture().start();
+    fixture.offer(0, [0]);
+    fixture.offer(3, [3]); // 1 and 2 were control records
+    await settled();
+    expect(fixture.log).toContain('batch 3 -> 4');
+    fixture.range = { start: 50, end: 60 };
+    fixture.offer(50, [50]);
+    await until(() => fixture.worker.status.state === 'failed');
+    expect(fixture.log).not.toContain('batch 50 -> 51');
+  });
+
+  it('ends only when the batch in hand is done and released', async () => {
+    const fixture = new Fixture();
+    let release: () => void = () => undefined;
+    fixture.handle = () => new Promise((resolve) => (release = resolve));
+    await fixture.start();
+    fixture.offer(0, [0]);
+    fixture.offer(1, [1]);
+    await settled();
+    let stopped = false;
+    const stopping = fixture.worker.stop().then(() => (stopped = true));
+    await settled();
+    expect(stopped).toBe(false);
+    release();
+    await stopping;
+    expect(fixture.log.slice(3)).toEqual(['batch 0 -> 1', 'pause', 'released']);
+  });
+});
