@@ -9,16 +9,18 @@ export type HandlerName = (typeof HANDLERS)[number];
 export type HandlerOutcome =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
 
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- they type the method that is decorated
-function handler<Input, Answer>(name: HandlerName) {
-  return <Output extends Answer>(
-    target: object,
-    key: string,
-    descriptor: TypedPropertyDescriptor<(input: Input) => Promise<Output>>,
-  ): void => {
+/** Decorates methods of a type, or of one that looks at less. */
+type HandlerDecorator<Method> = <Own extends Method>(
+  target: object,
+  key: string,
+  descriptor: TypedPropertyDescriptor<Own>,
+) => void;
+
+function handler(name: HandlerName): HandlerDecorator<(input: never) => Promise<unknown>> {
+  return (target, key, descriptor) => {
     const method = descriptor.value;
     if (method === undefined) throw new TypeError(`@${name}() is for methods; ${key} is none`);
-    const wrapped = async function (this: unknown, input: Input): Promise<HandlerOutcome> {
+    const wrapped = async function (this: unknown, input: never): Promise<HandlerOutcome> {
       try {
         return { ok: true, value: await method.call(this, input) };
       } catch (error) {
@@ -34,12 +36,15 @@ function handler<Input, Answer>(name: HandlerName) {
  * The application's start procedure for a partition, which is paused meanwhile: takes a PartitionAssignment, gives
  * the offset to start from. Throws PermanentPartitionError to stop the partition; any other error is tried again.
  */
-export const OnPartitionAssigned = () =>
-  handler<PartitionAssignment, number>('OnPartitionAssigned');
+export const OnPartitionAssigned = (): HandlerDecorator<
+  (assignment: PartitionAssignment) => Promise<number>
+> => handler('OnPartitionAssigned');
 
 /** Takes a RecordBatch: one after the other for a partition, side by side for different ones. */
-export const OnRecordBatch = () => handler<RecordBatch, unknown>('OnRecordBatch');
+export const OnRecordBatch = (): HandlerDecorator<(batch: RecordBatch) => Promise<unknown>> =>
+  handler('OnRecordBatch');
 
 /** The partition is lost, restarted, or the process stops: finish what is in flight. Called once for every start. */
-export const OnPartitionReleased = () =>
-  handler<PartitionAssignment, unknown>('OnPartitionReleased');
+export const OnPartitionReleased = (): HandlerDecorator<
+  (assignment: PartitionAssignment) => Promise<unknown>
+> => handler('OnPartitionReleased');

@@ -27,6 +27,9 @@ export function startCommand(): Command {
     );
 }
 
+/** One Ctrl-C may arrive twice: from the terminal, and from a wrapper that passes it on. */
+const SAME_REQUEST_MS = 1_000;
+
 async function run(settings: Settings, roles: readonly Role[], logger: Logger): Promise<number> {
   const end = new End();
   const application = await startApplication({
@@ -35,9 +38,12 @@ async function run(settings: Settings, roles: readonly Role[], logger: Logger): 
     logger,
     onFatal: () => end.reach(EXIT.no),
   });
+  let asked = 0;
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
+      if (end.reached && performance.now() - asked < SAME_REQUEST_MS) return;
       if (end.reached) process.exit(EXIT.no); // asked twice
+      asked = performance.now();
       logger.info(`${signal}: finishing what is in flight`);
       end.reach(EXIT.ok);
     });

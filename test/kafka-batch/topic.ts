@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+
+/** A topic of its own on the running Kafka, with a client that says nothing. */
+export class TestTopic {
+  readonly name = `test-${randomUUID().slice(0, 8)}`;
+  readonly kafka: Kafka;
+  readonly admin: Admin;
+
+  private constructor() {
+    const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
+    this.kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING });
+    this.admin = this.kafka.admin();
+  }
+
+  static async create(numPartitions: number): Promise<TestTopic> {
+    const topic = new TestTopic();
+    await topic.admin.connect();
+    await topic.admin.createTopics({
+      topics: [{ topic: topic.name, numPartitions }],
+      waitForLeaders: true,
+    });
+    return topic;
+  }
+
+  /** Sends values to a partition, in order. */
+  async send(partition: number, values: readonly string[]): Promise<void> {
+    const producer = this.kafka.producer({
+      createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+    });
+    await producer.connect();
+    await producer.send({
+      topic: this.name,
+      messages: values.map((value) => ({ partition, value })),
+    });
+    await producer.disconnect();
+  }
+
+  async remove(): Promise<void> {
+    await this.admin.deleteTopics({ topics: [this.name] });
+    await this.admin.disconnect();
+  }
+}
+
+export const numbers = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => String(from + index));
