@@ -1,4 +1,3 @@
-import type { ResolvedEvent } from '#board';
 import type { KeySpace } from './keys.js';
 import type { ApplyCall, ApplyEntry, LiveBoard } from './types.js';
 import { columnsText } from './verdict-text.js';
@@ -36,73 +35,68 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(st
   ];
 }
 
-/** The boards and views of one call, each numbered from 1 as it is first met. */
+/** A board of a call: its number, and those of its views that were met. */
+interface NumberedBoard {
+  readonly number: number;
+  readonly live: LiveBoard;
+  readonly views: Map<string, number>;
+}
+
+/** The boards of one call, and the views as they are first met; each numbered from 1. */
 class ArgumentTables {
   readonly boardKeys: string[] = [];
   readonly boardArguments: (string | number)[] = [];
   readonly viewKeys: string[] = [];
   readonly viewArguments: (string | number)[] = [];
-  readonly #boards = new Map<string, { number: number; views: Map<string, number> }>();
+  readonly #boards = new Map<string, NumberedBoard>();
   #views = 0;
 
   constructor(
     private readonly keys: KeySpace,
     private readonly call: ApplyCall,
-  ) {}
+  ) {
+    for (const live of call.boards.values()) this.#addBoard(live);
+  }
 
   entry(entry: ApplyEntry): (string | number)[] {
     if (entry.kind === 'deadLetter') return [entry.offset, 0, entry.code, entry.detail, '', ''];
-    const live = this.call.boards.get(entry.board);
-    if (live === undefined)
+    const board = this.#boards.get(entry.board);
+    if (board === undefined)
       throw new Error(`apply call with an event of board ${entry.board}, which it does not list`);
-    const board = this.#board(live);
-    return [entry.offset, board.number, ...this.#event(entry.event, live, board)];
+    const { playerId, occurredAt, values, views } = entry.event;
+    return [
+      entry.offset,
+      board.number,
+      playerId,
+      occurredAt,
+      values.map((value) => value ?? '.').join(' '),
+      views.map((view) => this.#viewNumber(view, board)).join(' '),
+    ];
   }
 
-  #event(
-    event: ResolvedEvent,
-    live: LiveBoard,
-    board: { number: number; views: Map<string, number> },
-  ) {
-    const views = event.views.map((view) => this.#view(view, live, board));
-    const values = event.values.map((value) => value ?? '.');
-    return [event.playerId, event.occurredAt, values.join(' '), views.join(' ')];
+  #addBoard(live: LiveBoard): void {
+    this.#boards.set(live.board, { number: this.#boards.size + 1, live, views: new Map() });
+    const { columns, ties } = live.definition;
+    this.boardKeys.push(this.keys.views(this.call.shard, live.generation));
+    this.boardArguments.push(
+      live.board,
+      live.generation,
+      columns.map(({ update }) => UPDATE_LETTERS[update]).join(''),
+      TIE_SIGNS[ties],
+      columnsText(columns),
+    );
   }
 
-  #board(live: LiveBoard) {
-    let board = this.#boards.get(live.board);
-    if (board === undefined) {
-      board = { number: this.#boards.size + 1, views: new Map() };
-      this.#boards.set(live.board, board);
-      const { columns, ties } = live.definition;
-      this.boardKeys.push(this.keys.views(this.call.shard, live.generation));
-      this.boardArguments.push(
-        live.board,
-        live.generation,
-        columns.map(({ update }) => UPDATE_LETTERS[update]).join(''),
-        TIE_SIGNS[ties],
-        columnsText(columns),
-      );
-    }
-    return board;
-  }
-
-  #view(
-    view: string,
-    live: LiveBoard,
-    board: { number: number; views: Map<string, number> },
-  ): number {
-    let number = board.views.get(view);
-    if (number === undefined) {
-      number = ++this.#views;
-      board.views.set(view, number);
-      const { shard } = this.call;
-      this.viewKeys.push(
-        this.keys.ranking(shard, live.generation, view),
-        this.keys.players(shard, live.generation, view),
-      );
-      this.viewArguments.push(board.number, view);
-    }
+  #viewNumber(view: string, { number: board, live, views }: NumberedBoard): number {
+    const known = views.get(view);
+    if (known !== undefined) return known;
+    const number = ++this.#views;
+    views.set(view, number);
+    this.viewKeys.push(
+      this.keys.ranking(this.call.shard, live.generation, view),
+      this.keys.players(this.call.shard, live.generation, view),
+    );
+    this.viewArguments.push(board, view);
     return number;
   }
 }

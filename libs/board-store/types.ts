@@ -33,7 +33,7 @@ export interface ApplyCall {
   /** Last offset of the run: what the watermark becomes. */
   readonly through: number;
   readonly entries: readonly ApplyEntry[];
-  /** The generations that the caller believes live, at least of the boards in `entries`. */
+  /** All boards that the caller believes live in the shard, with their generations. */
   readonly boards: ReadonlyMap<string, LiveBoard>;
 }
 

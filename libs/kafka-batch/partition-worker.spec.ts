@@ -11,12 +11,16 @@ class Fixture {
   range = { start: 0, end: 1_000 };
   startOffset: () => Promise<number> = () => Promise.resolve(0);
   handle: (batch: RecordBatch) => Promise<void> = () => Promise.resolve();
+  pause: () => void = () => undefined;
+  release: () => Promise<void> = () => Promise.resolve();
   assignment: PartitionAssignment | undefined;
+  constructor(private readonly backoff = { firstMs: 1, mostMs: 2 }) {}
+
   readonly worker = new PartitionWorker({
     topic: 't',
     partition: 0,
     queue: { high: 4, low: 2, bytes: 1_000 },
-    backoff: { firstMs: 1, mostMs: 2 },
+    backoff: this.backoff,
     logger: {
       debug: () => undefined,
       info: () => undefined,
@@ -24,7 +28,10 @@ class Fixture {
       error: (word) => this.words.push(word),
     },
     control: {
-      pause: () => this.log.push('pause'),
+      pause: () => {
+        this.log.push('pause');
+        this.pause();
+      },
       resume: () => this.log.push('resume'),
       seek: (offset) => this.log.push(`seek ${offset}`),
       logRange: () => Promise.resolve(this.range),
@@ -44,7 +51,7 @@ class Fixture {
       },
       released: () => {
         this.log.push('released');
-        return Promise.resolve();
+        return this.release();
       },
     },
   });
@@ -216,5 +223,83 @@ describe('PartitionWorker', () => {
     release();
     await stopping;
     expect(fixture.log.slice(3)).toEqual(['batch 0 -> 1', 'pause', 'released']);
+  });
+
+  it('releases also when the consumer can not pause, as between its crash and its restart', async () => {
+    const fixture = await new Fixture().start();
+    fixture.pause = () => {
+      throw new Error('consumer group was not initialized');
+    };
+    fixture.assignment?.restart(new Error('publishing failed'));
+    await until(() => fixture.assignment?.incarnation === 2);
+    expect(fixture.log.slice(3, 6)).toEqual(['pause', 'released', 'assigned']);
+    await fixture.worker.stop();
+    expect(fixture.log.filter((entry) => entry === 'released')).toHaveLength(2);
+  });
+
+  it('goes on after a release that has failed', async () => {
+    const fixture = await new Fixture().start();
+    fixture.release = () => Promise.reject(new Error('Redis is away'));
+    fixture.assignment?.restart(new Error('publishing failed'));
+    await until(() => fixture.log.filter((entry) => entry === 'resume').length === 2);
+    expect(fixture.words).toContain('releasing t/0 failed');
+    await fixture.worker.stop();
+    expect(fixture.worker.status.state).toBe('released');
+  });
+
+  it('releases once for each start that has failed', async () => {
+    const fixture = new Fixture();
+    let starts = 0;
+    fixture.startOffset = () => {
+      starts += 1;
+      return starts < 3 ? Promise.reject(new Error('Redis is away')) : Promise.resolve(7);
+    };
+    await fixture.start();
+    await until(() => fixture.worker.status.state === 'running');
+    const failed = ['assigned', 'pause', 'released'];
+    expect(fixture.log).toEqual([...failed, ...failed, 'assigned', 'seek 7', 'resume']);
+  });
+
+  it('is restarted once, however often it is asked for, and by the first reason', async () => {
+    const fixture = await new Fixture().start();
+    fixture.assignment?.restart(new Error('the first reason'));
+    fixture.assignment?.restart(new Error('the second reason'));
+    await until(() => fixture.log.filter((entry) => entry === 'resume').length === 2);
+    expect(fixture.words).toHaveLength(1);
+    expect(fixture.words[0]).toContain('the first reason');
+  });
+
+  it('ends without running when it is stopped while the application looks for its offset', async () => {
+    const fixture = new Fixture();
+    let found: (offset: number) => void = () => undefined;
+    fixture.startOffset = () => new Promise((resolve) => (found = resolve));
+    await fixture.start();
+    const stopping = fixture.worker.stop();
+    expect(fixture.assignment?.signal.aborted).toBe(true);
+    found(0);
+    await stopping;
+    expect(fixture.log).toEqual(['assigned', 'pause', 'released']);
+  });
+
+  it('does not wait for the end of a backoff when it is stopped', async () => {
+    const fixture = new Fixture({ firstMs: 3_600_000, mostMs: 3_600_000 });
+    fixture.startOffset = () => Promise.reject(new Error('Redis is away'));
+    await fixture.start();
+    await until(() => fixture.worker.status.state === 'backingOff');
+    await fixture.worker.stop();
+    expect(fixture.log).toEqual(['assigned', 'pause', 'released']);
+  });
+
+  it('begins only when the worker before it has ended, and not at all when it is stopped until then', async () => {
+    const fixture = new Fixture();
+    let end: () => void = () => undefined;
+    fixture.worker.start(new Promise((resolve) => (end = resolve)));
+    await settled();
+    expect(fixture.log).toEqual([]);
+    const stopping = fixture.worker.stop();
+    end();
+    await stopping;
+    expect(fixture.log).toEqual([]);
+    expect(fixture.worker.status.state).toBe('released');
   });
 });

@@ -51,10 +51,11 @@ export class Applier {
       await onApplied(await this.#applyRun(run, position.published));
   }
 
-  /** Brings shards that had nothing to apply up to the others, and notices a loss. @throws RolledBackError */
+  /** Brings shards that had nothing to apply up to the others, and notices a loss or a new board. @throws RolledBackError */
   async keepUp(published: number): Promise<void> {
     for (let shard = 0; shard < this.#watermarks.length; shard++)
-      await this.#call(shard, { through: this.#done, items: [] }, published);
+      if ((await this.#call(shard, { through: this.#done, items: [] }, published)) === undefined)
+        await this.boards.refresh();
   }
 
   async #applyRun(run: Run<ReadRecord>, published: number): Promise<AppliedRun> {
@@ -96,7 +97,7 @@ export class Applier {
       published,
       through: run.through,
       entries: run.items.map(({ entry }) => entry),
-      boards: this.boards.current,
+      boards: this.boards.inShard(shard),
     };
     const outcome = await this.store.apply(call);
     if (outcome.status === 'generationChanged') return undefined;

@@ -38,6 +38,17 @@ describe('an apply call that is refused writes nothing:', () => {
     ]);
   });
 
+  it.each([
+    ['a board is live that the caller does not know', new Map()],
+    ['a board is live no more, though no entry is about it', undefined],
+  ])('%s', async (_, boards) => {
+    if (boards === undefined) await redis.hdel(fixture.keys.live(0), fixture.live.board);
+    await expectNothingWritten(async () => {
+      const call = fixture.call([], { through: 5, ...(boards === undefined ? {} : { boards }) });
+      expect(await fixture.store.apply(call)).toEqual({ status: 'generationChanged' });
+    });
+  });
+
   it('the watermark went back', async () => {
     await fixture.apply([scored('a', [1]), scored('b', [1])]);
     await redis.hset(fixture.keys.watermarks(0), '0', '0');

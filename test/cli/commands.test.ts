@@ -241,4 +241,22 @@ describe('the boards of a running ranklog', () => {
       await instance.remove();
     }
   }, 60_000);
+
+  it('may get a new one while ingest runs, as long as nothing was read: its events are no dead letters', async () => {
+    const instance = await TestInstance.create(BOARDS, { partitions: 1 });
+    try {
+      await instance.start();
+      const file = String(instance.env['RANKLOG_BOARDS']);
+      await writeFile(file, `${BOARDS}  late: { columns: [{ name: score }] }\n`);
+      await instance.start('--roles', 'reconciliation');
+      const event = '{"board":"late","playerId":"ada","delta":1}';
+      await writeFile(file.replace('.yaml', '.ndjson'), event);
+      expect(await instance.spawn('produce', file.replace('.yaml', '.ndjson')).ended).toBe(0);
+      await instance.published(1);
+      const { size } = await instance.reader.standings('late', 'all', { offset: 0, limit: 1 });
+      expect(size).toBe(1);
+    } finally {
+      await instance.remove();
+    }
+  }, 60_000);
 });

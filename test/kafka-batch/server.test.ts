@@ -2,15 +2,17 @@ import 'reflect-metadata';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Controller, Module, type INestMicroservice, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import kafkajs from 'kafkajs';
+import kafkajs, { type Consumer } from 'kafkajs';
 import {
   BatchHandlerError,
   KafkaBatchServer,
   KafkaUnreachableError,
+  LogGapError,
   OnPartitionAssigned,
   OnPartitionReleased,
   OnRecordBatch,
   PermanentPartitionError,
+  type KafkaBatchServerOptions,
   type PartitionAssignment,
   type RecordBatch,
 } from '#kafka-batch';
@@ -22,6 +24,9 @@ class Memory {
   readonly values = new Map<number, string[]>();
   readonly next = new Map<number, number>();
   released = 0;
+  /** Starts of each partition that are not released yet, and the most that there were at a time. */
+  readonly open = new Map<number, number>();
+  mostOpen = 0;
   /** What to do before a batch is taken in. */
   before: (batch: RecordBatch) => Promise<void> = () => Promise.resolve();
 
@@ -30,6 +35,12 @@ class Memory {
     values.push(...records.map(({ value }) => value?.toString() ?? ''));
     this.values.set(partition, values);
     this.next.set(partition, nextOffset);
+  }
+
+  opened(partition: number, change: 1 | -1): void {
+    const open = (this.open.get(partition) ?? 0) + change;
+    this.open.set(partition, open);
+    this.mostOpen = Math.max(this.mostOpen, open);
   }
 
   count(): number {
@@ -42,6 +53,7 @@ function controllerOf(memory: Memory): Type {
   class TestController {
     @OnPartitionAssigned()
     assigned({ partition }: PartitionAssignment): Promise<number> {
+      memory.opened(partition, 1);
       return Promise.resolve(memory.next.get(partition) ?? 0);
     }
 
@@ -52,7 +64,8 @@ function controllerOf(memory: Memory): Type {
     }
 
     @OnPartitionReleased()
-    released(): Promise<void> {
+    released({ partition }: PartitionAssignment): Promise<void> {
+      memory.opened(partition, -1);
       memory.released += 1;
       return Promise.resolve();
     }
@@ -67,20 +80,27 @@ const SILENT = {
   error: () => undefined,
 };
 
+/** Holds up a memory's batches until `release`; `entered` counts those that came. */
+function holdUp(memory: Memory) {
+  const hold = { entered: 0, release: () => undefined as void };
+  const held = new Promise<void>((resolve) => (hold.release = resolve));
+  memory.before = () => {
+    hold.entered += 1;
+    return held;
+  };
+  return hold;
+}
+
 describe('KafkaBatchServer', () => {
   const apps: INestMicroservice[] = [];
   let topic: TestTopic;
   const fatal: Error[] = [];
 
-  async function serve(controllers: Type[], brokers?: string[]) {
+  async function serve(controllers: Type[], options: Partial<KafkaBatchServerOptions> = {}) {
     @Module({ controllers })
     class TestModule {}
-    const kafka =
-      brokers === undefined
-        ? topic.kafka
-        : new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING, retry: { retries: 0 } });
     const server = new KafkaBatchServer({
-      kafka,
+      kafka: topic.kafka,
       groupId: topic.name,
       topic: topic.name,
       logger: SILENT,
@@ -88,6 +108,7 @@ describe('KafkaBatchServer', () => {
       consumer: { sessionTimeout: 2_000, heartbeatInterval: 500 },
       backoff: { firstMs: 10, mostMs: 50 },
       connectTimeoutMs: 1_000,
+      ...options,
     });
     const app = await NestFactory.createMicroservice(TestModule, {
       strategy: server,
@@ -230,6 +251,80 @@ describe('KafkaBatchServer', () => {
     apps.length = 0;
   }, 30_000);
 
+  it('starts a partition that was lost and came back only when its batch of before is done', async () => {
+    topic = await TestTopic.create(2);
+    const memory = new Memory();
+    const hold = holdUp(memory);
+    const { server } = await serve([controllerOf(memory)]);
+    await Promise.all([topic.send(0, ['a']), topic.send(1, ['a'])]);
+    await until(() => hold.entered === 2, 'both partitions have a batch in hand');
+    const other = await serve([controllerOf(new Memory())]);
+    await until(() => server.partitions().size === 1, 'the other instance has one of them');
+    await other.app.close();
+    await until(() => server.partitions().size === 2, 'it has come back');
+    hold.release();
+    await until(
+      () => [...server.partitions().values()].every(({ state }) => state === 'running'),
+      'both run again',
+    );
+    expect(memory.mostOpen).toBe(1);
+    expect(memory.open).toEqual(
+      new Map([
+        [0, 1],
+        [1, 1],
+      ]),
+    );
+  }, 30_000);
+
+  /** A partition that is paused with a batch in hand and one that waits; more is in the log. */
+  async function paused(memory: Memory, more: readonly string[]) {
+    topic = await TestTopic.create(1);
+    const hold = holdUp(memory);
+    const { server } = await serve([controllerOf(memory)], {
+      queue: { high: 0, low: 1, bytes: 1_000_000 },
+    });
+    await topic.send(0, ['a']);
+    await until(() => hold.entered === 1, 'a batch is in hand');
+    await topic.send(0, ['b']);
+    await until(() => server.unwrap<Consumer>().paused().length === 1, 'the partition is paused');
+    await topic.send(0, more);
+    return { server, hold };
+  }
+
+  it('goes on within a second after everything was paused', async () => {
+    const memory = new Memory();
+    const { hold } = await paused(memory, ['c']);
+    hold.release();
+    await until(() => memory.count() === 3, 'everything is delivered', 1);
+    expect(memory.values.get(0)).toEqual(['a', 'b', 'c']);
+  }, 30_000);
+
+  it('stops with a LogGapError when history was cut before it came to it, and skips nothing', async () => {
+    const memory = new Memory();
+    const { server, hold } = await paused(memory, ['c', 'd', 'e']);
+    await topic.cut(0, 4);
+    hold.release();
+    await until(() => server.partitions().get(0)?.state === 'failed', 'the partition is failed');
+    expect(server.partitions().get(0)?.error).toMatchObject({
+      constructor: LogGapError,
+      expected: 2,
+      log: { start: 4, end: 5 },
+    });
+    expect(memory.values.get(0)).toEqual(['a', 'b']);
+  }, 30_000);
+
+  it('does not start on a position that the log has lost', async () => {
+    topic = await TestTopic.create(1);
+    await topic.send(0, numbers(0, 10));
+    await topic.cut(0, 5);
+    const memory = new Memory();
+    memory.next.set(0, 3);
+    const { server } = await serve([controllerOf(memory)]);
+    await until(() => server.partitions().get(0)?.state === 'failed', 'the partition is failed');
+    expect(server.partitions().get(0)?.error).toBeInstanceOf(LogGapError);
+    expect(memory.count()).toBe(0);
+  }, 30_000);
+
   it('does not start without a handler, or with two', async () => {
     topic = await TestTopic.create(1);
     @Controller()
@@ -247,7 +342,12 @@ describe('KafkaBatchServer', () => {
 
   it('names the brokers that it can not reach', async () => {
     topic = await TestTopic.create(1);
-    const unreachable = serve([controllerOf(new Memory())], ['127.0.0.1:1']);
+    const kafka = new kafkajs.Kafka({
+      brokers: ['127.0.0.1:1'],
+      logLevel: kafkajs.logLevel.NOTHING,
+      retry: { retries: 0 },
+    });
+    const unreachable = serve([controllerOf(new Memory())], { kafka });
     await expect(unreachable).rejects.toBeInstanceOf(KafkaUnreachableError);
     await expect(unreachable).rejects.toThrow('127.0.0.1:1');
   }, 30_000);

@@ -36,6 +36,14 @@ export class TestTopic {
     await producer.disconnect();
   }
 
+  /** Deletes what lies before an offset. */
+  async cut(partition: number, offset: number): Promise<void> {
+    await this.admin.deleteTopicRecords({
+      topic: this.name,
+      partitions: [{ partition, offset: String(offset) }],
+    });
+  }
+
   async remove(): Promise<void> {
     await this.admin.deleteTopics({ topics: [this.name] });
     await this.admin.disconnect();

@@ -100,7 +100,7 @@ export class StoreRun {
       published,
       through,
       entries,
-      boards: this.#boards,
+      boards: new Map([...this.#boards].filter(([board]) => this.#store.shardOf(board) === shard)),
     };
     const outcome = await this.#store.apply(request);
     if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);

@@ -4,7 +4,7 @@
 --       then for each board: views; then for each view: ranking, players
 -- ARGV  1 partition, 2 believed watermark (-1: none), 3 published position, 4 last offset of the run,
 --       5 number of boards, 6 number of views, 7 number of entries, then
---       boards:  name, generation, updates (a letter a column: s b l), tie (1 earliest, -1 latest, 0 none), columns (JSON)
+--       boards:  all that the caller believes live in the shard: name, generation, updates (a letter a column: s b l), tie (1 earliest, -1 latest, 0 none), columns (JSON)
 --       views:   number of its board, text
 --       entries: offset, number of its board (0: dead letter), player id | code, occurredAt in ms | detail,
 --                value per column in sort direction (. for none) | empty, numbers of its views | empty
@@ -25,6 +25,7 @@ local ROLLED_BACK = -2
 local partition = ARGV[1]
 local boards, views, entries = read_arguments()
 
+if redis.call('HLEN', KEYS[1]) ~= #boards then return GENERATION_CHANGED end
 for _, board in ipairs(boards) do
   if redis.call('HGET', KEYS[1], board.name) ~= board.generation then return GENERATION_CHANGED end
 end

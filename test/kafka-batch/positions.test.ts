@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import kafkajs, { type Producer } from 'kafkajs';
+import { committedOffset, lastCommittedRecord, logRange } from '#kafka-batch';
+import { numbers, TestTopic } from './topic.js';
+
+describe('positions', () => {
+  let topic: TestTopic;
+  const producers: Producer[] = [];
+  const committed = (partition = 0) =>
+    committedOffset(topic.admin, topic.name, topic.name, partition);
+  const commit = (offset: string) =>
+    topic.admin.setOffsets({
+      groupId: topic.name,
+      topic: topic.name,
+      partitions: [{ partition: 0, offset }],
+    });
+  const last = async (partition = 0) => {
+    const record = await lastCommittedRecord(topic.kafka, topic.name, partition);
+    return record && { offset: record.offset, value: record.value?.toString() };
+  };
+
+  async function transactional(): Promise<Producer> {
+    const producer = topic.kafka.producer({
+      createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+      transactionalId: topic.name,
+      idempotent: true,
+      maxInFlightRequests: 1,
+      retry: { initialRetryTime: 20 },
+    });
+    await producer.connect();
+    producers.push(producer);
+    return producer;
+  }
+
+  beforeEach(async () => {
+    topic = await TestTopic.create(2);
+  });
+  afterEach(async () => {
+    await Promise.all(producers.splice(0).map((producer) => producer.disconnect()));
+    await topic.remove();
+  });
+
+  it('knows the range of a log: empty, filled, cut, and cut to its end', async () => {
+    const range = () => logRange(topic.admin, topic.name, 0);
+    expect(await range()).toEqual({ start: 0, end: 0 });
+    await topic.send(0, numbers(0, 10));
+    expect(await range()).toEqual({ start: 0, end: 10 });
+    await topic.cut(0, 4);
+    expect(await range()).toEqual({ start: 4, end: 10 });
+    await topic.cut(0, 10);
+    expect(await range()).toEqual({ start: 10, end: 10 });
+    expect(await logRange(topic.admin, topic.name, 1)).toEqual({ start: 0, end: 0 });
+  });
+
+  it('takes the position of a group for missing when there is none or a negative one', async () => {
+    await topic.send(0, numbers(0, 3));
+    expect(await committed()).toBeUndefined();
+    await commit('-1');
+    expect(await committed()).toBeUndefined();
+    await commit('0');
+    expect(await committed()).toBe(0);
+    await commit('2');
+    expect(await committed()).toBe(2);
+    expect(await committed(1)).toBeUndefined();
+    expect(await committed(7)).toBeUndefined();
+  });
+
+  it('gives the last record of the partition asked for, as it was written', async () => {
+    const producer = await transactional();
+    await producer.send({
+      topic: topic.name,
+      messages: [
+        { partition: 0, value: 'before' },
+        { partition: 0, key: 'k', value: 'v', headers: { ce_id: 'x' }, timestamp: '1700000000000' },
+      ],
+    });
+    expect(await lastCommittedRecord(topic.kafka, topic.name, 0)).toMatchObject({
+      offset: 1,
+      timestamp: 1_700_000_000_000,
+      key: Buffer.from('k'),
+      value: Buffer.from('v'),
+      headers: { ce_id: Buffer.from('x') },
+    });
+    expect(await last(1)).toBeUndefined();
+    expect(await last(7)).toBeUndefined();
+  });
+
+  it('does not see a transaction while it is open, sees it once it is committed', async () => {
+    const producer = await transactional();
+    await producer.send({ topic: topic.name, messages: [{ partition: 0, value: 'before' }] });
+    const before = await last();
+    const transaction = await producer.transaction();
+    await transaction.send({ topic: topic.name, messages: [{ partition: 0, value: 'open' }] });
+    expect(before).toMatchObject({ value: 'before' });
+    expect(await last()).toEqual(before);
+    await transaction.commit();
+    expect(await last()).toMatchObject({ value: 'open' });
+  });
+
+  it('finds nothing in a log of aborted records alone, and in one that was cut to its end', async () => {
+    const producer = await transactional();
+    for (let round = 0; round < 3; round++) {
+      const transaction = await producer.transaction();
+      const messages = numbers(0, 50).map((value) => ({ partition: 0, value }));
+      await transaction.send({ topic: topic.name, messages });
+      await transaction.abort();
+    }
+    expect(await last()).toBeUndefined();
+    await topic.send(1, numbers(0, 3));
+    await topic.cut(1, 3);
+    expect(await last(1)).toBeUndefined();
+  });
+
+  it('finds the last record of many that do not fit in one answer', async () => {
+    const filler = 'x'.repeat(200_000);
+    for (const round of numbers(0, 4))
+      await topic.send(
+        0,
+        numbers(0, 4).map((n) => n + round + filler),
+      );
+    await topic.send(0, ['last']);
+    expect(await last()).toEqual({ offset: 16, value: 'last' });
+  });
+});
