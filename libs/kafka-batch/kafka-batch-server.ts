@@ -59,8 +59,8 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
   readonly #admin: Admin;
   readonly #membership: GroupMembership;
   readonly #workers = new Map<number, PartitionWorker>();
-  /** Workers of earlier assignments that have not ended yet. */
-  readonly #ending = new Set<Promise<void>>();
+  /** The end of each partition's latest worker of earlier assignments; it waits for those before it. */
+  readonly #ending = new Map<number, Promise<void>>();
   #closing = false;
   #idleCrashes = 0;
 
@@ -109,7 +109,7 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
   async close(): Promise<void> {
     this.#closing = true;
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
-    await Promise.all(this.#ending);
+    await Promise.all(this.#ending.values());
     await this.#consumer.disconnect();
     await this.#admin.disconnect();
   }
@@ -166,22 +166,23 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
     this.#membership.joined(payload.memberId);
     const partitions = payload.memberAssignment[topic] ?? [];
     if (partitions.length > 0) this.#consumer.pause([{ topic, partitions }]);
-    const before = new Map(this.#workers);
+    for (const [partition, worker] of this.#workers) this.#end(partition, worker);
     this.#workers.clear();
-    const ends = new Map([...before].map(([partition, worker]) => [partition, this.#end(worker)]));
     if (this.#closing) return;
     for (const partition of partitions) {
       const worker = this.#newWorker(partition);
       this.#workers.set(partition, worker);
-      worker.start(ends.get(partition) ?? Promise.resolve());
+      worker.start(this.#ending.get(partition) ?? Promise.resolve());
     }
     this.options.logger.info(`${topic}: assigned partitions ${partitions.join(', ') || 'none'}`);
   }
 
-  #end(worker: PartitionWorker): Promise<void> {
-    const end = worker.stop().finally(() => this.#ending.delete(end));
-    this.#ending.add(end);
-    return end;
+  /** Kept until it is over: a partition may be lost and come back while a batch of before is in hand. */
+  #end(partition: number, worker: PartitionWorker): void {
+    const end = worker.stop().finally(() => {
+      if (this.#ending.get(partition) === end) this.#ending.delete(partition);
+    });
+    this.#ending.set(partition, end);
   }
 
   #newWorker(partition: number): PartitionWorker {

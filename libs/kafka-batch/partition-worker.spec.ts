@@ -14,47 +14,49 @@ class Fixture {
   pause: () => void = () => undefined;
   release: () => Promise<void> = () => Promise.resolve();
   assignment: PartitionAssignment | undefined;
-  constructor(private readonly backoff = { firstMs: 1, mostMs: 2 }) {}
+  readonly worker: PartitionWorker;
 
-  readonly worker = new PartitionWorker({
-    topic: 't',
-    partition: 0,
-    queue: { high: 4, low: 2, bytes: 1_000 },
-    backoff: this.backoff,
-    logger: {
-      debug: () => undefined,
-      info: () => undefined,
-      warn: (word) => this.words.push(word),
-      error: (word) => this.words.push(word),
-    },
-    control: {
-      pause: () => {
-        this.log.push('pause');
-        this.pause();
+  constructor(backoff = { firstMs: 1, mostMs: 2 }) {
+    this.worker = new PartitionWorker({
+      topic: 't',
+      partition: 0,
+      queue: { high: 4, low: 2, bytes: 1_000 },
+      backoff,
+      logger: {
+        debug: () => undefined,
+        info: () => undefined,
+        warn: (word) => this.words.push(word),
+        error: (word) => this.words.push(word),
       },
-      resume: () => this.log.push('resume'),
-      seek: (offset) => this.log.push(`seek ${offset}`),
-      logRange: () => Promise.resolve(this.range),
-      stillOurs: () => Promise.resolve(true),
-    },
-    handlers: {
-      assigned: (assignment) => {
-        this.assignment = assignment;
-        this.log.push('assigned');
-        return this.startOffset();
+      control: {
+        pause: () => {
+          this.log.push('pause');
+          this.pause();
+        },
+        resume: () => this.log.push('resume'),
+        seek: (offset) => this.log.push(`seek ${offset}`),
+        logRange: () => Promise.resolve(this.range),
+        stillOurs: () => Promise.resolve(true),
       },
-      batch: (batch) => {
-        this.log.push(
-          `batch ${batch.records.map(({ offset }) => offset).join(',')} -> ${batch.nextOffset}`,
-        );
-        return this.handle(batch);
+      handlers: {
+        assigned: (assignment) => {
+          this.assignment = assignment;
+          this.log.push('assigned');
+          return this.startOffset();
+        },
+        batch: (batch) => {
+          this.log.push(
+            `batch ${batch.records.map(({ offset }) => offset).join(',')} -> ${batch.nextOffset}`,
+          );
+          return this.handle(batch);
+        },
+        released: () => {
+          this.log.push('released');
+          return this.release();
+        },
       },
-      released: () => {
-        this.log.push('released');
-        return this.release();
-      },
-    },
-  });
+    });
+  }
 
   async start(): Promise<this> {
     this.worker.start(Promise.resolve());

@@ -139,16 +139,22 @@ export class PartitionWorker {
     }
   }
 
+  /** Released comes what may: kafkajs can't pause between a crash of its consumer and the restart. */
   async #release(assignment: PartitionAssignment, ended: AbortController): Promise<void> {
     if (this.#state === 'running') this.#state = 'starting';
-    this.#pause();
     ended.abort();
+    await this.#attempt('pausing', () => {
+      this.#pause();
+    });
+    await this.#attempt('releasing', () => this.options.handlers.released(assignment));
+  }
+
+  async #attempt(what: string, step: () => Promise<void> | void): Promise<void> {
+    const { topic, partition, logger } = this.options;
     try {
-      await this.options.handlers.released(assignment);
+      await step();
     } catch (error) {
-      this.options.logger.error(`releasing ${assignment.topic}/${assignment.partition} failed`, {
-        error,
-      });
+      logger.error(`${what} ${topic}/${partition} failed`, { error });
     }
   }
 

@@ -11,7 +11,7 @@ export interface KafkaRecord {
 export interface PartitionAssignment {
   readonly topic: string;
   readonly partition: number;
-  /** Counts the starts of this partition in this process. */
+  /** Counts the starts of this partition since the group last assigned it. */
   readonly incarnation: number;
   /** Aborted when the partition is lost, restarted, or the process stops. */
   readonly signal: AbortSignal;

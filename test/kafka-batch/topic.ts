@@ -38,6 +38,7 @@ export class TestTopic {
 
   /** Deletes what lies before an offset. */
   async cut(partition: number, offset: number): Promise<void> {
+    await this.admin.fetchTopicOffsets(this.name); // kafkajs finds no leader of a topic that it was not asked for
     await this.admin.deleteTopicRecords({
       topic: this.name,
       partitions: [{ partition, offset: String(offset) }],
