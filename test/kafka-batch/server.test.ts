@@ -82,8 +82,9 @@ const SILENT = {
 
 /** Holds up a memory's batches until `release`; `entered` counts those that came. */
 function holdUp(memory: Memory) {
-  const hold = { entered: 0, release: () => undefined as void };
-  const held = new Promise<void>((resolve) => (hold.release = resolve));
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const hold = { entered: 0, release };
   memory.before = () => {
     hold.entered += 1;
     return held;
