@@ -314,15 +314,19 @@ describe('KafkaBatchServer', () => {
     expect(memory.values.get(0)).toEqual(['a', 'b']);
   }, 30_000);
 
-  it('does not start on a position that the log has lost', async () => {
+  it('does not start on a position that the log has lost, even when no record is left to tell', async () => {
     topic = await TestTopic.create(1);
     await topic.send(0, numbers(0, 10));
-    await topic.cut(0, 5);
+    await topic.cut(0, 10);
     const memory = new Memory();
     memory.next.set(0, 3);
     const { server } = await serve([controllerOf(memory)]);
     await until(() => server.partitions().get(0)?.state === 'failed', 'the partition is failed');
-    expect(server.partitions().get(0)?.error).toBeInstanceOf(LogGapError);
+    expect(server.partitions().get(0)?.error).toMatchObject({
+      constructor: LogGapError,
+      expected: 3,
+      log: { start: 10, end: 10 },
+    });
     expect(memory.count()).toBe(0);
   }, 30_000);
 
