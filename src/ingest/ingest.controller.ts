@@ -44,7 +44,10 @@ export class IngestController {
 
   @OnRecordBatch()
   async applied(batch: RecordBatch): Promise<void> {
-    await this.#partitions.get(batch.partition)?.handle(batch);
+    const ingest = this.#partitions.get(batch.partition);
+    if (ingest === undefined)
+      throw new Error(`partition ${batch.partition} got records while it was not started`);
+    await ingest.handle(batch);
   }
 
   @OnPartitionReleased()
