@@ -71,18 +71,18 @@ export class RecordTooLargeError extends PermanentPartitionError {
   }
 }
 
+/** Names as kafkajs gives them, which are those of older protocols. */
 const FENCED = new Set([
   'INVALID_PRODUCER_EPOCH',
-  'PRODUCER_FENCED',
   'INVALID_PRODUCER_ID_MAPPING',
   'INVALID_TXN_STATE',
 ]);
 const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
 const BUSY = new Set([
   'CONCURRENT_TRANSACTIONS',
-  'COORDINATOR_LOAD_IN_PROGRESS',
-  'COORDINATOR_NOT_AVAILABLE',
-  'NOT_COORDINATOR',
+  'GROUP_LOAD_IN_PROGRESS',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'NOT_COORDINATOR_FOR_GROUP',
 ]);
 
 export function isFenced(error: unknown): boolean {

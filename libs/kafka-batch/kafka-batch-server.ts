@@ -93,13 +93,14 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
     super.addHandler(pattern, callback, isEvent, extras);
   }
 
-  /** Called by Nest. Joins the group; every error goes to the callback. */
+  /** Called by Nest. Joins the group; every error goes to the callback, and no connection is left open then. */
   listen(callback: (error?: unknown) => void): void {
     this.#listen().then(
       () => {
         callback();
       },
-      (error: unknown) => {
+      async (error: unknown) => {
+        await this.#disconnect().catch(() => undefined); // the first error is the one to tell
         callback(error);
       },
     );
@@ -110,8 +111,7 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
     this.#closing = true;
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
     await Promise.all(this.#ending.values());
-    await this.#consumer.disconnect();
-    await this.#admin.disconnect();
+    await this.#disconnect();
   }
 
   on(): never {
@@ -142,6 +142,11 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
         return Promise.resolve();
       },
     });
+  }
+
+  async #disconnect(): Promise<void> {
+    await this.#consumer.disconnect();
+    await this.#admin.disconnect();
   }
 
   async #connect(): Promise<void> {

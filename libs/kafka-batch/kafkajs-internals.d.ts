@@ -1,4 +1,4 @@
-/** The parts of kafkajs 2.2.4 that last-committed-record.ts reaches into: it has no reader without a group. */
+/** The parts of kafkajs 2.2.4 that we reach into: last-committed-record.ts (it has no reader without a group), and a spec. */
 declare module 'kafkajs/src/consumer/filterAbortedMessages.js' {
   export interface RawMessage {
     offset: string;
@@ -13,4 +13,10 @@ declare module 'kafkajs/src/consumer/filterAbortedMessages.js' {
     abortedTransactions?: { firstOffset: string; producerId: string }[];
   }) => RawMessage[];
   export default filterAbortedMessages;
+}
+
+declare module 'kafkajs/src/protocol/error.js' {
+  import type { KafkaJSProtocolError } from 'kafkajs';
+  const errors: { createErrorFromCode(code: number): KafkaJSProtocolError };
+  export default errors;
 }

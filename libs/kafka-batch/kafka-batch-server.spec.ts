@@ -1,0 +1,185 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { EachBatchPayload, Kafka } from 'kafkajs';
+import { KafkaBatchServer } from './kafka-batch-server.js';
+
+const TOPIC = 't';
+const HANDLED = {
+  OnPartitionAssigned: 0,
+  OnRecordBatch: undefined,
+  OnPartitionReleased: undefined,
+};
+
+/** A consumer by hand; `log` holds what was asked of it, in order. */
+class Fixture {
+  readonly log: string[] = [];
+  readonly fatal: Error[] = [];
+  readonly words: string[] = [];
+  readonly server: KafkaBatchServer;
+  subscribe: () => Promise<void> = () => Promise.resolve();
+  #eachBatch: (payload: EachBatchPayload) => Promise<void> = () => Promise.resolve();
+  readonly #listeners = new Map<string, (event: { payload: object }) => void>();
+
+  constructor() {
+    const consumer = {
+      events: { GROUP_JOIN: 'join', CRASH: 'crash' },
+      connect: () => this.#asked('connect'),
+      disconnect: () => this.#asked('disconnect'),
+      subscribe: () => this.subscribe(),
+      on: (event: string, listener: (event: { payload: object }) => void) =>
+        this.#listeners.set(event, listener),
+      run: ({ eachBatch }: { eachBatch: (payload: EachBatchPayload) => Promise<void> }) => {
+        this.#eachBatch = eachBatch;
+        return this.#asked('run');
+      },
+      pause: ([{ partitions }]: [{ partitions: number[] }]) =>
+        this.#asked(`pause ${partitions.join()}`),
+      resume: ([{ partitions }]: [{ partitions: number[] }]) =>
+        this.#asked(`resume ${partitions.join()}`),
+      seek: ({ offset }: { offset: string }) => this.#asked(`seek ${offset}`),
+    };
+    const admin = {
+      connect: () => Promise.resolve(),
+      disconnect: () => this.#asked('disconnect admin'),
+      fetchTopicOffsets: () => Promise.resolve([{ partition: 0, low: '0', high: '100' }]),
+    };
+    this.server = new KafkaBatchServer({
+      kafka: { consumer: () => consumer, admin: () => admin } as unknown as Kafka,
+      groupId: 'g',
+      topic: TOPIC,
+      logger: {
+        debug: () => undefined,
+        info: () => undefined,
+        warn: (word) => this.words.push(word),
+        error: (word) => this.words.push(word),
+      },
+      onFatal: (error) => this.fatal.push(error),
+      backoff: { firstMs: 1, mostMs: 2 },
+    });
+    for (const [name, value] of Object.entries(HANDLED))
+      this.server.addHandler(name, () => Promise.resolve({ ok: true, value }) as never);
+  }
+
+  listen(): Promise<unknown> {
+    return new Promise((resolve) => {
+      this.server.listen(resolve);
+    });
+  }
+
+  joined(partitions: number[]): void {
+    const payload = { memberId: 'm', memberAssignment: { [TOPIC]: partitions } };
+    this.#listeners.get('join')?.({ payload });
+  }
+
+  crashed(restart: boolean): void {
+    this.#listeners.get('crash')?.({ payload: { error: new Error('a crash'), restart } });
+  }
+
+  /** Hands over one record, as kafkajs does; the offset that was resolved, undefined for none. */
+  async fetched(partition: number, offset: number, more: object = {}): Promise<string | undefined> {
+    let resolved: string | undefined;
+    const messages = [{ offset: String(offset), timestamp: '0', key: null, value: null }];
+    await this.#eachBatch({
+      batch: {
+        topic: TOPIC,
+        partition,
+        messages,
+        fetchedOffset: String(offset),
+        lastOffset: () => String(offset),
+      },
+      isStale: () => false,
+      isRunning: () => true,
+      resolveOffset: (last: string) => (resolved = last),
+      ...more,
+    } as unknown as EachBatchPayload);
+    return resolved;
+  }
+
+  async running(): Promise<this> {
+    await this.listen();
+    this.joined([0]);
+    await this.until(() => this.server.partitions().get(0)?.state === 'running');
+    return this;
+  }
+
+  async until(condition: () => boolean): Promise<void> {
+    const end = performance.now() + 2_000;
+    while (!condition() && performance.now() < end) await new Promise(setImmediate);
+    expect(condition()).toBe(true);
+  }
+
+  #asked(what: string): Promise<void> {
+    this.log.push(what);
+    return Promise.resolve();
+  }
+}
+
+describe('KafkaBatchServer', () => {
+  let fixture: Fixture;
+  const running = async () => (fixture = await new Fixture().running());
+  afterEach(() => fixture.server.close());
+
+  it('pauses all partitions before the listener of the assignment returns', async () => {
+    fixture = new Fixture();
+    await fixture.listen();
+    fixture.joined([0, 1, 2]);
+    expect(fixture.log.at(-1)).toBe('pause 0,1,2');
+  });
+
+  it('seeks before it resumes, and resolves what it takes at once', async () => {
+    const { log } = await running();
+    expect(log).toEqual(['connect', 'run', 'pause 0', 'seek 0', 'resume 0']);
+    expect(await fixture.fetched(0, 0)).toBe('0');
+  });
+
+  it.each([
+    ['that a seek has made stale', 0, { isStale: () => true }],
+    ['of a consumer that stops', 0, { isRunning: () => false }],
+    ['of a partition that is not ours', 1, {}],
+  ])('does not take a batch %s', async (_, partition, more) => {
+    await running();
+    expect(await fixture.fetched(partition, 0, more)).toBeUndefined();
+  });
+
+  it('starts the partition anew, and throws nothing, when a batch is not what it seems', async () => {
+    await running();
+    const isStale = () => {
+      throw new TypeError('a bug');
+    };
+    expect(await fixture.fetched(0, 0, { isStale })).toBeUndefined();
+    await fixture.until(() => fixture.log.filter((entry) => entry === 'resume 0').length === 2);
+    expect(fixture.words.join()).toContain('a bug');
+  });
+
+  it('gives up at once when the consumer does not restart', async () => {
+    await running();
+    fixture.crashed(false);
+    expect(fixture.fatal.map(({ message }) => message)).toEqual(['a crash']);
+  });
+
+  it('gives up at the fifth restart with nothing read in between', async () => {
+    await running();
+    for (let crash = 1; crash <= 4; crash++) fixture.crashed(true);
+    expect(fixture.fatal).toEqual([]);
+    await fixture.fetched(0, 0);
+    for (let crash = 1; crash <= 4; crash++) fixture.crashed(true);
+    expect(fixture.fatal).toEqual([]);
+    fixture.crashed(true);
+    expect(fixture.fatal).toHaveLength(1);
+  });
+
+  it('leaves no connection open when it can not listen, and tells why', async () => {
+    fixture = new Fixture();
+    fixture.subscribe = () => Promise.reject(new Error('no such topic'));
+    expect(await fixture.listen()).toMatchObject({ message: 'no such topic' });
+    expect(fixture.log).toEqual(['connect', 'disconnect', 'disconnect admin']);
+  });
+
+  it('starts nothing that is assigned while it closes', async () => {
+    const { log, server } = await running();
+    const closing = server.close();
+    fixture.joined([0]);
+    await closing;
+    expect(server.partitions().size).toBe(0);
+    expect(log.filter((entry) => entry === 'resume 0')).toHaveLength(1);
+  });
+});

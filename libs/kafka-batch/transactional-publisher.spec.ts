@@ -1,0 +1,169 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Kafka, Message } from 'kafkajs';
+import protocolErrors from 'kafkajs/src/protocol/error.js';
+import { ProducerFencedError, PublishOutcomeUnknownError } from './errors.js';
+import { TransactionalPublisher } from './transactional-publisher.js';
+
+type Step = 'connect' | 'transaction' | 'sendBatch' | 'sendOffsets' | 'commit' | 'abort';
+
+const NOT_COORDINATOR = 16;
+const INVALID_PRODUCER_EPOCH = 47;
+const CONCURRENT_TRANSACTIONS = 51;
+
+/** A producer by hand: `log` holds what was asked of it, `failures` what the next calls of a step throw. */
+class Fixture {
+  readonly log: string[] = [];
+  readonly sent: { topic: string; messages: Message[] }[][] = [];
+  readonly failures = new Map<Step, Error[]>();
+
+  readonly kafka = {
+    producer: () => ({
+      connect: () => this.#call('connect'),
+      disconnect: () => {
+        this.log.push('disconnect');
+        return Promise.resolve();
+      },
+      transaction: async () => {
+        await this.#call('transaction');
+        return this.#transaction();
+      },
+    }),
+  } as unknown as Kafka;
+
+  async open(): Promise<TransactionalPublisher> {
+    const publisher = await TransactionalPublisher.open({
+      kafka: this.kafka,
+      transactionalId: 't',
+    });
+    this.log.length = 0;
+    return publisher;
+  }
+
+  fail(step: Step, ...errors: (Error | number)[]): void {
+    const list = errors.map((error) =>
+      error instanceof Error ? error : protocolErrors.createErrorFromCode(error),
+    );
+    this.failures.set(step, list);
+  }
+
+  #transaction() {
+    return {
+      sendBatch: ({
+        topicMessages,
+      }: {
+        topicMessages: { topic: string; messages: Message[] }[];
+      }) => {
+        this.sent.push(topicMessages);
+        return this.#call('sendBatch');
+      },
+      sendOffsets: () => this.#call('sendOffsets'),
+      commit: () => this.#call('commit'),
+      abort: () => this.#call('abort'),
+    };
+  }
+
+  #call(step: Step): Promise<void> {
+    this.log.push(step);
+    const failure = this.failures.get(step)?.shift();
+    return failure === undefined ? Promise.resolve() : Promise.reject(failure);
+  }
+}
+
+const publication = (count: number) => ({
+  records: [
+    {
+      topic: 'results',
+      partition: 3,
+      messages: Array.from({ length: count }, (_, index) => ({ value: String(index) })),
+    },
+  ],
+  offset: { groupId: 'g', topic: 'in', partition: 3, offset: 7 },
+});
+
+describe('TransactionalPublisher', () => {
+  it('fences with an empty transaction before it is handed out', async () => {
+    const fixture = new Fixture();
+    await TransactionalPublisher.open({ kafka: fixture.kafka, transactionalId: 't' });
+    expect(fixture.log).toEqual(['connect', 'transaction', 'abort']);
+  });
+
+  it.each(['connect', 'transaction'] as const)(
+    'leaves no connection open when %s fails',
+    async (step) => {
+      const fixture = new Fixture();
+      fixture.fail(step, new Error('Kafka is away'));
+      await expect(fixture.open()).rejects.toThrow('Kafka is away');
+      expect(fixture.log.at(-1)).toBe('disconnect');
+    },
+  );
+
+  it('sends in chunks, names the partition on every message, and sends the position last', async () => {
+    const fixture = new Fixture();
+    await (await fixture.open()).publish(publication(4_500));
+    expect(fixture.log).toEqual([
+      'transaction',
+      ...Array(3).fill('sendBatch'),
+      'sendOffsets',
+      'commit',
+    ]);
+    const messages = fixture.sent.flatMap((round) => round.flatMap((topic) => topic.messages));
+    expect(fixture.sent.map(([topic]) => topic?.messages.length)).toEqual([2_000, 2_000, 500]);
+    expect(messages.map(({ value }) => value)).toEqual(
+      publication(4_500).records[0]?.messages.map(({ value }) => value),
+    );
+    expect(messages.every(({ partition }) => partition === 3)).toBe(true);
+  });
+
+  it('asks again while the coordinator is busy or moves, and commits once', async () => {
+    const fixture = new Fixture();
+    const publisher = await fixture.open();
+    fixture.fail('sendOffsets', CONCURRENT_TRANSACTIONS, NOT_COORDINATOR, CONCURRENT_TRANSACTIONS);
+    await publisher.publish(publication(1));
+    expect(fixture.log).toEqual([
+      'transaction',
+      'sendBatch',
+      ...Array(4).fill('sendOffsets'),
+      'commit',
+    ]);
+  });
+
+  it('says that the outcome is unknown after a failed commit, keeps the cause, and never goes on', async () => {
+    const fixture = new Fixture();
+    const publisher = await fixture.open();
+    const lost = new Error('the connection was closed');
+    fixture.fail('commit', lost);
+    const failure = publisher.publish(publication(1));
+    await expect(failure).rejects.toBeInstanceOf(PublishOutcomeUnknownError);
+    await expect(failure).rejects.toMatchObject({ cause: lost });
+    const asked = fixture.log.length;
+    await expect(publisher.publish(publication(1))).rejects.toBeInstanceOf(
+      PublishOutcomeUnknownError,
+    );
+    expect(fixture.log).toHaveLength(asked);
+    expect(fixture.log).not.toContain('abort');
+  });
+
+  it.each(['sendBatch', 'sendOffsets'] as const)(
+    'aborts and never commits when %s fails, and tells that error even if it can not abort',
+    async (step) => {
+      const fixture = new Fixture();
+      const publisher = await fixture.open();
+      const first = new Error('the first failure');
+      fixture.fail(step, first);
+      fixture.fail('abort', new Error('the second failure'));
+      await expect(publisher.publish(publication(1))).rejects.toMatchObject({ cause: first });
+      expect(fixture.log.at(-1)).toBe('abort');
+      expect(fixture.log).not.toContain('commit');
+    },
+  );
+
+  it.each(['sendBatch', 'sendOffsets', 'commit'] as const)(
+    'tells of fencing when %s is refused for an old epoch',
+    async (step) => {
+      const fixture = new Fixture();
+      const publisher = await fixture.open();
+      fixture.fail(step, INVALID_PRODUCER_EPOCH);
+      await expect(publisher.publish(publication(1))).rejects.toBeInstanceOf(ProducerFencedError);
+    },
+  );
+});
