@@ -7,3 +7,6 @@ export * from './resolve-event.js';
 export * from './sort-key.js';
 export * from './state.js';
 export * from './view.js';
+export * from './windows.js';
+export { boardInputs, columnInputs } from './column-values.js';
+export type { EventRejection, EventRejectionCode } from './rejected.js';

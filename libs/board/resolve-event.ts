@@ -1,8 +1,8 @@
-import { parseDecimal } from './decimal.js';
-import type { BoardDefinition, Column } from './definition.js';
+import { columnValues } from './column-values.js';
+import type { BoardDefinition } from './definition.js';
+import { Rejected, type EventRejection } from './rejected.js';
 import { EARLIEST_TIME, LATEST_TIME } from './sort-key.js';
-import { sortDirection } from './state.js';
-import { viewsOf } from './view.js';
+import { MOST_VIEWS_OF_AN_EVENT, viewsOf, type Attributes, type ResolvedView } from './view.js';
 
 /** What a board needs of a score event. Numbers are decimal texts, times ms since 1970. */
 export interface ScoreInput {
@@ -10,7 +10,8 @@ export interface ScoreInput {
   readonly delta?: string;
   readonly deltas?: Readonly<Record<string, string>>;
   readonly occurredAt?: number;
-  readonly attributes: Readonly<Record<string, string>>;
+  readonly eventId?: string;
+  readonly attributes: Attributes;
 }
 
 /** An event in a board's own terms: a value per column in sort direction (null: not given), and the views it moves. */
@@ -18,24 +19,10 @@ export interface ResolvedEvent {
   readonly playerId: string;
   readonly occurredAt: number;
   readonly values: readonly (number | null)[];
-  readonly views: readonly string[];
+  readonly views: readonly ResolvedView[];
+  /** Only where the board drops duplicates. */
+  readonly eventId?: string;
 }
-
-/** Why a board can't take an event that is well-formed in itself. */
-export interface EventRejection {
-  readonly code: EventRejectionCode;
-  readonly detail: string;
-}
-export type EventRejectionCode =
-  | 'UNKNOWN_COLUMN'
-  | 'MISSING_COLUMN'
-  | 'DELTA_NEEDS_ONE_COLUMN'
-  | 'MISSING_DIMENSION'
-  | 'INVALID_NUMBER'
-  | 'TOO_MANY_DECIMALS'
-  | 'OUT_OF_RANGE'
-  | 'INVALID_TIME'
-  | 'TOO_FAR_AHEAD';
 
 export type EventResolution =
   | { readonly ok: true; readonly event: ResolvedEvent }
@@ -51,27 +38,19 @@ export function resolveEvent(
   recordTimestamp: number,
 ): EventResolution {
   try {
-    return {
-      ok: true,
-      event: {
-        playerId: input.playerId,
-        occurredAt: eventTime(definition, input, recordTimestamp),
-        values: columnValues(definition, input),
-        views: eventViews(definition, input),
-      },
+    const occurredAt = eventTime(definition, input, recordTimestamp);
+    const { playerId, eventId } = input;
+    const event = {
+      playerId,
+      occurredAt,
+      values: columnValues(definition, input),
+      views: eventViews(definition, input, occurredAt),
     };
+    const deduplicated = definition.deduplicateMs !== undefined && eventId !== undefined;
+    return { ok: true, event: deduplicated ? { ...event, eventId } : event };
   } catch (error) {
     if (error instanceof Rejected) return { ok: false, rejection: error.rejection };
     throw error;
-  }
-}
-
-/** Carries a rejection out of the helpers below; never leaves this file. */
-class Rejected extends Error {
-  readonly rejection: EventRejection;
-  constructor(code: EventRejectionCode, detail: string) {
-    super(detail);
-    this.rejection = { code, detail };
   }
 }
 
@@ -98,68 +77,20 @@ function checkedTimestamp(timestamp: number): number {
   );
 }
 
-function columnValues(
+function eventViews(
   definition: BoardDefinition,
-  { delta, deltas }: ScoreInput,
-): (number | null)[] {
-  const { board, columns } = definition;
-  const given = deltas ?? onlyColumn(definition, delta);
-  const unknown = Object.keys(given).find(
-    (name) => !columns.some((column) => column.name === name),
-  );
-  if (unknown !== undefined)
-    throw new Rejected(
-      'UNKNOWN_COLUMN',
-      `board "${board}" has no column ${JSON.stringify(unknown)}; it has ${names(columns)}`,
-    );
-  return columns.map((column) =>
-    columnValue(board, column, Object.hasOwn(given, column.name) ? given[column.name] : undefined),
-  );
-}
-
-function onlyColumn({ board, columns }: BoardDefinition, delta: string | undefined) {
-  const [column, second] = columns;
-  if (delta === undefined || column === undefined || second !== undefined)
-    throw new Rejected(
-      'DELTA_NEEDS_ONE_COLUMN',
-      `board "${board}" has the columns ${names(columns)}; send "deltas" with a value for each in place of "delta"`,
-    );
-  return { [column.name]: delta };
-}
-
-function columnValue(board: string, column: Column, text: string | undefined): number | null {
-  if (text === undefined) {
-    if (column.update === 'sum') return null;
-    throw new Rejected(
-      'MISSING_COLUMN',
-      `board "${board}" keeps the ${column.update} of "${column.name}", so every event needs it`,
-    );
-  }
-  const parsed = parseDecimal(text, column.decimals);
-  if (parsed.ok) return sortDirection(column, parsed.minor);
-  const value = `column "${column.name}" of board "${board}": ${JSON.stringify(text.slice(0, 80))}`;
-  switch (parsed.reason) {
-    case 'NOT_A_DECIMAL':
-      throw new Rejected('INVALID_NUMBER', `${value} is not a decimal number such as 12 or -0.5`);
-    case 'TOO_MANY_DECIMALS':
-      throw new Rejected(
-        'TOO_MANY_DECIMALS',
-        `${value} has more decimals than the column's ${column.decimals}`,
-      );
-    case 'OUT_OF_RANGE':
-      throw new Rejected('OUT_OF_RANGE', `${value} is beyond +-(2^53-1) minor units`);
-  }
-}
-
-function eventViews(definition: BoardDefinition, { attributes }: ScoreInput): string[] {
-  const found = viewsOf(definition, attributes);
+  { attributes }: ScoreInput,
+  occurredAt: number,
+): readonly ResolvedView[] {
+  const found = viewsOf(definition, attributes, occurredAt);
   if (found.ok) return found.views;
+  if ('missing' in found)
+    throw new Rejected(
+      'MISSING_DIMENSION',
+      `board "${definition.board}" ranks by the attribute "${found.missing}", which the event lacks`,
+    );
   throw new Rejected(
-    'MISSING_DIMENSION',
-    `board "${definition.board}" ranks by the attribute "${found.missing}", which the event lacks`,
+    'TOO_MANY_VIEWS_OF_AN_EVENT',
+    `the event would move more than ${MOST_VIEWS_OF_AN_EVENT} views of board "${definition.board}"; send fewer values in its attributes`,
   );
-}
-
-function names(columns: readonly Column[]): string {
-  return columns.map(({ name }) => name).join(', ');
 }
