@@ -9,7 +9,11 @@
  * | `<prefix>:{<shard>}:published` | hash | partition -> published position, as last heard from Kafka |
  * | `<prefix>:{<shard>}:outbox:<partition>` | zset | verdicts by offset, from the published position on |
  * | `<prefix>:{<shard>}:definitions` | hash | generation -> JSON of its definition |
+ * | `<prefix>:{<shard>}:leaders:<board>` | hash | view -> top N as last reported, with its version |
  * | `<prefix>:{<shard>}:<generation>:views` | hash | view -> view version |
+ * | `<prefix>:{<shard>}:<generation>:expiries` | zset | view -> ms of the event clock at which it expires; only those that do |
+ * | `<prefix>:{<shard>}:<generation>:facts` | hash | `clock`, `clock:<partition>` (ms), `expired`, `duplicates` (events) |
+ * | `<prefix>:{<shard>}:<generation>:event-ids:<partition>` | zset | event id and player id -> ms: see dedupe.lua |
  * | `<prefix>:{<shard>}:<generation>:ranking:<view>` | zset | member and score: see sort-key.ts in libs/board |
  * | `<prefix>:{<shard>}:<generation>:players:<view>` | hash | player id -> state: see state.ts in libs/board |
  */
@@ -40,8 +44,24 @@ export class KeySpace {
     return this.#key(shard, 'definitions');
   }
 
+  leaders(shard: number, board: string): string {
+    return this.#key(shard, `leaders:${board}`);
+  }
+
   views(shard: number, generation: string): string {
     return this.#key(shard, `${generation}:views`);
+  }
+
+  expiries(shard: number, generation: string): string {
+    return this.#key(shard, `${generation}:expiries`);
+  }
+
+  facts(shard: number, generation: string): string {
+    return this.#key(shard, `${generation}:facts`);
+  }
+
+  eventIds(shard: number, generation: string, partition: number): string {
+    return this.#key(shard, `${generation}:event-ids:${partition}`);
   }
 
   ranking(shard: number, generation: string, view: string): string {

@@ -47,7 +47,7 @@ export type ApplyOutcome =
   | { readonly status: 'rolledBack' };
 
 /** What became of one record; records without a verdict changed nothing. Complete without a definition. */
-export type Verdict = RankChangeVerdict | DeadLetterVerdict;
+export type Verdict = RankChangeVerdict | DeadLetterVerdict | LeaderChangeVerdict;
 export interface RankChangeVerdict {
   readonly kind: 'rankChange';
   readonly offset: number;
@@ -61,12 +61,37 @@ export interface DeadLetterVerdict {
   readonly detail: string;
 }
 
+/** The top of a view differs from what was last reported. */
+export interface LeaderChangeVerdict {
+  readonly kind: 'leaderChange';
+  /** The last event of the call that moved the view. */
+  readonly offset: number;
+  readonly generation: string;
+  readonly view: string;
+  readonly version: number;
+  /** The version of the last report; null when none is known. */
+  readonly since: number | null;
+  readonly top: readonly Leader[];
+  /** Player ids of the last report, in order. */
+  readonly before: readonly string[];
+}
+export interface Leader extends Placing {
+  readonly playerId: string;
+}
+
 /** A player's movement in one view. `before` is null for a player who was not in it. */
 export interface ViewChange {
   readonly view: string;
   readonly version: number;
   readonly before: Placing | null;
   readonly after: Placing;
+  /** Who was passed, from the one just behind on; missing when nobody was, or nobody asked. */
+  readonly overtook?: readonly Passed[];
+}
+export interface Passed {
+  readonly playerId: string;
+  readonly rankBefore: number;
+  readonly rankAfter: number;
 }
 export interface Placing {
   readonly rank: number;
