@@ -1,11 +1,17 @@
 import type { Redis } from 'ioredis';
-import { definitionHash, definitionText, parseDefinitionText, type BoardDefinition } from '#board';
+import {
+  canExpire,
+  definitionHash,
+  definitionText,
+  parseDefinitionText,
+  type BoardDefinition,
+} from '#board';
 import { applyArguments } from './apply-arguments.js';
 import { BoardNeedsBuildError, ShardCountError } from './errors.js';
 import type { KeySpace } from './keys.js';
 import { defineScripts } from './scripts.js';
 import { shardOf } from './shard.js';
-import type { ApplyCall, ApplyOutcome, LiveBoard } from './types.js';
+import type { ApplyCall, ApplyOutcome, BoardFacts, LiveBoard, Verdict } from './types.js';
 import { parseVerdict } from './verdict-text.js';
 
 /** What lua/apply.lua answers when it wrote nothing. */
@@ -13,6 +19,9 @@ const REFUSALS: Readonly<Record<number, ApplyOutcome>> = {
   [-1]: { status: 'generationChanged' },
   [-2]: { status: 'rolledBack' },
 };
+
+/** How many expired views one sweep removes from a board: a short script, and the next sweep goes on. */
+const MOST_SWEPT = 100;
 
 /** Writes to the boards in Redis. Every method may be repeated: a lost reply does no harm. */
 export class BoardStore {
@@ -104,7 +113,55 @@ export class BoardStore {
     return {
       status: 'applied',
       watermark: Number(watermark),
-      verdicts: verdicts.map(parseVerdict),
+      verdicts: verdicts.map(parseVerdict).sort(byOffset),
+    };
+  }
+
+  /** Gives back the memory of views that have expired, some at a time; answers how many. */
+  async sweep({ board, generation, definition }: LiveBoard): Promise<number> {
+    if (!canExpire(definition)) return 0;
+    const shard = this.shardOf(board);
+    const { keys } = this;
+    const expiries = keys.expiries(shard, generation);
+    const clock = await this.redis.hget(keys.facts(shard, generation), 'clock');
+    if (clock === null) return 0;
+    const views = await this.redis.zrange(
+      expiries,
+      '-inf',
+      clock,
+      'BYSCORE',
+      'LIMIT',
+      0,
+      MOST_SWEPT,
+    );
+    if (views.length === 0) return 0;
+    const allKeys = [
+      keys.live(shard),
+      keys.views(shard, generation),
+      keys.facts(shard, generation),
+      expiries,
+      keys.leaders(shard, board),
+      ...views.flatMap((view) => [
+        keys.ranking(shard, generation, view),
+        keys.players(shard, generation, view),
+      ]),
+    ];
+    return this.redis.ranklogSweep(allKeys.length, ...allKeys, board, generation, ...views);
+  }
+
+  /** What a live board has counted. */
+  async facts({ board, generation }: LiveBoard): Promise<BoardFacts> {
+    const key = this.keys.facts(this.shardOf(board), generation);
+    const [clock, expired, duplicates] = await this.redis.hmget(
+      key,
+      'clock',
+      'expired',
+      'duplicates',
+    );
+    return {
+      clock: clock === null || clock === undefined ? null : Number(clock),
+      expired: Number(expired ?? 0),
+      duplicates: Number(duplicates ?? 0),
     };
   }
 
@@ -116,6 +173,13 @@ export class BoardStore {
     const values = await Promise.all(shards.map(read));
     return values.map((value) => (value === null ? missing : Number(value)));
   }
+}
+
+/** Leader changes come after what the event itself brought about; one call has at most one for a view. */
+function byOffset(a: Verdict, b: Verdict): number {
+  return (
+    a.offset - b.offset || Number(a.kind === 'leaderChange') - Number(b.kind === 'leaderChange')
+  );
 }
 
 /** The live boards of all shards, from the pointers and the definitions that they point to. */

@@ -7,6 +7,7 @@ const SCRIPTS = {
   ranklogPage: 'page.lua',
   ranklogRank: 'rank-of.lua',
   ranklogRegister: 'register.lua',
+  ranklogSweep: 'sweep.lua',
 } as const;
 
 type Arguments = [numberOfKeys: number, ...keysAndArguments: (string | number)[]];
@@ -17,6 +18,7 @@ declare module 'ioredis' {
     ranklogPage(...args: Arguments): Promise<string[]>;
     ranklogRank(...args: Arguments): Promise<string[] | null>;
     ranklogRegister(...args: Arguments): Promise<string>;
+    ranklogSweep(...args: Arguments): Promise<number>;
   }
 }
 

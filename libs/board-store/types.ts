@@ -7,6 +7,16 @@ export interface LiveBoard {
   readonly definition: BoardDefinition;
 }
 
+/** What a board has counted since its generation began. */
+export interface BoardFacts {
+  /** The event clock in ms; null before the first event, and where no window has `keep`. */
+  readonly clock: number | null;
+  /** Events some or all of whose views had expired. */
+  readonly expired: number;
+  /** Events dropped by `deduplicate`. */
+  readonly duplicates: number;
+}
+
 /** What is known of one record of the log before it is applied: an event of a live board, or why it can't be one. */
 export type ApplyEntry = EventEntry | DeadLetterEntry;
 export interface EventEntry {

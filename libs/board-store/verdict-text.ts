@@ -1,23 +1,21 @@
 import { decimalColumns, type Column } from '#board';
-import type { Placing, Verdict, ViewChange } from './types.js';
+import type {
+  Leader,
+  LeaderChangeVerdict,
+  Passed,
+  Placing,
+  RankChangeVerdict,
+  Verdict,
+  ViewChange,
+} from './types.js';
 
 /** Reads a verdict as lua/verdict.lua writes it: the offset, a newline, then what became of the record. */
 export function parseVerdict(text: string): Verdict {
-  const [offset = '', kind = '', first = '', second = '', ...lines] = text.split('\n');
-  if (kind === 'deadLetter')
-    return {
-      kind,
-      offset: Number(offset),
-      code: first,
-      detail: [second, ...lines].join('\n'),
-    };
-  const columns = parseColumns(second);
-  return {
-    kind: 'rankChange',
-    offset: Number(offset),
-    generation: first,
-    changes: lines.map((line) => parseChange(line, columns)),
-  };
+  const [offset = '', kind = '', ...lines] = text.split('\n');
+  if (kind === 'change') return parseRankChange(Number(offset), lines);
+  if (kind === 'leaders') return parseLeaderChange(Number(offset), lines);
+  const [code = '', ...detail] = lines;
+  return { kind: 'deadLetter', offset: Number(offset), code, detail: detail.join('\n') };
 }
 
 /** What the reader of a verdict has to know of the columns. */
@@ -42,13 +40,60 @@ function parseColumns(text: string): readonly Column[] {
   return columns;
 }
 
-function parseChange(line: string, columns: readonly Column[]): ViewChange {
-  const [view = '', version = '', before = '', after = ''] = line.split('\t');
+function parseRankChange(offset: number, lines: readonly string[]): RankChangeVerdict {
+  const [generation = '', columnsJson = '', ...changes] = lines;
+  const columns = parseColumns(columnsJson);
+  return {
+    kind: 'rankChange',
+    offset,
+    generation,
+    changes: changes.map((line) => parseViewChange(line, columns)),
+  };
+}
+
+function parseViewChange(line: string, columns: readonly Column[]): ViewChange {
+  const [view = '', version = '', before = '', after = '', ...passed] = line.split('\t');
   return {
     view,
     version: Number(version),
     before: before === '-' ? null : parsePlacing(before, columns),
     after: parsePlacing(after, columns),
+    ...(passed.length === 0 ? {} : { overtook: passed.map(parsePassed) }),
+  };
+}
+
+/** Whoever is passed falls back by one place. */
+function parsePassed(text: string): Passed {
+  const space = text.indexOf(' ');
+  const rankAfter = Number(text.slice(0, space));
+  return { playerId: text.slice(space + 1), rankBefore: rankAfter - 1, rankAfter };
+}
+
+function parseLeaderChange(offset: number, lines: readonly string[]): LeaderChangeVerdict {
+  const [generation = '', columnsJson = '', head = '', ...report] = lines;
+  const [view = '', version = '', since = '', count = ''] = head.split('\t');
+  const columns = parseColumns(columnsJson);
+  const places = Number(count);
+  return {
+    kind: 'leaderChange',
+    offset,
+    generation,
+    view,
+    version: Number(version),
+    since: since === '-' ? null : Number(since),
+    top: report.slice(0, places).map((line, index) => parseLeader(line, index + 1, columns)),
+    before: report
+      .slice(places)
+      .filter((line) => line !== '')
+      .map((line) => line.slice(line.indexOf('\t') + 1)),
+  };
+}
+
+function parseLeader(line: string, rank: number, columns: readonly Column[]): Leader {
+  const tab = line.indexOf('\t');
+  return {
+    playerId: line.slice(tab + 1),
+    ...parsePlacing(`${rank} ${line.slice(0, tab)}`, columns),
   };
 }
 

@@ -95,3 +95,8 @@ export interface BoardDefinition {
 export function windowName(window: Window): string {
   return 'name' in window ? `${window.kind}:${window.name}` : window.kind;
 }
+
+/** Whether any view of the board ever expires. */
+export function canExpire({ windows }: Pick<BoardDefinition, 'windows'>): boolean {
+  return windows.some((window) => window.kind !== 'all' && window.keepMs !== undefined);
+}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { ResolvedView } from '#board';
 import type { ApplyEntry } from '#board-store';
 import { MOST_ENTRIES, MOST_VIEW_UPDATES, splitRuns } from './split-calls.js';
 
@@ -8,7 +9,12 @@ const event = (offset: number, views: number): { entry: ApplyEntry } => ({
     kind: 'event',
     offset,
     board: 'arena',
-    event: { playerId: 'p', occurredAt: 0, values: [1], views: Array<string>(views).fill('all') },
+    event: {
+      playerId: 'p',
+      occurredAt: 0,
+      values: [1],
+      views: Array<ResolvedView>(views).fill({ view: 'all', expiresAt: null, published: true }),
+    },
   },
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { BoardNeedsBuildError, BoardReader, BoardStore, ShardCountError } from '#board-store';
-import { arena, movements, scored, StoreFixture, T0, verdictsOf } from './fixture.js';
+import { arena, lasting, movements, scored, StoreFixture, T0, verdictsOf } from './fixture.js';
 import { startOwnRedis } from './redis-server.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
@@ -74,7 +74,7 @@ describe('an apply call that is refused writes nothing:', () => {
     ['ranking of the second view', ({ keys, live }) => keys.ranking(0, live.generation, 'all x=1')],
     ['players of the second view', ({ keys, live }) => keys.players(0, live.generation, 'all x=1')],
   ])('the key of the %s holds another type', async (_name, keyOf) => {
-    const events = [scored('a', [1], { views: ['all', 'all x=1'] })];
+    const events = [scored('a', [1], { views: lasting('all', 'all x=1') })];
     await fixture.apply(events);
     await redis.set(keyOf(fixture), 'a string');
     await expectNothingWritten(async () => {
@@ -182,7 +182,7 @@ describe('an apply call', () => {
   });
 
   it('may be as large as the design allows', async () => {
-    const views = ['all', 'all x=1', 'all y=1', 'all x=1 y=1'];
+    const views = lasting('all', 'all x=1', 'all y=1', 'all x=1 y=1');
     const events = Array.from({ length: 500 }, (_, index) =>
       scored(`player-${index % 97}`, [index % 5], { views, occurredAt: T0 + index }),
     );
@@ -293,13 +293,16 @@ describe('the ranks of an event', () => {
 
   it('are reported only for the views that changed, and a sum that overflows in one changes none', async () => {
     const max = Number.MAX_SAFE_INTEGER;
-    await fixture.apply([scored('a', [max], { views: ['all x=1'] })]);
+    await fixture.apply([scored('a', [max], { views: lasting('all x=1') })]);
     await expectOneDeadLetter(() =>
-      fixture.apply([scored('a', [1], { views: ['all', 'all x=1'] })], { from: 1 }),
+      fixture.apply([scored('a', [1], { views: lasting('all', 'all x=1') })], { from: 1 }),
     );
-    const [verdict] = await fixture.apply([scored('a', [0], { views: ['all', 'all x=1'] })], {
-      from: 2,
-    });
+    const [verdict] = await fixture.apply(
+      [scored('a', [0], { views: lasting('all', 'all x=1') })],
+      {
+        from: 2,
+      },
+    );
     expect(verdict).toMatchObject({ kind: 'rankChange', changes: [{ view: 'all', before: null }] });
   });
 

@@ -1,4 +1,4 @@
-import type { BoardDefinition, ResolvedEvent } from '#board';
+import type { BoardDefinition, ResolvedEvent, ResolvedView } from '#board';
 import {
   BoardStore,
   type ApplyCall,
@@ -16,10 +16,19 @@ export const arena: BoardDefinition = {
   board: 'arena',
   columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],
   ties: 'earliest',
-  windows: ['all'],
+  timeZone: 'UTC',
+  windows: [{ kind: 'all' }],
+  late: 'deadLetter',
   dimensions: [[]],
+  maxViews: 10_000,
   maxAheadMs: 0,
+  publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
 };
+
+/** Views that never expire and are published. */
+export function lasting(...views: string[]): ResolvedView[] {
+  return views.map((view) => ({ view, expiresAt: null, published: true }));
+}
 
 /** A player's points, in the words of people: an event of a board whose columns are all descending. */
 export function scored(
@@ -31,7 +40,7 @@ export function scored(
     playerId,
     occurredAt: T0,
     values: points.map((value) => 0 - value),
-    views: ['all'],
+    views: lasting('all'),
     ...fields,
   };
 }
@@ -93,9 +102,9 @@ export function verdictsOf(outcome: ApplyOutcome): readonly Verdict[] {
 /** `before -> after` of the rank in each change, for short comparisons: `- -> 1 (1)`. */
 export function movements(verdicts: readonly Verdict[]): string[] {
   return verdicts.flatMap((verdict) =>
-    verdict.kind === 'deadLetter'
-      ? [verdict.code]
-      : verdict.changes.map(({ before, after }) => `${place(before)} -> ${place(after)}`),
+    verdict.kind === 'rankChange'
+      ? verdict.changes.map(({ before, after }) => `${place(before)} -> ${place(after)}`)
+      : [verdict.kind === 'deadLetter' ? verdict.code : `top ${verdict.top.length}`],
   );
 }
 

@@ -1,0 +1,33 @@
+-- Event ids that count once within a span of event time; for boards that ask for it. One set a board and partition:
+-- event id, newline, player id -> time of the event that was let through. The clock is the latest time of the board's
+-- events in this partition, so the verdict follows from the partition's log alone.
+
+local function remembered_from(board)
+  return board.partition_clock - board.span
+end
+
+local function load_event_id(entry)
+  local board, id = entry.board, entry.event_id
+  if id and board.seen[id] == nil then
+    board.seen[id] = tonumber(redis.call('ZSCORE', board.event_ids, id)) or false
+  end
+end
+
+-- Moves the clock. An event at the edge of the span or before it is neither dropped nor remembered.
+local function is_duplicate(entry)
+  local board, id = entry.board, entry.event_id
+  board.partition_clock = math.max(board.partition_clock or entry.time, entry.time)
+  if not id or entry.time <= remembered_from(board) then return false end
+  local seen = board.seen[id]
+  if seen and seen > remembered_from(board) then
+    board.duplicates = board.duplicates + 1
+    return true
+  end
+  board.seen[id] = entry.time
+  redis.call('ZADD', board.event_ids, entry.time, id)
+  return false
+end
+
+local function forget_event_ids(board)
+  redis.call('ZREMRANGEBYSCORE', board.event_ids, '-inf', string.format('%.0f', remembered_from(board)))
+end
