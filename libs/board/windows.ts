@@ -44,8 +44,9 @@ export function parseWindow(
 ): { window: Window; instance: WindowInstance } | undefined {
   for (const [index, window] of definition.windows.entries()) {
     const time = timeWithin(window, text, definition.timeZone);
-    if (time === undefined || time < EARLIEST_TIME || time > LATEST_TIME) continue;
-    const instance = findersOf(definition)[index]?.at(time);
+    if (time === undefined) continue;
+    const within = Math.min(Math.max(time, EARLIEST_TIME), LATEST_TIME);
+    const instance = findersOf(definition)[index]?.at(within);
     if (instance?.text === text) return { window, instance };
   }
   return undefined;
@@ -121,13 +122,16 @@ function calendarSpan(kind: CalendarWindow, time: number, timeZone: string): Spa
   const date = Temporal.Instant.fromEpochMilliseconds(time)
     .toZonedDateTimeISO(timeZone)
     .toPlainDate();
-  const first = firstDay(kind, date);
   // The first instant of a day is not always midnight, and it may be the earlier one of two.
   const start = (day: Temporal.PlainDate) => day.toZonedDateTime(timeZone).epochMilliseconds;
+  const after = (day: Temporal.PlainDate) => day.add({ [`${kind}s`]: 1 });
+  let first = firstDay(kind, date);
+  // A clock that goes back over midnight shows the old date again, but the new one has begun.
+  while (start(after(first)) <= time) first = after(first);
   return {
     text: `${kind}:${calendarText(kind, first)}`,
     start: Math.max(start(first), EARLIEST_TIME),
-    end: Math.min(start(first.add({ [`${kind}s`]: 1 })), END_OF_TIME),
+    end: Math.min(start(after(first)), END_OF_TIME),
   };
 }
 
