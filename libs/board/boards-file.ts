@@ -20,7 +20,7 @@ interface BoardsFile {
     {
       columns: Column[];
       ties: Ties;
-      windows: Window[];
+      windows: Window['kind'][];
       dimensions: string[][];
       maxAhead: ms.StringValue;
     }
@@ -48,11 +48,20 @@ export function parseBoardsFile(text: string, fileName: string): BoardDefinition
     ),
   );
   if (problems.length > 0) throw new BoardsFileError(problems);
-  return Object.entries(content.boards).map(([board, { maxAhead, ...rest }]) => ({
-    board,
-    ...rest,
-    maxAheadMs: ms(maxAhead),
-  }));
+  return Object.entries(content.boards).map(
+    ([board, { columns, ties, windows, dimensions, maxAhead }]) => ({
+      board,
+      columns,
+      ties,
+      timeZone: 'UTC',
+      windows: windows.map((kind) => ({ kind }) as Window),
+      late: 'deadLetter',
+      dimensions,
+      maxViews: 10_000,
+      maxAheadMs: ms(maxAhead),
+      publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
+    }),
+  );
 }
 
 function parseYaml(text: string, fileName: string): unknown {

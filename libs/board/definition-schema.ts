@@ -1,4 +1,6 @@
-import { ORDERS, TIES, UPDATES, WINDOWS } from './definition.js';
+import { CALENDAR_WINDOWS, ORDERS, TIES, UPDATES } from './definition.js';
+
+const WINDOWS = ['all', ...CALENDAR_WINDOWS];
 
 /** Every `description` completes "use ...": it is what an error says is allowed. */
 const attributeName = {

@@ -3,20 +3,7 @@ import type { BoardDefinition } from './definition.js';
 
 /** The one JSON text of a definition: the same fields in the same order, so equal definitions have equal texts. */
 export function definitionText(definition: BoardDefinition): string {
-  const { board, columns, ties, windows, dimensions, maxAheadMs } = definition;
-  return JSON.stringify({
-    board,
-    columns: columns.map(({ name, update, order, decimals }) => ({
-      name,
-      update,
-      order,
-      decimals,
-    })),
-    ties,
-    windows,
-    dimensions,
-    maxAheadMs,
-  });
+  return JSON.stringify(definition);
 }
 
 /** The definition of a text that definitionText wrote. */
