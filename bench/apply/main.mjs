@@ -1,0 +1,86 @@
+// @ts-check
+// `npm run bench:apply -- [--players N] [--json]`: the apply script beside pipelined ZINCRBY through the same client, in one run.
+import { parseArgs } from 'node:util';
+import { Redis } from 'ioredis';
+import { parseBoardsFile } from '#board';
+import { measureCounter, measureRanklog } from './measure.mjs';
+
+const EVENTS_EACH = 50_000;
+
+const { values } = parseArgs({
+  options: {
+    players: { type: 'string', default: '100000' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const players = Number(values.players);
+if (!Number.isInteger(players) || players < 1_000 || players > 1_000_000)
+  throw new Error(`--players ${values.players}: use a whole number from 1000 to 1000000`);
+
+/** @type {{ views: number, columns: number, publish?: string }[]} */
+const CASES = [
+  ...[1, 2, 4, 8].map((views) => ({ views, columns: 1 })),
+  ...[2, 3, 4].map((columns) => ({ views: 1, columns })),
+  { views: 4, columns: 4 },
+  { views: 1, columns: 1, publish: '{ rankChanges: none }' },
+  { views: 1, columns: 1, publish: '{ rankChanges: moved }' },
+  { views: 1, columns: 1, publish: '{ overtook: 3, leaders: 10 }' },
+];
+
+const redis = new Redis(process.env['REDIS_URL'] ?? '');
+try {
+  const rows = [];
+  for (const one of CASES) rows.push(await measureCase(one));
+  if (values.json) console.log(JSON.stringify({ players, events: EVENTS_EACH, rows }));
+} finally {
+  redis.disconnect();
+}
+
+/** @param {(typeof CASES)[number]} one */
+async function measureCase({ views, columns, publish = '{}' }) {
+  const size = { players, events: EVENTS_EACH };
+  const counter = await measureCounter(redis, { ...size, views });
+  const ranklog = await measureRanklog(redis, {
+    ...size,
+    definition: define(views, columns, publish),
+  });
+  const row = {
+    views,
+    columns,
+    publish,
+    rate: Math.round(ranklog.rate),
+    counterRate: Math.round(counter.rate),
+    speed: Number((ranklog.rate / counter.rate).toFixed(2)),
+    bytes: Math.round(ranklog.bytes / views),
+    counterBytes: Math.round(counter.bytes / views),
+    memory: Number((ranklog.bytes / counter.bytes).toFixed(2)),
+  };
+  if (!values.json) print(row);
+  return row;
+}
+
+/** @param {Awaited<ReturnType<typeof measureCase>>} row */
+function print(row) {
+  const what = `${row.views} view(s), ${row.columns} column(s)${row.publish === '{}' ? '' : `, publish: ${row.publish}`}`;
+  console.log(
+    `${what.padEnd(62)} ${row.rate} events/s, ${row.speed} of ZINCRBY (${row.counterRate}); ` +
+      `${row.bytes} bytes a player and view, ${row.memory} of the plain ZSET (${row.counterBytes})`,
+  );
+}
+
+/**
+ * Columns beyond the first are sums, too; views beyond the first come from one attribute each.
+ * @param {number} views @param {number} columns @param {string} publish
+ */
+function define(views, columns, publish) {
+  const names = Array.from({ length: columns }, (_, index) => `{ name: column${index} }`);
+  const dimensions = Array.from({ length: views }, (_, index) =>
+    index === 0 ? '[]' : `[a${index}]`,
+  );
+  const [definition] = parseBoardsFile(
+    `boards: { bench: { columns: [${names.join()}], dimensions: [${dimensions.join()}], publish: ${publish} } }`,
+    'bench',
+  );
+  if (definition === undefined) throw new Error('the bench has no board');
+  return definition;
+}

@@ -1,0 +1,14 @@
+// @ts-check
+// `node bench/run.mjs NAME [options]`: builds, finds or starts Kafka and Redis, and runs bench/NAME/main.mjs.
+import {
+  ensureBuild,
+  ensureDependencies,
+  runNode,
+  serverEnvironment,
+} from '../scripts/with-setup.mjs';
+
+const [name = '', ...options] = process.argv.slice(2);
+await ensureDependencies();
+await ensureBuild();
+const env = await serverEnvironment({ start: true });
+await runNode([new URL(`./${name}/main.mjs`, import.meta.url).pathname, ...options], env);
