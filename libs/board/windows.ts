@@ -168,48 +168,46 @@ function padded(value: number, digits: number): string {
 
 type Interval = Extract<Window, { kind: 'interval' }>;
 
-/** How many times of a cron expression to go back before going forward: more than one clock change can blur. */
-const STEPS_BACK = 4;
-
 /**
- * From one time of the expression to the next. Only steps forward count: going back, cron-parser finds both times of an
- * hour that comes twice, going forward it finds one.
+ * From one time of the expression to the next. The expression speaks of a clock's face, so cron-parser steps in UTC,
+ * whose clock never changes (in other zones it may find a time twice, not at all, or give up); the zone then says when
+ * the face first shows that time, or passes over it.
  */
 function intervalAt(
   { name, cron, start }: Interval,
   time: number,
   timeZone: string,
 ): Span | undefined {
-  if (time < start) return undefined;
-  const next = cronTimes(cron, timeZone, anchor(cron, timeZone, time, start));
-  let first = next();
-  if (first > time) return undefined;
+  const face = CronExpressionParser.parse(cron, {
+    tz: 'UTC',
+    currentDate: new Date(shownAt(time, timeZone) + 1),
+  });
+  if (!face.hasPrev()) return undefined;
+  let first = firstShown(face.prev().getTime(), timeZone);
+  const next = () => (face.hasNext() ? firstShown(face.next().getTime(), timeZone) : Infinity);
   let end = next();
   while (end <= time) [first, end] = [end, next()];
+  if (first < start) return undefined;
   const at = Temporal.Instant.fromEpochMilliseconds(first).toString();
   return { text: `interval:${name}@${at}`, start: first, end: Math.min(end, END_OF_TIME) };
 }
 
-/** A moment some fires before the time, never one before the start: counting begins after it. */
-function anchor(cron: string, timeZone: string, time: number, start: number): number {
-  const back = CronExpressionParser.parse(cron, {
-    tz: timeZone,
-    currentDate: new Date(time),
-    startDate: new Date(start - 1),
-  });
-  let at = time;
-  try {
-    for (let step = 0; step < STEPS_BACK; step++) at = back.prev().getTime();
-    return at - 1;
-  } catch {
-    return start - 1; // fewer times since the start
-  }
+/** What the zone's clock shows at a time; given, like all times on its face, in ms as if it were in UTC. */
+function shownAt(time: number, timeZone: string): number {
+  const { offsetNanoseconds } =
+    Temporal.Instant.fromEpochMilliseconds(time).toZonedDateTimeISO(timeZone);
+  return time + Math.round(offsetNanoseconds / 1e6);
 }
 
-/** Times of a cron expression after a moment, in ms; Infinity when there are no more. */
-function cronTimes(cron: string, timeZone: string, after: number): () => number {
-  const forward = CronExpressionParser.parse(cron, { tz: timeZone, currentDate: new Date(after) });
-  return () => (forward.hasNext() ? forward.next().getTime() : Infinity);
+/** When the zone's clock first shows a time, or jumps over it: later on the face is never earlier in time. */
+function firstShown(face: number, timeZone: string): number {
+  const plain = Temporal.Instant.fromEpochMilliseconds(face)
+    .toZonedDateTimeISO('UTC')
+    .toPlainDateTime();
+  const zoned = plain.toZonedDateTime(timeZone, { disambiguation: 'earlier' });
+  const skipped = !zoned.toPlainDateTime().equals(plain);
+  const at = skipped ? zoned.getTimeZoneTransition('next') : zoned;
+  return (at ?? zoned).epochMilliseconds;
 }
 
 /** A time within the instance that a text may name; undefined when it is no text of this window. */
