@@ -1,0 +1,167 @@
+import { describe, expect, it } from '@jest/globals';
+import type { BoardDefinition } from './definition.js';
+import { MalformedViewError } from './view.js';
+import { NoInstanceError, NoSuchViewError, readableView, viewToRead } from './window-of-read.js';
+
+const DAY_MS = 86_400_000;
+const board: BoardDefinition = {
+  board: 'arena',
+  columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],
+  ties: 'earliest',
+  timeZone: 'Europe/Paris',
+  windows: [
+    { kind: 'all' },
+    { kind: 'day' },
+    { kind: 'week', keepMs: DAY_MS },
+    { kind: 'month' },
+    { kind: 'year' },
+    {
+      kind: 'season',
+      name: 'spring',
+      from: Date.parse('2026-03-01T00:00Z'),
+      to: Date.parse('2026-06-01T00:00Z'),
+    },
+    {
+      kind: 'interval',
+      name: 'previous',
+      cron: '0 18 * * 5',
+      start: Date.parse('2026-11-01T00:00Z'),
+    },
+  ],
+  late: 'deadLetter',
+  dimensions: [[], ['league', 'season']],
+  maxViews: 10_000,
+  maxAheadMs: 0,
+  publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
+};
+
+/** 01:30 on Monday 2027-01-04 in Paris, still Sunday in UTC. */
+const NIGHT = Date.parse('2027-01-04T00:30:00+01:00');
+const view = (window: string, at = NIGHT) => viewToRead(board, { window, where: [] }, at).view;
+
+describe('the window that a reader means', () => {
+  it.each([
+    ['all', 'all'],
+    ['day', 'day:2027-01-04'],
+    ['day:current', 'day:2027-01-04'],
+    ['day:previous', 'day:2027-01-03'],
+    ['day:2026-02-28', 'day:2026-02-28'],
+    ['week', 'week:2027-W01'],
+    ['week:current', 'week:2027-W01'],
+    ['week:previous', 'week:2026-W53'],
+    ['week:2026-W53', 'week:2026-W53'],
+    ['month:previous', 'month:2026-12'],
+    ['year:current', 'year:2027'],
+    ['year:previous', 'year:2026'],
+    ['season:spring', 'season:spring'],
+    ['interval:previous', 'interval:previous@2027-01-01T17:00:00Z'],
+    ['interval:previous@current', 'interval:previous@2027-01-01T17:00:00Z'],
+    ['interval:previous@previous', 'interval:previous@2026-12-25T17:00:00Z'],
+    ['interval:previous@2026-11-20T17:00:00Z', 'interval:previous@2026-11-20T17:00:00Z'],
+  ])('%s is %s', (asked, expected) => {
+    expect(view(asked)).toBe(expected);
+  });
+
+  it('changes with the clock of the zone, at the instant at which the window ends', () => {
+    const midnight = Date.parse('2026-10-26T00:00:00+01:00');
+    expect([view('day', midnight - 1), view('day', midnight)]).toEqual([
+      'day:2026-10-25',
+      'day:2026-10-26',
+    ]);
+    // The day that ends is one of 25 hours.
+    expect(view('day:previous', midnight + DAY_MS - 1)).toBe('day:2026-10-25');
+    expect(view('day', midnight - 25 * 3_600_000)).toBe('day:2026-10-25');
+    expect(view('day', midnight - 25 * 3_600_000 - 1)).toBe('day:2026-10-24');
+  });
+
+  it('expires as the window says', () => {
+    const expiry = (window: string) => viewToRead(board, { window, where: [] }, NIGHT).expiresAt;
+    expect(expiry('day')).toBeNull();
+    expect(expiry('week:2026-W47')).toBe(Date.parse('2026-11-24T00:00:00+01:00'));
+  });
+
+  it.each([
+    ['an interval that has not begun', 'interval:previous', '2026-11-05T00:00:00Z'],
+    ['the one before the first', 'interval:previous@previous', '2026-11-06T17:00:00Z'],
+    ['a year before the first', 'year:previous', '0001-06-01T00:00:00Z'],
+  ])('may be none: %s', (_, window, time) => {
+    const at = Date.parse(time);
+    expect(() => view(window, at)).toThrow(
+      expect.objectContaining({ constructor: NoInstanceError, board: 'arena', window, at }),
+    );
+  });
+
+  // prettier-ignore
+  it.each([
+    'al', 'weak', 'week:2026-W54', 'week:2026-47', 'day:2026-02-29', 'day:previous ', 'all:current', 'season:summer',
+    'season:spring:current', 'interval:previous:current', 'interval:previous@2026-11-20T18:00:00Z', 'hour', '',
+  ])('%j is none of the board, and the error says what may be written', (window) => {
+    expect(() => view(window)).toThrow(
+      expect.objectContaining({
+        constructor: NoSuchViewError,
+        board: 'arena',
+        asked: window,
+        known: expect.arrayContaining([
+          'all', 'day', 'week:current', 'week:previous', 'month:2026-11', 'season:spring', 'interval:previous@previous',
+        ]),
+      }),
+    );
+  });
+});
+
+describe('the dimensions that a reader means', () => {
+  const where = [
+    ['season', '1 a'],
+    ['league', 'en'],
+  ] as const;
+
+  it('come in any order', () => {
+    expect(viewToRead(board, { window: 'all', where }, NIGHT).view).toBe(
+      'all league=en season=1%20a',
+    );
+    expect(readableView(board, 'week:2026-W47 season=1%20a league=en')).toEqual({
+      view: 'week:2026-W47 league=en season=1%20a',
+      expiresAt: Date.parse('2026-11-24T00:00:00+01:00'),
+    });
+  });
+
+  it.each([
+    [[['league', 'en']]],
+    [[...where, ['league', 'en']]],
+    [
+      [
+        ['league', 'en'],
+        ['league', 'fr'],
+      ],
+    ],
+    [
+      [
+        ['league', 'en'],
+        ['seasn', '1'],
+      ],
+    ],
+  ] as [[string, string][]][])('are one of the combinations: %j is none', (given) => {
+    expect(() => viewToRead(board, { window: 'all', where: given }, NIGHT)).toThrow(
+      expect.objectContaining({ constructor: NoSuchViewError, known: ['league and season'] }),
+    );
+  });
+
+  it('may not be left out where there is no overall ranking', () => {
+    const split = { ...board, dimensions: [['league']] };
+    expect(() => viewToRead(split, { window: 'all', where: [] }, NIGHT)).toThrow(
+      'has no overall ranking; it is ranked: league',
+    );
+  });
+});
+
+describe('the text of a view that is read', () => {
+  it('names its window absolutely', () => {
+    expect(() => readableView(board, 'week')).toThrow(NoSuchViewError);
+    expect(() => readableView(board, 'week:previous')).toThrow(NoSuchViewError);
+    expect(readableView(board, 'all')).toEqual({ view: 'all', expiresAt: null });
+  });
+
+  it('is in the one spelling of views', () => {
+    expect(() => readableView(board, 'all  league=en')).toThrow(MalformedViewError);
+  });
+});
