@@ -20,24 +20,32 @@ export const DEAD_LETTER_CODES = {
   INVALID_TIME:
     'occurredAt is no RFC 3339 time with a zone in the years 0001 to 9999. Send one such as 2026-11-20T09:00:00.123Z.',
   INVALID_ATTRIBUTES:
-    'attributes is no object of strings. Send names as ids and values as strings of 1 to 256 bytes, numbers too.',
+    'attributes is no object of strings and lists of strings. Send names as ids, values as strings of 1 to 256 bytes, numbers too, and up to 64 of them in a list.',
   UNKNOWN_BOARD: 'No live board has this name. Add it to the boards file, or mend the name.',
   UNKNOWN_COLUMN:
-    'deltas names a column that the board does not have. Mend the name, or add the column to the board.',
+    'deltas has a name that no column of the board takes. Mend the name, or add a column that takes it.',
   MISSING_COLUMN:
     'A column that keeps the best or the latest value is not in the event. Send it in every event.',
   DELTA_NEEDS_ONE_COLUMN:
-    'delta is for boards of one column. Send deltas with a value for each column.',
+    'delta is for boards with one input. Send deltas with a value for each input.',
   MISSING_DIMENSION:
     'The event lacks an attribute that the board is ranked by. Send all attributes of its dimensions.',
   TOO_MANY_DECIMALS:
     'A value has more decimals than its column. Round it before sending, or give the column more decimals.',
   OUT_OF_RANGE:
     'A value is beyond +-(2^53-1) minor units of its column. Send a smaller one, or give the column fewer decimals.',
+  OUT_OF_BOUNDS:
+    'The event brings a column less than its min or more than its max. Mend the event, or widen the bounds of the column.',
   SUM_OUT_OF_RANGE:
     'The sum of a column would leave +-(2^53-1) minor units, so the event changed nothing. Give the column fewer decimals, or start a new board.',
   TOO_FAR_AHEAD:
     "occurredAt lies further after the record's timestamp than maxAhead of the board. Mend the producer's clock.",
+  WINDOW_EXPIRED:
+    'The event came late: all views that it would move have expired. Send events sooner, give the windows a longer keep, or let the board count such events (late: count).',
+  TOO_MANY_VIEWS:
+    'The event would make more views than maxViews of the board, so it changed nothing. Look for bad values in its attributes, or raise maxViews.',
+  TOO_MANY_VIEWS_OF_AN_EVENT:
+    'The event would move more than 256 views of the board. Send fewer values in its attributes, or give the board fewer windows and dimensions.',
 } as const;
 
 export type DeadLetterCode = keyof typeof DEAD_LETTER_CODES;

@@ -83,6 +83,12 @@ describe('a score event', () => {
     expect(Object.entries(deltas ?? {})).toEqual([['__proto__', '5']]);
   });
 
+  it('may have several values of an attribute, one or none: as they were sent', () => {
+    const attributes = { guild: ['red', 'blue', 'red'], team: ['a'], clan: [], region: 'eu' };
+    const text = withFields(`"delta":1,"attributes":${JSON.stringify(attributes)}`);
+    expect(decoded(text).attributes).toEqual(attributes);
+  });
+
   it('keeps ids as they are, composed or not', () => {
     expect(decoded('{"board":"é","playerId":"e\\u0301","delta":1}')).toMatchObject({
       board: '\u00e9',
@@ -293,8 +299,18 @@ describe('a record that is no score event', () => {
     ['"deltas":{"a\\nb":3}', 'deltas has the name "a\\nb"; '],
     ['"deltas":{}', 'deltas is an empty object'],
     [
-      '"delta":1,"attributes":{"region":["eu"]}',
-      'attributes.region is an array of 1; attributes must be an object of strings',
+      '"delta":1,"attributes":{"region":{"name":"eu"}}',
+      'attributes.region is an object with "name"; attributes must be an object of strings, or of lists',
+    ],
+    [
+      '"delta":1,"attributes":{"region":"eu","guild":["a","b","c","","e"]}',
+      'attributes.guild[3] is ""; attributes must be',
+    ],
+    ['"delta":1,"attributes":{"guild":["a",7]}', 'attributes.guild[1] is 7; '],
+    ['"delta":1,"attributes":{"guild":[["a"]]}', 'attributes.guild[0] is an array of 1; '],
+    [
+      `"delta":1,"attributes":{"guild":${JSON.stringify(Array(65).fill('a'))}}`,
+      'attributes.guild is an array of 65; attributes must be an object of strings, or of lists of up to 64 strings',
     ],
     [
       '"delta":1,"occurredAt":"2026-02-30T00:00:00Z"',

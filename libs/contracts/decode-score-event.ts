@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { cloudEventId, cloudEventProblem } from './cloud-events.js';
 import type { DeadLetterCode } from './dead-letter-codes.js';
 import { exactDeltas, type ExactDeltas } from './exact-deltas.js';
-import { isPlainObject } from './ids.js';
+import { isPlainObject, type AttributeValue } from './ids.js';
 import { MOST_LEVELS, nestsTooDeeply } from './nesting.js';
 import type { RawRecord } from './record.js';
 import { isScoreEvent, SCORE_EVENT_FIELDS, type ScoreEvent } from './score-event.js';
@@ -16,7 +16,7 @@ export interface DecodedScoreEvent extends ExactDeltas {
   readonly playerId: string;
   readonly occurredAt?: number;
   readonly eventId?: string;
-  readonly attributes: Readonly<Record<string, string>>;
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
 }
 
 export type ScoreEventDecoding =

@@ -1,5 +1,11 @@
-import { ValidateBy, ValidateIf } from 'class-validator';
-import { isAttributes, isId, MOST_ATTRIBUTE_BYTES, MOST_ID_BYTES } from './ids.js';
+import { IsInt, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
+import {
+  isAttributes,
+  isId,
+  MOST_ATTRIBUTE_BYTES,
+  MOST_ATTRIBUTE_VALUES,
+  MOST_ID_BYTES,
+} from './ids.js';
 import { isColumns, isDelta, isDeltas, MOST_DELTAS, MOST_NUMBER_DIGITS } from './numbers.js';
 import { isEventTime } from './time.js';
 
@@ -28,7 +34,7 @@ export const RULES = {
   },
   ranklogAttributes: {
     holds: isAttributes,
-    allows: `an object of strings: names as ids, values of 1 to ${MOST_ATTRIBUTE_BYTES} bytes without control characters or lone surrogates`,
+    allows: `an object of strings, or of lists of up to ${MOST_ATTRIBUTE_VALUES} strings: names as ids, strings of 1 to ${MOST_ATTRIBUTE_BYTES} bytes without control characters or lone surrogates`,
   },
   ranklogColumns: {
     holds: isColumns,
@@ -54,3 +60,13 @@ export const IsAttributes = rule('ranklogAttributes');
 
 /** May be absent; null is a value like any other (class-validator's own IsOptional lets it pass). */
 export const MayBeAbsent = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
+
+/** A whole number that a double holds exactly, from `least` on. */
+export const IsCount =
+  (least: number): PropertyDecorator =>
+  (target, property) => {
+    Min(least)(target, property);
+    Max(Number.MAX_SAFE_INTEGER)(target, property);
+    // Last: in the compiled schema each of the three sets the type, and only this one sets integer.
+    IsInt()(target, property);
+  };

@@ -58,7 +58,17 @@ describe('attributes', () => {
     expect(isAttributes({ region: 'eu', ['n'.repeat(128)]: 'é'.repeat(128) })).toBe(true);
   });
 
+  it('may have lists of up to 64 values', () => {
+    const longest = 'é'.repeat(128);
+    expect(isAttributes({ guild: [], region: ['eu'], all: Array(64).fill(longest) })).toBe(true);
+  });
+
   it.each([
+    ['a list of 65 values', { guild: Array(65).fill('a') }],
+    ['an empty value in a list', { guild: ['red', ''] }],
+    ['a value of 257 bytes in a list', { guild: [`${'é'.repeat(128)}a`] }],
+    ['null in a list', { guild: [null] }],
+    ['a list in a list', { guild: [['red']] }],
     ['a value of 257 bytes', { region: `${'é'.repeat(128)}a` }],
     ['an empty value', { region: '' }],
     ['an empty name', { '': 'eu' }],

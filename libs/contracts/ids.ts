@@ -2,6 +2,8 @@
 export const MOST_ID_BYTES = 128;
 /** Longest value of an attribute, in bytes of UTF-8. */
 export const MOST_ATTRIBUTE_BYTES = 256;
+/** Most values that an event may give one attribute. */
+export const MOST_ATTRIBUTE_VALUES = 64;
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
 // eslint-disable-next-line no-control-regex -- control characters are what this looks for
@@ -12,15 +14,23 @@ export function isId(value: unknown): value is string {
   return isText(value, MOST_ID_BYTES);
 }
 
-/** Names (as ids) and values (up to 256 bytes) of an event's attributes. */
-export function isAttributes(value: unknown): value is Record<string, string> {
+/** What an event says of an attribute: one text, or several (none, too). */
+export type AttributeValue = string | readonly string[];
+
+/** Attributes by name; names are ids. */
+export function isAttributes(value: unknown): value is Record<string, AttributeValue> {
   if (!isPlainObject(value)) return false;
   for (const name in value) if (!isId(name) || !isAttributeValue(value[name])) return false;
   return true;
 }
 
-/** A value of an attribute: by the rules of ids, but up to 256 bytes. */
-export function isAttributeValue(value: unknown): value is string {
+export function isAttributeValue(value: unknown): value is AttributeValue {
+  if (!Array.isArray(value)) return isAttributeText(value);
+  return value.length <= MOST_ATTRIBUTE_VALUES && value.every(isAttributeText);
+}
+
+/** A text in an attribute: by the rules of ids, but up to 256 bytes. */
+export function isAttributeText(value: unknown): value is string {
   return isText(value, MOST_ATTRIBUTE_BYTES);
 }
 

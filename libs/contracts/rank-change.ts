@@ -1,59 +1,14 @@
-import 'reflect-metadata';
-import { plainToInstance, Type } from 'class-transformer';
-import {
-  ArrayMinSize,
-  IsArray,
-  IsInt,
-  IsObject,
-  IsString,
-  Max,
-  Min,
-  ValidateIf,
-  ValidateNested,
-  validateSync,
-} from 'class-validator';
-import { JSONSchema } from 'class-validator-jsonschema';
-import { cloudEventHeaders, RANK_CHANGED_TYPE } from './cloud-events.js';
-import { compileValidator } from './compile-validator.js';
+import { ArrayMinSize, IsString } from 'class-validator';
+import { RANK_CHANGED_TYPE } from './cloud-events.js';
 import { causeId } from './dead-letter.js';
-import { IsColumns, IsEventTime, IsId, MayBeAbsent } from './decorators.js';
-import { headerText, type RawRecord } from './record.js';
-
-const IsCount =
-  (least: number): PropertyDecorator =>
-  (target, property) => {
-    Min(least)(target, property);
-    Max(Number.MAX_SAFE_INTEGER)(target, property);
-    // Last: in the compiled schema each of the three sets the type, and only this one sets integer.
-    IsInt()(target, property);
-  };
-
-/** A record of the score topic, as the cause of a result. */
-export class Cause {
-  @IsString()
-  topic: string;
-
-  @IsCount(0)
-  partition: number;
-
-  @IsCount(0)
-  offset: number;
-}
-
-/** Where a player stands in a view: position, rank over equal columns, and the columns as decimal strings. */
-export class RankPlacing {
-  @IsCount(1)
-  rank: number;
-
-  @IsCount(1)
-  competitionRank: number;
-
-  @IsColumns()
-  columns: Readonly<Record<string, string>>;
-}
+import { IsCount, IsEventTime, IsId, MayBeAbsent } from './decorators.js';
+import { AlsoRequired, IsListOfParts, IsPart, MayBeNull } from './nested.js';
+import type { RawRecord } from './record.js';
+import { MalformedResultError, ResultContract } from './result-contract.js';
+import { Cause, MovedPlayer, RankPlacing } from './result-parts.js';
 
 /** A player's movement in one view. `before` is null for a player who was not in it. */
-@JSONSchema((schema) => ({ ...schema, required: [...(schema.required ?? []), 'before'] }))
+@AlsoRequired('before')
 export class RankMovement {
   @IsString()
   view: string;
@@ -62,17 +17,17 @@ export class RankMovement {
   @IsCount(1)
   version: number;
 
-  @ValidateIf((_, value) => value !== null)
-  @IsObject()
-  @ValidateNested()
-  @Type(() => RankPlacing)
-  @JSONSchema((schema) => ({ anyOf: [{ type: 'null' }, schema] }))
+  @MayBeNull()
+  @IsPart(() => RankPlacing)
   before: RankPlacing | null;
 
-  @IsObject()
-  @ValidateNested()
-  @Type(() => RankPlacing)
+  @IsPart(() => RankPlacing)
   after: RankPlacing;
+
+  /** Players who were passed, from the one just behind on; absent where nobody was, or the board does not name them. */
+  @MayBeAbsent()
+  @IsListOfParts(() => MovedPlayer)
+  overtook?: readonly MovedPlayer[];
 }
 
 /** What one score event did to its player, in all published views that it changed. */
@@ -86,9 +41,7 @@ export class RankChange {
   @IsId()
   playerId: string;
 
-  @IsObject()
-  @ValidateNested()
-  @Type(() => Cause)
+  @IsPart(() => Cause)
   source: Cause;
 
   @MayBeAbsent()
@@ -98,24 +51,23 @@ export class RankChange {
   @IsEventTime()
   occurredAt: string;
 
-  @IsArray()
   @ArrayMinSize(1)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => RankMovement)
+  @IsListOfParts(() => RankMovement)
   changes: readonly RankMovement[];
 }
 
-/** Whether a value is a rank change. Compiled: for subscribers that read many. */
-export const isRankChange = compileValidator(RankChange);
-
 /** A record that is no rank change; `problems` says why. */
-export class MalformedRankChangeError extends Error {
-  constructor(readonly problems: string) {
-    super(`not a rank change: ${problems}`);
+export class MalformedRankChangeError extends MalformedResultError {
+  constructor(problems: string) {
+    super('rank change', problems);
     this.name = 'MalformedRankChangeError';
   }
 }
+
+const contract = new ResultContract(RankChange, RANK_CHANGED_TYPE, MalformedRankChangeError);
+
+/** Whether a value is a rank change. Compiled: for subscribers that read many. */
+export const isRankChange = contract.matches;
 
 /** The record of a rank change: key player id, CloudEvents headers, id from its cause. */
 export function encodeRankChange(change: RankChange) {
@@ -123,33 +75,16 @@ export function encodeRankChange(change: RankChange) {
   return {
     key: playerId,
     value: JSON.stringify({ board, generation, playerId, source, eventId, occurredAt, changes }),
-    headers: cloudEventHeaders({
-      id: causeId(source),
-      type: RANK_CHANGED_TYPE,
-      source: `/ranklog/${source.topic}`,
-    }),
+    headers: contract.headers(causeId(source), source),
   };
 }
 
 /** Reads a record of the rank change topic. @throws MalformedRankChangeError */
-export function decodeRankChange({ value, headers }: RawRecord): RankChange {
-  const type = headerText(headers, 'ce_type');
-  if (type !== undefined && type !== RANK_CHANGED_TYPE)
-    throw new MalformedRankChangeError(`ce_type is ${type}, not ${RANK_CHANGED_TYPE}`);
-  let change: unknown;
-  try {
-    change = JSON.parse(value?.toString('utf8') ?? '');
-  } catch {
-    throw new MalformedRankChangeError('the value is not JSON');
-  }
-  if (!isRankChange(change))
-    throw new MalformedRankChangeError(explainRankChange(change).join('; '));
-  return change;
+export function decodeRankChange(record: RawRecord): RankChange {
+  return contract.decode(record);
 }
 
 /** What class-validator finds in a value that should be a rank change: nothing, when it is one. */
 export function explainRankChange(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return ['it is not an object'];
-  return validateSync(plainToInstance(RankChange, value)).map((error) => error.toString());
+  return contract.explain(value);
 }

@@ -1,5 +1,11 @@
 import type { DeadLetterCode } from './dead-letter-codes.js';
-import { isAttributeValue, isId, isPlainObject } from './ids.js';
+import {
+  isAttributeText,
+  isAttributeValue,
+  isId,
+  isPlainObject,
+  MOST_ATTRIBUTE_VALUES,
+} from './ids.js';
 import { isDelta } from './numbers.js';
 import { explainScoreEvent, SCORE_EVENT_FIELDS } from './score-event.js';
 import { show } from './show.js';
@@ -45,7 +51,16 @@ function foundInside(
 ): string {
   for (const [name, entry] of Object.entries(value)) {
     if (!isId(name)) return `${field} has the name ${show(name)}`;
-    if (!holds(entry)) return `${field}.${name} is ${show(entry)}`;
+    if (!holds(entry)) return foundEntry(`${field}.${name}`, entry);
   }
   return `${field} is ${show(value)} (${Object.keys(value).length} names)`;
+}
+
+/** Of a list that is not too long, names the first value that breaks a rule. */
+function foundEntry(place: string, entry: unknown): string {
+  if (Array.isArray(entry) && entry.length <= MOST_ATTRIBUTE_VALUES) {
+    const at = entry.findIndex((value) => !isAttributeText(value));
+    return `${place}[${at}] is ${show(entry[at])}`;
+  }
+  return `${place} is ${show(entry)}`;
 }

@@ -1,6 +1,7 @@
 import { validateSync } from 'class-validator';
 import { IsAttributes, IsDelta, IsDeltas, IsEventTime, IsId, MayBeAbsent } from './decorators.js';
 import { compileValidator } from './compile-validator.js';
+import type { AttributeValue } from './ids.js';
 
 /** What one player gained on one board, at a time: the value of a record of the score topic. Unknown fields are ignored. */
 export class ScoreEvent {
@@ -30,10 +31,10 @@ export class ScoreEvent {
   @IsId()
   eventId?: string;
 
-  /** What the dimensions of a board are taken from. */
+  /** What the dimensions of a board are taken from; several values move the view of each. */
   @MayBeAbsent()
   @IsAttributes()
-  attributes?: Record<string, string>;
+  attributes?: Readonly<Record<string, AttributeValue>>;
 }
 
 /** The fields of a score event, in the order in which problems are told. */
