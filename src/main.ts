@@ -8,6 +8,7 @@ import { IngestModule } from './ingest/ingest.module.js';
 import { IngestServices } from './ingest/ingest-services.js';
 import { LiveBoards } from './ingest/live-boards.js';
 import { ResultLog } from './ingest/result-log.js';
+import { Sweeper } from './ingest/sweeper.js';
 import { Clients, ClientsModule } from './operations/clients.module.js';
 import { kafkaFrom, redisFrom, waitForServices } from './operations/clients.js';
 import { requireTopics } from './operations/topics.js';
@@ -74,9 +75,10 @@ function roleModules(
     if (registers) await registrar.register();
   });
   const services = new IngestServices(store, boards, new ResultLog(kafka, admin, settings));
+  const sweeper = new Sweeper(store, boards, logger);
   return [
     ...(registers ? [ReconciliationModule.with(registrar)] : []),
-    ...(roles.includes('ingest') ? [IngestModule.with(services)] : []),
+    ...(roles.includes('ingest') ? [IngestModule.with(services, sweeper)] : []),
   ];
 }
 

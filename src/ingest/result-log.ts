@@ -94,7 +94,7 @@ export class ResultLog {
   }
 
   get #resultTopics(): string[] {
-    return [this.#topics.rankChanges, this.#topics.deadLetters];
+    return [this.#topics.rankChanges, this.#topics.leaderChanges, this.#topics.deadLetters];
   }
 
   #nextToCause(partition: number, record: KafkaRecord | undefined): number {

@@ -1,6 +1,14 @@
 import type { Message } from 'kafkajs';
-import type { Verdict } from '#board-store';
-import { encodeDeadLetter, encodeRankChange, formatTime, type TopicNames } from '#contracts';
+import type { LeaderChangeVerdict, RankChangeVerdict, Verdict } from '#board-store';
+import {
+  encodeDeadLetter,
+  encodeLeaderChange,
+  encodeRankChange,
+  formatTime,
+  leaderMovements,
+  type DecodedScoreEvent,
+  type TopicNames,
+} from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
 import type { ReadRecord } from './read-record.js';
 
@@ -24,21 +32,55 @@ export function encodeResult(
   }
   if (event === undefined)
     throw new Error(
-      `a rank change is kept for ${source.topic}/${partition}/${source.offset}, which is no score event; is this another topic under the same name?`,
+      `a result is kept for ${source.topic}/${partition}/${source.offset}, which is no score event; is this another topic under the same name?`,
     );
-  const message = encodeRankChange({
+  const cause = {
     board: event.board,
     generation: verdict.generation,
-    playerId: event.playerId,
     source,
-    ...(event.eventId === undefined ? {} : { eventId: event.eventId }),
     occurredAt: formatTime(event.occurredAt ?? record.timestamp),
-    changes: verdict.changes,
-  });
-  return { topic: topics.rankChanges, message };
+  };
+  return verdict.kind === 'rankChange'
+    ? { topic: topics.rankChanges, message: rankChange(cause, event, verdict) }
+    : { topic: topics.leaderChanges, message: leaderChange(cause, verdict) };
 }
 
-/** The offset of the score event that a result stems from; undefined when it stems from another partition or topic. */
+/** What every result says of the event that it stems from. */
+interface Cause {
+  readonly board: string;
+  readonly generation: string;
+  readonly source: { readonly topic: string; readonly partition: number; readonly offset: number };
+  readonly occurredAt: string;
+}
+
+function rankChange(
+  cause: Cause,
+  { playerId, eventId }: DecodedScoreEvent,
+  { changes }: RankChangeVerdict,
+): Message {
+  return encodeRankChange({
+    ...cause,
+    playerId,
+    ...(eventId === undefined ? {} : { eventId }),
+    changes,
+  });
+}
+
+function leaderChange(
+  cause: Cause,
+  { view, version, since, top, before }: LeaderChangeVerdict,
+): Message {
+  return encodeLeaderChange({
+    ...cause,
+    view,
+    version,
+    since,
+    top,
+    ...leaderMovements(since === null ? [] : before, top),
+  });
+}
+
+/** The offset of the score event that a result stems from (its id may name a view after it); undefined when it stems from another partition or topic. */
 export function causeOffset(
   { headers }: KafkaRecord,
   topic: string,
@@ -47,5 +89,5 @@ export function causeOffset(
   const id = headers['ranklog_id'] ?? headers['ce_id'];
   const prefix = `${topic}/${partition}/`;
   const text = id?.toString() ?? '';
-  return text.startsWith(prefix) ? Number(text.slice(prefix.length)) : undefined;
+  return text.startsWith(prefix) ? Number.parseInt(text.slice(prefix.length), 10) : undefined;
 }
