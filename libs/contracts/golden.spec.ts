@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { encodeDeadLetter, type Source } from './dead-letter.js';
 import { decodeScoreEvent, decodeText } from './decode-score-event.js';
+import { decodeLeaderChange, encodeLeaderChange, type LeaderChange } from './leader-change.js';
+import { leaderMovements } from './leader-movements.js';
 import { decodeRankChange, encodeRankChange, type RankChange } from './rank-change.js';
 import { topicNames } from './topics.js';
 
@@ -27,17 +29,42 @@ const withTexts = (headers: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
 describe('the golden records', () => {
-  it('hold the score event: read as the same event', () => {
-    const file = golden('score-event') as Golden & { decoded: object };
+  it.each(['score-event', 'score-event-lists'])('hold the %s: read as the same event', (name) => {
+    const file = golden(name) as Golden & { decoded: object };
     expect(decodeScoreEvent(toRecord(file))).toEqual({ ok: true, event: file.decoded });
   });
 
-  it('hold the rank change: written as the same bytes, and read back', () => {
-    const { change, ...record } = golden('rank-change') as Golden & {
-      change: RankChange;
-    };
-    expect(encodeRankChange(change)).toEqual(record);
-    expect(decodeRankChange(toRecord(record))).toEqual(change);
+  it.each(['rank-change', 'rank-change-overtook'])(
+    'hold the %s: written as the same bytes, and read back',
+    (name) => {
+      const { change, ...record } = golden(name) as Golden & { change: RankChange };
+      expect(encodeRankChange(change)).toEqual(record);
+      expect(decodeRankChange(toRecord(record))).toEqual(change);
+    },
+  );
+
+  it.each(['leader-change-first', 'leader-change'])(
+    'hold the %s: written as the same bytes, and read back',
+    (name) => {
+      const { change, ...record } = golden(name) as Golden & { change: LeaderChange };
+      expect(encodeLeaderChange(change)).toEqual(record);
+      expect(decodeLeaderChange(toRecord(record))).toEqual(change);
+    },
+  );
+
+  it('hold leader changes that follow from one another', () => {
+    const [first, next] = ['leader-change-first', 'leader-change'].map(
+      (name) => (golden(name) as { change: LeaderChange }).change,
+    );
+    if (first === undefined || next === undefined) throw new Error('a golden file is empty');
+    expect(next.since).toBe(first.version);
+    expect(first).toMatchObject(leaderMovements([], first.top));
+    expect(next).toMatchObject(
+      leaderMovements(
+        first.top.map(({ playerId }) => playerId),
+        next.top,
+      ),
+    );
   });
 
   it('hold the dead letter: the record as it was, and the headers that say why', () => {
@@ -65,7 +92,9 @@ describe('the examples of docs/reference/events.md', () => {
   const examples = [...read('docs/reference/events.md').matchAll(/^```json\n(.*?)^```/gms)].map(
     ([, text = '']) => text,
   );
-  const isResult = (text: string) => text.includes('"changes"');
+  const isRankChange = (text: string) => text.includes('"changes"');
+  const isLeaderChange = (text: string) => text.includes('"top"');
+  const isResult = (text: string) => isRankChange(text) || isLeaderChange(text);
 
   it('are score events that are taken', () => {
     const events = examples.filter((text) => !isResult(text));
@@ -74,11 +103,28 @@ describe('the examples of docs/reference/events.md', () => {
   });
 
   it('are rank changes that are read', () => {
-    const changes = examples.filter(isResult);
+    const changes = examples.filter(isRankChange);
     expect(changes.length).toBeGreaterThan(0);
     for (const text of changes)
       expect(
         decodeRankChange({ key: null, value: Buffer.from(text), headers: {} }).changes.length,
       ).toBeGreaterThan(0);
+  });
+
+  it('are leader changes that are read, and whose movements lead to their top', () => {
+    const changes = examples.filter(isLeaderChange);
+    expect(changes.length).toBeGreaterThan(0);
+    for (const text of changes) {
+      const record = { key: null, value: Buffer.from(text), headers: {} };
+      const { top, entered, left, moved } = decodeLeaderChange(record);
+      const gone = [...left, ...moved].map(({ playerId, rankBefore }) => [rankBefore, playerId]);
+      const stayed = top.filter((leader) =>
+        [...entered, ...moved].every(({ playerId }) => playerId !== leader.playerId),
+      );
+      const before = [...gone, ...stayed.map(({ playerId, rank }) => [rank, playerId])];
+      before.sort(([a], [b]) => Number(a) - Number(b));
+      const ids = before.map(([, playerId]) => String(playerId));
+      expect(leaderMovements(ids, top)).toEqual({ entered, left, moved });
+    }
   });
 });

@@ -42,6 +42,16 @@ describe('a rank change', () => {
   it.each([
     ['for a new player', CHANGE],
     ['with an event id', { ...CHANGE, eventId: 'e-1' }],
+    [
+      'that names who was passed',
+      {
+        ...CHANGE,
+        changes: CHANGE.changes.map((movement) => ({
+          ...movement,
+          overtook: [{ playerId: 'p-4', rankBefore: 2, rankAfter: 3 }],
+        })),
+      },
+    ],
     ['for a player in two views', { ...CHANGE, changes: [...CHANGE.changes, ...CHANGE.changes] }],
   ])('%s reads back as it was', (_, change) => {
     const { value, headers } = encodeRankChange(change);
@@ -76,6 +86,14 @@ describe('a record that is no rank change', () => {
       JSON.stringify({ ...CHANGE, changes: [{ view: 'all', version: 1, before: null }] }),
       'after',
     ],
+    [
+      'a passed player without a rank',
+      JSON.stringify(CHANGE).replace(
+        '"before":null',
+        '"before":null,"overtook":[{"playerId":"a"}]',
+      ),
+      'rankAfter',
+    ],
     ['no movement', JSON.stringify({ ...CHANGE, changes: [] }), 'changes'],
     ['a number for a column', JSON.stringify(CHANGE).replace('"9007199254740991"', '1'), 'columns'],
   ])('because of %s is refused with a reason', (_, value, reason) => {
@@ -83,8 +101,8 @@ describe('a record that is no rank change', () => {
   });
 
   it('because of its type is refused before its value is read', () => {
-    expect(problems('hello', { ce_type: Buffer.from('ranklog.leader-changed.v1') })).toContain(
-      'ranklog.leader-changed.v1',
+    expect(problems('hello', { ce_type: Buffer.from('ranklog.leaders-changed.v1') })).toContain(
+      'ranklog.leaders-changed.v1',
     );
   });
 });

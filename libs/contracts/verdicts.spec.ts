@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { explainLeaderChange, isLeaderChange, type LeaderChange } from './leader-change.js';
 import { explainRankChange, isRankChange, type RankChange } from './rank-change.js';
 import { explainScoreEvent, isScoreEvent, type ScoreEvent } from './score-event.js';
 
@@ -69,6 +70,8 @@ const time = fc.constantFrom(
 const decimalText = fc.constantFrom('0', '-1', '12.50', '9007199254740993', '01');
 const delta = fc.oneof(decimalText, fc.integer(), fc.double());
 
+const attribute = fc.oneof(id, fc.array(id, { maxLength: 3 }), fc.constant(Array(64).fill('a')));
+
 const scoreEvent: fc.Arbitrary<ScoreEvent> = fc.record(
   {
     board: id,
@@ -79,63 +82,106 @@ const scoreEvent: fc.Arbitrary<ScoreEvent> = fc.record(
     }),
     occurredAt: time,
     eventId: id,
-    attributes: fc.dictionary(fc.constantFrom('region', 'season', '__proto__'), id, { maxKeys: 2 }),
+    attributes: fc.dictionary(fc.constantFrom('region', 'season', '__proto__'), attribute, {
+      maxKeys: 2,
+    }),
     unknown: oddity,
   },
   { requiredKeys: ['board', 'playerId'] },
 );
 
+const count = fc.integer({ min: 1 });
 const placing = fc.record({
-  rank: fc.integer({ min: 1 }),
-  competitionRank: fc.integer({ min: 1 }),
+  rank: count,
+  competitionRank: count,
   columns: fc.dictionary(fc.constantFrom('points', 'goals'), decimalText, { maxKeys: 2 }),
 });
+const moved = fc.array(fc.record({ playerId: id, rankBefore: count, rankAfter: count }), {
+  maxLength: 2,
+});
+const source = fc.record({ topic: fc.string(), partition: fc.nat(), offset: fc.maxSafeNat() });
+
+const movement = fc.record(
+  {
+    view: fc.constant('all'),
+    version: count,
+    before: fc.option(placing),
+    after: placing,
+    overtook: moved,
+  },
+  { requiredKeys: ['view', 'version', 'before', 'after'] },
+);
+
+const leaderChange: fc.Arbitrary<LeaderChange> = fc.record({
+  board: fc.constant('arena'),
+  generation: fc.constant('1763629200000000-0a1b'),
+  view: fc.constant('all'),
+  version: count,
+  since: fc.option(count),
+  source,
+  occurredAt: time,
+  top: fc.array(
+    fc.tuple(id, placing).map(([playerId, place]) => ({ ...place, playerId })),
+    { maxLength: 2 },
+  ),
+  entered: fc.array(fc.record({ playerId: id, rank: count }), { maxLength: 2 }),
+  left: fc.array(fc.record({ playerId: id, rankBefore: count }), { maxLength: 2 }),
+  moved,
+});
+
 const rankChange: fc.Arbitrary<RankChange> = fc.record(
   {
     board: fc.constant('arena'),
     generation: fc.constant('1763629200000000-0a1b'),
     playerId: id,
-    source: fc.record({ topic: fc.string(), partition: fc.nat(), offset: fc.maxSafeNat() }),
+    source,
     eventId: id,
     occurredAt: time,
-    changes: fc.array(
-      fc.record({
-        view: fc.constant('all'),
-        version: fc.integer({ min: 1 }),
-        before: fc.option(placing),
-        after: placing,
-      }),
-      { minLength: 1, maxLength: 3 },
-    ),
+    changes: fc.array(movement, { minLength: 1, maxLength: 3 }),
   },
   { requiredKeys: ['board', 'generation', 'playerId', 'source', 'occurredAt', 'changes'] },
 );
 
+function expectSameVerdicts(
+  valid: fc.Arbitrary<unknown>,
+  compiled: (value: unknown) => boolean,
+  explained: (value: unknown) => boolean,
+): void {
+  const seen = { right: 0, wrong: 0 };
+  fc.assert(
+    fc.property(mutated(valid), (value) => {
+      const verdict = compiled(value);
+      seen[verdict ? 'right' : 'wrong'] += 1;
+      expect(verdict).toBe(explained(value));
+    }),
+    { numRuns: 3_000 },
+  );
+  expect(Math.min(seen.right, seen.wrong)).toBeGreaterThan(100);
+}
+
 describe('the compiled validator and class-validator', () => {
   it('say the same of score events, right and wrong', () => {
-    const seen = { right: 0, wrong: 0 };
-    fc.assert(
-      fc.property(mutated(scoreEvent), (event) => {
-        const verdict = isScoreEvent(event);
-        seen[verdict ? 'right' : 'wrong'] += 1;
-        expect(verdict).toBe(explainScoreEvent(event as Record<string, unknown>) === undefined);
-      }),
-      { numRuns: 3_000 },
+    expectSameVerdicts(
+      scoreEvent,
+      isScoreEvent,
+      (event) => explainScoreEvent(event as Record<string, unknown>) === undefined,
     );
-    expect(Math.min(seen.right, seen.wrong)).toBeGreaterThan(100);
   });
 
   it('say the same of rank changes, right and wrong', () => {
-    const seen = { right: 0, wrong: 0 };
-    fc.assert(
-      fc.property(mutated(rankChange), (change) => {
-        const verdict = isRankChange(change);
-        seen[verdict ? 'right' : 'wrong'] += 1;
-        expect(verdict).toBe(explainRankChange(change).length === 0);
-      }),
-      { numRuns: 3_000 },
+    expectSameVerdicts(
+      rankChange,
+      isRankChange,
+      (change) => explainRankChange(change).length === 0,
     );
-    expect(Math.min(seen.right, seen.wrong)).toBeGreaterThan(100);
+  });
+
+  it('say the same of leader changes, right and wrong', () => {
+    expectSameVerdicts(
+      leaderChange,
+      isLeaderChange,
+      (change) => explainLeaderChange(change).length === 0,
+    );
   });
 
   it.each([[[]], [[{}]], [null], ['text'], [1], [true]])(
@@ -143,7 +189,9 @@ describe('the compiled validator and class-validator', () => {
     (value) => {
       expect(isScoreEvent(value)).toBe(false);
       expect(isRankChange(value)).toBe(false);
+      expect(isLeaderChange(value)).toBe(false);
       expect(explainRankChange(value)).toEqual(['it is not an object']);
+      expect(explainLeaderChange(value)).toEqual(['it is not an object']);
     },
   );
 
@@ -166,11 +214,40 @@ describe('the compiled validator and class-validator', () => {
     [['changes'], {}],
     [['changes', 0, 'after', 'columns'], []],
     [['changes', 0, 'after', 'columns'], { points: 1 }],
+    [['changes', 0, 'overtook'], null],
+    [['changes', 0, 'overtook'], {}],
+    [['changes', 0, 'overtook'], [null]],
+    [['changes', 0, 'overtook'], [{ playerId: 'p-4', rankBefore: 1 }]],
+    [['changes', 0, 'overtook'], [{ playerId: '', rankBefore: 1, rankAfter: 2 }]],
   ])('refuse a rank change with %j set to %j', (path, to) => {
     const [change = {}] = fc.sample(rankChange, { numRuns: 1, seed: 7 });
     const wrong = changed(change, path, { to });
     expect(isRankChange(wrong)).toBe(false);
     expect(explainRankChange(wrong)).not.toEqual([]);
+  });
+
+  it.each([
+    [['since'], {}],
+    [['since'], { to: 0 }],
+    [['since'], { to: '1' }],
+    [['since'], { to: [] }],
+    [['version'], { to: null }],
+    [['top'], {}],
+    [['top'], { to: {} }],
+    [['top'], { to: [null] }],
+    [['top'], { to: [[]] }],
+    [['top'], { to: [{ rank: 1, competitionRank: 1, columns: {} }] }],
+    [['top'], { to: [{ playerId: 'p-4', rank: 1, competitionRank: 1 }] }],
+    [['entered'], { to: [{ playerId: 'p-4', rank: 0 }] }],
+    [['left'], { to: [{ playerId: 'p-4', rank: 1 }] }],
+    [['moved'], { to: [{ playerId: 'p-4', rankBefore: 1 }] }],
+    [['moved'], {}],
+  ])('refuse a leader change with %j changed: %j', (path, change) => {
+    const [right = {}] = fc.sample(leaderChange, { numRuns: 1, seed: 7 });
+    const wrong = changed(right, path, change);
+    expect(isLeaderChange(right)).toBe(true);
+    expect(isLeaderChange(wrong)).toBe(false);
+    expect(explainLeaderChange(wrong)).not.toEqual([]);
   });
 
   it('refuse a movement without before, which must be null for a new player', () => {
