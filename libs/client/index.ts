@@ -1,3 +1,6 @@
-export type { RankChange, ScoreEvent } from '#contracts';
+export type { Leader, LeaderChange, LeaderMovements, RankChange, ScoreEvent } from '#contracts';
+export * from './leader-change-subscriber.js';
+export * from './leaders-by-view.js';
 export * from './rank-change-subscriber.js';
+export type { SubscriberOptions } from './result-subscriber.js';
 export * from './score-producer.js';

@@ -1,86 +1,9 @@
-import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { decodeRankChange, topicNames, type RankChange } from '#contracts';
+import { ResultSubscriber, type SubscriberOptions } from './result-subscriber.js';
 
-export interface RankChangeSubscriberOptions {
-  readonly kafka: Kafka;
-  /** Members of a group share the partitions; each group gets every rank change. */
-  readonly groupId: string;
-  readonly topicPrefix?: string;
-  /** Where a new group starts: at the first rank change that Kafka still has, or at the next one. */
-  readonly fromBeginning?: boolean;
-}
-
-/**
- * Hands over rank changes as they are committed: each once, a player's in order. A handler that throws ends the
- * subscription; started again, with the same group, it gets that rank change again. So after a crash the last one may
- * come twice: `source` tells.
- */
-export class RankChangeSubscriber {
-  readonly #consumer: Consumer;
-  readonly #topic: string;
-  readonly #fromBeginning: boolean;
-  #fail: (error: unknown) => void = () => undefined;
-
-  /** Rejects when the subscription has ended by an error of the handler or of Kafka. Never resolves. */
-  readonly failed = new Promise<never>((_, reject) => {
-    this.#fail = reject;
-  });
-
-  constructor({
-    kafka,
-    groupId,
-    topicPrefix = 'ranklog',
-    fromBeginning = false,
-  }: RankChangeSubscriberOptions) {
-    this.#topic = topicNames(topicPrefix).rankChanges;
-    this.#fromBeginning = fromBeginning;
-    this.failed.catch(() => undefined); // whoever does not look at it must not crash for it
-    this.#consumer = kafka.consumer({
-      groupId,
-      readUncommitted: false,
-      maxWaitTimeInMs: 200,
-      allowAutoTopicCreation: false,
-    });
-  }
-
-  /** Joins the group and begins; resolves once it is a member. */
-  async start(handle: (change: RankChange) => Promise<void> | void): Promise<void> {
-    const { GROUP_JOIN, CRASH } = this.#consumer.events;
-    await this.#consumer.connect();
-    await this.#consumer.subscribe({ topics: [this.#topic], fromBeginning: this.#fromBeginning });
-    const joined = new Promise<void>((resolve) => {
-      this.#consumer.on(GROUP_JOIN, () => resolve());
-    });
-    this.#consumer.on(CRASH, ({ payload }) => {
-      if (!payload.restart) this.#fail(payload.error);
-    });
-    await this.#consumer.run({
-      eachBatchAutoResolve: false,
-      eachBatch: (payload) => this.#handleBatch(payload, handle),
-    });
-    await Promise.race([joined, this.failed]);
-  }
-
-  async stop(): Promise<void> {
-    await this.#consumer.disconnect();
-  }
-
-  /** An error that reached kafkajs could stop the consumer silently, or count against a limit that is never reset. */
-  async #handleBatch(
-    payload: EachBatchPayload,
-    handle: (change: RankChange) => Promise<void> | void,
-  ): Promise<void> {
-    for (const { key, value, headers = {}, offset } of payload.batch.messages) {
-      if (!payload.isRunning() || payload.isStale()) return;
-      try {
-        await handle(decodeRankChange({ key, value, headers }));
-      } catch (error) {
-        this.#consumer.pause([{ topic: this.#topic }]);
-        this.#fail(error);
-        return;
-      }
-      payload.resolveOffset(offset);
-      await payload.heartbeat();
-    }
+/** Hands over rank changes as they are committed: each once, a player's in order. See ResultSubscriber. */
+export class RankChangeSubscriber extends ResultSubscriber<RankChange> {
+  constructor(options: SubscriberOptions) {
+    super(options, topicNames(options.topicPrefix).rankChanges, decodeRankChange);
   }
 }

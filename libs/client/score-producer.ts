@@ -39,11 +39,7 @@ export class ScoreProducer {
   readonly #topic: string;
   readonly #source: string;
 
-  constructor({
-    kafka,
-    topicPrefix = 'ranklog',
-    source = '/ranklog/client',
-  }: ScoreProducerOptions) {
+  constructor({ kafka, topicPrefix, source = '/ranklog/client' }: ScoreProducerOptions) {
     this.#producer = kafka.producer({
       idempotent: true,
       maxInFlightRequests: 1,

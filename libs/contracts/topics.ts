@@ -4,7 +4,7 @@ export type TopicNames = Readonly<
 >;
 
 /** The topic names under a prefix. */
-export function topicNames(prefix: string): TopicNames {
+export function topicNames(prefix = 'ranklog'): TopicNames {
   return {
     scoreEvents: `${prefix}.score-events`,
     rankChanges: `${prefix}.rank-changes`,
