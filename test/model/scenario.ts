@@ -1,9 +1,22 @@
 import fc from 'fast-check';
 import type { BoardDefinition } from '#board';
-import { definitionArbitrary, logsArbitrary, type LogRecord } from './arbitrary.js';
+import { definitionArbitrary } from './definitions.js';
+import { logsArbitrary, type LogRecord } from './logs.js';
+
+/** What happens next: a caller goes on, or something befalls the store. */
+export type Step =
+  | ApplyStep
+  /** Expired views are removed. */
+  | { readonly kind: 'sweep' }
+  /** All keys are gone. */
+  | { readonly kind: 'lose' }
+  /** All keys are as they were at the last `save`: a failover, a backup. Nothing happens when there was none. */
+  | { readonly kind: 'save' }
+  | { readonly kind: 'restore' };
 
 /** What one caller does next with a partition: sizes and distances count records. */
-export interface Step {
+export interface ApplyStep {
+  readonly kind: 'apply';
   readonly partition: number;
   /** How many records it has not seen yet. */
   readonly size: number;
@@ -17,9 +30,9 @@ export interface Step {
 
 export interface Scenario {
   readonly definitions: readonly BoardDefinition[];
+  /** Whether all events of a player are in one partition. */
+  readonly keyed: boolean;
   readonly logs: readonly (readonly LogRecord[])[];
-  /** The share of each log that was published before, by a store that is lost. */
-  readonly publishedBefore: readonly number[];
   /** Two ways through the same logs, on stores with that many shards. */
   readonly ways: readonly { readonly shards: number; readonly steps: readonly Step[] }[];
 }
@@ -35,28 +48,32 @@ export const scenarioArbitrary: fc.Arbitrary<Scenario> = fc
         fc.tuple(...Array.from({ length: boards }, (_, index) => definitionArbitrary(`b${index}`))),
       ),
     fc.integer({ min: 1, max: MOST_PARTITIONS }),
+    fc.constantFrom(true, true, false),
   )
-  .chain(([definitions, partitions]) =>
+  .chain(([definitions, partitions, keyed]) =>
     fc.record({
       definitions: fc.constant(definitions),
-      logs: logsArbitrary(definitions, { partitions, records: RECORDS }),
-      publishedBefore: fc.array(fc.constantFrom(0, 0, 0, 0.3, 1), {
-        minLength: partitions,
-        maxLength: partitions,
-      }),
+      keyed: fc.constant(keyed),
+      logs: logsArbitrary(definitions, { partitions, records: RECORDS, keyed }),
       ways: fc.tuple(wayArbitrary(partitions), wayArbitrary(partitions)),
     }),
   );
 
 function wayArbitrary(partitions: number) {
+  const apply = { weight: 20, arbitrary: stepArbitrary(partitions) };
+  const mishaps = (['sweep', 'sweep', 'lose', 'save', 'restore'] as const).map((kind) => ({
+    weight: 1,
+    arbitrary: fc.constant({ kind }),
+  }));
   return fc.record({
     shards: fc.constantFrom(1, 2),
-    steps: fc.array(stepArbitrary(partitions), { maxLength: 25, size: 'max' }),
+    steps: fc.array<Step>(fc.oneof(apply, ...mishaps), { maxLength: 25, size: 'max' }),
   });
 }
 
-function stepArbitrary(partitions: number): fc.Arbitrary<Step> {
+function stepArbitrary(partitions: number): fc.Arbitrary<ApplyStep> {
   return fc.record({
+    kind: fc.constant('apply'),
     partition: fc.nat({ max: partitions - 1 }),
     size: fc.nat({ max: 5 }),
     back: fc.oneof(

@@ -8,32 +8,44 @@ import {
   type LiveBoard,
   type Verdict,
 } from '#board-store';
-import { Oracle, type OracleBytes, type OracleVerdict } from './oracle.js';
-import type { Scenario, Step } from './scenario.js';
+import type { BoardDefinition } from '#board';
+import type { OracleBytes } from './oracle.js';
+import type { ApplyStep, Scenario, Step } from './scenario.js';
+import { readBytes, restoreKeys, saveKeys, type SavedKeys } from './store-keys.js';
+import { StoreModel } from './store-model.js';
+import { Subscriber } from './subscriber.js';
+import { compareBoard, compareKeys } from './store-comparison.js';
 
-type Entry = ApplyEntry;
-
-/** What the store should hold of one partition in one shard. */
-interface ShardPartition {
-  watermark: number;
-  published: number;
-  /** Verdicts as the store first gave them, by offset. */
-  readonly outbox: Map<number, Verdict>;
+interface Call {
+  readonly shard: number;
+  readonly partition: number;
+  readonly published: number;
+  readonly run: readonly ApplyEntry[];
+  readonly stale: boolean;
 }
 
 /**
  * Takes a scenario's logs to a store by one way, with the oracle beside it, and compares every answer.
- * After `finish` all records are applied and all keys have been compared.
+ * After `finish` all records are applied and published, and all keys have been compared.
+ *
+ * States: in step with the store; after `lose` and `restore` healing, until every partition has been applied up to
+ * its published position again: until then nothing beyond is applied anywhere.
  */
 export class StoreRun {
   readonly #store: BoardStore;
-  readonly #oracle: Oracle;
-  readonly #logs: readonly (readonly Entry[])[];
+  readonly #logs: readonly (readonly ApplyEntry[])[];
   readonly #next: number[];
   readonly #published: number[];
-  readonly #shards = new Map<string, ShardPartition>();
+  /** The last version of each view, by `board view`. */
   readonly #versions = new Map<string, number>();
+  readonly #subscriber = new Subscriber();
+  /** Boards that need not come out the same in another interleaving. */
+  readonly #unpromised = new Set<string>();
+  #model: StoreModel;
   #boards: ReadonlyMap<string, LiveBoard> = new Map();
+  #saved:
+    { keys: SavedKeys; model: StoreModel; boards: ReadonlyMap<string, LiveBoard> } | undefined;
+  #unbroken = true;
 
   constructor(
     private readonly redis: Redis,
@@ -42,12 +54,10 @@ export class StoreRun {
     private readonly shards: number,
   ) {
     this.#store = new BoardStore(redis, keys, { shards });
-    this.#oracle = new Oracle(scenario.definitions);
     this.#logs = scenario.logs.map((_, partition) => entriesOf(scenario, partition));
     this.#next = this.#logs.map(() => 0);
-    this.#published = this.#logs.map((log, partition) =>
-      Math.floor(offsetAfter(log, log.length) * scenario.publishedBefore[partition]!),
-    );
+    this.#published = this.#logs.map(() => 0);
+    this.#model = new StoreModel(scenario.definitions);
   }
 
   async prepare(): Promise<void> {
@@ -56,191 +66,304 @@ export class StoreRun {
     this.#boards = await this.#store.liveBoards();
   }
 
-  async step({ partition, size, back, stale, publish }: Step): Promise<void> {
+  async step(step: Step): Promise<void> {
+    switch (step.kind) {
+      case 'apply':
+        return this.#apply(step);
+      case 'sweep':
+        return this.#sweep();
+      case 'lose':
+        return this.#lose();
+      case 'save':
+        return this.#save();
+      case 'restore':
+        return this.#restore();
+    }
+  }
+
+  /**
+   * Applies what is left, publishes all, and compares the keys and what was published. Answers the bytes of the boards
+   * that have to be the same by every way.
+   */
+  async finish(): Promise<Map<string, Record<string, OracleBytes>>> {
+    const rest = { kind: 'apply', back: 3, stale: false, publish: 1 } as const;
+    for (let healing = 0; healing < 2; healing++)
+      for (const [partition, log] of this.#logs.entries())
+        await this.#apply({ ...rest, partition, size: log.length });
+    for (const [partition, log] of this.#logs.entries()) {
+      await this.#apply({ ...rest, partition, size: 0 });
+      const last = offsetAfter(log, log.length) - 1;
+      expect(await this.#store.watermarks(partition)).toEqual(Array(this.shards).fill(last));
+    }
+    await this.#compare();
+    await this.#sweep();
+    await this.#compare();
+    return this.#promisedBoards();
+  }
+
+  async #apply({ partition, size, back, stale, publish }: ApplyStep): Promise<void> {
+    this.#publish(partition, publish);
     const log = this.#logs[partition]!;
     const next = this.#next[partition]!;
-    const first = Math.max(0, next - back);
-    const last = Math.min(log.length, next + size);
-    const behind = this.#published[partition]!;
-    const ahead = offsetAfter(log, next) - behind;
-    this.#published[partition] = behind + Math.max(0, Math.floor(ahead * publish));
-    const published = stale ? 0 : this.#published[partition];
+    const published = this.#published[partition]!;
+    const healing = this.#isHealing();
+    const unpublished = log.slice(0, next + size).findIndex(({ offset }) => offset >= published);
+    const healed = unpublished < 0 ? log.length : unpublished;
+    const last = Math.min(log.length, next + size, healing ? Math.max(next, healed) : Infinity);
+    const first = Math.max(0, Math.min(last, next) - back);
     for (const run of splitAt(log.slice(first, last), published))
       for (let shard = 0; shard < this.shards; shard++)
-        await this.#call({ shard, partition, published, run, stale });
+        await this.#call({ shard, partition, published, run, stale: stale && !healing });
     this.#next[partition] = Math.max(next, last);
   }
 
-  /** Applies what is left, publishes all, and compares the keys. Answers the boards' bytes. */
-  async finish(): Promise<Record<string, OracleBytes>> {
-    const rest = { back: 3, stale: false, publish: 1 };
-    for (const [partition, log] of this.#logs.entries()) {
-      await this.step({ ...rest, partition, size: log.length });
-      await this.#compareWatermark(partition);
-    }
-    return this.#compareBoards();
+  #isHealing(): boolean {
+    return this.#logs.some(
+      (log, partition) =>
+        (log[this.#next[partition]!]?.offset ?? Infinity) < this.#published[partition]!,
+    );
   }
 
-  async #call(call: {
-    shard: number;
-    partition: number;
-    published: number;
-    run: readonly Entry[];
-    stale: boolean;
-  }): Promise<void> {
-    const { shard, partition, published, run, stale } = call;
-    const kept = this.#kept(shard, partition);
+  /** Moves the published position by a share of what was applied; the subscriber reads what lies between. */
+  #publish(partition: number, share: number): void {
+    const from = this.#published[partition]!;
+    const applied = offsetAfter(this.#logs[partition]!, this.#next[partition]!);
+    const to = from + Math.max(0, Math.floor((applied - from) * share));
+    for (const entry of this.#logs[partition]!)
+      for (let shard = 0; shard < this.shards; shard++)
+        for (const verdict of this.#model.partition(shard, partition).outbox)
+          if (verdict.offset === entry.offset && verdict.offset >= from && verdict.offset < to)
+            this.#subscriber.take(entry, verdict);
+    this.#published[partition] = to;
+  }
+
+  async #call(call: Call): Promise<void> {
+    const { shard, partition, stale, published, run } = call;
+    const kept = this.#model.partition(shard, partition);
     const entries = run.filter((entry) => this.#shardOf(entry, partition) === shard);
-    const through = run.at(-1)?.offset ?? kept.watermark;
-    const believed = stale ? -1 : kept.watermark;
     const request: ApplyCall = {
       shard,
       partition,
-      believed,
-      published,
-      through,
+      believed: stale ? -1 : kept.watermark,
+      published: stale ? 0 : published,
+      through: run.at(-1)?.offset ?? kept.watermark,
       entries,
       boards: new Map([...this.#boards].filter(([board]) => this.#store.shardOf(board) === shard)),
     };
     const outcome = await this.#store.apply(request);
     if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
-    kept.published = Math.max(kept.published, published);
-    const expected = this.#expected(kept, entries, outcome.verdicts);
-    expect(outcome.verdicts).toEqual(expected);
-    kept.watermark = Math.max(kept.watermark, through);
+    this.#compareAnswer(request, outcome.verdicts);
     expect(outcome.watermark).toBe(kept.watermark);
-    for (const offset of kept.outbox.keys())
-      if (offset < kept.published) kept.outbox.delete(offset);
-    await this.#compareOutbox(shard, partition, kept);
+    await this.#compareOutbox(shard, partition);
   }
 
-  /** Verdicts that a call has to answer. New ones take their versions from the answer, once these are checked. */
-  #expected(
-    kept: ShardPartition,
-    entries: readonly Entry[],
+  /** Compares the verdicts of a call with those that it has to answer, and takes the new ones in. */
+  #compareAnswer(
+    { shard, partition, published, through, entries }: ApplyCall,
     answered: readonly Verdict[],
-  ): Verdict[] {
-    const versions = new Map<string, number>();
-    const expected = entries.flatMap((entry): Verdict[] => {
-      const { offset } = entry;
-      if (offset <= kept.watermark) {
-        const stored = offset < kept.published ? undefined : kept.outbox.get(offset);
-        return stored === undefined ? [] : [stored];
-      }
-      const given = answered.find((verdict) => verdict.offset === offset);
-      const verdict = this.#newVerdict(entry, given, versions);
-      if (verdict === undefined || offset < kept.published) return [];
-      kept.outbox.set(offset, verdict);
-      return [verdict];
-    });
-    for (const [view, version] of versions) this.#versions.set(view, version);
-    return expected;
+  ): void {
+    const kept = this.#model.partition(shard, partition);
+    const { watermark } = kept;
+    kept.published = Math.max(kept.published, published);
+    kept.watermark = Math.max(watermark, through);
+    kept.outbox = kept.outbox.filter(({ offset }) => offset >= kept.published);
+    expect(answered).toEqual(answered.toSorted(byOffset));
+    const repeated = new Set(entries.map(({ offset }) => offset));
+    const stored = kept.outbox.filter(({ offset }) => repeated.has(offset));
+    const old = answered.filter(({ offset }) => offset <= watermark);
+    expect(old.toSorted(byOffsetAndView)).toEqual(stored.toSorted(byOffsetAndView));
+    const expected = this.#model.judge(
+      entries.filter(({ offset }) => offset > watermark),
+      { partition, muted: kept.watermark < kept.published },
+    );
+    const fresh = answered.filter(({ offset }) => offset > watermark);
+    expect(fresh.map((verdict) => this.#asExpected(verdict)).toSorted(byOffsetAndView)).toEqual(
+      expected.toSorted(byOffsetAndView),
+    );
+    this.#takeVersions(fresh);
+    kept.outbox.push(...fresh);
   }
 
-  #newVerdict(
-    entry: Entry,
-    given: Verdict | undefined,
-    versions: Map<string, number>,
-  ): Verdict | undefined {
-    if (entry.kind === 'deadLetter') return entry;
-    const verdict: OracleVerdict = this.#oracle.apply(entry.board, entry.event);
-    if (verdict === undefined) return undefined;
-    const { offset } = entry;
-    if (verdict.kind === 'deadLetter')
-      return { ...verdict, offset, detail: expect.any(String) as unknown as string };
-    const changes = verdict.changes.map((change, index) => ({
-      ...change,
-      version: this.#version(`${entry.board} ${change.view}`, given, index, versions),
-    }));
-    return {
-      kind: 'rankChange',
-      offset,
-      generation: this.#boards.get(entry.board)!.generation,
-      changes,
+  /** A verdict with its board in place of the generation, and without versions of its own. */
+  #asExpected(verdict: Verdict) {
+    if (verdict.kind === 'deadLetter') return verdict;
+    const { generation, ...fields } = verdict;
+    const board = this.#boardOf(generation);
+    if (fields.kind === 'leaderChange') {
+      const { version: _version, ...leaderChange } = fields;
+      return { ...leaderChange, board };
+    }
+    const changes = fields.changes.map(({ version: _version, ...change }) => change);
+    return { ...fields, changes, board };
+  }
+
+  /** A call gives one version to all that it tells of a view, above those of earlier calls. */
+  #takeVersions(verdicts: readonly Verdict[]): void {
+    const versions = new Map<string, number>();
+    for (const verdict of verdicts) {
+      if (verdict.kind === 'deadLetter') continue;
+      const board = this.#boardOf(verdict.generation);
+      for (const { view, version } of verdict.kind === 'leaderChange'
+        ? [verdict]
+        : verdict.changes) {
+        const name = `${board} ${view}`;
+        expect(version).toBe(versions.get(name) ?? version);
+        expect(version).toBeGreaterThan(this.#versions.get(name) ?? 0);
+        versions.set(name, version);
+      }
+      if (verdict.kind === 'leaderChange') this.#model.report(board, verdict);
+    }
+    for (const [name, version] of versions) this.#versions.set(name, version);
+  }
+
+  async #compareOutbox(shard: number, partition: number): Promise<void> {
+    const stored = await this.redis.zrange(this.keys.outbox(shard, partition), 0, -1, 'WITHSCORES');
+    const offsets = stored.filter((_, index) => index % 2 === 1).map(Number);
+    const { outbox } = this.#model.partition(shard, partition);
+    expect(offsets).toEqual(outbox.map(({ offset }) => offset).sort((a, b) => a - b));
+  }
+
+  async #sweep(): Promise<void> {
+    for (const live of this.#boards.values()) {
+      const gone = this.#model.sweep(live.board);
+      let removed = 0;
+      for (let some = Infinity; some > 0; removed += some) some = await this.#store.sweep(live);
+      expect(removed).toBe(gone);
+    }
+  }
+
+  async #lose(): Promise<void> {
+    await restoreKeys(this.redis, this.keys, new Map());
+    this.#forget(new StoreModel(this.scenario.definitions));
+    await this.prepare();
+  }
+
+  async #save(): Promise<void> {
+    this.#saved = {
+      keys: await saveKeys(this.redis, this.keys),
+      model: this.#model.copy(),
+      boards: this.#boards,
     };
   }
 
-  /** The version that the store gave: one for all changes of a view in a call, above those of earlier calls. */
-  #version(
-    view: string,
-    given: Verdict | undefined,
-    index: number,
-    versions: Map<string, number>,
-  ): number {
-    const version = given?.kind === 'rankChange' ? (given.changes[index]?.version ?? NaN) : 0;
-    if (given === undefined) return version;
-    expect(version).toBe(versions.get(view) ?? version);
-    expect(version).toBeGreaterThan(this.#versions.get(view) ?? 0);
-    versions.set(view, version);
-    return version;
+  async #restore(): Promise<void> {
+    if (this.#saved === undefined) return;
+    const { keys, model, boards } = this.#saved;
+    await restoreKeys(this.redis, this.keys, keys);
+    await this.#compareRollBacks(model, boards);
+    this.#forget(model.copy());
+    this.#boards = boards;
   }
 
-  async #compareOutbox(shard: number, partition: number, kept: ShardPartition): Promise<void> {
-    const stored = await this.redis.zrange(this.keys.outbox(shard, partition), 0, -1, 'WITHSCORES');
-    const offsets = stored.filter((_, index) => index % 2 === 1).map(Number);
-    expect(offsets).toEqual([...kept.outbox.keys()]);
-  }
-
-  async #compareWatermark(partition: number): Promise<void> {
-    const last = offsetAfter(this.#logs[partition]!, Infinity) - 1;
-    expect(await this.#store.watermarks(partition)).toEqual(Array(this.shards).fill(last));
-  }
-
-  async #compareBoards(): Promise<Record<string, OracleBytes>> {
-    const bytes: Record<string, OracleBytes> = {};
-    for (const { board, generation } of this.#boards.values()) {
-      const shard = this.#store.shardOf(board);
-      const versions = await this.redis.hgetall(this.keys.views(shard, generation));
-      expect(Object.keys(versions).sort()).toEqual(this.#oracle.views(board));
-      for (const view of this.#oracle.views(board)) {
-        const found = await readBytes(this.redis, this.keys, { shard, generation, view });
-        expect(found).toEqual(this.#oracle.bytes(board, view));
-        bytes[`${board} ${view}`] = found;
+  /** A caller who believes in a watermark that is no more is told. */
+  async #compareRollBacks(
+    model: StoreModel,
+    boards: ReadonlyMap<string, LiveBoard>,
+  ): Promise<void> {
+    for (const [partition, published] of this.#published.entries())
+      for (let shard = 0; shard < this.shards; shard++) {
+        const believed = this.#model.partition(shard, partition).watermark;
+        if (believed <= model.partition(shard, partition).watermark) continue;
+        const call = { shard, partition, believed, published, through: believed, entries: [] };
+        const live = new Map([...boards].filter(([board]) => this.#store.shardOf(board) === shard));
+        const outcome = await this.#store.apply({ ...call, boards: live });
+        expect(outcome).toEqual({ status: 'rolledBack' });
       }
-    }
-    return bytes;
   }
 
-  #shardOf(entry: Entry, partition: number): number {
+  /** Goes on from what the store still has. */
+  #forget(model: StoreModel): void {
+    this.#noteUnpromised();
+    this.#model = model;
+    this.#unbroken = false;
+    for (const [partition, log] of this.#logs.entries()) {
+      const { watermark } = model.partition(0, partition);
+      this.#next[partition] = log.filter(({ offset }) => offset <= watermark).length;
+    }
+  }
+
+  #noteUnpromised(): void {
+    for (const { board } of this.scenario.definitions)
+      if (!this.#model.isPromised(board, this.scenario.keyed)) this.#unpromised.add(board);
+  }
+
+  async #compare(): Promise<void> {
+    const { redis, keys } = this;
+    for (const live of this.#boards.values())
+      await compareBoard(redis, this.#place(live), this.#model);
+    const places = [...this.#boards.values()].map((live) => this.#place(live));
+    await compareKeys(redis, { keys, shards: this.shards, places }, this.#model);
+    this.#noteUnpromised();
+    for (const { definition } of this.#boards.values())
+      if (!this.#unpromised.has(definition.board)) this.#compareSubscriber(definition);
+  }
+
+  /** What was published tells of every view that exists what it holds. */
+  #compareSubscriber({ board, publish }: BoardDefinition): void {
+    const { oracle } = this.#model;
+    for (const view of oracle.views(board)) {
+      if (!oracle.memory(board).views.get(view)!.published) continue;
+      const name = `${board} ${view}`;
+      const unbroken = this.#unbroken;
+      const standings = oracle.standings(board, view);
+      if (publish.rankChanges === 'every')
+        expect(this.#subscriber.columns(name)).toEqual(
+          Object.fromEntries(standings.map(({ playerId, columns }) => [playerId, columns])),
+        );
+      if (this.scenario.keyed)
+        expect(this.#subscriber.leaders(name, { unbroken })).toEqual(oracle.leaders(board, view));
+    }
+  }
+
+  async #promisedBoards(): Promise<Map<string, Record<string, OracleBytes>>> {
+    const promised = new Map<string, Record<string, OracleBytes>>();
+    for (const live of this.#boards.values()) {
+      if (this.#unpromised.has(live.board)) continue;
+      const bytes: Record<string, OracleBytes> = {};
+      for (const view of this.#model.oracle.views(live.board))
+        bytes[view] = await readBytes(this.redis, this.#place(live), view);
+      promised.set(live.board, bytes);
+    }
+    return promised;
+  }
+
+  #place(live: LiveBoard) {
+    return { keys: this.keys, shard: this.#store.shardOf(live.board), live };
+  }
+
+  #boardOf(generation: string): string {
+    const found = [...this.#boards.values()].find((live) => live.generation === generation);
+    if (found === undefined) throw new Error(`no board has the generation ${generation}`);
+    return found.board;
+  }
+
+  #shardOf(entry: ApplyEntry, partition: number): number {
     return entry.kind === 'event'
       ? this.#store.shardOf(entry.board)
       : this.#store.homeShard(partition);
   }
-
-  #kept(shard: number, partition: number): ShardPartition {
-    const name = `${shard}/${partition}`;
-    let kept = this.#shards.get(name);
-    if (kept === undefined) {
-      kept = { watermark: -1, published: 0, outbox: new Map() };
-      this.#shards.set(name, kept);
-    }
-    return kept;
-  }
 }
 
-/** A view as Redis has it: ZRANGE WITHSCORES and HGETALL, in bytes. */
-async function readBytes(
-  redis: Redis,
-  keys: KeySpace,
-  { shard, generation, view }: { shard: number; generation: string; view: string },
-): Promise<OracleBytes> {
-  const ranking = await redis.zrangeBuffer(
-    keys.ranking(shard, generation, view),
-    0,
-    -1,
-    'WITHSCORES',
+interface Ordered {
+  readonly kind: Verdict['kind'];
+  readonly offset: number;
+  readonly view?: unknown;
+}
+
+/** By offset; a leader change comes after what the event itself brought about. */
+function byOffset(a: Ordered, b: Ordered): number {
+  return (
+    a.offset - b.offset || Number(a.kind === 'leaderChange') - Number(b.kind === 'leaderChange')
   );
-  const players = await redis.hgetall(keys.players(shard, generation, view));
-  const pairs = ranking.flatMap((member, index) =>
-    index % 2 === 0
-      ? [{ score: String(Number(ranking[index + 1]!.toString())), member: member.toString('hex') }]
-      : [],
-  );
-  return { ranking: pairs, players };
+}
+
+function byOffsetAndView(a: Ordered, b: Ordered): number {
+  const [one, other] = [String(a.view), String(b.view)];
+  return byOffset(a, b) || (one === other ? 0 : one < other ? -1 : 1);
 }
 
 /** The records of a partition with their offsets; gaps stand for control records. */
-function entriesOf({ logs, definitions }: Scenario, partition: number): Entry[] {
+function entriesOf({ logs, definitions }: Scenario, partition: number): ApplyEntry[] {
   let offset = -1;
   return logs[partition]!.map(({ gap, ...record }) => {
     offset += gap + 1;
@@ -251,12 +374,12 @@ function entriesOf({ logs, definitions }: Scenario, partition: number): Entry[] 
 }
 
 /** The offset after the first `count` entries. */
-function offsetAfter(log: readonly Entry[], count: number): number {
+function offsetAfter(log: readonly ApplyEntry[], count: number): number {
   return (log.slice(0, count).at(-1)?.offset ?? -1) + 1;
 }
 
 /** A run as the calls it takes: none straddles the published position. An empty run is one call, too. */
-function splitAt(run: readonly Entry[], published: number): (readonly Entry[])[] {
+function splitAt(run: readonly ApplyEntry[], published: number): (readonly ApplyEntry[])[] {
   const at = run.filter(({ offset }) => offset < published).length;
   return at === 0 || at === run.length ? [run] : [run.slice(0, at), run.slice(at)];
 }

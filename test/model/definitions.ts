@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import {
+  LATE,
+  ORDERS,
+  RANK_CHANGES,
+  TIES,
+  UPDATES,
+  windowName,
+  type BoardDefinition,
+  type Column,
+  type Publish,
+  type Window,
+} from '#board';
+import { BASE_TIME } from './arbitrary.js';
+
+/** Random boards, of all kinds that a definition can tell. */
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** Zones whose clocks change by whole or half hours, away from midnight: there luxon needs no second opinion. */
+const ZONES = ['UTC', 'Europe/Paris', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe'];
+
+/** Every interval of the model starts at half past twelve by the board's clock, when no clock changes. */
+export const DAILY = { cron: '30 12 * * *', hour: 12, minute: 30 } as const;
+
+export function definitionArbitrary(board: string): fc.Arbitrary<BoardDefinition> {
+  return fc
+    .record({
+      columns: columnsArbitrary,
+      ties: fc.constantFrom(...TIES),
+      timeZone: fc.constantFrom(...ZONES),
+      windows: windowsArbitrary,
+      late: fc.constantFrom(...LATE),
+      dimensions: dimensionsArbitrary,
+      maxViews: fc.oneof(
+        { weight: 5, arbitrary: fc.constant(10_000) },
+        fc.integer({ min: 1, max: 9 }),
+      ),
+      maxAheadMs: fc.constantFrom(400 * DAY, 400 * DAY, HOUR),
+      deduplicateMs: fc.constantFrom(undefined, undefined, 3, HOUR, 24 * HOUR),
+    })
+    .chain((fields) => {
+      const { deduplicateMs, ...rest } = fields;
+      return publishArbitrary(fields).map((publish) => ({
+        board,
+        ...rest,
+        ...(deduplicateMs === undefined ? {} : { deduplicateMs }),
+        publish,
+      }));
+    });
+}
+
+const dimensionsArbitrary = fc.constantFrom<string[][]>(
+  [[]],
+  [[]],
+  [[], ['region']],
+  [['mode', 'region'], ['region']],
+  [[], ['mode'], ['guild', 'region']],
+  [['guild']],
+);
+
+const columnsArbitrary = fc
+  .tuple(fc.constantFrom(0, 0, 1, 2, 3, 15), fc.boolean())
+  .chain(([decimals, same]) =>
+    fc.oneof(
+      { weight: 2, arbitrary: columnList(decimals, same, 1) },
+      { weight: 4, arbitrary: columnList(decimals, same, 3) },
+      { weight: 1, arbitrary: columnList(decimals, same, 8) },
+    ),
+  );
+
+function columnList(decimals: number, same: boolean, most: number): fc.Arbitrary<Column[]> {
+  return fc
+    .array(columnArbitrary(same ? fc.constant(decimals) : fc.constantFrom(0, 0, 1, 2, 3, 4, 15)), {
+      minLength: 1,
+      maxLength: most,
+    })
+    .map((columns) => columns.map((column, index) => ({ name: `c${index}`, ...column })));
+}
+
+const weightArbitrary = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(1, 2, 5, -1, -3) },
+  { weight: 1, arbitrary: fc.constantFrom(999_999_999_999_999, -(2 ** 40)) },
+);
+
+function columnArbitrary(decimals: fc.Arbitrary<number>): fc.Arbitrary<Omit<Column, 'name'>> {
+  // 0 is always within: a board that takes next to nothing would show next to nothing.
+  const min = fc.option(fc.constantFrom(-300, -2, -1, 0), { freq: 3, nil: undefined });
+  const max = fc.option(fc.constantFrom(0, 1, 2, 300), { freq: 3, nil: undefined });
+  // c0 may be the name of a column, too: then one input feeds two.
+  const weights = fc.dictionary(fc.constantFrom('kills', 'assists', 'c0'), weightArbitrary, {
+    minKeys: 1,
+    maxKeys: 3,
+  });
+  return fc
+    .record({
+      update: fc.constantFrom(...UPDATES, 'sum' as const),
+      order: fc.constantFrom(...ORDERS),
+      decimals,
+      min,
+      max,
+      bounded: fc.constantFrom(false, false, false, true),
+      from: fc.option(weights, { freq: 3, nil: undefined }),
+    })
+    .map(({ min: least, max: most, bounded, from, ...column }) => ({
+      ...column,
+      ...(bounded && least !== undefined ? { min: least } : {}),
+      ...(bounded && most !== undefined ? { max: most } : {}),
+      ...(from === undefined || column.update !== 'sum' ? {} : { from: { ...from } }),
+    }));
+}
+
+const keepArbitrary = fc.constantFrom(undefined, undefined, 1, HOUR, 2 * DAY, 30 * DAY);
+
+function kept<T extends object>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T & { keepMs?: number }> {
+  return fc
+    .tuple(arbitrary, keepArbitrary)
+    .map(([window, keepMs]) => (keepMs === undefined ? window : { ...window, keepMs }));
+}
+
+const edgeArbitrary = fc.constantFrom(-3 * DAY, -2 * HOUR, 2, 4, 5 * HOUR, 2 * DAY);
+const namedArbitrary: fc.Arbitrary<Window> = fc.oneof(
+  kept(
+    fc.tuple(fc.constantFrom('s1', 's2'), edgeArbitrary, edgeArbitrary).map(([name, a, b]) => ({
+      kind: 'season' as const,
+      name,
+      from: BASE_TIME + Math.min(a, b),
+      to: BASE_TIME + Math.max(a, b) + 1,
+    })),
+  ),
+  kept(
+    edgeArbitrary.map((edge) => ({
+      kind: 'interval' as const,
+      name: 'contest',
+      cron: DAILY.cron,
+      start: BASE_TIME + edge,
+    })),
+  ),
+);
+const calendarArbitrary: fc.Arbitrary<Window> = kept(
+  fc.constantFrom('day', 'day', 'week', 'month', 'year').map((kind) => ({ kind }) as const),
+);
+
+const windowsArbitrary: fc.Arbitrary<Window[]> = fc.oneof(
+  fc.constant<Window[]>([{ kind: 'all' }]),
+  fc.uniqueArray(
+    fc.oneof(
+      { weight: 1, arbitrary: fc.constant({ kind: 'all' } as const) },
+      { weight: 3, arbitrary: calendarArbitrary },
+      { weight: 1, arbitrary: namedArbitrary },
+    ),
+    { minLength: 1, maxLength: 4, selector: windowName },
+  ),
+);
+
+function publishArbitrary({
+  windows,
+  dimensions,
+}: Pick<BoardDefinition, 'windows' | 'dimensions'>): fc.Arbitrary<Publish> {
+  const some = <T>(all: readonly T[]) =>
+    fc.option(fc.subarray([...all], { minLength: 1 }), { freq: 3, nil: undefined });
+  return fc
+    .record({
+      rankChanges: fc.constantFrom('every' as const, 'every' as const, ...RANK_CHANGES),
+      windows: some(windows.map(windowName)),
+      dimensions: some(dimensions),
+      overtook: fc.constantFrom(0, 1, 2, 100),
+      leaders: fc.constantFrom(0, 1, 2, 3, 100),
+    })
+    .map(({ windows: shown, dimensions: combinations, ...rest }) => ({
+      ...rest,
+      ...(shown === undefined ? {} : { windows: shown }),
+      ...(combinations === undefined ? {} : { dimensions: combinations }),
+    }));
+}

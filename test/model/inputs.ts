@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import type { BoardDefinition, ResolvedEvent, ScoreInput } from '#board';
+import { timeArbitrary, valueArbitrary, wideTimeArbitrary } from './arbitrary.js';
+import { resolvePlainly } from './oracle-resolve.js';
+
+/** Random score events for a board: what its definition asks for, and now and then something that it refuses. */
+
+/** A score event as a producer sends it, with the timestamp of its record. */
+export interface SentEvent {
+  readonly input: ScoreInput;
+  readonly timestamp: number;
+}
+
+const REGIONS = ['eu', 'us 1', 'ü=%'];
+const MODES = ['duo', ''];
+const GUILDS: (string | string[])[] = [
+  'red',
+  ['red', 'blue'],
+  ['blue', 'blue'],
+  [],
+  ['green', 'red', 'a b'],
+];
+
+export function inputArbitrary(
+  definition: BoardDefinition,
+  players: readonly string[],
+): fc.Arbitrary<SentEvent> {
+  // Where views may expire, one event at the end of time would end all others.
+  const expires = definition.windows.some((window) => window.kind !== 'all');
+  return fc
+    .record({
+      playerId: fc.constantFrom(...players),
+      numbers: numbersArbitrary(definition),
+      time: expires ? timeArbitrary : wideTimeArbitrary,
+      timed: fc.constantFrom(true, true, true, false),
+      ahead: fc.constantFrom(0, 0, 0, 0, 0, 0, 1, 7_200_000),
+      eventId: fc.constantFrom('x', 'y', 'two words', undefined),
+      attributes: attributesArbitrary,
+    })
+    .map(({ playerId, numbers, time, timed, ahead, eventId, attributes }) => ({
+      timestamp: timed ? time - ahead : time,
+      input: {
+        playerId,
+        ...numbers,
+        ...(timed ? { occurredAt: time } : {}),
+        ...(eventId === undefined ? {} : { eventId }),
+        attributes,
+      },
+    }));
+}
+
+/** An event in the board's terms; only those that it takes. */
+export function eventArbitrary(
+  definition: BoardDefinition,
+  players: readonly string[],
+): fc.Arbitrary<ResolvedEvent> {
+  return inputArbitrary(definition, players)
+    .map((sent) => resolvePlainly(definition, sent).event)
+    .filter((event) => event !== undefined);
+}
+
+const many = Array.from({ length: 64 }, (_, index) => `g${index}`);
+const attributesArbitrary = fc
+  .record({
+    region: fc.constantFrom<string | string[]>(...REGIONS, ...REGIONS, ['eu', 'us 1', 'eu']),
+    mode: fc.constantFrom(...MODES),
+    guild: fc.constantFrom(...GUILDS, ...GUILDS, ...GUILDS, many),
+    without: fc.constantFrom(...Array<string>(30).fill(''), 'region', 'mode', 'guild'),
+  })
+  .map(({ without, ...attributes }) =>
+    Object.fromEntries(Object.entries(attributes).filter(([name]) => name !== without)),
+  );
+
+/** The names that the deltas of a board's events may have, with the fewest decimals of the columns that each feeds. */
+function inputsOf({ columns }: BoardDefinition): Map<string, number> {
+  const inputs = new Map<string, number>();
+  for (const { name, from, decimals } of columns)
+    for (const input of from === undefined ? [name] : Object.keys(from))
+      inputs.set(input, Math.min(inputs.get(input) ?? decimals, decimals));
+  return inputs;
+}
+
+function numbersArbitrary(
+  definition: BoardDefinition,
+): fc.Arbitrary<Pick<ScoreInput, 'delta' | 'deltas'>> {
+  const inputs = [...inputsOf(definition)];
+  const summed = definition.columns.every(({ update }) => update === 'sum');
+  const deltas = fc
+    .tuple(
+      fc.tuple(...inputs.map(([, decimals]) => numberArbitrary(decimals))),
+      fc.subarray(inputs, { minLength: summed ? 0 : inputs.length }),
+      fc.constantFrom(...Array<number>(40).fill(0), 1, 2),
+    )
+    .map(([texts, given, odd]) => {
+      const named = inputs.map(([name], index) => [name, texts[index]!] as const);
+      const taken = named.filter(([name]) => given.some(([one]) => one === name));
+      const oddity: [string, string][] = odd === 1 ? [['other', '1']] : [];
+      return { deltas: Object.fromEntries([...(odd === 2 ? taken.slice(1) : taken), ...oddity]) };
+    });
+  const delta = numberArbitrary(inputs[0]![1]).map((text) => ({ delta: text }));
+  const one = inputs.length === 1;
+  return fc.oneof({ weight: one ? 40 : 1, arbitrary: delta }, { weight: 39, arbitrary: deltas });
+}
+
+/** A decimal text of a random number of minor units, with as few digits as it needs, or all. */
+function numberArbitrary(decimals: number): fc.Arbitrary<string> {
+  return fc.oneof(
+    {
+      weight: 100,
+      arbitrary: fc.tuple(valueArbitrary, fc.boolean()).map(([minor, all]) => {
+        const size = String(Math.abs(minor)).padStart(decimals + 1, '0');
+        const fraction = size.slice(size.length - decimals);
+        const shown = all ? fraction : fraction.replace(/0+$/, '');
+        const whole = size.slice(0, size.length - decimals);
+        return `${minor < 0 ? '-' : ''}${whole}${decimals === 0 || shown === '' ? '' : `.${shown}`}`;
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom(
+        '-0',
+        '-0',
+        `0.${'0'.repeat(decimals)}1`,
+        '9007199254740992',
+        '1e3',
+      ),
+    },
+  );
+}

@@ -1,0 +1,188 @@
+import type { BoardDefinition, ResolvedEvent, ResolvedView } from '#board';
+import { stateText } from './oracle-format.js';
+import {
+  passedBy,
+  placingOf,
+  standingsOf,
+  type OraclePassed,
+  type OraclePlacing,
+  type OracleStanding,
+} from './oracle-ranks.js';
+import { updatedState, type OracleState } from './oracle-update.js';
+
+export interface OracleChange {
+  readonly view: string;
+  readonly before: OraclePlacing | null;
+  readonly after: OraclePlacing;
+  readonly overtook?: readonly OraclePassed[];
+}
+export type OracleDeadLetterCode = 'SUM_OUT_OF_RANGE' | 'TOO_MANY_VIEWS' | 'WINDOW_EXPIRED';
+export type OracleVerdict =
+  | { readonly kind: 'rankChange'; readonly changes: readonly OracleChange[] }
+  | { readonly kind: 'deadLetter'; readonly code: OracleDeadLetterCode };
+/** What became of an event: what is told of it, if anything, and the views in which its player's state changed. */
+export interface OracleOutcome {
+  readonly verdict?: OracleVerdict;
+  readonly moved: readonly string[];
+}
+
+/** A view that was made and not swept; it may have expired. */
+export interface OracleView {
+  readonly expiresAt: number | null;
+  readonly published: boolean;
+  readonly players: Map<string, OracleState>;
+}
+
+/** What `deduplicate` knows of one partition: its clock, and times by event id, newline, player id. */
+export interface OraclePartition {
+  clock: number;
+  readonly remembered: Map<string, number>;
+}
+
+/** All that a board knows; plain data, so that it can be copied. */
+export interface BoardMemory {
+  clock: number;
+  expired: number;
+  duplicates: number;
+  /** Whether a sum left the range, which follows from the order of a player's own events. */
+  overflowed: boolean;
+  /** Whether an event was refused for a reason that follows from how the partitions interleaved. */
+  orderMattered: boolean;
+  readonly partitions: Map<number, OraclePartition>;
+  readonly views: Map<string, OracleView>;
+}
+
+export function emptyMemory(): BoardMemory {
+  const counters = { expired: 0, duplicates: 0, overflowed: false, orderMattered: false };
+  return { clock: -Infinity, ...counters, partitions: new Map(), views: new Map() };
+}
+
+/** Judges an event in the order of the specification. */
+export function judge(
+  definition: BoardDefinition,
+  memory: BoardMemory,
+  event: ResolvedEvent,
+  partition: number,
+): OracleOutcome {
+  memory.clock = Math.max(memory.clock, event.occurredAt);
+  if (isDuplicate(definition, memory, event, partition)) {
+    memory.duplicates += 1;
+    return { moved: [] };
+  }
+  const views = event.views.filter(({ expiresAt }) => !hasExpired(memory, expiresAt));
+  if (views.length < event.views.length) memory.expired += 1;
+  if (views.length === 0)
+    return event.views.length > 0 && definition.late === 'deadLetter'
+      ? refused('WINDOW_EXPIRED')
+      : { moved: [] };
+  if (makesTooManyViews(definition, memory, views)) {
+    memory.orderMattered = true;
+    return refused('TOO_MANY_VIEWS');
+  }
+  return change(definition, memory, event, views);
+}
+
+export function hasExpired({ clock }: BoardMemory, expiresAt: number | null): boolean {
+  return expiresAt !== null && clock >= expiresAt;
+}
+
+function refused(code: OracleDeadLetterCode): OracleOutcome {
+  return { verdict: { kind: 'deadLetter', code }, moved: [] };
+}
+
+function isDuplicate(
+  { deduplicateMs }: BoardDefinition,
+  { partitions }: BoardMemory,
+  { occurredAt, eventId, playerId }: ResolvedEvent,
+  partition: number,
+): boolean {
+  if (deduplicateMs === undefined) return false;
+  const known = partitions.get(partition) ?? { clock: -Infinity, remembered: new Map() };
+  partitions.set(partition, known);
+  known.clock = Math.max(known.clock, occurredAt);
+  const counts = (time: number | undefined) =>
+    time !== undefined && time > known.clock - deduplicateMs;
+  if (eventId === undefined || !counts(occurredAt)) return false;
+  const id = `${eventId}\n${playerId}`;
+  if (counts(known.remembered.get(id))) return true;
+  known.remembered.set(id, occurredAt);
+  return false;
+}
+
+function makesTooManyViews(
+  { maxViews }: BoardDefinition,
+  memory: BoardMemory,
+  views: readonly ResolvedView[],
+): boolean {
+  const existing = [...memory.views.values()].filter(
+    ({ expiresAt }) => !hasExpired(memory, expiresAt),
+  );
+  const made = views.filter(({ view }) => !memory.views.has(view));
+  return made.length > 0 && existing.length + made.length > maxViews;
+}
+
+function change(
+  definition: BoardDefinition,
+  memory: BoardMemory,
+  event: ResolvedEvent,
+  views: readonly ResolvedView[],
+): OracleOutcome {
+  const updates: [ResolvedView, OracleState][] = [];
+  for (const view of views) {
+    const before = memory.views.get(view.view)?.players.get(event.playerId);
+    const after = updatedState(definition, before, event);
+    if (after === 'outOfRange') {
+      memory.overflowed = true;
+      // A view that expires may have been left out in another order, and the others moved.
+      memory.orderMattered ||= event.views.some(({ expiresAt }) => expiresAt !== null);
+      return refused('SUM_OUT_OF_RANGE');
+    }
+    if (before === undefined || stateText(before) !== stateText(after)) updates.push([view, after]);
+  }
+  const changes = updates.flatMap(([view, state]) => {
+    const told = move(definition, memory, { view, state, playerId: event.playerId });
+    return told === undefined ? [] : [told];
+  });
+  const moved = updates.map(([{ view }]) => view);
+  return changes.length === 0 ? { moved } : { verdict: { kind: 'rankChange', changes }, moved };
+}
+
+interface Move {
+  readonly view: ResolvedView;
+  readonly playerId: string;
+  readonly state: OracleState;
+}
+
+/** Gives the player the state; answers what is told of it. */
+function move(
+  definition: BoardDefinition,
+  { views }: BoardMemory,
+  { view: { view, expiresAt, published }, playerId, state }: Move,
+): OracleChange | undefined {
+  const known = views.get(view) ?? { expiresAt, published, players: new Map() };
+  const before = standingsOf(definition, known.players);
+  known.players.set(playerId, state);
+  views.set(view, known);
+  return published
+    ? told(definition, { view, playerId, before, after: standingsOf(definition, known.players) })
+    : undefined;
+}
+
+interface Told {
+  readonly view: string;
+  readonly playerId: string;
+  readonly before: readonly OracleStanding[];
+  readonly after: readonly OracleStanding[];
+}
+
+function told(
+  { publish: { rankChanges, overtook } }: BoardDefinition,
+  { view, playerId, before: standingsBefore, after: standingsAfter }: Told,
+): OracleChange | undefined {
+  const before = placingOf(standingsBefore, playerId);
+  const after = placingOf(standingsAfter, playerId)!;
+  const inPlace = before?.rank === after.rank && before.competitionRank === after.competitionRank;
+  if (rankChanges === 'none' || (rankChanges === 'moved' && inPlace)) return undefined;
+  const passed = passedBy(playerId, standingsBefore, standingsAfter).slice(0, overtook);
+  return { view, before, after, ...(passed.length === 0 ? {} : { overtook: passed }) };
+}

@@ -1,0 +1,110 @@
+import type { BoardDefinition } from '#board';
+import { decimalsOf, reachTimeOf } from './oracle-format.js';
+import type { OracleState } from './oracle-update.js';
+
+/** Places in a view, each by looking at all of its players. */
+
+export interface OraclePlacing {
+  readonly rank: number;
+  readonly competitionRank: number;
+  readonly columns: Readonly<Record<string, string>>;
+}
+/** Every kind of rank, and the reach time. */
+export interface OracleStanding extends OraclePlacing {
+  readonly playerId: string;
+  readonly denseRank: number;
+  /** How many players have worse columns; `percentile` is their share of the view, in percent, cut to two decimals. */
+  readonly aheadOf: number;
+  readonly percentile: number;
+  readonly reachedAt: number;
+}
+export interface OraclePassed {
+  readonly playerId: string;
+  readonly rankBefore: number;
+  readonly rankAfter: number;
+}
+
+export interface Player {
+  readonly playerId: string;
+  readonly state: OracleState;
+}
+export type Players = ReadonlyMap<string, OracleState>;
+
+/** Who is in front: columns in their order, then the reach time as the ties say, then the bytes of the player id. */
+export function comparePlayers(definition: BoardDefinition, a: Player, b: Player): number {
+  return (
+    compareColumns(a.state, b.state) ||
+    compareReachTimes(definition, a.state, b.state) ||
+    Buffer.compare(Buffer.from(a.playerId), Buffer.from(b.playerId))
+  );
+}
+
+function compareReachTimes({ ties }: BoardDefinition, a: OracleState, b: OracleState): number {
+  if (ties === 'none') return 0;
+  return (reachTimeOf(a) - reachTimeOf(b)) * (ties === 'earliest' ? 1 : -1);
+}
+
+function compareColumns(a: OracleState, b: OracleState): number {
+  for (const [index, { value }] of a.entries()) {
+    const other = b[index]!.value;
+    if (value !== other) return value < other ? -1 : 1;
+  }
+  return 0;
+}
+
+export function inOrder(definition: BoardDefinition, players: Players): Player[] {
+  return [...players]
+    .map(([playerId, state]) => ({ playerId, state }))
+    .sort((a, b) => comparePlayers(definition, a, b));
+}
+
+/** All places of a view, in order. */
+export function standingsOf(definition: BoardDefinition, players: Players): OracleStanding[] {
+  const ordered = inOrder(definition, players);
+  return ordered.map(({ playerId, state }, index) => {
+    const ahead = ordered.filter((other) => compareColumns(other.state, state) < 0);
+    const behind = ordered.filter((other) => compareColumns(other.state, state) > 0);
+    const different = new Set(ahead.map((other) => other.state.map(({ value }) => value).join()));
+    return {
+      playerId,
+      rank: index + 1,
+      competitionRank: ahead.length + 1,
+      denseRank: different.size + 1,
+      aheadOf: behind.length,
+      percentile: Number((10_000n * BigInt(behind.length)) / BigInt(ordered.length)) / 100,
+      columns: decimalsOf(definition, state),
+      reachedAt: reachTimeOf(state),
+    };
+  });
+}
+
+/** A player's place among all, null for one who is not there. */
+export function placingOf(
+  standings: readonly OracleStanding[],
+  playerId: string,
+): OraclePlacing | null {
+  const found = standings.find((standing) => standing.playerId === playerId);
+  return found === undefined ? null : placingIn(found);
+}
+
+export function placingIn({ rank, competitionRank, columns }: OraclePlacing): OraclePlacing {
+  return { rank, competitionRank, columns };
+}
+
+/** Whom a player was not in front of before, and is now; from the one just behind on. */
+export function passedBy(
+  playerId: string,
+  before: readonly OracleStanding[],
+  after: readonly OracleStanding[],
+): OraclePassed[] {
+  const rankIn = (standings: readonly OracleStanding[], id: string) =>
+    standings.find((standing) => standing.playerId === id)?.rank ?? Infinity;
+  const own = { before: rankIn(before, playerId), after: rankIn(after, playerId) };
+  return after
+    .filter(({ playerId: other, rank }) => rank > own.after && rankIn(before, other) < own.before)
+    .map(({ playerId: other, rank }) => ({
+      playerId: other,
+      rankBefore: rankIn(before, other),
+      rankAfter: rank,
+    }));
+}

@@ -1,0 +1,45 @@
+import { DateTime } from 'luxon';
+import type { BoardDefinition, Window } from '#board';
+import { DAILY } from './definitions.js';
+
+/** A span of time by its name; `end` is excluded. */
+export interface PlainInstance {
+  readonly text: string;
+  readonly end: number;
+}
+
+const TEXTS = {
+  day: "'day:'yyyy-MM-dd",
+  week: "'week:'kkkk-'W'WW",
+  month: "'month:'yyyy-MM",
+  year: "'year:'yyyy",
+} as const;
+
+/** The instance of a window that holds a time, by luxon. libs/board/windows.spec.ts tries more of zones and times. */
+export function instanceAt(
+  window: Window,
+  time: number,
+  { timeZone }: BoardDefinition,
+): PlainInstance | undefined {
+  const date = DateTime.fromMillis(time, { zone: timeZone });
+  switch (window.kind) {
+    case 'all':
+      return { text: 'all', end: Infinity };
+    case 'season':
+      return time >= window.from && time < window.to
+        ? { text: `season:${window.name}`, end: window.to }
+        : undefined;
+    case 'interval': {
+      const today = date.set({ hour: DAILY.hour, minute: DAILY.minute, second: 0, millisecond: 0 });
+      const from = today <= date ? today : today.minus({ days: 1 });
+      if (from.toMillis() < window.start) return undefined;
+      const name = from.toUTC().toFormat("yyyy-MM-dd'T'HH:mm:ss'Z'");
+      return { text: `interval:${window.name}@${name}`, end: from.plus({ days: 1 }).toMillis() };
+    }
+    default:
+      return {
+        text: date.toFormat(TEXTS[window.kind]),
+        end: date.endOf(window.kind).toMillis() + 1,
+      };
+  }
+}

@@ -1,0 +1,56 @@
+import type { Redis } from 'ioredis';
+import type { KeySpace, LiveBoard } from '#board-store';
+import type { OracleBytes } from './oracle.js';
+
+/** Where the keys of a board are. */
+export interface BoardPlace {
+  readonly keys: KeySpace;
+  readonly shard: number;
+  readonly live: LiveBoard;
+}
+
+/** A view as Redis has it: ZRANGE WITHSCORES and HGETALL, in bytes. */
+export async function readBytes(
+  redis: Redis,
+  { keys, shard, live: { generation } }: BoardPlace,
+  view: string,
+): Promise<OracleBytes> {
+  const ranking = await redis.zrangeBuffer(
+    keys.ranking(shard, generation, view),
+    0,
+    -1,
+    'WITHSCORES',
+  );
+  const players = await redis.hgetall(keys.players(shard, generation, view));
+  const pairs = ranking.flatMap((member, index) =>
+    index % 2 === 0
+      ? [{ score: String(Number(ranking[index + 1]!.toString())), member: member.toString('hex') }]
+      : [],
+  );
+  return { ranking: pairs, players };
+}
+
+/** Members of a ZSET with their scores. */
+export async function readScores(redis: Redis, key: string): Promise<Map<string, number>> {
+  const found = await redis.zrange(key, 0, -1, 'WITHSCORES');
+  return new Map(
+    found.flatMap((member, index) => (index % 2 === 0 ? [[member, Number(found[index + 1])]] : [])),
+  );
+}
+
+/** Every key of a key space, as DUMP gives it. */
+export type SavedKeys = ReadonlyMap<string, Buffer>;
+
+export async function saveKeys(redis: Redis, keys: KeySpace): Promise<SavedKeys> {
+  const saved = new Map<string, Buffer>();
+  for (const name of await redis.keys(`${keys.prefix}:*`))
+    saved.set(name, await redis.dumpBuffer(name));
+  return saved;
+}
+
+/** Puts a key space back to what was saved; what came later is gone. */
+export async function restoreKeys(redis: Redis, keys: KeySpace, saved: SavedKeys): Promise<void> {
+  const names = await redis.keys(`${keys.prefix}:*`);
+  if (names.length > 0) await redis.unlink(names);
+  for (const [name, dump] of saved) await redis.restore(name, 0, dump);
+}

@@ -1,0 +1,107 @@
+import { expect } from '@jest/globals';
+import type { BoardDefinition } from '#board';
+import type { ApplyEntry, LeaderChangeVerdict, Verdict } from '#board-store';
+import { Oracle, type OracleLeader } from './oracle.js';
+
+/** What Redis should hold of one partition in one shard. */
+export interface ShardPartition {
+  watermark: number;
+  published: number;
+  /** Verdicts as the store first gave them, in the order of offset. */
+  outbox: Verdict[];
+}
+
+/** The top of a view as last reported. */
+export interface LeaderReport {
+  readonly version: number;
+  readonly top: readonly OracleLeader[];
+}
+
+/** A verdict as the oracle expects it: it can't know the version, which Redis draws from its clock. */
+export type ExpectedVerdict = Readonly<Record<string, unknown>> & {
+  readonly kind: Verdict['kind'];
+  readonly offset: number;
+};
+
+/** What a store should hold, and what its calls should answer. Plain data beside the oracle, so that it can be copied. */
+export class StoreModel {
+  constructor(
+    private readonly definitions: readonly BoardDefinition[],
+    readonly oracle: Oracle = new Oracle(definitions),
+    private readonly partitions = new Map<string, ShardPartition>(),
+    /** By `board view`. */
+    private readonly reports = new Map<string, LeaderReport>(),
+  ) {}
+
+  copy(): StoreModel {
+    const [partitions, reports] = structuredClone([this.partitions, this.reports] as const);
+    return new StoreModel(this.definitions, this.oracle.copy(), partitions, reports);
+  }
+
+  partition(shard: number, partition: number): ShardPartition {
+    const name = `${shard}/${partition}`;
+    const known = this.partitions.get(name) ?? { watermark: -1, published: 0, outbox: [] };
+    this.partitions.set(name, known);
+    return known;
+  }
+
+  /**
+   * Applies entries that are new to the store; answers the verdicts but for their versions. All of them lie below the
+   * published position (`muted`), or none does.
+   */
+  judge(
+    entries: readonly ApplyEntry[],
+    { partition, muted }: { partition: number; muted: boolean },
+  ): ExpectedVerdict[] {
+    const verdicts: ExpectedVerdict[] = [];
+    const causes = new Map<string, { board: string; view: string; offset: number }>();
+    for (const entry of entries) {
+      if (entry.kind === 'deadLetter') {
+        verdicts.push({ ...entry });
+        continue;
+      }
+      const { board, offset } = entry;
+      const { verdict, moved } = this.oracle.apply(board, entry.event, partition);
+      for (const view of moved) causes.set(`${board} ${view}`, { board, view, offset });
+      if (verdict?.kind === 'rankChange') verdicts.push({ ...verdict, offset, board });
+      if (verdict?.kind === 'deadLetter')
+        verdicts.push({ ...verdict, offset, detail: expect.stringMatching(/./) });
+    }
+    if (muted) return [];
+    return [...verdicts, ...[...causes.values()].flatMap((cause) => this.#leaderChange(cause))];
+  }
+
+  /** None when the top is the one last reported. A view that expired later in its call is reported all the same. */
+  #leaderChange(cause: { board: string; view: string; offset: number }): ExpectedVerdict[] {
+    const { board, view } = cause;
+    const top = this.oracle.leaders(board, view);
+    const last = this.reports.get(`${board} ${view}`);
+    if (top.length === 0 || JSON.stringify(top) === JSON.stringify(last?.top)) return [];
+    const before = last?.top.map(({ playerId }) => playerId) ?? [];
+    return [{ kind: 'leaderChange', ...cause, since: last?.version ?? null, top, before }];
+  }
+
+  /** Takes in the report that the store has made. */
+  report(board: string, { view, version, top }: LeaderChangeVerdict): void {
+    this.reports.set(`${board} ${view}`, { version, top });
+  }
+
+  /** Views of which a report is kept. */
+  reportedViews(board: string): string[] {
+    const names = [...this.reports.keys()].filter((name) => name.startsWith(`${board} `));
+    return names.map((name) => name.slice(board.length + 1)).sort();
+  }
+
+  /** Removes views that have expired; answers how many. */
+  sweep(board: string): number {
+    const gone = this.oracle.sweep(board);
+    for (const view of gone) this.reports.delete(`${board} ${view}`);
+    return gone.length;
+  }
+
+  /** Whether other interleavings of the partitions give the same board. */
+  isPromised(board: string, keyed: boolean): boolean {
+    const { orderMattered, overflowed } = this.oracle.memory(board);
+    return !orderMattered && (keyed || !overflowed);
+  }
+}
