@@ -23,9 +23,13 @@ describe('a good boards file', () => {
         board: 'arena',
         columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],
         ties: 'earliest',
-        windows: ['all'],
+        timeZone: 'UTC',
+        windows: [{ kind: 'all' }],
+        late: 'deadLetter',
         dimensions: [[]],
+        maxViews: 10_000,
         maxAheadMs: 3_600_000,
+        publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
       },
     ]);
   });
@@ -39,9 +43,14 @@ boards:
       - { name: seconds, update: best, order: asc, decimals: 3 }
       - { name: laps, update: latest, order: desc, decimals: 0 }
     ties: none
-    windows: [all]
+    timeZone: America/New_York
+    windows: [year, all, { window: day, keep: 2w }]
+    late: count
     dimensions: &by [[], [league, season], [season]]
+    maxViews: 5
     maxAhead: 90 s
+    deduplicate: 1d
+    publish: { rankChanges: moved, windows: [day, all], dimensions: [[]], overtook: 3, leaders: 10 }
   "42":
     columns: [{ name: __proto__, decimals: 15 }]
     ties: latest
@@ -57,17 +66,32 @@ boards:
             { name: 'laps', update: 'latest', order: 'desc', decimals: 0 },
           ],
           ties: 'none',
-          windows: ['all'],
+          timeZone: 'America/New_York',
+          windows: [{ kind: 'year' }, { kind: 'all' }, { kind: 'day', keepMs: 1_209_600_000 }],
+          late: 'count',
           dimensions: [[], ['league', 'season'], ['season']],
+          maxViews: 5,
           maxAheadMs: 90_000,
+          deduplicateMs: 86_400_000,
+          publish: {
+            rankChanges: 'moved',
+            windows: ['all', 'day'],
+            dimensions: [[]],
+            overtook: 3,
+            leaders: 10,
+          },
         },
         {
           board: '42',
           columns: [{ name: '__proto__', update: 'sum', order: 'desc', decimals: 15 }],
           ties: 'latest',
-          windows: ['all'],
+          timeZone: 'UTC',
+          windows: [{ kind: 'all' }],
+          late: 'deadLetter',
           dimensions: [[], ['league', 'season'], ['season']],
+          maxViews: 10_000,
           maxAheadMs: 0,
+          publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
         },
       ]),
     );
@@ -99,7 +123,7 @@ describe('a bad boards file is refused with file, place, value and what is allow
       'an unknown field of the file',
       'board: 1',
       'the file: "boards" is missing',
-      'the file: "board" is no field here; allowed: boards',
+      'the file: "board" is no field here; allowed: boards; did you mean boards?',
     ],
     ['empty boards', 'boards:', 'boards: an empty value is not allowed; use at least one board by its name'],
     ['no board', 'boards: {}', 'boards: {} is not allowed; use at least one board by its name'],
@@ -108,13 +132,13 @@ describe('a bad boards file is refused with file, place, value and what is allow
     ['an empty board name', 'boards: {"": {columns: [{name: x}]}}', `boards: "" is not allowed; use ${BOARD_NAME}`],
     ['an empty board', arena(''), 'board "arena": an empty value is not allowed; use fields of a board, such as {columns: [{name: points}]}'],
     ['a board without columns', arena('{}'), 'board "arena": "columns" is missing'],
-    ['an unknown field of a board', field('colour: red'), 'board "arena": "colour" is no field here; allowed: columns, ties, windows, dimensions, maxAhead'],
+    ['an unknown field of a board', field('colour: red'), 'board "arena": "colour" is no field here; allowed: columns, ties, timeZone, windows, late, dimensions, maxViews, maxAhead, deduplicate, publish'],
     ['no column', arena('{columns: []}'), 'board "arena", columns: [] is not allowed; use a list of 1 to 8 columns'],
     ['nine columns', arena(`{columns: [${nine}]}`), 'board "arena", columns: 9 entries are too many; use a list of 1 to 8 columns'],
     ['columns by name', arena('{columns: {points: sum}}'), 'board "arena", columns: {"points":"sum"} is not allowed; use a list of 1 to 8 columns'],
     ['a column as text', arena('{columns: [points]}'), 'board "arena", columns[0]: "points" is not allowed; use fields of a column, such as {name: points}'],
     ['a column without a name', arena('{columns: [{update: sum}]}'), 'board "arena", columns[0]: "name" is missing'],
-    ['an unknown field of a column', column('ordre: asc'), 'board "arena", columns[0]: "ordre" is no field here; allowed: name, update, order, decimals'],
+    ['an unknown field of a column', column('ordre: asc'), 'board "arena", columns[0]: "ordre" is no field here; allowed: name, update, order, decimals, min, max, from; did you mean order?'],
     ['two columns of one name', arena('{columns: [{name: x}, {name: y}, {name: x}]}'), 'board "arena", columns: "x" is there twice; a column\'s name is unique'],
     ['a column name that is a number', arena('{columns: [{name: 1}]}'), `board "arena", columns[0].name: 1 is not allowed; use ${NAME}`],
     ['a column name with a space', arena('{columns: [{name: a b}]}'), `board "arena", columns[0].name: "a b" is not allowed; use ${NAME}`],
@@ -126,21 +150,21 @@ describe('a bad boards file is refused with file, place, value and what is allow
     ['negative decimals', column('decimals: -1'), 'board "arena", columns[0].decimals: -1 is not allowed; use a whole number from 0 to 15'],
     ['half a decimal', column('decimals: 0.5'), 'board "arena", columns[0].decimals: 0.5 is not allowed; use a whole number from 0 to 15'],
     ['decimals as text', column('decimals: "2"'), 'board "arena", columns[0].decimals: "2" is not allowed; use a whole number from 0 to 15'],
-    ['decimals that are no number', column('decimals: .nan'), 'board "arena", columns[0].decimals: NaN is not allowed; use a whole number from 0 to 15'],
+    ['decimals that are no number', column('decimals: .nan'), 'board "arena", columns[0].decimals: ".nan" is not allowed; use a whole number from 0 to 15'],
     ['unknown ties', field('ties: first'), 'board "arena", ties: "first" is not allowed; use earliest, latest, none'],
-    ['an unknown window', field('windows: [all, eon]'), 'board "arena", windows[1]: "eon" is not allowed; use all'],
-    ['a window twice', field('windows: [all, all]'), 'board "arena", windows: ["all","all"] holds one entry twice'],
-    ['no window', field('windows: []'), 'board "arena", windows: [] is not allowed; use a list of windows: all'],
-    ['a window as text', field('windows: all'), 'board "arena", windows: "all" is not allowed; use a list of windows: all'],
+    ['an unknown window', field('windows: [all, eon]'), 'board "arena", windows[1]: "eon" is not allowed; use all, day, week, month or year; or {season: NAME, from: TIME, to: TIME}, {interval: NAME, cron: EXPRESSION, start: TIME}'],
+    ['a window twice', field('windows: [all, all]'), 'board "arena", windows[1]: all is there twice; a window\'s name is unique in its board'],
+    ['no window', field('windows: []'), 'board "arena", windows: [] is not allowed; use a list of windows, such as [all, week]'],
+    ['a window as text', field('windows: all'), 'board "arena", windows: "all" is not allowed; use a list of windows, such as [all, week]'],
     ['no dimensions', field('dimensions: []'), 'board "arena", dimensions: [] is not allowed; use a list of 1 to 32 lists of attribute names, such as [[], [league, season]]'],
     ['a dimension as text', field('dimensions: [[], region]'), 'board "arena", dimensions[1]: "region" is not allowed; use a list of up to 8 attribute names, such as [league, season]'],
     ['a combination twice', field('dimensions: [[a], [a]]'), 'board "arena", dimensions: [["a"],["a"]] holds one entry twice'],
     ['an attribute twice', field('dimensions: [[a, a]]'), 'board "arena", dimensions[0]: ["a","a"] holds one entry twice'],
     ['a bad attribute name', field('dimensions: [["a=b"]]'), `board "arena", dimensions[0][0]: "a=b" is not allowed; use ${NAME}`],
-    ['a duration without a unit', field('maxAhead: 5'), 'board "arena", maxAhead: 5 is not allowed; use a duration such as 30s, 10m, 1h or 1d'],
-    ['a duration in words', field('maxAhead: soon'), 'board "arena", maxAhead: "soon" is not allowed; use a duration such as 30s, 10m, 1h or 1d'],
+    ['a duration without a unit', field('maxAhead: 5'), 'board "arena", maxAhead: 5 is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w'],
+    ['a duration in words', field('maxAhead: soon'), 'board "arena", maxAhead: "soon" is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w'],
   ])('%s', (_about, text, ...problems) => {
-    expect(problemsOf(text)).toEqual(problems.map((problem) => `boards.yml: ${problem}`));
+    expect(problemsOf(text)).toEqual(problems.map((problem) => `boards.yml:1: ${problem}`));
   });
 
   it('all problems at once, and a long value cut short', () => {
@@ -149,10 +173,10 @@ describe('a bad boards file is refused with file, place, value and what is allow
   b: 7
 `;
     expect(problemsOf(text)).toEqual([
-      'boards.yml: board "a": "colour" is no field here; allowed: columns, ties, windows, dimensions, maxAhead',
-      `boards.yml: board "a", columns[0].order: [${'1,'.repeat(38)}... is not allowed; use desc, asc`,
-      'boards.yml: board "a", columns[0].decimals: 99 is not allowed; use a whole number from 0 to 15',
-      'boards.yml: board "b": 7 is not allowed; use fields of a board, such as {columns: [{name: points}]}',
+      'boards.yml:2: board "a": "colour" is no field here; allowed: columns, ties, timeZone, windows, late, dimensions, maxViews, maxAhead, deduplicate, publish',
+      `boards.yml:2: board "a", columns[0].order: [${'1,'.repeat(38)}... is not allowed; use desc, asc`,
+      'boards.yml:2: board "a", columns[0].decimals: 99 is not allowed; use a whole number from 0 to 15',
+      'boards.yml:3: board "b": 7 is not allowed; use fields of a board, such as {columns: [{name: points}]}',
     ]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BoardDefinition } from './definition.js';
-import { resolveEvent, type EventRejectionCode, type ScoreInput } from './resolve-event.js';
+import type { EventRejectionCode } from './rejected.js';
+import { resolveEvent, type ScoreInput } from './resolve-event.js';
 
 const NOW = Date.parse('2026-11-20T09:00:00.000Z');
 
@@ -8,9 +9,13 @@ const single: BoardDefinition = {
   board: 'arena',
   columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 2 }],
   ties: 'earliest',
-  windows: ['all'],
+  timeZone: 'UTC',
+  windows: [{ kind: 'all' }],
+  late: 'deadLetter',
   dimensions: [[], ['region']],
+  maxViews: 10_000,
   maxAheadMs: 1_000,
+  publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
 };
 const race: BoardDefinition = {
   ...single,
@@ -41,7 +46,10 @@ describe('an event that a board takes', () => {
       playerId: 'p-17',
       occurredAt: NOW - 5,
       values: [-1250],
-      views: ['all', 'all region=eu'],
+      views: [
+        { view: 'all', expiresAt: null, published: true },
+        { view: 'all region=eu', expiresAt: null, published: true },
+      ],
     });
   });
 
@@ -68,6 +76,21 @@ describe('an event that a board takes', () => {
     expect(resolved(single, { delta }).values).toEqual([0]);
   });
 
+  it('keeps its event id only where the board drops duplicates', () => {
+    const event = { delta: '1', eventId: 'e-1' };
+    expect(resolved(single, event)).not.toHaveProperty('eventId');
+    const deduplicating = { ...single, deduplicateMs: 1 };
+    expect(resolved(deduplicating, event).eventId).toBe('e-1');
+    expect(resolved(deduplicating, { delta: '1' })).not.toHaveProperty('eventId');
+  });
+
+  it('may move no view at all', () => {
+    expect(
+      resolved({ ...single, dimensions: [['region']] }, { delta: '1', attributes: { region: [] } })
+        .views,
+    ).toEqual([]);
+  });
+
   it('has the time of its record when it names none', () => {
     expect(resolved(single, { delta: '1' }).occurredAt).toBe(NOW);
   });
@@ -90,17 +113,18 @@ describe('an event that a board refuses', () => {
 
   // prettier-ignore
   it.each<[EventRejectionCode, BoardDefinition, Partial<ScoreInput>, detail: string]>([
-    ['UNKNOWN_COLUMN', race, { deltas: { ...good, laps: '1' } }, 'board "race" has no column "laps"; it has wins, seconds, level'],
-    ['UNKNOWN_COLUMN', race, { deltas: JSON.parse('{"level":"1","seconds":"1","__proto__":"1"}') as Record<string, string> }, 'board "race" has no column "__proto__"; it has wins, seconds, level'],
+    ['UNKNOWN_COLUMN', race, { deltas: { ...good, laps: '1' } }, 'board "race" has no column "laps"; its events have wins, seconds, level'],
+    ['UNKNOWN_COLUMN', race, { deltas: JSON.parse('{"level":"1","seconds":"1","__proto__":"1"}') as Record<string, string> }, 'board "race" has no column "__proto__"; its events have wins, seconds, level'],
     ['MISSING_COLUMN', race, { deltas: { level: '1' } }, 'board "race" keeps the best of "seconds", so every event needs it'],
     ['MISSING_COLUMN', race, { deltas: { seconds: '1' } }, 'board "race" keeps the latest of "level", so every event needs it'],
-    ['DELTA_NEEDS_ONE_COLUMN', race, { delta: '1' }, 'board "race" has the columns wins, seconds, level; send "deltas" with a value for each in place of "delta"'],
+    ['DELTA_NEEDS_ONE_COLUMN', race, { delta: '1' }, 'events of board "race" have wins, seconds, level; send "deltas" with a value for each in place of "delta"'],
     ['MISSING_DIMENSION', single, { delta: '1', attributes: {} }, 'board "arena" ranks by the attribute "region", which the event lacks'],
     ['INVALID_NUMBER', single, { delta: '1e3' }, 'column "points" of board "arena": "1e3" is not a decimal number such as 12 or -0.5'],
     ['INVALID_NUMBER', single, { delta: ' 1' }, 'column "points" of board "arena": " 1" is not a decimal number such as 12 or -0.5'],
     ['INVALID_NUMBER', single, { delta: '' }, 'column "points" of board "arena": "" is not a decimal number such as 12 or -0.5'],
     ['TOO_MANY_DECIMALS', single, { delta: '0.123' }, 'column "points" of board "arena": "0.123" has more decimals than the column\'s 2'],
     ['OUT_OF_RANGE', single, { delta: '90071992547409.92' }, 'column "points" of board "arena": "90071992547409.92" is beyond +-(2^53-1) minor units'],
+    ['TOO_MANY_VIEWS_OF_AN_EVENT', single, { delta: '1', attributes: { region: Array.from({ length: 256 }, (_, index) => `${index}`) } }, 'the event would move more than 256 views of board "arena"; send fewer values in its attributes'],
     ['TOO_FAR_AHEAD', single, { delta: '1', occurredAt: NOW + 1_001 }, 'occurredAt is 1001 ms after the record\'s timestamp; board "arena" takes up to 1000 ms (maxAhead)'],
   ])('is a %s', (code, definition, fields, detail) => {
     expect(resolveEvent(definition, input(fields), NOW)).toEqual({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { BoardDefinition } from './definition.js';
-import { formatView, MalformedViewError, parseView, viewsOf } from './view.js';
+import { formatView, MalformedViewError, parseView, viewsOf, type Attributes } from './view.js';
 
 const attributeName = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/);
 const attributeValue = fc.oneof(
@@ -45,57 +45,122 @@ describe('the text of a view', () => {
 describe('a text that is no view is refused:', () => {
   // prettier-ignore
   it.each([
-    '', ' ', 'al', 'All', 'week:2026-W47', 'all ', ' all', 'all  a=b', 'all region', 'all =eu', 'all region=a=b',
+    '', ' ', 'all ', ' all', 'all  a=b', 'all region', 'all =eu', 'all region=a=b',
     'all region=%', 'all region=%zz', 'all region=%C3', 'all region=é', 'all region=%65u', 'all region=a%2fb',
-    'all,region=eu', 'all\tregion=eu', 'all region=eu\n',
+    'all region=eu\n', 'week:2026-W47 region',
   ])('%j', (text) => {
     expect(() => parseView(text)).toThrow(MalformedViewError);
   });
 
   it('with the text in the error', () => {
-    expect(() => parseView('weekly')).toThrow(
-      expect.objectContaining({ text: 'weekly', name: 'MalformedViewError' }),
+    expect(() => parseView('week region')).toThrow(
+      expect.objectContaining({ text: 'week region', name: 'MalformedViewError' }),
     );
   });
 });
 
 describe('the views of an event', () => {
-  const board = (dimensions: string[][]): BoardDefinition => ({
+  const NOON = Date.parse('2026-11-20T12:00:00Z');
+  const NEXT_DAY = Date.parse('2026-11-21T00:00:00Z');
+  const board = (
+    dimensions: string[][],
+    fields: Partial<BoardDefinition> = {},
+  ): BoardDefinition => ({
     board: 'arena',
     columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],
     ties: 'earliest',
-    windows: ['all'],
+    timeZone: 'UTC',
+    windows: [{ kind: 'all' }],
+    late: 'deadLetter',
     dimensions,
+    maxViews: 10_000,
     maxAheadMs: 0,
+    publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
+    ...fields,
+  });
+  const found = (definition: BoardDefinition, attributes: Attributes, time = NOON) => {
+    const views = viewsOf(definition, attributes, time);
+    return views.ok ? views.views : views;
+  };
+  const texts = (...args: Parameters<typeof found>) => {
+    const views = found(...args);
+    return 'ok' in views ? views : views.map(({ view }) => view);
+  };
+
+  it('are one for each combination, names in the order of the definition', () => {
+    const attributes = { region: 'eu west', mode: 'duo', other: 'x' };
+    expect(texts(board([[], ['region'], ['mode', 'region']]), attributes)).toEqual([
+      'all',
+      'all region=eu%20west',
+      'all mode=duo region=eu%20west',
+    ]);
   });
 
-  it('are one for each window and combination, names in the order of the definition', () => {
-    const found = viewsOf(board([[], ['region'], ['mode', 'region']]), {
-      region: 'eu west',
-      mode: 'duo',
-      other: 'x',
+  it('are one for each window within a combination, and for each choice of values within a window', () => {
+    const windows = [{ kind: 'week' }, { kind: 'all' }] as const;
+    const attributes = { guild: ['red', 'blue', 'red'], mode: ['1', '2'] };
+    expect(texts(board([['guild', 'mode'], []], { windows }), attributes)).toEqual([
+      'week:2026-W47 guild=red mode=1',
+      'week:2026-W47 guild=red mode=2',
+      'week:2026-W47 guild=blue mode=1',
+      'week:2026-W47 guild=blue mode=2',
+      'all guild=red mode=1',
+      'all guild=red mode=2',
+      'all guild=blue mode=1',
+      'all guild=blue mode=2',
+      'week:2026-W47',
+      'all',
+    ]);
+  });
+
+  it('are none of a season that the event lies outside, and none for an attribute without values', () => {
+    const windows = [{ kind: 'season', name: 'winter', from: NEXT_DAY, to: Infinity }] as const;
+    const definition = board([[]], { windows: [...windows, { kind: 'day' }] });
+    expect(texts(definition, {})).toEqual(['day:2026-11-20']);
+    expect(texts(definition, {}, NEXT_DAY)).toEqual(['season:winter', 'day:2026-11-21']);
+    expect(texts(board([['guild'], ['guild', 'mode']]), { guild: [], mode: 'x' })).toEqual([]);
+  });
+
+  it('tell when they expire', () => {
+    const windows = [{ kind: 'all' }, { kind: 'day', keepMs: 5 }] as const;
+    expect(found(board([[]], { windows }), {})).toEqual([
+      { view: 'all', expiresAt: null, published: true },
+      { view: 'day:2026-11-20', expiresAt: NEXT_DAY + 5, published: true },
+    ]);
+  });
+
+  it('are published where both window and combination are', () => {
+    const definition = board([[], ['mode']], {
+      windows: [{ kind: 'all' }, { kind: 'day' }],
+      publish: { ...board([]).publish, windows: ['day'], dimensions: [['mode']] },
     });
-    expect(found).toEqual({
-      ok: true,
-      views: ['all', 'all region=eu%20west', 'all mode=duo region=eu%20west'],
-    });
+    expect(found(definition, { mode: 'x' })).toMatchObject([
+      { view: 'all', published: false },
+      { view: 'day:2026-11-20', published: false },
+      { view: 'all mode=x', published: false },
+      { view: 'day:2026-11-20 mode=x', published: true },
+    ]);
   });
 
   it('may have an empty value', () => {
-    expect(viewsOf(board([['region']]), { region: '' })).toEqual({
-      ok: true,
-      views: ['all region='],
-    });
+    expect(texts(board([['region']]), { region: '' })).toEqual(['all region=']);
   });
 
   it('name the first attribute that is missing', () => {
-    expect(viewsOf(board([[], ['region', 'mode']]), { region: 'eu' })).toEqual({
+    expect(found(board([[], ['region', 'mode']]), { region: 'eu' })).toEqual({
       ok: false,
       missing: 'mode',
     });
   });
 
+  it('are at most 256', () => {
+    const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
+    const definition = board([['a', 'b'], ['a']]);
+    expect(texts(definition, { a: numbers(16), b: numbers(15) })).toHaveLength(256);
+    expect(found(definition, { a: numbers(16), b: numbers(16) })).toMatchObject({ ok: false });
+  });
+
   it('do not take what every object inherits for an attribute', () => {
-    expect(viewsOf(board([['constructor']]), {})).toEqual({ ok: false, missing: 'constructor' });
+    expect(found(board([['constructor']]), {})).toEqual({ ok: false, missing: 'constructor' });
   });
 });
