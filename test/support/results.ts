@@ -1,7 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import type { Kafka } from 'kafkajs';
-import { decodeDeadLetter, decodeRankChange, type RankChange, type TopicNames } from '#contracts';
+import {
+  decodeDeadLetter,
+  decodeLeaderChange,
+  decodeRankChange,
+  type LeaderChange,
+  type RankChange,
+  type TopicNames,
+} from '#contracts';
 import { lastCommittedRecord, type KafkaRecord } from '#kafka-batch';
 import { until } from './instance.js';
 
@@ -66,6 +73,13 @@ export async function readRankChanges(kafka: Kafka, topics: TopicNames): Promise
   return (await readCommitted(kafka, topics.rankChanges)).map((record) => decodeRankChange(record));
 }
 
+/** Committed leader changes, in the order of their partitions' logs. */
+export async function readLeaderChanges(kafka: Kafka, topics: TopicNames): Promise<LeaderChange[]> {
+  return (await readCommitted(kafka, topics.leaderChanges)).map((record) =>
+    decodeLeaderChange(record),
+  );
+}
+
 /** Committed dead letters: what ranklog says of each, and the record. */
 export async function readDeadLetters(kafka: Kafka, topics: TopicNames) {
   return (await readCommitted(kafka, topics.deadLetters)).map((record) => {
@@ -92,11 +106,11 @@ export function consoleConsumerIds(topic: string): string[] {
     encoding: 'utf8',
     maxBuffer: 2 ** 28,
   });
-  return [...stdout.matchAll(/(?:ce_id|ranklog_id):([^,\s]+)/g)].map(([, id]) => id ?? '');
+  return [...stdout.matchAll(/(?:ce_id|ranklog_id):([^,\t\n]+)/g)].map(([, id]) => id ?? '');
 }
 
-/** `topic/partition/offset` of what a rank change stems from. */
-export function causeOf({ source }: RankChange): string {
+/** `topic/partition/offset` of what a result stems from. */
+export function causeOf({ source }: Pick<RankChange, 'source'>): string {
   return `${source.topic}/${source.partition}/${source.offset}`;
 }
 

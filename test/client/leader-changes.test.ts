@@ -1,0 +1,209 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { LeaderChangeSubscriber, LeadersByView, type LeaderStep } from '#client';
+import { leaderMovements, type LeaderChange, type RankChange } from '#contracts';
+import { TestInstance, until } from '../support/instance.js';
+import {
+  brokenChains,
+  causeOf,
+  consoleConsumerIds,
+  readLeaderChanges,
+  readRankChanges,
+} from '../support/results.js';
+import { seededRandom } from '../support/seeded-random.js';
+
+const KILLS = 5;
+const EVENTS = 12_000;
+const EVENTS_A_SECOND = 800;
+const PLAYERS = 40;
+/** None is 0: each event changes something. */
+const DELTAS = [-5, -3, -1, 1, 2, 3, 5, 8, 10];
+const LEADERS = 5;
+const OVERTOOK = 3;
+
+const BOARDS = `
+boards:
+  arena:
+    columns: [{ name: points }]
+    windows: [all, day]
+    dimensions: [[], [region]]
+    publish: { leaders: ${LEADERS}, overtook: ${OVERTOOK} }
+`;
+
+const idsOf = (players: readonly { readonly playerId: string }[]) =>
+  players.map(({ playerId }) => playerId);
+
+/** All leader changes of each view, in the order of their versions. */
+function chains(changes: readonly LeaderChange[]): Map<string, LeaderChange[]> {
+  const views = new Map<string, LeaderChange[]>();
+  for (const change of changes) views.set(change.view, [...(views.get(change.view) ?? []), change]);
+  for (const chain of views.values()) chain.sort((a, b) => a.version - b.version);
+  return views;
+}
+
+/** The player ids of a top after a step, from its movements alone. */
+function replayed(ids: readonly string[], step: LeaderChange | LeaderStep): string[] {
+  const ranks = new Map(ids.map((playerId, index) => [playerId, index + 1]));
+  for (const { playerId } of step.left) ranks.delete(playerId);
+  for (const { playerId, rankAfter } of step.moved) ranks.set(playerId, rankAfter);
+  for (const { playerId, rank } of step.entered) ranks.set(playerId, rank);
+  return [...ranks].sort(([, a], [, b]) => a - b).map(([playerId]) => playerId);
+}
+
+/** What a subscriber has received, and the tops that it has kept since. */
+class Follower {
+  readonly received: LeaderChange[] = [];
+  readonly leaders = new LeadersByView();
+  /** Steps that do not lead from the top that was shown to the one that is. */
+  readonly brokenSteps: LeaderStep[] = [];
+  readonly subscriber: LeaderChangeSubscriber;
+
+  constructor({ kafka, name }: TestInstance) {
+    const groupId = `${name}-leaders`;
+    this.subscriber = new LeaderChangeSubscriber({
+      kafka,
+      groupId,
+      topicPrefix: name,
+      fromBeginning: true,
+    });
+  }
+
+  take(change: LeaderChange): void {
+    this.received.push(change);
+    const shown = idsOf(this.leaders.top(change.board, change.view));
+    const step = this.leaders.take(change);
+    const now = idsOf(this.leaders.top(change.board, change.view));
+    if (step !== undefined && String(replayed(shown, step)) !== String(now))
+      this.brokenSteps.push(step);
+  }
+}
+
+function randomLines(random: () => number): string[] {
+  const below = (limit: number) => Math.floor(random() * limit);
+  return Array.from({ length: EVENTS }, () =>
+    JSON.stringify({
+      board: 'arena',
+      playerId: `player-${below(PLAYERS)}`,
+      delta: DELTAS[below(DELTAS.length)],
+      occurredAt: `2026-03-0${1 + below(3)}T${10 + below(10)}:00:00Z`,
+      attributes: { region: ['eu', 'us', 'asia'][below(3)] },
+    }),
+  );
+}
+
+/** Produces events for an ingest that is killed over and over between its first and its last commit. */
+async function killUnderLoad(instance: TestInstance, random: () => number): Promise<void> {
+  const file = path.join(path.dirname(String(instance.env['RANKLOG_BOARDS'])), 'events.ndjson');
+  await writeFile(file, randomLines(random).join('\n'));
+  let service = await instance.start();
+  const producing = instance.spawn('produce', file, '--rate', String(EVENTS_A_SECOND));
+  for (let kill = 0; kill < KILLS; kill++) {
+    const goal = (await instance.publishedCount()) + 1 + Math.floor(random() * 1_000);
+    await until(
+      async () => (await instance.publishedCount()) >= goal,
+      `more is published after kill ${kill}`,
+    );
+    service.kill('SIGKILL');
+    await service.ended;
+    expect(await instance.publishedCount()).toBeLessThan(EVENTS);
+    service = await instance.start();
+  }
+  expect(await producing.ended).toBe(0);
+  await instance.published(EVENTS);
+}
+
+describe('leader changes of an ingest that is killed under load', () => {
+  let instance: TestInstance;
+  let follower: Follower;
+  let changes: LeaderChange[];
+  let rankChanges: RankChange[];
+
+  beforeAll(async () => {
+    const { random, seed } = seededRandom();
+    process.stdout.write(`seed ${seed}\n`);
+    instance = await TestInstance.create(BOARDS);
+    follower = new Follower(instance);
+    await follower.subscriber.start((change) => follower.take(change));
+    await killUnderLoad(instance, random);
+    changes = await readLeaderChanges(instance.kafka, instance.topics);
+    rankChanges = await readRankChanges(instance.kafka, instance.topics);
+  }, 240_000);
+  afterAll(async () => {
+    await follower.subscriber.stop();
+    await instance.remove();
+  });
+
+  it('come exactly once, by their ids', () => {
+    const ids = consoleConsumerIds(instance.topics.leaderChanges);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.sort()).toEqual(changes.map((change) => `${causeOf(change)} ${change.view}`).sort());
+    expect(new Set(changes.map(({ source }) => source.partition)).size).toBe(4);
+  });
+
+  it('chain in the order of the versions of a view, each the difference to the one before', () => {
+    const broken = [...chains(changes).values()].flatMap((chain) =>
+      chain.flatMap(({ view, version, since, top, entered, left, moved }, index) => {
+        const last = chain[index - 1];
+        const told = JSON.stringify({ since, entered, left, moved });
+        const expected = JSON.stringify({
+          since: last?.version ?? null,
+          ...leaderMovements(idsOf(last?.top ?? []), top),
+        });
+        return told === expected ? [] : [`${view} ${version}: ${told} in place of ${expected}`];
+      }),
+    );
+    expect(broken).toEqual([]);
+    expect(changes.length).toBeGreaterThan(100);
+  });
+
+  it('replay to the top of each view in Redis', async () => {
+    const found = new Map<string, string[]>();
+    const stored = new Map<string, string[]>();
+    for (const [view, chain] of chains(changes))
+      found.set(view, chain.reduce<string[]>(replayed, []));
+    for (const { view } of await instance.reader.views('arena'))
+      stored.set(view, idsOf(await leadersInRedis(view)));
+    expect(found).toEqual(stored);
+    expect(stored.size).toBe(16);
+  });
+
+  it('reach a subscriber, each once, who has the top of every view at the end', async () => {
+    await until(() => follower.received.length >= changes.length, 'all have come');
+    expect(chains(follower.received)).toEqual(chains(changes));
+    expect(follower.brokenSteps).toEqual([]);
+    for (const { view } of await instance.reader.views('arena'))
+      expect(follower.leaders.top('arena', view)).toEqual(await leadersInRedis(view));
+  });
+
+  it('come with rank changes that name the players who were passed', () => {
+    expect(new Set(rankChanges.map(causeOf)).size).toBe(EVENTS);
+    expect(rankChanges).toHaveLength(EVENTS);
+    expect(brokenChains(rankChanges)).toEqual([]);
+    const moves = rankChanges.flatMap((change) => change.changes);
+    const wrong = moves.filter(({ before, after, overtook = [] }) => {
+      if (before === null) return overtook.length > OVERTOOK;
+      const passed = Math.min(OVERTOOK, Math.max(0, before.rank - after.rank));
+      const ranks = Array.from({ length: passed }, (_, index) => after.rank + index);
+      return (
+        String(overtook.map(({ rankBefore }) => rankBefore)) !== String(ranks) ||
+        overtook.some(({ rankBefore, rankAfter }) => rankAfter !== rankBefore + 1)
+      );
+    });
+    expect(wrong).toEqual([]);
+    expect(moves.filter(({ overtook }) => overtook?.length === OVERTOOK)).not.toEqual([]);
+  });
+
+  async function leadersInRedis(view: string) {
+    const { entries } = await instance.reader.standings('arena', view, {
+      offset: 0,
+      limit: LEADERS,
+    });
+    return entries.map(({ playerId, rank, competitionRank, columns }) => ({
+      playerId,
+      rank,
+      competitionRank,
+      columns,
+    }));
+  }
+});
