@@ -1,0 +1,228 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { formatDecimal, type BoardDefinition, type ScoreInput } from '#board';
+import { arena as anyBoard } from '../board-store/fixture.js';
+import { openTestRedis } from '../board-store/test-redis.js';
+import { arena, END, tenths } from './arena.js';
+import { count, total, type Count } from './count.js';
+import { COLUMNS, footballInputs, footballViews, type FootballColumn } from './football.js';
+import { compare, playerOf, type Player } from './players.js';
+import { RanklogBoard } from './ranklog-board.js';
+import {
+  contestRecipe,
+  decimalRecipes,
+  footballRecipes,
+  sumRecipes,
+  timeRecipes,
+  type Recipe,
+  type TimeRecipe,
+} from './recipes.js';
+import { grouped, table, type Row } from './table.js';
+import { rankedBy } from './zset.js';
+
+const DOCS = 'docs/why.md';
+const REWRITE = 'RANKLOG_REWRITE_WHY';
+const MARKS = /(?<=<!-- measured -->\n\n)[^]*(?=\n\n<!-- end of measured -->)/;
+
+const { redis, newKeys, close } = openTestRedis();
+afterAll(close);
+
+type Views = ReadonlyMap<string, readonly Player[]>;
+
+/** The same players ranked by recipes and by ranklog. */
+interface Comparison {
+  readonly title: string;
+  readonly views: Views;
+  readonly recipes: readonly (Recipe | TimeRecipe)[];
+  readonly definition: BoardDefinition;
+  readonly inputs: readonly (ScoreInput & { occurredAt: number })[];
+}
+
+interface Measured {
+  readonly title: string;
+  readonly rows: readonly Row[];
+  readonly ranklog: Count;
+}
+
+function board(columns: readonly string[], fields: Partial<BoardDefinition> = {}): BoardDefinition {
+  return {
+    ...anyBoard,
+    columns: columns.map((name) => ({ name, update: 'sum', order: 'desc', decimals: 0 })),
+    publish: { rankChanges: 'none', overtook: 0, leaders: 0 },
+    ...fields,
+  };
+}
+
+function ofArena(
+  title: string,
+  players: readonly Player[],
+  { decimals, recipes }: { decimals: number; recipes: Comparison['recipes'] },
+): Comparison {
+  const inputs = players.flatMap(({ id, gains }) =>
+    gains.map(({ values: [gain = 0], at }) => ({
+      playerId: id,
+      delta: formatDecimal(gain, decimals),
+      occurredAt: at,
+      attributes: {},
+    })),
+  );
+  const definition = board([], {
+    columns: [{ name: 'score', update: 'sum', order: 'desc', decimals }],
+  });
+  return { title, views: new Map([['all', players]]), recipes, definition, inputs };
+}
+
+function ofFootball(
+  title: string,
+  columns: readonly FootballColumn[],
+  recipes: Comparison['recipes'],
+): Comparison {
+  return {
+    title,
+    views: footballViews(columns),
+    recipes,
+    definition: board(columns, { dimensions: [[], ['league', 'season']] }),
+    inputs: footballInputs(columns),
+  };
+}
+
+const comparisons: readonly Comparison[] = [
+  ofArena(
+    `Arena: ${grouped(arena.length)} players, scores from 1 to 2,000,000, all of one minute`,
+    arena,
+    { decimals: 0, recipes: [...timeRecipes, ...sumRecipes] },
+  ),
+  ofFootball(
+    'Football: points, then who had them first; 27 seasons, and all of them in one table',
+    ['points'],
+    [...timeRecipes.filter((recipe) => recipe !== contestRecipe), ...sumRecipes],
+  ),
+  ofFootball(
+    'Football: points, goal difference, goals, then who had them first; the same 28 tables',
+    COLUMNS,
+    footballRecipes,
+  ),
+  ofArena(
+    `Decimals: ${grouped(tenths.length)} players with gains of 0.1 to 2.0, equal sums by name`,
+    tenths,
+    { decimals: 1, recipes: decimalRecipes },
+  ),
+];
+
+async function rowOf(recipe: Recipe | TimeRecipe, views: Views): Promise<Row> {
+  const counts: Count[] = [];
+  for (const players of views.values()) {
+    const placed = await rankedBy(recipe, players, { redis, key: `${newKeys().prefix}:zset` });
+    counts.push(count(players, placed));
+  }
+  const { name } = recipe;
+  return {
+    name,
+    count: total(counts),
+    ...('holdsTo' in recipe ? { holdsTo: recipe.holdsTo } : {}),
+  };
+}
+
+async function ranklogOf({ views, definition, inputs }: Comparison): Promise<Count> {
+  const filled = await RanklogBoard.filled({ redis, keys: newKeys() }, definition, inputs);
+  const counts: Count[] = [];
+  for (const [view, players] of views) {
+    const found = await filled.players(view);
+    counts.push(count(players, found));
+    const times = [...players].sort(compare).map(({ at }) => at);
+    expect(found.map(({ at }) => at)).toEqual(times);
+  }
+  return total(counts);
+}
+
+async function measure(comparison: Comparison): Promise<Measured> {
+  const rows: Row[] = [];
+  for (const recipe of comparison.recipes) rows.push(await rowOf(recipe, comparison.views));
+  return { title: comparison.title, rows, ranklog: await ranklogOf(comparison) };
+}
+
+describe('composite scores against ranklog, on the same events', () => {
+  const measured: Measured[] = [];
+  beforeAll(async () => {
+    for (const comparison of comparisons) measured.push(await measure(comparison));
+  });
+
+  it.each(comparisons.map(({ title }, index) => [title, index] as const))(
+    '%s: ranklog has nobody in the wrong place and no wrong score',
+    (_, index) => {
+      const ranklog = measured[index]?.ranklog;
+      expect(ranklog?.players).toBeGreaterThan(50);
+      expect(ranklog).toMatchObject({ misplaced: 0, pairs: 0, scores: 0 });
+    },
+  );
+
+  it(`is told in ${DOCS} with the numbers measured here; ${REWRITE}=1 writes them`, () => {
+    const tables = measured
+      .map(({ title, rows, ranklog }) =>
+        table(title, [...rows, { name: '**ranklog**', count: ranklog }]),
+      )
+      .join('\n\n');
+    const docs = readFileSync(DOCS, 'utf8');
+    if (process.env[REWRITE] === '1')
+      writeFileSync(
+        DOCS,
+        docs.replace(MARKS, () => tables),
+      );
+    else expect(MARKS.exec(docs)?.[0]).toBe(tables);
+  });
+});
+
+describe('a count', () => {
+  const player = (id: string, score: number, at: number) => playerOf(id, [{ values: [score], at }]);
+  const players = [player('a', 9, 2), player('b', 9, 1), player('c', 5, 0), player('d', 4, 0)];
+  type Shown = readonly [string, number];
+  const shown = (...placed: Shown[]) =>
+    count(
+      players,
+      placed.map(([id, score]) => ({ id, columns: [score] })),
+    );
+  const exact: [string, number][] = [
+    ['b', 9],
+    ['a', 9],
+    ['c', 5],
+    ['d', 4],
+  ];
+  const [b, a, c, d] = exact as [
+    (typeof exact)[0],
+    (typeof exact)[0],
+    (typeof exact)[0],
+    (typeof exact)[0],
+  ];
+
+  it('is zero for the exact board', () => {
+    expect(shown(b, a, c, d)).toEqual({ players: 4, misplaced: 0, pairs: 0, scores: 0 });
+  });
+  it('has everybody whom one player in the wrong place moves', () => {
+    expect(shown(c, b, a, d)).toEqual({ players: 4, misplaced: 3, pairs: 2, scores: 0 });
+  });
+  it('has each wrong score', () => {
+    expect(shown(b, ['a', 8], c, ['d', 3])).toMatchObject({ misplaced: 0, pairs: 0, scores: 2 });
+  });
+  it('is refused for a board with other players', () => {
+    expect(() => shown(b, a, c)).toThrow('other players');
+    expect(() => shown(b, a, c, c)).toThrow('other players');
+    expect(() => shown(b, a, c, ['e', 1])).toThrow('other players');
+  });
+});
+
+describe('a recipe of score and time', () => {
+  const ticks = Array.from({ length: 2_000 }, (_, index) => index);
+  const tellsApart = ({ tick, scoreOf }: TimeRecipe, score: number) => {
+    const last = Math.floor(END / tick);
+    const scores = ticks.map((before) => Number(scoreOf(score, last - before)));
+    return scores.every((each, index) => index === 0 || each > (scores[index - 1] ?? NaN));
+  };
+
+  it.each(timeRecipes.map((recipe) => [recipe.name, recipe] as const))(
+    '%s: tells ticks apart up to the score it is said to, and no further',
+    (_, recipe) => {
+      expect(tellsApart(recipe, recipe.holdsTo)).toBe(true);
+      expect(tellsApart(recipe, recipe.holdsTo + 1)).toBe(false);
+    },
+  );
+});

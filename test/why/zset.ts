@@ -1,0 +1,47 @@
+import type { ChainableCommander, Redis } from 'ioredis';
+import type { Player } from './players.js';
+import type { Recipe } from './recipes.js';
+
+/** A player as a board shows it. */
+export interface Placed {
+  readonly id: string;
+  readonly columns: readonly number[];
+}
+
+const PER_PIPELINE = 10_000;
+
+/**
+ * Ranks players in a real ZSET. Scores are negated and read upwards, which loses no bit: so players with equal scores
+ * come in the order of their ids, as the exact order has it, and not in reverse, as ZREVRANGE gives them.
+ */
+export async function rankedBy(
+  { steps, shown }: Recipe,
+  players: readonly Player[],
+  { redis, key }: { redis: Redis; key: string },
+): Promise<Placed[]> {
+  const written = players.flatMap((player) =>
+    steps(player).map((step) => [String(-step), player.id]),
+  );
+  for (const part of parts(written, PER_PIPELINE)) {
+    const pipeline = redis.pipeline();
+    for (const [step = '', id = ''] of part) pipeline.zincrby(key, step, id);
+    await executed(pipeline);
+  }
+  const [ids, scores] = alternating(await redis.zrange(key, 0, -1, 'WITHSCORES'));
+  await redis.unlink(key);
+  return ids.map((id, index) => ({ id, columns: shown(-Number(scores[index])) }));
+}
+
+export function parts<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}
+
+async function executed(pipeline: ChainableCommander): Promise<void> {
+  for (const [error] of (await pipeline.exec()) ?? []) if (error !== null) throw error;
+}
+
+function alternating(flat: readonly string[]): [string[], string[]] {
+  return [flat.filter((_, index) => index % 2 === 0), flat.filter((_, index) => index % 2 === 1)];
+}
