@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { BoardsFileError, parseBoardsFile } from './boards-file.js';
+import { problemText } from './boards-file-problem.js';
 
 function problemsOf(text: string): readonly string[] {
   try {
     parseBoardsFile(text, 'b.yaml');
     return [];
   } catch (error) {
-    if (error instanceof BoardsFileError) return error.problems;
+    if (error instanceof BoardsFileError) return error.problems.map(problemText);
     throw error;
   }
 }
@@ -102,6 +103,7 @@ describe('the other fields of a board', () => {
     ['windows: [all, week], publish: {windows: [all, weak]}', "publish.windows[1]: weak is not one of the board's: all, week; did you mean week?"],
     ['windows: [{season: a, from: 2026-01-01, to: 2026-01-02}], publish: {windows: [a]}', "publish.windows[0]: a is not one of the board's: season:a"],
     ['windows: [week], publish: {windows: [week, week]}', 'publish.windows: ["week","week"] holds one entry twice'],
+    ['dimensions: [[league, country, season]], publish: {dimensions: [[season, league, country]]}', "publish.dimensions[0]: [season, league, country] is not one of the board's: [league, country, season]; did you mean [league, country, season]?"],
     ['publish: {dimensions: [[region]]}', "publish.dimensions[0]: [region] is not one of the board's: []"],
     ['dimensions: [[], [league, season]], publish: {dimensions: [[league, saison]]}', "publish.dimensions[0]: [league, saison] is not one of the board's: [], [league, season]; did you mean [league, season]?"],
   ])('are refused: %s', (fields, ...problems) => {
@@ -137,5 +139,78 @@ describe('the other fields of a board', () => {
       'b.yaml:10: board "two", columns[0].update: "most" is not allowed; use sum, best, latest; did you mean best?',
       'b.yaml:13: board "three", publish.windows[0]: day is not one of the board\'s: all',
     ]);
+  });
+
+  it('are all told at once where the schema refuses parts of one board, each in its own line', () => {
+    const text = `boards:
+  arena:
+    colour:
+      red
+    columns:
+      - { name: x, order: up }
+      - name: y
+        min: 3
+        max: 2
+    timeZone: Nowhere
+    dimensions: region
+    windows:
+      - weak
+      - { season: s, from: 2026-01-01, to: x }
+    publish:
+      windows: [week]
+      dimensions: [[region]]
+      leaders: 3
+    maxAhead: soon
+    deduplicate: 0s
+`;
+    expect(problemsOf(text).map((problem) => problem.replace(/;.*/, ''))).toEqual([
+      'b.yaml:3: board "arena": "colour" is no field here',
+      'b.yaml:6: board "arena", columns[0].order: "up" is not allowed',
+      'b.yaml:8: board "arena", columns[1].min: 3 is larger than max 2, so no event would do',
+      'b.yaml:10: board "arena", timeZone: "Nowhere" is no time zone',
+      'b.yaml:11: board "arena", dimensions: "region" is not allowed',
+      'b.yaml:13: board "arena", windows[0]: "weak" is not allowed',
+      'b.yaml:14: board "arena", windows[1].to: "x" is no time in the years 0001 to 9999',
+      'b.yaml:19: board "arena", maxAhead: "soon" is not allowed',
+      'b.yaml:20: board "arena", deduplicate: "0s" drops nothing',
+    ]);
+  });
+
+  it.each([
+    ['no columns', '{timeZone: Nowhere}', ['"columns" is missing', 'timeZone']],
+    ['columns by name', '{columns: {a: 1}, timeZone: Nowhere}', ['columns', 'timeZone']],
+    ['no fields', '[1]', ['[1] is not allowed']],
+    ['bad numbers only', '{columns: [7], maxViews: 0}', ['columns[0]', 'maxViews']],
+  ])('are told of a board with %s', (_what, board, problems) => {
+    expect(problemsOf(`boards: {a: ${board}}`)).toEqual(
+      problems.map((problem) => expect.stringContaining(problem)),
+    );
+  });
+
+  it('are told of a board with a bad name, and of what an alias brings where it stands', () => {
+    const text = `boards:
+  "a b":
+    columns: &columns
+      - name: x
+        order: up
+  c:
+    columns: *columns
+    timeZone: Nowhere
+`;
+    expect(problemsOf(text).map((problem) => problem.slice(0, 40))).toEqual([
+      'b.yaml:2: boards: "a b" is not allowed; ',
+      'b.yaml:5: board "a b", columns[0].order:',
+      'b.yaml:5: board "c", columns[0].order: "',
+      'b.yaml:8: board "c", timeZone: "Nowhere"',
+    ]);
+  });
+});
+
+describe('weights', () => {
+  it('that say what a column does without them are left out', () => {
+    expect(columnOf('from: {x: 1}')).toEqual(columnOf('update: sum'));
+    expect(columnOf('from: {x: 2}')).toMatchObject({ from: { x: 2 } });
+    expect(columnOf('from: {y: 1}')).toMatchObject({ from: { y: 1 } });
+    expect(columnOf('from: {x: 1, y: 1}')).toMatchObject({ from: { x: 1, y: 1 } });
   });
 });

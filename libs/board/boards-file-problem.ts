@@ -1,21 +1,45 @@
 import type { ErrorObject } from 'ajv';
-import { suggestion } from './suggestion.js';
+import { isNear, suggestion } from './suggestion.js';
 
-/** What is wrong with one value of a boards file: where it stands, and a sentence with the value and the way out. */
+/** What is wrong with a part of a boards file: where it stands, and a sentence with the value and the way out. */
 export interface Problem {
-  readonly path: readonly (string | number)[];
+  readonly path: Path;
+  /** The name within the value at `path` that is wrong, such as a field that there is not. The values are sound then. */
+  readonly key?: string;
+  readonly reason: string;
+}
+export type Path = readonly (string | number)[];
+
+/** A problem of a file, for people and programs. `line` begins at 1; `field` reads like `columns[1].update`. */
+export interface BoardsFileProblem {
+  readonly file: string;
+  readonly line: number;
+  /** null for a problem of the file as a whole. */
+  readonly board: string | null;
+  readonly field: string | null;
   readonly reason: string;
 }
 
 /** Takes what is wrong with a value of the part of the file that is being read. */
-export type Report = (path: Problem['path'], reason: string) => void;
+export type Report = (path: Path, reason: string) => void;
 
-/** `boards, football, columns, 1, update` reads: board "football", columns[1].update. */
-export function describePath([boards, board, ...field]: Problem['path']): string {
-  if (boards === undefined) return 'the file';
-  if (board === undefined) return String(boards);
+/** `boards, football, columns, 1, update`: the field `columns[1].update` of the board `football`. */
+export function placeOf([boards, board, ...field]: Path): Pick<
+  BoardsFileProblem,
+  'board' | 'field'
+> {
+  if (board === undefined) return { board: null, field: boards === undefined ? null : 'boards' };
   const path = field.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
-  return `board "${board}"${path === '' ? '' : `, ${path.slice(path.startsWith('.') ? 1 : 0)}`}`;
+  return { board: String(board), field: path === '' ? null : path.replace(/^\./, '') };
+}
+
+/** `boards.yaml:7: board "football", columns[1].update: "most" is not allowed; ...` */
+export function problemText({ file, line, board, field, reason }: BoardsFileProblem): string {
+  const place = [
+    ...(board === null ? [] : [`board "${board}"`]),
+    ...(field === null ? [] : [field]),
+  ];
+  return [`${file}:${line}`, ...(place.length === 0 ? [] : [place.join(', ')]), reason].join(': ');
 }
 
 /** A value as an error shows it, cut short. */
@@ -38,7 +62,11 @@ interface Form {
 
 /** The errors of the schema in words. */
 export function schemaProblems(errors: readonly ErrorObject[]): Problem[] {
-  return relevant(errors).map((error) => ({ path: pathOf(error), reason: reasonOf(error) }));
+  return relevant(errors).map((error) => ({
+    path: pathOf(error),
+    ...keyOf(error),
+    reason: reasonOf(error),
+  }));
 }
 
 /** Of a value that may have one of several forms only the errors of the form that is meant, if one is. */
@@ -63,17 +91,28 @@ function isWithin(error: ErrorObject, choice: ErrorObject): boolean {
   return inside && error.schemaPath.startsWith(schemaPath);
 }
 
-/** The place of the form that a value is meant to have; -1 when nothing tells. */
+/** The place of the form that a value is meant to have, also when its mark is misspelt; -1 when nothing tells. */
 function formOf({ data, parentSchema }: ErrorObject): number {
   const { anyOf = [] } = parentSchema as SchemaPart;
-  return anyOf.findIndex(({ enum: words, required: [mark] = [] }) =>
-    words === undefined
-      ? typeof data === 'object' && data !== null && mark !== undefined && Object.hasOwn(data, mark)
-      : typeof data === 'string',
-  );
+  if (typeof data === 'string') return anyOf.findIndex((form) => form.enum !== undefined);
+  const keys = typeof data === 'object' && data !== null ? Object.keys(data) : [];
+  const marks = anyOf.map(({ required: [mark] = [] }) => mark ?? '');
+  const exact = marks.findIndex((mark) => keys.includes(mark));
+  return exact >= 0
+    ? exact
+    : marks.findIndex((mark) => mark !== '' && keys.some((key) => isNear(key, mark)));
 }
 
-function pathOf({ instancePath }: ErrorObject): Problem['path'] {
+/** The key that an error is about, if it is about one. */
+function keyOf({ keyword, params, propertyName }: ErrorObject): Pick<Problem, 'key'> {
+  const key =
+    keyword === 'additionalProperties'
+      ? (params as { additionalProperty: string }).additionalProperty
+      : propertyName;
+  return key === undefined ? {} : { key };
+}
+
+function pathOf({ instancePath }: ErrorObject): Path {
   const [boards, board, ...field] = instancePath.split('/').slice(1).map(unescapePointer);
   const parts = field.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
   return [boards, board, ...parts].filter((part) => part !== undefined);

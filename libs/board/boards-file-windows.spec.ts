@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { BoardsFileError, parseBoardsFile } from './boards-file.js';
+import { problemText } from './boards-file-problem.js';
 
 /** A file with one board whose windows are a flow text; the board begins in line 3. */
 const file = (windows: string, timeZone: string) =>
@@ -13,7 +14,7 @@ function problemsOf(windows: string, timeZone = 'UTC'): readonly string[] {
     parseBoardsFile(file(windows, timeZone), 'b.yaml');
     return [];
   } catch (error) {
-    if (error instanceof BoardsFileError) return error.problems;
+    if (error instanceof BoardsFileError) return error.problems.map(problemText);
     throw error;
   }
 }
@@ -85,6 +86,7 @@ describe('windows that can not be', () => {
     ['no text and no object', '[7]', `windows[0]: 7 is not allowed; use ${FORMS}`],
     ['an object of no form', '[{name: s, from: a}]', `windows[0]: {"name":"s","from":"a"} is not allowed; use ${FORMS}`],
     ['all with keep', '[{window: all, keep: 1d}]', 'windows[0].window: "all" is not allowed; use day, week, month or year; "all" never ends, so it is written alone, without keep'],
+    ['a misspelt mark', '[{seasons: s, from: 2026-01-01, to: 2027-01-01}]', 'windows[0]: "season" is missing', 'windows[0]: "seasons" is no field here; allowed: season, from, to, keep; did you mean season?'],
     ['an unknown field', '[{window: day, keeep: 1d}]', 'windows[0]: "keeep" is no field here; allowed: window, keep; did you mean keep?'],
     ['a bad keep', '[{window: day, keep: 1y}]', 'windows[0].keep: "1y" is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w'],
     ['a keep that no clock reaches', '[{window: day, keep: 99999999w}]', 'windows[0].keep: "99999999w" is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w'],
@@ -139,6 +141,8 @@ describe('a time zone', () => {
     ['Mars/Olympus', ''],
     ["'+02:00'", ''],
     ['UTC+1', '; did you mean UTC?'],
+    ['New York', '; did you mean America/New_York?'],
+    ['Kolkatta', ''],
   ])('is not %s', (timeZone, suggestion) => {
     const shown = JSON.stringify(timeZone.replaceAll("'", ''));
     expect(problemsOf('[{season: s, from: 2026-01-01, to: x}]', timeZone)).toEqual([

@@ -1,30 +1,40 @@
 import {
+  isAlias,
+  isMap,
   isNode,
   isScalar,
+  isSeq,
   LineCounter,
   parseDocument,
   visit,
   type Document,
   type YAMLError,
 } from 'yaml';
-import type { Problem } from './boards-file-problem.js';
+import type { Path } from './boards-file-problem.js';
 
-/** A YAML text that can't be read at all. `problems` names each with its line. */
-export class YamlError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join('\n'));
+/** What is wrong with a YAML text as such. */
+export interface YamlProblem {
+  readonly line: number;
+  readonly reason: string;
+}
+
+/** A YAML text that can't be read at all. */
+export class YamlProblems extends Error {
+  constructor(readonly problems: readonly YamlProblem[]) {
+    super(problems.map(({ line, reason }) => `line ${line}: ${reason}`).join('\n'));
+    this.name = 'YamlProblems';
   }
 }
 
 /** What a YAML text says, and where. */
 export interface YamlContent {
   readonly value: unknown;
-  /** The line of a value; of what holds it, when it is not there itself. */
-  readonly lineOf: (path: Problem['path']) => number;
+  /** The line where a value, or the field with it, begins; that of what holds it, when it is not there itself. */
+  readonly lineOf: (path: Path) => number;
 }
 
-/** Reads a YAML document. A number that a float could change is kept as the text that was written. @throws YamlError */
-export function readYaml(text: string, fileName: string): YamlContent {
+/** Reads a YAML document. A number that a float could change is kept as the text that was written. @throws YamlProblems */
+export function readYaml(text: string): YamlContent {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     lineCounter,
@@ -32,12 +42,13 @@ export function readYaml(text: string, fileName: string): YamlContent {
     logLevel: 'error',
     uniqueKeys: (a, b) => keyText(a) === keyText(b),
   });
-  const lineAt = (offset: number) => lineCounter.linePos(offset).line;
+  const lineAt = (offset: number) => Math.max(1, lineCounter.linePos(offset).line);
   if (document.errors.length > 0)
-    throw new YamlError(
-      document.errors.map(
-        (error) => `${fileName}:${lineAt(error.pos[0])}: ${yamlProblem(error, text)}`,
-      ),
+    throw new YamlProblems(
+      document.errors.map((error) => ({
+        line: lineAt(error.pos[0]),
+        reason: yamlProblem(error, text),
+      })),
     );
   keepExactNumbers(document);
   try {
@@ -45,7 +56,8 @@ export function readYaml(text: string, fileName: string): YamlContent {
   } catch (error) {
     // What only shows when aliases are followed: one without its anchor, or far too many.
     if (!(error instanceof ReferenceError)) throw error;
-    throw new YamlError([`${fileName}: not valid YAML: ${error.message}`]);
+    const reason = `not valid YAML: ${error.message}`;
+    throw new YamlProblems([{ line: lineAt(worstAlias(document)), reason }]);
   }
 }
 
@@ -59,12 +71,44 @@ function keepExactNumbers(document: Document): void {
   });
 }
 
-function offsetOf(document: Document, path: Problem['path']): number {
-  for (let length = path.length; length > 0; length--) {
-    const node = document.getIn(path.slice(0, length), true);
-    if (isNode(node) && node.range) return node.range[0];
+function offsetOf(document: Document, path: Path): number {
+  let offset = 0;
+  let value: unknown = document.contents;
+  for (const part of path) {
+    const holder = isAlias(value) ? value.resolve(document) : value;
+    const found = partOf(holder, part);
+    if (found === undefined) break;
+    offset = isNode(found.at) ? (found.at.range?.[0] ?? offset) : offset;
+    ({ value } = found);
   }
-  return 0;
+  return offset;
+}
+
+/** A part of a list or an object, and where it begins. */
+function partOf(
+  holder: unknown,
+  part: string | number,
+): { at: unknown; value: unknown } | undefined {
+  if (isSeq(holder)) {
+    const item = holder.items[Number(part)];
+    return item === undefined ? undefined : { at: item, value: item };
+  }
+  const pair = isMap(holder)
+    ? holder.items.find(({ key }) => keyText(key) === String(part))
+    : undefined;
+  return pair && { at: pair.key, value: pair.value };
+}
+
+/** Where the first alias without an anchor stands; else the last one, at which there were too many. */
+function worstAlias(document: Document): number {
+  let offset = 0;
+  visit(document, {
+    Alias(_key, alias) {
+      offset = alias.range?.[0] ?? offset;
+      return alias.resolve(document) === undefined ? visit.BREAK : undefined;
+    },
+  });
+  return offset;
 }
 
 /** Keys as the board's names: `1` and `"1"` are one. */

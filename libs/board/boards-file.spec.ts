@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { BoardsFileError, parseBoardsFile } from './boards-file.js';
+import { problemText } from './boards-file-problem.js';
 
 function problemsOf(text: string): readonly string[] {
   try {
     parseBoardsFile(text, 'boards.yml');
   } catch (error) {
-    if (error instanceof BoardsFileError) return error.problems;
+    if (error instanceof BoardsFileError) return error.problems.map(problemText);
     throw error;
   }
   return [];
@@ -116,14 +117,14 @@ describe('a bad boards file is refused with file, place, value and what is allow
 
   // prettier-ignore
   it.each<[about: string, text: string, ...problems: string[]]>([
-    ['an empty file', '', 'the file: an empty value is not allowed; use the field boards'],
-    ['a text', 'arena', 'the file: "arena" is not allowed; use the field boards'],
-    ['a list', '[1]', 'the file: [1] is not allowed; use the field boards'],
+    ['an empty file', '', 'an empty value is not allowed; use the field boards'],
+    ['a text', 'arena', '"arena" is not allowed; use the field boards'],
+    ['a list', '[1]', '[1] is not allowed; use the field boards'],
     [
       'an unknown field of the file',
       'board: 1',
-      'the file: "boards" is missing',
-      'the file: "board" is no field here; allowed: boards; did you mean boards?',
+      '"boards" is missing',
+      '"board" is no field here; allowed: boards; did you mean boards?',
     ],
     ['empty boards', 'boards:', 'boards: an empty value is not allowed; use at least one board by its name'],
     ['no board', 'boards: {}', 'boards: {} is not allowed; use at least one board by its name'],
@@ -139,7 +140,7 @@ describe('a bad boards file is refused with file, place, value and what is allow
     ['a column as text', arena('{columns: [points]}'), 'board "arena", columns[0]: "points" is not allowed; use fields of a column, such as {name: points}'],
     ['a column without a name', arena('{columns: [{update: sum}]}'), 'board "arena", columns[0]: "name" is missing'],
     ['an unknown field of a column', column('ordre: asc'), 'board "arena", columns[0]: "ordre" is no field here; allowed: name, update, order, decimals, min, max, from; did you mean order?'],
-    ['two columns of one name', arena('{columns: [{name: x}, {name: y}, {name: x}]}'), 'board "arena", columns: "x" is there twice; a column\'s name is unique'],
+    ['two columns of one name', arena('{columns: [{name: x}, {name: y}, {name: x}]}'), 'board "arena", columns[2].name: "x" is there twice; a column\'s name is unique'],
     ['a column name that is a number', arena('{columns: [{name: 1}]}'), `board "arena", columns[0].name: 1 is not allowed; use ${NAME}`],
     ['a column name with a space', arena('{columns: [{name: a b}]}'), `board "arena", columns[0].name: "a b" is not allowed; use ${NAME}`],
     ['a long column name', arena(`{columns: [{name: ${'x'.repeat(65)}}]}`), `board "arena", columns[0].name: "${'x'.repeat(65)}" is not allowed; use ${NAME}`],
@@ -187,7 +188,7 @@ describe('broken YAML is refused with its line:', () => {
     ['a bracket that stays open', 'boards:\n  a: {columns: [{name: x}]\n', 'boards.yml:3: not valid YAML: Flow map in block collection must be sufficiently indented and end with a }'],
     ['a tab', 'boards:\n\ta: 1', 'boards.yml:2: not valid YAML: Tabs are not allowed as indentation'],
     ['a second document', 'boards: {}\n---\nboards: {}', 'boards.yml:2: a second YAML document begins here; a boards file is one document'],
-    ['an alias without anchor', 'boards: *all', 'boards.yml: not valid YAML: Unresolved alias (the anchor must be set before the alias): all'],
+    ['an alias without anchor', 'boards: *all', 'boards.yml:1: not valid YAML: Unresolved alias (the anchor must be set before the alias): all'],
     ['two boards of one name', 'boards:\n  a: {columns: [{name: x}]}\n  a: {columns: [{name: y}]}', 'boards.yml:3: "a" is defined twice; every name may occur once'],
     ['two quoted names', 'boards:\n  "a b": 1\n  "a b": 2', 'boards.yml:3: "a b" is defined twice; every name may occur once'],
     ['a number and a text of one name', 'boards:\n  7: 1\n  \'7\': 2', "boards.yml:3: '7' is defined twice; every name may occur once"],
@@ -201,7 +202,7 @@ describe('broken YAML is refused with its line:', () => {
       `${name}: &${name} [${Array.from({ length: 20 }, () => of).join()}]\n`;
     const text = line('a', '1') + line('b', '*a') + line('c', '*b') + line('d', '*c');
     expect(problemsOf(text)).toEqual([
-      'boards.yml: not valid YAML: Excessive alias count indicates a resource exhaustion attack',
+      'boards.yml:4: not valid YAML: Excessive alias count indicates a resource exhaustion attack',
     ]);
   });
 });

@@ -1,21 +1,23 @@
 import { Ajv } from 'ajv';
-import { describePath, schemaProblems, type Problem } from './boards-file-problem.js';
-import { readYaml, YamlError, type YamlContent } from './boards-file-yaml.js';
+import {
+  placeOf,
+  problemText,
+  schemaProblems,
+  type BoardsFileProblem,
+  type Problem,
+} from './boards-file-problem.js';
+import { readYaml, YamlProblems, type YamlContent } from './boards-file-yaml.js';
 import type { BoardDefinition } from './definition.js';
 import { BOARDS_FILE_SCHEMA } from './definition-schema.js';
-import { readBoard, type BoardText } from './read-board.js';
+import { readBoard } from './read-board.js';
+import { soundParts } from './sound-parts.js';
 
-/** A boards file that can't be used. `problems` names each: file, line, board, field, the bad value and what is allowed. */
+/** A boards file that can't be used. */
 export class BoardsFileError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join('\n'));
+  constructor(readonly problems: readonly BoardsFileProblem[]) {
+    super(problems.map(problemText).join('\n'));
     this.name = 'BoardsFileError';
   }
-}
-
-/** The shape that the schema guarantees, defaults filled in. */
-interface BoardsFile {
-  boards: Record<string, BoardText>;
 }
 
 const validate = new Ajv({
@@ -25,50 +27,58 @@ const validate = new Ajv({
   verbose: true,
 })
   .addVocabulary(['errorMessage'])
-  .compile<BoardsFile>(BOARDS_FILE_SCHEMA);
+  .compile(BOARDS_FILE_SCHEMA);
 
 /**
  * The boards of a YAML text, defaults filled in, in its order (names that are whole numbers come first).
  * @throws BoardsFileError with all problems at once.
  */
-export function parseBoardsFile(text: string, fileName: string): BoardDefinition[] {
-  const content = readContent(text, fileName);
+export function parseBoardsFile(text: string, file: string): BoardDefinition[] {
+  const content = readContent(text, file);
   const { value } = content;
-  const problems = validate(value) ? [] : schemaProblems(validate.errors ?? []);
-  const bad = new Set(problems.map(({ path }) => path[1]));
-  const definitions = boardsOf(value)
-    .filter(([board]) => !bad.has(board))
-    .map(([board, fields]) =>
-      readBoard(board, fields, (path, reason) => {
+  const refused = validate(value) ? [] : schemaProblems(validate.errors ?? []);
+  const problems = [...refused];
+  const definitions = boardsOf(value).flatMap(([board, fields]) => {
+    const sound = soundParts(fields, board, refused);
+    const definition =
+      sound &&
+      readBoard(board, sound, (path, reason) => {
         problems.push({ path: ['boards', board, ...path], reason });
-      }),
-    );
-  if (problems.length > 0) throw new BoardsFileError(inWords(problems, content, fileName));
+      });
+    return definition ?? [];
+  });
+  if (problems.length > 0) throw new BoardsFileError(inOrder(problems, content, file));
   return definitions;
 }
 
-function readContent(text: string, fileName: string): YamlContent {
+function readContent(text: string, file: string): YamlContent {
   try {
-    return readYaml(text, fileName);
+    return readYaml(text);
   } catch (error) {
-    if (error instanceof YamlError) throw new BoardsFileError(error.problems);
-    throw error;
+    if (!(error instanceof YamlProblems)) throw error;
+    throw new BoardsFileError(
+      error.problems.map((problem) => ({ file, board: null, field: null, ...problem })),
+    );
   }
 }
 
-/** Boards of a content that may have problems elsewhere. */
-function boardsOf(content: unknown): [string, BoardText][] {
-  const boards = (content as BoardsFile | null)?.boards ?? {};
+/** Boards of a content that may have problems anywhere. */
+function boardsOf(content: unknown): [string, unknown][] {
+  const boards = (content as { boards?: unknown } | null)?.boards ?? {};
   return typeof boards === 'object' && !Array.isArray(boards) ? Object.entries(boards) : [];
 }
 
-function inWords(
+function inOrder(
   problems: readonly Problem[],
   { lineOf }: YamlContent,
-  fileName: string,
-): readonly string[] {
+  file: string,
+): BoardsFileProblem[] {
   return problems
-    .map(({ path, reason }) => ({ line: lineOf(path), path, reason }))
-    .sort((a, b) => a.line - b.line)
-    .map(({ line, path, reason }) => `${fileName}:${line}: ${describePath(path)}: ${reason}`);
+    .map(({ path, key, reason }) => ({
+      file,
+      line: lineOf(key === undefined ? path : [...path, key]),
+      ...placeOf(path),
+      reason,
+    }))
+    .sort((a, b) => a.line - b.line);
 }

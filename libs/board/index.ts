@@ -1,4 +1,5 @@
 export * from './boards-file.js';
+export { problemText, type BoardsFileProblem } from './boards-file-problem.js';
 export * from './decimal.js';
 export * from './definition.js';
 export { BOARDS_FILE_SCHEMA } from './definition-schema.js';

@@ -7,12 +7,12 @@ import { readWindows, type WindowText } from './read-windows.js';
 import { suggestion } from './suggestion.js';
 import { isTimeZone, TIME_ZONES } from './time-zone.js';
 
-/** A board as the schema guarantees it, defaults filled in. */
+/** A board as the schema guarantees it, defaults filled in. Entries that are undefined were reported already. */
 export interface BoardText {
-  readonly columns: readonly ColumnText[];
+  readonly columns: readonly (ColumnText | undefined)[];
   readonly ties: Ties;
   readonly timeZone: string;
-  readonly windows: readonly WindowText[];
+  readonly windows: readonly (WindowText | undefined)[];
   readonly late: Late;
   readonly dimensions: readonly (readonly string[])[];
   readonly maxViews: number;
@@ -46,9 +46,18 @@ function readTimeZone(timeZone: string, report: Report): string {
   if (isTimeZone(timeZone)) return timeZone;
   report(
     ['timeZone'],
-    `${showValue(timeZone)} is no time zone; use an IANA name such as Europe/Paris${suggestion(timeZone, TIME_ZONES)}`,
+    `${showValue(timeZone)} is no time zone; use an IANA name such as Europe/Paris${nearZone(timeZone)}`,
   );
   return 'UTC';
+}
+
+/** The near one by its name, or by its city alone. */
+function nearZone(timeZone: string): string {
+  const near = suggestion(timeZone, TIME_ZONES);
+  if (near !== '') return near;
+  const city = timeZone.toLowerCase().replaceAll(' ', '_');
+  const meant = TIME_ZONES.find((zone) => zone.toLowerCase().endsWith(`/${city}`));
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
 function readDeduplicate(
@@ -71,11 +80,14 @@ function readPublish(
 ): Publish {
   const texts = combinations.map(combinationText);
   for (const [index, window] of windows?.entries() ?? [])
-    checkListed(window, windowNames, (reason) => report(['publish', 'windows', index], reason));
-  for (const [index, names] of dimensions?.entries() ?? [])
-    checkListed(combinationText(names), texts, (reason) =>
-      report(['publish', 'dimensions', index], reason),
-    );
+    if (!windowNames.includes(window))
+      report(['publish', 'windows', index], notOneOf(windowNames, window));
+  for (const [index, names] of dimensions?.entries() ?? []) {
+    const asked = combinationText(names);
+    const hint = sameNames(names, combinations);
+    if (!texts.includes(asked))
+      report(['publish', 'dimensions', index], notOneOf(texts, asked, hint));
+  }
   const chosen = windowNames.filter((window) => windows?.includes(window) ?? true);
   const asked = dimensions?.map(combinationText);
   const shown = combinations.filter((names) => asked?.includes(combinationText(names)) ?? true);
@@ -88,15 +100,18 @@ function readPublish(
   };
 }
 
+/** "; did you mean [league, season]?" for [season, league]: the order of a combination is that of its views' names. */
+function sameNames(names: readonly string[], combinations: BoardDefinition['dimensions']): string {
+  const sorted = (list: readonly string[]) => combinationText([...list].sort());
+  const meant = combinations.find((combination) => sorted(combination) === sorted(names));
+  return meant === undefined ? '' : `; did you mean ${combinationText(meant)}?`;
+}
+
 function combinationText(names: readonly string[]): string {
   return `[${names.join(', ')}]`;
 }
 
-function checkListed(
-  name: string,
-  known: readonly string[],
-  report: (reason: string) => void,
-): void {
-  if (!known.includes(name))
-    report(`${name} is not one of the board's: ${known.join(', ')}${suggestion(name, known)}`);
+function notOneOf(known: readonly string[], name: string, hint = ''): string {
+  const near = hint === '' ? suggestion(name, known) : hint;
+  return `${name} is not one of the board's: ${known.join(', ')}${near}`;
 }

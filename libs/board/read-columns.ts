@@ -11,14 +11,21 @@ export interface ColumnText extends Pick<
   readonly max?: string | number;
 }
 
-/** The columns with their bounds in minor units, NaN for bounds that were reported. */
-export function readColumns(columns: readonly ColumnText[], report: Report): Column[] {
-  const names = columns.map(({ name }) => name);
-  for (const name of new Set(names.filter((name, index) => names.indexOf(name) !== index)))
-    report(['columns'], `"${name}" is there twice; a column's name is unique`);
-  return columns.map((column, index) =>
-    readColumn(column, (path, reason) => report(['columns', index, ...path], reason)),
-  );
+/** The columns with their bounds in minor units, NaN for bounds that were reported. One that is undefined was, too. */
+export function readColumns(
+  columns: readonly (ColumnText | undefined)[],
+  report: Report,
+): Column[] {
+  const names = columns.map((column) => column?.name);
+  return columns.flatMap((column, index) => {
+    if (column === undefined) return [];
+    if (names.indexOf(column.name) !== index)
+      report(
+        ['columns', index, 'name'],
+        `"${column.name}" is there twice; a column's name is unique`,
+      );
+    return readColumn(column, (path, reason) => report(['columns', index, ...path], reason));
+  });
 }
 
 function readColumn(
@@ -40,7 +47,13 @@ function readColumn(
       ['min'],
       `${formatDecimal(least, decimals)} is larger than max ${formatDecimal(most, decimals)}, so no event would do; use a smaller min`,
     );
-  return { name, update, order, decimals, ...bounds, ...(from === undefined ? {} : { from }) };
+  return { name, update, order, decimals, ...bounds, ...(saysMore(from, name) ? { from } : {}) };
+}
+
+/** Whether weights say more than a column without them, which takes the delta of its own name once. */
+function saysMore(from: ColumnText['from'], name: string): boolean {
+  const [first, second] = Object.entries(from ?? {});
+  return second !== undefined || (first !== undefined && (first[0] !== name || first[1] !== 1));
 }
 
 function readBound(

@@ -24,20 +24,24 @@ interface Kept {
   readonly keep?: ms.StringValue;
 }
 
-/** The windows with their times in ms, NaN for times that were reported. */
+/** The windows with their times in ms, NaN for times that were reported. One that is undefined was, too. */
 export function readWindows(
-  windows: readonly WindowText[],
+  windows: readonly (WindowText | undefined)[],
   timeZone: string,
   report: Report,
 ): Window[] {
-  const read = windows.map((window, index) =>
-    readWindow(window, timeZone, (path, reason) => report(['windows', index, ...path], reason)),
-  );
-  const names = read.map(windowName);
-  for (const [index, name] of names.entries())
-    if (names.indexOf(name) !== index)
+  const names: string[] = [];
+  return windows.flatMap((text, index) => {
+    if (text === undefined) return [];
+    const window = readWindow(text, timeZone, (path, reason) =>
+      report(['windows', index, ...path], reason),
+    );
+    const name = windowName(window);
+    if (names.includes(name))
       report(['windows', index], `${name} is there twice; a window's name is unique in its board`);
-  return read;
+    names.push(name);
+    return window;
+  });
 }
 
 function readWindow(window: WindowText, timeZone: string, report: Report): Window {
