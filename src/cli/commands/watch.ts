@@ -1,73 +1,123 @@
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
-import { RankChangeSubscriber, type RankChange } from '#client';
+import {
+  LeaderChangeSubscriber,
+  RankChangeSubscriber,
+  type LeaderChange,
+  type RankChange,
+  type ResultSubscriber,
+  type SubscriberOptions,
+} from '#client';
 import { CommandError, EXIT } from '../exit-codes.js';
+import { describeLeaders } from '../leaders-line.js';
 import { runCommand } from '../run-command.js';
 import { withKafka, type KafkaSession } from '../session.js';
 import { describeMovements } from '../movement-line.js';
 import { wholeNumber } from './standings.js';
 
 interface Options {
+  readonly leaders?: boolean;
   readonly fromBeginning?: boolean;
   readonly player?: string;
   readonly limit?: number;
   readonly json?: boolean;
 }
 
-/** `ranklog watch`: committed rank changes as they come. */
+/** `ranklog watch`: committed rank changes, or leader changes, as they come. */
 export function watchCommand(): Command {
   return new Command('watch')
     .description('show rank changes as they come')
     .argument('[board]', 'only this board')
-    .option('--from-beginning', 'begin with the first rank change that Kafka has')
-    .option('--player <id>', 'only this player')
-    .option('--limit <n>', 'end after so many rank changes', wholeNumber)
+    .option('--leaders', 'leader changes, of boards that publish them, in place of rank changes')
+    .option('--from-beginning', 'begin with the first change that Kafka has')
+    .option('--player <id>', 'only this player; with --leaders, who entered, left or moved')
+    .option('--limit <n>', 'end after so many changes', wholeNumber)
     .option('--json', 'one JSON object a line')
     .addHelpText(
       'after',
-      '\nExample:\n  ranklog watch football --player liverpool --from-beginning',
+      '\nExamples:\n  ranklog watch football --player liverpool --from-beginning\n  ranklog watch arena --leaders',
     )
     .action((board: string | undefined, options: Options) =>
-      runCommand(() => withKafka((session) => watch(session, board, options))),
+      runCommand(() =>
+        withKafka((session) =>
+          options.leaders === true
+            ? watch(session, LEADER_CHANGES, { ...options, board })
+            : watch(session, RANK_CHANGES, { ...options, board }),
+        ),
+      ),
     );
 }
 
-async function watch(
+/** A kind of results that can be watched. */
+interface Kind<T> {
+  readonly topic: 'rankChanges' | 'leaderChanges';
+  readonly Subscriber: new (options: SubscriberOptions) => ResultSubscriber<T>;
+  readonly concerns: (result: T, playerId: string) => boolean;
+  readonly describe: (result: T) => string;
+}
+
+const RANK_CHANGES: Kind<RankChange> = {
+  topic: 'rankChanges',
+  Subscriber: RankChangeSubscriber,
+  concerns: ({ playerId }, asked) => playerId === asked,
+  describe: describeMovements,
+};
+
+const LEADER_CHANGES: Kind<LeaderChange> = {
+  topic: 'leaderChanges',
+  Subscriber: LeaderChangeSubscriber,
+  concerns: ({ entered, left, moved }, asked) =>
+    [...entered, ...left, ...moved].some(({ playerId }) => playerId === asked),
+  describe: describeLeaders,
+};
+
+type Asked = Options & { readonly board: string | undefined };
+
+async function watch<T extends { readonly board: string }>(
   { settings, kafka, admin, topics }: KafkaSession,
-  board: string | undefined,
-  { fromBeginning = false, player, limit = Infinity, json = false }: Options,
+  kind: Kind<T>,
+  asked: Asked,
 ): Promise<number> {
-  if (!(await admin.listTopics()).includes(topics.rankChanges))
+  const topic = topics[kind.topic];
+  if (!(await admin.listTopics()).includes(topic))
     throw new CommandError(
-      `there is no topic ${topics.rankChanges}; create it with "ranklog topics"`,
+      `there is no topic ${topic}; create it with "ranklog topics"`,
       EXIT.usage,
     );
   const groupId = `${settings.group}-watch-${randomUUID()}`;
   const { topicPrefix } = settings;
-  const subscriber = new RankChangeSubscriber({ kafka, groupId, topicPrefix, fromBeginning });
-  const end = new Promise<void>((resolve, reject) => {
-    process.once('SIGINT', resolve).once('SIGTERM', resolve);
-    let seen = 0;
-    const handle = (change: RankChange) => {
-      if (
-        seen >= limit ||
-        (board ?? change.board) !== change.board ||
-        (player ?? change.playerId) !== change.playerId
-      )
-        return;
-      process.stdout.write(json ? `${JSON.stringify(change)}\n` : describeMovements(change));
-      if (++seen >= limit) resolve();
-    };
-    subscriber.failed.catch(reject);
-    subscriber.start(handle).then(() => {
-      if (!json) process.stderr.write(`watching ${topics.rankChanges}; Ctrl-C ends\n`);
-    }, reject);
-  });
+  const { fromBeginning = false, json = false } = asked;
+  const subscriber = new kind.Subscriber({ kafka, groupId, topicPrefix, fromBeginning });
   try {
-    await end;
+    await printAll(subscriber, kind, asked, () => {
+      if (!json) process.stderr.write(`watching ${topic}; Ctrl-C ends\n`);
+    });
     return EXIT.ok;
   } finally {
     await subscriber.stop();
     await admin.deleteGroups([groupId]).catch(() => undefined); // an empty group goes away by itself in a week
   }
+}
+
+/** Prints what is asked for, until there is enough of it or the process is told to end. */
+function printAll<T extends { readonly board: string }>(
+  subscriber: ResultSubscriber<T>,
+  { concerns, describe }: Kind<T>,
+  { board, player, limit = Infinity, json = false }: Asked,
+  onStarted: () => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.once('SIGINT', resolve).once('SIGTERM', resolve);
+    let seen = 0;
+    const handle = (result: T) => {
+      const wanted =
+        (board ?? result.board) === result.board &&
+        (player === undefined || concerns(result, player));
+      if (seen >= limit || !wanted) return;
+      process.stdout.write(json ? `${JSON.stringify(result)}\n` : describe(result));
+      if (++seen >= limit) resolve();
+    };
+    subscriber.failed.catch(reject);
+    subscriber.start(handle).then(onStarted, reject);
+  });
 }
