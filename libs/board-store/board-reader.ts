@@ -1,34 +1,52 @@
 import type { Redis } from 'ioredis';
-import { decimalColumns, parseState, reachTime, type BoardDefinition } from '#board';
+import { readableView, type ReadableView } from '#board';
 import { TIE_SIGNS } from './apply-arguments.js';
-import { readLiveBoards } from './board-store.js';
-import { UnknownBoardError, UnknownViewError } from './errors.js';
+import { BoardStore, readLiveBoards } from './board-store.js';
+import { ExpiredViewError, UnknownBoardError } from './errors.js';
+import { countViews, existingViews, type ExistingView } from './existing-views.js';
 import type { KeySpace } from './keys.js';
 import { defineScripts } from './scripts.js';
 import { shardOf } from './shard.js';
-import type { LiveBoard, Placing } from './types.js';
+import { standingsOf, type Standings } from './standings.js';
+import type { BoardFacts, LiveBoard } from './types.js';
 
 const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
 
-/** A player's place in a view; `reachedAt` in ms. */
-export interface Standing extends Placing {
-  readonly playerId: string;
-  readonly reachedAt: number;
-}
-export interface Standings {
-  readonly board: string;
-  readonly view: string;
-  readonly version: number;
+/** A view with its number of players. */
+export interface ViewSummary extends ExistingView {
   readonly size: number;
-  readonly entries: readonly Standing[];
-}
-export interface ViewSummary {
-  readonly view: string;
-  readonly size: number;
-  readonly version: number;
 }
 
-/** Reads boards. Each method follows the pointer to the live generation first, then reads in one atomic step. */
+/** What a live board has counted, and how many of its most views exist. */
+export interface BoardOverview extends BoardFacts {
+  readonly board: string;
+  readonly views: number;
+  readonly maxViews: number;
+}
+
+/** A part of a view: `limit` players from position `offset` (from 0) on. */
+export interface Page {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/**
+ * Whether dense ranks are counted where they do not come for nothing, which is on a page from the top.
+ * Cost: 0.4 us for each player in front, while Redis does nothing else; long ties cost less (see lua/places.lua).
+ */
+export interface DenseOption {
+  readonly dense?: boolean;
+}
+
+interface Located {
+  readonly shard: number;
+  readonly live: LiveBoard;
+}
+
+/**
+ * Reads boards. Each method follows the pointer to the live generation first, then reads in one atomic step.
+ * A view that has expired does not exist, swept or not.
+ */
 export class BoardReader {
   constructor(
     private readonly redis: Redis,
@@ -43,69 +61,67 @@ export class BoardReader {
     return [...boards.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
-  /** The views that hold players, by their text. @throws UnknownBoardError */
-  async views(board: string): Promise<ViewSummary[]> {
-    const { shard, live } = await this.#locate(board);
-    const versions = await this.redis.hgetall(this.keys.views(shard, live.generation));
-    const views = Object.keys(versions).sort();
-    const sizes = await Promise.all(
-      views.map((view) => this.redis.zcard(this.keys.ranking(shard, live.generation, view))),
+  /** What each live board has counted, by name. Cost: three requests, and two more a board. */
+  async overviews(): Promise<BoardOverview[]> {
+    const shards = await this.#shards();
+    const store = new BoardStore(this.redis, this.keys, { shards });
+    const boards = await this.liveBoards();
+    return Promise.all(
+      boards.map(async (live) => {
+        const facts = await store.facts(live);
+        const { board, generation, definition } = live;
+        const place = { keys: this.keys, shard: shardOf(board, shards), generation };
+        const views = await countViews(this.redis, place, facts.clock);
+        return { board, ...facts, views, maxViews: definition.maxViews };
+      }),
     );
-    return views.map((view, index) => ({
-      view,
-      size: sizes[index] ?? 0,
-      version: Number(versions[view]),
-    }));
   }
 
-  /** Players of a view in order, `limit` from position `offset` (from 0). @throws UnknownBoardError, UnknownViewError */
+  /** The views that exist, by their text. Cost: linear in the views. @throws UnknownBoardError */
+  async views(board: string): Promise<ViewSummary[]> {
+    const { shard, live } = await this.#locate(board);
+    const { generation } = live;
+    const views = await existingViews(this.redis, { keys: this.keys, shard, generation });
+    const sizes = await Promise.all(
+      views.map(({ view }) => this.redis.zcard(this.keys.ranking(shard, generation, view))),
+    );
+    return views
+      .map((view, index) => ({ ...view, size: sizes[index] ?? 0 }))
+      .filter(({ size }) => size > 0); // nothing is left of one that was swept meanwhile
+  }
+
+  /**
+   * Players of a view in order; none where nobody is ranked.
+   * @throws UnknownBoardError, MalformedViewError, NoSuchViewError, ExpiredViewError
+   */
   async standings(
     board: string,
     view: string,
-    { offset, limit }: { offset: number; limit: number },
+    { offset, limit, dense = false }: Page & DenseOption,
   ): Promise<Standings> {
-    const { shard, live } = await this.#locate(board);
-    const { columns, ties } = live.definition;
-    const [version, size, firstCompetition, ...players] = await this.redis.ranklogPage(
-      3,
-      this.keys.views(shard, live.generation),
-      this.keys.ranking(shard, live.generation, view),
-      this.keys.players(shard, live.generation, view),
-      view,
-      offset,
-      limit,
-      columns.length,
-      REACH_TIME_WIDTH[ties],
-    );
-    if (Number(size) === 0) await this.#refuseUnknownView(board, view);
-    return {
-      board,
-      view,
-      version: Number(version),
-      size: Number(size),
-      entries: rankPage(live.definition, players, offset, Number(firstCompetition)),
-    };
+    const located = await this.#locate(board);
+    const readable = readableView(located.live.definition, view);
+    const args = this.#readArguments(located, readable, dense);
+    const reply = await this.redis.ranklogPage(...args, offset, limit);
+    return answer(located, readable, reply);
   }
 
-  /** A player's place, undefined for one who is not in the view. @throws UnknownBoardError, UnknownViewError */
-  async rank(board: string, view: string, playerId: string): Promise<Standing | undefined> {
-    const { shard, live } = await this.#locate(board);
-    const { columns, ties } = live.definition;
-    const ranking = this.keys.ranking(shard, live.generation, view);
-    const reply = await this.redis.ranklogRank(
-      2,
-      ranking,
-      this.keys.players(shard, live.generation, view),
-      playerId,
-      TIE_SIGNS[ties],
-      columns.length,
-    );
-    if (reply !== null) {
-      const [position, competition, state = ''] = reply;
-      return standing(live.definition, { playerId, state }, Number(position), Number(competition));
-    }
-    if ((await this.redis.exists(ranking)) === 0) await this.#refuseUnknownView(board, view);
-    return undefined;
+  /**
+   * A player's place: as standings with one entry, or none for a player who is not in the view.
+   * @throws UnknownBoardError, MalformedViewError, NoSuchViewError, ExpiredViewError
+   */
+  async rank(
+    board: string,
+    view: string,
+    playerId: string,
+    { dense = false }: DenseOption = {},
+  ): Promise<Standings> {
+    const located = await this.#locate(board);
+    const { definition } = located.live;
+    const readable = readableView(definition, view);
+    const args = this.#readArguments(located, readable, dense);
+    const reply = await this.redis.ranklogRank(...args, playerId, TIE_SIGNS[definition.ties]);
+    return answer(located, readable, reply);
   }
 
   /** For each partition, the first offset that is not applied in every shard. */
@@ -127,7 +143,7 @@ export class BoardReader {
     return Number((await this.redis.get(this.keys.shards())) ?? 1);
   }
 
-  async #locate(board: string): Promise<{ shard: number; live: LiveBoard }> {
+  async #locate(board: string): Promise<Located> {
     const shards = await this.#shards();
     const boards = await readLiveBoards(this.redis, this.keys, shards);
     const live = boards.get(board);
@@ -135,59 +151,31 @@ export class BoardReader {
     return { shard: shardOf(board, shards), live };
   }
 
-  async #refuseUnknownView(board: string, view: string): Promise<void> {
-    const views = await this.views(board);
-    if (!views.some((known) => known.view === view && known.size > 0))
-      throw new UnknownViewError(
-        board,
-        view,
-        views.map((known) => known.view),
-      );
+  /** What lua/places.lua takes. */
+  #readArguments({ shard, live }: Located, { view, expiresAt }: ReadableView, dense: boolean) {
+    const { generation, definition } = live;
+    return [
+      4,
+      this.keys.facts(shard, generation),
+      this.keys.views(shard, generation),
+      this.keys.ranking(shard, generation, view),
+      this.keys.players(shard, generation, view),
+      view,
+      expiresAt ?? '-',
+      definition.columns.length,
+      REACH_TIME_WIDTH[definition.ties],
+      dense ? 1 : 0,
+    ] as const;
   }
 }
 
-/** Places of a page from its players in order: player id, state, ... */
-function rankPage(
-  definition: BoardDefinition,
-  players: readonly string[],
-  offset: number,
-  firstCompetition: number,
-): Standing[] {
-  const entries: Standing[] = [];
-  let competition = firstCompetition;
-  for (let index = 0; index < players.length; index += 2) {
-    const position = offset + index / 2;
-    const state = players[index + 1] ?? '';
-    if (index > 0 && values(state) !== values(players[index - 1] ?? '')) competition = position;
-    entries.push(
-      standing(definition, { playerId: players[index] ?? '', state }, position, competition),
-    );
-  }
-  return entries;
-}
-
-/** The columns' values of a state, as one text. */
-function values(state: string): string {
-  return parseState(state)
-    .map(({ value }) => value)
-    .join(' ');
-}
-
-function standing(
-  definition: BoardDefinition,
-  player: { playerId: string; state: string },
-  position: number,
-  competition: number,
-): Standing {
-  const state = parseState(player.state);
-  return {
-    playerId: player.playerId,
-    rank: position + 1,
-    competitionRank: competition + 1,
-    columns: decimalColumns(
-      definition,
-      state.map(({ value }) => value),
-    ),
-    reachedAt: reachTime(state),
-  };
+/** @throws ExpiredViewError */
+function answer(
+  { live: { board, definition } }: Located,
+  { view, expiresAt }: ReadableView,
+  reply: string[] | string,
+): Standings {
+  if (typeof reply === 'string')
+    throw new ExpiredViewError(board, view, expiresAt ?? Infinity, Number(reply));
+  return standingsOf(definition, view, reply);
 }

@@ -1,3 +1,5 @@
+import { formatTime } from '#contracts';
+
 /** Another number of shards than the one the boards were made with: their events would be looked for elsewhere. */
 export class ShardCountError extends Error {
   constructor(
@@ -35,14 +37,17 @@ export class UnknownBoardError extends Error {
   }
 }
 
-/** A read of a view in which nobody is ranked. */
-export class UnknownViewError extends Error {
+/** A read of a view that was there once, or could have been: it does not come back. Times in ms of event time. */
+export class ExpiredViewError extends Error {
   constructor(
     readonly board: string,
     readonly view: string,
-    readonly known: readonly string[],
+    readonly expiresAt: number,
+    readonly clock: number,
   ) {
-    super(`board "${board}" has no view "${view}"`);
-    this.name = 'UnknownViewError';
+    super(
+      `view "${view}" of board "${board}" has expired: it was kept until ${formatTime(expiresAt)}, and the board's events have come to ${formatTime(clock)}`,
+    );
+    this.name = 'ExpiredViewError';
   }
 }

@@ -10,13 +10,13 @@ const SCRIPTS = {
   ranklogSweep: 'sweep.lua',
 } as const;
 
-type Arguments = [numberOfKeys: number, ...keysAndArguments: (string | number)[]];
+type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: (string | number)[]];
 
 declare module 'ioredis' {
   interface Redis {
     ranklogApply(...args: Arguments): Promise<number | string[]>;
-    ranklogPage(...args: Arguments): Promise<string[]>;
-    ranklogRank(...args: Arguments): Promise<string[] | null>;
+    ranklogPage(...args: Arguments): Promise<string[] | string>;
+    ranklogRank(...args: Arguments): Promise<string[] | string>;
     ranklogRegister(...args: Arguments): Promise<string>;
     ranklogSweep(...args: Arguments): Promise<number>;
   }

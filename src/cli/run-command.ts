@@ -1,14 +1,20 @@
-import { BoardsFileError } from '#board';
+import {
+  BoardsFileError,
+  MalformedViewError,
+  NoInstanceError,
+  NoSuchViewError,
+  suggestion,
+} from '#board';
 import {
   BoardNeedsBuildError,
+  ExpiredViewError,
   ShardCountError,
   UnknownBoardError,
-  UnknownViewError,
 } from '#board-store';
 import kafkajs from 'kafkajs';
 import { KafkaUnreachableError } from '#kafka-batch';
 import { ServiceUnreachableError } from '../operations/clients.js';
-import { SettingsError, suggestion } from '../operations/settings.js';
+import { SettingsError } from '../operations/settings.js';
 import { TopicsMissingError } from '../operations/topics.js';
 import { BoardsFileMissingError } from '../reconciliation/board-registrar.js';
 import { CommandError, EXIT } from './exit-codes.js';
@@ -38,12 +44,15 @@ const USAGE = [
   ShardCountError,
   BoardNeedsBuildError,
   TopicsMissingError,
+  MalformedViewError,
+  NoSuchViewError,
 ];
+const NO = [UnknownBoardError, ExpiredViewError, NoInstanceError];
 const UNREACHABLE = [ServiceUnreachableError, KafkaUnreachableError, kafkajs.KafkaJSError];
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommandError) return error.exitCode;
-  if (error instanceof UnknownBoardError || error instanceof UnknownViewError) return EXIT.no;
+  if (NO.some((type) => error instanceof type)) return EXIT.no;
   if (USAGE.some((type) => error instanceof type)) return EXIT.usage;
   return UNREACHABLE.some((type) => error instanceof type) ? EXIT.unreachable : EXIT.failed;
 }
@@ -56,10 +65,5 @@ function describe(error: unknown): string {
 
 function hint(error: Error): string {
   if (error instanceof UnknownBoardError) return suggestion(error.board, error.known);
-  if (!(error instanceof UnknownViewError)) return '';
-  if (error.known.length === 0) return '; nobody is ranked on the board yet';
-  return (
-    suggestion(error.view, error.known) +
-    `; "ranklog views ${error.board}" lists all ${error.known.length}`
-  );
+  return error instanceof NoSuchViewError ? suggestion(error.asked, error.known) : '';
 }

@@ -1,16 +1,37 @@
-import { InvalidArgumentError } from 'commander';
-import { formatView, MalformedViewError, parseView, type BoardDefinition, type View } from '#board';
-import { CommandError, EXIT } from './exit-codes.js';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { parseView, viewToRead, windowName, type BoardDefinition } from '#board';
+import { parseTime } from '#contracts';
 
-/** Options that name a view. */
+/** Options that name a view. `at` is ms. */
 export interface ViewOptions {
   readonly view?: string;
   readonly window?: string;
   readonly where?: readonly (readonly [string, string])[];
+  readonly at?: number;
 }
 
-/** Collects `--where name=value`. */
-export function collectWhere(
+/** Gives a command the options of ViewOptions. */
+export function addViewOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--view <view>', 'the view, as "ranklog views" spells it').conflicts([
+        'window',
+        'where',
+      ]),
+    )
+    .option(
+      '--window <window>',
+      'the window of the view, such as week, week:previous or week:2026-W47 (default: all, else the first one)',
+    )
+    .option('--where <name=value>', 'a dimension of the view; repeat it for several', collectWhere)
+    .option(
+      '--at <time>',
+      'the time whose current and previous windows are meant (default: now)',
+      momentOf,
+    );
+}
+
+function collectWhere(
   text: string,
   before: readonly (readonly [string, string])[] = [],
 ): (readonly [string, string])[] {
@@ -19,39 +40,24 @@ export function collectWhere(
   return [...before, [text.slice(0, at), text.slice(at + 1)]];
 }
 
-/** The view that the options name; the overall one when they name none. The order of dimensions does not matter. */
+function momentOf(text: string): number {
+  const time = parseTime(text);
+  if (time === undefined)
+    throw new InvalidArgumentError('use a time with a zone, such as 2026-11-20T09:00:00Z');
+  return time;
+}
+
+/** The view that the options name; where they say nothing, the overall one of `all`, else of the board's first window. */
 export function viewOf(
   definition: BoardDefinition,
-  { view, window = 'all', where = [] }: ViewOptions,
+  { view, window, where = [], at = Date.now() }: ViewOptions,
 ): string {
-  try {
-    const asked =
-      view === undefined
-        ? parseView(formatView({ window: window as View['window'], where }))
-        : parseView(view);
-    return formatView({ ...asked, where: inOrder(definition, asked.where) });
-  } catch (error) {
-    if (error instanceof MalformedViewError) throw new CommandError(error.message, EXIT.usage);
-    throw error;
-  }
-}
-
-/** Names and values in the definition's order. @throws CommandError when the board has no such combination */
-function inOrder(definition: BoardDefinition, where: View['where']): View['where'] {
-  const given = new Map(where);
-  const names = definition.dimensions.find(
-    (dimension) => dimension.length === given.size && dimension.every((name) => given.has(name)),
-  );
-  if (names === undefined)
-    throw new CommandError(noSuchDimension(definition, [...given.keys()]), EXIT.usage);
-  return names.map((name) => [name, given.get(name) ?? ''] as const);
-}
-
-function noSuchDimension({ board, dimensions }: BoardDefinition, given: readonly string[]): string {
-  const known = dimensions.map((names) =>
-    names.length === 0 ? 'overall (no --where)' : names.join(' and '),
-  );
   const asked =
-    given.length === 0 ? 'has no overall ranking' : `is not ranked by ${given.join(' and ')}`;
-  return `board "${board}" ${asked}; it is ranked: ${known.join('; ')}`;
+    view === undefined ? { window: window ?? usualWindow(definition), where } : parseView(view);
+  return viewToRead(definition, asked, at).view;
+}
+
+function usualWindow({ windows }: BoardDefinition): string {
+  const usual = windows.find(({ kind }) => kind === 'all') ?? windows[0];
+  return usual === undefined ? 'all' : windowName(usual);
 }

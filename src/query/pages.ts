@@ -12,7 +12,7 @@ export interface TopRequest {
 
 /**
  * The first `most` players of a view. A view that moves between two pages is read again, some times; `consistent` is
- * false when it never stood still, so that a player may be missing or twice.
+ * false when it never stood still, so that a player may be missing or twice, and dense ranks are left out from there on.
  */
 export async function readTop(
   reader: BoardReader,
@@ -33,7 +33,17 @@ async function readPages(reader: BoardReader, { board, view, most }: TopRequest)
     const page = await reader.standings(board, view, { offset: entries.length, limit });
     consistent &&= page.version === first.version;
     if (page.entries.length === 0) break;
-    entries.push(...page.entries);
+    entries.push(...(consistent ? countDense(page.entries, entries.at(-1)) : page.entries));
   }
   return { standings: { ...first, entries }, consistent };
+}
+
+/** Dense ranks counted along, from the entry in front of these on. */
+function countDense(entries: readonly Standing[], before: Standing | undefined): Standing[] {
+  let { competitionRank = 0, denseRank = 0 } = before ?? {};
+  return entries.map((entry) => {
+    if (entry.competitionRank !== competitionRank) denseRank += 1;
+    competitionRank = entry.competitionRank;
+    return { ...entry, denseRank };
+  });
 }

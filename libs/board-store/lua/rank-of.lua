@@ -1,17 +1,19 @@
--- The place of one player in one view.
+-- The place of one player in one view, as a page of one.
 --
--- KEYS  1 ranking, 2 players
--- ARGV  1 player id, 2 tie (1 earliest, -1 latest, 0 none), 3 number of columns
--- Returns  { position, competition position, state }, positions from 0; nil for a player who is not in the view
--- Cost  O(log players)
+-- KEYS  1 to 4 as in places.lua
+-- ARGV  1 to 5 as in places.lua, 6 player id, 7 tie (1 earliest, -1 latest, 0 none)
+-- Returns  what places.lua gives, without a player when this one is not in the view; the event clock alone when the view has expired
+-- Cost  O(log players), a tie of k players O(log k log players); a dense position: see places.lua
 
+-- include names.lua
 -- include state.lua
 -- include rank.lua
+-- include places.lua
 
-local text = redis.call('HGET', KEYS[2], ARGV[1])
-if not text then return nil end
-local state = parse_state(text)
-local member = member_of({ tie = tonumber(ARGV[2]) }, state, ARGV[1])
-local position, better = positions(KEYS[1], state[1], member, tonumber(ARGV[3]) - 1)
-if not position then return nil end
-return { position, better, text }
+local clock = expired_by()
+if clock then return clock end
+local text = call('HGET', KEYS[4], ARGV[6])
+local state = text and parse_state(text, tonumber(ARGV[3]))
+local position = state and call('ZRANK', KEYS[3], member_of(tonumber(ARGV[7]), state, ARGV[6]))
+if not position then return places(0, 0) end
+return places(position, 1)

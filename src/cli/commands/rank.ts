@@ -1,40 +1,46 @@
 import { Command } from 'commander';
-import type { BoardReader, Standing } from '#board-store';
+import { ExpiredViewError, type BoardReader, type Standing, type Standings } from '#board-store';
 import { formatTime } from '#contracts';
 import { EXIT } from '../exit-codes.js';
 import { liveBoard } from '../live-board.js';
 import { print, table } from '../output.js';
 import { runCommand } from '../run-command.js';
 import { withRedis } from '../session.js';
-import { viewOf } from '../view-option.js';
+import { addViewOptions, viewOf, type ViewOptions } from '../view-option.js';
 import { entryToJson } from './standings.js';
 
-interface Options {
-  readonly view?: string;
+interface Options extends ViewOptions {
+  readonly dense?: boolean;
   readonly json?: boolean;
 }
 interface Place {
   readonly view: string;
+  readonly size: number;
   readonly standing: Standing;
 }
 
 /** `ranklog rank BOARD PLAYER`: where a player stands; exit code 1 for one who is ranked nowhere. */
 export function rankCommand(): Command {
-  return new Command('rank')
+  const command = new Command('rank')
     .description('show where a player stands, in every view or in one; exit code 1: not ranked')
     .argument('<board>')
-    .argument('<player>')
-    .option('--view <view>', 'only this view')
+    .argument('<player>');
+  return addViewOptions(command)
+    .option('--dense', 'count the dense rank, too: Redis looks at every player in front')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  ranklog rank football liverpool --view "all league=en.1 season=2019-20"',
+      '\nExamples:\n  ranklog rank football liverpool --view "all league=en.1 season=2019-20"\n  ranklog rank arena p-17 --window week',
     )
     .action((board: string, player: string, options: Options) =>
       runCommand(() =>
         withRedis(async ({ reader }) => {
-          const places = await findPlaces(reader, board, player, options.view);
-          const json = places.map(({ view, standing }) => ({ view, ...entryToJson(standing) }));
+          const places = await findPlaces(reader, { board, player, options });
+          const json = places.map(({ view, size, standing }) => ({
+            view,
+            size,
+            ...entryToJson(standing),
+          }));
           print({ board, playerId: player, places: json }, options, () =>
             toTable(board, player, places),
           );
@@ -44,32 +50,56 @@ export function rankCommand(): Command {
     );
 }
 
-async function findPlaces(
-  reader: BoardReader,
-  board: string,
-  player: string,
-  only?: string,
-): Promise<Place[]> {
+interface Wanted {
+  readonly board: string;
+  readonly player: string;
+  readonly options: Options;
+}
+
+async function findPlaces(reader: BoardReader, wanted: Wanted): Promise<Place[]> {
+  const { board, player, options } = wanted;
   const { definition } = await liveBoard(reader, board);
-  const views =
-    only === undefined
-      ? (await reader.views(board)).map(({ view }) => view)
-      : [viewOf(definition, { view: only })];
-  const standings = await Promise.all(views.map((view) => reader.rank(board, view, player)));
-  return views.flatMap((view, index) => {
-    const standing = standings[index];
-    return standing === undefined ? [] : [{ view, standing }];
-  });
+  const { view, window, where, at } = options;
+  const one = [view, window, where, at].some((option) => option !== undefined);
+  const found = one
+    ? [await reader.rank(board, viewOf(definition, options), player, options)]
+    : await rankEverywhere(reader, wanted);
+  return found.flatMap(({ view, size, entries }) =>
+    entries.map((standing) => ({ view, size, standing })),
+  );
+}
+
+/** The player's place in each view that exists. */
+async function rankEverywhere(
+  reader: BoardReader,
+  { board, player, options }: Wanted,
+): Promise<Standings[]> {
+  const views = await reader.views(board);
+  const found = await Promise.all(
+    views.map(({ view }) =>
+      reader.rank(board, view, player, options).catch((error: unknown) => {
+        if (error instanceof ExpiredViewError) return undefined; // since the views were listed
+        throw error;
+      }),
+    ),
+  );
+  return found.filter((standings) => standings !== undefined);
 }
 
 function toTable(board: string, player: string, places: readonly Place[]): string {
   if (places.length === 0) return `${player} is not ranked on ${board}`;
   const columns = Object.keys(places[0]?.standing.columns ?? {});
-  const rows = places.map(({ view, standing }) => [
+  const dense = places.some(({ standing }) => standing.denseRank !== undefined);
+  const head = ['view', 'rank', 'competition', ...(dense ? ['dense'] : []), 'ahead of', '%'];
+  const rows = places.map(({ view, size, standing }) => [
     view,
     standing.rank,
+    standing.competitionRank,
+    ...(dense ? [standing.denseRank ?? ''] : []),
+    `${standing.aheadOf} of ${size}`,
+    standing.percentile,
     ...columns.map((column) => standing.columns[column] ?? ''),
     formatTime(standing.reachedAt),
   ]);
-  return `${player} on ${board}\n\n${table(['view', 'rank', ...columns, 'reached'], rows)}`;
+  return `${player} on ${board}\n\n${table([...head, ...columns, 'reached'], rows)}`;
 }

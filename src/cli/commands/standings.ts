@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
-import type { Standing, Standings } from '#board-store';
+import { suggestion } from '#board';
+import type { BoardReader, Standing, Standings } from '#board-store';
 import { formatTime } from '#contracts';
 import { readTop } from '../../query/pages.js';
 import { EXIT } from '../exit-codes.js';
@@ -7,7 +8,7 @@ import { liveBoard } from '../live-board.js';
 import { print, table } from '../output.js';
 import { runCommand } from '../run-command.js';
 import { withRedis } from '../session.js';
-import { collectWhere, viewOf, type ViewOptions } from '../view-option.js';
+import { addViewOptions, viewOf, type ViewOptions } from '../view-option.js';
 
 interface Options extends ViewOptions {
   readonly top: number;
@@ -17,32 +18,41 @@ interface Options extends ViewOptions {
 
 /** `ranklog standings BOARD`: a view, from the top. */
 export function standingsCommand(): Command {
-  return new Command('standings')
+  const command = new Command('standings')
     .description('show a view of a board from the top')
-    .argument('<board>')
-    .option('--view <view>', 'the view, as "ranklog views" spells it')
-    .option('--window <window>', 'the window of the view', 'all')
-    .option('--where <name=value>', 'a dimension of the view; repeat it for several', collectWhere)
+    .argument('<board>');
+  return addViewOptions(command)
     .option('--top <n>', 'how many players', wholeNumber, 20)
     .option('--all', 'all players')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  ranklog standings football --where league=en.1 --where season=2019-20 --all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json',
+      '\nExamples:\n  ranklog standings football --where league=en.1 --where season=2019-20 --all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json\n  ranklog standings arena --window week:previous',
     )
     .action((board: string, options: Options) =>
-      runCommand(() =>
-        withRedis(async ({ reader }) => {
-          const { definition } = await liveBoard(reader, board);
-          const view = viewOf(definition, options);
-          const most = options.all === true ? Infinity : options.top;
-          const { standings, consistent } = await readTop(reader, { board, view, most });
-          if (!consistent) process.stderr.write('ranklog: the view moved while it was read\n');
-          print(toJson(standings), options, () => toTable(standings));
-          return EXIT.ok;
-        }),
-      ),
+      runCommand(() => withRedis(({ reader }) => showStandings(reader, board, options))),
     );
+}
+
+async function showStandings(
+  reader: BoardReader,
+  board: string,
+  options: Options,
+): Promise<number> {
+  const { definition } = await liveBoard(reader, board);
+  const view = viewOf(definition, options);
+  const most = options.all === true ? Infinity : options.top;
+  const { standings, consistent } = await readTop(reader, { board, view, most });
+  if (!consistent) process.stderr.write('ranklog: the view moved while it was read\n');
+  if (standings.size === 0) await tellEmpty(reader, standings);
+  print(toJson(standings), options, () => toTable(standings));
+  return EXIT.ok;
+}
+
+/** A view may be empty because its name has a slip in it. */
+async function tellEmpty(reader: BoardReader, { board, view }: Standings): Promise<void> {
+  const known = (await reader.views(board)).map((summary) => summary.view);
+  process.stderr.write(`ranklog: nobody is ranked in "${view}"${suggestion(view, known)}\n`);
 }
 
 /** A whole number of at least 1, for commander. */
@@ -58,8 +68,8 @@ function toJson({ board, view, size, entries }: Standings) {
 }
 
 /** A place as `standings --json` and `rank --json` print it. */
-export function entryToJson({ rank, competitionRank, playerId, columns, reachedAt }: Standing) {
-  return { rank, competitionRank, playerId, columns, reachedAt: formatTime(reachedAt) };
+export function entryToJson({ reachedAt, ...place }: Standing) {
+  return { ...place, reachedAt: formatTime(reachedAt) };
 }
 
 function toTable({ board, view, size, entries }: Standings): string {

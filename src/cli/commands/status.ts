@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
-import { BoardReader, KeySpace } from '#board-store';
+import { BoardReader, KeySpace, type BoardOverview } from '#board-store';
+import { formatTime } from '#contracts';
 import { redisFrom, waitForServices } from '../../operations/clients.js';
 import { readPositions, type PartitionPosition } from '../../query/positions.js';
 import { CommandError, EXIT } from '../exit-codes.js';
@@ -18,7 +19,7 @@ interface Options {
 /** `ranklog status`: how far every partition is; with --wait, until what is in the log now is published. */
 export function statusCommand(): Command {
   return new Command('status')
-    .description('show how far ingest is, for each partition: log end, applied, published, lag')
+    .description('show how far ingest is in each partition, and what each board has counted')
     .option(
       '--wait <seconds>',
       'wait until all that is in the log now is applied and published',
@@ -48,7 +49,10 @@ async function status(session: KafkaSession, options: Options): Promise<number> 
     const read = () =>
       readPositions(admin, reader, { topic: topics.scoreEvents, group: settings.group });
     const { positions, done } = await waitFor(read, options.wait);
-    print(positions, options, toTable);
+    const boards = await reader.overviews();
+    print({ partitions: positions, boards: boards.map(boardToJson) }, options, () =>
+      [toTable(positions), boardsTable(boards)].join('\n\n'),
+    );
     if (!done) process.stderr.write(`ranklog: not all published after ${options.wait ?? 0} s\n`);
     return done ? EXIT.ok : EXIT.no;
   } finally {
@@ -98,6 +102,24 @@ function toTable(positions: readonly PartitionPosition[]): string {
       applied,
       published,
       lag,
+    ]),
+  );
+}
+
+function boardToJson({ clock, ...board }: BoardOverview) {
+  return { ...board, clock: clock === null ? null : formatTime(clock) };
+}
+
+function boardsTable(boards: readonly BoardOverview[]): string {
+  return table(
+    ['board', 'views', 'most', 'event clock', 'expired', 'duplicates'],
+    boards.map(({ board, views, maxViews, clock, expired, duplicates }) => [
+      board,
+      views,
+      maxViews,
+      clock === null ? '-' : formatTime(clock),
+      expired,
+      duplicates,
     ]),
   );
 }

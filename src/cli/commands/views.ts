@@ -1,4 +1,6 @@
 import { Command } from 'commander';
+import type { ViewSummary } from '#board-store';
+import { formatTime } from '#contracts';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { runCommand } from '../run-command.js';
@@ -7,7 +9,7 @@ import { withRedis } from '../session.js';
 /** `ranklog views BOARD`: the rankings of a board. */
 export function viewsCommand(): Command {
   return new Command('views')
-    .description('list the views of a board: each is one ranking')
+    .description('list the views of a board, each one ranking, and when they expire')
     .argument('<board>')
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  ranklog views football')
@@ -15,14 +17,20 @@ export function viewsCommand(): Command {
       runCommand(() =>
         withRedis(async ({ reader }) => {
           const views = await reader.views(board);
-          print(views, options, () =>
-            table(
-              ['view', 'players'],
-              views.map(({ view, size }) => [view, size]),
-            ),
-          );
+          print(views.map(toJson), options, () => toTable(views));
           return EXIT.ok;
         }),
       ),
     );
+}
+
+function toJson({ view, size, version, expiresAt }: ViewSummary) {
+  return { view, size, version, expiresAt: expiresAt === null ? null : formatTime(expiresAt) };
+}
+
+function toTable(views: readonly ViewSummary[]): string {
+  return table(
+    ['view', 'players', 'version', 'expires'],
+    views.map((view) => [view.view, view.size, view.version, toJson(view).expiresAt ?? 'never']),
+  );
 }

@@ -1,0 +1,72 @@
+-- Places as reads give them, of the keys and first arguments that all reads have in common; needs names.lua and rank.lua.
+--
+-- KEYS  1 facts, 2 views, 3 ranking, 4 players
+-- ARGV  1 view, 2 ms of the event clock at which it expires (- never), 3 number of columns, 4 bytes of the reach time in a
+--       member, 5 count dense positions in any case (1, 0)
+
+local columns_width = 8 * (tonumber(ARGV[3]) - 1)
+local id_from = columns_width + tonumber(ARGV[4]) + 1
+
+-- How many players are looked at in one step while different columns are counted, and the tie that is jumped over instead.
+local STEP = 64
+local LONG_TIE = 16
+
+-- The board's event clock when it has reached the view's end; else false.
+local function expired_by()
+  local clock = ARGV[2] ~= '-' and call('HGET', KEYS[1], 'clock')
+  return clock and tonumber(ARGV[2]) <= tonumber(clock) and clock
+end
+
+-- The first position behind a tie: behind all players with these columns. `position` is one of theirs.
+local function behind_tie(ranking, position, score, columns)
+  local last = call('ZCOUNT', ranking, '-inf', format('%d', score))
+  if columns == '' then return last end
+  local first = position + 1
+  while first < last do
+    local middle = math.floor((first + last) / 2)
+    if has_columns(ranking, middle, score, columns) then first = middle + 1 else last = middle end
+  end
+  return first
+end
+
+-- How many different columns the players before a position have. Cost: 0.4 us a player; a tie of more than 80 players
+-- costs as much as 80.
+local function different_columns(ranking, last)
+  local count, position, began, score, columns = 0, 0, 0
+  while position < last do
+    local found = call('ZRANGE', ranking, position, math.min(position + STEP, last) - 1, 'WITHSCORES')
+    for i = 1, #found, 2 do
+      local prefix = sub(found[i], 1, columns_width)
+      if found[i + 1] ~= score or prefix ~= columns then
+        count, began, score, columns = count + 1, position + (i - 1) / 2, found[i + 1], prefix
+      end
+    end
+    position = position + #found / 2
+    if position < last and position - began >= LONG_TIE then
+      position = behind_tie(ranking, position - 1, tonumber(score), columns)
+    end
+  end
+  return count
+end
+
+-- { view version, players in the view, first position, competition position and dense position of the first player
+-- ('' when it is not counted), players with worse columns than the last one, player id, state, ... }; positions from 0.
+local function places(first, limit)
+  local ranking, members = KEYS[3], {}
+  if limit > 0 then
+    members = call('ZRANGE', ranking, format('%d', first), format('%d', first + limit - 1), 'WITHSCORES')
+  end
+  local size = call('ZCARD', ranking)
+  local found = { call('HGET', KEYS[2], ARGV[1]) or '0', size, first, 0, '', 0 }
+  if #members == 0 then return found end
+  found[4] = better_columns(ranking, first, tonumber(members[2]), sub(members[1], 1, columns_width))
+  if first == 0 or ARGV[5] == '1' then found[5] = different_columns(ranking, found[4]) end
+  local last, score = members[#members - 1], tonumber(members[#members])
+  found[6] = size - behind_tie(ranking, first + #members / 2 - 1, score, sub(last, 1, columns_width))
+  for i = 1, #members, 2 do
+    local player = sub(members[i], id_from)
+    found[#found + 1] = player
+    found[#found + 1] = call('HGET', KEYS[4], player) or ''
+  end
+  return found
+end

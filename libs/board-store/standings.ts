@@ -1,0 +1,94 @@
+import { decimalColumns, parseState, reachTime, type BoardDefinition } from '#board';
+import type { Placing } from './types.js';
+
+/** A player's place in a view; `reachedAt` in ms. */
+export interface Standing extends Placing {
+  readonly playerId: string;
+  /** 1 + how many different columns are in front. Missing where it was not counted. */
+  readonly denseRank?: number;
+  /** How many players of the view have worse columns. */
+  readonly aheadOf: number;
+  /** The share of them in the view, in percent, cut (not rounded) to two decimals: 100 for nobody. */
+  readonly percentile: number;
+  readonly reachedAt: number;
+}
+
+/** A part of a view, in order. */
+export interface Standings {
+  readonly board: string;
+  readonly view: string;
+  readonly version: number;
+  /** Players in the whole view. */
+  readonly size: number;
+  readonly entries: readonly Standing[];
+}
+
+/** Standings out of what lua/places.lua gives. */
+export function standingsOf(
+  definition: BoardDefinition,
+  view: string,
+  reply: readonly string[],
+): Standings {
+  const [version = 0, size = 0, first = 0, better = 0, dense = 0, worse = 0] = reply
+    .slice(0, HEAD_LENGTH)
+    .map(Number);
+  const head = { size, first, better, worse, ...(reply[DENSE] === '' ? {} : { dense }) };
+  const players = playersOf(definition, reply.slice(HEAD_LENGTH));
+  return { board: definition.board, view, version, size, entries: placesOf(head, players) };
+}
+
+const HEAD_LENGTH = 6;
+const DENSE = 4;
+
+/** What is known of a page beside its players; positions from 0. */
+interface Head {
+  readonly size: number;
+  readonly first: number;
+  /** Players with better columns than the first of the page. */
+  readonly better: number;
+  /** Different columns in front of the first one's. */
+  readonly dense?: number;
+  /** Players with worse columns than the last of the page. */
+  readonly worse: number;
+}
+type Player = Pick<Standing, 'playerId' | 'columns' | 'reachedAt'>;
+
+/** The players of a page, those with equal columns together. */
+function playersOf(definition: BoardDefinition, reply: readonly string[]): Player[][] {
+  const ties: Player[][] = [];
+  let before: string | undefined;
+  for (let index = 0; index < reply.length; index += 2) {
+    const state = parseState(reply[index + 1] ?? '');
+    const values = state.map(({ value }) => value);
+    const player = {
+      playerId: reply[index] ?? '',
+      columns: decimalColumns(definition, values),
+      reachedAt: reachTime(state),
+    };
+    if (values.join() === before) ties.at(-1)?.push(player);
+    else ties.push([player]);
+    before = values.join();
+  }
+  return ties;
+}
+
+function placesOf({ size, first, better, dense, worse }: Head, ties: Player[][]): Standing[] {
+  let position = first;
+  return ties.flatMap((players, number) => {
+    const begin = position;
+    position += players.length;
+    const aheadOf = number === ties.length - 1 ? worse : size - position;
+    const shared = {
+      competitionRank: (number === 0 ? better : begin) + 1,
+      ...(dense === undefined ? {} : { denseRank: dense + number + 1 }),
+      aheadOf,
+      percentile: percentile(aheadOf, size),
+    };
+    return players.map((player, index) => ({ rank: begin + index + 1, ...shared, ...player }));
+  });
+}
+
+/** Exact down to the cut, as a view has fewer than 2^32 players. */
+function percentile(aheadOf: number, size: number): number {
+  return Math.floor((10_000 * aheadOf) / size) / 100;
+}
