@@ -12,7 +12,7 @@ import type { KeySpace } from './keys.js';
 import { defineScripts } from './scripts.js';
 import { shardOf } from './shard.js';
 import type { ApplyCall, ApplyOutcome, BoardFacts, LiveBoard, Verdict } from './types.js';
-import { parseVerdict } from './verdict-text.js';
+import { parseVerdicts } from './verdict-text.js';
 
 /** What lua/apply.lua answers when it wrote nothing. */
 const REFUSALS: Readonly<Record<number, ApplyOutcome>> = {
@@ -113,7 +113,7 @@ export class BoardStore {
     return {
       status: 'applied',
       watermark: Number(watermark),
-      verdicts: verdicts.map(parseVerdict).sort(byOffset),
+      verdicts: verdicts.flatMap(parseVerdicts).sort(byOffset),
     };
   }
 

@@ -9,8 +9,16 @@ import type {
   ViewChange,
 } from './types.js';
 
-/** Reads a verdict as lua/verdict.lua writes it: the offset, a newline, then what became of the record. */
-export function parseVerdict(text: string): Verdict {
+/** Between verdicts of one call. No text in a verdict has control characters of its own: see isId and ApplyEntry. */
+const SEPARATOR = '\u001e';
+
+/** Reads verdicts as lua/verdict.lua writes them. */
+export function parseVerdicts(text: string): Verdict[] {
+  return text.split(SEPARATOR).map(parseVerdict);
+}
+
+/** The offset, a newline, then what became of the record. */
+function parseVerdict(text: string): Verdict {
   const [offset = '', kind = '', ...lines] = text.split('\n');
   if (kind === 'change') return parseRankChange(Number(offset), lines);
   if (kind === 'leaders') return parseLeaderChange(Number(offset), lines);

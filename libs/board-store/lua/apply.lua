@@ -12,13 +12,15 @@
 --       entries: offset, number of its board (0: dead letter), player id | code, occurredAt in ms | detail,
 --                value per column in sort direction (. for none) | empty,
 --                numbers of its views, then, with a span, newline and event id | empty
--- Returns  { watermark, verdict, ... } for every entry that has a verdict; see verdict.lua
+-- Returns  { watermark, verdicts, ... } of every entry that has one; see verdict.lua
 --          -1 GENERATION_CHANGED, -2 ROLLED_BACK; then nothing was written
 -- Cost  O(log players) for each entry and view; a tie of k players in all columns adds O(log k log players);
 --       overtook and leaders add what they name
 --
 -- A script is not rolled back: all that can fail is read and checked before the first write.
 
+-- include names.lua
+-- include chunks.lua
 -- include state.lua
 -- include rank.lua
 -- include verdict.lua
@@ -34,55 +36,53 @@ local ROLLED_BACK = -2
 local partition = ARGV[1]
 local live, boards, views, entries = read_arguments()
 
-if redis.call('HLEN', KEYS[1]) ~= #live then return GENERATION_CHANGED end
+if call('HLEN', KEYS[1]) ~= #live then return GENERATION_CHANGED end
 for _, board in ipairs(live) do
-  if redis.call('HGET', KEYS[1], board.name) ~= board.generation then return GENERATION_CHANGED end
+  if call('HGET', KEYS[1], board.name) ~= board.generation then return GENERATION_CHANGED end
 end
-local watermark = tonumber(redis.call('HGET', KEYS[2], partition) or '-1')
+local watermark = tonumber(call('HGET', KEYS[2], partition) or '-1')
 if watermark < tonumber(ARGV[2]) then return ROLLED_BACK end
 
-local published = math.max(tonumber(ARGV[3]), tonumber(redis.call('HGET', KEYS[3], partition) or '0'))
+local published = math.max(tonumber(ARGV[3]), tonumber(call('HGET', KEYS[3], partition) or '0'))
 local through = math.max(watermark, tonumber(ARGV[4]))
 -- A call never straddles the published position: it is muted as a whole, or not at all.
 local unmuted = through >= published
-local verdicts = stored_verdicts(entries, watermark, published)
+local verdicts = stored_verdicts(KEYS[4], entries, published, math.min(watermark, tonumber(ARGV[4])))
 
-redis.call('ZCARD', KEYS[4])
-local time = redis.call('TIME')
+call('ZCARD', KEYS[4])
+local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 for _, board in ipairs(boards) do load_board(board, partition) end
 for _, view in ipairs(views) do load_view(view, now, unmuted) end
 for _, entry in ipairs(entries) do
   if entry.board and entry.offset > watermark then
-    load_states(entry)
+    want_states(entry)
     load_event_id(entry)
   end
 end
+for _, view in ipairs(views) do load_states(view) end
 
 -- Nothing below can fail. The first write is one that Redis refuses when memory is full.
-redis.call('HSET', KEYS[2], partition, string.format('%.0f', through))
-redis.call('HSET', KEYS[3], partition, string.format('%.0f', published))
-
-local function keep(offset_text, verdict)
-  local text = offset_text .. '\n' .. verdict
-  redis.call('ZADD', KEYS[4], offset_text, text)
-  verdicts[#verdicts + 1] = text
-end
+call('HSET', KEYS[2], partition, format('%d', through))
+call('HSET', KEYS[3], partition, format('%d', published))
 
 for _, entry in ipairs(entries) do
   if entry.offset > watermark then
-    local verdict
-    if entry.board then verdict = apply_event(entry, unmuted) else verdict = dead_letter(entry.player, entry.detail) end
-    if verdict and unmuted then keep(entry.text, verdict) end
+    if entry.board then apply_event(entry) else write_dead_letter(entry, entry.code, entry.detail) end
   end
 end
 for _, board in ipairs(boards) do
   for _, view in ipairs(board.moved) do
-    local change = view.reported and leader_change(view)
-    if change then keep(view.cause, change) end
+    store_view(view)
+    if view.reported then write_leader_change(view) end
   end
   store_board(board, partition)
 end
-redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', string.format('(%.0f', published))
-table.insert(verdicts, 1, string.format('%.0f', through))
+if unmuted and parts > 0 then
+  local text = written_verdicts()
+  call('ZADD', KEYS[4], format('%d', through), text)
+  verdicts[#verdicts + 1] = text
+end
+call('ZREMRANGEBYSCORE', KEYS[4], '-inf', format('(%d', published))
+table.insert(verdicts, 1, format('%d', through))
 return verdicts

@@ -45,38 +45,44 @@ local function read_views(at, count, boards)
     local key = 4 + 5 * #boards + 2 * i
     views[i] = {
       board = boards[tonumber(ARGV[at + 1])], text = ARGV[at + 2], expires = tonumber(ARGV[at + 3]), published = flag(ARGV[at + 4]),
-      ranking = KEYS[key - 1], players = KEYS[key], states = {},
+      ranking = KEYS[key - 1], players = KEYS[key],
+      states = {}, wanted = {}, placed = {}, movers = {},
     }
     at = at + 4
   end
   return views, at
 end
 
-local function read_event(entry, at, views)
-  entry.time = tonumber(ARGV[at + 4])
-  entry.values, entry.views = {}, {}
-  local column = 0
-  for value in string.gmatch(ARGV[at + 5], '%S+') do
-    column = column + 1
-    entry.values[column] = value ~= '.' and tonumber(value) or nil
-  end
-  local numbers = ARGV[at + 6]
-  if entry.board.span then
-    local id
-    numbers, id = string.match(numbers, '^([^\n]*)\n?(.*)$')
-    if id ~= '' then entry.event_id = id .. '\n' .. entry.player end
-  end
-  for number in string.gmatch(numbers, '%d+') do
-    entry.views[#entry.views + 1] = views[tonumber(number)]
-  end
+local function read_values(text)
+  local found = {}
+  for value in string.gmatch(text, '%S+') do found[#found + 1] = value ~= '.' and tonumber(value) end
+  return found
 end
 
+local function read_numbers(text, views)
+  local found = {}
+  for number in string.gmatch(text, '%d+') do found[#found + 1] = views[tonumber(number)] end
+  return found
+end
+
+-- Most events are about the views of one that came before: lists are shared by their text.
 local function read_entries(at, count, boards, views)
-  local entries = {}
+  local entries, lists = {}, {}
   for i = 1, count do
-    local entry = { text = ARGV[at + 1], offset = tonumber(ARGV[at + 1]), board = boards[tonumber(ARGV[at + 2])], player = ARGV[at + 3], detail = ARGV[at + 4] }
-    if entry.board then read_event(entry, at, views) end
-    entries[i] = entry
+    local offset, board, player, time = ARGV[at + 1], boards[tonumber(ARGV[at + 2])], ARGV[at + 3], ARGV[at + 4]
+    if board then
+      local values, numbers, id = ARGV[at + 5], ARGV[at + 6], nil
+      if board.span then numbers, id = string.match(numbers, '^([^\n]*)\n(.*)$') end
+      local list = lists[numbers] or read_numbers(numbers, views)
+      lists[numbers] = list
+      entries[i] = {
+        text = offset, offset = tonumber(offset), board = board, player = player, time = tonumber(time), views = list,
+        values = #board.updates == 1 and { tonumber(values) } or read_values(values),
+        event_id = id and id ~= '' and id .. '\n' .. player,
+      }
+    else
+      entries[i] = { text = offset, offset = tonumber(offset), code = player, detail = time }
+    end
     at = at + 6
   end
   return entries

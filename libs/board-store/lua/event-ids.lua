@@ -9,7 +9,7 @@ end
 local function load_event_id(entry)
   local board, id = entry.board, entry.event_id
   if id and board.seen[id] == nil then
-    board.seen[id] = tonumber(redis.call('ZSCORE', board.event_ids, id)) or false
+    board.seen[id] = tonumber(call('ZSCORE', board.event_ids, id)) or false
   end
 end
 
@@ -24,10 +24,10 @@ local function is_duplicate(entry)
     return true
   end
   board.seen[id] = entry.time
-  redis.call('ZADD', board.event_ids, entry.time, id)
+  call('ZADD', board.event_ids, format('%d', entry.time), id)
   return false
 end
 
 local function forget_event_ids(board)
-  redis.call('ZREMRANGEBYSCORE', board.event_ids, '-inf', string.format('%.0f', remembered_from(board)))
+  call('ZREMRANGEBYSCORE', board.event_ids, '-inf', format('%d', remembered_from(board)))
 end

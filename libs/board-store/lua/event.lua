@@ -1,107 +1,156 @@
--- What one event does to the views of its board.
+-- What one event does to the views of its board. In a view:
+--   states  player -> state as the call goes on, false for none; read for all events before the first write
+--   placed  player -> member in the ranking, false for none; of the players that this call has moved
+--   movers  these players, in order; their states are stored at the end
+--   told    whether places are asked for, so that the ranking has to keep up with every event; else it is stored at the end
 
--- Reads the version, and every other key that the event may write.
 local function load_view(view, now, unmuted)
-  view.known = redis.call('HGET', view.board.versions, view.text)
-  view.version = string.format('%.0f', math.max(tonumber(view.known or '0') + 1, now))
-  redis.call('ZCARD', view.ranking)
-  view.reported = unmuted and view.published and view.board.leaders > 0
+  local board = view.board
+  view.known = call('HGET', board.versions, view.text)
+  view.version = format('%d', math.max(tonumber(view.known or '0') + 1, now))
+  call('ZCARD', view.ranking)
+  view.head = view.text .. '\t' .. view.version .. '\t'
+  view.told = unmuted and view.published and board.changes ~= 'n'
+  view.reported = unmuted and view.published and board.leaders > 0
   if view.reported then load_report(view) end
 end
 
-local function load_states(entry)
-  for _, view in ipairs(entry.views) do
-    if view.states[entry.player] == nil then
-      local text = redis.call('HGET', view.players, entry.player)
-      local state = text and parse_state(text) or false
-      if state then
-        if #state ~= 3 * #view.board.updates then error('the state of a player in ' .. view.players .. ' is damaged: rebuild the board') end
-        state.member = member_of(view.board, state, entry.player)
-      end
-      view.states[entry.player] = state
+-- Notes the players whose states have to be read.
+local function want_states(entry)
+  local player = entry.player
+  for i = 1, #entry.views do
+    local view = entry.views[i]
+    if view.states[player] == nil then
+      view.states[player] = false
+      view.wanted[#view.wanted + 1] = player
     end
   end
 end
 
--- The views that exist, and how many of them would be new; nil when all have expired.
+local function load_states(view)
+  for first, last in chunks(view.wanted) do
+    local texts = call('HMGET', view.players, unpack(view.wanted, first, last))
+    for i, text in ipairs(texts) do
+      local state = text and parse_state(text, #view.board.updates)
+      if text and not state then error('the state of a player in ' .. view.players .. ' is damaged: rebuild the board') end
+      view.states[view.wanted[first + i - 1]] = state
+    end
+  end
+end
+
+-- The views of the event that have not expired.
 local function standing_views(entry)
-  local standing, new = {}, 0
+  if not entry.board.keeps then return entry.views end
+  local standing = {}
   for _, view in ipairs(entry.views) do
-    if not has_expired(view) then
-      standing[#standing + 1] = view
-      if not view.known then new = new + 1 end
-    end
+    if not has_expired(view) then standing[#standing + 1] = view end
   end
-  if #standing < #entry.views then entry.board.expired = entry.board.expired + 1 end
-  if #standing == 0 and #entry.views > 0 then return nil end
-  return standing, new
+  return standing
 end
 
--- The next state in each view, false where it stays; nil when nothing changes; nil and true when a sum would leave the exact range.
-local function next_states(entry, views)
-  local states, changed = {}, false
-  for i, view in ipairs(views) do
-    local state, overflow = merge(view.board.updates, view.states[entry.player], entry.values, entry.time)
-    if overflow then return nil, true end
-    states[i] = state or false
-    changed = changed or state ~= nil
+local function too_many_views(board, views)
+  local new = 0
+  for i = 1, #views do
+    if not views[i].known then new = new + 1 end
   end
-  return changed and states or nil, false
+  return new > 0 and views_of(board) + new > board.most_views and new
 end
 
-local function create(view)
+-- Finds the next state in each view, nil where it stays. Answers whether one changes, and whether a sum would leave the exact range.
+local function find_next_states(entry, views)
+  local changes, player = false, entry.player
+  for i = 1, #views do
+    local view = views[i]
+    local state, overflow = merge(entry.board.updates, view.states[player], entry.values, entry.time)
+    if overflow then return false, true end
+    view.next = state
+    changes = changes or state ~= nil
+  end
+  return changes, false
+end
+
+-- The first event of the call that moves the view.
+local function begin_moves(view)
+  local board = view.board
+  if not view.known and view.expires then call('ZADD', board.expiries, format('%d', view.expires), view.text) end
+  call('HSET', board.versions, view.text, view.version)
   view.known = view.version
-  if view.expires then redis.call('ZADD', view.board.expiries, view.expires, view.text) end
+  board.moved[#board.moved + 1] = view
 end
 
-local function move(view, entry, state)
-  local old = view.states[entry.player]
-  local member = member_of(view.board, state, entry.player)
-  if old and old.member ~= member then redis.call('ZREM', view.ranking, old.member) end
-  redis.call('ZADD', view.ranking, state[1], member)
-  redis.call('HSET', view.players, entry.player, state_text(state))
-  state.member = member
-  view.states[entry.player] = state
-  if not view.known then create(view) end
-  if not view.cause then
-    redis.call('HSET', view.board.versions, view.text, view.version)
-    view.board.moved[#view.board.moved + 1] = view
-  end
-  view.cause = entry.text
+local function place(view, player, state)
+  local old, member = view.placed[player], member_of(view.board.tie, state, player)
+  if old and old ~= member then call('ZREM', view.ranking, old) end
+  call('ZADD', view.ranking, format('%d', state[1]), member)
+  view.placed[player] = member
 end
 
 -- Moves the player in one view; answers the change when it is to be published.
-local function move_and_tell(view, entry, state, unmuted)
-  local mode = view.board.changes
-  if mode == 'n' or not view.published or not unmuted then
-    move(view, entry, state)
-    return nil
+local function move(view, entry)
+  local player, board, state = entry.player, view.board, view.next
+  local old = view.states[player]
+  if not view.cause then begin_moves(view) end
+  view.cause = entry.text
+  view.states[player] = state
+  if view.placed[player] == nil then
+    view.placed[player] = old and member_of(board.tie, old, player)
+    view.movers[#view.movers + 1] = player
   end
-  local before = placing(view, view.states[entry.player])
-  move(view, entry, state)
-  local after = placing(view, state)
-  if mode == 'm' and before and before.ranks == after.ranks then return nil end
-  return view_change(view, before, after)
+  if not view.told then return nil end
+  local before, better_before
+  if old then before, better_before = positions(view.ranking, old[1], view.placed[player], board.columns_width) end
+  place(view, player, state)
+  local after, better_after = positions(view.ranking, state[1], view.placed[player], board.columns_width)
+  if board.changes == 'm' and before == after and better_before == better_after then return nil end
+  return view.head .. (before and placing(before, better_before, old) or '-')
+    .. '\t' .. placing(after, better_after, state) .. (board.overtook > 0 and passed(view, before, after) or '')
 end
 
--- Answers the verdict, nil when there is nothing to tell. The order of the checks is part of what a board is.
-local function apply_event(entry, unmuted)
+-- Writes the verdict when there is something to tell. The order of the checks is part of what a board is.
+local function apply_event(entry)
   local board = entry.board
   tick(board, entry.time)
-  if board.span and is_duplicate(entry) then return nil end
-  local views, new = standing_views(entry)
-  if not views then
-    return board.refuse_late and dead_letter('WINDOW_EXPIRED', 'all views of ' .. board.name .. ' that the event belongs to have expired') or nil
+  if board.span and is_duplicate(entry) then return end
+  local views = standing_views(entry)
+  if #views < #entry.views then
+    board.expired = board.expired + 1
+    if #views == 0 then
+      if board.refuse_late then write_dead_letter(entry, 'WINDOW_EXPIRED', 'all views of ' .. board.name .. ' that the event belongs to have expired') end
+      return
+    end
   end
-  if new > 0 and views_of(board) + new > board.most_views then
-    return dead_letter('TOO_MANY_VIEWS', board.name .. string.format(' has its most views (maxViews: %.0f), and the event would make %.0f more', board.most_views, new))
+  local new = too_many_views(board, views)
+  if new then
+    return write_dead_letter(entry, 'TOO_MANY_VIEWS', format('%s has its most views (maxViews: %d), and the event would make %d more', board.name, board.most_views, new))
   end
-  local states, overflow = next_states(entry, views)
-  if overflow then return dead_letter('SUM_OUT_OF_RANGE', 'a sum of ' .. board.name .. ' would leave +-(2^53-1) minor units') end
-  if not states then return nil end
-  local changes = {}
-  for i, view in ipairs(views) do
-    if states[i] then changes[#changes + 1] = move_and_tell(view, entry, states[i], unmuted) end
+  local changes, overflow = find_next_states(entry, views)
+  if overflow then return write_dead_letter(entry, 'SUM_OUT_OF_RANGE', 'a sum of ' .. board.name .. ' would leave +-(2^53-1) minor units') end
+  if not changes then return end
+  local told = false
+  for i = 1, #views do
+    local view = views[i]
+    local change = view.next and move(view, entry)
+    if change then
+      if told then write('\n') else begin_verdict(entry.text, board.head) end
+      write(change)
+      told = true
+    end
   end
-  return #changes > 0 and rank_change(board, changes) or nil
+end
+
+-- Stores what has moved: the states, and the order where nobody asked for places meanwhile.
+local function store_view(view)
+  local states, removed, added = {}, {}, {}
+  for i, player in ipairs(view.movers) do
+    local state = view.states[player]
+    states[2 * i - 1], states[2 * i] = player, state_text(state)
+    if not view.told then
+      local old, member = view.placed[player], member_of(view.board.tie, state, player)
+      if old and old ~= member then removed[#removed + 1] = old end
+      added[2 * i - 1], added[2 * i] = format('%d', state[1]), member
+    end
+  end
+  call_in_chunks('HSET', view.players, states)
+  call_in_chunks('ZREM', view.ranking, removed)
+  call_in_chunks('ZADD', view.ranking, added)
 end

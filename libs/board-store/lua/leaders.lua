@@ -7,38 +7,38 @@ local function further_values(member, count)
   local values = {}
   for i = 1, count do
     local sign, value = struct.unpack('>BI7', member, 8 * i - 7)
-    values[i] = string.format('%.0f', sign == 0 and value - TWO_POW_53 or value)
+    values[i] = format('%d', sign == 0 and value - TWO_POW_53 or value)
   end
   return values
 end
 
 local function top_lines(view)
   local board, lines = view.board, {}
-  local found = redis.call('ZRANGE', view.ranking, 0, board.leaders - 1, 'WITHSCORES')
+  local found = call('ZRANGE', view.ranking, 0, board.leaders - 1, 'WITHSCORES')
   local rank, columns
   for i = 1, #found, 2 do
     local member, score = found[i], tonumber(found[i + 1])
-    local prefix = string.sub(member, 1, board.columns_width)
+    local prefix = sub(member, 1, board.columns_width)
     local same = columns and columns.score == score and columns.prefix == prefix
     if not same then rank, columns = (i + 1) / 2, { score = score, prefix = prefix } end
     local words = further_values(prefix, #board.updates - 1)
-    table.insert(words, 1, string.format('%.0f %.0f', rank, score))
-    lines[#lines + 1] = table.concat(words, ' ') .. '\t' .. string.sub(member, board.id_from)
+    table.insert(words, 1, format('%d %d', rank, score))
+    lines[#lines + 1] = table.concat(words, ' ') .. '\t' .. sub(member, board.id_from)
   end
   return lines
 end
 
 local function load_report(view)
-  view.report = redis.call('HGET', view.board.reports, view.text)
+  view.report = call('HGET', view.board.reports, view.text)
 end
 
--- The verdict when the top differs from the last report, which it replaces; else nil.
-local function leader_change(view)
+-- Writes a verdict when the top differs from the last report, which it replaces.
+local function write_leader_change(view)
   local since, before = string.match(view.report or '-\n', '^([^\n]*)\n(.*)$')
   local lines = top_lines(view)
   local top = table.concat(lines, '\n')
-  if top == before then return nil end
-  redis.call('HSET', view.board.reports, view.text, view.version .. '\n' .. top)
-  local head = table.concat({ view.text, view.version, since, string.format('%.0f', #lines) }, '\t')
-  return table.concat({ 'leaders', view.board.generation, view.board.columns, head, top, before }, '\n')
+  if top == before then return end
+  call('HSET', view.board.reports, view.text, view.version .. '\n' .. top)
+  local head = table.concat({ view.text, view.version, since, format('%d', #lines) }, '\t')
+  begin_verdict(view.cause, head_of('leaders', view.board) .. table.concat({ head, top, before }, '\n'))
 end

@@ -1,23 +1,26 @@
--- A player's state: a flat table of value, time, mark for each column, plus its member in the ranking.
+-- A player's state: a flat table of value, time, mark for each column.
 -- Mark '@'; '~' for a sum that has seen no delta but 0 (DESIGN: libs/board/state.ts). Smaller values are better.
 
 local MAX_EXACT = 9007199254740991
 
-local function parse_state(text)
-  local state, n = {}, 0
-  for value, mark, time in string.gmatch(text, '(%-?%d+)([@~])(%-?%d+)') do
-    state[n + 1], state[n + 2], state[n + 3] = tonumber(value), tonumber(time), mark
-    n = n + 3
+-- nil when the text is no state of so many columns.
+local function parse_state(text, columns)
+  local state, at = { 0, 0, '~' }, 1
+  for i = 1, 3 * columns, 3 do
+    local _, last, value, mark, time = find(text, '^(%-?%d+)([@~])(%-?%d+) ?', at)
+    if not last then return nil end
+    state[i], state[i + 1], state[i + 2] = tonumber(value), tonumber(time), mark
+    at = last + 1
   end
-  return state
+  return at > #text and state or nil
 end
 
 local function state_text(state)
-  local words = {}
-  for i = 1, #state, 3 do
-    words[#words + 1] = string.format('%.0f%s%.0f', state[i], state[i + 2], state[i + 1])
+  local text = format('%d%s%d', state[1], state[3], state[2])
+  for i = 4, #state, 3 do
+    text = format('%s %d%s%d', text, state[i], state[i + 2], state[i + 1])
   end
-  return table.concat(words, ' ')
+  return text
 end
 
 -- The latest of deltas that are not 0 gives the time; while there are none, the earliest event does.
@@ -25,13 +28,13 @@ local function merge_sum(state, old, i, delta, time)
   local value, at, mark = 0, time, '~'
   if old then value, at, mark = old[i], old[i + 1], old[i + 2] end
   if delta ~= 0 then
-    at = mark == '@' and math.max(at, time) or time
+    if mark == '~' or time > at then at = time end
     value, mark = value + delta, '@'
-  elseif mark == '~' then
-    at = math.min(at, time)
+  elseif mark == '~' and time < at then
+    at = time
   end
   state[i], state[i + 1], state[i + 2] = value, at, mark
-  return math.abs(value) > MAX_EXACT
+  return value > MAX_EXACT or value < -MAX_EXACT
 end
 
 -- Compares the submission with the kept one over all columns of an update: -1 better, 0 equal, 1 worse.
@@ -61,15 +64,15 @@ end
 -- The state after a submission, or nil when it changes nothing; true as second result when a sum overflows.
 -- Commutes: any order of the same submissions gives the same state.
 local function merge(updates, old, values, time)
-  local state, changed, at = {}, not old, {}
-  for c, letter in ipairs(updates) do
-    local i = 3 * c - 2
+  local state, changed, judged, taken = { 0, 0, '~' }, not old, nil, nil
+  for c = 1, #updates do
+    local letter, i = updates[c], 3 * c - 2
     if letter == 's' then
       if merge_sum(state, old, i, values[c] or 0, time) then return nil, true end
     else
-      if at[letter] == nil then at[letter] = taken_at(updates, letter, old, c, values, time) or false end
-      if at[letter] then
-        state[i], state[i + 1], state[i + 2] = values[c], at[letter], '@'
+      if letter ~= judged then judged, taken = letter, taken_at(updates, letter, old, c, values, time) end
+      if taken then
+        state[i], state[i + 1], state[i + 2] = values[c], taken, '@'
       else
         state[i], state[i + 1], state[i + 2] = old[i], old[i + 1], old[i + 2]
       end

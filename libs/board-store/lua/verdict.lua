@@ -4,45 +4,66 @@
 --   deadLetter \n code \n detail
 -- placing: rank, competition rank, then the value of each column in sort direction, separated by spaces
 -- rank player: one who was passed, with the rank after it
+-- The verdicts of a call are one text, separated by SEPARATOR: a member of the outbox, scored by the last offset of the run.
 
-local function placing(view, state)
-  if not state then return nil end
-  local position, better = positions(view.ranking, state[1], state.member, #view.board.updates - 1)
-  if not position then return nil end
-  local words = { string.format('%.0f %.0f', position + 1, better + 1) }
-  for i = 1, #state, 3 do words[#words + 1] = string.format('%.0f', state[i]) end
-  return { rank = position + 1, ranks = words[1], text = table.concat(words, ' ') }
+local SEPARATOR = '\30'
+
+local written, parts = {}, 0
+
+local function write(text)
+  parts = parts + 1
+  written[parts] = text
 end
 
--- The players between the new and the old place, from the new one on. Who enters passes all behind.
-local function add_passed(words, view, before, after)
-  local board = view.board
-  local old = before and before.rank or redis.call('ZCARD', view.ranking)
-  local last = math.min(old, after.rank + board.overtook) - 1
-  if last < after.rank then return end
-  for i, member in ipairs(redis.call('ZRANGE', view.ranking, after.rank, last)) do
-    words[#words + 1] = string.format('%.0f ', after.rank + i) .. string.sub(member, board.id_from)
+local function begin_verdict(offset_text, head)
+  if parts > 0 then write(SEPARATOR) end
+  write(offset_text)
+  write(head)
+end
+
+local function write_dead_letter(entry, code, detail)
+  begin_verdict(entry.text, '\ndeadLetter\n' .. code .. '\n' .. detail)
+end
+
+local function head_of(kind, board)
+  return '\n' .. kind .. '\n' .. board.generation .. '\n' .. board.columns .. '\n'
+end
+
+local function written_verdicts()
+  return table.concat(written, '', 1, parts)
+end
+
+-- Positions count from 0, ranks from 1.
+local function placing(position, better, state)
+  local text = format('%d %d %d', position + 1, better + 1, state[1])
+  for i = 4, #state, 3 do text = format('%s %d', text, state[i]) end
+  return text
+end
+
+-- The players between the new and the old position, from the new one on. Who enters passes all behind.
+local function passed(view, before, after)
+  local board, text = view.board, ''
+  local last = math.min(before or call('ZCARD', view.ranking) - 1, after + board.overtook)
+  if last <= after then return text end
+  for i, member in ipairs(call('ZRANGE', view.ranking, after + 1, last)) do
+    text = text .. format('\t%d ', after + i + 1) .. sub(member, board.id_from)
   end
-end
-
-local function view_change(view, before, after)
-  local words = { view.text, view.version, before and before.text or '-', after.text }
-  if view.board.overtook > 0 then add_passed(words, view, before, after) end
-  return table.concat(words, '\t')
-end
-
-local function rank_change(board, changes)
-  return 'change\n' .. board.generation .. '\n' .. board.columns .. '\n' .. table.concat(changes, '\n')
-end
-
-local function dead_letter(code, detail)
-  return 'deadLetter\n' .. code .. '\n' .. detail
+  return text
 end
 
 -- Entries at or below the watermark were applied before: only the outbox knows what became of them. What lies below
--- the published position is on its way out of it.
-local function stored_verdicts(entries, watermark, published)
-  if not entries[1] or entries[1].offset > watermark then return {} end
-  local first = string.format('%.0f', math.max(published, entries[1].offset))
-  return redis.call('ZRANGEBYSCORE', KEYS[4], first, string.format('%.0f', math.min(watermark, entries[#entries].offset)))
+-- the published position is on its way out of it. A member may hold verdicts of offsets around those that are asked for.
+local function stored_verdicts(outbox, entries, published, last)
+  local found = {}
+  if not entries[1] or entries[1].offset > last then return found end
+  local first = math.max(published, entries[1].offset)
+  local members = call('ZRANGEBYSCORE', outbox, format('%d', first), format('(%d', last))
+  members[#members + 1] = call('ZRANGEBYSCORE', outbox, format('%d', last), '+inf', 'LIMIT', 0, 1)[1]
+  for _, member in ipairs(members) do
+    for verdict in string.gmatch(member, '[^' .. SEPARATOR .. ']+') do
+      local offset = tonumber(string.match(verdict, '^%d+'))
+      if offset >= first and offset <= last then found[#found + 1] = verdict end
+    end
+  end
+  return found
 end
