@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { openTestRedis } from '../board-store/test-redis.js';
-import { runs } from './arbitrary.js';
+import { knownAndNewRuns } from './arbitrary.js';
 import { scenarioArbitrary } from './scenario.js';
 import { StoreRun } from './store-run.js';
 
@@ -9,21 +9,25 @@ const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
 describe('the store', () => {
-  it('answers and keeps what the oracle does, by any way through the same logs', async () => {
-    await fc.assert(
-      fc.asyncProperty(scenarioArbitrary, async (scenario) => {
-        const boards = [];
-        for (const { shards, steps } of scenario.ways) {
-          const run = new StoreRun(redis, newKeys(), scenario, shards);
-          await run.prepare();
-          for (const step of steps) await run.step(step);
-          boards.push(await run.finish());
-        }
-        const [one, other] = boards;
-        for (const [board, bytes] of one!)
-          if (other!.has(board)) expect(other!.get(board)).toEqual(bytes);
-      }),
-      runs(150),
-    );
-  }, 300_000);
+  it.each(knownAndNewRuns(70))(
+    'answers and keeps what the oracle does, by any way through the same logs (%j)',
+    async (parameters) => {
+      await fc.assert(
+        fc.asyncProperty(scenarioArbitrary, async (scenario) => {
+          const boards = [];
+          for (const { shards, steps } of scenario.ways) {
+            const run = new StoreRun(redis, newKeys(), scenario, shards);
+            await run.prepare();
+            for (const step of steps) await run.step(step);
+            boards.push(await run.finish());
+          }
+          const [one, other] = boards;
+          for (const [board, bytes] of one!)
+            if (other!.has(board)) expect(other!.get(board)).toEqual(bytes);
+        }),
+        parameters,
+      );
+    },
+    300_000,
+  );
 });

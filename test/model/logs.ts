@@ -11,6 +11,9 @@ export type LogRecord = { readonly gap: number } & (
   | { readonly kind: 'deadLetter'; readonly code: string; readonly detail: string }
 );
 
+/** How many players a partition has: few, so that they meet again. */
+const PLAYERS = 5;
+
 interface LogShape {
   readonly partitions: number;
   readonly records: number;
@@ -24,8 +27,9 @@ export function logsArbitrary(
   { partitions, records, keyed }: LogShape,
 ): fc.Arbitrary<LogRecord[][]> {
   const logs = Array.from({ length: partitions }, (_, partition) => {
-    const players = PLAYER_IDS.filter((_id, index) => index % partitions === partition);
-    return fc.array(recordArbitrary(definitions, keyed ? players : PLAYER_IDS.slice(0, 5)), {
+    const own = PLAYER_IDS.filter((_id, index) => index % partitions === partition);
+    const players = keyed ? own : PLAYER_IDS;
+    return fc.array(recordArbitrary(definitions, players.slice(0, PLAYERS)), {
       maxLength: records,
       size: 'max',
     });

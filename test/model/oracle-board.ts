@@ -97,7 +97,8 @@ function isDuplicate(
   partition: number,
 ): boolean {
   if (deduplicateMs === undefined) return false;
-  const known = partitions.get(partition) ?? { clock: -Infinity, remembered: new Map() };
+  const unknown: OraclePartition = { clock: -Infinity, remembered: new Map() };
+  const known = partitions.get(partition) ?? unknown;
   partitions.set(partition, known);
   known.clock = Math.max(known.clock, occurredAt);
   const counts = (time: number | undefined) =>

@@ -115,6 +115,6 @@ export class Oracle {
   }
 
   #players(board: string, view: string): OracleView['players'] {
-    return this.memory(board).views.get(view)?.players ?? new Map();
+    return this.memory(board).views.get(view)?.players ?? new Map<string, never>();
   }
 }

@@ -17,8 +17,9 @@ export async function compareBoard(
   const { views, clock, expired, duplicates, partitions } = oracle.memory(board);
   const versions = await redis.hgetall(keys.views(shard, generation));
   expect(Object.keys(versions).sort()).toEqual([...views.keys()].sort());
-  for (const view of views.keys())
-    expect(await readBytes(redis, place, view)).toEqual(oracle.bytes(board, view));
+  const names = [...views.keys()];
+  const found = await Promise.all(names.map((view) => readBytes(redis, place, view)));
+  expect(found).toEqual(names.map((view) => oracle.bytes(board, view)));
   const facts = await redis.hgetall(keys.facts(shard, generation));
   expect({ expired: '0', duplicates: '0', ...facts }).toEqual({
     ...(canExpire(definition) && clock > -Infinity ? { clock: String(clock) } : {}),
@@ -35,9 +36,9 @@ export async function compareBoard(
   const reported = await redis.hkeys(keys.leaders(shard, board));
   expect(reported.sort()).toEqual(model.reportedViews(board));
   for (const [partition, known] of partitions) {
-    const found = await readScores(redis, keys.eventIds(shard, generation, partition));
+    const ids = await readScores(redis, keys.eventIds(shard, generation, partition));
     const span = known.clock - (definition.deduplicateMs ?? 0);
-    expect(found).toEqual(new Map([...known.remembered].filter(([, time]) => time > span)));
+    expect(ids).toEqual(new Map([...known.remembered].filter(([, time]) => time > span)));
   }
 }
 

@@ -15,13 +15,10 @@ export async function readBytes(
   { keys, shard, live: { generation } }: BoardPlace,
   view: string,
 ): Promise<OracleBytes> {
-  const ranking = await redis.zrangeBuffer(
-    keys.ranking(shard, generation, view),
-    0,
-    -1,
-    'WITHSCORES',
-  );
-  const players = await redis.hgetall(keys.players(shard, generation, view));
+  const [ranking, players] = await Promise.all([
+    redis.zrangeBuffer(keys.ranking(shard, generation, view), 0, -1, 'WITHSCORES'),
+    redis.hgetall(keys.players(shard, generation, view)),
+  ]);
   const pairs = ranking.flatMap((member, index) =>
     index % 2 === 0
       ? [{ score: String(Number(ranking[index + 1]!.toString())), member: member.toString('hex') }]
@@ -42,15 +39,14 @@ export async function readScores(redis: Redis, key: string): Promise<Map<string,
 export type SavedKeys = ReadonlyMap<string, Buffer>;
 
 export async function saveKeys(redis: Redis, keys: KeySpace): Promise<SavedKeys> {
-  const saved = new Map<string, Buffer>();
-  for (const name of await redis.keys(`${keys.prefix}:*`))
-    saved.set(name, await redis.dumpBuffer(name));
-  return saved;
+  const names = await redis.keys(`${keys.prefix}:*`);
+  const dumps = await Promise.all(names.map((name) => redis.dumpBuffer(name)));
+  return new Map(names.map((name, index) => [name, dumps[index]!]));
 }
 
 /** Puts a key space back to what was saved; what came later is gone. */
 export async function restoreKeys(redis: Redis, keys: KeySpace, saved: SavedKeys): Promise<void> {
   const names = await redis.keys(`${keys.prefix}:*`);
   if (names.length > 0) await redis.unlink(names);
-  for (const [name, dump] of saved) await redis.restore(name, 0, dump);
+  await Promise.all([...saved].map(([name, dump]) => redis.restore(name, 0, dump)));
 }

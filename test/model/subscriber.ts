@@ -41,8 +41,9 @@ export class Subscriber {
     let last: LeaderChangeVerdict | undefined;
     for (const change of changes) {
       if (unbroken) expect(change.since).toBe(last?.version ?? null);
-      const known = change.since === last?.version ? idsOf(last?.top ?? []) : change.before;
-      expect(change.before).toEqual(change.since === null ? [] : known);
+      if (change.since === null) expect(change.before).toEqual([]);
+      if (last !== undefined && change.since === last.version)
+        expect(change.before).toEqual(idsOf(last.top));
       expect(replayed(change.before, change.top)).toEqual(idsOf(change.top));
       last = change;
     }
