@@ -1,3 +1,4 @@
+export { boardFields } from './board-fields.js';
 export * from './boards-file.js';
 export { problemText, type BoardsFileProblem } from './boards-file-problem.js';
 export * from './decimal.js';

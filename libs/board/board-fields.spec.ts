@@ -1,0 +1,284 @@
+import { isDeepStrictEqual } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+import fc, { type GeneratorValue } from 'fast-check';
+import { stringify } from 'yaml';
+import { boardFields } from './board-fields.js';
+import { parseBoardsFile } from './boards-file.js';
+import {
+  CALENDAR_WINDOWS,
+  LATE,
+  ORDERS,
+  RANK_CHANGES,
+  TIES,
+  UPDATES,
+  windowName,
+  type BoardDefinition,
+  type Column,
+  type Publish,
+  type Window,
+} from './definition.js';
+import { definitionText } from './definition-text.js';
+
+/** Definitions as a boards file gives them: no two of them mean the same. */
+const name = fc.constantFrom('a', 'b', 'c', 'constructor', '__proto__', 'x-1.5');
+const minor = fc.maxSafeInteger();
+const time = fc.integer({ min: Date.parse('0001-01-02'), max: Date.parse('9998-12-31') });
+const duration = fc
+  .tuple(fc.nat({ max: 99_999_999 }), fc.constantFrom(1, 1_000, 60_000, 3_600_000, 86_400_000))
+  .map(([count, unit]) => count * unit);
+const kept = fc.record({ keepMs: duration }, { requiredKeys: [] });
+
+const bounds = fc
+  .tuple(fc.option(minor, { nil: undefined }), fc.option(minor, { nil: undefined }))
+  .map(([a, b]) => {
+    if (a !== undefined && b !== undefined) return { min: Math.min(a, b), max: Math.max(a, b) };
+    return { ...(a === undefined ? {} : { min: a }), ...(b === undefined ? {} : { max: b }) };
+  });
+const weights = fc
+  .uniqueArray(
+    fc.tuple(
+      name,
+      fc.integer({ min: -9, max: 9 }).filter((weight) => weight !== 0),
+    ),
+    { minLength: 1, maxLength: 3, selector: ([input]) => input },
+  )
+  .map((pairs) => Object.fromEntries(pairs));
+
+const column: fc.Arbitrary<Column> = fc
+  .record(
+    {
+      name,
+      update: fc.constantFrom(...UPDATES),
+      order: fc.constantFrom(...ORDERS),
+      decimals: fc.integer({ min: 0, max: 15 }),
+      bounds,
+      from: weights,
+    },
+    { requiredKeys: ['name', 'update', 'order', 'decimals', 'bounds'] },
+  )
+  .map(({ bounds, from, ...fields }) => {
+    const plain = isDeepStrictEqual(Object.entries(from ?? {}), [[fields.name, 1]]);
+    const weighs = from !== undefined && fields.update === 'sum' && !plain;
+    return { ...fields, ...bounds, ...(weighs ? { from } : {}) };
+  });
+
+const window: fc.Arbitrary<Window> = fc.oneof(
+  fc.constant<Window>({ kind: 'all' }),
+  fc
+    .tuple(fc.constantFrom(...CALENDAR_WINDOWS), kept)
+    .map(([kind, keep]): Window => ({ kind, ...keep })),
+  fc
+    .tuple(fc.constantFrom('s', 't'), time, fc.integer({ min: 1, max: 1e10 }), kept)
+    .map(([name, from, length, keep]): Window => ({
+      ...{ kind: 'season', name, from, to: from + length },
+      ...keep,
+    })),
+  fc
+    .tuple(fc.constantFrom('i', 'j'), fc.constantFrom('0 18 * * 5', '*/5 * * * * *'), time, kept)
+    .map(([name, cron, start, keep]): Window => ({
+      ...{ kind: 'interval', name, cron, start },
+      ...keep,
+    })),
+);
+
+/** Some of a list, in its order; undefined for all of it. */
+const someOf = <T>(list: readonly T[]): fc.Arbitrary<T[] | undefined> =>
+  fc
+    .subarray([...list], { minLength: 1 })
+    .map((some) => (some.length === list.length ? undefined : some));
+
+const publishOf = ({
+  windows,
+  dimensions,
+}: Pick<BoardDefinition, 'windows' | 'dimensions'>): fc.Arbitrary<Publish> =>
+  fc
+    .record({
+      rankChanges: fc.constantFrom(...RANK_CHANGES),
+      windows: someOf(windows.map(windowName)),
+      dimensions: someOf(dimensions),
+      overtook: fc.nat({ max: 2 }),
+      leaders: fc.nat({ max: 2 }),
+    })
+    .map(({ windows, dimensions, ...rest }) => ({
+      ...rest,
+      ...(windows === undefined ? {} : { windows }),
+      ...(dimensions === undefined ? {} : { dimensions }),
+    }));
+
+const definition: fc.Arbitrary<BoardDefinition> = fc
+  .record(
+    {
+      board: fc.constantFrom('arena', '42', 'constructor', 'x-1.5'),
+      columns: fc.uniqueArray(column, { minLength: 1, maxLength: 3, selector: ({ name }) => name }),
+      ties: fc.constantFrom(...TIES),
+      timeZone: fc.constantFrom('UTC', 'Europe/Paris'),
+      windows: fc.uniqueArray(window, { minLength: 1, maxLength: 4, selector: windowName }),
+      late: fc.constantFrom(...LATE),
+      dimensions: fc.uniqueArray(fc.uniqueArray(name, { maxLength: 2 }), {
+        minLength: 1,
+        maxLength: 3,
+        selector: (names) => names.join(),
+      }),
+      maxViews: fc.constantFrom(1, 10_000, 1_000_000),
+      maxAheadMs: fc.oneof(fc.constant(3_600_000), duration),
+      deduplicateMs: duration.filter((ms) => ms > 0),
+    },
+    {
+      requiredKeys: [
+        ...(['board', 'columns', 'ties', 'timeZone', 'windows', 'late'] as const),
+        ...(['dimensions', 'maxViews', 'maxAheadMs'] as const),
+      ],
+    },
+  )
+  .chain((fields) => publishOf(fields).map((publish) => ({ ...fields, publish })));
+
+type Fields = Record<string, unknown>;
+
+function parse(board: string, fields: unknown): BoardDefinition {
+  const [parsed] = parseBoardsFile(stringify({ boards: { [board]: fields } }), 'b.yaml');
+  return parsed!;
+}
+
+const DEFAULTS: Fields = boardFields(parse('x', { columns: [{ name: 'x' }] }));
+const COLUMN_DEFAULTS: Fields = { update: 'sum', order: 'desc', decimals: 0 };
+const PUBLISH_DEFAULTS: Fields = { rankChanges: 'every', overtook: 0, leaders: 0 };
+
+/** The fields of a board in another spelling, as `gen` chooses: what is at its default left out or not, in any order. */
+function respelled(fields: ReturnType<typeof boardFields>, gen: GeneratorValue): Fields {
+  const maybe = () => gen(fc.boolean);
+  const shuffled = (object: Fields): Fields => {
+    const entries = Object.entries(object);
+    return Object.fromEntries(
+      gen(fc.shuffledSubarray<[string, unknown]>, entries, { minLength: entries.length }),
+    );
+  };
+  const short = (object: Fields, defaults: Fields): Fields =>
+    shuffled(
+      Object.fromEntries(
+        Object.entries(object).filter(
+          ([field, value]) => !isDeepStrictEqual(value, defaults[field]) || maybe(),
+        ),
+      ),
+    );
+  const { columns, windows, publish, ...rest } = fields;
+  const windowText = (text: (typeof windows)[number]) => {
+    if (typeof text !== 'string') return respelledWindow(shuffled(text), maybe);
+    return text !== 'all' && maybe() ? { window: text } : text;
+  };
+  const lists = Object.fromEntries(
+    (['windows', 'dimensions'] as const)
+      .filter((list) => publish[list].length < fields[list].length || maybe())
+      .map((list) => [list, maybe() ? publish[list] : [...publish[list]].reverse()]),
+  );
+  const { rankChanges, overtook, leaders } = publish;
+  return short(
+    {
+      ...rest,
+      columns: columns.map((column) => short(column, COLUMN_DEFAULTS)),
+      windows: windows.map(windowText),
+      publish: short({ rankChanges, overtook, leaders, ...lists }, PUBLISH_DEFAULTS),
+    },
+    DEFAULTS,
+  );
+}
+
+/** Another zone and more spaces: the instant and the expression are the same. */
+function respelledWindow(window: Fields, maybe: () => boolean): Fields {
+  const { from, cron } = window;
+  return {
+    ...window,
+    ...(typeof from === 'string' && maybe() ? { from: from.replace(/Z$/, '+00:00') } : {}),
+    ...(typeof cron === 'string' && maybe() ? { cron: ` ${cron.replaceAll(' ', '  ')}` } : {}),
+  };
+}
+
+describe('the fields of any definition', () => {
+  it('are a boards file that gives the same definition', () => {
+    fc.assert(
+      fc.property(definition, (any) => {
+        expect(parse(any.board, boardFields(any))).toEqual(any);
+      }),
+    );
+  });
+
+  it('have one text in every spelling', () => {
+    fc.assert(
+      fc.property(definition, fc.gen(), (any, gen) => {
+        const spelled = respelled(boardFields(any), gen);
+        expect(definitionText(parse(any.board, spelled))).toBe(definitionText(any));
+      }),
+    );
+  });
+
+  it('have another text as soon as one of them means something else', () => {
+    const fields = Object.keys(DEFAULTS).filter((field) => field !== 'publish');
+    fc.assert(
+      fc.property(definition, definition, fc.constantFrom(...fields), (one, other, field) => {
+        const value = (boardFields(other) as Fields)[field];
+        const published = {
+          ...boardFields(one).publish,
+          windows: undefined,
+          dimensions: undefined,
+        };
+        const base = { ...boardFields(one), publish: published };
+        const [before, after] = [base, { ...base, [field]: value }].map((board) =>
+          parse('x', board),
+        );
+        const same = isDeepStrictEqual(before, after);
+        expect(definitionText(before!) === definitionText(after!)).toBe(same);
+      }),
+    );
+  });
+});
+
+describe('the fields of a definition', () => {
+  it('say every default', () => {
+    expect(DEFAULTS).toEqual({
+      columns: [{ name: 'x', update: 'sum', order: 'desc', decimals: 0 }],
+      ties: 'earliest',
+      timeZone: 'UTC',
+      windows: ['all'],
+      late: 'deadLetter',
+      dimensions: [[]],
+      maxViews: 10_000,
+      maxAhead: '1h',
+      publish: {
+        rankChanges: 'every',
+        windows: ['all'],
+        dimensions: [[]],
+        overtook: 0,
+        leaders: 0,
+      },
+    });
+  });
+
+  it('say times in UTC, durations in the largest unit, and numbers with the decimals of their column', () => {
+    const given = {
+      columns: [{ name: 'x', decimals: 2, min: -1, max: '2.5', from: { a: 2 } }],
+      timeZone: 'Europe/Paris',
+      windows: [
+        { window: 'day', keep: '48h' },
+        { season: 's', from: '2026-03-01', to: '2026-06-01T12:00', keep: '90 s' },
+        { interval: 'i', cron: '0 18 * * 5', start: '2026-01-01' },
+      ],
+      deduplicate: '1500ms',
+      maxAhead: '0s',
+    };
+    expect(boardFields(parse('x', given))).toMatchObject({
+      columns: [{ min: '-1.00', max: '2.50', from: { a: 2 } }],
+      windows: [
+        { window: 'day', keep: '2d' },
+        {
+          season: 's',
+          from: '2026-02-28T23:00:00.000Z',
+          to: '2026-06-01T10:00:00.000Z',
+          keep: '90s',
+        },
+        { interval: 'i', cron: '0 18 * * 5', start: '2025-12-31T23:00:00.000Z' },
+      ],
+      deduplicate: '1500ms',
+      maxAhead: '0ms',
+      publish: { windows: ['day', 'season:s', 'interval:i'] },
+    });
+  });
+});
