@@ -10,6 +10,18 @@ boards:
     dimensions: [[], [region]]
   race:
     columns: [{ name: lap, update: best, order: asc, decimals: 3 }, { name: fuel, update: latest }]
+  bounded:
+    columns: [{ name: points, min: -10, max: 10 }]
+  daily:
+    columns: [{ name: points }]
+    windows: [{ window: day, keep: 1d }]
+  crowded:
+    columns: [{ name: points }]
+    dimensions: [[guild]]
+    maxViews: 2
+  guilds:
+    columns: [{ name: points }]
+    dimensions: [[guild, region]]
 `;
 
 const event = (fields: object) =>
@@ -22,6 +34,15 @@ const event = (fields: object) =>
   });
 const raw = (fields: string) =>
   `{"board":"arena","playerId":"p","attributes":{"region":"eu"},${fields}}`;
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `g-${index}`);
+
+/** What is applied before the bad records, so that the boards are full, or their clocks ahead. */
+const GOOD: readonly Message[] = [
+  { key: 'full', value: event({ playerId: 'full', delta: '90071992547409.91' }) },
+  { key: 'p', value: event({ delta: '0.10' }) },
+  { key: 'p', value: event({ board: 'daily', occurredAt: '2026-03-10T12:00:00Z' }) },
+  { key: 'p', value: event({ board: 'crowded', attributes: { guild: ['red', 'blue'] } }) },
+];
 
 /** What is wrong, the record's value, and the reason that its dead letter must give. */
 const BAD: readonly (readonly [what: string, value: string | Buffer | null, code: string])[] = [
@@ -56,6 +77,23 @@ const BAD: readonly (readonly [what: string, value: string | Buffer | null, code
   ['a time in the year 10000', event({ occurredAt: '10000-01-01T00:00:00Z' }), 'INVALID_TIME'],
   ['a time in the future', event({ occurredAt: '9999-01-01T00:00:00Z' }), 'TOO_FAR_AHEAD'],
   ['a sum that leaves the range', event({ playerId: 'full', delta: '0.01' }), 'SUM_OUT_OF_RANGE'],
+  ['less than the smallest value', event({ board: 'bounded', delta: '-11' }), 'OUT_OF_BOUNDS'],
+  ['more than the largest value', event({ board: 'bounded', delta: 11 }), 'OUT_OF_BOUNDS'],
+  [
+    'a day that has expired',
+    event({ board: 'daily', occurredAt: '2026-03-08T23:59:59Z' }),
+    'WINDOW_EXPIRED',
+  ],
+  [
+    'a view beyond the bound of the board',
+    event({ board: 'crowded', attributes: { guild: ['red', 'green'] } }),
+    'TOO_MANY_VIEWS',
+  ],
+  [
+    '17 x 16 views',
+    event({ board: 'guilds', attributes: { guild: numbered(17), region: numbered(16) } }),
+    'TOO_MANY_VIEWS_OF_AN_EVENT',
+  ],
 ];
 
 describe('records that can never be applied', () => {
@@ -64,13 +102,11 @@ describe('records that can never be applied', () => {
     instance = await TestInstance.create(BOARDS, { partitions: 1 });
   });
   afterEach(() => instance.remove());
+  const viewsOf = async (board: string) =>
+    (await instance.reader.views(board)).map(({ view }) => view);
 
   it('become dead letters with their bytes and a reason, once each, and the rest goes on', async () => {
     const { kafka, topics, reader } = instance;
-    const good: Message[] = [
-      { key: 'full', value: event({ playerId: 'full', delta: '90071992547409.91' }) },
-      { key: 'p', value: event({ delta: '0.10' }) },
-    ];
     const bad: Message[] = BAD.map(([what, value]) => ({
       key: what,
       value,
@@ -79,11 +115,11 @@ describe('records that can never be applied', () => {
     const last: Message = { key: 'p', value: event({ delta: '0.20' }) };
     const producer = kafka.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner });
     await producer.connect();
-    for (const messages of [good, bad.slice(0, 4), [bad[4]!], bad.slice(5), [last]])
+    for (const messages of [[...GOOD], bad.slice(0, 4), [bad[4]!], bad.slice(5), [last]])
       await producer.send({ topic: topics.scoreEvents, messages });
     await producer.disconnect();
     await instance.start();
-    await instance.published(BAD.length + 3);
+    await instance.published(BAD.length + GOOD.length + 1);
 
     const letters = await readDeadLetters(kafka, topics);
     expect(letters.map(({ record, code }) => [record.key?.toString(), code])).toEqual(
@@ -93,16 +129,19 @@ describe('records that can never be applied', () => {
       const { record, offset, detail } = letters[index]!;
       expect(record.value).toEqual(value === null ? null : Buffer.from(value));
       expect(record.headers['trace']?.toString()).toBe(what);
-      expect(offset).toBe(good.length + index);
+      expect(offset).toBe(GOOD.length + index);
       expect(detail).not.toBe('');
     });
     expect(consoleConsumerIds(topics.deadLetters)).toHaveLength(BAD.length);
-    expect(await readRankChanges(kafka, topics)).toHaveLength(3);
+    expect(await readRankChanges(kafka, topics)).toHaveLength(GOOD.length + 1);
     const { entries } = await reader.standings('arena', 'all region=eu', { offset: 0, limit: 10 });
     expect(entries.map(({ playerId, columns }) => [playerId, columns['points']])).toEqual([
       ['full', '90071992547409.91'],
       ['p', '0.30'],
     ]);
+    expect(await viewsOf('daily')).toEqual(['day:2026-03-10']);
+    expect(await viewsOf('crowded')).toEqual(['all guild=blue', 'all guild=red']);
+    expect([...(await viewsOf('bounded')), ...(await viewsOf('guilds'))]).toEqual([]);
   }, 60_000);
 });
 
