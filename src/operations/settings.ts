@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import convict, { type Config } from 'convict';
-import { closest, distance } from 'fastest-levenshtein';
 import { parse as parseYaml } from 'yaml';
+import { suggestion } from '#board';
 import { SETTINGS_SCHEMA } from './settings-schema.js';
 
 /** What is in force, checked. Durations in ms. */
@@ -118,15 +118,6 @@ function unknownKeys({ content, file }: Sources): string[] {
   return Object.keys(content)
     .filter((key) => !(key in SETTINGS_SCHEMA))
     .map((key) => `${file}: "${key}" is no setting${suggestion(key, NAMES)}`);
-}
-
-/** "; did you mean X?" when one of the known names is near. */
-export function suggestion(name: string, known: readonly string[]): string {
-  if (known.length === 0) return '';
-  const nearest = closest(name, known);
-  return distance(name, nearest) <= Math.max(2, name.length / 3)
-    ? `; did you mean ${nearest}?`
-    : '';
 }
 
 function invalid(config: Config<Settings>, sources: Sources): string[] {
