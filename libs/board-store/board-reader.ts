@@ -31,8 +31,9 @@ export interface Page {
 }
 
 /**
- * Whether dense ranks are counted where they do not come for nothing, which is on a page from the top.
- * Cost: 0.4 us for each player in front, while Redis does nothing else; long ties cost less (see lua/places.lua).
+ * Whether dense ranks are counted. A page from the top has them in any case: there they come for nothing.
+ * Cost: it walks the different columns in front, 0.4 us for each player, while Redis does nothing else; a long tie is
+ * jumped over (see lua/places.lua).
  */
 export interface DenseOption {
   readonly dense?: boolean;
@@ -101,7 +102,7 @@ export class BoardReader {
   ): Promise<Standings> {
     const located = await this.#locate(board);
     const readable = readableView(located.live.definition, view);
-    const args = this.#readArguments(located, readable, dense);
+    const args = this.#readArguments(located, readable, dense || offset === 0);
     const reply = await this.redis.ranklogPage(...args, offset, limit);
     return answer(located, readable, reply);
   }

@@ -8,7 +8,7 @@ export interface Standing extends Placing {
   readonly denseRank?: number;
   /** How many players of the view have worse columns. */
   readonly aheadOf: number;
-  /** The share of them in the view, in percent, cut (not rounded) to two decimals: 100 for nobody. */
+  /** Their share of the view, in percent, cut (not rounded) to two decimals: 0 for the last, and 100 for nobody. */
   readonly percentile: number;
   readonly reachedAt: number;
 }

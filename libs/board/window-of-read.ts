@@ -9,7 +9,7 @@ export interface ReadableView {
   readonly expiresAt: number | null;
 }
 
-/** A view that the definition can't have. `known` is what could stand in place of `asked`. */
+/** A view that the definition can't have. `known` is what could stand in place of `asked`, instances of a window aside. */
 export class NoSuchViewError extends Error {
   constructor(
     readonly board: string,
@@ -102,28 +102,34 @@ function relativeNames(window: Window): { current: readonly string[]; previous?:
 }
 
 function noSuchWindow({ board, windows }: BoardDefinition, asked: string): NoSuchViewError {
-  const forms = windows.flatMap((window) => {
+  const names = windows.map((window) => {
     const { current, previous } = relativeNames(window);
-    return [...current, ...(previous === undefined ? [] : [previous]), absoluteExample(window)];
+    const named = current.length === 0 ? [windowName(window)] : current;
+    return previous === undefined ? named : [...named, previous];
   });
+  const forms = windows.flatMap((window, index) => [
+    ...(names[index] ?? []),
+    ...absoluteExample(window),
+  ]);
   const problem = `has no window ${JSON.stringify(asked)}; write ${forms.join(', ')}`;
-  return new NoSuchViewError(board, problem, asked, forms);
+  return new NoSuchViewError(board, problem, asked, names.flat());
 }
 
-function absoluteExample(window: Window): string {
+/** How an instance is named; nothing for windows that have but one. */
+function absoluteExample(window: Window): string[] {
   switch (window.kind) {
     case 'day':
-      return 'day:2026-11-20';
+      return ['day:2026-11-20'];
     case 'week':
-      return 'week:2026-W47';
+      return ['week:2026-W47'];
     case 'month':
-      return 'month:2026-11';
+      return ['month:2026-11'];
     case 'year':
-      return 'year:2026';
+      return ['year:2026'];
     case 'interval':
-      return `${windowName(window)}@2026-11-20T17:00:00Z`;
+      return [`${windowName(window)}@2026-11-20T17:00:00Z`];
     default:
-      return windowName(window);
+      return [];
   }
 }
 

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 facts, 2 views, 3 ranking, 4 players
 -- ARGV  1 view, 2 ms of the event clock at which it expires (- never), 3 number of columns, 4 bytes of the reach time in a
---       member, 5 count dense positions in any case (1, 0)
+--       member, 5 count the dense position (1, 0)
 
 local columns_width = 8 * (tonumber(ARGV[3]) - 1)
 local id_from = columns_width + tonumber(ARGV[4]) + 1
@@ -60,7 +60,7 @@ local function places(first, limit)
   local found = { call('HGET', KEYS[2], ARGV[1]) or '0', size, first, 0, '', 0 }
   if #members == 0 then return found end
   found[4] = better_columns(ranking, first, tonumber(members[2]), sub(members[1], 1, columns_width))
-  if first == 0 or ARGV[5] == '1' then found[5] = different_columns(ranking, found[4]) end
+  if ARGV[5] == '1' then found[5] = different_columns(ranking, found[4]) end
   local last, score = members[#members - 1], tonumber(members[#members])
   found[6] = size - behind_tie(ranking, first + #members / 2 - 1, score, sub(last, 1, columns_width))
   for i = 1, #members, 2 do
