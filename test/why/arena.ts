@@ -20,6 +20,14 @@ export const arena: readonly Player[] = players(3_000, (draw) => {
   }));
 });
 
+/** 1,000 players with one gain each in the last minute: 0 to 300 stars in steps of 30, then 0 to 90,000 coins in steps of 10,000. */
+export const stars: readonly Player[] = players(1_000, (draw) => [
+  {
+    values: [30 * Math.floor(draw(0) * 11), 10_000 * Math.floor(draw(1) * 10)],
+    at: END - 1 - Math.floor(draw(2) * MINUTE),
+  },
+]);
+
 /** 1,000 players with up to twelve gains of 0.1 to 2.0, in tenths, all at one time: only the sum counts, then the id. */
 export const tenths: readonly Player[] = players(1_000, (draw) =>
   times(1 + Math.floor(draw(0) * 12), (index) => ({

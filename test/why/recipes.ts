@@ -68,13 +68,13 @@ export const timeRecipes: readonly TimeRecipe[] = [
 ];
 
 /** For sums, without reading first. */
-export const sumRecipes: readonly Recipe[] = [
-  {
+export const sumRecipes = {
+  plain: {
     name: '`ZINCRBY` gain: ties by name',
     steps: ({ gains }) => gains.map(({ values: [gain = 0] }) => gain),
     shown: (score) => [score],
   },
-  {
+  timeOnce: {
     name: '`ZINCRBY` gain × 10^11, the time set once',
     steps: ({ gains }) =>
       gains.map(({ values: [gain = 0], at }, index) =>
@@ -82,22 +82,22 @@ export const sumRecipes: readonly Recipe[] = [
       ),
     shown: over(1e11),
   },
-  {
+  decimal: {
     name: '`ZINCRBY` gain × 10^11 − seconds since the last',
     steps: moving((gain, seconds) => gain * 1e11 - seconds, 1e11, SECOND),
     shown: over(1e11),
   },
-  {
+  bits: {
     name: '`ZINCRBY` gain × 2^41 − ms since the last',
     steps: moving((gain, ms) => gain * 2 ** 41 - ms, 2 ** 41 - 1, MS),
     shown: over(2 ** 41),
   },
-  {
+  fraction: {
     name: '`ZINCRBY` gain − ms since the last / 10^13',
     steps: moving((gain, ms) => gain - ms / 1e13, 1, MS),
     shown: whole,
   },
-];
+} satisfies Record<string, Recipe>;
 
 /** For points, goal difference and goals, packed by powers of ten. */
 export const footballRecipes: readonly Recipe[] = [
@@ -117,6 +117,27 @@ export const footballRecipes: readonly Recipe[] = [
     name: 'the same × 10^10 + (10^10 − seconds)',
     steps: (player) => [packed(player) * 1e10 + (1e10 - Math.floor(player.at / SECOND))],
     shown: (score) => fields(Math.floor(score / 1e10), 500),
+  },
+];
+
+/** For stars and coins, packed by powers of ten. */
+export const starRecipes: readonly Recipe[] = [
+  {
+    name: 'stars × 10^5 + coins: ties by name',
+    steps: ({ columns: [held = 0, coins = 0] }) => [held * 1e5 + coins],
+    shown: (score) => [Math.floor(score / 1e5), score % 1e5],
+  },
+  {
+    name: '(stars × 10^5 + coins) × 10^10 + (10^10 − seconds)',
+    steps: ({ columns: [held = 0, coins = 0], at }) => [
+      (held * 1e5 + coins) * 1e10 + (1e10 - Math.floor(at / SECOND)),
+    ],
+    shown: (score) => [Math.floor(score / 1e15), Math.floor(score / 1e10) % 1e5],
+  },
+  {
+    name: '(stars × 10^5 + coins) × 10^13 + (10^13 − ms)',
+    steps: ({ columns: [held = 0, coins = 0], at }) => [(held * 1e5 + coins) * 1e13 + (1e13 - at)],
+    shown: (score) => [Math.floor(score / 1e18), Math.floor(score / 1e13) % 1e5],
   },
 ];
 

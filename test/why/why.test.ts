@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { formatDecimal, type BoardDefinition, type ScoreInput } from '#board';
+import { formatDecimal, type BoardDefinition, type Column, type ScoreInput } from '#board';
 import { arena as anyBoard } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
-import { arena, END, tenths } from './arena.js';
+import { arena, END, stars, tenths } from './arena.js';
 import { count, total, type Count } from './count.js';
 import { COLUMNS, footballInputs, footballViews, type FootballColumn } from './football.js';
 import { compare, playerOf, type Player } from './players.js';
@@ -12,6 +12,7 @@ import {
   contestRecipe,
   decimalRecipes,
   footballRecipes,
+  starRecipes,
   sumRecipes,
   timeRecipes,
   type Recipe,
@@ -44,32 +45,34 @@ interface Measured {
   readonly ranklog: Count;
 }
 
-function board(columns: readonly string[], fields: Partial<BoardDefinition> = {}): BoardDefinition {
-  return {
-    ...anyBoard,
-    columns: columns.map((name) => ({ name, update: 'sum', order: 'desc', decimals: 0 })),
-    publish: { rankChanges: 'none', overtook: 0, leaders: 0 },
-    ...fields,
-  };
+function columnsOf(names: readonly string[], decimals = 0): Column[] {
+  return names.map((name) => ({ name, update: 'sum', order: 'desc', decimals }));
+}
+
+function board(columns: readonly Column[], dimensions: string[][] = [[]]): BoardDefinition {
+  const publish = { rankChanges: 'none', overtook: 0, leaders: 0 } as const;
+  return { ...anyBoard, columns, dimensions, publish };
 }
 
 function ofArena(
   title: string,
   players: readonly Player[],
-  { decimals, recipes }: { decimals: number; recipes: Comparison['recipes'] },
+  { columns, recipes }: { columns: readonly Column[]; recipes: Comparison['recipes'] },
 ): Comparison {
+  const deltas = (values: readonly number[]) =>
+    columns.map(({ name, decimals }, index) => [
+      name,
+      formatDecimal(values[index] ?? NaN, decimals),
+    ]);
   const inputs = players.flatMap(({ id, gains }) =>
-    gains.map(({ values: [gain = 0], at }) => ({
+    gains.map(({ values, at }) => ({
       playerId: id,
-      delta: formatDecimal(gain, decimals),
+      deltas: Object.fromEntries(deltas(values)) as Record<string, string>,
       occurredAt: at,
       attributes: {},
     })),
   );
-  const definition = board([], {
-    columns: [{ name: 'score', update: 'sum', order: 'desc', decimals }],
-  });
-  return { title, views: new Map([['all', players]]), recipes, definition, inputs };
+  return { title, views: new Map([['all', players]]), recipes, definition: board(columns), inputs };
 }
 
 function ofFootball(
@@ -81,7 +84,7 @@ function ofFootball(
     title,
     views: footballViews(columns),
     recipes,
-    definition: board(columns, { dimensions: [[], ['league', 'season']] }),
+    definition: board(columnsOf(columns), [[], ['league', 'season']]),
     inputs: footballInputs(columns),
   };
 }
@@ -90,12 +93,17 @@ const comparisons: readonly Comparison[] = [
   ofArena(
     `Arena: ${grouped(arena.length)} players, scores from 1 to 2,000,000, all of one minute`,
     arena,
-    { decimals: 0, recipes: [...timeRecipes, ...sumRecipes] },
+    { columns: columnsOf(['score']), recipes: [...timeRecipes, ...Object.values(sumRecipes)] },
   ),
   ofFootball(
     'Football: points, then who had them first; 27 seasons, and all of them in one table',
     ['points'],
-    [...timeRecipes.filter((recipe) => recipe !== contestRecipe), ...sumRecipes],
+    [
+      ...timeRecipes.filter((recipe) => recipe !== contestRecipe),
+      sumRecipes.plain,
+      sumRecipes.timeOnce,
+      sumRecipes.fraction,
+    ],
   ),
   ofFootball(
     'Football: points, goal difference, goals, then who had them first; the same 28 tables',
@@ -103,18 +111,24 @@ const comparisons: readonly Comparison[] = [
     footballRecipes,
   ),
   ofArena(
+    `Two columns: ${grouped(stars.length)} players, stars from 0 to 300, then coins, then who came first`,
+    stars,
+    { columns: columnsOf(['stars', 'coins']), recipes: starRecipes },
+  ),
+  ofArena(
     `Decimals: ${grouped(tenths.length)} players with gains of 0.1 to 2.0, equal sums by name`,
     tenths,
-    { decimals: 1, recipes: decimalRecipes },
+    { columns: columnsOf(['score'], 1), recipes: decimalRecipes },
   ),
 ];
 
 async function rowOf(recipe: Recipe | TimeRecipe, views: Views): Promise<Row> {
-  const counts: Count[] = [];
-  for (const players of views.values()) {
-    const placed = await rankedBy(recipe, players, { redis, key: `${newKeys().prefix}:zset` });
-    counts.push(count(players, placed));
-  }
+  const counts = await Promise.all(
+    [...views.values()].map(async (players) => {
+      const key = `${newKeys().prefix}:zset`;
+      return count(players, await rankedBy(recipe, players, { redis, key }));
+    }),
+  );
   const { name } = recipe;
   return {
     name,

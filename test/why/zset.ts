@@ -1,4 +1,4 @@
-import type { ChainableCommander, Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Player } from './players.js';
 import type { Recipe } from './recipes.js';
 
@@ -8,7 +8,9 @@ export interface Placed {
   readonly columns: readonly number[];
 }
 
-const PER_PIPELINE = 10_000;
+const PER_CALL = 2_000;
+const INCREMENT = `
+  for i = 1, #ARGV, 2 do redis.call('ZINCRBY', KEYS[1], ARGV[i], ARGV[i + 1]) end`;
 
 /**
  * Ranks players in a real ZSET. Scores are negated and read upwards, which loses no bit: so players with equal scores
@@ -22,11 +24,7 @@ export async function rankedBy(
   const written = players.flatMap((player) =>
     steps(player).map((step) => [String(-step), player.id]),
   );
-  for (const part of parts(written, PER_PIPELINE)) {
-    const pipeline = redis.pipeline();
-    for (const [step = '', id = ''] of part) pipeline.zincrby(key, step, id);
-    await executed(pipeline);
-  }
+  for (const part of parts(written, PER_CALL)) await redis.eval(INCREMENT, 1, key, ...part.flat());
   const [ids, scores] = alternating(await redis.zrange(key, 0, -1, 'WITHSCORES'));
   await redis.unlink(key);
   return ids.map((id, index) => ({ id, columns: shown(-Number(scores[index])) }));
@@ -36,10 +34,6 @@ export function parts<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
     items.slice(index * size, (index + 1) * size),
   );
-}
-
-async function executed(pipeline: ChainableCommander): Promise<void> {
-  for (const [error] of (await pipeline.exec()) ?? []) if (error !== null) throw error;
 }
 
 function alternating(flat: readonly string[]): [string[], string[]] {
