@@ -25,7 +25,7 @@ describe('the codes of dead letters', () => {
     const folder = 'libs/board-store/lua/';
     const scripts = readdirSync(new URL(folder, root)).map((name) => read(folder + name));
     const codes = scripts.flatMap((script) =>
-      [...script.matchAll(/dead_letter\('([A-Z_]+)'/g)].map(([, code]) => code),
+      [...script.matchAll(/write_dead_letter\(\w+, '([A-Z_]+)'/g)].map(([, code]) => code),
     );
     expect(codes).toContain('SUM_OUT_OF_RANGE');
     for (const code of codes) expect(Object.keys(DEAD_LETTER_CODES)).toContain(code);
