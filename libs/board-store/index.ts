@@ -3,4 +3,5 @@ export { BoardStore } from './board-store.js';
 export * from './errors.js';
 export { KeySpace } from './keys.js';
 export type { Standing, Standings } from './standings.js';
+export { shardOf } from './shard.js';
 export * from './types.js';

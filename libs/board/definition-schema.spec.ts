@@ -8,9 +8,16 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 
 describe('the schema of boards files', () => {
   it('is schemas/boards.schema.json, which "ranklog boards schema" prints', () => {
-    expect(JSON.parse(read('schemas/boards.schema.json'))).toEqual(
-      JSON.parse(JSON.stringify(BOARDS_FILE_SCHEMA)),
-    );
+    const printed = `${JSON.stringify(BOARDS_FILE_SCHEMA, null, 2)}\n`;
+    expect(read('schemas/boards.schema.json')).toBe(printed);
+  });
+
+  it('is in the package', () => {
+    const { files, exports } = JSON.parse(read('package.json')) as Record<string, unknown>;
+    expect(files).toContain('schemas');
+    expect(exports).toMatchObject({
+      './schemas/boards.schema.json': './schemas/boards.schema.json',
+    });
   });
 
   it('says of every field what it is for', () => {

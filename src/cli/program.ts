@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
+import { boardsCommand } from './commands/boards.js';
 import { configCommand } from './commands/config.js';
 import { produceCommand } from './commands/produce.js';
 import { rankCommand } from './commands/rank.js';
@@ -22,6 +23,7 @@ const COMMANDS = [
   standingsCommand,
   rankCommand,
   watchCommand,
+  boardsCommand,
   configCommand,
 ];
 
@@ -45,6 +47,12 @@ export function createProgram(): Command {
       '\nExit codes: 0 done; 1 the answer is no, or some input was bad; 2 usage or settings; 3 Kafka or Redis not reachable, 4 a bug.' +
         '\nSettings: "ranklog config" shows them all.',
     );
-  for (const command of COMMANDS) program.addCommand(command().copyInheritedSettings(program));
+  for (const command of COMMANDS) program.addCommand(command());
+  shareSettings(program);
   return program;
+}
+
+/** Commands within commands, too, end and complain like the program. */
+function shareSettings(parent: Command): void {
+  for (const command of parent.commands) shareSettings(command.copyInheritedSettings(parent));
 }

@@ -40,7 +40,8 @@ function collectWhere(
   return [...before, [text.slice(0, at), text.slice(at + 1)]];
 }
 
-function momentOf(text: string): number {
+/** ms of a time with a zone, for commander. */
+export function momentOf(text: string): number {
   const time = parseTime(text);
   if (time === undefined)
     throw new InvalidArgumentError('use a time with a zone, such as 2026-11-20T09:00:00Z');

@@ -53,7 +53,8 @@ export class BoardsFileMissingError extends Error {
   }
 }
 
-async function readBoardsFile(file: string): Promise<string> {
+/** The text of a boards file. @throws BoardsFileMissingError */
+export async function readBoardsFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {

@@ -1,0 +1,50 @@
+import { Command } from 'commander';
+import { BoardsFileError, parseBoardsFile, problemText, type BoardsFileProblem } from '#board';
+import { loadSettings } from '../../operations/settings.js';
+import { readBoardsFile } from '../../reconciliation/board-registrar.js';
+import { EXIT } from '../exit-codes.js';
+import { print } from '../output.js';
+import { runCommand } from '../run-command.js';
+
+/** `ranklog boards check FILE...`: exit code 1 when a file has problems. */
+export function boardsCheckCommand(): Command {
+  return new Command('check')
+    .description('check boards files, and tell all their problems; exit code 1: there are some')
+    .argument('[file...]', 'boards files (default: that of RANKLOG_BOARDS)')
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  ranklog boards check boards.yaml')
+    .action((files: readonly string[], options: { json?: boolean }) =>
+      runCommand(() => check(files, options)),
+    );
+}
+
+async function check(files: readonly string[], options: { json?: boolean }): Promise<number> {
+  const reports = await Promise.all(
+    (files.length === 0 ? [loadSettings().settings.boards] : files).map(checkFile),
+  );
+  print(reports, options, () => reports.map(toText).join('\n'));
+  return reports.every(({ problems }) => problems.length === 0) ? EXIT.ok : EXIT.no;
+}
+
+/** What is in a file: its boards, or its problems. */
+interface FileReport {
+  readonly file: string;
+  readonly boards: readonly string[];
+  readonly problems: readonly BoardsFileProblem[];
+}
+
+async function checkFile(file: string): Promise<FileReport> {
+  const text = await readBoardsFile(file);
+  try {
+    return { file, boards: parseBoardsFile(text, file).map(({ board }) => board), problems: [] };
+  } catch (error) {
+    if (error instanceof BoardsFileError) return { file, boards: [], problems: error.problems };
+    throw error;
+  }
+}
+
+function toText({ file, boards, problems }: FileReport): string {
+  return problems.length > 0
+    ? problems.map(problemText).join('\n')
+    : `${file}: no problems; boards: ${boards.join(', ')}`;
+}

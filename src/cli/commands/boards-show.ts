@@ -1,0 +1,125 @@
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { Command } from 'commander';
+import { Document, isCollection, isMap, visit } from 'yaml';
+import { boardFields, parseBoardsFile, suggestion, type BoardDefinition } from '#board';
+import { loadSettings } from '../../operations/settings.js';
+import { readBoardsFile } from '../../reconciliation/board-registrar.js';
+import { previewEvent, type EventPreview, type MovingEvent } from '../event-preview.js';
+import { CommandError, EXIT } from '../exit-codes.js';
+import { print, table } from '../output.js';
+import { runCommand } from '../run-command.js';
+import { momentOf } from '../view-option.js';
+
+interface Options {
+  readonly board?: string;
+  readonly event?: string;
+  readonly at?: number;
+  readonly json?: boolean;
+}
+
+/** `ranklog boards show`: definitions with every default, or what one score event would do. */
+export function boardsShowCommand(): Command {
+  return new Command('show')
+    .description(
+      'show the boards of a file with every default filled in, or what a score event would move; exit code 1: it would be a dead letter',
+    )
+    .argument('[file]', 'the boards file (default: that of RANKLOG_BOARDS)')
+    .option('--board <name>', 'this board only; an event counts as one of it')
+    .option('--event <json>', 'a score event; @FILE reads it from a file, - from standard input')
+    .option('--at <time>', "the timestamp of the event's record (default: now)", momentOf)
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ranklog boards show\n  ranklog boards show --board arena --event \'{"board":"arena","playerId":"ada","delta":"12.5"}\'',
+    )
+    .action((file: string | undefined, options: Options) => runCommand(() => show(file, options)));
+}
+
+async function show(given: string | undefined, options: Options): Promise<number> {
+  const { settings } = loadSettings();
+  const file = given ?? settings.boards;
+  const definitions = parseBoardsFile(await readBoardsFile(file), file);
+  const { board, event, at: timestamp = Date.now() } = options;
+  const shown = board === undefined ? definitions : [findBoard(definitions, board, file)];
+  if (event === undefined) {
+    const fields = shown.map((definition) => [definition.board, boardFields(definition)] as const);
+    print({ boards: Object.fromEntries(fields) }, options, toYaml);
+    return EXIT.ok;
+  }
+  const context = { ...settings, definitions, board, timestamp };
+  const preview = previewEvent(await readEvent(event), context);
+  print(preview, options, toText);
+  return 'deadLetter' in preview ? EXIT.no : EXIT.ok;
+}
+
+function findBoard(
+  definitions: readonly BoardDefinition[],
+  board: string,
+  file: string,
+): BoardDefinition {
+  const found = definitions.find((definition) => definition.board === board);
+  if (found !== undefined) return found;
+  const known = definitions.map((definition) => definition.board);
+  throw new CommandError(
+    `there is no board "${board}" in ${file}; it has ${known.join(', ')}${suggestion(board, known)}`,
+    EXIT.no,
+  );
+}
+
+async function readEvent(given: string): Promise<Buffer> {
+  if (given === '-') return buffer(process.stdin);
+  if (!given.startsWith('@')) return Buffer.from(given);
+  try {
+    return await readFile(given.slice(1));
+  } catch {
+    throw new CommandError(`${given.slice(1)} can't be read; name a file after @`, EXIT.usage);
+  }
+}
+
+/** A boards file: a line for each field, and for each column and window that has fields. */
+function toYaml(value: object): string {
+  const document = new Document(value, { aliasDuplicateObjects: false });
+  visit(document, {
+    Pair(_key, { value }, path) {
+      if (path.filter(isMap).length < 3 || !isCollection(value)) return;
+      value.flow = !value.items.some(isMap);
+      for (const item of value.items) if (isCollection(item)) item.flow = true;
+    },
+  });
+  return document.toString({ lineWidth: 0, singleQuote: true }).trimEnd();
+}
+
+function toText(preview: EventPreview): string {
+  if (!('deadLetter' in preview)) return movingText(preview);
+  const { code, detail, wayOut } = preview.deadLetter;
+  return `dead letter ${code}: ${detail}\n${wayOut}`;
+}
+
+function movingText({
+  board,
+  shard,
+  playerId,
+  occurredAt,
+  eventId,
+  columns,
+  views,
+  live,
+}: MovingEvent): string {
+  const id = eventId === undefined ? '' : `, event id ${eventId} (a second one is dropped)`;
+  const head = `${board} (shard ${shard}): ${playerId} at ${occurredAt}${id}`;
+  const values = Object.entries(columns).map(([column, value]) => [column, value ?? '-']);
+  if (views.length === 0) return `${head}\n\nmoves no view`;
+  const rows = views.map(({ view, published, expiresAt }) => [
+    view,
+    published ? 'yes' : 'no',
+    expiresAt ?? 'never',
+  ]);
+  const keys = views.flatMap(({ keys }) => [keys.ranking, keys.players]);
+  return [
+    head,
+    table(['column', 'value'], values),
+    table(['view', 'published', 'expires'], rows),
+    `keys, GENERATION being what "hget ${live} ${board}" answers:\n${keys.join('\n')}`,
+  ].join('\n\n');
+}
