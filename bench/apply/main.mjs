@@ -3,7 +3,8 @@
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { parseBoardsFile } from '#board';
-import { measureCounter, measureRanklog } from './measure.mjs';
+import { counter, ranklog as contender } from './contenders.mjs';
+import { race } from './measure.mjs';
 
 const EVENTS_EACH = 50_000;
 
@@ -38,33 +39,28 @@ try {
 
 /** @param {(typeof CASES)[number]} one */
 async function measureCase({ views, columns, publish = '{}' }) {
-  const size = { players, events: EVENTS_EACH };
-  const counter = await measureCounter(redis, { ...size, views });
-  const ranklog = await measureRanklog(redis, {
-    ...size,
-    definition: define(views, columns, publish),
-  });
-  const row = {
-    views,
-    columns,
-    publish,
-    rate: Math.round(ranklog.rate),
-    counterRate: Math.round(counter.rate),
-    speed: Number((ranklog.rate / counter.rate).toFixed(2)),
-    bytes: Math.round(ranklog.bytes / views),
-    counterBytes: Math.round(counter.bytes / views),
-    memory: Number((ranklog.bytes / counter.bytes).toFixed(2)),
-  };
+  const { peer, ranklog, speed } = await race(
+    redis,
+    { players, events: EVENTS_EACH },
+    {
+      peer: counter(redis, views),
+      ranklog: await contender(redis, define(views, columns, publish)),
+    },
+  );
+  const row = { views, columns, publish, ranklog, zincrby: peer, speed };
   if (!values.json) print(row);
   return row;
 }
 
 /** @param {Awaited<ReturnType<typeof measureCase>>} row */
-function print(row) {
-  const what = `${row.views} view(s), ${row.columns} column(s)${row.publish === '{}' ? '' : `, publish: ${row.publish}`}`;
+function print({ views, columns, publish, ranklog, zincrby, speed }) {
+  const what = `${views} view(s), ${columns} column(s)${publish === '{}' ? '' : `, publish: ${publish}`}`;
+  const cpu = (/** @type {typeof ranklog} */ { serverCpu, clientCpu }) =>
+    `${serverCpu.toFixed(1)} + ${clientCpu.toFixed(1)}`;
   console.log(
-    `${what.padEnd(62)} ${row.rate} events/s, ${row.speed} of ZINCRBY (${row.counterRate}); ` +
-      `${row.bytes} bytes a player and view, ${row.memory} of the plain ZSET (${row.counterBytes})`,
+    `${what.padEnd(62)} ${ranklog.rate.toFixed(0)} events/s, ${speed.toFixed(2)} of ZINCRBY (${zincrby.rate.toFixed(0)}); ` +
+      `CPU in Redis + client ${cpu(ranklog)} us an event (${cpu(zincrby)}); ` +
+      `${(ranklog.bytes / views).toFixed(0)} bytes a player and view, ${(ranklog.bytes / zincrby.bytes).toFixed(2)} of the plain ZSET (${(zincrby.bytes / views).toFixed(0)})`,
   );
 }
 

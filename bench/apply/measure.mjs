@@ -1,71 +1,85 @@
 // @ts-check
-import { randomUUID } from 'node:crypto';
-import { resolveEvent } from '#board';
-import { BoardStore, KeySpace } from '#board-store';
-
 const BATCH = 500;
+const BATCHES_OF_A_ROUND = 4;
 const T0 = Date.parse('2026-01-01T00:00:00Z');
 
 /**
- * @typedef {{ players: number, events: number }} Size
- * @typedef {{ rate: number, bytes: number }} Figures events a second, and bytes a player in all views
+ * @typedef {import('./contenders.mjs').Contender} Contender
+ * @typedef {{ rate: number, serverCpu: number, clientCpu: number, bytes: number }} Figures events a second, µs of CPU an event,
+ * bytes a player
  */
 
 /**
- * Pipelined ZINCRBY, one for each view: what a counter without any promise does.
- * @param {import('ioredis').Redis} redis @param {Size & { views: number }} options @returns {Promise<Figures>}
+ * Two contenders on the same events, in turn: every player scores once, uncounted; then random ones do, timed in short rounds.
+ * Other work on the machine hits both alike, and the median leaves out where it hit one. The keys are gone then.
+ * @param {import('ioredis').Redis} redis @param {{ players: number, events: number }} size
+ * @param {{ peer: Contender, ranklog: Contender }} contenders
+ * @returns {Promise<{ peer: Figures, ranklog: Figures, speed: number }>} speed: ranklog's rate by the peer's, the median of the rounds
  */
-export async function measureCounter(redis, { players, events, views }) {
-  const prefix = `bench-${randomUUID()}`;
-  const keys = Array.from({ length: views }, (_, view) => `${prefix}:${view}`);
-  const rate = await timed({ players, events }, (scores) => {
-    const pipeline = redis.pipeline();
-    for (const { player, delta } of scores)
-      for (const key of keys) pipeline.zincrby(key, delta, player);
-    return pipeline.exec();
-  });
-  return { rate, bytes: (await takeAway(redis, prefix)) / players };
+export async function race(redis, { players, events }, { peer, ranklog }) {
+  for (let from = 0; from < players; from += BATCH) {
+    const scores = batch(from, Math.min(BATCH, players - from), (index) => from + index);
+    await peer.apply(scores);
+    await ranklog.apply(scores);
+  }
+  /** @type {Record<'peer' | 'ranklog', Round[]>} */
+  const rounds = { peer: [], ranklog: [] };
+  for (let from = 0; from < events; from += BATCH * BATCHES_OF_A_ROUND) {
+    const batches = Array.from({ length: BATCHES_OF_A_ROUND }, (_, index) =>
+      batch(players + from + index * BATCH, BATCH, () => Math.floor(Math.random() * players)),
+    );
+    rounds.peer.push(await run(redis, peer, batches));
+    rounds.ranklog.push(await run(redis, ranklog, batches));
+  }
+  const ratios = rounds.peer.map(({ ms }, index) => ms / (rounds.ranklog[index]?.ms ?? NaN));
+  return {
+    peer: { ...figures(rounds.peer), bytes: (await takeAway(redis, peer.prefix)) / players },
+    ranklog: {
+      ...figures(rounds.ranklog),
+      bytes: (await takeAway(redis, ranklog.prefix)) / players,
+    },
+    speed: median(ratios),
+  };
 }
 
-/**
- * Resolved events through BoardStore.apply: arguments, script, verdicts.
- * @param {import('ioredis').Redis} redis
- * @param {Size & { definition: import('#board').BoardDefinition }} options @returns {Promise<Figures>}
- */
-export async function measureRanklog(redis, { players, events, definition }) {
-  const prefix = `bench-${randomUUID()}`;
-  const store = new BoardStore(redis, new KeySpace(prefix), { shards: 1 });
-  await store.claimShards();
-  const live = await store.registerBoard(definition);
-  const boards = new Map([[live.board, live]]);
-  let offset = 0;
-  const rate = await timed({ players, events }, (scores) => {
-    const first = offset;
-    const entries = scores.map((score) => toEntry(definition, score, offset++));
-    return store.apply({
-      shard: 0,
-      partition: 0,
-      believed: first - 1,
-      published: first,
-      through: offset - 1,
-      entries,
-      boards,
-    });
-  });
-  return { rate, bytes: (await takeAway(redis, prefix)) / players };
-}
+/** @typedef {{ ms: number, server: number, client: number }} Round milliseconds, and µs of CPU in Redis and here */
 
 /**
- * Every player scores once, uncounted; then random ones do, timed. Resolving is part of what is timed.
- * @param {Size} size @param {(scores: { player: string, delta: number, time: number }[]) => Promise<unknown>} apply
+ * @param {import('ioredis').Redis} redis @param {Contender} contender
+ * @param {ReturnType<typeof batch>[]} batches @returns {Promise<Round>}
  */
-async function timed({ players, events }, apply) {
-  for (let from = 0; from < players; from += BATCH)
-    await apply(batch(from, Math.min(BATCH, players - from), (index) => from + index));
+async function run(redis, contender, batches) {
+  const server = await redisCpu(redis);
+  const client = process.cpuUsage();
   const begin = performance.now();
-  for (let from = 0; from < events; from += BATCH)
-    await apply(batch(players + from, BATCH, () => Math.floor(Math.random() * players)));
-  return events / ((performance.now() - begin) / 1_000);
+  for (const scores of batches) await contender.apply(scores);
+  const ms = performance.now() - begin;
+  const { user, system } = process.cpuUsage(client);
+  return { ms, client: user + system, server: (await redisCpu(redis)) - server };
+}
+
+/** µs of CPU of the thread that runs commands. @param {import('ioredis').Redis} redis */
+async function redisCpu(redis) {
+  const info = await redis.info('cpu');
+  return [...info.matchAll(/used_cpu_(?:user|sys)_main_thread:([\d.]+)/g)]
+    .map(([, seconds]) => Number(seconds) * 1e6)
+    .reduce((sum, part) => sum + part, 0);
+}
+
+/** @param {Round[]} rounds @returns {Omit<Figures, 'bytes'>} */
+function figures(rounds) {
+  const events = BATCH * BATCHES_OF_A_ROUND;
+  return {
+    rate: events / (median(rounds.map(({ ms }) => ms)) / 1_000),
+    serverCpu: median(rounds.map(({ server }) => server)) / events,
+    clientCpu: median(rounds.map(({ client }) => client)) / events,
+  };
+}
+
+/** @param {number[]} values */
+function median(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? NaN;
 }
 
 /** @param {number} from @param {number} size @param {(index: number) => number} player */
@@ -77,20 +91,7 @@ function batch(from, size, player) {
   }));
 }
 
-/**
- * @param {import('#board').BoardDefinition} definition @param {{ player: string, delta: number, time: number }} score
- * @param {number} offset @returns {import('#board-store').ApplyEntry}
- */
-function toEntry(definition, { player, delta, time }, offset) {
-  const deltas = Object.fromEntries(definition.columns.map(({ name }) => [name, String(delta)]));
-  const attributes = Object.fromEntries(definition.dimensions.flat().map((name) => [name, 'x']));
-  const input = { playerId: player, deltas, occurredAt: time, attributes };
-  const resolved = resolveEvent(definition, input, time);
-  if (!resolved.ok) throw new Error(resolved.rejection.detail);
-  return { kind: 'event', offset, board: definition.board, event: resolved.event };
-}
-
-/** Bytes of all keys but the outbox, which is empty once results are published; the keys are gone then. @param {import('ioredis').Redis} redis @param {string} prefix */
+/** Bytes of all keys but the outbox, which is empty once results are published. @param {import('ioredis').Redis} redis @param {string} prefix */
 async function takeAway(redis, prefix) {
   let bytes = 0;
   for (const key of await redis.keys(`${prefix}*`)) {

@@ -1,0 +1,62 @@
+// @ts-check
+import { randomUUID } from 'node:crypto';
+import { resolveEvent } from '#board';
+import { BoardStore, KeySpace } from '#board-store';
+
+/**
+ * @typedef {{ player: string, delta: number, time: number }} Score
+ * @typedef {{ apply(scores: readonly Score[]): Promise<unknown>, prefix: string }} Contender what takes scores in, and where it keeps them
+ */
+
+/**
+ * Pipelined ZINCRBY, one for each view: what a counter without any promise does.
+ * @param {import('ioredis').Redis} redis @param {number} views @returns {Contender}
+ */
+export function counter(redis, views) {
+  const prefix = `bench-${randomUUID()}`;
+  const keys = Array.from({ length: views }, (_, view) => `${prefix}:${view}`);
+  return {
+    prefix,
+    apply(scores) {
+      const pipeline = redis.pipeline();
+      for (const { player, delta } of scores)
+        for (const key of keys) pipeline.zincrby(key, delta, player);
+      return pipeline.exec();
+    },
+  };
+}
+
+/**
+ * Resolved and applied by BoardStore: arguments, script, verdicts. The results of a batch count as published with the next.
+ * @param {import('ioredis').Redis} redis @param {import('#board').BoardDefinition} definition @returns {Promise<Contender>}
+ */
+export async function ranklog(redis, definition) {
+  const prefix = `bench-${randomUUID()}`;
+  const store = new BoardStore(redis, new KeySpace(prefix), { shards: 1 });
+  await store.claimShards();
+  const live = await store.registerBoard(definition);
+  const boards = new Map([[live.board, live]]);
+  let next = 0;
+  return {
+    prefix,
+    apply(scores) {
+      const first = next;
+      const entries = scores.map((score) => toEntry(definition, score, next++));
+      const run = { believed: first - 1, published: first, through: next - 1, entries };
+      return store.apply({ shard: 0, partition: 0, boards, ...run });
+    },
+  };
+}
+
+/**
+ * @param {import('#board').BoardDefinition} definition @param {Score} score
+ * @param {number} offset @returns {import('#board-store').ApplyEntry}
+ */
+function toEntry(definition, { player, delta, time }, offset) {
+  const deltas = Object.fromEntries(definition.columns.map(({ name }) => [name, String(delta)]));
+  const attributes = Object.fromEntries(definition.dimensions.flat().map((name) => [name, 'x']));
+  const input = { playerId: player, deltas, occurredAt: time, attributes };
+  const resolved = resolveEvent(definition, input, time);
+  if (!resolved.ok) throw new Error(resolved.rejection.detail);
+  return { kind: 'event', offset, board: definition.board, event: resolved.event };
+}
