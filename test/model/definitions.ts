@@ -38,7 +38,7 @@ export function definitionArbitrary(board: string): fc.Arbitrary<BoardDefinition
         fc.integer({ min: 1, max: 9 }),
       ),
       maxAheadMs: fc.constantFrom(400 * DAY, 400 * DAY, HOUR),
-      deduplicateMs: fc.constantFrom(undefined, undefined, 3, HOUR, 24 * HOUR),
+      deduplicateMs: fc.constantFrom(undefined, undefined, 3, 3, HOUR, 24 * HOUR),
     })
     .chain((fields) => {
       const { deduplicateMs, ...rest } = fields;

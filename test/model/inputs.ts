@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { BoardDefinition, ResolvedEvent, ScoreInput } from '#board';
-import { timeArbitrary, valueArbitrary, wideTimeArbitrary } from './arbitrary.js';
+import { BASE_TIME, timeArbitrary, valueArbitrary, wideTimeArbitrary } from './arbitrary.js';
+import { instanceAt } from './oracle-windows.js';
 import { resolvePlainly } from './oracle-resolve.js';
 
 /** Random score events for a board: what its definition asks for, and now and then something that it refuses. */
@@ -25,16 +26,14 @@ export function inputArbitrary(
   definition: BoardDefinition,
   players: readonly string[],
 ): fc.Arbitrary<SentEvent> {
-  // Where views may expire, one event at the end of time would end all others.
-  const expires = definition.windows.some((window) => window.kind !== 'all');
   return fc
     .record({
       playerId: fc.constantFrom(...players),
       numbers: numbersArbitrary(definition),
-      time: expires ? timeArbitrary : wideTimeArbitrary,
+      time: timesArbitrary(definition),
       timed: fc.constantFrom(true, true, true, false),
       ahead: fc.constantFrom(0, 0, 0, 0, 0, 0, 1, 7_200_000),
-      eventId: fc.constantFrom('x', 'y', 'two words', undefined),
+      eventId: fc.constantFrom('x', 'x', 'x', 'y', 'two words', undefined),
       attributes: attributesArbitrary,
     })
     .map(({ playerId, numbers, time, timed, ahead, eventId, attributes }) => ({
@@ -47,6 +46,31 @@ export function inputArbitrary(
         attributes,
       },
     }));
+}
+
+/** Times among which those are frequent at which a view expires or an event id is forgotten. */
+function timesArbitrary(definition: BoardDefinition): fc.Arbitrary<number> {
+  // Where views may expire, one event at the end of time would end all others.
+  const expires = definition.windows.some((window) => window.kind !== 'all');
+  const usual = expires ? timeArbitrary : wideTimeArbitrary;
+  const edges = edgesOf(definition);
+  if (edges.length === 0) return usual;
+  const edge = fc
+    .tuple(fc.constantFrom(...edges), fc.constantFrom(0, 0, 0, -1, 1))
+    .map(([time, beside]) => time + beside);
+  return fc.oneof({ weight: 4, arbitrary: usual }, { weight: 1, arbitrary: edge });
+}
+
+function edgesOf(definition: BoardDefinition): number[] {
+  const { windows, deduplicateMs } = definition;
+  const expiries = windows.flatMap((window) => {
+    const instance = instanceAt(window, BASE_TIME + 2, definition);
+    return window.kind === 'all' || window.keepMs === undefined || instance === undefined
+      ? []
+      : [instance.end + window.keepMs];
+  });
+  const spans = deduplicateMs === undefined ? [] : [deduplicateMs, -deduplicateMs];
+  return [...expiries, ...spans.map((span) => BASE_TIME + 2 + span)];
 }
 
 /** An event in the board's terms; only those that it takes. */
