@@ -1,0 +1,167 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { resolveEvent, viewToRead, windowName, type BoardDefinition, type Window } from '#board';
+import { BoardReader, ExpiredViewError } from '#board-store';
+import { runs, timeArbitrary } from '../model/arbitrary.js';
+import { DAILY } from '../model/definitions.js';
+import { instanceAt } from '../model/oracle-windows.js';
+import { arena, StoreFixture, T0 } from './fixture.js';
+import { openTestRedis } from './test-redis.js';
+
+const { redis, newKeys, close } = openTestRedis();
+afterAll(close);
+
+const DAY = 86_400_000;
+const TOP = { offset: 0, limit: 10 };
+
+/** A board, and scores of 1 that reach it one by one. */
+class ScoredBoard {
+  #offset = 0;
+
+  private constructor(
+    readonly definition: BoardDefinition,
+    readonly fixture: StoreFixture,
+    readonly reader: BoardReader,
+  ) {}
+
+  static async of(fields: Partial<BoardDefinition>): Promise<ScoredBoard> {
+    const definition = { ...arena, maxAheadMs: 10_000 * DAY, ...fields };
+    const fixture = await new StoreFixture(redis, newKeys()).register(definition);
+    return new ScoredBoard(definition, fixture, new BoardReader(redis, fixture.keys));
+  }
+
+  async score(playerId: string, occurredAt: number, fields: { eventId?: string } = {}) {
+    const input = { playerId, delta: '1', occurredAt, attributes: {}, ...fields };
+    const resolved = resolveEvent(this.definition, input, occurredAt);
+    if (!resolved.ok) throw new Error(resolved.rejection.detail);
+    await this.fixture.apply([resolved.event], { from: this.#offset++ });
+  }
+
+  /** Who is ranked in the window that is meant at a time. */
+  async players(window: string, at: number): Promise<string[]> {
+    const { view } = viewToRead(this.definition, { window, where: [] }, at);
+    const { entries } = await this.reader.standings('arena', view, TOP);
+    return entries.map(({ playerId }) => playerId);
+  }
+}
+
+describe('a view that has expired', () => {
+  const keeping: Window[] = [{ kind: 'all' }, { kind: 'day', keepMs: DAY }];
+  const view = 'day:2026-11-20';
+  const expiresAt = Date.parse('2026-11-22T00:00:00Z');
+  const expired = (clock: number) =>
+    expect.objectContaining({
+      constructor: ExpiredViewError,
+      board: 'arena',
+      view,
+      expiresAt,
+      clock,
+    });
+
+  it('is gone for readers as soon as the clock is moved by another event, swept or not', async () => {
+    const board = await ScoredBoard.of({ windows: keeping });
+    const { reader, fixture } = board;
+    await board.score('ada', T0);
+    await board.score('bob', expiresAt - 1);
+    expect(await board.players(view, T0)).toEqual(['ada']);
+    const names = ['all', view, 'day:2026-11-21'];
+    expect((await reader.views('arena')).map((one) => one.view)).toEqual(names);
+
+    await board.score('bob', expiresAt);
+    for (const swept of [false, true]) {
+      if (swept) expect(await fixture.store.sweep(fixture.live)).toBe(1);
+      const key = fixture.keys.ranking(0, fixture.live.generation, view);
+      expect(await redis.exists(key)).toBe(swept ? 0 : 1);
+      await expect(reader.standings('arena', view, TOP)).rejects.toThrow(expired(expiresAt));
+      await expect(reader.rank('arena', view, 'ada')).rejects.toThrow(expired(expiresAt));
+      expect((await reader.views('arena')).map((one) => one.view)).not.toContain(view);
+      expect(await reader.overviews()).toMatchObject([{ views: 3, clock: expiresAt }]);
+    }
+  });
+
+  it('is gone, too, when the clock is moved by an event that has no effect', async () => {
+    const board = await ScoredBoard.of({ windows: keeping, deduplicateMs: 30 * DAY });
+    await board.score('ada', T0, { eventId: 'x' });
+    await board.score('ada', expiresAt + 5, { eventId: 'x' });
+    const page = board.reader.standings('arena', view, TOP);
+    await expect(page).rejects.toThrow(expired(expiresAt + 5));
+    const facts = { views: 1, clock: expiresAt + 5, expired: 0, duplicates: 1 };
+    expect(await board.reader.overviews()).toMatchObject([facts]);
+  });
+
+  it('is gone although nobody ever scored in it', async () => {
+    const board = await ScoredBoard.of({ windows: keeping });
+    expect(await board.players(view, T0)).toEqual([]);
+    await board.score('ada', expiresAt);
+    await expect(board.reader.rank('arena', view, 'ada')).rejects.toThrow(expired(expiresAt));
+  });
+
+  it('leaves the views of windows that are kept for longer, or for ever', async () => {
+    const windows: Window[] = [...keeping, { kind: 'week', keepMs: 7 * DAY }, { kind: 'month' }];
+    const board = await ScoredBoard.of({ windows });
+    await board.score('ada', T0);
+    await board.score('bob', expiresAt + 5 * DAY);
+    const views = await board.reader.views('arena');
+    expect(views.map(({ view: name, expiresAt: end }) => [name, end])).toEqual([
+      ['all', null],
+      ['day:2026-11-27', expiresAt + 7 * DAY],
+      ['month:2026-11', null],
+      ['week:2026-W47', Date.parse('2026-11-30T00:00:00Z')],
+      ['week:2026-W48', Date.parse('2026-12-07T00:00:00Z')],
+    ]);
+    expect(await board.players('week', T0)).toEqual(['ada']);
+  });
+});
+
+describe('the windows of a reader', () => {
+  const windows: Window[] = [
+    { kind: 'day' },
+    { kind: 'week' },
+    { kind: 'month' },
+    { kind: 'year' },
+    { kind: 'interval', name: 'contest', cron: DAILY.cron, start: Date.parse('2025-01-01T00:00Z') },
+  ];
+  const zones = [
+    'UTC',
+    'Europe/Paris',
+    'America/New_York',
+    'Asia/Kathmandu',
+    'Australia/Lord_Howe',
+  ];
+
+  /** Who is in the instance that holds a time, by its absolute name, as the current and as the previous one. */
+  async function compare(board: ScoredBoard, scores: readonly Score[], window: Window, at: number) {
+    const { text, end } = instanceAt(window, at, board.definition)!;
+    const scorers = scores
+      .filter(({ time }) => instanceAt(window, time, board.definition)?.text === text)
+      .map(({ playerId }) => playerId);
+    const mark = window.kind === 'interval' ? '@' : ':';
+    const name = windowName(window);
+    const found = await Promise.all([
+      board.players(text, 0),
+      board.players(name, end - 1),
+      board.players(`${name}${mark}current`, at),
+      board.players(`${name}${mark}previous`, end),
+    ]);
+    expect(found.map((players) => players.sort())).toEqual(found.map(() => scorers.sort()));
+  }
+
+  it('hold who scored in them by the clock of the zone: current, and previous once they have ended', async () => {
+    const times = fc.uniqueArray(timeArbitrary, { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...zones), times, async (timeZone, instants) => {
+        const board = await ScoredBoard.of({ timeZone, windows });
+        const scores = instants.map((time, index) => ({ playerId: `p${index}`, time }));
+        for (const { playerId, time } of scores) await board.score(playerId, time);
+        for (const window of windows)
+          for (const { time } of scores) await compare(board, scores, window, time);
+      }),
+      runs(25),
+    );
+  }, 120_000);
+});
+
+interface Score {
+  readonly playerId: string;
+  readonly time: number;
+}
