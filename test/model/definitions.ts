@@ -34,7 +34,7 @@ export function definitionArbitrary(board: string): fc.Arbitrary<BoardDefinition
       late: fc.constantFrom(...LATE),
       dimensions: dimensionsArbitrary,
       maxViews: fc.oneof(
-        { weight: 5, arbitrary: fc.constant(10_000) },
+        { weight: 3, arbitrary: fc.constant(10_000) },
         fc.integer({ min: 1, max: 9 }),
       ),
       maxAheadMs: fc.constantFrom(400 * DAY, 400 * DAY, HOUR),

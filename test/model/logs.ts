@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { BoardDefinition, ResolvedEvent } from '#board';
 import { PLAYER_IDS } from './arbitrary.js';
-import { eventArbitrary } from './inputs.js';
+import { inputArbitrary, type SentEvent } from './inputs.js';
+import { resolvePlainly } from './oracle-resolve.js';
 
 /** Random logs: events that their boards take, records that no board does, and offsets of control records between them. */
 
@@ -13,6 +14,7 @@ export type LogRecord = { readonly gap: number } & (
 
 /** How many players a partition has: few, so that they meet again. */
 const PLAYERS = 5;
+const HOUR = 3_600_000;
 
 interface LogShape {
   readonly partitions: number;
@@ -25,36 +27,99 @@ interface LogShape {
 export function logsArbitrary(
   definitions: readonly BoardDefinition[],
   { partitions, records, keyed }: LogShape,
-): fc.Arbitrary<LogRecord[][]> {
+): fc.Arbitrary<(readonly LogRecord[])[]> {
   const logs = Array.from({ length: partitions }, (_, partition) => {
     const own = PLAYER_IDS.filter((_id, index) => index % partitions === partition);
     const players = keyed ? own : PLAYER_IDS;
-    return fc.array(recordArbitrary(definitions, players.slice(0, PLAYERS)), {
-      maxLength: records,
-      size: 'max',
-    });
+    return fc
+      .array(draftArbitrary(definitions, players.slice(0, PLAYERS)), {
+        maxLength: records,
+        size: 'max',
+      })
+      .map((drafts) => recordsOf(definitions, drafts));
   });
   return fc.tuple(...logs);
 }
 
-function recordArbitrary(
+/** A record before it is known whether its board takes it. */
+type Draft = { readonly gap: number } & (
+  | { readonly kind: 'event'; readonly board: number; readonly sent: SentEvent }
+  | { readonly kind: 'deadLetter'; readonly code: string; readonly detail: string }
+  | Repeat
+);
+
+/** The event so many records before once more, as much later. */
+interface Repeat {
+  readonly kind: 'repeat';
+  readonly back: number;
+  readonly laterMs: number;
+}
+
+function draftArbitrary(
   definitions: readonly BoardDefinition[],
   players: readonly string[],
-): fc.Arbitrary<LogRecord> {
+): fc.Arbitrary<Draft> {
   const gap = fc.constantFrom(0, 0, 0, 0, 1, 3);
   const events = definitions.map((definition, board) => ({
-    weight: 8,
-    arbitrary: fc
-      .tuple(gap, eventArbitrary(definition, players))
-      .map(([before, event]) => ({ gap: before, kind: 'event', board, event }) as const),
-  }));
-  return fc.oneof(...events, {
-    weight: 1,
+    weight: 16,
     arbitrary: fc.record({
       gap,
-      kind: fc.constant('deadLetter' as const),
-      code: fc.constantFrom('INVALID_JSON', 'UNKNOWN_BOARD'),
-      detail: fc.constantFrom('', 'two\nlines', 'é "quoted"\t, with a tab'),
+      kind: fc.constant('event' as const),
+      board: fc.constant(board),
+      sent: inputArbitrary(definition, players),
     }),
+  }));
+  const repeat = fc.record({
+    gap,
+    kind: fc.constant('repeat' as const),
+    back: fc.integer({ min: 1, max: 4 }),
+    laterMs: fc.constantFrom(0, 0, 1, 2, -1, -2, 3, HOUR, -HOUR, 24 * HOUR),
   });
+  const deadLetter = fc.record({
+    gap,
+    kind: fc.constant('deadLetter' as const),
+    code: fc.constantFrom('INVALID_JSON', 'UNKNOWN_BOARD'),
+    detail: fc.constantFrom('', 'two\nlines', 'é "quoted"\t, with a tab'),
+  });
+  return fc.oneof(
+    ...events,
+    { weight: 3, arbitrary: repeat },
+    { weight: 1, arbitrary: deadLetter },
+  );
+}
+
+/** The records of drafts. An event that its board refuses is a dead letter; a repeat of no event is left out. */
+function recordsOf(
+  definitions: readonly BoardDefinition[],
+  drafts: readonly Draft[],
+): readonly LogRecord[] {
+  const sent: { board: number; sent: SentEvent }[] = [];
+  return drafts.flatMap((draft): LogRecord[] => {
+    if (draft.kind === 'deadLetter') return [draft];
+    const event = draft.kind === 'event' ? draft : repeated(sent.at(-draft.back), draft);
+    if (event === undefined) return [];
+    sent.push(event);
+    return [recordOf(definitions, draft.gap, event)];
+  });
+}
+
+function repeated(
+  event: { board: number; sent: SentEvent } | undefined,
+  { laterMs }: Repeat,
+): { board: number; sent: SentEvent } | undefined {
+  if (event === undefined) return undefined;
+  const { input, timestamp } = event.sent;
+  const occurredAt = (input.occurredAt ?? timestamp) + laterMs;
+  return { ...event, sent: { timestamp: timestamp + laterMs, input: { ...input, occurredAt } } };
+}
+
+function recordOf(
+  definitions: readonly BoardDefinition[],
+  gap: number,
+  { board, sent }: { board: number; sent: SentEvent },
+): LogRecord {
+  const { event, reasons } = resolvePlainly(definitions[board]!, sent);
+  return event === undefined
+    ? { gap, kind: 'deadLetter', code: [...reasons][0]!, detail: 'refused' }
+    : { gap, kind: 'event', board, event };
 }
