@@ -1,0 +1,124 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { Ajv } from 'ajv';
+import { parse } from 'yaml';
+import { parseBoardsFile, resolveEvent, type BoardDefinition } from '#board';
+import { BoardReader, type ApplyEntry, type Standings } from '#board-store';
+import { decodeText } from '#contracts';
+import { StoreFixture, verdictsOf } from '../board-store/fixture.js';
+import { openTestRedis } from '../board-store/test-redis.js';
+
+const { redis, newKeys, close } = openTestRedis();
+afterAll(close);
+
+const EXAMPLES = 'examples';
+const folders = readdirSync(EXAMPLES, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .sort();
+const pathOf = (folder: string, file: string) => path.join(EXAMPLES, folder, file);
+const read = (folder: string, file: string) => readFileSync(pathOf(folder, file), 'utf8');
+
+/** What a line of events becomes; all are in one partition, at the offsets of their lines from 0. */
+function toEntry(line: string, offset: number, definition: BoardDefinition): ApplyEntry {
+  const decoded = decodeText(line);
+  if (!decoded.ok) return { kind: 'deadLetter', offset, ...decoded };
+  const { board, occurredAt = NaN } = decoded.event;
+  expect(board).toBe(definition.board);
+  const resolved = resolveEvent(definition, decoded.event, occurredAt);
+  return resolved.ok
+    ? { kind: 'event', offset, board, event: resolved.event }
+    : { kind: 'deadLetter', offset, ...resolved.rejection };
+}
+
+/** Applies events in calls of some, and tells what came out as standings.txt does. */
+async function run(definition: BoardDefinition, lines: readonly string[], some: number) {
+  const fixture = await new StoreFixture(redis, newKeys()).register(definition);
+  const deadLetters: string[] = [];
+  for (let from = 0; from < lines.length; from += some) {
+    const entries = lines
+      .slice(from, from + some)
+      .map((line, index) => toEntry(line, from + index, definition));
+    const through = from + entries.length - 1;
+    const call = fixture.call([], { from, entries, through });
+    for (const verdict of verdictsOf(await fixture.store.apply(call)))
+      if (verdict.kind === 'deadLetter')
+        deadLetters.push(`line ${verdict.offset + 1}: ${verdict.code}`);
+  }
+  const { board } = definition;
+  const reader = new BoardReader(redis, fixture.keys);
+  const views = await reader.views(board);
+  const standings = await Promise.all(
+    views.map(({ view }) => reader.standings(board, view, { offset: 0, limit: 100 })),
+  );
+  const { expired, duplicates } = await fixture.store.facts(fixture.live);
+  return [
+    ...standings.flatMap(standingsText),
+    ...(deadLetters.length > 0 ? ['dead letters', ...deadLetters] : []),
+    ...(expired > 0 ? [`expired: ${expired}`] : []),
+    ...(duplicates > 0 ? [`duplicates: ${duplicates}`] : []),
+  ];
+}
+
+function standingsText({ board, view, entries }: Standings): string[] {
+  return [
+    `${board}: ${view}`,
+    ['rank', 'competition', 'player', ...Object.keys(entries[0]?.columns ?? {})].join(' '),
+    ...entries.map(({ rank, competitionRank, playerId, columns }) =>
+      [rank, competitionRank, playerId, ...Object.values(columns)].join(' '),
+    ),
+  ];
+}
+
+/** Lines with something in them, one space between words. */
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim().replace(/ {2,}/g, ' '))
+    .filter((line) => line !== '');
+}
+
+describe.each(folders)('the example %s', (folder) => {
+  const file = pathOf(folder, 'boards.yaml');
+  const text = read(folder, 'boards.yaml');
+
+  it('gives the standings that it promises, in one call and in many', async () => {
+    const [definition, ...others] = parseBoardsFile(text, file);
+    expect(others).toEqual([]);
+    const events = linesOf(read(folder, 'events.ndjson'));
+    const expected = linesOf(read(folder, 'standings.txt'));
+    for (const some of [events.length, 1])
+      expect(await run(definition!, events, some)).toEqual(expected);
+  });
+
+  it('holds to the JSON Schema, which its editors find', () => {
+    const schema = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text)?.[1] ?? 'none';
+    const found = path.join(EXAMPLES, folder, schema);
+    const validate = new Ajv({ strict: false }).compile(
+      JSON.parse(readFileSync(found, 'utf8')) as object,
+    );
+    validate(parse(text));
+    expect(validate.errors ?? []).toEqual([]);
+  });
+});
+
+describe('the examples', () => {
+  it('pass "ranklog boards check"', () => {
+    const files = folders.map((folder) => pathOf(folder, 'boards.yaml'));
+    const command = ['dist/src/cli/main.js', 'boards', 'check', ...files];
+    const { status, stdout } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+    expect({ status, lines: stdout.trim().split('\n') }).toEqual({
+      status: 0,
+      lines: files.map((file) => expect.stringContaining(`${file}: no problems; boards: `)),
+    });
+  });
+
+  it('are in the index, and those of the index are there', () => {
+    const index = readFileSync(path.join(EXAMPLES, 'README.md'), 'utf8');
+    const links = [...index.matchAll(/^\| \[([^\]]+)\]\(([^)]+)\)/gm)];
+    expect(links.map(([, folder]) => folder)).toEqual(folders);
+    for (const [, , link = ''] of links) expect(existsSync(path.join(EXAMPLES, link))).toBe(true);
+  });
+});
