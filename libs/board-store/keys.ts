@@ -7,13 +7,13 @@
  * | `<prefix>:{<shard>}:live` | hash | board -> id of its live generation |
  * | `<prefix>:{<shard>}:watermarks` | hash | partition -> last offset whose effect is here |
  * | `<prefix>:{<shard>}:published` | hash | partition -> published position, as last heard from Kafka |
- * | `<prefix>:{<shard>}:outbox:<partition>` | zset | verdicts by offset, from the published position on |
+ * | `<prefix>:{<shard>}:outbox:<partition>` | zset | verdicts of an apply call by its last offset, from the published position on |
  * | `<prefix>:{<shard>}:definitions` | hash | generation -> JSON of its definition |
  * | `<prefix>:{<shard>}:leaders:<board>` | hash | view -> top N as last reported, with its version |
  * | `<prefix>:{<shard>}:<generation>:views` | hash | view -> view version |
  * | `<prefix>:{<shard>}:<generation>:expiries` | zset | view -> ms of the event clock at which it expires; only those that do |
  * | `<prefix>:{<shard>}:<generation>:facts` | hash | `clock`, `clock:<partition>` (ms), `expired`, `duplicates` (events) |
- * | `<prefix>:{<shard>}:<generation>:event-ids:<partition>` | zset | event id and player id -> ms: see dedupe.lua |
+ * | `<prefix>:{<shard>}:<generation>:event-ids:<partition>` | zset | event id and player id -> ms: see event-ids.lua |
  * | `<prefix>:{<shard>}:<generation>:ranking:<view>` | zset | member and score: see sort-key.ts in libs/board |
  * | `<prefix>:{<shard>}:<generation>:players:<view>` | hash | player id -> state: see state.ts in libs/board |
  */

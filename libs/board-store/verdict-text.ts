@@ -1,4 +1,4 @@
-import { decimalColumns, type Column } from '#board';
+import { formatDecimal, sortDirection, type Column } from '#board';
 import type {
   Leader,
   LeaderChangeVerdict,
@@ -19,11 +19,11 @@ export function parseVerdicts(text: string): Verdict[] {
 
 /** The offset, a newline, then what became of the record. */
 function parseVerdict(text: string): Verdict {
-  const [offset = '', kind = '', ...lines] = text.split('\n');
-  if (kind === 'change') return parseRankChange(Number(offset), lines);
-  if (kind === 'leaders') return parseLeaderChange(Number(offset), lines);
-  const [code = '', ...detail] = lines;
-  return { kind: 'deadLetter', offset: Number(offset), code, detail: detail.join('\n') };
+  const lines = text.split('\n');
+  const offset = Number(lines[0]);
+  if (lines[1] === 'change') return parseRankChange(offset, lines);
+  if (lines[1] === 'leaders') return parseLeaderChange(offset, lines);
+  return { kind: 'deadLetter', offset, code: lines[2] ?? '', detail: lines.slice(3).join('\n') };
 }
 
 /** What the reader of a verdict has to know of the columns. */
@@ -49,25 +49,21 @@ function parseColumns(text: string): readonly Column[] {
 }
 
 function parseRankChange(offset: number, lines: readonly string[]): RankChangeVerdict {
-  const [generation = '', columnsJson = '', ...changes] = lines;
-  const columns = parseColumns(columnsJson);
-  return {
-    kind: 'rankChange',
-    offset,
-    generation,
-    changes: changes.map((line) => parseViewChange(line, columns)),
-  };
+  const columns = parseColumns(lines[3] ?? '');
+  const changes = lines.slice(4).map((line) => parseViewChange(line, columns));
+  return { kind: 'rankChange', offset, generation: lines[2] ?? '', changes };
 }
 
 function parseViewChange(line: string, columns: readonly Column[]): ViewChange {
-  const [view = '', version = '', before = '', after = '', ...passed] = line.split('\t');
-  return {
+  const words = line.split('\t');
+  const [view = '', version = '', before = '', after = ''] = words;
+  const change = {
     view,
     version: Number(version),
     before: before === '-' ? null : parsePlacing(before, columns),
     after: parsePlacing(after, columns),
-    ...(passed.length === 0 ? {} : { overtook: passed.map(parsePassed) }),
   };
+  return words.length > 4 ? { ...change, overtook: words.slice(4).map(parsePassed) } : change;
 }
 
 /** Whoever is passed falls back by one place. */
@@ -78,7 +74,7 @@ function parsePassed(text: string): Passed {
 }
 
 function parseLeaderChange(offset: number, lines: readonly string[]): LeaderChangeVerdict {
-  const [generation = '', columnsJson = '', head = '', ...report] = lines;
+  const [, , generation = '', columnsJson = '', head = '', ...report] = lines;
   const [view = '', version = '', since = '', count = ''] = head.split('\t');
   const columns = parseColumns(columnsJson);
   const places = Number(count);
@@ -106,6 +102,15 @@ function parseLeader(line: string, rank: number, columns: readonly Column[]): Le
 }
 
 function parsePlacing(text: string, columns: readonly Column[]): Placing {
-  const [rank = 0, competitionRank = 0, ...values] = text.split(' ').map(Number);
-  return { rank, competitionRank, columns: decimalColumns({ columns }, values) };
+  const words = text.split(' ');
+  return {
+    rank: Number(words[0]),
+    competitionRank: Number(words[1]),
+    columns: Object.fromEntries(
+      columns.map((column, index) => [
+        column.name,
+        formatDecimal(sortDirection(column, Number(words[index + 2])), column.decimals),
+      ]),
+    ),
+  };
 }

@@ -22,18 +22,19 @@ local function has_columns(ranking, position, score, columns)
   return tonumber(found[2]) == score and sub(found[1], 1, #columns) == columns
 end
 
--- Players with better columns, whatever their reach time: the neighbour in front tells in most cases, else a bisection.
+-- Players with better columns, whatever their reach time. The neighbour in front tells in most cases, else the first with
+-- this score, else a bisection.
 local function better_columns(ranking, position, score, columns)
   if position == 0 then return 0 end
   if columns ~= '' and not has_columns(ranking, position - 1, score, columns) then return position end
   local first = call('ZCOUNT', ranking, '-inf', format('(%d', score))
-  if columns == '' then return first end
+  if columns == '' or has_columns(ranking, first, score, columns) then return first end
   local last = position - 1
-  while first < last do
+  while first + 1 < last do
     local middle = math.floor((first + last) / 2)
-    if has_columns(ranking, middle, score, columns) then last = middle else first = middle + 1 end
+    if has_columns(ranking, middle, score, columns) then last = middle else first = middle end
   end
-  return first
+  return last
 end
 
 -- Position and competition position (both from 0) of a member, whose further columns take so many bytes; nil when it is not there.
