@@ -88,6 +88,9 @@ describe('the other fields of a board', () => {
   // prettier-ignore
   it.each<[fields: string, ...problems: string[]]>([
     ['late: deadletter', 'late: "deadletter" is not allowed; use deadLetter, count; did you mean deadLetter?'],
+    ['late: dead', 'late: "dead" is not allowed; use deadLetter, count; did you mean deadLetter?'],
+    ['late: counted', 'late: "counted" is not allowed; use deadLetter, count; did you mean count?'],
+    ['late: ""', 'late: "" is not allowed; use deadLetter, count'],
     ['maxViews: 0', 'maxViews: 0 is not allowed; use a whole number from 1 to 1000000'],
     ['maxViews: 1000001', 'maxViews: 1000001 is not allowed; use a whole number from 1 to 1000000'],
     ['maxViews: 1e3', 'maxViews: "1e3" is not allowed; use a whole number from 1 to 1000000'],
@@ -101,7 +104,7 @@ describe('the other fields of a board', () => {
     ['publish: {leaders: -1}', `publish.leaders: -1 ${COUNT}`],
     ['publish: {windows: []}', 'publish.windows: [] is not allowed; use a list of windows of the board, such as [all, week]'],
     ['windows: [all, week], publish: {windows: [all, weak]}', "publish.windows[1]: weak is not one of the board's: all, week; did you mean week?"],
-    ['windows: [{season: a, from: 2026-01-01, to: 2026-01-02}], publish: {windows: [a]}', "publish.windows[0]: a is not one of the board's: season:a"],
+    ['windows: [{season: a, from: 2026-01-01, to: 2026-01-02}], publish: {windows: [a]}', "publish.windows[0]: a is not one of the board's: season:a; did you mean season:a?"],
     ['windows: [week], publish: {windows: [week, week]}', 'publish.windows: ["week","week"] holds one entry twice'],
     ['dimensions: [[league, country, season]], publish: {dimensions: [[season, league, country]]}', "publish.dimensions[0]: [season, league, country] is not one of the board's: [league, country, season]; did you mean [league, country, season]?"],
     ['publish: {dimensions: [[region]]}', "publish.dimensions[0]: [region] is not one of the board's: []"],

@@ -150,6 +150,13 @@ function unknownField(field: string, known: readonly string[]): string {
 }
 
 function notAllowed(value: unknown, allowed: string | undefined, words: string[] = []): string {
-  const near = typeof value === 'string' ? suggestion(value, words) : '';
+  const near = typeof value === 'string' ? suggestion(value, words) || longForm(value, words) : '';
   return `${showValue(value)} is not allowed; use ${allowed ?? words.join(', ')}${near}`;
+}
+
+/** For "descending" where "desc" is known, and the other way round. */
+function longForm(value: string, words: readonly string[]): string {
+  const text = value.toLowerCase();
+  const meant = words.find((word) => text.startsWith(word) || word.toLowerCase().startsWith(text));
+  return meant !== undefined && value !== '' ? `; did you mean ${meant}?` : '';
 }

@@ -81,7 +81,10 @@ function readPublish(
   const texts = combinations.map(combinationText);
   for (const [index, window] of windows?.entries() ?? [])
     if (!windowNames.includes(window))
-      report(['publish', 'windows', index], notOneOf(windowNames, window));
+      report(
+        ['publish', 'windows', index],
+        notOneOf(windowNames, window, ofKind(window, windowNames)),
+      );
   for (const [index, names] of dimensions?.entries() ?? []) {
     const asked = combinationText(names);
     const hint = sameNames(names, combinations);
@@ -98,6 +101,12 @@ function readPublish(
     overtook,
     leaders,
   };
+}
+
+/** "; did you mean season:spring?" for spring. */
+function ofKind(name: string, windowNames: readonly string[]): string {
+  const meant = windowNames.find((window) => window.endsWith(`:${name}`));
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
 /** "; did you mean [league, season]?" for [season, league]: the order of a combination is that of its views' names. */
