@@ -13,6 +13,10 @@ boards:
   arena:
     columns: [{ name: score, update: best }]
     dimensions: [[], [region, season]]
+  daily:
+    columns: [{ name: points }]
+    timeZone: Europe/Paris
+    windows: [all, { window: day, keep: 10d }, week]
 `;
 const event = (playerId: string, delta: string, region = 'eu') =>
   JSON.stringify({
@@ -22,6 +26,11 @@ const event = (playerId: string, delta: string, region = 'eu') =>
     occurredAt: '2026-01-01T00:00:00Z',
     attributes: { region, season: '1 a' },
   });
+
+const daily = (playerId: string, delta: string, occurredAt: string) =>
+  JSON.stringify({ board: 'daily', playerId, delta, occurredAt });
+/** New year in Paris comes an hour before. */
+const NEW_YEAR = '2026-01-01T23:00:00.000Z';
 
 describe('the commands', () => {
   let instance: TestInstance;
@@ -43,9 +52,15 @@ describe('the commands', () => {
       event('bob', '1200', 'us'),
       event('cyd', '990'),
       event('dan', '5'),
+      daily('ada', '10', '2026-01-01T22:59:59.999Z'),
+      daily('bob', '20', '2026-01-01T23:00:00Z'),
+      daily('cyd', '20', '2026-01-01T23:00:01Z'),
     ];
-    ranklog(['produce', '-'], { input: lines.join('\n') });
-    expect(ranklog(['status', '--wait', '30']).code).toBe(0);
+    // The event clock moves on when the others have been applied.
+    for (const input of [lines.join('\n'), daily('bob', '1', '2026-01-12T00:00:00Z')]) {
+      ranklog(['produce', '-'], { input });
+      expect(ranklog(['status', '--wait', '30']).code).toBe(0);
+    }
   }, 60_000);
   afterAll(() => instance.remove());
 
@@ -60,6 +75,9 @@ describe('the commands', () => {
         {
           rank: 1,
           competitionRank: 1,
+          denseRank: 1,
+          aheadOf: 2,
+          percentile: 66.66,
           playerId: 'ada',
           columns: { score: '1200' },
           reachedAt: '2026-01-01T00:00:00.000Z',
@@ -95,16 +113,22 @@ describe('the commands', () => {
   it.each([
     [['standings', 'arana'], 1, 'did you mean arena?'],
     [
-      ['standings', 'arena', '--view', 'all region=e season=1%20a'],
-      1,
-      'did you mean all region=eu season=1%20a?',
-    ],
-    [
       ['standings', 'arena', '--where', 'region=eu'],
       2,
-      'it is ranked: overall (no --where); region and season',
+      'it is ranked: overall (no dimensions); region and season',
     ],
-    [['standings', 'arena', '--window', 'week'], 2, 'is not a view'],
+    [
+      ['rank', 'arena', 'ada', '--where', 'regoin=eu', '--where', 'season=1'],
+      2,
+      'did you mean region and season?',
+    ],
+    [['standings', 'arena', '--window', 'week'], 2, 'has no window "week"; write all'],
+    [['standings', 'daily', '--window', 'wek'], 2, 'did you mean week?'],
+    [['rank', 'daily', 'ada', '--window', 'week:2026-W54'], 2, 'write all, day, day:current'],
+    [['standings', 'daily', '--view', 'all  x'], 2, 'is not a view; write window( name=value)*'],
+    [['standings', 'daily', '--view', 'all', '--window', 'all'], 2, 'cannot be used with option'],
+    [['standings', 'daily', '--at', '2026-01-01'], 2, 'use a time with a zone'],
+    [['views', 'dayly'], 1, 'did you mean daily?'],
     [['standings', 'arena', '--top', '0'], 2, 'use a whole number from 1'],
     [['rank', 'arena', 'nobody'], 1, ''],
     [['start', '--roles', 'ingest,cook'], 2, '"cook" is no role; there are ingest, reconciliation'],
@@ -122,15 +146,104 @@ describe('the commands', () => {
     expect(json('rank', 'arena', 'bob')).toMatchObject({
       playerId: 'bob',
       places: [
-        { view: 'all', rank: 2, competitionRank: 1 },
-        { view: 'all region=us season=1%20a', rank: 1 },
+        { view: 'all', size: 4, rank: 2, competitionRank: 1, aheadOf: 2, percentile: 50 },
+        { view: 'all region=us season=1%20a', size: 1, rank: 1, aheadOf: 0, percentile: 0 },
       ],
     });
     expect(json('views', 'arena')).toMatchObject([
-      { view: 'all', size: 4 },
+      { view: 'all', size: 4, expiresAt: null },
       { view: 'all region=eu season=1%20a', size: 3 },
       { view: 'all region=us season=1%20a', size: 1 },
     ]);
+  });
+
+  it('standings and rank read the current and the previous window, now or at a time, in the zone of the board', () => {
+    const entries = [
+      { playerId: 'bob', rank: 1, denseRank: 1 },
+      { playerId: 'cyd', rank: 2, denseRank: 1 },
+    ];
+    for (const [window, at] of [
+      ['day', NEW_YEAR],
+      ['day:current', '2026-01-03T00:00:00+02:00'],
+      ['day:previous', '2026-01-03T00:00:00+01:00'],
+      ['day:2026-01-02', NEW_YEAR],
+    ] as const)
+      expect(json('standings', 'daily', '--window', window, '--at', at)).toMatchObject({
+        view: 'day:2026-01-02',
+        entries,
+      });
+    expect(json('rank', 'daily', 'ada', '--window', 'week', '--at', NEW_YEAR)).toMatchObject({
+      places: [{ view: 'week:2026-W01', rank: 3, size: 3 }],
+    });
+    const now = ranklog(['standings', 'daily', '--window', 'week']);
+    expect(now.code).toBe(0);
+    expect(now.err).toMatch(/^ranklog: nobody is ranked in "week:\d{4}-W\d\d"/);
+  });
+
+  it('standings of a view in which nobody has scored is empty, and tells of a name that is near', () => {
+    const args = ['standings', 'arena', '--view', 'all region=e season=1%20a'];
+    const { code, err } = ranklog(args);
+    expect([code, err]).toEqual([
+      0,
+      'ranklog: nobody is ranked in "all region=e season=1%20a"; did you mean all region=eu season=1%20a?\n',
+    ]);
+    expect(json(...args.slice(0, 3), 'all region=e season=1%20a')).toMatchObject({
+      size: 0,
+      entries: [],
+    });
+  });
+
+  it('rank counts dense ranks on demand', () => {
+    const rank = ['rank', 'daily', 'ada', '--view', 'week:2026-W01'];
+    expect(json(...rank)).not.toHaveProperty('places.0.denseRank');
+    expect(json(...rank, '--dense')).toHaveProperty('places.0.denseRank', 2);
+    expect(ranklog([...rank, '--dense']).out).toBe(
+      [
+        'ada on daily',
+        '',
+        'view           rank  competition  dense  ahead of  %  points  reached',
+        'week:2026-W01     3            3      2  0 of 3    0      10  2026-01-01T22:59:59.999Z',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('an expired view is shown nowhere, and a read of it tells when it ended', () => {
+    expect(json('views', 'daily')).toMatchObject([
+      { view: 'all', size: 3, expiresAt: null },
+      { view: 'day:2026-01-02', size: 2, expiresAt: '2026-01-12T23:00:00.000Z' },
+      { view: 'day:2026-01-12', size: 1, expiresAt: '2026-01-22T23:00:00.000Z' },
+      { view: 'week:2026-W01', size: 3, expiresAt: null },
+      { view: 'week:2026-W03', size: 1, expiresAt: null },
+    ]);
+    expect(ranklog(['views', 'daily']).out).toMatch(
+      /^view +players +version +expires\nall +3 +\d+ +never\nday:2026-01-02 +2 +\d+ +2026-01-12T23:00:00.000Z\n/,
+    );
+    const { code, err } = ranklog(['standings', 'daily', '--window', 'day:2026-01-01']);
+    expect([code, err]).toEqual([
+      1,
+      'ranklog: view "day:2026-01-01" of board "daily" has expired: it was kept until 2026-01-11T23:00:00.000Z, ' +
+        "and the board's events have come to 2026-01-12T00:00:00.000Z\n",
+    ]);
+    expect(json('rank', 'daily', 'ada')).toMatchObject({
+      places: [{ view: 'all' }, { view: 'week:2026-W01' }],
+    });
+  });
+
+  it('status tells what each board has counted', () => {
+    const zero = { expired: 0, duplicates: 0 };
+    expect(json('status')).toMatchObject({
+      partitions: [
+        { partition: 0, lag: 0 },
+        { partition: 1, lag: 0 },
+      ],
+      boards: [
+        { board: 'arena', views: 3, maxViews: 10_000, clock: null, ...zero },
+        { board: 'daily', views: 5, maxViews: 10_000, clock: '2026-01-12T00:00:00.000Z', ...zero },
+      ],
+    });
+    const { out } = ranklog(['status']);
+    expect(out).toMatch(/^daily +5 +10000 +2026-01-12T00:00:00.000Z +0 +0$/m);
   });
 
   it('watch shows rank changes from the beginning, of one player', () => {
