@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
+import { parseBoardsFile } from './boards-file.js';
 import { BOARDS_FILE_SCHEMA } from './definition-schema.js';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -35,6 +36,7 @@ describe('the schema of boards files', () => {
       .compile(BOARDS_FILE_SCHEMA);
     const content: unknown = parse(example);
     expect(validate(content)).toBe(true);
+    expect(parseBoardsFile(example, 'example')).toMatchObject([{ board: 'arena' }]);
     const board = (content as { boards: { arena: object } }).boards.arena;
     const { properties } = BOARDS_FILE_SCHEMA.properties.boards.additionalProperties;
     expect(Object.keys(board).sort()).toEqual(Object.keys(properties).sort());
