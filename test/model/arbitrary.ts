@@ -45,6 +45,13 @@ export const valueArbitrary: fc.Arbitrary<number> = fc.oneof(
   { weight: 1, arbitrary: fc.maxSafeInteger() },
 );
 
+/** What the values of a whole log are like: of all kinds, next to all equal, or near the ends of the range. */
+export const valuesArbitrary: fc.Arbitrary<fc.Arbitrary<number>> = fc.constantFrom(
+  valueArbitrary,
+  fc.constantFrom(0, 1),
+  fc.constantFrom(SAFE, -SAFE, SAFE - 1, 1, -1),
+);
+
 /** Few distinct times, in any order; now and then another day, week or month. */
 export const timeArbitrary: fc.Arbitrary<number> = fc.oneof(
   { weight: 10, arbitrary: fc.integer({ min: 0, max: 5 }).map((ms) => BASE_TIME + ms) },

@@ -52,8 +52,7 @@ export function definitionArbitrary(board: string): fc.Arbitrary<BoardDefinition
 }
 
 const dimensionsArbitrary = fc.constantFrom<string[][]>(
-  [[]],
-  [[]],
+  ...Array<string[][]>(5).fill([[]]),
   [[], ['region']],
   [['mode', 'region'], ['region']],
   [[], ['mode'], ['guild', 'region']],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { BoardDefinition, ResolvedEvent } from '#board';
-import { PLAYER_IDS } from './arbitrary.js';
+import { PLAYER_IDS, valuesArbitrary } from './arbitrary.js';
 import { inputArbitrary, type SentEvent } from './inputs.js';
 import { resolvePlainly } from './oracle-resolve.js';
 
@@ -31,11 +31,13 @@ export function logsArbitrary(
   const logs = Array.from({ length: partitions }, (_, partition) => {
     const own = PLAYER_IDS.filter((_id, index) => index % partitions === partition);
     const players = keyed ? own : PLAYER_IDS;
-    return fc
-      .array(draftArbitrary(definitions, players.slice(0, PLAYERS)), {
-        maxLength: records,
-        size: 'max',
-      })
+    return valuesArbitrary
+      .chain((values) =>
+        fc.array(draftArbitrary(definitions, players.slice(0, PLAYERS), values), {
+          maxLength: records,
+          size: 'max',
+        }),
+      )
       .map((drafts) => recordsOf(definitions, drafts));
   });
   return fc.tuple(...logs);
@@ -58,6 +60,7 @@ interface Repeat {
 function draftArbitrary(
   definitions: readonly BoardDefinition[],
   players: readonly string[],
+  values: fc.Arbitrary<number>,
 ): fc.Arbitrary<Draft> {
   const gap = fc.constantFrom(0, 0, 0, 0, 1, 3);
   const events = definitions.map((definition, board) => ({
@@ -66,7 +69,7 @@ function draftArbitrary(
       gap,
       kind: fc.constant('event' as const),
       board: fc.constant(board),
-      sent: inputArbitrary(definition, players),
+      sent: inputArbitrary(definition, players, values),
     }),
   }));
   const repeat = fc.record({

@@ -156,7 +156,7 @@ export class StoreRun {
     if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
     this.#compareAnswer(request, outcome.verdicts);
     expect(outcome.watermark).toBe(kept.watermark);
-    await this.#compareOutbox(shard, partition);
+    await this.#compareUnpublished(shard, partition);
   }
 
   /** Compares the verdicts of a call with those that it has to answer, and takes the new ones in. */
@@ -215,9 +215,11 @@ export class StoreRun {
     for (const [name, version] of versions) this.#versions.set(name, version);
   }
 
-  async #compareOutbox(shard: number, partition: number): Promise<void> {
+  async #compareUnpublished(shard: number, partition: number): Promise<void> {
     const stored = await this.redis.zrange(this.keys.outbox(shard, partition), 0, -1);
     const { outbox, published } = this.#model.partition(shard, partition);
+    const kept = await this.redis.hget(this.keys.published(shard), String(partition));
+    expect(Number(kept)).toBe(published);
     const offsets = stored
       .flatMap((verdicts) => verdicts.split('\x1e'))
       .map((verdict) => Number.parseInt(verdict, 10))
