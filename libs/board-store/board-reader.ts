@@ -32,7 +32,7 @@ export interface Page {
 
 /**
  * Whether dense ranks are counted. A page from the top has them in any case: there they come for nothing.
- * Cost: it walks the different columns in front, 0.4 us for each player, while Redis does nothing else; a long tie is
+ * Cost: it walks the different columns in front, about 1 us for each player, while Redis does nothing else; a long tie is
  * jumped over (see lua/places.lua).
  */
 export interface DenseOption {

@@ -29,7 +29,7 @@ local function behind_tie(ranking, position, score, columns)
   return first
 end
 
--- How many different columns the players before a position have. Cost: 0.4 us a player; a tie of more than 80 players
+-- How many different columns the players before a position have. Cost: about 1 us a player; a tie of more than 80 players
 -- costs as much as 80.
 local function different_columns(ranking, last)
   local count, position, began, score, columns = 0, 0, 0
