@@ -1,5 +1,8 @@
 import type { BoardReader, Standing, Standings } from '#board-store';
 
+/** Who gives pages of a view. */
+export type PageReader = Pick<BoardReader, 'standings'>;
+
 const PAGE = 1_000;
 const MOST_ATTEMPTS = 5;
 
@@ -15,7 +18,7 @@ export interface TopRequest {
  * false when it never stood still, so that a player may be missing or twice, and dense ranks are left out from there on.
  */
 export async function readTop(
-  reader: BoardReader,
+  reader: PageReader,
   request: TopRequest,
 ): Promise<{ standings: Standings; consistent: boolean }> {
   for (let attempt = 1; ; attempt++) {
@@ -24,7 +27,7 @@ export async function readTop(
   }
 }
 
-async function readPages(reader: BoardReader, { board, view, most }: TopRequest) {
+async function readPages(reader: PageReader, { board, view, most }: TopRequest) {
   const first = await reader.standings(board, view, { offset: 0, limit: Math.min(most, PAGE) });
   const entries: Standing[] = [...first.entries];
   let consistent = true;

@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Page, Standing, Standings } from '#board-store';
+import { readTop, type PageReader } from './pages.js';
+
+const SIZE = 2_500;
+
+/** Players in ties of seven, which page ends cut through. Dense ranks come with a page from the top, as from a board. */
+function standing(index: number, dense: boolean): Standing {
+  const tie = Math.floor(index / 7);
+  const behind = SIZE - Math.min(SIZE, 7 * (tie + 1));
+  return {
+    playerId: `p${index}`,
+    rank: index + 1,
+    competitionRank: 7 * tie + 1,
+    ...(dense ? { denseRank: tie + 1 } : {}),
+    aheadOf: behind,
+    percentile: Math.floor((10_000 * behind) / SIZE) / 100,
+    columns: { points: String(-tie) },
+    reachedAt: 0,
+  };
+}
+
+/** A view that gets another version before each page of which `moves` says so; pages count from 0. */
+class FakeReader implements PageReader {
+  reads = 0;
+  #version = 1;
+
+  constructor(
+    private readonly moves: (read: number) => boolean,
+    private readonly size = SIZE,
+  ) {}
+
+  standings(board: string, view: string, { offset, limit }: Page): Promise<Standings> {
+    if (this.moves(this.reads++)) this.#version += 1;
+    const length = Math.max(0, Math.min(limit, this.size - offset));
+    const entries = Array.from({ length }, (_, index) => standing(offset + index, offset === 0));
+    return Promise.resolve({ board, view, version: this.#version, size: this.size, entries });
+  }
+}
+
+const top = (reader: PageReader, most: number) =>
+  readTop(reader, { board: 'arena', view: 'all', most });
+const players = (length: number) => Array.from({ length }, (_, index) => standing(index, true));
+
+describe('the top of a view', () => {
+  it.each([0, 1, 999, 1_000, 1_001, 2_499, 2_500, 2_501, Infinity])(
+    'holds the first %d players in one piece, dense ranks counted along',
+    async (most) => {
+      const { standings, consistent } = await top(new FakeReader(() => false), most);
+      expect(consistent).toBe(true);
+      expect(standings).toMatchObject({ size: SIZE, version: 1 });
+      expect(standings.entries).toEqual(players(Math.min(most, SIZE)));
+    },
+  );
+
+  it('is empty for an empty view', async () => {
+    const { standings, consistent } = await top(new FakeReader(() => false, 0), Infinity);
+    expect([standings.entries, consistent]).toEqual([[], true]);
+  });
+
+  it('is read again when the view moves between two pages', async () => {
+    const reader = new FakeReader((read) => read === 1);
+    const { standings, consistent } = await top(reader, 2_000);
+    expect([consistent, reader.reads]).toEqual([true, 4]);
+    expect(standings.entries).toEqual(players(2_000));
+  });
+
+  it('is given as it came when the view never stands still, without dense ranks behind the first page', async () => {
+    const reader = new FakeReader(() => true);
+    const { standings, consistent } = await top(reader, 2_000);
+    expect([consistent, reader.reads]).toEqual([false, 10]);
+    expect(standings.entries).toEqual(
+      Array.from({ length: 2_000 }, (_, index) => standing(index, index < 1_000)),
+    );
+  });
+});
