@@ -39,28 +39,30 @@ try {
 
 /** @param {(typeof CASES)[number]} one */
 async function measureCase({ views, columns, publish = '{}' }) {
-  const { peer, ranklog, speed } = await race(
-    redis,
-    { players, events: EVENTS_EACH },
-    {
-      peer: counter(redis, views),
-      ranklog: await contender(redis, define(views, columns, publish)),
-    },
-  );
-  const row = { views, columns, publish, ranklog, zincrby: peer, speed };
+  const [ranklog, zincrby, ranked] = await race(redis, { players, events: EVENTS_EACH }, [
+    await contender(redis, define(views, columns, publish)),
+    counter(redis, { views }),
+    counter(redis, { views, ranks: true }),
+  ]);
+  if (ranklog === undefined || zincrby === undefined || ranked === undefined)
+    throw new Error('a contender has no figures');
+  const row = { views, columns, publish, ranklog, zincrby, ranked };
   if (!values.json) print(row);
   return row;
 }
 
 /** @param {Awaited<ReturnType<typeof measureCase>>} row */
-function print({ views, columns, publish, ranklog, zincrby, speed }) {
+function print({ views, columns, publish, ranklog, zincrby, ranked }) {
   const what = `${views} view(s), ${columns} column(s)${publish === '{}' ? '' : `, publish: ${publish}`}`;
   const cpu = (/** @type {typeof ranklog} */ { serverCpu, clientCpu }) =>
     `${serverCpu.toFixed(1)} + ${clientCpu.toFixed(1)}`;
   console.log(
-    `${what.padEnd(62)} ${ranklog.rate.toFixed(0)} events/s, ${speed.toFixed(2)} of ZINCRBY (${zincrby.rate.toFixed(0)}); ` +
-      `CPU in Redis + client ${cpu(ranklog)} us an event (${cpu(zincrby)}); ` +
-      `${(ranklog.bytes / views).toFixed(0)} bytes a player and view, ${(ranklog.bytes / zincrby.bytes).toFixed(2)} of the plain ZSET (${(zincrby.bytes / views).toFixed(0)})`,
+    `${what}\n` +
+      `  ${ranklog.rate.toFixed(0)} events/s: ${zincrby.speed.toFixed(2)} of ZINCRBY (${zincrby.rate.toFixed(0)}), ` +
+      `${ranked.speed.toFixed(2)} of ZREVRANK, ZINCRBY, ZREVRANK (${ranked.rate.toFixed(0)})\n` +
+      `  CPU of Redis + client: ${cpu(ranklog)} us an event (ZINCRBY: ${cpu(zincrby)}; with ranks: ${cpu(ranked)})\n` +
+      `  ${(ranklog.bytes / views).toFixed(0)} bytes a player and view: ` +
+      `${(ranklog.bytes / zincrby.bytes).toFixed(2)} of the plain ZSET (${(zincrby.bytes / views).toFixed(0)})`,
   );
 }
 

@@ -10,36 +10,34 @@ const T0 = Date.parse('2026-01-01T00:00:00Z');
  */
 
 /**
- * Two contenders on the same events, in turn: every player scores once, uncounted; then random ones do, timed in short rounds.
- * Other work on the machine hits both alike, and the median leaves out where it hit one. The keys are gone then.
+ * Contenders on the same events, in turn: every player scores once, uncounted; then random ones do, timed in short rounds.
+ * Other work on the machine hits all alike, and the median leaves out where it hit one. The keys are gone then.
  * @param {import('ioredis').Redis} redis @param {{ players: number, events: number }} size
- * @param {{ peer: Contender, ranklog: Contender }} contenders
- * @returns {Promise<{ peer: Figures, ranklog: Figures, speed: number }>} speed: ranklog's rate by the peer's, the median of the rounds
+ * @param {readonly Contender[]} contenders
+ * @returns {Promise<(Figures & { speed: number })[]>} speed: the rate of the first by this one's, the median of the rounds
  */
-export async function race(redis, { players, events }, { peer, ranklog }) {
+export async function race(redis, { players, events }, contenders) {
   for (let from = 0; from < players; from += BATCH) {
     const scores = batch(from, Math.min(BATCH, players - from), (index) => from + index);
-    await peer.apply(scores);
-    await ranklog.apply(scores);
+    for (const contender of contenders) await contender.apply(scores);
   }
-  /** @type {Record<'peer' | 'ranklog', Round[]>} */
-  const rounds = { peer: [], ranklog: [] };
+  /** @type {Round[][]} */
+  const rounds = contenders.map(() => []);
   for (let from = 0; from < events; from += BATCH * BATCHES_OF_A_ROUND) {
     const batches = Array.from({ length: BATCHES_OF_A_ROUND }, (_, index) =>
       batch(players + from + index * BATCH, BATCH, () => Math.floor(Math.random() * players)),
     );
-    rounds.peer.push(await run(redis, peer, batches));
-    rounds.ranklog.push(await run(redis, ranklog, batches));
+    for (const [index, contender] of contenders.entries())
+      rounds[index]?.push(await run(redis, contender, batches));
   }
-  const ratios = rounds.peer.map(({ ms }, index) => ms / (rounds.ranklog[index]?.ms ?? NaN));
-  return {
-    peer: { ...figures(rounds.peer), bytes: (await takeAway(redis, peer.prefix)) / players },
-    ranklog: {
-      ...figures(rounds.ranklog),
-      bytes: (await takeAway(redis, ranklog.prefix)) / players,
-    },
-    speed: median(ratios),
-  };
+  const results = [];
+  for (const [index, { prefix }] of contenders.entries()) {
+    const own = rounds[index] ?? [];
+    const ratios = own.map(({ ms }, round) => ms / (rounds[0]?.[round]?.ms ?? NaN));
+    const bytes = (await takeAway(redis, prefix)) / players;
+    results.push({ ...figures(own), bytes, speed: median(ratios) });
+  }
+  return results;
 }
 
 /** @typedef {{ ms: number, server: number, client: number }} Round milliseconds, and µs of CPU in Redis and here */
