@@ -1,4 +1,4 @@
-import type { ApplyCall, BoardStore, Verdict } from '#board-store';
+import type { ApplyCall, BoardStore, LiveBoard, Verdict } from '#board-store';
 import type { KafkaRecord } from '#kafka-batch';
 import type { LiveBoards } from './live-boards.js';
 import { readRecord, type ReadRecord } from './read-record.js';
@@ -18,6 +18,14 @@ export class RolledBackError extends Error {
 export interface AppliedRun {
   readonly through: number;
   readonly verdicts: readonly { readonly verdict: Verdict; readonly read: ReadRecord }[];
+}
+
+/**
+ * A run as it was read against these boards. Its calls name them and no others: what is live by then, another partition
+ * may have changed, and then the script has to refuse them.
+ */
+interface ReadRun extends Run<ReadRecord> {
+  readonly boards: ReadonlyMap<string, LiveBoard>;
 }
 
 /** How often a run is read again because its boards changed under it, before the partition is started anew. */
@@ -46,28 +54,32 @@ export class Applier {
     position: { published: number; nextOffset: number },
     onApplied: (run: AppliedRun) => Promise<void>,
   ): Promise<void> {
-    const items = records.map((record) => readRecord(record, this.boards.current));
+    const boards = this.boards.current;
+    const items = records.map((record) => readRecord(record, boards));
     for (const run of splitRuns(items, position))
-      await onApplied(await this.#applyRun(run, position.published));
+      await onApplied(await this.#applyRun({ ...run, boards }, position.published));
   }
 
   /** Brings shards that had nothing to apply up to the others, and notices a loss or a new board. @throws RolledBackError */
   async keepUp(published: number): Promise<void> {
-    for (let shard = 0; shard < this.#watermarks.length; shard++)
-      if ((await this.#call(shard, { through: this.#done, items: [] }, published)) === undefined)
-        await this.boards.refresh();
+    for (let shard = 0; shard < this.#watermarks.length; shard++) {
+      const run = { through: this.#done, items: [], boards: this.boards.current };
+      if ((await this.#call(shard, run, published)) === undefined) await this.boards.refresh();
+    }
   }
 
-  async #applyRun(run: Run<ReadRecord>, published: number): Promise<AppliedRun> {
-    let { items } = run;
+  async #applyRun(first: ReadRun, published: number): Promise<AppliedRun> {
+    const { through } = first;
+    let run = first;
     for (let attempt = 0; attempt < MOST_BOARD_CHANGES; attempt++) {
-      const verdicts = await this.#applyShards({ ...run, items }, published);
+      const verdicts = await this.#applyShards(run, published);
       if (verdicts !== undefined) {
-        this.#done = run.through;
-        return { through: run.through, verdicts: pair(verdicts, items) };
+        this.#done = through;
+        return { through, verdicts: pair(verdicts, run.items) };
       }
       await this.boards.refresh();
-      items = items.map(({ record }) => readRecord(record, this.boards.current));
+      const boards = this.boards.current;
+      run = { through, boards, items: run.items.map(({ record }) => readRecord(record, boards)) };
     }
     throw new Error(
       `the live boards changed ${MOST_BOARD_CHANGES} times while one run was applied`,
@@ -75,10 +87,10 @@ export class Applier {
   }
 
   /** Verdicts of all shards that the run touches; undefined when a generation is no longer live. */
-  async #applyShards(run: Run<ReadRecord>, published: number): Promise<Verdict[] | undefined> {
+  async #applyShards(run: ReadRun, published: number): Promise<Verdict[] | undefined> {
     const verdicts: Verdict[] = [];
     for (const [shard, items] of this.#byShard(run.items)) {
-      const found = await this.#call(shard, { through: run.through, items }, published);
+      const found = await this.#call(shard, { ...run, items }, published);
       if (found === undefined) return undefined;
       verdicts.push(...found);
     }
@@ -87,7 +99,7 @@ export class Applier {
 
   async #call(
     shard: number,
-    run: Run<ReadRecord>,
+    run: ReadRun,
     published: number,
   ): Promise<readonly Verdict[] | undefined> {
     const call: ApplyCall = {
@@ -97,13 +109,18 @@ export class Applier {
       published,
       through: run.through,
       entries: run.items.map(({ entry }) => entry),
-      boards: this.boards.inShard(shard),
+      boards: this.#inShard(shard, run.boards),
     };
     const outcome = await this.store.apply(call);
     if (outcome.status === 'generationChanged') return undefined;
     if (outcome.status === 'rolledBack') throw new RolledBackError(shard, this.partition);
     this.#watermarks[shard] = outcome.watermark;
     return outcome.verdicts;
+  }
+
+  #inShard(shard: number, boards: ReadonlyMap<string, LiveBoard>): ReadonlyMap<string, LiveBoard> {
+    if (this.store.shards === 1) return boards;
+    return new Map([...boards].filter(([board]) => this.store.shardOf(board) === shard));
   }
 
   /** A run's records by the shard that they belong to; records of no board go to the partition's home shard. */

@@ -23,12 +23,6 @@ export class LiveBoards {
     private readonly register: () => Promise<void>,
   ) {}
 
-  /** Those of one shard. */
-  inShard(shard: number): ReadonlyMap<string, LiveBoard> {
-    if (this.store.shards === 1) return this.#boards;
-    return new Map([...this.#boards].filter(([board]) => this.store.shardOf(board) === shard));
-  }
-
   /** All of them, by name. */
   get current(): ReadonlyMap<string, LiveBoard> {
     return this.#boards;
