@@ -20,7 +20,7 @@ const REFUSALS: Readonly<Record<number, ApplyOutcome>> = {
   [-2]: { status: 'rolledBack' },
 };
 
-/** How many expired views one sweep removes from a board: a short script, and the next sweep goes on. */
+/** How many expired views one sweep removes from a board: a short script. Who wants all of them gone sweeps until it answers 0. */
 const MOST_SWEPT = 100;
 
 /** Writes to the boards in Redis. Every method may be repeated: a lost reply does no harm. */

@@ -1,4 +1,4 @@
-import type { BoardStore } from '#board-store';
+import type { BoardStore, LiveBoard } from '#board-store';
 import type { LiveBoards } from './live-boards.js';
 
 /** How often each process looks for views that have expired. */
@@ -16,37 +16,49 @@ interface Log {
  */
 export class Sweeper {
   #timer: NodeJS.Timeout | undefined;
-  #sweep: Promise<void> = Promise.resolve();
+  /** The sweep in hand: while Redis is slow, no others gather behind it. */
+  #sweeping: Promise<void> | undefined;
+  #stopping = false;
 
   constructor(
-    private readonly store: BoardStore,
-    private readonly boards: LiveBoards,
+    private readonly store: Pick<BoardStore, 'sweep'>,
+    private readonly boards: Pick<LiveBoards, 'current'>,
     private readonly log: Log,
     private readonly everyMs = SWEEP_EVERY_MS,
   ) {}
 
   start(): void {
     this.#timer = setInterval(() => {
-      this.#sweep = this.#sweep.then(() => this.sweep());
+      this.#sweeping ??= this.sweep().finally(() => (this.#sweeping = undefined));
     }, this.everyMs).unref();
   }
 
-  /** Ends after the sweep in hand. */
+  /** Ends with the call in hand. */
   async stop(): Promise<void> {
+    this.#stopping = true;
     clearInterval(this.#timer);
-    await this.#sweep;
+    await this.#sweeping;
   }
 
-  /** Looks at each board once; what one call leaves over is left to the next sweep. */
+  /** Removes all that has expired by now, some views at a time. */
   async sweep(): Promise<void> {
     for (const live of this.boards.current.values()) {
+      if (this.#stopping) return;
       try {
-        const removed = await this.store.sweep(live);
+        const removed = await this.#sweepBoard(live);
         if (removed > 0) this.log.info(`board "${live.board}": removed ${removed} expired view(s)`);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         this.log.warn(`expired views of board "${live.board}" stay for now: ${reason}`);
       }
     }
+  }
+
+  /** A log that is read in haste makes views expire faster than one call a turn could remove them. */
+  async #sweepBoard(live: LiveBoard): Promise<number> {
+    let removed = 0;
+    for (let some = 1; some > 0 && !this.#stopping; removed += some)
+      some = await this.store.sweep(live);
+    return removed;
   }
 }
