@@ -156,6 +156,20 @@ describe('intervals', () => {
     expect(windowsAt(leap, EARLIEST_TIME)).toEqual([undefined]);
   });
 
+  // The expression takes 20 ms to look at: each of these events again, and ingest would stand still.
+  it.each([Date.UTC(2020, 0, 1), Date.UTC(2026, 0, 1)])(
+    'cost next to nothing where there is none: from %d on, before the start or the first time after it',
+    (begin) => {
+      const definition = definitionOf('0 0 29 2 *', 'Europe/Paris', {
+        start: Date.UTC(2025, 0, 1),
+      });
+      const before = performance.now();
+      for (let event = 0; event < 2_000; event++)
+        expect(windowsAt(definition, begin + event * MINUTE)).toEqual([undefined]);
+      expect(performance.now() - before).toBeLessThan(4_000);
+    },
+  );
+
   it('have no name before the start, between two starts or of another window', () => {
     const definition = definitionOf('0 18 * * 5', 'UTC', { start: Date.UTC(2026, 10, 20) });
     // prettier-ignore
