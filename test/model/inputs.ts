@@ -2,15 +2,9 @@ import fc from 'fast-check';
 import type { BoardDefinition, ResolvedEvent, ScoreInput } from '#board';
 import { BASE_TIME, timeArbitrary, valueArbitrary, wideTimeArbitrary } from './arbitrary.js';
 import { instanceAt } from './oracle-windows.js';
-import { resolvePlainly } from './oracle-resolve.js';
+import { resolvePlainly, type SentEvent } from './oracle-resolve.js';
 
 /** Random score events for a board: what its definition asks for, and now and then something that it refuses. */
-
-/** A score event as a producer sends it, with the timestamp of its record. */
-export interface SentEvent {
-  readonly input: ScoreInput;
-  readonly timestamp: number;
-}
 
 const HOUR = 3_600_000;
 const REGIONS = ['eu', 'us 1', 'ü=%'];

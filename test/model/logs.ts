@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { BoardDefinition, ResolvedEvent } from '#board';
 import { PLAYER_IDS, valuesArbitrary } from './arbitrary.js';
-import { inputArbitrary, type SentEvent } from './inputs.js';
+import { inputArbitrary } from './inputs.js';
+import type { SentEvent } from './oracle-resolve.js';
 import { resolvePlainly } from './oracle-resolve.js';
 
 /** Random logs: events that their boards take, records that no board does, and offsets of control records between them. */

@@ -1,7 +1,12 @@
 import { windowName, type BoardDefinition, type Column, type ResolvedEvent } from '#board';
-import type { ResolvedView } from '#board';
-import type { SentEvent } from './inputs.js';
+import type { ResolvedView, ScoreInput } from '#board';
 import { instanceAt } from './oracle-windows.js';
+
+/** A score event as a producer sends it, with the timestamp of its record. */
+export interface SentEvent {
+  readonly input: ScoreInput;
+  readonly timestamp: number;
+}
 
 /** What a board makes of a score event: the event in its terms, or every reason why it is refused. */
 export interface PlainResolution {

@@ -67,7 +67,10 @@ export class StoreModel {
       if (verdict?.kind === 'deadLetter')
         verdicts.push({ ...verdict, offset, detail: expect.stringMatching(/./) });
     }
-    if (muted) return [];
+    if (muted) {
+      for (const { board, view } of causes.values()) this.reports.delete(`${board} ${view}`);
+      return [];
+    }
     return [...verdicts, ...[...causes.values()].flatMap((cause) => this.#leaderChange(cause))];
   }
 

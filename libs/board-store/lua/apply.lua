@@ -74,7 +74,9 @@ end
 for _, board in ipairs(boards) do
   for _, view in ipairs(board.moved) do
     store_view(view)
-    if view.reported then write_leader_change(view) end
+    if view.reported then
+      if unmuted then write_leader_change(view) else forget_report(view) end
+    end
   end
   store_board(board, partition)
 end

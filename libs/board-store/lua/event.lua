@@ -11,7 +11,7 @@ local function load_view(view, now, unmuted)
   call('ZCARD', view.ranking)
   view.head = view.text .. '\t' .. view.version .. '\t'
   view.told = unmuted and view.published and board.changes ~= 'n'
-  view.reported = unmuted and view.published and board.leaders > 0
+  view.reported = view.published and board.leaders > 0
   if view.reported then load_report(view) end
 end
 

@@ -1,5 +1,6 @@
 -- Leader changes: the top of a view against what was last reported of it. Reports are kept outside the generations,
--- so that a new build shows as a difference, too. A report is the version, newline, then the top as lines in order:
+-- so that a new build shows as a difference, too. What Redis lost and reads again is not told again: then nobody knows here
+-- what the last report was, and the next one is the first. A report is the version, newline, then the top as lines in order:
 -- competition rank and the value of each column in sort direction, a tab, the player id.
 
 -- Values of the further columns out of a member: the inverse of member_of.
@@ -30,6 +31,10 @@ end
 
 local function load_report(view)
   view.report = call('HGET', view.board.reports, view.text)
+end
+
+local function forget_report(view)
+  call('HDEL', view.board.reports, view.text)
 end
 
 -- Writes a verdict when the top differs from the last report, which it replaces.

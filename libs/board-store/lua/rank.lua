@@ -22,19 +22,23 @@ local function has_columns(ranking, position, score, columns)
   return tonumber(found[2]) == score and sub(found[1], 1, #columns) == columns
 end
 
--- Players with better columns, whatever their reach time. The neighbour in front tells in most cases, else the first with
--- this score, else a bisection.
+-- Players with better columns, whatever their reach time: where the tie begins that the player at a position is in. Asked are
+-- the neighbour in front, the first with this score, then players twice as far in front each time, then a bisection.
 local function better_columns(ranking, position, score, columns)
   if position == 0 then return 0 end
   if columns ~= '' and not has_columns(ranking, position - 1, score, columns) then return position end
-  local first = call('ZCOUNT', ranking, '-inf', format('(%d', score))
-  if columns == '' or has_columns(ranking, first, score, columns) then return first end
-  local last = position - 1
-  while first + 1 < last do
-    local middle = math.floor((first + last) / 2)
-    if has_columns(ranking, middle, score, columns) then last = middle else first = middle end
+  local better = call('ZCOUNT', ranking, '-inf', format('(%d', score))
+  if columns == '' or has_columns(ranking, better, score, columns) then return better end
+  local tied, step = position - 1, 1
+  while better < tied - step and has_columns(ranking, tied - step, score, columns) do
+    tied, step = tied - step, 2 * step
   end
-  return last
+  better = math.max(better, tied - step)
+  while better + 1 < tied do
+    local middle = math.floor((better + tied) / 2)
+    if has_columns(ranking, middle, score, columns) then tied = middle else better = middle end
+  end
+  return tied
 end
 
 -- Position and competition position (both from 0) of a member, whose further columns take so many bytes; nil when it is not there.
