@@ -61,7 +61,7 @@ export async function ranklog(redis, definition) {
  */
 function toEntry(definition, { player, delta, time }, offset) {
   const deltas = Object.fromEntries(
-    definition.columns.map(({ name }, index) => [name, String((delta * (7 * index + 1)) % 1_009)]),
+    definition.columns.map(({ name }, index) => [name, String((delta + index * time) % 1_009)]),
   );
   const attributes = Object.fromEntries(definition.dimensions.flat().map((name) => [name, 'x']));
   const input = { playerId: player, deltas, occurredAt: time, attributes };
