@@ -1,6 +1,5 @@
 import {
   formatDecimal,
-  LATEST_TIME,
   resolveEvent,
   suggestion,
   type BoardDefinition,
@@ -10,6 +9,7 @@ import {
 } from '#board';
 import { KeySpace, shardOf } from '#board-store';
 import { DEAD_LETTER_CODES, decodeScoreEvent, formatTime, type DeadLetterCode } from '#contracts';
+import { expiryText } from './expiry-text.js';
 
 /** What a score event would do, as far as it and the definition decide; JSON as `boards show --event` prints it. */
 export type EventPreview = MovingEvent | DeadEvent;
@@ -104,12 +104,10 @@ function previewedView(
   keys: KeySpace,
   shard: number,
 ): PreviewedView {
-  // No event is later than LATEST_TIME, so no clock ever is.
-  const never = expiresAt === null || expiresAt > LATEST_TIME;
   return {
     view,
     published,
-    expiresAt: never ? null : formatTime(expiresAt),
+    expiresAt: expiryText(expiresAt),
     keys: {
       ranking: keys.ranking(shard, 'GENERATION', view),
       players: keys.players(shard, 'GENERATION', view),

@@ -16,7 +16,7 @@ boards:
   daily:
     columns: [{ name: points }]
     timeZone: Europe/Paris
-    windows: [all, { window: day, keep: 10d }, week]
+    windows: [all, { window: day, keep: 10d }, { window: week, keep: 99999999d }]
 `;
 const event = (playerId: string, delta: string, region = 'eu') =>
   JSON.stringify({

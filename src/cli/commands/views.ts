@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { ViewSummary } from '#board-store';
-import { formatTime } from '#contracts';
 import { EXIT } from '../exit-codes.js';
+import { expiryText } from '../expiry-text.js';
 import { print, table } from '../output.js';
 import { runCommand } from '../run-command.js';
 import { withRedis } from '../session.js';
@@ -25,7 +25,7 @@ export function viewsCommand(): Command {
 }
 
 function toJson({ view, size, version, expiresAt }: ViewSummary) {
-  return { view, size, version, expiresAt: expiresAt === null ? null : formatTime(expiresAt) };
+  return { view, size, version, expiresAt: expiryText(expiresAt) };
 }
 
 function toTable(views: readonly ViewSummary[]): string {
