@@ -48,6 +48,8 @@ export interface TopicOptions {
 
 /** Room for what ranklog adds to a dead letter's headers. */
 const DEAD_LETTER_ROOM = 65_536;
+/** Room for the largest rank change, which tells of 256 views and 100 passed players in each: 10.7 MB. */
+const LARGEST_RANK_CHANGE = 12 * 1_024 * 1_024;
 const DEFAULT_MAX_MESSAGE_BYTES = 1_048_588;
 
 const KEEP_ALL = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' };
@@ -74,7 +76,11 @@ export async function createTopics(
   );
   const maxBytes = await maxMessageBytes(admin, scoreEvents);
   const results: TopicSpec[] = [
-    { topic: names.rankChanges, numPartitions: score.partitions, configs: {} },
+    {
+      topic: names.rankChanges,
+      numPartitions: score.partitions,
+      configs: { 'max.message.bytes': String(LARGEST_RANK_CHANGE) },
+    },
     { topic: names.leaderChanges, numPartitions: score.partitions, configs: {} },
     {
       topic: names.deadLetters,

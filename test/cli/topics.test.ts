@@ -1,8 +1,32 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs from 'kafkajs';
+import { MOST_VIEWS_OF_AN_EVENT } from '#board';
+import { encodeRankChange } from '#contracts';
 import { TestInstance } from '../support/instance.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
+
+/** Bytes of the rank change of a board that asks for all there is, with the longest ids, names, values and views. */
+function largestRankChange(): number {
+  const most = 9_007_199_254_740_991;
+  const playerId = '"'.repeat(128); // JSON doubles them
+  const name = (index: number) => `${index}`.repeat(64);
+  const columns = Object.fromEntries(
+    Array.from({ length: 8 }, (_, index) => [name(index), '-9.007199254740991']),
+  );
+  const place = { rank: most, competitionRank: most, columns };
+  const where = Array.from({ length: 8 }, (_, index) => ` ${name(index)}=${'%FF'.repeat(256)}`);
+  const view = `interval:${name(0)}@2026-11-20T17:00:00.123456Z${where.join('')}`;
+  const overtook = Array(100).fill({ playerId, rankBefore: most, rankAfter: most });
+  const change = { view, version: most, before: place, after: place, overtook };
+  const source = { topic: 't'.repeat(249), partition: most, offset: most };
+  const { value } = encodeRankChange({
+    ...{ board: playerId, generation: playerId, playerId, eventId: playerId, source },
+    occurredAt: '2026-11-20T09:00:00.123Z',
+    changes: Array(MOST_VIEWS_OF_AN_EVENT).fill(change),
+  });
+  return Buffer.byteLength(value);
+}
 
 describe('ranklog topics', () => {
   let instance: TestInstance;
@@ -38,6 +62,8 @@ describe('ranklog topics', () => {
     });
     const dead = await configOf(topics.deadLetters);
     expect(Number(dead['max.message.bytes'])).toBe(Number(score['max.message.bytes']) + 65_536);
+    const changes = await configOf(topics.rankChanges);
+    expect(Number(changes['max.message.bytes'])).toBeGreaterThan(largestRankChange() + 65_536);
     expect(await configOf(topics.definitions)).toMatchObject({ 'cleanup.policy': 'compact' });
     const reports = JSON.parse(await instance.run('topics', '--json')) as {
       partitions: number;
