@@ -28,6 +28,11 @@ local function is_duplicate(entry)
   return false
 end
 
+-- A clock that leaps leaves many behind at once. More than a call can add, so what is left over does not stay for long;
+-- is_duplicate does not heed it.
+local MOST_FORGOTTEN = 5000
+
 local function forget_event_ids(board)
-  call('ZREMRANGEBYSCORE', board.event_ids, '-inf', format('%d', remembered_from(board)))
+  local left = call('ZCOUNT', board.event_ids, '-inf', format('%d', remembered_from(board)))
+  if left > 0 then call('ZREMRANGEBYRANK', board.event_ids, 0, math.min(left, MOST_FORGOTTEN) - 1) end
 end
