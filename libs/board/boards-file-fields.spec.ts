@@ -107,6 +107,7 @@ describe('the other fields of a board', () => {
     ['windows: [{season: a, from: 2026-01-01, to: 2026-01-02}], publish: {windows: [a]}', "publish.windows[0]: a is not one of the board's: season:a; did you mean season:a?"],
     ['windows: [week], publish: {windows: [week, week]}', 'publish.windows: ["week","week"] holds one entry twice'],
     ['dimensions: [[league, country, season]], publish: {dimensions: [[season, league, country]]}', "publish.dimensions[0]: [season, league, country] is not one of the board's: [league, country, season]; did you mean [league, country, season]?"],
+    ['dimensions: [[a, b], [c], [b, a]]', 'dimensions[2]: [b, a] gives the rankings of [a, b] again; leave it out'],
     ['publish: {dimensions: [[region]]}', "publish.dimensions[0]: [region] is not one of the board's: []"],
     ['dimensions: [[], [league, season]], publish: {dimensions: [[league, saison]]}', "publish.dimensions[0]: [league, saison] is not one of the board's: [], [league, season]; did you mean [league, season]?"],
   ])('are refused: %s', (fields, ...problems) => {

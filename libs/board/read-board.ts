@@ -26,6 +26,7 @@ export function readBoard(board: string, text: BoardText, report: Report): Board
   const { ties, late, dimensions, maxViews, maxAhead } = text;
   const timeZone = readTimeZone(text.timeZone, report);
   const windows = readWindows(text.windows, timeZone, report);
+  reportRepeated(dimensions, report);
   return {
     board,
     columns: readColumns(text.columns, report),
@@ -60,6 +61,19 @@ function nearZone(timeZone: string): string {
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
+/** The same names in another order would be the same rankings under other names, of which readers know but one. */
+function reportRepeated(dimensions: BoardDefinition['dimensions'], report: Report): void {
+  const sorted = dimensions.map(sortedText);
+  for (const [index, names] of dimensions.entries()) {
+    const first = dimensions[sorted.indexOf(sortedText(names))] ?? names;
+    if (combinationText(first) !== combinationText(names))
+      report(
+        ['dimensions', index],
+        `${combinationText(names)} gives the rankings of ${combinationText(first)} again; leave it out`,
+      );
+  }
+}
+
 function readDeduplicate(
   text: ms.StringValue | undefined,
   report: Report,
@@ -81,10 +95,7 @@ function readPublish(
   const texts = combinations.map(combinationText);
   for (const [index, window] of windows?.entries() ?? [])
     if (!windowNames.includes(window))
-      report(
-        ['publish', 'windows', index],
-        notOneOf(windowNames, window, ofKind(window, windowNames)),
-      );
+      report(['publish', 'windows', index], notOneOf(windowNames, window));
   for (const [index, names] of dimensions?.entries() ?? []) {
     const asked = combinationText(names);
     const hint = sameNames(names, combinations);
@@ -103,17 +114,14 @@ function readPublish(
   };
 }
 
-/** "; did you mean season:spring?" for spring. */
-function ofKind(name: string, windowNames: readonly string[]): string {
-  const meant = windowNames.find((window) => window.endsWith(`:${name}`));
-  return meant === undefined ? '' : `; did you mean ${meant}?`;
-}
-
 /** "; did you mean [league, season]?" for [season, league]: the order of a combination is that of its views' names. */
 function sameNames(names: readonly string[], combinations: BoardDefinition['dimensions']): string {
-  const sorted = (list: readonly string[]) => combinationText([...list].sort());
-  const meant = combinations.find((combination) => sorted(combination) === sorted(names));
+  const meant = combinations.find((combination) => sortedText(combination) === sortedText(names));
   return meant === undefined ? '' : `; did you mean ${combinationText(meant)}?`;
+}
+
+function sortedText(names: readonly string[]): string {
+  return combinationText([...names].sort());
 }
 
 function combinationText(names: readonly string[]): string {
