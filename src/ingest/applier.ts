@@ -56,7 +56,7 @@ export class Applier {
   ): Promise<void> {
     const boards = this.boards.current;
     const items = records.map((record) => readRecord(record, boards));
-    for (const run of splitRuns(items, position))
+    for (const run of splitRuns(items, { ...position, boards }))
       await onApplied(await this.#applyRun({ ...run, boards }, position.published));
   }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { ResolvedView } from '#board';
-import type { ApplyEntry } from '#board-store';
+import type { BoardDefinition, ResolvedView } from '#board';
+import type { ApplyEntry, EventEntry } from '#board-store';
 import { MOST_ENTRIES, MOST_VIEW_UPDATES, splitRuns } from './split-calls.js';
 
-const event = (offset: number, views: number): { entry: ApplyEntry } => ({
+const event = (offset: number, views: number): { entry: EventEntry } => ({
   entry: {
     kind: 'event',
     offset,
@@ -42,7 +42,7 @@ describe('splitRuns', () => {
         (items, at, tail) => {
           const nextOffset = (items.at(-1)?.entry.offset ?? 0) + 1 + tail;
           const published = Math.floor(at * nextOffset);
-          const runs = splitRuns(items, { published, nextOffset });
+          const runs = splitRuns(items, { published, nextOffset, boards: new Map() });
 
           expect(runs.flatMap((run) => run.items)).toEqual(items);
           expect(runs.at(-1)?.through).toBe(nextOffset - 1);
@@ -61,6 +61,13 @@ describe('splitRuns', () => {
       ),
     );
   });
+
+  it('counts the players whom a board names: tops once a view and run, the passed at every event', () => {
+    const tops = runsOf({ overtook: 0, leaders: 100 }, (offset) => `day:${offset}`);
+    expect(tops).toEqual([333, 67]); // 1 + 100/20 updates each
+    expect(runsOf({ overtook: 0, leaders: 100 }, () => 'all')).toEqual([400]);
+    expect(runsOf({ overtook: 100, leaders: 0 }, () => 'all')).toEqual([333, 67]);
+  });
 });
 
 function updates(items: readonly { entry: ApplyEntry }[]): number {
@@ -68,4 +75,17 @@ function updates(items: readonly { entry: ApplyEntry }[]): number {
     (sum, { entry }) => sum + (entry.kind === 'event' ? entry.event.views.length : 0),
     0,
   );
+}
+
+/** How many of 400 events of one view each go into each run. */
+function runsOf(publish: object, viewOf: (offset: number) => string): number[] {
+  const definition = { publish } as BoardDefinition;
+  const items = Array.from({ length: 400 }, (_, offset) => {
+    const { entry } = event(offset, 0);
+    const views = [{ view: viewOf(offset), expiresAt: null, published: true }];
+    return { entry: { ...entry, event: { ...entry.event, views } } };
+  });
+  const boards = new Map([['arena', { definition }]]);
+  const runs = splitRuns(items, { published: 0, nextOffset: 400, boards });
+  return runs.map((run) => run.items.length);
 }
