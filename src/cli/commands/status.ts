@@ -112,7 +112,7 @@ function boardToJson({ clock, ...board }: BoardOverview) {
 
 function boardsTable(boards: readonly BoardOverview[]): string {
   return table(
-    ['board', 'views', 'most', 'event clock', 'expired', 'duplicates'],
+    ['board', 'views', 'maxViews', 'event clock', 'expired', 'duplicates'],
     boards.map(({ board, views, maxViews, clock, expired, duplicates }) => [
       board,
       views,
