@@ -177,7 +177,7 @@ describe('the commands', () => {
     });
     const now = ranklog(['standings', 'daily', '--window', 'week']);
     expect(now.code).toBe(0);
-    expect(now.err).toMatch(/^ranklog: nobody is ranked in "week:\d{4}-W\d\d"/);
+    expect(now.err).toMatch(/^ranklog: nobody is ranked in "week:\d{4}-W\d\d"\n$/);
   });
 
   it('standings of a view in which nobody has scored is empty, and tells of a name that is near', () => {

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { suggestion } from '#board';
+import { parseView, suggestion, type Column } from '#board';
 import type { BoardReader, Standing, Standings } from '#board-store';
 import { formatTime } from '#contracts';
 import { readTop } from '../../query/pages.js';
@@ -45,13 +45,15 @@ async function showStandings(
   const { standings, consistent } = await readTop(reader, { board, view, most });
   if (!consistent) process.stderr.write('ranklog: the view moved while it was read\n');
   if (standings.size === 0) await tellEmpty(reader, standings);
-  print(toJson(standings), options, () => toTable(standings));
+  print(toJson(standings), options, () => toTable(standings, definition.columns));
   return EXIT.ok;
 }
 
-/** A view may be empty because its name has a slip in it. */
+/** A view may be empty because a value in its name has a slip in it. Another window would be no slip. */
 async function tellEmpty(reader: BoardReader, { board, view }: Standings): Promise<void> {
-  const known = (await reader.views(board)).map((summary) => summary.view);
+  const { window } = parseView(view);
+  const views = (await reader.views(board)).map((summary) => summary.view);
+  const known = views.filter((text) => parseView(text).window === window);
   process.stderr.write(`ranklog: nobody is ranked in "${view}"${suggestion(view, known)}\n`);
 }
 
@@ -72,13 +74,15 @@ export function entryToJson({ reachedAt, ...place }: Standing) {
   return { ...place, reachedAt: formatTime(reachedAt) };
 }
 
-function toTable({ board, view, size, entries }: Standings): string {
-  const columns = Object.keys(entries[0]?.columns ?? {});
-  const head = ['rank', 'player', ...columns, 'reached'];
+function toTable(
+  { board, view, size, entries }: Standings,
+  columns: readonly Pick<Column, 'name'>[],
+): string {
+  const head = ['rank', 'player', ...columns.map(({ name }) => name), 'reached'];
   const rows = entries.map(({ rank, playerId, columns: values, reachedAt }) => [
     rank,
     playerId,
-    ...columns.map((column) => values[column] ?? ''),
+    ...columns.map(({ name }) => values[name] ?? ''),
     formatTime(reachedAt),
   ]);
   const more =
