@@ -85,6 +85,13 @@ describe('a boards file with anything anywhere', () => {
     );
   });
 
+  it('is told of a list that is too long, and of each of its entries', () => {
+    const content = replaced(GOOD, ['boards', 'arena', 'columns'], Array(9).fill(null));
+    expect(problemsOf(content).map(({ field }) => field)).toEqual(
+      expect.arrayContaining(['columns', 'columns[0]', 'columns[8]']),
+    );
+  });
+
   it('is told of what is wrong in one place without false alarms in others', () => {
     const fields = placesOf(GOOD).filter((path) => path[1] === 'arena' && path.length > 2);
     fc.assert(

@@ -36,7 +36,8 @@ export function soundParts(
 
 function withoutPart(field: string, value: unknown, index: string | number | undefined): unknown {
   const entries = (field === 'columns' || field === 'windows') && Array.isArray(value);
-  if (entries && typeof index === 'number') return (value as unknown[]).with(index, undefined);
+  if (entries && typeof index === 'number')
+    return value.map((entry: unknown, at) => (at === index ? undefined : entry));
   if (field === 'columns') return [];
   return DEFAULTS.get(field);
 }
