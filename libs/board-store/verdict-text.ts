@@ -1,4 +1,4 @@
-import { formatDecimal, sortDirection, type Column } from '#board';
+import { decimalColumns, type Column } from '#board';
 import type {
   Leader,
   LeaderChangeVerdict,
@@ -106,11 +106,6 @@ function parsePlacing(text: string, columns: readonly Column[]): Placing {
   return {
     rank: Number(words[0]),
     competitionRank: Number(words[1]),
-    columns: Object.fromEntries(
-      columns.map((column, index) => [
-        column.name,
-        formatDecimal(sortDirection(column, Number(words[index + 2])), column.decimals),
-      ]),
-    ),
+    columns: decimalColumns({ columns }, words.slice(2).map(Number)),
   };
 }

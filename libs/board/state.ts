@@ -37,15 +37,17 @@ export function reachTime(state: PlayerState): number {
   return Math.max(...state.map(({ time }) => time));
 }
 
+/** A column's value in sort direction as the decimal string that people read. */
+export function decimalText(column: Pick<Column, 'order' | 'decimals'>, value: number): string {
+  return formatDecimal(sortDirection(column, value), column.decimals);
+}
+
 /** Column names and decimal strings, as people read them. */
 export function decimalColumns(
   { columns }: Pick<BoardDefinition, 'columns'>,
   values: readonly number[],
 ): Record<string, string> {
   return Object.fromEntries(
-    columns.map((column, index) => [
-      column.name,
-      formatDecimal(sortDirection(column, values[index] ?? 0), column.decimals),
-    ]),
+    columns.map((column, index) => [column.name, decimalText(column, values[index] ?? 0)]),
   );
 }

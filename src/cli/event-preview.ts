@@ -1,9 +1,8 @@
 import {
-  formatDecimal,
+  decimalText,
   resolveEvent,
   suggestion,
   type BoardDefinition,
-  type Column,
   type ResolvedEvent,
   type ResolvedView,
 } from '#board';
@@ -86,17 +85,14 @@ function movingEvent(
     occurredAt: formatTime(occurredAt),
     ...(eventId === undefined ? {} : { eventId }),
     columns: Object.fromEntries(
-      columns.map((column, index) => [column.name, columnText(column, values[index])]),
+      columns.map((column, index) => {
+        const value = values[index] ?? null;
+        return [column.name, value === null ? null : decimalText(column, value)];
+      }),
     ),
     views: views.map((view) => previewedView(view, keys, shard)),
     live: keys.live(shard),
   };
-}
-
-/** Values come in sort direction: small ones are in front. */
-function columnText({ order, decimals }: Column, value: number | null | undefined): string | null {
-  if (value === null || value === undefined) return null;
-  return formatDecimal(order === 'desc' ? 0 - value : value, decimals);
 }
 
 function previewedView(
