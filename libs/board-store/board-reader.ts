@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { readableView, type ReadableView } from '#board';
 import { TIE_SIGNS } from './apply-arguments.js';
-import { BoardStore, readLiveBoards } from './board-store.js';
+import { BoardStore, readLiveBoard, readLiveBoards } from './board-store.js';
 import { ExpiredViewError, UnknownBoardError } from './errors.js';
 import { countViews, existingViews, type ExistingView } from './existing-views.js';
 import type { KeySpace } from './keys.js';
@@ -60,6 +60,11 @@ export class BoardReader {
   async liveBoards(): Promise<LiveBoard[]> {
     const boards = await readLiveBoards(this.redis, this.keys, await this.#shards());
     return [...boards.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
+  }
+
+  /** The live generation of a board. @throws UnknownBoardError */
+  async liveBoard(board: string): Promise<LiveBoard> {
+    return (await this.#locate(board)).live;
   }
 
   /** What each live board has counted, by name. Cost: three requests, and two more a board. */
@@ -145,11 +150,11 @@ export class BoardReader {
   }
 
   async #locate(board: string): Promise<Located> {
-    const shards = await this.#shards();
-    const boards = await readLiveBoards(this.redis, this.keys, shards);
-    const live = boards.get(board);
-    if (live === undefined) throw new UnknownBoardError(board, [...boards.keys()].sort());
-    return { shard: shardOf(board, shards), live };
+    const shard = shardOf(board, await this.#shards());
+    const live = await readLiveBoard(this.redis, this.keys, { shard, board });
+    if (live !== undefined) return { shard, live };
+    const known = (await this.liveBoards()).map((other) => other.board);
+    throw new UnknownBoardError(board, known);
   }
 
   /** What lua/places.lua takes. */

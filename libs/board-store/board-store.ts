@@ -182,6 +182,18 @@ function byOffset(a: Verdict, b: Verdict): number {
   );
 }
 
+/** The live generation of one board, from its pointer and the definition that it points to; undefined when it has none. */
+export async function readLiveBoard(
+  redis: Redis,
+  keys: KeySpace,
+  { shard, board }: { shard: number; board: string },
+): Promise<LiveBoard | undefined> {
+  const generation = await redis.hget(keys.live(shard), board);
+  if (generation === null) return undefined;
+  const text = await redis.hget(keys.definitions(shard), generation);
+  return text === null ? undefined : { board, generation, definition: parseDefinitionText(text) };
+}
+
 /** The live boards of all shards, from the pointers and the definitions that they point to. */
 export async function readLiveBoards(
   redis: Redis,

@@ -2,7 +2,6 @@ import { Command } from 'commander';
 import { ExpiredViewError, type BoardReader, type Standing, type Standings } from '#board-store';
 import { formatTime } from '#contracts';
 import { EXIT } from '../exit-codes.js';
-import { liveBoard } from '../live-board.js';
 import { print, table } from '../output.js';
 import { runCommand } from '../run-command.js';
 import { withRedis } from '../session.js';
@@ -57,16 +56,20 @@ interface Wanted {
 }
 
 async function findPlaces(reader: BoardReader, wanted: Wanted): Promise<Place[]> {
-  const { board, player, options } = wanted;
-  const { definition } = await liveBoard(reader, board);
-  const { view, window, where, at } = options;
+  const { view, window, where, at } = wanted.options;
   const one = [view, window, where, at].some((option) => option !== undefined);
-  const found = one
-    ? [await reader.rank(board, viewOf(definition, options), player, options)]
-    : await rankEverywhere(reader, wanted);
+  const found = one ? [await rankInOne(reader, wanted)] : await rankEverywhere(reader, wanted);
   return found.flatMap(({ view, size, entries }) =>
     entries.map((standing) => ({ view, size, standing })),
   );
+}
+
+async function rankInOne(
+  reader: BoardReader,
+  { board, player, options }: Wanted,
+): Promise<Standings> {
+  const { definition } = await reader.liveBoard(board);
+  return reader.rank(board, viewOf(definition, options), player, options);
 }
 
 /** The player's place in each view that exists. */

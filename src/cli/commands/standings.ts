@@ -4,7 +4,6 @@ import type { BoardReader, Standing, Standings } from '#board-store';
 import { formatTime } from '#contracts';
 import { readTop } from '../../query/pages.js';
 import { EXIT } from '../exit-codes.js';
-import { liveBoard } from '../live-board.js';
 import { print, table } from '../output.js';
 import { runCommand } from '../run-command.js';
 import { withRedis } from '../session.js';
@@ -39,7 +38,7 @@ async function showStandings(
   board: string,
   options: Options,
 ): Promise<number> {
-  const { definition } = await liveBoard(reader, board);
+  const { definition } = await reader.liveBoard(board);
   const view = viewOf(definition, options);
   const most = options.all === true ? Infinity : options.top;
   const { standings, consistent } = await readTop(reader, { board, view, most });
