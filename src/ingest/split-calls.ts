@@ -35,17 +35,25 @@ export function splitRuns<T extends { readonly entry: ApplyEntry }>(
     const { offset } = item.entry;
     const open = runs.at(-1);
     const crosses = open !== undefined && open.through < published && offset >= published;
-    const full = open?.items.length === MOST_ENTRIES || !work.hasRoomFor(item.entry);
+    const share = work.shareOf(item.entry);
+    const full = open?.items.length === MOST_ENTRIES || !work.hasRoomFor(share);
     if (open === undefined || crosses || full) {
       runs.push({ through: offset, items: [item] });
       work = new Work(boards);
+      work.add(work.shareOf(item.entry));
     } else {
       open.items.push(item);
       open.through = offset;
+      work.add(share);
     }
-    work.add(item.entry);
   }
   return extendLast(runs, nextOffset - 1, published);
+}
+
+/** An entry's part of the work of a run; `tops` are views that no entry before it has reported. */
+interface Share {
+  readonly updates: number;
+  readonly tops: readonly string[];
 }
 
 /** What the entries of a run make the apply script do, in view updates. */
@@ -56,30 +64,26 @@ class Work {
 
   constructor(private readonly boards: Boards) {}
 
-  hasRoomFor(entry: ApplyEntry): boolean {
-    return this.#updates + this.#workOf(entry) <= MOST_VIEW_UPDATES;
+  hasRoomFor({ updates }: Share): boolean {
+    return this.#updates + updates <= MOST_VIEW_UPDATES;
   }
 
-  add(entry: ApplyEntry): void {
-    this.#updates += this.#workOf(entry);
-    for (const name of this.#newTops(entry)) this.#reported.add(name);
+  add({ updates, tops }: Share): void {
+    this.#updates += updates;
+    for (const name of tops) this.#reported.add(name);
   }
 
-  #workOf(entry: ApplyEntry): number {
-    if (entry.kind === 'deadLetter') return 0;
+  /** What one more entry would add. */
+  shareOf(entry: ApplyEntry): Share {
+    if (entry.kind === 'deadLetter') return { updates: 0, tops: [] };
     const { views } = entry.event;
     const { overtook, leaders } = this.#publish(entry);
-    const told = overtook === 0 ? 0 : views.filter(({ published }) => published).length;
-    const names = overtook * told + leaders * this.#newTops(entry).length;
-    return views.length + names / NAMES_OF_AN_UPDATE;
-  }
-
-  #newTops(entry: ApplyEntry): string[] {
-    if (entry.kind === 'deadLetter' || this.#publish(entry).leaders === 0) return [];
-    return entry.event.views
-      .filter(({ published }) => published)
-      .map(({ view }) => `${entry.board} ${view}`)
-      .filter((name) => !this.#reported.has(name));
+    if (overtook === 0 && leaders === 0) return { updates: views.length, tops: [] };
+    const told = views.filter(({ published }) => published);
+    const names = leaders === 0 ? [] : told.map(({ view }) => `${entry.board} ${view}`);
+    const tops = names.filter((name) => !this.#reported.has(name));
+    const named = overtook * told.length + leaders * tops.length;
+    return { updates: views.length + named / NAMES_OF_AN_UPDATE, tops };
   }
 
   #publish({ board }: EventEntry): Pick<Publish, 'overtook' | 'leaders'> {
