@@ -2,23 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { boardInputs, columnValues, type EventNumbers } from './column-values.js';
 import { formatDecimal } from './decimal.js';
-import type { BoardDefinition, Column } from './definition.js';
+import type { Column } from './definition.js';
 import { Rejected } from './rejected.js';
+import { arena } from './spec-support/arena.js';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 
-const arena: BoardDefinition = {
-  board: 'arena',
-  columns: [],
-  ties: 'earliest',
-  timeZone: 'UTC',
-  windows: [{ kind: 'all' }],
-  late: 'deadLetter',
-  dimensions: [[]],
-  maxViews: 10_000,
-  maxAheadMs: 0,
-  publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
-};
 const column = (fields: Partial<Column>): Column => ({
   name: 'points',
   update: 'sum',

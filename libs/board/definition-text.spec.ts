@@ -3,21 +3,17 @@ import fc from 'fast-check';
 import { parseBoardsFile } from './boards-file.js';
 import { LATE, ORDERS, RANK_CHANGES, TIES, UPDATES, type BoardDefinition } from './definition.js';
 import { definitionHash, definitionText, parseDefinitionText } from './definition-text.js';
+import { arena } from './spec-support/arena.js';
 
 const football: BoardDefinition = {
+  ...arena,
   board: 'football',
   columns: [
     { name: 'points', update: 'sum', order: 'desc', decimals: 0 },
     { name: 'seconds', update: 'best', order: 'asc', decimals: 3 },
   ],
-  ties: 'earliest',
-  timeZone: 'UTC',
-  windows: [{ kind: 'all' }],
-  late: 'deadLetter',
   dimensions: [[], ['league', 'season']],
-  maxViews: 10_000,
   maxAheadMs: 3_600_000,
-  publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
 };
 
 const everything: BoardDefinition = {

@@ -2,20 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import type { BoardDefinition } from './definition.js';
 import type { EventRejectionCode } from './rejected.js';
 import { resolveEvent, type ScoreInput } from './resolve-event.js';
+import { arena } from './spec-support/arena.js';
 
 const NOW = Date.parse('2026-11-20T09:00:00.000Z');
 
 const single: BoardDefinition = {
-  board: 'arena',
+  ...arena,
   columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 2 }],
-  ties: 'earliest',
-  timeZone: 'UTC',
-  windows: [{ kind: 'all' }],
-  late: 'deadLetter',
   dimensions: [[], ['region']],
-  maxViews: 10_000,
   maxAheadMs: 1_000,
-  publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
 };
 const race: BoardDefinition = {
   ...single,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { BoardDefinition } from './definition.js';
+import { arena } from './spec-support/arena.js';
 import { formatView, MalformedViewError, parseView, viewsOf, type Attributes } from './view.js';
 
 const attributeName = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/);
@@ -66,16 +67,8 @@ describe('the views of an event', () => {
     dimensions: string[][],
     fields: Partial<BoardDefinition> = {},
   ): BoardDefinition => ({
-    board: 'arena',
-    columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],
-    ties: 'earliest',
-    timeZone: 'UTC',
-    windows: [{ kind: 'all' }],
-    late: 'deadLetter',
+    ...arena,
     dimensions,
-    maxViews: 10_000,
-    maxAheadMs: 0,
-    publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
     ...fields,
   });
   const found = (definition: BoardDefinition, attributes: Attributes, time = NOON) => {

@@ -1,13 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BoardDefinition } from './definition.js';
+import { arena } from './spec-support/arena.js';
 import { MalformedViewError } from './view.js';
 import { NoInstanceError, NoSuchViewError, readableView, viewToRead } from './window-of-read.js';
 
 const DAY_MS = 86_400_000;
 const board: BoardDefinition = {
-  board: 'arena',
-  columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],
-  ties: 'earliest',
+  ...arena,
   timeZone: 'Europe/Paris',
   windows: [
     { kind: 'all' },
@@ -28,11 +27,7 @@ const board: BoardDefinition = {
       start: Date.parse('2026-11-01T00:00Z'),
     },
   ],
-  late: 'deadLetter',
   dimensions: [[], ['league', 'season']],
-  maxViews: 10_000,
-  maxAheadMs: 0,
-  publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
 };
 
 /** 01:30 on Monday 2027-01-04 in Paris, still Sunday in UTC. */

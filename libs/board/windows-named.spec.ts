@@ -3,24 +3,14 @@ import fc from 'fast-check';
 import { IANAZone } from 'luxon';
 import type { BoardDefinition, Window } from './definition.js';
 import { EARLIEST_TIME, LATEST_TIME } from './sort-key.js';
+import { arena } from './spec-support/arena.js';
 import { parseWindow, windowsAt } from './windows.js';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 function board(windows: readonly Window[], timeZone = 'UTC'): BoardDefinition {
-  return {
-    board: 'arena',
-    columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],
-    ties: 'earliest',
-    timeZone,
-    windows,
-    late: 'deadLetter',
-    dimensions: [[]],
-    maxViews: 10_000,
-    maxAheadMs: 0,
-    publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
-  };
+  return { ...arena, windows, timeZone };
 }
 
 const anyTime = fc.oneof(

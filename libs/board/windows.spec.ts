@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { DateTime, IANAZone } from 'luxon';
 import type { BoardDefinition, CalendarWindow, Window } from './definition.js';
 import { EARLIEST_TIME, LATEST_TIME } from './sort-key.js';
+import { arena } from './spec-support/arena.js';
 import { parseWindow, windowsAt, type WindowInstance } from './windows.js';
 
 const DAY = 86_400_000;
@@ -17,18 +18,7 @@ const ZONES = [
 ] as const;
 
 function board(windows: readonly Window[], timeZone: string): BoardDefinition {
-  return {
-    board: 'arena',
-    columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],
-    ties: 'earliest',
-    timeZone,
-    windows,
-    late: 'deadLetter',
-    dimensions: [[]],
-    maxViews: 10_000,
-    maxAheadMs: 0,
-    publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
-  };
+  return { ...arena, windows, timeZone };
 }
 
 const CALENDAR: readonly CalendarWindow[] = ['day', 'week', 'month', 'year'];

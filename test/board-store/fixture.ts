@@ -9,21 +9,11 @@ import {
   type Verdict,
 } from '#board-store';
 import type { Redis } from 'ioredis';
+import { arena } from '../../libs/board/spec-support/arena.js';
 
 export const T0 = Date.parse('2026-11-20T09:00:00.000Z');
 
-export const arena: BoardDefinition = {
-  board: 'arena',
-  columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],
-  ties: 'earliest',
-  timeZone: 'UTC',
-  windows: [{ kind: 'all' }],
-  late: 'deadLetter',
-  dimensions: [[]],
-  maxViews: 10_000,
-  maxAheadMs: 0,
-  publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
-};
+export { arena };
 
 /** Views that never expire and are published. */
 export function lasting(...views: string[]): ResolvedView[] {

@@ -1,0 +1,15 @@
+import type { BoardDefinition } from '../definition.js';
+
+/** The plainest board, for specs to vary: one sum of points, all other fields at their defaults, and no event may come early. */
+export const arena: BoardDefinition = {
+  board: 'arena',
+  columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],
+  ties: 'earliest',
+  timeZone: 'UTC',
+  windows: [{ kind: 'all' }],
+  late: 'deadLetter',
+  dimensions: [[]],
+  maxViews: 10_000,
+  maxAheadMs: 0,
+  publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
+};
