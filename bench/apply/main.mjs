@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { parseBoardsFile } from '#board';
+import { wholeNumber } from '../options.mjs';
 import { counter, ranklog as contender } from './contenders.mjs';
 import { race } from './measure.mjs';
 
@@ -14,9 +15,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 });
-const players = Number(values.players);
-if (!Number.isInteger(players) || players < 1_000 || players > 1_000_000)
-  throw new Error(`--players ${values.players}: use a whole number from 1000 to 1000000`);
+const players = wholeNumber('players', values.players, { least: 1_000, most: 1_000_000 });
 
 /** @type {{ views: number, columns: number, publish?: string }[]} */
 const CASES = [

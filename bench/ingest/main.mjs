@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import { topicNames } from '#contracts';
+import { wholeNumber } from '../options.mjs';
 import { runCounter, runRanked } from './peers.mjs';
 import { runRanklog } from './ranklog.mjs';
 
@@ -20,9 +21,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 });
-const events = Number(values.events);
-if (!Number.isInteger(events) || events < 1_000 || events > 5_000_000)
-  throw new Error(`--events ${values.events}: use a whole number from 1000 to 5000000`);
+const events = wholeNumber('events', values.events, { least: 1_000, most: 5_000_000 });
 
 const name = `bench-${randomUUID().slice(0, 8)}`;
 const topics = topicNames(name);
