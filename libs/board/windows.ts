@@ -35,7 +35,7 @@ const MOST_REMEMBERED = 4_096;
 
 /**
  * The instance of each of the board's windows that holds a time; undefined where a window has none then.
- * Cost: a binary search a window; the first time in an instance, a look into the calendar (23 us) or the cron expression (1 ms, a sparse one 20 ms).
+ * Cost: a binary search a window; the first time in an instance, a look into the calendar or, slower by far, the cron expression.
  */
 export function windowsAt(
   definition: BoardDefinition,
