@@ -29,6 +29,12 @@ describe('sendChunks', () => {
     );
   });
 
+  it('cuts sooner for a topic that takes less', () => {
+    const messages = Array.from({ length: 6 }, () => ({ value: Buffer.alloc(400) }));
+    const chunks = sendChunks(messages, 1_000);
+    expect(chunks.map((chunk) => chunk.length)).toEqual([2, 2, 2]);
+  });
+
   it('cuts at 2,000 messages', () => {
     const chunks = sendChunks(Array.from({ length: 4_500 }, () => ({ value: 'x' })));
     expect(chunks.map((chunk) => chunk.length)).toEqual([2_000, 2_000, 500]);

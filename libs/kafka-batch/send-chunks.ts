@@ -12,14 +12,15 @@ const MOST_BYTES = 512 * 1_024;
 /** What Kafka adds to a message at most: lengths, timestamp, offset. */
 const MESSAGE_OVERHEAD = 32;
 
-/** Messages in order, cut into chunks that one send can take. */
-export function sendChunks(messages: readonly Message[]): Message[][] {
+/** Messages in order, cut into chunks that one send can take; `mostBytes` is less for a topic that takes less. */
+export function sendChunks(messages: readonly Message[], mostBytes = MOST_BYTES): Message[][] {
+  const most = Math.min(mostBytes, MOST_BYTES);
   const chunks: Message[][] = [];
   let bytes = 0;
   for (const message of messages) {
     const size = messageBytes(message);
     const open = chunks.at(-1);
-    if (open === undefined || open.length === MOST_MESSAGES || bytes + size > MOST_BYTES) {
+    if (open === undefined || open.length === MOST_MESSAGES || bytes + size > most) {
       chunks.push([message]);
       bytes = size;
     } else {

@@ -15,6 +15,8 @@ export interface PartitionMessages {
   readonly topic: string;
   readonly partition: number;
   readonly messages: readonly Message[];
+  /** What one batch of the topic may hold, where that is less than a send has by default. */
+  readonly mostBytes?: number;
 }
 
 /** The position that a consumer group gets in the same transaction. */
@@ -120,9 +122,12 @@ async function sendAll(
   transaction: Transaction,
   records: readonly PartitionMessages[],
 ): Promise<void> {
-  const chunked = records.map(({ topic, partition, messages }) => ({
+  const chunked = records.map(({ topic, partition, messages, mostBytes }) => ({
     topic,
-    chunks: sendChunks(messages.map((message) => ({ ...message, partition }))),
+    chunks: sendChunks(
+      messages.map((message) => ({ ...message, partition })),
+      mostBytes,
+    ),
   }));
   const rounds = Math.max(0, ...chunked.map(({ chunks }) => chunks.length));
   for (let round = 0; round < rounds; round++) {
