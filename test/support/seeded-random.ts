@@ -1,14 +1,18 @@
 import { randomInt } from 'node:crypto';
 
-/** Random numbers from 0 to 1 (mulberry32); the seed is RANKLOG_TEST_SEED, or a new one to be printed. */
+/** Random numbers from 0 to 1; the seed is RANKLOG_TEST_SEED, or a new one to be printed. */
 export function seededRandom(): { random: () => number; seed: number } {
   const seed = Number(process.env['RANKLOG_TEST_SEED'] ?? randomInt(2 ** 31));
+  return { random: randomFrom(seed), seed };
+}
+
+/** Random numbers from 0 to 1 (mulberry32), the same ones for the same seed. */
+export function randomFrom(seed: number): () => number {
   let state = seed;
-  const random = () => {
+  return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-  return { random, seed };
 }

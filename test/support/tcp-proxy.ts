@@ -1,23 +1,62 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { ByteFlow } from './byte-flow.js';
 
-/** A TCP proxy on a free port of the loopback, whose connections can be cut and refused. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** One connection through a proxy: the sockets of both ends, and what flows between them. */
+export class Link {
+  readonly requests: ByteFlow;
+  readonly replies: ByteFlow;
+
+  constructor(
+    readonly client: Socket,
+    readonly server: Socket,
+    terms: ConstructorParameters<typeof ByteFlow>[2],
+  ) {
+    this.requests = new ByteFlow(client, server, terms);
+    this.replies = new ByteFlow(server, client, terms);
+  }
+
+  destroy(): void {
+    this.client.destroy();
+    this.server.destroy();
+  }
+
+  /** The client loses the connection; the server still gets all that was sent. */
+  hangUp(): void {
+    this.client.destroy();
+    this.server.end();
+  }
+}
+
+/** What becomes of the bytes that arrive. */
+export interface LinkHandler {
+  request(bytes: Buffer): void;
+  reply(bytes: Buffer): void;
+}
+
+/** A TCP proxy on a free port of the loopback, whose connections can be cut, refused, delayed, and held half-open. */
 export class TcpProxy {
-  readonly #sockets = new Set<Socket>();
+  readonly #links = new Set<Link>();
+  readonly #terms = { delayMs: 0, frozen: false };
   #refusing = false;
+  #dropping = false;
 
-  private constructor(
+  protected constructor(
     private readonly server: Server,
-    private readonly target: { host: string; port: number },
+    protected target: Address,
   ) {
     server.on('connection', (socket) => {
       this.#join(socket);
     });
   }
 
-  static async to(target: { host: string; port: number }): Promise<TcpProxy> {
-    const server = createServer();
-    const proxy = new TcpProxy(server, target);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  static async to(target: Address): Promise<TcpProxy> {
+    const proxy = new TcpProxy(createServer(), target);
+    await proxy.listen();
     return proxy;
   }
 
@@ -25,14 +64,55 @@ export class TcpProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
+  /** Connections that are open now. */
+  get connections(): number {
+    return this.#links.size;
+  }
+
   /** Ends all connections, and new ones at once, until `restore`. */
   cut(): void {
     this.#refusing = true;
-    for (const socket of this.#sockets) socket.destroy();
+    this.breakAll();
   }
 
+  /** Ends all connections; new ones are welcome. */
+  breakAll(): void {
+    for (const link of this.#links) link.destroy();
+  }
+
+  /** Undoes `cut` and `dropReplies`. */
   restore(): void {
     this.#refusing = false;
+    this.#dropping = false;
+  }
+
+  /** From now on bytes arrive so much later, in each direction; 0 ends it. */
+  delay(ms: number): void {
+    this.#terms.delayMs = ms;
+  }
+
+  /** Half-open: connections stay, also new ones, but nothing that is sent arrives, until `thaw`. */
+  freeze(): void {
+    this.#terms.frozen = true;
+  }
+
+  /** Delivers what was held back since `freeze`, the end of connections, too. */
+  thaw(): void {
+    this.#terms.frozen = false;
+    for (const { requests, replies } of this.#links) {
+      requests.deliver();
+      replies.deliver();
+    }
+  }
+
+  /** Until `restore`: what a server is told, it does, but with its next reply the connection is lost in place of it. */
+  dropReplies(): void {
+    this.#dropping = true;
+  }
+
+  /** Later connections go to another server, as after a failover. */
+  retarget(target: Address): void {
+    this.target = target;
   }
 
   async close(): Promise<void> {
@@ -40,23 +120,53 @@ export class TcpProxy {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  #join(socket: Socket): void {
+  protected async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+  }
+
+  /** Passes bytes on as they are. */
+  protected handlerOf({ requests, replies }: Link): LinkHandler {
+    return {
+      request: (bytes) => {
+        requests.put(bytes);
+      },
+      reply: (bytes) => {
+        replies.put(bytes);
+      },
+    };
+  }
+
+  #join(client: Socket): void {
     if (this.#refusing) {
-      socket.destroy();
+      client.destroy();
       return;
     }
-    const upstream = connect(this.target);
-    for (const [one, other] of [
-      [socket, upstream],
-      [upstream, socket],
+    const link = new Link(client, connect({ ...this.target, noDelay: true }), this.#terms);
+    client.setNoDelay(true);
+    this.#links.add(link);
+    this.#watch(link);
+    const handler = this.handlerOf(link);
+    client.on('data', (bytes) => {
+      handler.request(bytes);
+    });
+    link.server.on('data', (bytes) => {
+      if (this.#dropping) link.hangUp();
+      else handler.reply(bytes);
+    });
+  }
+
+  /** An error needs no more than the close that follows it. */
+  #watch(link: Link): void {
+    const { client, server, requests, replies } = link;
+    for (const [socket, flow] of [
+      [client, requests],
+      [server, replies],
     ] as const) {
-      this.#sockets.add(one);
-      one.on('error', () => other.destroy());
-      one.on('close', () => {
-        this.#sockets.delete(one);
-        other.destroy();
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        flow.end();
+        if (client.destroyed && server.destroyed) this.#links.delete(link);
       });
-      one.pipe(other);
     }
   }
 }

@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import kafkajs, { type Kafka, type Producer } from 'kafkajs';
+import { TransactionalPublisher } from '#kafka-batch';
+import { TestTopic } from '../kafka-batch/topic.js';
+import { until } from './instance.js';
+import { KAFKA_ERROR } from './kafka-error-answers.js';
+import { FrameReader, int32, KAFKA_API, type KafkaRequest } from './kafka-frames.js';
+import { KafkaProxy, type KafkaAction } from './kafka-proxy.js';
+import { readCommitted } from './results.js';
+
+describe('a reader of frames', () => {
+  const frames = ['', 'a', 'bcd', 'x'.repeat(1_000)].map((body) =>
+    Buffer.concat([int32(body.length), Buffer.from(body)]),
+  );
+
+  it.each([1, 2, 3, 5, 100, 10_000])('finds them in chunks of %d bytes', (size) => {
+    const bytes = Buffer.concat(frames);
+    const reader = new FrameReader();
+    const found: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += size)
+      found.push(...reader.push(bytes.subarray(at, at + size)));
+    expect(found).toEqual(frames);
+  });
+});
+
+describe('a Kafka proxy', () => {
+  let topic: TestTopic;
+  let proxy: KafkaProxy;
+  let kafka: Kafka;
+  let producer: Producer;
+  beforeEach(async () => {
+    topic = await TestTopic.create(2);
+    proxy = await KafkaProxy.toBroker();
+    kafka = new kafkajs.Kafka({
+      brokers: [proxy.broker],
+      logLevel: kafkajs.logLevel.NOTHING,
+      requestTimeout: 1_000,
+      retry: { retries: 0 },
+    });
+    producer = kafka.producer({ allowAutoTopicCreation: false });
+    await producer.connect();
+  });
+  afterEach(async () => {
+    await producer.disconnect();
+    await proxy.close();
+    await topic.remove();
+  });
+
+  const send = (value: string, partition = 0) =>
+    producer.send({ topic: topic.name, messages: [{ value, partition }] });
+  const values = async () =>
+    (await readCommitted(topic.kafka, topic.name)).map(({ value }) => value?.toString()).sort();
+
+  it('keeps clients on it: whoever can reach nothing else still writes and reads', async () => {
+    await send('a');
+    expect(await readCommitted(kafka, topic.name)).toHaveLength(1);
+    const before = proxy.connections;
+    expect(before).toBeGreaterThan(0);
+    proxy.cut();
+    await expect(send('b')).rejects.toThrow();
+    proxy.restore();
+    expect(await values()).toEqual(['a']);
+  }, 30_000);
+
+  it.each<[string, KafkaAction, readonly string[]]>([
+    ['executes a request and loses the answer', 'swallowReply', ['a', 'b']],
+    ['executes a request and never answers', 'hangAfter', ['a', 'b']],
+    ['loses the connection before a request', 'cutBefore', ['b']],
+    ['never passes a request on', 'hangBefore', ['b']],
+    [
+      'executes a request and says that it failed',
+      { error: KAFKA_ERROR.requestTimedOut, executed: true },
+      ['a', 'b'],
+    ],
+    ['says that a request failed', { error: KAFKA_ERROR.requestTimedOut, executed: false }, ['b']],
+  ])(
+    '%s',
+    async (_name, action, written) => {
+      const fault = proxy.onRequest(KAFKA_API.produce, action);
+      await expect(send('a')).rejects.toThrow();
+      expect(fault.isDone).toBe(true);
+      proxy.breakAll(); // kafkajs stays with a connection that does not answer
+      await until(
+        () =>
+          send('b').then(
+            () => true,
+            () => false,
+          ),
+        'another request is answered',
+        10,
+      );
+      expect(await values()).toEqual(written);
+    },
+    30_000,
+  );
+
+  it('delays the requests that are asked for, and no others', async () => {
+    const ofPartition = (partition: number) => (request: KafkaRequest) =>
+      request.body.includes(Buffer.concat([Buffer.from(topic.name), int32(1), int32(partition)]));
+    const fault = proxy.onRequest(
+      KAFKA_API.produce,
+      { delayMs: 300 },
+      { times: Infinity, when: ofPartition(1) },
+    );
+    const timed = async (partition: number) => {
+      const started = performance.now();
+      await send('a', partition);
+      return performance.now() - started;
+    };
+    await send('a');
+    expect(await timed(1)).toBeGreaterThan(290);
+    expect(await timed(0)).toBeLessThan(250);
+    expect(fault.hits).toBe(1);
+    proxy.clearFaults();
+    expect(await timed(1)).toBeLessThan(250);
+  }, 30_000);
+
+  it.each([
+    ['initProducerId', KAFKA_API.initProducerId],
+    ['addPartitionsToTxn', KAFKA_API.addPartitionsToTxn],
+    ['addOffsetsToTxn', KAFKA_API.addOffsetsToTxn],
+    ['txnOffsetCommit', KAFKA_API.txnOffsetCommit],
+    ['endTxn', KAFKA_API.endTxn],
+  ])(
+    'answers %s with an error that kafkajs understands',
+    async (_name, apiKey) => {
+      const fault = proxy.onRequest(apiKey, {
+        error: KAFKA_ERROR.invalidTxnState,
+        executed: false,
+      });
+      const publish = async () => {
+        const publisher = await TransactionalPublisher.open({ kafka, transactionalId: topic.name });
+        await publisher
+          .publish({
+            records: [{ topic: topic.name, partition: 0, messages: [{ value: 'a' }] }],
+            offset: { groupId: topic.name, topic: topic.name, partition: 0, offset: 1 },
+          })
+          .finally(() => publisher.close());
+      };
+      await expect(publish()).rejects.toThrow(/invalid state|has taken over/);
+      expect(fault.hits).toBe(1);
+      await publish();
+      await until(async () => (await values()).length > 0, 'the commit is visible', 10);
+      expect(await values()).toEqual(['a']);
+    },
+    30_000,
+  );
+});
