@@ -1,8 +1,9 @@
+export type { ConsumerHealth, PartitionHealth } from './batch-consumer.js';
 export * from './errors.js';
 export { OnPartitionAssigned, OnPartitionReleased, OnRecordBatch } from './handlers.js';
 export { KafkaBatchServer, type KafkaBatchServerOptions } from './kafka-batch-server.js';
 export { kafkaLogCreator } from './kafka-logger.js';
-export { lastCommittedRecord } from './last-committed-record.js';
+export { lastCommittedRecord, recordAt } from './last-committed-record.js';
 export type { PartitionState } from './partition-worker.js';
 export * from './positions.js';
 export * from './transactional-publisher.js';

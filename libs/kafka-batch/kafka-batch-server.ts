@@ -1,85 +1,45 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
-import type {
-  Admin,
-  Consumer,
-  ConsumerConfig,
-  ConsumerGroupJoinEvent,
-  EachBatchPayload,
-  Kafka,
-} from 'kafkajs';
 import { lastValueFrom, isObservable } from 'rxjs';
-import { BatchHandlerError, KafkaUnreachableError, toError } from './errors.js';
-import { GroupMembership } from './group-membership.js';
+import {
+  BatchConsumer,
+  type BatchConsumerOptions,
+  type ConsumerHealth,
+  type PartitionHealth,
+} from './batch-consumer.js';
+import { BatchHandlerError, toError } from './errors.js';
 import { HANDLERS, type HandlerName, type HandlerOutcome } from './handlers.js';
-import { PartitionWorker, type PartitionState } from './partition-worker.js';
-import { logRange } from './positions.js';
-import type { KafkaBatchLogger, PartitionAssignment, RecordBatch } from './types.js';
-import type { QueueLimits } from './batch-queue.js';
+import type { PartitionAssignment, RecordBatch } from './types.js';
 
-export interface KafkaBatchServerOptions {
-  readonly kafka: Kafka;
-  readonly groupId: string;
-  readonly topic: string;
-  readonly logger: KafkaBatchLogger;
-  /** Called when the consumer can't go on: the process should end with an error. */
-  readonly onFatal: (error: Error) => void;
-  readonly consumer?: Partial<Omit<ConsumerConfig, 'groupId'>>;
-  readonly queue?: QueueLimits;
-  readonly backoff?: { firstMs: number; mostMs: number };
-  readonly connectTimeoutMs?: number;
-}
+export type KafkaBatchServerOptions = Omit<BatchConsumerOptions, 'handlers'>;
 
-/** Low latency on a small machine; a paused consumer wakes up within maxWaitTimeInMs. */
-const CONSUMER_DEFAULTS = {
-  sessionTimeout: 10_000,
-  rebalanceTimeout: 30_000,
-  heartbeatInterval: 1_000,
-  maxWaitTimeInMs: 200,
-  maxBytesPerPartition: 1_048_576,
-  metadataMaxAge: 60_000,
-} as const;
-const QUEUE_DEFAULTS: QueueLimits = { high: 5_000, low: 2_000, bytes: 16 * 1_024 * 1_024 };
-const BACKOFF_DEFAULTS = { firstMs: 100, mostMs: 5_000 };
-const CONNECT_TIMEOUT_MS = 30_000;
-const CONNECT_PAUSE_MS = 500;
-
-/** Restarts of the consumer with nothing read in between, before it counts as unable to go on. */
-const MOST_IDLE_CRASHES = 5;
-
-/**
- * A Nest transport strategy that hands whole batches of one topic to a controller (see handlers.ts).
- *
- * kafkajs never sees an exception of ours, and never waits for a handler: fetched batches go to a bounded queue for
- * each partition, so a slow partition neither delays another nor costs the membership in the group. Offsets are never
- * committed here: the application does that with its results.
- */
+/** A Nest transport strategy that hands whole batches of one topic to a controller (see handlers.ts, BatchConsumer). */
 export class KafkaBatchServer extends Server implements CustomTransportStrategy {
-  readonly #consumer: Consumer;
-  readonly #admin: Admin;
-  readonly #membership: GroupMembership;
-  readonly #workers = new Map<number, PartitionWorker>();
-  /** The end of each partition's latest worker of earlier assignments; it waits for those before it. */
-  readonly #ending = new Map<number, Promise<void>>();
-  #closing = false;
-  #idleCrashes = 0;
+  readonly #consumer: BatchConsumer;
 
-  constructor(private readonly options: KafkaBatchServerOptions) {
+  constructor(options: KafkaBatchServerOptions) {
     super();
-    const { kafka, groupId, topic, consumer = {} } = options;
-    this.#consumer = kafka.consumer({
-      ...CONSUMER_DEFAULTS,
-      ...consumer,
-      groupId,
-      allowAutoTopicCreation: false,
+    this.#consumer = new BatchConsumer({
+      ...options,
+      handlers: {
+        assigned: async (assignment) =>
+          (await this.#call('OnPartitionAssigned', assignment)) as number,
+        batch: async (batch) => {
+          await this.#call('OnRecordBatch', batch);
+        },
+        released: async (assignment) => {
+          await this.#call('OnPartitionReleased', assignment);
+        },
+      },
     });
-    this.#admin = kafka.admin();
-    this.#membership = new GroupMembership(this.#consumer, topic);
   }
 
   /** State of each partition that this process was last assigned. */
-  partitions(): Map<number, { state: PartitionState; error: Error | undefined }> {
-    return new Map([...this.#workers].map(([partition, worker]) => [partition, worker.status]));
+  partitions(): ReadonlyMap<number, PartitionHealth> {
+    return this.health().partitions;
+  }
+
+  health(): ConsumerHealth {
+    return this.#consumer.health();
   }
 
   override addHandler(
@@ -95,23 +55,14 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
 
   /** Called by Nest. Joins the group; every error goes to the callback, and no connection is left open then. */
   listen(callback: (error?: unknown) => void): void {
-    this.#listen().then(
-      () => {
-        callback();
-      },
-      async (error: unknown) => {
-        await this.#disconnect().catch(() => undefined); // the first error is the one to tell
-        callback(error);
-      },
-    );
+    this.#listen().then(() => {
+      callback();
+    }, callback);
   }
 
   /** Called by Nest at shutdown: finishes the batches in hand, releases the partitions, leaves the group. */
   async close(): Promise<void> {
-    this.#closing = true;
-    await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
-    await Promise.all(this.#ending.values());
-    await this.#disconnect();
+    await this.#consumer.close();
   }
 
   on(): never {
@@ -120,109 +71,13 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
 
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the signature is Nest's
   unwrap<T>(): T {
-    return this.#consumer as T;
+    return this.#consumer.client as T;
   }
 
   async #listen(): Promise<void> {
     for (const name of HANDLERS)
       if (!this.messageHandlers.has(name)) throw new BatchHandlerError(name, 'missing');
-    await this.#connect();
-    await this.#consumer.subscribe({ topics: [this.options.topic], fromBeginning: true });
-    this.#consumer.on(this.#consumer.events.GROUP_JOIN, (event) => {
-      this.#joined(event);
-    });
-    this.#consumer.on(this.#consumer.events.CRASH, ({ payload }) => {
-      this.#crashed(payload.error, payload.restart);
-    });
-    await this.#consumer.run({
-      autoCommit: false,
-      eachBatchAutoResolve: false,
-      eachBatch: (payload) => {
-        this.#fetched(payload);
-        return Promise.resolve();
-      },
-    });
-  }
-
-  async #disconnect(): Promise<void> {
-    await this.#consumer.disconnect();
-    await this.#admin.disconnect();
-  }
-
-  async #connect(): Promise<void> {
-    const timeoutMs = this.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
-    const deadline = performance.now() + timeoutMs;
-    for (;;) {
-      try {
-        await this.#consumer.connect();
-        await this.#admin.connect();
-        return;
-      } catch (error) {
-        if (performance.now() >= deadline) throw new KafkaUnreachableError(timeoutMs, error);
-        this.options.logger.warn(`waiting for Kafka: ${toError(error).message}`);
-        await delay(CONNECT_PAUSE_MS);
-      }
-    }
-  }
-
-  /** The only hook for assignments. Everything is released and started anew: what happened meanwhile is not known. */
-  #joined({ payload }: ConsumerGroupJoinEvent): void {
-    const { topic } = this.options;
-    this.#membership.joined(payload.memberId);
-    const partitions = payload.memberAssignment[topic] ?? [];
-    if (partitions.length > 0) this.#consumer.pause([{ topic, partitions }]);
-    for (const [partition, worker] of this.#workers) this.#end(partition, worker);
-    this.#workers.clear();
-    if (this.#closing) return;
-    for (const partition of partitions) {
-      const worker = this.#newWorker(partition);
-      this.#workers.set(partition, worker);
-      worker.start(this.#ending.get(partition) ?? Promise.resolve());
-    }
-    this.options.logger.info(`${topic}: assigned partitions ${partitions.join(', ') || 'none'}`);
-  }
-
-  /** Kept until it is over: a partition may be lost and come back while a batch of before is in hand. */
-  #end(partition: number, worker: PartitionWorker): void {
-    const end = worker.stop().finally(() => {
-      if (this.#ending.get(partition) === end) this.#ending.delete(partition);
-    });
-    this.#ending.set(partition, end);
-  }
-
-  #newWorker(partition: number): PartitionWorker {
-    const { topic, logger, queue = QUEUE_DEFAULTS, backoff = BACKOFF_DEFAULTS } = this.options;
-    const only = [{ topic, partitions: [partition] }];
-    return new PartitionWorker({
-      topic,
-      partition,
-      queue,
-      backoff,
-      logger,
-      handlers: {
-        assigned: async (assignment) =>
-          (await this.#call('OnPartitionAssigned', assignment)) as number,
-        batch: async (batch) => {
-          await this.#call('OnRecordBatch', batch);
-        },
-        released: async (assignment) => {
-          await this.#call('OnPartitionReleased', assignment);
-        },
-      },
-      control: {
-        pause: () => {
-          this.#consumer.pause(only);
-        },
-        resume: () => {
-          this.#consumer.resume(only);
-        },
-        seek: (offset) => {
-          this.#consumer.seek({ topic, partition, offset: String(offset) });
-        },
-        logRange: () => logRange(this.#admin, topic, partition),
-        stillOurs: () => this.#membership.owns(partition),
-      },
-    });
+    await this.#consumer.start();
   }
 
   async #call(name: HandlerName, input: PartitionAssignment | RecordBatch): Promise<unknown> {
@@ -230,30 +85,5 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
     const outcome = (isObservable(result) ? await lastValueFrom(result) : result) as HandlerOutcome;
     if (outcome.ok) return outcome.value;
     throw toError(outcome.error);
-  }
-
-  #fetched(payload: EachBatchPayload): void {
-    const { batch } = payload;
-    const worker = this.#workers.get(batch.partition);
-    try {
-      const last = batch.messages.at(-1);
-      if (worker === undefined || last === undefined) return;
-      if (payload.isStale() || !payload.isRunning()) return;
-      if (!worker.offer(batch)) return;
-      payload.resolveOffset(last.offset);
-      this.#idleCrashes = 0;
-    } catch (error) {
-      worker?.restart(toError(error)); // an error that reached kafkajs would stop all partitions, some for ever
-    }
-  }
-
-  #crashed(error: Error, restarts: boolean): void {
-    this.#idleCrashes += 1;
-    if (restarts && this.#idleCrashes < MOST_IDLE_CRASHES) {
-      this.options.logger.warn(`the consumer starts again: ${error.message}`, { error });
-      return;
-    }
-    this.options.logger.error(`the consumer can't go on: ${error.message}`, { error });
-    this.options.onFatal(error);
   }
 }

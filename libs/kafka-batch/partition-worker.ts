@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Batch } from 'kafkajs';
 import { Backoff } from './backoff.js';
-import { BatchQueue, type QueueLimits } from './batch-queue.js';
+import { BatchQueue, type QueuedBatch, type QueueLimits } from './batch-queue.js';
 import { LogGapError, PermanentPartitionError, toError } from './errors.js';
+import { ProgressClock } from './progress-clock.js';
 import type { KafkaBatchLogger, KafkaRecord, PartitionAssignment, RecordBatch } from './types.js';
 
 export type PartitionState = 'starting' | 'running' | 'backingOff' | 'failed' | 'released';
@@ -49,6 +50,7 @@ export class PartitionWorker {
   #expected = 0;
   readonly #queue = new BatchQueue();
   readonly #backoff: Backoff;
+  readonly #clock = new ProgressClock();
   readonly #stop = new AbortController();
   #restart: ((reason: Error) => void) | undefined;
   #done: Promise<void> = Promise.resolve();
@@ -57,8 +59,8 @@ export class PartitionWorker {
     this.#backoff = new Backoff(options.backoff);
   }
 
-  get status(): { state: PartitionState; error: Error | undefined } {
-    return { state: this.#state, error: this.#failure };
+  get status(): { state: PartitionState; error: Error | undefined; stuckMs: number } {
+    return { state: this.#state, error: this.#failure, stuckMs: this.#clock.stuckMs };
   }
 
   /** Begins once `after`, the end of the worker before it, is there. */
@@ -81,6 +83,7 @@ export class PartitionWorker {
     const records = batch.messages.map(toRecord).filter(({ offset }) => offset >= expected);
     const doubtful = fetchedOffset(batch) === expected ? undefined : { expected };
     this.#queue.put({ records, nextOffset: this.#expected, doubtful });
+    this.#clock.working();
     if (!this.#paused && this.#isFull()) this.#pause();
     return true;
   }
@@ -99,6 +102,7 @@ export class PartitionWorker {
       }
     }
     this.#state = 'released';
+    this.#clock.idle();
   }
 
   async #recover(error: Error): Promise<void> {
@@ -106,6 +110,7 @@ export class PartitionWorker {
     this.#failure = error;
     if (error instanceof PermanentPartitionError) {
       this.#state = 'failed';
+      this.#clock.idle();
       logger.error(`${topic}/${partition} stops: ${error.message}`, { error });
       await aborted(this.#stop.signal);
       return;
@@ -128,6 +133,7 @@ export class PartitionWorker {
     this.#stop.signal.addEventListener('abort', stop, { once: true });
     const assignment = this.#newAssignment(ended);
     this.#state = 'starting';
+    this.#clock.working();
     this.#queue.clear();
     try {
       const offset = await handlers.assigned(assignment);
@@ -171,28 +177,39 @@ export class PartitionWorker {
       signal: ended.signal,
       stillOurs: () => control.stillOurs(),
       restart,
+      progress: () => {
+        this.#clock.progress();
+      },
     };
   }
 
   async #consume(assignment: PartitionAssignment, offset: number): Promise<void> {
-    const { topic, partition, handlers, control, queue } = this.options;
+    const { control, queue } = this.options;
     await this.#checkLog(offset); // kafkajs would go to another offset without a word
     if (assignment.signal.aborted) return;
     this.#expected = offset;
     this.#state = 'running';
     this.#failure = undefined;
+    this.#clock.started(offset);
     control.seek(offset);
     this.#resume();
     for (;;) {
       const next = await this.#queue.take(assignment.signal);
       if (next === undefined) return;
-      if (next.doubtful !== undefined) await this.#checkLog(next.doubtful.expected);
-      const { records, nextOffset } = next;
-      if (records.length > 0)
-        await handlers.batch({ assignment, topic, partition, records, nextOffset });
-      this.#backoff.reset();
+      await this.#handle(assignment, next);
       if (this.#paused && this.#queue.records < queue.low && !this.#isFull()) this.#resume();
     }
+  }
+
+  async #handle(assignment: PartitionAssignment, batch: QueuedBatch): Promise<void> {
+    const { topic, partition, handlers } = this.options;
+    const { records, nextOffset, doubtful } = batch;
+    this.#clock.taken(nextOffset);
+    if (doubtful !== undefined) await this.#checkLog(doubtful.expected);
+    if (records.length > 0)
+      await handlers.batch({ assignment, topic, partition, records, nextOffset });
+    this.#clock.finished(nextOffset, this.#queue.records > 0);
+    this.#backoff.reset();
   }
 
   /** A fetch may begin elsewhere for a good reason (control records); that the log lacks the offset is none. */

@@ -19,6 +19,8 @@ export interface PartitionAssignment {
   stillOurs(): Promise<boolean>;
   /** Tells of a failure outside a handler: the partition is released and, after a pause, started anew. */
   restart(reason: Error): void;
+  /** Tells that the handler waits on purpose, or works on something long: it is not stuck. */
+  progress(): void;
 }
 
 /** Consecutive records of one partition. `nextOffset` lies behind them and behind any control records that follow. */

@@ -1,27 +1,23 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { EachBatchPayload, Kafka } from 'kafkajs';
-import { KafkaBatchServer } from './kafka-batch-server.js';
+import { BatchConsumer } from './batch-consumer.js';
 
 const TOPIC = 't';
-const HANDLED = {
-  OnPartitionAssigned: 0,
-  OnRecordBatch: undefined,
-  OnPartitionReleased: undefined,
-};
 
 /** A consumer by hand; `log` holds what was asked of it, in order. */
 class Fixture {
   readonly log: string[] = [];
   readonly fatal: Error[] = [];
   readonly words: string[] = [];
-  readonly server: KafkaBatchServer;
+  readonly consumer: BatchConsumer;
+  handled: Promise<void> = Promise.resolve();
   subscribe: () => Promise<void> = () => Promise.resolve();
   #eachBatch: (payload: EachBatchPayload) => Promise<void> = () => Promise.resolve();
   readonly #listeners = new Map<string, (event: { payload: object }) => void>();
 
   constructor() {
-    const consumer = {
-      events: { GROUP_JOIN: 'join', CRASH: 'crash' },
+    const client = {
+      events: { GROUP_JOIN: 'join', CRASH: 'crash', FETCH: 'fetch' },
       connect: () => this.#asked('connect'),
       disconnect: () => this.#asked('disconnect'),
       subscribe: () => this.subscribe(),
@@ -42,8 +38,8 @@ class Fixture {
       disconnect: () => this.#asked('disconnect admin'),
       fetchTopicOffsets: () => Promise.resolve([{ partition: 0, low: '0', high: '100' }]),
     };
-    this.server = new KafkaBatchServer({
-      kafka: { consumer: () => consumer, admin: () => admin } as unknown as Kafka,
+    this.consumer = new BatchConsumer({
+      kafka: { consumer: () => client, admin: () => admin } as unknown as Kafka,
       groupId: 'g',
       topic: TOPIC,
       logger: {
@@ -54,15 +50,16 @@ class Fixture {
       },
       onFatal: (error) => this.fatal.push(error),
       backoff: { firstMs: 1, mostMs: 2 },
+      handlers: {
+        assigned: () => Promise.resolve(0),
+        batch: () => this.handled,
+        released: () => Promise.resolve(),
+      },
     });
-    for (const [name, value] of Object.entries(HANDLED))
-      this.server.addHandler(name, () => Promise.resolve({ ok: true, value }) as never);
   }
 
-  listen(): Promise<unknown> {
-    return new Promise((resolve) => {
-      this.server.listen(resolve);
-    });
+  turned(): void {
+    this.#listeners.get('fetch')?.({ payload: {} });
   }
 
   joined(partitions: number[]): void {
@@ -95,9 +92,9 @@ class Fixture {
   }
 
   async running(): Promise<this> {
-    await this.listen();
+    await this.consumer.start();
     this.joined([0]);
-    await this.until(() => this.server.partitions().get(0)?.state === 'running');
+    await this.until(() => this.consumer.health().partitions.get(0)?.state === 'running');
     return this;
   }
 
@@ -113,14 +110,14 @@ class Fixture {
   }
 }
 
-describe('KafkaBatchServer', () => {
+describe('BatchConsumer', () => {
   let fixture: Fixture;
   const running = async () => (fixture = await new Fixture().running());
-  afterEach(() => fixture.server.close());
+  afterEach(() => fixture.consumer.close());
 
   it('pauses all partitions before the listener of the assignment returns', async () => {
     fixture = new Fixture();
-    await fixture.listen();
+    await fixture.consumer.start();
     fixture.joined([0, 1, 2]);
     expect(fixture.log.at(-1)).toBe('pause 0,1,2');
   });
@@ -167,19 +164,40 @@ describe('KafkaBatchServer', () => {
     expect(fixture.fatal).toHaveLength(1);
   });
 
-  it('leaves no connection open when it can not listen, and tells why', async () => {
+  it('leaves no connection open when it can not start, and tells why', async () => {
     fixture = new Fixture();
     fixture.subscribe = () => Promise.reject(new Error('no such topic'));
-    expect(await fixture.listen()).toMatchObject({ message: 'no such topic' });
+    await expect(fixture.consumer.start()).rejects.toThrow('no such topic');
     expect(fixture.log).toEqual(['connect', 'disconnect', 'disconnect admin']);
   });
 
   it('starts nothing that is assigned while it closes', async () => {
-    const { log, server } = await running();
-    const closing = server.close();
+    const { log, consumer } = await running();
+    const closing = consumer.close();
     fixture.joined([0]);
     await closing;
-    expect(server.partitions().size).toBe(0);
+    expect(consumer.health().partitions.size).toBe(0);
     expect(log.filter((entry) => entry === 'resume 0')).toHaveLength(1);
+  });
+
+  it('tells for how long the fetch loop has been still', async () => {
+    fixture = new Fixture();
+    expect(fixture.consumer.health().loopAgeMs).toBe(0);
+    await fixture.running();
+    await fixture.until(() => fixture.consumer.health().loopAgeMs > 20);
+    fixture.turned();
+    expect(fixture.consumer.health().loopAgeMs).toBeLessThan(20);
+  });
+
+  it('tells for how long a partition has had work without finishing any', async () => {
+    const { consumer } = await running();
+    const stuckMs = () => consumer.health().partitions.get(0)?.stuckMs ?? NaN;
+    expect(stuckMs()).toBe(0);
+    let release: () => void = () => undefined;
+    fixture.handled = new Promise((resolve) => (release = resolve));
+    await fixture.fetched(0, 0);
+    await fixture.until(() => stuckMs() > 20);
+    release();
+    await fixture.until(() => stuckMs() === 0);
   });
 });

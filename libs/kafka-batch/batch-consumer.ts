@@ -1,0 +1,245 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type {
+  Admin,
+  Consumer,
+  ConsumerConfig,
+  ConsumerGroupJoinEvent,
+  EachBatchPayload,
+  Kafka,
+} from 'kafkajs';
+import type { QueueLimits } from './batch-queue.js';
+import { KafkaUnreachableError, toError } from './errors.js';
+import { GroupMembership } from './group-membership.js';
+import {
+  PartitionWorker,
+  type PartitionHandlers,
+  type PartitionState,
+} from './partition-worker.js';
+import { logRange } from './positions.js';
+import type { KafkaBatchLogger } from './types.js';
+
+export interface BatchConsumerOptions {
+  readonly kafka: Kafka;
+  readonly groupId: string;
+  readonly topic: string;
+  readonly handlers: PartitionHandlers;
+  readonly logger: KafkaBatchLogger;
+  /** Called when the consumer can't go on: the process should end with an error. */
+  readonly onFatal: (error: Error) => void;
+  readonly consumer?: Partial<Omit<ConsumerConfig, 'groupId'>>;
+  readonly queue?: QueueLimits;
+  readonly backoff?: { firstMs: number; mostMs: number };
+  readonly connectTimeoutMs?: number;
+}
+
+export interface PartitionHealth {
+  readonly state: PartitionState;
+  /** Why the partition is not running. */
+  readonly error: Error | undefined;
+  /** For how long it has had work, a start or records, and finished none; 0 without work, and for a failed one. */
+  readonly stuckMs: number;
+}
+
+export interface ConsumerHealth {
+  /** Since the fetch loop last turned, in ms; 0 before it has joined the group. */
+  readonly loopAgeMs: number;
+  /** The partitions that this process was last assigned. */
+  readonly partitions: ReadonlyMap<number, PartitionHealth>;
+}
+
+/** Low latency on a small machine; a paused consumer wakes up within maxWaitTimeInMs, new partitions are found within metadataMaxAge. */
+const CONSUMER_DEFAULTS = {
+  sessionTimeout: 10_000,
+  rebalanceTimeout: 30_000,
+  heartbeatInterval: 1_000,
+  maxWaitTimeInMs: 200,
+  maxBytesPerPartition: 1_048_576,
+  metadataMaxAge: 15_000,
+} as const;
+const QUEUE_DEFAULTS: QueueLimits = { high: 5_000, low: 2_000, bytes: 16 * 1_024 * 1_024 };
+const BACKOFF_DEFAULTS = { firstMs: 100, mostMs: 5_000 };
+const CONNECT_TIMEOUT_MS = 30_000;
+const CONNECT_PAUSE_MS = 500;
+
+/** Restarts of the consumer with nothing read in between, before it counts as unable to go on. */
+const MOST_IDLE_CRASHES = 5;
+
+/**
+ * Hands over whole batches of one topic, a partition's one after the other and those of different ones side by side.
+ *
+ * kafkajs never sees an exception of ours, and never waits for a handler: fetched batches go to a bounded queue for
+ * each partition, so a slow partition neither delays another nor costs the membership in the group. Offsets are never
+ * committed here: the application does that with its results.
+ */
+export class BatchConsumer {
+  readonly #consumer: Consumer;
+  readonly #admin: Admin;
+  readonly #membership: GroupMembership;
+  readonly #workers = new Map<number, PartitionWorker>();
+  /** The end of each partition's latest worker of earlier assignments; it waits for those before it. */
+  readonly #ending = new Map<number, Promise<void>>();
+  #closing = false;
+  #idleCrashes = 0;
+  #lastTurn: number | undefined;
+
+  constructor(private readonly options: BatchConsumerOptions) {
+    const { kafka, groupId, topic, consumer = {} } = options;
+    this.#consumer = kafka.consumer({
+      ...CONSUMER_DEFAULTS,
+      ...consumer,
+      groupId,
+      allowAutoTopicCreation: false,
+    });
+    this.#admin = kafka.admin();
+    this.#membership = new GroupMembership(this.#consumer, topic);
+  }
+
+  /** The consumer of kafkajs, which stays this one's own. */
+  get client(): Consumer {
+    return this.#consumer;
+  }
+
+  health(): ConsumerHealth {
+    return {
+      loopAgeMs: this.#lastTurn === undefined ? 0 : performance.now() - this.#lastTurn,
+      partitions: new Map([...this.#workers].map(([partition, { status }]) => [partition, status])),
+    };
+  }
+
+  /** Joins the group; when that fails, no connection is left open. @throws KafkaUnreachableError */
+  async start(): Promise<void> {
+    try {
+      await this.#start();
+    } catch (error) {
+      await this.#disconnect().catch(() => undefined); // the first error is the one to tell
+      throw error;
+    }
+  }
+
+  /** Finishes the batches in hand, releases the partitions, leaves the group. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
+    await Promise.all(this.#ending.values());
+    await this.#disconnect();
+  }
+
+  async #start(): Promise<void> {
+    await this.#connect();
+    await this.#consumer.subscribe({ topics: [this.options.topic], fromBeginning: true });
+    const { GROUP_JOIN, CRASH, FETCH } = this.#consumer.events;
+    this.#consumer.on(GROUP_JOIN, (event) => {
+      this.#turned();
+      this.#joined(event);
+    });
+    this.#consumer.on(FETCH, () => {
+      this.#turned();
+    });
+    this.#consumer.on(CRASH, ({ payload }) => {
+      this.#crashed(payload.error, payload.restart);
+    });
+    await this.#consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      eachBatch: (payload) => {
+        this.#fetched(payload);
+        return Promise.resolve();
+      },
+    });
+  }
+
+  #turned(): void {
+    this.#lastTurn = performance.now();
+  }
+
+  async #disconnect(): Promise<void> {
+    await this.#consumer.disconnect();
+    await this.#admin.disconnect();
+  }
+
+  async #connect(): Promise<void> {
+    const timeoutMs = this.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      try {
+        await this.#consumer.connect();
+        await this.#admin.connect();
+        return;
+      } catch (error) {
+        if (performance.now() >= deadline) throw new KafkaUnreachableError(timeoutMs, error);
+        this.options.logger.warn(`waiting for Kafka: ${toError(error).message}`);
+        await delay(CONNECT_PAUSE_MS);
+      }
+    }
+  }
+
+  /** The only hook for assignments. Everything is released and started anew: what happened meanwhile is not known. */
+  #joined({ payload }: ConsumerGroupJoinEvent): void {
+    const { topic } = this.options;
+    this.#membership.joined(payload.memberId);
+    const partitions = payload.memberAssignment[topic] ?? [];
+    if (partitions.length > 0) this.#consumer.pause([{ topic, partitions }]);
+    for (const [partition, worker] of this.#workers) this.#end(partition, worker);
+    this.#workers.clear();
+    if (this.#closing) return;
+    for (const partition of partitions) {
+      const worker = this.#newWorker(partition);
+      this.#workers.set(partition, worker);
+      worker.start(this.#ending.get(partition) ?? Promise.resolve());
+    }
+    this.options.logger.info(`${topic}: assigned partitions ${partitions.join(', ') || 'none'}`);
+  }
+
+  /** Kept until it is over: a partition may be lost and come back while a batch of before is in hand. */
+  #end(partition: number, worker: PartitionWorker): void {
+    const end = worker.stop().finally(() => {
+      if (this.#ending.get(partition) === end) this.#ending.delete(partition);
+    });
+    this.#ending.set(partition, end);
+  }
+
+  #newWorker(partition: number): PartitionWorker {
+    const { topic, handlers, logger } = this.options;
+    const { queue = QUEUE_DEFAULTS, backoff = BACKOFF_DEFAULTS } = this.options;
+    const only = [{ topic, partitions: [partition] }];
+    const control = {
+      pause: () => {
+        this.#consumer.pause(only);
+      },
+      resume: () => {
+        this.#consumer.resume(only);
+      },
+      seek: (offset: number) => {
+        this.#consumer.seek({ topic, partition, offset: String(offset) });
+      },
+      logRange: () => logRange(this.#admin, topic, partition),
+      stillOurs: () => this.#membership.owns(partition),
+    };
+    return new PartitionWorker({ topic, partition, queue, backoff, logger, handlers, control });
+  }
+
+  #fetched(payload: EachBatchPayload): void {
+    const { batch } = payload;
+    const worker = this.#workers.get(batch.partition);
+    try {
+      const last = batch.messages.at(-1);
+      if (worker === undefined || last === undefined) return;
+      if (payload.isStale() || !payload.isRunning()) return;
+      if (!worker.offer(batch)) return;
+      payload.resolveOffset(last.offset);
+      this.#idleCrashes = 0;
+    } catch (error) {
+      worker?.restart(toError(error)); // an error that reached kafkajs would stop all partitions, some for ever
+    }
+  }
+
+  #crashed(error: Error, restarts: boolean): void {
+    this.#idleCrashes += 1;
+    if (restarts && this.#idleCrashes < MOST_IDLE_CRASHES) {
+      this.options.logger.warn(`the consumer starts again: ${error.message}`, { error });
+      return;
+    }
+    this.options.logger.error(`the consumer can't go on: ${error.message}`, { error });
+    this.options.onFatal(error);
+  }
+}
