@@ -1,16 +1,20 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { causeId, decodeDeadLetter, encodeDeadLetter } from './dead-letter.js';
-import type { RecordHeaders } from './record.js';
+import { batchBytes } from './dead-letter-parts.js';
+import type { RawRecord, RecordHeaders } from './record.js';
 
 const SOURCE = { topic: 'ranklog.score-events', partition: 3, offset: 41_205 };
+const WHY = { code: 'NOT_UTF8', detail: 'why' };
 const encode = (headers: RecordHeaders, detail = 'why') =>
-  encodeDeadLetter(SOURCE, { key: null, value: null, headers }, 'NOT_JSON', detail);
+  encodeDeadLetter(SOURCE, { key: null, value: null, headers }, { code: 'NOT_JSON', detail });
 
 describe('a dead letter', () => {
   it('has the key and the value of its record, byte for byte', () => {
     const key = Buffer.from([0, 0xff]);
     const value = Buffer.from([0xed, 0xa0, 0xbd]);
-    const letter = encodeDeadLetter(SOURCE, { key, value, headers: {} }, 'NOT_UTF8', 'why');
+    const letter = encodeDeadLetter(SOURCE, { key, value, headers: {} }, WHY);
     expect(letter.key).toBe(key);
     expect(letter.value).toBe(value);
   });
@@ -45,6 +49,7 @@ describe('a dead letter', () => {
       ...SOURCE,
       code: 'NOT_JSON',
       detail: 'why',
+      leftOut: [],
     });
   });
 
@@ -67,6 +72,66 @@ describe('a dead letter', () => {
 
   it('is not made of any other record', () => {
     expect(decodeDeadLetter({ key: null, value: null, headers: {} })).toBeUndefined();
+  });
+});
+
+const MOST = 2_000;
+const bounded = (record: RawRecord) => encodeDeadLetter(SOURCE, record, WHY, MOST);
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+describe('a dead letter that would be too large', () => {
+  const small = Buffer.from('small');
+  const large = Buffer.alloc(10_000, 'x');
+
+  it('has size and digest of the value in place of the value, and all the rest', () => {
+    const letter = bounded({ key: small, value: large, headers: { trace: small } });
+    expect(letter).toMatchObject({ key: small, value: null, headers: { trace: small } });
+    const leftOut = [{ part: 'value', bytes: 10_000, sha256: sha256(large) }];
+    expect(decodeDeadLetter(letter)).toEqual({ ...SOURCE, ...WHY, leftOut });
+  });
+
+  it('leaves out the headers of its record and keeps the value, where those are what is large', () => {
+    const letter = bounded({ key: small, value: small, headers: { a: [large, large], b: small } });
+    expect(letter).toMatchObject({ key: small, value: small });
+    expect(Object.keys(letter.headers).every((name) => name.startsWith('ranklog_'))).toBe(true);
+    const [part] = decodeDeadLetter(letter)?.leftOut ?? [];
+    expect(part).toEqual({ part: 'headers', bytes: 20_038, sha256: undefined });
+  });
+
+  it('leaves out all three where all are too large', () => {
+    const letter = bounded({ key: large, value: large, headers: { large } });
+    expect(letter).toMatchObject({ key: null, value: null });
+    expect(decodeDeadLetter(letter)?.leftOut.map(({ part }) => part)).toEqual([
+      'value',
+      'key',
+      'headers',
+    ]);
+  });
+
+  it('that is sent again is whole again, without the words about what was left out', () => {
+    const { headers } = bounded({ key: small, value: large, headers: {} });
+    expect(decodeDeadLetter(bounded({ key: small, value: small, headers }))?.leftOut).toEqual([]);
+  });
+
+  const part = fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.uint8Array({ maxLength: 4_000 }));
+  const bytes = part.map((some) => Buffer.from(some));
+  const record: fc.Arbitrary<RawRecord> = fc.record({
+    key: fc.option(bytes, { nil: null }),
+    value: fc.option(bytes, { nil: null }),
+    headers: fc.dictionary(fc.string({ maxLength: 40 }), fc.oneof(bytes, fc.array(bytes)), {
+      maxKeys: 8,
+    }),
+  });
+
+  it('never is larger than it may be, and is whole whenever it fits', () => {
+    fc.assert(
+      fc.property(record, (given) => {
+        const letter = bounded(given);
+        const whole = encodeDeadLetter(SOURCE, given, WHY);
+        if (batchBytes(whole) <= MOST) expect(letter).toEqual(whole);
+        else expect(batchBytes(letter)).toBeLessThanOrEqual(MOST);
+      }),
+    );
   });
 });
 

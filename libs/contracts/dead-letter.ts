@@ -1,3 +1,4 @@
+import { batchBytes, headersFor, largestParts, type Part } from './dead-letter-parts.js';
 import { headerText, type RawRecord, type RecordHeaders } from './record.js';
 
 type HeaderValue = Buffer | string;
@@ -14,38 +15,73 @@ export function causeId({ topic, partition, offset }: Source): string {
   return `${topic}/${partition}/${offset}`;
 }
 
+/** Why a record became a dead letter. */
+export interface DeadLetterReason {
+  readonly code: string;
+  readonly detail: string;
+}
+
 const MOST_DETAIL_BYTES = 1_024;
 
 /**
  * The dead letter of a record: its key and value untouched, its headers, and what was wrong in headers of ranklog.
- * Those of an earlier dead letter, which was sent again as it was, are replaced.
+ * Those of an earlier dead letter, which was sent again as it was, are replaced. When a batch with all of it would be
+ * larger than `mostBytes`, the largest part stays behind in the log, then the next: headers tell its size and digest.
  */
-export function encodeDeadLetter(source: Source, record: RawRecord, code: string, detail: string) {
+export function encodeDeadLetter(
+  source: Source,
+  record: RawRecord,
+  reason: DeadLetterReason,
+  mostBytes = Infinity,
+) {
+  const leftOut: Part[] = [];
+  const parts = largestParts(record);
+  for (;;) {
+    const letter = without(leftOut, source, record, reason);
+    const next = batchBytes(letter) > mostBytes ? parts.shift() : undefined;
+    if (next === undefined) return letter;
+    leftOut.push(next);
+  }
+}
+
+function without(
+  leftOut: readonly Part[],
+  source: Source,
+  record: RawRecord,
+  { code, detail }: DeadLetterReason,
+) {
+  const digests = leftOut.map((part) => headersFor(part, record));
   return {
-    key: record.key,
-    value: record.value,
+    key: leftOut.includes('key') ? null : record.key,
+    value: leftOut.includes('value') ? null : record.value,
     headers: {
-      ...writableHeaders(record.headers),
+      ...(leftOut.includes('headers') ? {} : writableHeaders(record.headers)),
       ranklog_id: causeId(source),
       ranklog_reason: code,
       ranklog_detail: cutToBytes(detail, MOST_DETAIL_BYTES),
       ranklog_topic: source.topic,
       ranklog_partition: String(source.partition),
       ranklog_offset: String(source.offset),
+      ...Object.fromEntries(digests.flatMap(Object.entries)),
     },
   };
 }
+
+/** Of an earlier dead letter: it may be small enough by now, and then nothing would replace them. */
+const DIGEST_HEADERS = /^ranklog_(value|key|headers)_(bytes|sha256)$/;
 
 /** Kafka allows a header without a value; kafkajs reads it as null, but throws when it is to write one. */
 function writableHeaders(headers: RecordHeaders): Record<string, HeaderValue | HeaderValue[]> {
   const writable = (value: HeaderValue | null | undefined) => value ?? Buffer.alloc(0);
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value)
-        ? value.map(writable)
-        : writable(value as HeaderValue | null | undefined),
-    ]),
+    Object.entries(headers)
+      .filter(([name]) => !DIGEST_HEADERS.test(name))
+      .map(([name, value]) => [
+        name,
+        Array.isArray(value)
+          ? value.map(writable)
+          : writable(value as HeaderValue | null | undefined),
+      ]),
   );
 }
 
@@ -55,10 +91,22 @@ function cutToBytes(text: string, most: number): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, most), { stream: true });
 }
 
+/** A part of the record that is not in its dead letter, but in the log at the place that the dead letter names. */
+export interface LeftOutPart {
+  readonly part: Part;
+  readonly bytes: number;
+  /** In hexadecimal; of headers there is none. */
+  readonly sha256: string | undefined;
+}
+
+/** What ranklog says of a dead letter. */
+export interface DeadLetter extends Source, DeadLetterReason {
+  /** Empty for a dead letter that has all of its record. */
+  readonly leftOut: readonly LeftOutPart[];
+}
+
 /** What ranklog says of a dead letter; undefined for a record that is none. */
-export function decodeDeadLetter({
-  headers,
-}: RawRecord): (Source & { code: string; detail: string }) | undefined {
+export function decodeDeadLetter({ headers }: RawRecord): DeadLetter | undefined {
   const code = headerText(headers, 'ranklog_reason');
   if (code === undefined) return undefined;
   return {
@@ -67,5 +115,10 @@ export function decodeDeadLetter({
     topic: headerText(headers, 'ranklog_topic') ?? '',
     partition: Number(headerText(headers, 'ranklog_partition')),
     offset: Number(headerText(headers, 'ranklog_offset')),
+    leftOut: (['value', 'key', 'headers'] as const).flatMap((part) => {
+      const bytes = headerText(headers, `ranklog_${part}_bytes`);
+      const sha256 = headerText(headers, `ranklog_${part}_sha256`);
+      return bytes === undefined ? [] : [{ part, bytes: Number(bytes), sha256 }];
+    }),
   };
 }

@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { encodeDeadLetter, type Source } from './dead-letter.js';
+import {
+  decodeDeadLetter,
+  encodeDeadLetter,
+  type DeadLetterReason,
+  type Source,
+} from './dead-letter.js';
 import { decodeScoreEvent, decodeText } from './decode-score-event.js';
 import { decodeLeaderChange, encodeLeaderChange, type LeaderChange } from './leader-change.js';
 import { leaderMovements } from './leader-movements.js';
@@ -12,6 +17,14 @@ interface Golden {
   readonly key: string;
   readonly headers: Record<string, string>;
   readonly value: string;
+}
+
+interface DeadLetterGolden {
+  readonly record: Golden;
+  readonly source: Source;
+  readonly reason: DeadLetterReason;
+  readonly headers: object;
+  readonly decoded: object;
 }
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -72,9 +85,18 @@ describe('the golden records', () => {
     const record = toRecord(file.record);
     const decoded = decodeScoreEvent(record);
     if (decoded.ok) throw new Error('the record of the golden dead letter is a score event');
-    const letter = encodeDeadLetter(file.source, record, decoded.code, decoded.detail);
+    const letter = encodeDeadLetter(file.source, record, decoded);
     expect(letter).toMatchObject({ key: record.key, value: record.value });
     expect(withTexts(letter.headers)).toEqual(file.headers);
+  });
+
+  it('hold the dead letter of a record that is too large: where it is, its size and its digest', () => {
+    const file = golden('dead-letter-digest') as DeadLetterGolden & { mostBytes: number };
+    const record = toRecord(file.record);
+    const letter = encodeDeadLetter(file.source, record, file.reason, file.mostBytes);
+    expect(letter).toMatchObject({ key: record.key, value: null });
+    expect(withTexts(letter.headers)).toEqual(file.headers);
+    expect(decodeDeadLetter(letter)).toEqual({ ...file.source, ...file.reason, ...file.decoded });
   });
 
   it('go to topics named by a prefix', () => {

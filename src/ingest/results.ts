@@ -18,16 +18,23 @@ export interface Result {
   readonly message: Message;
 }
 
-/** The message that reports a verdict on a record of partition `partition` of the score topic. */
+/** What an input partition's results are made with. */
+export interface ResultTarget {
+  readonly topics: TopicNames;
+  readonly partition: number;
+  /** What the dead letter topic takes in one batch. */
+  readonly mostDeadLetterBytes: number;
+}
+
+/** The message that reports a verdict on a record of the score topic. */
 export function encodeResult(
-  topics: TopicNames,
-  partition: number,
+  { topics, partition, mostDeadLetterBytes }: ResultTarget,
   verdict: Verdict,
   { record, event }: ReadRecord,
 ): Result {
   const source = { topic: topics.scoreEvents, partition, offset: verdict.offset };
   if (verdict.kind === 'deadLetter') {
-    const message = encodeDeadLetter(source, record, verdict.code, verdict.detail);
+    const message = encodeDeadLetter(source, record, verdict, mostDeadLetterBytes);
     return { topic: topics.deadLetters, message };
   }
   if (event === undefined)
