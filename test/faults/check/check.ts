@@ -1,0 +1,37 @@
+import { brokenChains } from '../../support/results.js';
+import { boardProblems } from './boards.js';
+import { exactlyOnceProblems } from './exactly-once.js';
+import { expectedOf, type Expected } from './expected.js';
+import { summary, type RunFacts } from './facts.js';
+import { leaderProblems } from './leaders.js';
+import { replayProblems } from './replay.js';
+
+/** How a run ended: what is wrong with it (nothing, where all is well), and over how much that was found. */
+export interface Verdict {
+  readonly problems: readonly string[];
+  readonly events: number;
+  readonly results: number;
+  readonly deadLetters: number;
+}
+
+/** All checks of a run. `losses`: whether Redis lost something on the way, which forgets reports of leaders. */
+export function check(topic: string, facts: RunFacts, options: { losses: boolean }): Verdict {
+  const expected = expectedOf(topic, facts.definitions, facts.log);
+  return {
+    problems: problemsOf(facts, expected, options),
+    events: facts.log.length,
+    results: expected.applied.size,
+    deadLetters: expected.deadLetters.size,
+  };
+}
+
+function problemsOf(facts: RunFacts, expected: Expected, options: { losses: boolean }): string[] {
+  const { oracle } = expected;
+  return [
+    ...boardProblems(facts, oracle),
+    ...exactlyOnceProblems(facts, expected),
+    ...summary('chains of rank changes that are broken', brokenChains(facts.rankChanges)),
+    ...leaderProblems(facts, oracle, options),
+    ...replayProblems(facts, expected),
+  ];
+}

@@ -1,0 +1,46 @@
+import type { BoardDefinition } from '#board';
+import type { LeaderChange, RankChange } from '#contracts';
+import type { OracleBytes } from '../../model/oracle.js';
+import type { ReadRecord } from '../../support/results.js';
+
+/** All that a run has left behind, read when everything was published. */
+export interface RunFacts {
+  readonly definitions: readonly BoardDefinition[];
+  /** The score topic. */
+  readonly log: readonly ReadRecord[];
+  /** Committed results, each partition's in the order of its log. */
+  readonly rankChanges: readonly RankChange[];
+  readonly leaderChanges: readonly LeaderChange[];
+  readonly deadLetters: readonly DeadLetterFact[];
+  /** Ids of committed results as Kafka's own console consumer prints them. */
+  readonly consoleIds: ConsoleIds;
+  /** What Redis holds of each view, by `board view`. */
+  readonly stored: ReadonlyMap<string, OracleBytes>;
+}
+
+/** `id` is `topic/partition/offset` of the bad record. */
+export interface DeadLetterFact {
+  readonly id: string;
+  readonly code: string;
+}
+
+export interface ConsoleIds {
+  readonly rankChanges: readonly string[];
+  readonly leaderChanges: readonly string[];
+  readonly deadLetters: readonly string[];
+}
+
+/** The id of a leader change: that of its cause, and the view. */
+export function leaderChangeId({ source, view }: LeaderChange): string {
+  return `${source.topic}/${source.partition}/${source.offset} ${view}`;
+}
+
+const MOST_SHOWN = 5;
+
+/** Problems of one kind in a few lines: their number, and the first ones. */
+export function summary(what: string, problems: readonly string[]): string[] {
+  if (problems.length === 0) return [];
+  const rest = problems.length - MOST_SHOWN;
+  const shown = problems.slice(0, MOST_SHOWN).map((problem) => `  ${problem}`);
+  return [`${what}: ${problems.length}`, ...shown, ...(rest > 0 ? [`  ... and ${rest} more`] : [])];
+}

@@ -1,0 +1,73 @@
+import type { BoardDefinition } from '#board';
+import { leaderMovements, type LeaderChange } from '#contracts';
+import type { Oracle } from '../../model/oracle.js';
+import { placingIn } from '../../model/oracle-ranks.js';
+import { summary, type RunFacts } from './facts.js';
+
+/**
+ * Leader changes of a view that, in the order of their versions, do not follow from each other, or do not end at the
+ * top of the view. Where Redis lost what it had last reported (`losses`), a chain may begin anew with the whole top.
+ */
+export function leaderProblems(
+  { definitions, leaderChanges }: RunFacts,
+  oracle: Oracle,
+  { losses }: { losses: boolean },
+): string[] {
+  const chains = chainsOf(leaderChanges);
+  const broken = [...chains].flatMap(([name, chain]) => brokenSteps(name, chain, losses));
+  const ends = definitions.flatMap((definition) =>
+    oracle.views(definition.board).flatMap((view) => wrongEnd(definition, view, chains, oracle)),
+  );
+  return [
+    ...summary('leader changes that do not follow from the one before', broken),
+    ...summary('views whose last leader change is not their top', ends),
+  ];
+}
+
+function chainsOf(changes: readonly LeaderChange[]): Map<string, LeaderChange[]> {
+  const chains = new Map<string, LeaderChange[]>();
+  for (const change of changes) {
+    const name = `${change.board} ${change.view}`;
+    chains.set(name, [...(chains.get(name) ?? []), change]);
+  }
+  for (const chain of chains.values()) chain.sort((a, b) => a.version - b.version);
+  return chains;
+}
+
+function brokenSteps(name: string, chain: readonly LeaderChange[], losses: boolean): string[] {
+  return chain.flatMap((change, index) => {
+    const last = chain[index - 1];
+    const { version, since, top, entered, left, moved } = change;
+    if (losses && since !== (last?.version ?? null) && since !== null) return [];
+    const before = since === null && losses ? [] : idsOf(last?.top ?? []);
+    const expected = JSON.stringify({
+      since: losses ? since : (last?.version ?? null),
+      ...leaderMovements(before, top),
+    });
+    const found = JSON.stringify({ since, entered, left, moved });
+    return found === expected
+      ? []
+      : [`${name} at version ${version}: ${found} in place of ${expected}`];
+  });
+}
+
+function wrongEnd(
+  { board, publish }: BoardDefinition,
+  view: string,
+  chains: ReadonlyMap<string, readonly LeaderChange[]>,
+  oracle: Oracle,
+): string[] {
+  const name = `${board} ${view}`;
+  const told = JSON.stringify(chains.get(name)?.at(-1)?.top ?? []);
+  const top = oracle
+    .standings(board, view)
+    .slice(0, publish.leaders)
+    .map((standing) => ({ playerId: standing.playerId, ...placingIn(standing) }));
+  return told === JSON.stringify(top)
+    ? []
+    : [`${name}: ${told} in place of ${JSON.stringify(top)}`];
+}
+
+function idsOf(top: LeaderChange['top']): string[] {
+  return top.map(({ playerId }) => playerId);
+}

@@ -1,0 +1,13 @@
+import type { Random } from '../load.js';
+import type { World } from '../world/world.js';
+
+/**
+ * One way to do harm: waits until it has taken effect, mends it, and leaves at least one worker running. It counts what
+ * it did in the world's tally, and throws when the effect does not come.
+ */
+export interface Fault {
+  readonly name: string;
+  /** One sentence for the README and `--help`. */
+  readonly does: string;
+  readonly run: (world: World, random: Random) => Promise<void>;
+}

@@ -1,0 +1,157 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Partitioners, type Kafka, type Message, type Producer } from 'kafkajs';
+import { cloudEventHeaders, SCORE_EVENT_TYPE } from '#contracts';
+
+export type Random = () => number;
+
+/** A whole number from 0 on, below the limit. */
+export function below(random: Random, limit: number): number {
+  return Math.floor(random() * limit);
+}
+
+export function pick<T>(random: Random, items: readonly T[]): T {
+  const item = items[below(random, items.length)];
+  if (item === undefined) throw new Error('there is nothing to pick from');
+  return item;
+}
+
+const PLAYERS = Array.from({ length: 18 }, (_, index) => `player ${index}`).concat(['ü%=', '😀']);
+/** Whose points are near the end of the range, so that some of their events are refused. */
+const RICH = 'croesus';
+const REGIONS = ['eu', 'us 1'];
+const DELTAS = ['-2.5', '-1', '0', '0', '0.01', '1', '1', '2.50', '10'];
+const SHARE_OF_BAD_RECORDS = 0.03;
+const SHARE_OF_THE_RICH = 0.02;
+
+/** Records for the score topic, the same ones for the same random numbers. */
+export function recordFrom(random: Random, serial: number): Message {
+  if (random() < SHARE_OF_BAD_RECORDS) return badRecord(random);
+  const playerId = random() < SHARE_OF_THE_RICH ? RICH : pick(random, PLAYERS);
+  return message(eventFor(random, playerId, serial), serial);
+}
+
+interface Event {
+  readonly board: string;
+  readonly playerId: string;
+  readonly occurredAt: string;
+  readonly eventId?: string;
+  readonly deltas: Readonly<Record<string, string | number>>;
+  readonly attributes?: Readonly<Record<string, string>>;
+}
+
+/** Few distinct values and times: many ties. */
+function eventFor(random: Random, playerId: string, serial: number): Event {
+  const time = Date.parse('2026-03-01T20:00:00Z') + below(random, 60) * 3_600_000;
+  const common = { playerId, occurredAt: new Date(time).toISOString() };
+  switch (playerId === RICH ? 0 : below(random, 4)) {
+    case 0:
+    case 1:
+      return {
+        ...common,
+        board: 'arena',
+        deltas: {
+          points: playerId === RICH ? '45035996273704.96' : pick(random, DELTAS),
+          wins: below(random, 2),
+        },
+        attributes: { region: pick(random, REGIONS) },
+      };
+    case 2:
+      // Now and then an id that was there before.
+      return {
+        ...common,
+        board: 'sprint',
+        eventId: `run-${serial - (random() < 0.2 ? below(random, 40) : 0)}`,
+        deltas: { seconds: `${9 + below(random, 20) / 10}`, style: below(random, 3) },
+      };
+    default:
+      return {
+        ...common,
+        board: 'form',
+        deltas: { rating: below(random, 6), ...(random() < 0.5 ? { games: 1 } : {}) },
+      };
+  }
+}
+
+function message(event: Event, serial: number): Message {
+  const id = event.eventId ?? `event-${serial}`;
+  const headers = cloudEventHeaders({ id, type: SCORE_EVENT_TYPE, source: '/faults' });
+  const plain = { key: event.playerId, value: JSON.stringify(event) };
+  return serial % 2 === 0 ? plain : { ...plain, headers };
+}
+
+/** A record that can never be applied, each for a reason of its own. */
+function badRecord(random: Random): Message {
+  const key = pick(random, PLAYERS);
+  const event = { board: 'arena', playerId: key, deltas: { points: '1' } };
+  const values = [
+    null,
+    '',
+    '{ garbage',
+    '[]',
+    Buffer.from([0xff, 0xfe]),
+    JSON.stringify({ ...event, board: 'nowhere' }),
+    JSON.stringify(event),
+    JSON.stringify({ ...event, deltas: { points: '0.001' }, attributes: { region: 'eu' } }),
+    JSON.stringify({ ...event, deltas: { speed: 1 }, attributes: { region: 'eu' } }),
+    JSON.stringify({ ...event, occurredAt: 'yesterday', attributes: { region: 'eu' } }),
+  ];
+  return { key, value: pick(random, values) };
+}
+
+const RECORDS_A_SECOND = 150;
+const MOST_AT_ONCE = 90;
+
+/**
+ * Sends random records at a bounded rate, in bursts of different sizes, until it is stopped. What is sent again because
+ * its answer was lost may be in the log twice: the log is the truth, and all checks begin with it.
+ *
+ * States: made, started, stopped.
+ */
+export class Load {
+  readonly #producer: Producer;
+  #stopping = false;
+  #done: Promise<void> = Promise.resolve();
+  #serial = 0;
+
+  constructor(
+    kafka: Kafka,
+    private readonly topic: string,
+    private readonly random: Random,
+  ) {
+    this.#producer = kafka.producer({
+      createPartitioner: Partitioners.DefaultPartitioner,
+      allowAutoTopicCreation: false,
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#producer.connect();
+    this.#done = this.#send();
+  }
+
+  /** Resolves when the last records are in the log. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#done;
+    await this.#producer.disconnect();
+  }
+
+  async #send(): Promise<void> {
+    while (!this.#stopping) {
+      const size = 1 + below(this.random, MOST_AT_ONCE);
+      const messages = Array.from({ length: size }, () => recordFrom(this.random, this.#serial++));
+      await Promise.all([this.#sendSafely(messages), delay((size / RECORDS_A_SECOND) * 1_000)]);
+    }
+  }
+
+  /** Sends until it succeeds: the broker may be away. */
+  async #sendSafely(messages: Message[]): Promise<void> {
+    for (;;)
+      try {
+        await this.#producer.send({ topic: this.topic, messages, acks: -1 });
+        return;
+      } catch (error) {
+        if (this.#stopping) throw error;
+      }
+  }
+}

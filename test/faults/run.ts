@@ -1,0 +1,90 @@
+import { check, type Verdict } from './check/check.js';
+import { faultNamed } from './faults/all.js';
+import { Load } from './load.js';
+import { planText, randomOf, type Plan } from './plan.js';
+import type { OwnKafka } from './world/own-kafka.js';
+import { allApplied, readFacts } from './world/read-facts.js';
+import { World } from './world/world.js';
+
+/** What was done in a run, and how it ended. */
+export interface RunReport {
+  readonly plan: Plan;
+  readonly seconds: number;
+  readonly tally: ReadonlyMap<string, number>;
+  readonly verdict: Verdict;
+}
+
+const SECONDS_TO_PUBLISH_ALL = 90;
+
+/** Carries a plan out on servers and workers of its own, and checks what came of it. Lines go to `say`. */
+export async function runPlan(
+  kafka: OwnKafka,
+  plan: Plan,
+  say: (line: string) => void,
+): Promise<RunReport> {
+  const begin = performance.now();
+  const time = () => ((performance.now() - begin) / 1_000).toFixed(1).padStart(6);
+  say(planText(plan));
+  const note = (line: string) => say(`${time()} s  ${line}`);
+  const world = await World.create(kafka, { shards: plan.shards, note });
+  try {
+    const verdict = await carryOut(world, plan);
+    const seconds = (performance.now() - begin) / 1_000;
+    return { plan, seconds, tally: world.tally, verdict };
+  } finally {
+    await world.remove();
+  }
+}
+
+async function carryOut(world: World, plan: Plan): Promise<Verdict> {
+  try {
+    await doHarm(world, plan);
+    const facts = await readFacts(world);
+    const verdict = check(world.topics.scoreEvents, facts, world);
+    return { ...verdict, problems: [...unexpectedEnds(world), ...verdict.problems] };
+  } catch (error) {
+    const problem = error instanceof Error ? String(error.stack) : String(error);
+    const problems = [...unexpectedEnds(world), problem, ...(await diagnosis(world))];
+    return { problems, events: 0, results: 0, deadLetters: 0 };
+  }
+}
+
+/** All steps of the plan under load; returns when everything is published and applied. */
+async function doHarm(world: World, plan: Plan): Promise<void> {
+  for (let worker = 0; worker < plan.workers; worker++) await world.addWorker();
+  const load = new Load(world.client, world.topics.scoreEvents, randomOf(plan, 'load'));
+  await load.start();
+  try {
+    for (const [index, { fault, after }] of plan.steps.entries()) {
+      await world.publishedMore(after);
+      await faultNamed(fault).run(world, randomOf(plan, index));
+    }
+  } finally {
+    await load.stop();
+  }
+  await world.publishedTo(await world.logEnds(), SECONDS_TO_PUBLISH_ALL);
+  await allApplied(world);
+  world.note('all is published');
+}
+
+function unexpectedEnds({ workers }: World): string[] {
+  return workers
+    .filter((worker) => worker.unexpectedEnd !== null)
+    .map((worker) => `worker ${worker.name} ended by itself: ${worker.unexpectedEnd ?? ''}`);
+}
+
+/** Where the partitions stand, and what the workers said last. */
+async function diagnosis(world: World): Promise<string[]> {
+  const positions = await Promise.all([world.logEnds(), world.published()]).then(
+    ([ends, published]) =>
+      [...ends].map(
+        ([partition, end]) =>
+          `partition ${partition}: published ${published.get(partition) ?? 0} of ${end}`,
+      ),
+    (error: unknown) => [`no positions: ${String(error)}`],
+  );
+  const words = world.workers
+    .filter((worker) => worker.isRunning || worker.unexpectedEnd !== null)
+    .map((worker) => `last lines of worker ${worker.name}:\n${worker.lastLines}`);
+  return [...positions, ...words];
+}

@@ -1,0 +1,25 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const POLL_MS = 100;
+
+/** Waits until a condition holds; one that throws (a server is away) does not hold yet. @throws after `seconds`, naming it */
+export async function eventually(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  seconds = 60,
+): Promise<void> {
+  const end = performance.now() + seconds * 1_000;
+  let failure: Error | undefined;
+  for (;;) {
+    try {
+      if (await condition()) return;
+      failure = undefined;
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+    }
+    if (performance.now() > end) break;
+    await delay(POLL_MS);
+  }
+  const last = failure === undefined ? '' : `; the last try failed: ${String(failure)}`;
+  throw new Error(`waited ${seconds} s in vain until ${what}${last}`);
+}

@@ -1,0 +1,76 @@
+import { existsSync, readdirSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { PROJECT } from '../../support/project-copy.js';
+import { ServicesFolder } from '../../support/services-folder.js';
+import { eventually } from './eventually.js';
+
+/** A Kafka broker of the suite's own, which may be killed. */
+export class OwnKafka {
+  #address = '';
+
+  private constructor(private readonly services: ServicesFolder) {}
+
+  static async start(): Promise<OwnKafka> {
+    const services = new ServicesFolder();
+    useDownloads(services);
+    const kafka = new OwnKafka(services);
+    await kafka.up();
+    kafka.#address = (await services.status()).kafka.address ?? '';
+    return kafka;
+  }
+
+  get port(): number {
+    return Number(this.#address.split(':')[1]);
+  }
+
+  /** host:port */
+  get broker(): string {
+    return this.#address;
+  }
+
+  /** Starts the broker again where it was, with the data that it had; resolves when it answers. */
+  async up(): Promise<void> {
+    const { exitCode, stderr } = await this.services.run(['up'], withoutOwnRedis());
+    if (exitCode !== 0) throw new Error(`Kafka does not start: ${stderr}`);
+  }
+
+  async kill(): Promise<void> {
+    const pid = this.services.pid('kafka');
+    process.kill(pid, 'SIGKILL');
+    await eventually(() => !exists(pid), 'the broker has ended', 10);
+  }
+
+  /** What one of Kafka's own tools prints. */
+  async tool(...args: string[]): Promise<string> {
+    const { stdout } = await this.services.run(['kafka-tool', ...args], {
+      KAFKA_BROKERS: this.#address,
+    });
+    return stdout;
+  }
+
+  remove(): Promise<void> {
+    return this.services.remove();
+  }
+}
+
+/** Redis servers are made for each run: scripts/services is told to be content with the one of the environment. */
+function withoutOwnRedis(): NodeJS.ProcessEnv {
+  return { REDIS_URL: process.env['REDIS_URL'] };
+}
+
+/** Jars that the project has fetched already need not be fetched again. */
+function useDownloads({ folder }: ServicesFolder): void {
+  const home = path.resolve(PROJECT, process.env['RANKLOG_SERVICES_DIR'] ?? '.services');
+  if (!existsSync(home)) return;
+  for (const name of readdirSync(home).filter((entry) => /^kafka-\d/.test(entry)))
+    symlinkSync(path.join(home, name), path.join(folder, name));
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

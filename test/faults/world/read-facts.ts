@@ -1,0 +1,84 @@
+import type { BoardDefinition } from '#board';
+import { BoardReader, shardOf, type LiveBoard } from '#board-store';
+import type { OracleBytes } from '../../model/oracle.js';
+import { readBytes } from '../../model/store-keys.js';
+import {
+  readCommitted,
+  readDeadLetters,
+  readLeaderChanges,
+  readRankChanges,
+} from '../../support/results.js';
+import type { ConsoleIds, RunFacts } from '../check/facts.js';
+import { eventually } from './eventually.js';
+import type { World } from './world.js';
+
+/** Reads all that a run has left behind. Everything is published, and the load has ended. */
+export async function readFacts(world: World): Promise<RunFacts> {
+  const { client, topics } = world;
+  const live = await new BoardReader(world.redis.redis, world.keys).liveBoards();
+  const [log, rankChanges, leaderChanges, letters, consoleIds] = await Promise.all([
+    readCommitted(client, topics.scoreEvents),
+    readRankChanges(client, topics),
+    readLeaderChanges(client, topics),
+    readDeadLetters(client, topics),
+    readConsoleIds(world),
+  ]);
+  const deadLetters = letters.map(({ topic, partition, offset, code }) => ({
+    id: `${topic}/${partition}/${offset}`,
+    code,
+  }));
+  const definitions: BoardDefinition[] = live.map(({ definition }) => definition);
+  const stored = await readStored(world, live);
+  return { definitions, log, rankChanges, leaderChanges, deadLetters, consoleIds, stored };
+}
+
+/** Waits until all shards have applied the whole log: after a loss, boards heal while nothing new is published. */
+export async function allApplied(world: World): Promise<void> {
+  const ends = await world.logEnds();
+  const reader = new BoardReader(world.redis.redis, world.keys);
+  await eventually(async () => {
+    const applied = await reader.appliedOffsets();
+    return [...ends].every(([partition, end]) => (applied.get(partition) ?? 0) === end);
+  }, 'every shard has applied the whole log');
+}
+
+async function readStored(
+  { redis: { redis }, keys, shards }: World,
+  live: readonly LiveBoard[],
+): Promise<Map<string, OracleBytes>> {
+  const stored = new Map<string, OracleBytes>();
+  for (const board of live) {
+    const place = { keys, shard: shardOf(board.board, shards), live: board };
+    const views = await redis.hkeys(keys.views(place.shard, board.generation));
+    for (const view of views)
+      stored.set(`${board.board} ${view}`, await readBytes(redis, place, view));
+  }
+  return stored;
+}
+
+/** One console consumer reads the three result topics; what a line is, its headers tell. */
+async function readConsoleIds({ kafka, topics }: World): Promise<ConsoleIds> {
+  const { rankChanges, leaderChanges, deadLetters } = topics;
+  const pattern = [rankChanges, leaderChanges, deadLetters].join('|').replaceAll('.', '\\.');
+  const output = await kafka.tool(
+    ...['console-consumer', '--include', pattern, '--from-beginning', '--timeout-ms', '4000'],
+    ...['--isolation-level', 'read_committed'],
+    ...['--property', 'print.headers=true', '--property', 'print.value=false'],
+  );
+  return sortIds(output);
+}
+
+function sortIds(output: string): ConsoleIds {
+  const ids = { rankChanges: [], leaderChanges: [], deadLetters: [] } as Record<
+    keyof ConsoleIds,
+    string[]
+  >;
+  for (const line of output.split('\n')) {
+    const deadLetter = /(?:^|,)ranklog_id:([^,\t]+)/.exec(line)?.[1];
+    const result = /(?:^|,)ce_id:([^,\t]+)/.exec(line)?.[1];
+    if (deadLetter !== undefined) ids.deadLetters.push(deadLetter);
+    else if (result !== undefined)
+      ids[result.includes(' ') ? 'leaderChanges' : 'rankChanges'].push(result);
+  }
+  return ids;
+}

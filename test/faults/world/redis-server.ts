@@ -1,0 +1,100 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { execa } from 'execa';
+import getPort from 'get-port';
+import { Redis } from 'ioredis';
+import { eventually } from './eventually.js';
+
+/**
+ * A redis-server process of one run, which may be killed, started again with other data, and promoted. It writes an
+ * append-only file before it answers, so that by itself a SIGKILL loses nothing.
+ *
+ * States: ended, running.
+ */
+export class RedisServer {
+  #process: ReturnType<typeof launch> | undefined;
+  /** A connection of the suite's own, which no fault touches. */
+  readonly redis: Redis;
+
+  private constructor(
+    readonly port: number,
+    private readonly folder: string,
+  ) {
+    this.redis = new Redis({ port, retryStrategy: () => 100, maxRetriesPerRequest: 100 });
+    this.redis.on('error', () => undefined); // a command that can't be sent tells
+  }
+
+  /** A server with nothing in it. */
+  static async start(...settings: string[]): Promise<RedisServer> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'ranklog-redis-'));
+    const server = new RedisServer(await getPort({ host: '127.0.0.1' }), folder);
+    await server.start(...settings);
+    return server;
+  }
+
+  /** Starts it with the data of its append-only file. */
+  async start(...settings: string[]): Promise<void> {
+    await this.#launch('--appendonly', 'yes', ...settings);
+  }
+
+  async startEmpty(): Promise<void> {
+    await this.#clear();
+    await this.start();
+  }
+
+  /** Starts it with what it held at the last `snapshot`. */
+  async startFromSnapshot(): Promise<void> {
+    await this.#clear();
+    await cp(this.#file('snapshot.rdb'), this.#file('dump.rdb'));
+    // It would read the append-only file, which it has not, in place of the snapshot.
+    await this.#launch('--appendonly', 'no');
+    await this.redis.config('SET', 'appendonly', 'yes');
+    await eventually(async () => {
+      const info = await this.redis.info('persistence');
+      return /aof_rewrite_in_progress:0/.test(info) && /aof_rewrite_scheduled:0/.test(info);
+    }, 'Redis has written its append-only file anew');
+  }
+
+  /** Keeps a copy of all that it holds now. */
+  async snapshot(): Promise<void> {
+    await this.redis.save();
+    await cp(this.#file('dump.rdb'), this.#file('snapshot.rdb'));
+  }
+
+  async kill(): Promise<void> {
+    this.#process?.kill('SIGKILL');
+    await this.#process;
+    this.#process = undefined;
+  }
+
+  async remove(): Promise<void> {
+    this.redis.disconnect();
+    await this.kill();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #launch(...settings: string[]): Promise<void> {
+    const all = [
+      ...['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder],
+      ...['--save', '', '--appendfsync', 'no', '--repl-diskless-sync-delay', '0', ...settings],
+    ];
+    this.#process = launch(all);
+    // Refused while it starts, or busy loading its data.
+    const answers = () => this.redis.get('none').then(() => true);
+    await eventually(answers, `redis-server answers at port ${this.port}`, 30);
+  }
+
+  async #clear(): Promise<void> {
+    await rm(this.#file('dump.rdb'), { force: true });
+    await rm(this.#file('appendonlydir'), { recursive: true, force: true });
+  }
+
+  #file(name: string): string {
+    return path.join(this.folder, name);
+  }
+}
+
+function launch(settings: readonly string[]) {
+  return execa('redis-server', settings, { reject: false, cleanup: true });
+}

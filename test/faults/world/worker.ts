@@ -1,0 +1,101 @@
+import { RanklogProcess } from '../../support/instance.js';
+import { KafkaProxy } from '../../support/kafka-proxy.js';
+import { KAFKA_API } from '../../support/kafka-frames.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
+import { eventually } from './eventually.js';
+
+/** Where a worker's proxies lead to. */
+export interface Targets {
+  readonly kafkaPort: number;
+  readonly redisPort: number;
+}
+
+const HOST = '127.0.0.1';
+
+/**
+ * A `ranklog start` process with proxies of its own in front of Kafka and Redis.
+ *
+ * States: running; stopped (SIGSTOP; running again after `resume`); ended (by a fault, or by itself, which is a bug).
+ */
+export class Worker {
+  #stopped = false;
+  #wasEnded = false;
+
+  private constructor(
+    readonly name: string,
+    private readonly process: RanklogProcess,
+    readonly kafka: KafkaProxy,
+    readonly redis: TcpProxy,
+  ) {}
+
+  /** Starts it and waits until it runs. @throws when it ends in place of that */
+  static async start(name: string, targets: Targets, env: NodeJS.ProcessEnv): Promise<Worker> {
+    const kafka = await KafkaProxy.to({ host: HOST, port: targets.kafkaPort });
+    const redis = await TcpProxy.to({ host: HOST, port: targets.redisPort });
+    const process = new RanklogProcess(['start'], {
+      ...env,
+      KAFKA_BROKERS: kafka.broker,
+      REDIS_URL: `redis://${HOST}:${redis.port}`,
+    });
+    const worker = new Worker(name, process, kafka, redis);
+    await eventually(
+      () => worker.count('"running:') > 0 || process.exitCode !== null,
+      `worker ${name} runs`,
+    );
+    if (process.exitCode !== null)
+      throw new Error(`worker ${name} ended at its start: ${worker.lastLines}`);
+    return worker;
+  }
+
+  get isRunning(): boolean {
+    return this.process.exitCode === null && !this.#stopped;
+  }
+
+  /** Its exit code or signal, where no fault has ended it. */
+  get unexpectedEnd(): number | string | null {
+    return this.#wasEnded ? null : this.process.exitCode;
+  }
+
+  /** How often its log has these words. */
+  count(words: string): number {
+    return this.process.errors.split(words).length - 1;
+  }
+
+  get lastLines(): string {
+    return this.process.errors.trimEnd().split('\n').slice(-LINES_SHOWN).join('\n');
+  }
+
+  /** Waits until it is about to commit a transaction: it has partitions, and records of them. */
+  async publishes(): Promise<void> {
+    const commit = this.kafka.onRequest(KAFKA_API.endTxn, { delayMs: 0 });
+    await eventually(() => commit.isDone, `worker ${this.name} publishes`);
+  }
+
+  stop(): void {
+    this.process.kill('SIGSTOP');
+    this.#stopped = true;
+  }
+
+  resume(): void {
+    this.process.kill('SIGCONT');
+    this.#stopped = false;
+  }
+
+  /** Ends it; answers its exit code or signal. */
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | string | null> {
+    this.#wasEnded ||= this.process.exitCode === null;
+    this.process.kill(signal);
+    const code = await this.process.ended;
+    await Promise.all([this.kafka.close(), this.redis.close()]);
+    return code;
+  }
+
+  /** Its connections to Redis go elsewhere from now on. */
+  failOver(port: number): void {
+    this.redis.cut();
+    this.redis.retarget({ host: HOST, port });
+    this.redis.restore();
+  }
+}
+
+const LINES_SHOWN = 25;

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import { KeySpace } from '#board-store';
+import { topicNames, type TopicNames } from '#contracts';
+import { RanklogProcess } from '../../support/instance.js';
+import { BOARDS } from '../boards.js';
+import { eventually } from './eventually.js';
+import type { OwnKafka } from './own-kafka.js';
+import { RedisServer } from './redis-server.js';
+import { Worker } from './worker.js';
+
+export const PARTITIONS = 4;
+export const MOST_WORKERS = 3;
+
+/** All that one run uses: topics, keys, a Redis of its own, workers; and what was done to them. Ended by `remove`. */
+export class World {
+  readonly name = `faults-${randomUUID().slice(0, 8)}`;
+  readonly topics: TopicNames = topicNames(this.name);
+  readonly keys = new KeySpace(this.name);
+  readonly client: Kafka;
+  readonly admin: Admin;
+  readonly workers: Worker[] = [];
+  /** How often each thing was done. */
+  readonly tally = new Map<string, number>();
+  /** Whether Redis has lost something that it had acknowledged. */
+  losses = false;
+  #redisServers: RedisServer[] = [];
+  #folder = '';
+  #env: NodeJS.ProcessEnv = {};
+
+  private constructor(
+    readonly kafka: OwnKafka,
+    readonly shards: number,
+    /** Tells a line of what happens. */
+    readonly note: (line: string) => void,
+  ) {
+    this.client = new kafkajs.Kafka({
+      brokers: [kafka.broker],
+      logLevel: kafkajs.logLevel.NOTHING,
+      retry: { initialRetryTime: 100, retries: 12, maxRetryTime: 2_000 },
+    });
+    this.admin = this.client.admin();
+  }
+
+  static async create(
+    kafka: OwnKafka,
+    { shards, note }: { shards: number; note: (line: string) => void },
+  ): Promise<World> {
+    const world = new World(kafka, shards, note);
+    await world.#prepare();
+    return world;
+  }
+
+  /** The Redis server that the workers use. */
+  get redis(): RedisServer {
+    const server = this.#redisServers.at(-1);
+    if (server === undefined) throw new Error('there is no Redis yet');
+    return server;
+  }
+
+  get running(): Worker[] {
+    return this.workers.filter((worker) => worker.isRunning);
+  }
+
+  /** Another worker, once it runs. */
+  async addWorker(): Promise<Worker> {
+    const targets = { kafkaPort: this.kafka.port, redisPort: this.redis.port };
+    const worker = await Worker.start(`w${this.workers.length + 1}`, targets, this.#env);
+    this.workers.push(worker);
+    return worker;
+  }
+
+  count(what: string, times = 1): void {
+    this.tally.set(what, (this.tally.get(what) ?? 0) + times);
+  }
+
+  /** The published position of each partition, 0 for none. */
+  async published(): Promise<Map<number, number>> {
+    const [topic] = await this.admin.fetchOffsets({
+      groupId: this.name,
+      topics: [this.topics.scoreEvents],
+    });
+    const partitions = topic?.partitions ?? [];
+    return new Map(partitions.map(({ partition, offset }) => [partition, Math.max(0, +offset)]));
+  }
+
+  /** The end of each partition of the score topic. */
+  async logEnds(): Promise<Map<number, number>> {
+    const offsets = await this.admin.fetchTopicOffsets(this.topics.scoreEvents);
+    return new Map(offsets.map(({ partition, high }) => [partition, Number(high)]));
+  }
+
+  /** Waits until so many records more are published than now. */
+  async publishedMore(records: number, seconds = 60): Promise<void> {
+    let before: number | undefined;
+    await eventually(
+      async () => {
+        const now = sum(await this.published());
+        before ??= now;
+        return now >= before + records;
+      },
+      `${records} more records are published`,
+      seconds,
+    );
+  }
+
+  /** Waits until every partition is published up to these positions. */
+  async publishedTo(ends: ReadonlyMap<number, number>, seconds = 60): Promise<void> {
+    await eventually(
+      async () => {
+        const published = await this.published();
+        return [...ends].every(([partition, end]) => (published.get(partition) ?? 0) >= end);
+      },
+      `all that the log had then is published`,
+      seconds,
+    );
+  }
+
+  /** Waits until records that come from now on are published in every partition. */
+  async publishedEverywhere(): Promise<void> {
+    const ends = await this.logEnds();
+    await this.publishedTo(new Map([...ends].map(([partition, end]) => [partition, end + 1])));
+  }
+
+  /** Makes another server the one that the workers use. The one before ends. */
+  async failOver(server: RedisServer): Promise<void> {
+    const before = this.redis;
+    this.#redisServers.push(server);
+    for (const worker of this.workers) worker.failOver(server.port);
+    await before.kill();
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all(this.workers.map((worker) => worker.end('SIGKILL')));
+    await this.admin.deleteTopics({ topics: Object.values(this.topics) });
+    await this.admin.disconnect();
+    await Promise.all(this.#redisServers.map((server) => server.remove()));
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #prepare(): Promise<void> {
+    this.#folder = await mkdtemp(path.join(tmpdir(), 'ranklog-faults-'));
+    const boards = path.join(this.#folder, 'boards.yaml');
+    await writeFile(boards, BOARDS);
+    this.#redisServers.push(await RedisServer.start());
+    this.#env = {
+      ...process.env,
+      KAFKA_BROKERS: this.kafka.broker,
+      REDIS_URL: `redis://127.0.0.1:${this.redis.port}`,
+      RANKLOG_BOARDS: boards,
+      RANKLOG_TOPIC_PREFIX: this.name,
+      RANKLOG_GROUP: this.name,
+      RANKLOG_REDIS_PREFIX: this.name,
+      RANKLOG_SHARDS: String(this.shards),
+      RANKLOG_SESSION_TIMEOUT: '2s',
+      RANKLOG_LOG_FORMAT: 'json',
+    };
+    await this.admin.connect();
+    const topics = new RanklogProcess(['topics', '--partitions', String(PARTITIONS)], this.#env);
+    if ((await topics.ended) !== 0) throw new Error(`no topics: ${topics.errors}`);
+  }
+}
+
+export function sum(positions: ReadonlyMap<number, number>): number {
+  return [...positions.values()].reduce((total, position) => total + position, 0);
+}
