@@ -1,0 +1,63 @@
+import kafkajs from 'kafkajs';
+import Cluster from 'kafkajs/src/cluster/index.js';
+import Connection from 'kafkajs/src/network/connection.js';
+import { BUSY_RETRY } from './busy-retry.js';
+
+const { KafkaJSConnectionError, KafkaJSRequestTimeoutError } = kafkajs;
+
+/** Bytes of the length in front of each answer. */
+const LENGTH_BYTES = 4;
+
+/** Mends what kafkajs 2.2.4 does with connections that break; called once, by patchKafkajs. */
+export function patchConnections(): void {
+  forgetTornAnswers();
+  leaveSilentConnections();
+  askBusyCoordinatorsAgain();
+}
+
+/**
+ * A connection that is lost in the middle of an answer keeps the half, and takes what the next one brings for the rest
+ * of it: no request of it is ever answered again.
+ */
+function forgetTornAnswers(): void {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the connection below
+  const { connect } = Connection.prototype;
+  Connection.prototype.connect = function () {
+    if (!this.isConnected()) {
+      this.chunks = [];
+      this.bytesBuffered = 0;
+      this.bytesNeeded = LENGTH_BYTES;
+    }
+    return connect.call(this);
+  };
+}
+
+/**
+ * A request without an answer fails in time, but the next ones go to the same connection, and none of them is answered
+ * when the network has forgotten it. Destroyed, so that an answer that comes late is not taken for the next one's.
+ */
+function leaveSilentConnections(): void {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the connection below
+  const { send } = Connection.prototype;
+  Connection.prototype.send = async function (request) {
+    const { socket } = this;
+    try {
+      return await send.call(this, request);
+    } catch (error) {
+      if (error instanceof KafkaJSRequestTimeoutError && socket === this.socket) await leave(this);
+      throw error;
+    }
+  };
+}
+
+async function leave(connection: Connection): Promise<void> {
+  const { broker } = connection;
+  connection.socket?.destroy();
+  connection.rejectRequests(new KafkaJSConnectionError('No answer from the broker', { broker }));
+  await connection.disconnect();
+}
+
+/** Where a transaction begins or gets its position, kafkajs looks for these settings in a place where nobody puts them. */
+function askBusyCoordinatorsAgain(): void {
+  Cluster.prototype.retry = BUSY_RETRY;
+}
