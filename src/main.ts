@@ -7,10 +7,11 @@ import { KafkaBatchServer } from '#kafka-batch';
 import { IngestModule } from './ingest/ingest.module.js';
 import { IngestServices } from './ingest/ingest-services.js';
 import { LiveBoards } from './ingest/live-boards.js';
-import { ResultLog } from './ingest/result-log.js';
+import { ResultLog, ResultPartitionMissingError } from './ingest/result-log.js';
 import { Sweeper } from './ingest/sweeper.js';
 import { Clients, ClientsModule } from './operations/clients.module.js';
 import { kafkaFrom, redisFrom, waitForServices } from './operations/clients.js';
+import { ProgressWatch } from './operations/progress-watch.js';
 import { requireTopics } from './operations/topics.js';
 import { nestLogger, type Logger } from './operations/logger.js';
 import type { Settings } from './operations/settings.js';
@@ -22,32 +23,35 @@ export interface StartOptions {
   readonly settings: Settings;
   readonly roles: readonly Role[];
   readonly logger: Logger;
+  /** Aborted when the process is to end: a start that is still under way is given up. */
+  readonly signal: AbortSignal;
   /** Called when the process can't go on and should end with an error. */
   readonly onFatal: (error: Error) => void;
 }
 
 /**
  * Starts the roles in this process; resolves when they run. `close` finishes what is in flight.
- * @throws ServiceUnreachableError, BoardsFileError, ShardCountError, BoardNeedsBuildError and whatever wiring gets wrong
+ * @throws ServiceUnreachableError, BoardsFileError, ShardCountError, BoardNeedsBuildError, whatever wiring gets wrong,
+ *   and the reason of the signal when that is aborted
  */
 export async function startApplication(options: StartOptions): Promise<INestApplicationContext> {
-  const { settings, roles, logger } = options;
+  const { settings, roles, logger, signal } = options;
   const kafka = kafkaFrom(settings, logger);
   const redis = redisFrom(settings, logger);
   const clients = new Clients(redis, kafka.admin());
   try {
-    await waitForServices(settings, { kafka: true, redis }, logger);
+    await waitForServices(settings, { kafka: true, redis, signal }, logger);
     await clients.admin.connect();
     await requireTopics(clients.admin, topicNames(settings.topicPrefix));
     const modules = roleModules(options, kafka, clients);
     const nest = { logger: nestLogger(logger), abortOnError: false };
     const module = AppModule.of([ClientsModule.with(clients), ...modules]);
     if (!roles.includes('ingest')) return await NestFactory.createApplicationContext(module, nest);
-    const app = await NestFactory.createMicroservice(module, {
-      ...nest,
-      strategy: transport(options, kafka),
-    });
+    const strategy = transport(options, kafka);
+    const app = await NestFactory.createMicroservice(module, { ...nest, strategy });
+    signal.throwIfAborted();
     await app.listen();
+    watchProgress(options, strategy);
     return app;
   } catch (error) {
     await clients.admin.disconnect();
@@ -98,4 +102,19 @@ function transport(
     logger,
     onFatal,
   });
+}
+
+function watchProgress(
+  { settings, signal, logger, onFatal }: StartOptions,
+  strategy: KafkaBatchServer,
+): void {
+  const watch = new ProgressWatch({
+    topic: topicNames(settings.topicPrefix).scoreEvents,
+    stallTimeoutMs: settings.stallTimeout,
+    health: () => strategy.health(),
+    waitsForPeople: (error) => error instanceof ResultPartitionMissingError,
+    logger,
+    onFatal,
+  });
+  watch.start(signal);
 }

@@ -68,13 +68,16 @@ export function redisFrom(settings: Settings, logger: Logger): Redis {
 const RETRY_PAUSE_MS = 250;
 const WORD_EVERY_MS = 3_000;
 
-/** Resolves when Kafka and Redis answer; tells every few seconds what it waits for. @throws ServiceUnreachableError */
+/**
+ * Resolves when Kafka and Redis answer; tells every few seconds what it waits for.
+ * @throws ServiceUnreachableError, and the reason of the signal as soon as it is aborted
+ */
 export async function waitForServices(
   settings: Settings,
-  wanted: { kafka?: boolean; redis?: Redis },
+  wanted: { kafka?: boolean; redis?: Redis; signal?: AbortSignal },
   logger: Logger,
 ): Promise<void> {
-  const { kafka, redis } = wanted;
+  const { kafka, redis, signal } = wanted;
   const { startTimeout: timeoutMs, kafkaBrokers, redisUrl } = settings;
   const waits: Wait[] = [];
   if (redis !== undefined)
@@ -91,9 +94,21 @@ export async function waitForServices(
       timeoutMs,
       ping: () => pingKafka(settings),
     });
-  const ends = await Promise.allSettled(waits.map((wait) => waitFor(wait, logger)));
+  const all = Promise.allSettled(waits.map((wait) => waitFor(wait, logger, signal)));
+  const ends = await (signal === undefined ? all : Promise.race([all, aborted(signal)]));
   const failure = ends.find((result) => result.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
+}
+
+/** @throws the reason of the signal once it is aborted: an attempt in hand may take long to fail */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = () => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
 }
 
 interface Wait {
@@ -127,7 +142,11 @@ const SILENT: Logger = {
   error: () => undefined,
 };
 
-async function waitFor({ service, address, timeoutMs, ping }: Wait, logger: Logger): Promise<void> {
+async function waitFor(
+  { service, address, timeoutMs, ping }: Wait,
+  logger: Logger,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const begin = performance.now();
   let nextWord = begin + RETRY_PAUSE_MS;
   for (;;) {
@@ -136,13 +155,14 @@ async function waitFor({ service, address, timeoutMs, ping }: Wait, logger: Logg
       return;
     } catch (error) {
       const now = performance.now();
+      signal?.throwIfAborted();
       if (now - begin >= timeoutMs)
         throw new ServiceUnreachableError(service, address, timeoutMs, error);
       if (now >= nextWord) {
         logger.warn(`waiting for ${service} at ${address}: ${words(error)}`);
         nextWord = now + WORD_EVERY_MS;
       }
-      await delay(RETRY_PAUSE_MS);
+      await delay(RETRY_PAUSE_MS, undefined, { signal });
     }
   }
 }

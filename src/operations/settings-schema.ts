@@ -146,6 +146,12 @@ export const SETTINGS_SCHEMA = {
     default: '10s',
     env: 'RANKLOG_SHUTDOWN_TIMEOUT',
   },
+  stallTimeout: {
+    doc: 'How long there may be work and no progress before the process ends itself.',
+    format: 'duration-ms',
+    default: '2m',
+    env: 'RANKLOG_STALL_TIMEOUT',
+  },
   logLevel: {
     doc: 'How much is logged.',
     format: ['debug', 'info', 'warn', 'error', 'silent'],

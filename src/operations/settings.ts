@@ -16,6 +16,7 @@ export interface Settings {
   readonly startTimeout: number;
   readonly sessionTimeout: number;
   readonly shutdownTimeout: number;
+  readonly stallTimeout: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly logFormat: 'auto' | 'pretty' | 'json';
   readonly kafkaBrokers: readonly string[];

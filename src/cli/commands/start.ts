@@ -1,5 +1,7 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import { Command, InvalidArgumentError } from 'commander';
-import { startApplication } from '../../main.js';
+import { startApplication, type StartOptions } from '../../main.js';
+import { Ending } from '../../operations/ending.js';
 import { createLogger, type Logger } from '../../operations/logger.js';
 import { loadSettings, type Settings } from '../../operations/settings.js';
 import { ROLES, type Role } from '../../roles.js';
@@ -27,51 +29,37 @@ export function startCommand(): Command {
     );
 }
 
-/** One Ctrl-C may arrive twice: from the terminal, and from a wrapper that passes it on. */
-const SAME_REQUEST_MS = 1_000;
-
 async function run(settings: Settings, roles: readonly Role[], logger: Logger): Promise<number> {
-  const end = new End();
-  const application = await startApplication({
-    settings,
-    roles,
-    logger,
-    onFatal: () => end.reach(EXIT.no),
-  });
-  let asked = 0;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, () => {
-      if (end.reached && performance.now() - asked < SAME_REQUEST_MS) return;
-      if (end.reached) process.exit(EXIT.no); // asked twice
-      asked = performance.now();
-      logger.info(`${signal}: finishing what is in flight`);
-      end.reach(EXIT.ok);
+  const force = () => process.exit(EXIT.no);
+  const ending = new Ending({ timeoutMs: settings.shutdownTimeout, logger, force });
+  for (const name of ['SIGTERM', 'SIGINT'] as const)
+    process.on(name, () => {
+      ending.signalled(name, EXIT.ok);
     });
-  logger.info(`running: ${roles.join(', ')}`);
-  const exitCode = await end.exitCode;
-  const force = setTimeout(() => {
-    logger.error(
-      `not finished after ${settings.shutdownTimeout} ms; what is not published now is at the next start`,
-    );
-    process.exit(EXIT.no);
-  }, settings.shutdownTimeout);
-  await application.close();
-  force.unref(); // ends the process all the same, should something still hold it
+  const application = await startUnlessEnded(ending, { settings, roles, logger });
+  if (application !== undefined) {
+    logger.info(`running: ${roles.join(', ')}`);
+    await ending.exitCode;
+    await application.close();
+  }
+  ending.finished();
   logger.info('stopped');
-  return exitCode;
+  return process.exit(await ending.exitCode); // an attempt to connect that was given up would hold it
 }
 
-/** The moment at which the process has to end, and its exit code. */
-class End {
-  reached = false;
-  #resolve: (exitCode: number) => void = () => undefined;
-  readonly exitCode = new Promise<number>((resolve) => {
-    this.#resolve = resolve;
-  });
-
-  reach(exitCode: number): void {
-    this.reached = true;
-    this.#resolve(exitCode);
+/** The application; undefined when the process was asked to end before it ran. */
+async function startUnlessEnded(
+  ending: Ending,
+  what: Pick<StartOptions, 'settings' | 'roles' | 'logger'>,
+): Promise<INestApplicationContext | undefined> {
+  const onFatal = () => {
+    ending.ask(EXIT.no);
+  };
+  try {
+    return await startApplication({ ...what, signal: ending.signal, onFatal });
+  } catch (error) {
+    if (ending.signal.aborted) return undefined; // then it is no failure
+    throw error;
   }
 }
 

@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { Redis } from 'ioredis';
+import type { Admin } from 'kafkajs';
+import { IngestModule } from '../ingest/ingest.module.js';
+import type { IngestServices } from '../ingest/ingest-services.js';
+import { Sweeper } from '../ingest/sweeper.js';
+import { Clients, ClientsModule } from './clients.module.js';
+
+describe('at the end of the process', () => {
+  it('the transport finishes what is in flight, then the sweeper; Redis is closed last', async () => {
+    const order: string[] = [];
+    const note = (what: string) => () => Promise.resolve(void order.push(what));
+    const redis = { disconnect: () => order.push('Redis') } as unknown as Redis;
+    const admin = { disconnect: note('Kafka') } as unknown as Admin;
+    const sweeper = { start: () => undefined, stop: note('sweeper') } as unknown as Sweeper;
+
+    @Module({
+      imports: [
+        ClientsModule.with(new Clients(redis, admin)),
+        IngestModule.with({} as IngestServices, sweeper),
+      ],
+    })
+    class App {}
+    const strategy = {
+      addHandler: () => undefined,
+      listen: (done: () => void) => {
+        done();
+      },
+      close: note('transport'),
+      on: () => undefined,
+      unwrap: () => undefined as never,
+    };
+    const app = await NestFactory.createMicroservice(App, { strategy, logger: false });
+    await app.listen();
+    await app.close();
+    expect(order).toEqual(['transport', 'sweeper', 'Kafka', 'Redis']);
+  });
+});
