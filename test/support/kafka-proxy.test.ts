@@ -64,6 +64,7 @@ describe('a Kafka proxy', () => {
 
   it.each<[string, KafkaAction, readonly string[]]>([
     ['executes a request and loses the answer', 'swallowReply', ['a', 'b']],
+    ['executes a request and tears the answer', 'tearReply', ['a', 'b']],
     ['executes a request and never answers', 'hangAfter', ['a', 'b']],
     ['loses the connection before a request', 'cutBefore', ['b']],
     ['never passes a request on', 'hangBefore', ['b']],

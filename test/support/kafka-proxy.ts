@@ -15,6 +15,7 @@ import { TcpProxy, type Address, type Link, type LinkHandler } from './tcp-proxy
 /**
  * What becomes of a request:
  * - swallowReply: executed, but the connection is lost in place of the answer;
+ * - tearReply: executed, but the connection is lost in the middle of the answer;
  * - cutBefore: not executed, the connection is lost;
  * - hangBefore, hangAfter: not executed, or executed; there is never an answer, the connection stays;
  * - an error: answered with this code, though it was executed, or as it was not;
@@ -22,6 +23,7 @@ import { TcpProxy, type Address, type Link, type LinkHandler } from './tcp-proxy
  */
 export type KafkaAction =
   | 'swallowReply'
+  | 'tearReply'
   | 'cutBefore'
   | 'hangBefore'
   | 'hangAfter'
@@ -127,8 +129,8 @@ interface Rules {
   withOwnAddress(frame: Buffer): Buffer;
 }
 
-/** What is done with the answer when it comes; undefined passes it on. */
-type ReplyChange = (frame: Buffer) => Buffer | 'swallowed' | 'hangs';
+/** What is done with an answer when it comes: another one in its place, or none. */
+type ReplyChange = (frame: Buffer) => Buffer | 'swallowReply' | 'tearReply' | 'hangAfter';
 
 const NAME_BROKERS: ReadonlySet<number> = new Set([KAFKA_API.metadata, KAFKA_API.findCoordinator]);
 
@@ -164,11 +166,11 @@ class KafkaLink implements LinkHandler {
     else this.#fail(request, action);
   }
 
-  #break({ correlationId, frame }: KafkaRequest, action: KafkaAction & string): void {
+  #break({ correlationId, frame }: KafkaRequest, action: Extract<KafkaAction, string>): void {
     if (action === 'cutBefore') this.link.destroy();
     else if (action === 'hangBefore') this.#deaf = this.#dumb = true;
     else {
-      this.#changes.set(correlationId, () => (action === 'hangAfter' ? 'hangs' : 'swallowed'));
+      this.#changes.set(correlationId, () => action);
       this.link.requests.put(frame);
     }
   }
@@ -187,8 +189,16 @@ class KafkaLink implements LinkHandler {
     const correlationId = correlationIdOf(frame);
     const changed = this.#changes.get(correlationId)?.(frame) ?? frame;
     this.#changes.delete(correlationId);
-    if (changed === 'swallowed') this.link.hangUp();
-    else if (changed === 'hangs') this.#dumb = true;
-    else this.link.replies.put(changed);
+    if (typeof changed !== 'string') this.link.replies.put(changed);
+    else if (changed === 'hangAfter') this.#dumb = true;
+    else if (changed === 'swallowReply') this.link.hangUp();
+    else this.#tear(frame);
+  }
+
+  #tear(frame: Buffer): void {
+    this.#dumb = true;
+    this.link.replies.put(frame.subarray(0, Math.ceil(frame.length / 2)));
+    this.link.replies.end();
+    this.link.server.end();
   }
 }
