@@ -7,7 +7,8 @@ import {
   topicNames,
   type ScoreEvent,
 } from '#contracts';
-// Not by its index: that would bring Nest to everyone who sends events.
+// Not by the index: that would bring Nest to everyone who sends events.
+import { patchKafkajs } from '../kafka-batch/kafkajs-patches.js';
 import { sendChunks } from '../kafka-batch/send-chunks.js';
 
 /** A score event that ranklog would not take; `code` and `detail` are those of its dead letter. */
@@ -40,6 +41,7 @@ export class ScoreProducer {
   readonly #source: string;
 
   constructor({ kafka, topicPrefix, source = '/ranklog/client' }: ScoreProducerOptions) {
+    patchKafkajs();
     this.#producer = kafka.producer({
       idempotent: true,
       maxInFlightRequests: 1,

@@ -10,6 +10,7 @@ import type {
 import type { QueueLimits } from './batch-queue.js';
 import { KafkaUnreachableError, toError } from './errors.js';
 import { GroupMembership } from './group-membership.js';
+import { patchKafkajs } from './kafkajs-patches.js';
 import {
   PartitionWorker,
   type PartitionHandlers,
@@ -84,6 +85,7 @@ export class BatchConsumer {
 
   constructor(private readonly options: BatchConsumerOptions) {
     const { kafka, groupId, topic, consumer = {} } = options;
+    patchKafkajs();
     this.#consumer = kafka.consumer({
       ...CONSUMER_DEFAULTS,
       ...consumer,

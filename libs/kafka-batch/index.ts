@@ -3,6 +3,7 @@ export * from './errors.js';
 export { OnPartitionAssigned, OnPartitionReleased, OnRecordBatch } from './handlers.js';
 export { KafkaBatchServer, type KafkaBatchServerOptions } from './kafka-batch-server.js';
 export { kafkaLogCreator } from './kafka-logger.js';
+export { patchKafkajs } from './kafkajs-patches.js';
 export { lastCommittedRecord, recordAt } from './last-committed-record.js';
 export type { PartitionState } from './partition-worker.js';
 export * from './positions.js';

@@ -1,17 +1,61 @@
-/** The parts of kafkajs 2.2.4 that we reach into: last-committed-record.ts (it has no reader without a group), and a spec. */
-declare module 'kafkajs/src/consumer/filterAbortedMessages.js' {
+/** The parts of kafkajs 2.2.4 that we reach into: kafkajs-patches.ts, last-committed-record.ts (it has no reader without a group), and specs. */
+declare module 'kafkajs/src/broker/index.js' {
   export interface RawMessage {
-    offset: string;
-    timestamp: string;
-    key: Buffer | null;
-    value: Buffer | null;
-    headers: Record<string, Buffer | string | (Buffer | string)[] | undefined>;
+    readonly offset: string;
+    readonly timestamp: string;
+    readonly key: Buffer | null;
+    readonly value: Buffer | null;
+    readonly headers: Record<string, Buffer | string | (Buffer | string)[] | undefined>;
     isControlRecord: boolean;
+    readonly batchContext: { readonly producerId: string; readonly inTransaction: boolean };
   }
-  const filterAbortedMessages: (fetched: {
-    messages: RawMessage[];
-    abortedTransactions?: { firstOffset: string; producerId: string }[];
-  }) => RawMessage[];
+  export interface FetchResponse {
+    readonly responses: {
+      readonly partitions: {
+        readonly messages: RawMessage[];
+        abortedTransactions?: readonly { producerId: string; firstOffset: string }[] | null;
+      }[];
+    }[];
+  }
+  export default class Broker {
+    fetch(request: object): Promise<FetchResponse>;
+  }
+}
+
+declare module 'kafkajs/src/consumer/offsetManager/index.js' {
+  interface TopicOffsets {
+    readonly topic: string;
+    readonly partitions: { readonly partition: number; readonly offset?: string }[];
+    readonly fromBeginning?: boolean | undefined;
+  }
+  export default class OffsetManager {
+    readonly topicConfigurations: Record<string, { readonly fromBeginning?: boolean }>;
+    readonly resolvedOffsets: Record<string, Record<number, string>>;
+    readonly cluster: { fetchTopicsOffset(topics: TopicOffsets[]): Promise<TopicOffsets[]> };
+    setDefaultOffset(of: { topic: string; partition: number }): Promise<void>;
+  }
+}
+
+declare module 'kafkajs/src/network/requestQueue/index.js' {
+  export default class RequestQueue {
+    constructor(options: object);
+    readonly pending: readonly object[];
+    readonly throttledUntil: number;
+    throttleCheckTimeoutId: NodeJS.Timeout | null;
+    push(request: object): void;
+    fulfillRequest(response: { correlationId: number; payload: object; size: number }): void;
+    checkPendingRequests(): void;
+    scheduleCheckPendingRequests(): void;
+    maybeThrottle(ms: number): void;
+    destroy(): void;
+  }
+}
+
+declare module 'kafkajs/src/consumer/filterAbortedMessages.js' {
+  const filterAbortedMessages: <Message>(fetched: {
+    messages: Message[];
+    abortedTransactions?: { producerId: string; firstOffset: string }[];
+  }) => Message[];
   export default filterAbortedMessages;
 }
 

@@ -1,16 +1,14 @@
 import type { Kafka } from 'kafkajs';
-import filterAbortedMessages, {
-  type RawMessage,
-} from 'kafkajs/src/consumer/filterAbortedMessages.js';
+import type { FetchResponse, RawMessage } from 'kafkajs/src/broker/index.js';
+import { committedMessages } from './committed-messages.js';
+import type { LogRange } from './errors.js';
 import type { KafkaRecord } from './types.js';
 
 /** What a broker answers for one partition. */
-interface FetchedPartition {
-  readonly messages: RawMessage[];
-  readonly abortedTransactions?: { firstOffset: string; producerId: string }[];
-}
+type FetchedPartition = FetchResponse['responses'][number]['partitions'][number];
+
 interface Broker {
-  fetch(request: object): Promise<{ responses: { partitions: FetchedPartition[] }[] }>;
+  fetch(request: object): Promise<FetchResponse>;
 }
 interface Cluster {
   connect(): Promise<void>;
@@ -28,13 +26,29 @@ const FIRST_STRIDE = 64;
 /**
  * The last committed data record of a partition, undefined when it holds none. Steps back over control records and
  * aborted ones in strides that double. Needs no group: kafkajs can't read a given partition, so its internals do.
- * Only for partitions that one producer at a time writes (kafkajs sorts out interleaved aborts wrongly).
  */
 export async function lastCommittedRecord(
   kafka: Kafka,
   topic: string,
   partition: number,
 ): Promise<KafkaRecord | undefined> {
+  return withPartition(kafka, { topic, partition }, searchBack);
+}
+
+/** The record at an offset, undefined when there is none; the offset has to be within the log. */
+export async function recordAt(
+  kafka: Kafka,
+  { topic, partition, offset }: { topic: string; partition: number; offset: number },
+): Promise<KafkaRecord | undefined> {
+  return withPartition(kafka, { topic, partition }, (reader) => reader.recordAt(offset));
+}
+
+/** Work on a partition, with connections of its own; undefined when it has no leader. */
+async function withPartition<T>(
+  kafka: Kafka,
+  { topic, partition }: { topic: string; partition: number },
+  work: (reader: PartitionReader, range: LogRange) => Promise<T | undefined>,
+): Promise<T | undefined> {
   const cluster = createCluster(kafka);
   await cluster.connect();
   try {
@@ -45,7 +59,7 @@ export async function lastCommittedRecord(
     if (leader === undefined) return undefined;
     const broker = await cluster.findBroker({ nodeId: leader });
     const range = await offsetRange(cluster, topic, partition);
-    return await searchBack(new PartitionReader(broker, topic, partition), range);
+    return await work(new PartitionReader(broker, topic, partition), range);
   } finally {
     await cluster.disconnect();
   }
@@ -62,7 +76,7 @@ function createCluster(kafka: Kafka): Cluster {
   return create({ isolationLevel: READ_COMMITTED, metadataMaxAge: 300_000 });
 }
 
-async function offsetRange(cluster: Cluster, topic: string, partition: number) {
+async function offsetRange(cluster: Cluster, topic: string, partition: number): Promise<LogRange> {
   const [start, end] = await Promise.all(
     [true, false].map(async (fromBeginning) => {
       const [found] = await cluster.fetchTopicsOffset([
@@ -76,7 +90,7 @@ async function offsetRange(cluster: Cluster, topic: string, partition: number) {
 
 async function searchBack(
   reader: PartitionReader,
-  { start, end }: { start: number; end: number },
+  { start, end }: LogRange,
 ): Promise<KafkaRecord | undefined> {
   let to = end;
   for (let stride = FIRST_STRIDE; to > start; stride *= 2) {
@@ -101,15 +115,20 @@ class PartitionReader {
     let last: KafkaRecord | undefined;
     let next = from;
     for (;;) {
-      const { messages, abortedTransactions = [] } = await this.#fetch(next);
-      const end = messages.at(-1);
+      const fetched = await this.#fetch(next);
+      const end = fetched.messages.at(-1);
       if (end === undefined) return last;
-      const data = filterAbortedMessages({ messages, abortedTransactions }).filter(
-        ({ isControlRecord, offset }) => !isControlRecord && Number(offset) >= next,
-      );
+      const data = committedMessages(fetched).filter(({ offset }) => Number(offset) >= next);
       last = data.length > 0 ? toRecord(data.at(-1)) : last;
       next = Number(end.offset) + 1;
     }
+  }
+
+  async recordAt(offset: number): Promise<KafkaRecord | undefined> {
+    const { messages } = await this.#fetch(offset);
+    return toRecord(
+      messages.find((message) => !message.isControlRecord && Number(message.offset) === offset),
+    );
   }
 
   async #fetch(offset: number): Promise<FetchedPartition> {

@@ -8,6 +8,8 @@ import {
   PublishOutcomeUnknownError,
   RecordTooLargeError,
 } from './errors.js';
+import { BUSY_RETRY, BUSY_WAIT_MS } from './busy-retry.js';
+import { patchKafkajs } from './kafkajs-patches.js';
 import { sendChunks } from './send-chunks.js';
 
 /** Messages for one partition of a topic. */
@@ -30,8 +32,7 @@ export interface GroupOffset {
 /** Bounds how long readers wait behind a transaction that a crash left open. */
 const TRANSACTION_TIMEOUT_MS = 15_000;
 
-/** The coordinator finishes the previous transaction in the background; it is asked again this often, this many times. */
-const BUSY_WAIT_MS = 20;
+/** How often a busy coordinator is asked where kafkajs does not do it. */
 const MOST_BUSY_TRIES = 250;
 
 /**
@@ -57,13 +58,14 @@ export class TransactionalPublisher {
     kafka: Kafka;
     transactionalId: string;
   }): Promise<TransactionalPublisher> {
+    patchKafkajs();
     const producer = kafka.producer({
       transactionalId,
       createPartitioner: Partitioners.DefaultPartitioner,
       idempotent: true,
       maxInFlightRequests: 1,
       transactionTimeout: TRANSACTION_TIMEOUT_MS,
-      retry: { initialRetryTime: BUSY_WAIT_MS, retries: 10 },
+      retry: BUSY_RETRY,
     });
     try {
       await producer.connect();

@@ -1,0 +1,47 @@
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import kafkajs from 'kafkajs';
+import { MissingCodecError } from './missing-codec-error.js';
+
+const { CompressionCodecs, CompressionTypes } = kafkajs;
+
+interface Codec {
+  compress(encoder: { buffer: Buffer }): Promise<Buffer>;
+  decompress(buffer: Buffer): Promise<Buffer>;
+}
+type Transform = (buffer: Buffer, done: (error: Error | null, result: Buffer) => void) => void;
+
+/** Since Node 22.15. */
+const { zstdCompress, zstdDecompress } = zlib as {
+  readonly zstdCompress?: Transform;
+  readonly zstdDecompress?: Transform;
+};
+
+/** Codecs that kafkajs lacks: zstd, where Node has it, and a clear error for the others. Those of the application stay. */
+export function registerCodecs(): void {
+  const codecs = CompressionCodecs as Record<number, () => Codec>;
+  for (const [name, type] of Object.entries(CompressionTypes)) {
+    if (typeof type === 'string' || !isMissing(codecs[type])) continue;
+    const zstd = type === CompressionTypes.ZSTD ? zstdCodec() : undefined;
+    codecs[type] = () => {
+      if (zstd === undefined) throw new MissingCodecError(name.toLowerCase());
+      return zstd;
+    };
+  }
+}
+
+function isMissing(codec: (() => Codec) | undefined): boolean {
+  try {
+    codec?.(); // those of kafkajs only throw
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function zstdCodec(): Codec | undefined {
+  if (zstdCompress === undefined || zstdDecompress === undefined) return undefined;
+  const compress = promisify(zstdCompress);
+  const decompress = promisify(zstdDecompress);
+  return { compress: ({ buffer }) => compress(buffer), decompress: (buffer) => decompress(buffer) };
+}
