@@ -1,13 +1,16 @@
 import 'reflect-metadata';
 import { Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { BoardStore, KeySpace } from '#board-store';
+import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
 import { topicNames } from '#contracts';
 import { KafkaBatchServer } from '#kafka-batch';
 import { IngestModule } from './ingest/ingest.module.js';
 import { IngestServices } from './ingest/ingest-services.js';
+import { finalPositions } from './ingest/final-positions.js';
 import { LiveBoards } from './ingest/live-boards.js';
+import { Losses } from './ingest/losses.js';
 import { ResultLog, ResultPartitionMissingError } from './ingest/result-log.js';
+import { ScoreLog } from './ingest/score-log.js';
 import { Sweeper } from './ingest/sweeper.js';
 import { Clients, ClientsModule } from './operations/clients.module.js';
 import { kafkaFrom, redisFrom, waitForServices } from './operations/clients.js';
@@ -72,13 +75,21 @@ function roleModules(
   kafka: ReturnType<typeof kafkaFrom>,
   { redis, admin }: Clients,
 ): DynamicModule[] {
-  const store = new BoardStore(redis, new KeySpace(settings.redisPrefix), settings);
+  const keys = new KeySpace(settings.redisPrefix);
+  const store = new BoardStore(redis, keys, settings);
   const registrar = new BoardRegistrar(store, settings.boards, logger);
   const registers = roles.includes('reconciliation');
   const boards = new LiveBoards(store, async () => {
     if (registers) await registrar.register();
   });
-  const services = new IngestServices(store, boards, new ResultLog(kafka, admin, settings));
+  const scoreLog = new ScoreLog(kafka, admin, topicNames(settings.topicPrefix).scoreEvents);
+  const resultLog = new ResultLog(kafka, admin, settings);
+  const losses = new Losses(
+    new ContinuityStore(redis, keys, settings),
+    async () => finalPositions(resultLog, await scoreLog.partitions()),
+    logger,
+  );
+  const services = new IngestServices({ store, boards, losses, scoreLog, resultLog });
   const sweeper = new Sweeper(store, boards, logger);
   return [
     ...(registers ? [ReconciliationModule.with(registrar)] : []),

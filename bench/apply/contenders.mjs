@@ -1,7 +1,7 @@
 // @ts-check
 import { randomUUID } from 'node:crypto';
 import { resolveEvent } from '#board';
-import { BoardStore, KeySpace } from '#board-store';
+import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
 
 /**
  * @typedef {{ player: string, delta: number, time: number }} Score
@@ -39,10 +39,12 @@ export function counter(redis, { views, ranks = false }) {
  */
 export async function ranklog(redis, definition) {
   const prefix = newPrefix();
-  const store = new BoardStore(redis, new KeySpace(prefix), { shards: 1 });
+  const keys = new KeySpace(prefix);
+  const store = new BoardStore(redis, keys, { shards: 1 });
+  const losses = new ContinuityStore(redis, keys, { shards: 1 });
   await store.claimShards();
-  const live = await store.registerBoard(definition);
-  const boards = new Map([[live.board, live]]);
+  const boards = await store.registerBoards([definition]);
+  const continuity = (await losses.heal(0, await losses.continuity(0), new Map())) ?? '';
   let next = 0;
   return {
     prefix,
@@ -50,7 +52,7 @@ export async function ranklog(redis, definition) {
       const first = next;
       const entries = scores.map((score) => toEntry(definition, score, next++));
       const run = { believed: first - 1, published: first, through: next - 1, entries };
-      return store.apply({ shard: 0, partition: 0, boards, ...run });
+      return store.apply({ shard: 0, partition: 0, boards, continuity, ...run });
     },
   };
 }

@@ -1,6 +1,6 @@
 import { canExpire, type BoardDefinition, type ResolvedView } from '#board';
 import type { KeySpace } from './keys.js';
-import type { ApplyCall, ApplyEntry, LiveBoard } from './types.js';
+import type { ApplyCall, ApplyEntry, LiveBoard, RecordIdentity } from './types.js';
 import { columnsText } from './verdict-text.js';
 
 const UPDATE_LETTERS = { sum: 's', best: 'b', latest: 'l' } as const;
@@ -18,6 +18,9 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(st
     keys.watermarks(call.shard),
     keys.published(call.shard),
     keys.outbox(call.shard, call.partition),
+    keys.continuity(call.shard),
+    keys.healing(call.shard),
+    keys.records(call.shard),
     ...tables.boardKeys,
     ...tables.viewKeys,
   ];
@@ -32,11 +35,17 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(st
     tables.boardKeys.length / 5,
     tables.viewKeys.length / 2,
     call.entries.length,
+    call.continuity,
+    identityText(call.lastRecord),
     ...[...call.boards.values()].flatMap(({ board, generation }) => [board, generation]),
     ...tables.boardArguments,
     ...tables.viewArguments,
     ...entries,
   ];
+}
+
+function identityText(record: RecordIdentity | undefined): string {
+  return record === undefined ? '' : `${record.offset} ${record.timestamp} ${record.hash}`;
 }
 
 /** A board that entries of a call are about: its number, and those of its views that were met. */

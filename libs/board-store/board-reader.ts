@@ -2,13 +2,14 @@ import type { Redis } from 'ioredis';
 import { readableView, type ReadableView } from '#board';
 import { TIE_SIGNS } from './apply-arguments.js';
 import { BoardStore, readLiveBoard, readLiveBoards } from './board-store.js';
+import { ContinuityStore } from './continuity-store.js';
 import { ExpiredViewError, UnknownBoardError } from './errors.js';
 import { countViews, existingViews, type ExistingView } from './existing-views.js';
 import type { KeySpace } from './keys.js';
 import { defineScripts } from './scripts.js';
 import { shardOf } from './shard.js';
 import { standingsOf, type Standings } from './standings.js';
-import type { BoardFacts, LiveBoard } from './types.js';
+import type { BoardFacts, HealTarget, LiveBoard } from './types.js';
 
 const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
 
@@ -46,7 +47,8 @@ interface Located {
 
 /**
  * Reads boards. Each method follows the pointer to the live generation first, then reads in one atomic step.
- * A view that has expired does not exist, swept or not.
+ * A view that has expired does not exist, swept or not. What is `stale` lacks events that were published before: Redis has
+ * lost them, and they are being applied again.
  */
 export class BoardReader {
   constructor(
@@ -145,6 +147,11 @@ export class BoardReader {
     );
   }
 
+  /** Partitions that are applied again after a loss of Redis, and how far they are. Cost: two requests a shard. */
+  async healing(): Promise<HealTarget[]> {
+    return new ContinuityStore(this.redis, this.keys, { shards: await this.#shards() }).healing();
+  }
+
   async #shards(): Promise<number> {
     return Number((await this.redis.get(this.keys.shards())) ?? 1);
   }
@@ -161,11 +168,13 @@ export class BoardReader {
   #readArguments({ shard, live }: Located, { view, expiresAt }: ReadableView, dense: boolean) {
     const { generation, definition } = live;
     return [
-      4,
+      6,
       this.keys.facts(shard, generation),
       this.keys.views(shard, generation),
       this.keys.ranking(shard, generation, view),
       this.keys.players(shard, generation, view),
+      this.keys.continuity(shard),
+      this.keys.healing(shard),
       view,
       expiresAt ?? '-',
       definition.columns.length,

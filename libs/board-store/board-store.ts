@@ -18,6 +18,8 @@ import { parseVerdicts } from './verdict-text.js';
 const REFUSALS: Readonly<Record<number, ApplyOutcome>> = {
   [-1]: { status: 'generationChanged' },
   [-2]: { status: 'rolledBack' },
+  [-3]: { status: 'storeChanged' },
+  [-4]: { status: 'healing' },
 };
 
 /** How many expired views one sweep removes from a board: a short script. Who wants all of them gone sweeps until it answers 0. */
@@ -58,24 +60,23 @@ export class BoardStore {
   }
 
   /**
-   * The live generation of the board: a new, empty one, or the one that is there, whatever its definition.
-   * @throws BoardNeedsBuildError when there is none, and events were applied before.
+   * Makes boards live that are not, all boards of a shard in one step; the others stay as they are, whatever their
+   * definition. Answers the live generation of each.
+   * @throws BoardNeedsBuildError for a new one in a shard where events were applied before; no new one of that shard is live then
    */
-  async registerBoard(definition: BoardDefinition): Promise<LiveBoard> {
-    const { board } = definition;
-    const shard = this.shardOf(board);
-    const generation = await this.redis.ranklogRegister(
-      3,
-      this.keys.live(shard),
-      this.keys.watermarks(shard),
-      this.keys.definitions(shard),
-      board,
-      definitionHash(definition),
-      definitionText(definition),
-    );
-    const text = await this.redis.hget(this.keys.definitions(shard), generation);
-    if (text === null) throw new BoardNeedsBuildError(board);
-    return { board, generation, definition: parseDefinitionText(text) };
+  async registerBoards(definitions: readonly BoardDefinition[]): Promise<Map<string, LiveBoard>> {
+    for (let shard = 0; shard < this.#shards; shard++)
+      await this.#registerInShard(
+        shard,
+        definitions.filter(({ board }) => this.shardOf(board) === shard),
+      );
+    return this.liveBoards();
+  }
+
+  /** Whether the boards of every shard have been made live. */
+  async areRegistered(): Promise<boolean> {
+    const found = await this.#perShard((shard) => this.redis.get(this.keys.registered(shard)), 0);
+    return found.every((registered) => registered === 1);
   }
 
   /** The live boards of all shards. Cost: a call a shard. */
@@ -163,6 +164,23 @@ export class BoardStore {
       expired: Number(expired ?? 0),
       duplicates: Number(duplicates ?? 0),
     };
+  }
+
+  async #registerInShard(shard: number, definitions: readonly BoardDefinition[]): Promise<void> {
+    const generations = await this.redis.ranklogRegister(
+      4,
+      this.keys.live(shard),
+      this.keys.watermarks(shard),
+      this.keys.definitions(shard),
+      this.keys.registered(shard),
+      ...definitions.flatMap((definition) => [
+        definition.board,
+        definitionHash(definition),
+        definitionText(definition),
+      ]),
+    );
+    const refused = definitions.find((_, index) => generations[index] === '');
+    if (refused !== undefined) throw new BoardNeedsBuildError(refused.board);
   }
 
   async #perShard(

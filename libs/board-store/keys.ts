@@ -5,7 +5,11 @@
  * | --- | --- | --- |
  * | `<prefix>:shards` | string | number of shards; fixed when the first instance starts |
  * | `<prefix>:{<shard>}:live` | hash | board -> id of its live generation |
+ * | `<prefix>:{<shard>}:registered` | string | there once the boards of the shard, if any, have been made live |
+ * | `<prefix>:{<shard>}:continuity` | string | replication id of the server, space, time in us at which the shard was last compared with Kafka |
+ * | `<prefix>:{<shard>}:healing` | hash | partition -> heal target; of those that are below theirs |
  * | `<prefix>:{<shard>}:watermarks` | hash | partition -> last offset whose effect is here |
+ * | `<prefix>:{<shard>}:records` | hash | partition -> offset, timestamp in ms and hash of the last record below the watermark |
  * | `<prefix>:{<shard>}:published` | hash | partition -> published position, as last heard from Kafka |
  * | `<prefix>:{<shard>}:outbox:<partition>` | zset | verdicts of an apply call by its last offset, from the published position on |
  * | `<prefix>:{<shard>}:definitions` | hash | generation -> JSON of its definition |
@@ -26,6 +30,22 @@ export class KeySpace {
 
   live(shard: number): string {
     return this.#key(shard, 'live');
+  }
+
+  registered(shard: number): string {
+    return this.#key(shard, 'registered');
+  }
+
+  continuity(shard: number): string {
+    return this.#key(shard, 'continuity');
+  }
+
+  healing(shard: number): string {
+    return this.#key(shard, 'healing');
+  }
+
+  records(shard: number): string {
+    return this.#key(shard, 'records');
   }
 
   watermarks(shard: number): string {

@@ -4,6 +4,8 @@ import type { Redis } from 'ioredis';
 /** The Lua scripts of lua/, by their commands on a client that defineScripts has prepared. */
 const SCRIPTS = {
   ranklogApply: 'apply.lua',
+  ranklogCompare: 'compare.lua',
+  ranklogHeal: 'heal.lua',
   ranklogPage: 'page.lua',
   ranklogRank: 'rank-of.lua',
   ranklogRegister: 'register.lua',
@@ -15,9 +17,11 @@ type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: (string | 
 declare module 'ioredis' {
   interface Redis {
     ranklogApply(...args: Arguments): Promise<number | string[]>;
+    ranklogCompare(...args: Arguments): Promise<[string, string, number]>;
+    ranklogHeal(...args: Arguments): Promise<string>;
     ranklogPage(...args: Arguments): Promise<string[] | string>;
     ranklogRank(...args: Arguments): Promise<string[] | string>;
-    ranklogRegister(...args: Arguments): Promise<string>;
+    ranklogRegister(...args: Arguments): Promise<string[]>;
     ranklogSweep(...args: Arguments): Promise<number>;
   }
 }

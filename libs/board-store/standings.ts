@@ -18,6 +18,8 @@ export interface Standings {
   readonly board: string;
   readonly view: string;
   readonly version: number;
+  /** Redis has lost events that were published, and they are being applied again: ranks are not to be relied on. */
+  readonly stale: boolean;
   /** Players in the whole view. */
   readonly size: number;
   readonly entries: readonly Standing[];
@@ -29,16 +31,17 @@ export function standingsOf(
   view: string,
   reply: readonly string[],
 ): Standings {
-  const [version = 0, size = 0, first = 0, better = 0, dense = 0, worse = 0] = reply
+  const [stale = 0, version = 0, size = 0, first = 0, better = 0, dense = 0, worse = 0] = reply
     .slice(0, HEAD_LENGTH)
     .map(Number);
   const head = { size, first, better, worse, ...(reply[DENSE] === '' ? {} : { dense }) };
   const players = playersOf(definition, reply.slice(HEAD_LENGTH));
-  return { board: definition.board, view, version, size, entries: placesOf(head, players) };
+  const entries = placesOf(head, players);
+  return { board: definition.board, view, version, stale: stale === 1, size, entries };
 }
 
-const HEAD_LENGTH = 6;
-const DENSE = 4;
+const HEAD_LENGTH = 7;
+const DENSE = 5;
 
 /** What is known of a page beside its players; positions from 0. */
 interface Head {

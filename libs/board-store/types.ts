@@ -33,6 +33,31 @@ export interface DeadLetterEntry {
   readonly detail: string;
 }
 
+/** The last record of a run, by which the log is known again: the hash is of its key and value. */
+export interface RecordIdentity {
+  readonly offset: number;
+  readonly timestamp: number;
+  readonly hash: string;
+}
+
+/** What a shard says of its continuity: see lua/continuity.lua. */
+export interface Continuity {
+  /** Replication id of the server that holds it now. */
+  readonly server: string;
+  /** Names the last comparison with Kafka; empty for none. An apply call has to know it. */
+  readonly token: string;
+  /** Whether the server is the one that was compared. */
+  readonly isContinued: boolean;
+}
+
+/** A partition that is below its heal target in a shard: offsets of what comes next. */
+export interface HealTarget {
+  readonly shard: number;
+  readonly partition: number;
+  readonly target: number;
+  readonly applied: number;
+}
+
 /** One atomic step: a run of consecutive offsets of one partition, the part of it that concerns one shard. */
 export interface ApplyCall {
   readonly shard: number;
@@ -46,6 +71,10 @@ export interface ApplyCall {
   readonly entries: readonly ApplyEntry[];
   /** All boards that the caller believes live in the shard, with their generations. */
   readonly boards: ReadonlyMap<string, LiveBoard>;
+  /** The token of the shard's continuity that the caller believes in. */
+  readonly continuity: string;
+  /** Missing when the run has no record. */
+  readonly lastRecord?: RecordIdentity;
 }
 
 export type ApplyOutcome =
@@ -54,8 +83,13 @@ export type ApplyOutcome =
       readonly watermark: number;
       readonly verdicts: readonly Verdict[];
     }
-  | { readonly status: 'generationChanged' }
-  | { readonly status: 'rolledBack' };
+  | { readonly status: ApplyRefusal };
+
+/**
+ * Why a call wrote nothing: a generation is live no more; the watermark is older than believed; the shard is on another
+ * server, or was compared with Kafka since; new events have to wait until all partitions have reached their heal targets.
+ */
+export type ApplyRefusal = 'generationChanged' | 'rolledBack' | 'storeChanged' | 'healing';
 
 /** What became of one record; records without a verdict changed nothing. Complete without a definition. */
 export type Verdict = RankChangeVerdict | DeadLetterVerdict | LeaderChangeVerdict;

@@ -6,17 +6,57 @@ export class PermanentPartitionError extends Error {
   }
 }
 
+/** First offset that a log holds, and the one that comes next. */
+export interface LogRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What to do with a partition whose log can't be gone on with; docs/operations.md has the steps. */
+const WAY_OUT =
+  'Nothing is skipped over, so this partition stops, the others go on, and what was published stands; ' +
+  'for the ways out see "A partition stops for its log" in docs/operations.md';
+
+/** The log ends before a record that was applied: it is another log under the same name, or was restored from a backup. */
+export class LogEndsError extends PermanentPartitionError {
+  constructor(
+    readonly topic: string,
+    readonly partition: number,
+    readonly applied: number,
+    readonly log: LogRange,
+  ) {
+    super(
+      `${topic}/${partition} was applied up to offset ${applied}, but the log ends before that: it holds ${log.start} to ${log.end}. ` +
+        `The topic was made anew, or was restored from a backup. ${WAY_OUT}`,
+    );
+  }
+}
+
+/** The record at the last applied offset is another one. */
+export class OtherLogError extends PermanentPartitionError {
+  constructor(
+    readonly topic: string,
+    readonly partition: number,
+    readonly applied: number,
+  ) {
+    super(
+      `${topic}/${partition} was applied up to offset ${applied}, but the record there is not the one that was applied: ` +
+        `the topic was made anew under the same name. ${WAY_OUT}`,
+    );
+  }
+}
+
 /** The log does not hold the offset where the partition has to go on: its history was cut, or it is another log. */
 export class LogGapError extends PermanentPartitionError {
   constructor(
     readonly topic: string,
     readonly partition: number,
     readonly expected: number,
-    readonly log: { start: number; end: number },
+    readonly log: LogRange,
   ) {
     super(
       `${topic}/${partition} has to go on at offset ${expected}, but the log holds ${log.start} to ${log.end}: ` +
-        'its history was cut, or the topic was made anew. Nothing is skipped over, so this partition stops',
+        `its history was cut, or the topic was made anew. ${WAY_OUT}`,
     );
   }
 }

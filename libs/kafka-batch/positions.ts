@@ -1,4 +1,5 @@
 import type { Admin } from 'kafkajs';
+import type { LogRange } from './errors.js';
 
 /** The group's committed offset, undefined for none: kafkajs may have committed a negative one after a seek out of range. */
 export async function committedOffset(
@@ -22,11 +23,7 @@ export async function partitionCount(admin: Admin, topic: string): Promise<numbe
 }
 
 /** First offset that a partition holds, and the one that comes next. */
-export async function logRange(
-  admin: Admin,
-  topic: string,
-  partition: number,
-): Promise<{ start: number; end: number }> {
+export async function logRange(admin: Admin, topic: string, partition: number): Promise<LogRange> {
   const offsets = await admin.fetchTopicOffsets(topic);
   const found = offsets.find((entry) => entry.partition === partition);
   return { start: Number(found?.low ?? 0), end: Number(found?.high ?? 0) };

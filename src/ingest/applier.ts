@@ -1,18 +1,10 @@
-import type { ApplyCall, BoardStore, LiveBoard, Verdict } from '#board-store';
+import type { ApplyCall, BoardStore, LiveBoard, RecordIdentity, Verdict } from '#board-store';
 import type { KafkaRecord } from '#kafka-batch';
 import type { LiveBoards } from './live-boards.js';
+import { identityOf } from './score-log.js';
+import { StoreChangedError } from './losses.js';
 import { readRecord, type ReadRecord } from './read-record.js';
 import { splitRuns, type Run } from './split-calls.js';
-
-/** Redis has lost acknowledged writes: the partition must be read again from what Redis still has. Trying again helps. */
-export class RolledBackError extends Error {
-  constructor(shard: number, partition: number) {
-    super(
-      `Redis has lost applied events of partition ${partition} in shard ${shard}; reading them again`,
-    );
-    this.name = 'RolledBackError';
-  }
-}
 
 /** What became of the records of one run: verdicts and the records that they are about. */
 export interface AppliedRun {
@@ -26,29 +18,54 @@ export interface AppliedRun {
  */
 interface ReadRun extends Run<ReadRecord> {
   readonly boards: ReadonlyMap<string, LiveBoard>;
+  readonly lastRecord?: RecordIdentity;
+}
+
+/** What Redis said of a partition when it was started. */
+export interface ApplierStart {
+  /** By shard. */
+  readonly watermarks: readonly number[];
+  readonly continuity: readonly string[];
+  /** Where reading begins. */
+  readonly offset: number;
 }
 
 /** How often a run is read again because its boards changed under it, before the partition is started anew. */
 const MOST_BOARD_CHANGES = 5;
 
-/** Applies the records of one partition to the boards, strictly in order, one call at a time. */
+/**
+ * Applies the records of one partition to the boards, strictly in order, one call at a time. Every run goes to every shard,
+ * so a watermark below the published position is a sign of a loss.
+ */
 export class Applier {
+  private readonly store: BoardStore;
+  private readonly boards: LiveBoards;
+  readonly #continuity: readonly string[];
   /** The watermark of each shard, as far as this process knows. */
   readonly #watermarks: number[];
-  /** The last offset that has been read and applied in every shard that it concerns. */
+  /** The last offset that has been read and applied in every shard. */
   #done: number;
 
   constructor(
-    private readonly store: BoardStore,
-    private readonly boards: LiveBoards,
+    { store, boards }: { readonly store: BoardStore; readonly boards: LiveBoards },
     private readonly partition: number,
-    start: { watermarks: readonly number[]; offset: number },
+    start: ApplierStart,
+    /** Resolves after a moment, while partitions that Redis has lost events of are below their heal targets. */
+    private readonly waitForHealing: () => Promise<void>,
   ) {
+    this.store = store;
+    this.boards = boards;
+    this.#continuity = start.continuity;
     this.#watermarks = [...start.watermarks];
     this.#done = start.offset - 1;
   }
 
-  /** Applies records in runs, each handed to `onApplied` before the next one is begun. @throws RolledBackError */
+  /** The first offset that is not applied yet. */
+  get next(): number {
+    return this.#done + 1;
+  }
+
+  /** Applies records in runs, each handed to `onApplied` before the next one is begun. @throws StoreChangedError */
   async apply(
     records: readonly KafkaRecord[],
     position: { published: number; nextOffset: number },
@@ -56,16 +73,34 @@ export class Applier {
   ): Promise<void> {
     const boards = this.boards.current;
     const items = records.map((record) => readRecord(record, boards));
-    for (const run of splitRuns(items, { ...position, boards }))
-      await onApplied(await this.#applyRun({ ...run, boards }, position.published));
+    for (const run of splitRuns(items, { ...position, boards })) {
+      await this.#reachPublished(run, position.published);
+      const last = run.items.at(-1);
+      const lastRecord = last === undefined ? {} : { lastRecord: identityOf(last.record) };
+      await onApplied(await this.#applyRun({ ...run, ...lastRecord, boards }, position.published));
+    }
   }
 
-  /** Brings shards that had nothing to apply up to the others, and notices a loss or a new board. @throws RolledBackError */
-  async keepUp(published: number): Promise<void> {
-    for (let shard = 0; shard < this.#watermarks.length; shard++) {
-      const run = { through: this.#done, items: [], boards: this.boards.current };
-      if ((await this.#call(shard, run, published)) === undefined) await this.boards.refresh();
+  /**
+   * Tells every shard where the partition stands, and so notices a loss or a new board. `through` may lie ahead where it is
+   * known that no record does. @throws StoreChangedError
+   */
+  async keepUp(published: number, through = this.#done): Promise<void> {
+    for (const shard of this.#continuity.keys()) {
+      const run = { through, items: [], boards: this.boards.current };
+      if ((await this.#call(shard, run, published)) === undefined) {
+        await this.boards.refresh();
+        return;
+      }
     }
+    this.#done = Math.max(this.#done, through);
+  }
+
+  /** What lies between the last record and the published position may be markers of transactions alone. */
+  async #reachPublished({ items }: Run<ReadRecord>, published: number): Promise<void> {
+    const first = items[0];
+    if (this.next < published && first !== undefined && first.record.offset >= published)
+      await this.keepUp(published, published - 1);
   }
 
   async #applyRun(first: ReadRun, published: number): Promise<AppliedRun> {
@@ -79,20 +114,26 @@ export class Applier {
       }
       await this.boards.refresh();
       const boards = this.boards.current;
-      run = { through, boards, items: run.items.map(({ record }) => readRecord(record, boards)) };
+      run = { ...run, boards, items: run.items.map(({ record }) => readRecord(record, boards)) };
     }
     throw new Error(
       `the live boards changed ${MOST_BOARD_CHANGES} times while one run was applied`,
     );
   }
 
-  /** Verdicts of all shards that the run touches; undefined when a generation is no longer live. */
+  /**
+   * Verdicts of all shards; undefined when a generation is no longer live. Of a record, only the shard that it belongs to
+   * is asked: another one may have kept a dead letter of it, from when its board was not live yet.
+   */
   async #applyShards(run: ReadRun, published: number): Promise<Verdict[] | undefined> {
     const verdicts: Verdict[] = [];
-    for (const [shard, items] of this.#byShard(run.items)) {
+    const shards = this.#byShard(run.items);
+    for (const shard of this.#continuity.keys()) {
+      const items = shards.get(shard) ?? [];
       const found = await this.#call(shard, { ...run, items }, published);
       if (found === undefined) return undefined;
-      verdicts.push(...found);
+      const own = new Set(items.map(({ record }) => record.offset));
+      verdicts.push(...found.filter(({ offset }) => own.has(offset)));
     }
     return verdicts;
   }
@@ -102,20 +143,40 @@ export class Applier {
     run: ReadRun,
     published: number,
   ): Promise<readonly Verdict[] | undefined> {
-    const call: ApplyCall = {
+    const call = this.#callOf(shard, run, published);
+    const lost = (why: string) => new StoreChangedError(shard, call.continuity, why);
+    for (;;) {
+      const outcome = await this.store.apply(call);
+      switch (outcome.status) {
+        case 'applied':
+          this.#watermarks[shard] = outcome.watermark;
+          return outcome.verdicts;
+        case 'generationChanged':
+          return undefined;
+        case 'healing':
+          await this.waitForHealing();
+          break;
+        case 'rolledBack':
+          throw lost(`has lost applied events of partition ${this.partition}`);
+        case 'storeChanged':
+          throw lost('is on another server, or was found to have lost events');
+      }
+    }
+  }
+
+  #callOf(shard: number, run: ReadRun, published: number): ApplyCall {
+    const { through, items, lastRecord } = run;
+    return {
       shard,
       partition: this.partition,
       believed: this.#watermarks[shard] ?? -1,
       published,
-      through: run.through,
-      entries: run.items.map(({ entry }) => entry),
+      through,
+      entries: items.map(({ entry }) => entry),
       boards: this.#inShard(shard, run.boards),
+      continuity: this.#continuity[shard] ?? '',
+      ...(lastRecord === undefined ? {} : { lastRecord }),
     };
-    const outcome = await this.store.apply(call);
-    if (outcome.status === 'generationChanged') return undefined;
-    if (outcome.status === 'rolledBack') throw new RolledBackError(shard, this.partition);
-    this.#watermarks[shard] = outcome.watermark;
-    return outcome.verdicts;
   }
 
   #inShard(shard: number, boards: ReadonlyMap<string, LiveBoard>): ReadonlyMap<string, LiveBoard> {

@@ -34,16 +34,20 @@ export class LiveBoards {
    * @throws NoLiveBoardsError
    */
   async refresh(): Promise<void> {
-    let boards = await this.store.liveBoards();
-    if (this.#lost(boards)) {
+    let boards = await this.#read();
+    if (boards === undefined) {
       await this.register();
-      boards = await this.store.liveBoards();
-      if (this.#lost(boards)) throw new NoLiveBoardsError();
+      boards = await this.#read();
     }
+    if (boards === undefined) throw new NoLiveBoardsError();
     this.#boards = boards;
   }
 
-  #lost(boards: ReadonlyMap<string, LiveBoard>): boolean {
-    return boards.size === 0 || [...this.#boards.keys()].some((board) => !boards.has(board));
+  /** undefined when some are missing. */
+  async #read(): Promise<ReadonlyMap<string, LiveBoard> | undefined> {
+    if (!(await this.store.areRegistered())) return undefined;
+    const boards = await this.store.liveBoards();
+    const isComplete = [...this.#boards.keys()].every((board) => boards.has(board));
+    return isComplete && boards.size > 0 ? boards : undefined;
   }
 }

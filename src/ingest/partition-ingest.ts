@@ -1,6 +1,7 @@
 import type { PartitionAssignment, RecordBatch, TransactionalPublisher } from '#kafka-batch';
-import { Applier, type AppliedRun } from './applier.js';
+import { Applier, type AppliedRun, type ApplierStart } from './applier.js';
 import type { IngestServices } from './ingest-services.js';
+import { StoreChangedError } from './losses.js';
 import { PublishPipeline, type Publication } from './publish-pipeline.js';
 
 /** How often an idle partition tells all shards where it stands. */
@@ -52,23 +53,19 @@ export class PartitionIngest {
     onPublishFailure: (error: Error) => void,
   ): Promise<{ offset: number; ingest: PartitionIngest }> {
     const { partition } = assignment;
-    const { store, boards, resultLog } = services;
+    const { resultLog, losses } = services;
     await resultLog.checkPartition(partition);
+    const continuity = await losses.continuity();
     const publisher = await resultLog.openPublisher(partition);
     try {
-      const published = Math.max(
-        await resultLog.publishedPosition(partition),
-        await store.publishedPosition(partition),
-      );
-      await boards.refresh();
-      const watermarks = await store.watermarks(partition);
-      const known = Math.min(published, Math.min(...watermarks) + 1);
-      const isNew = published === 0 && Math.max(...watermarks) < 0;
-      const offset = isNew ? await resultLog.logStart(partition) : known;
-      const applier = new Applier(store, boards, partition, { watermarks, offset });
+      const { published, ...start } = await findStart(partition, services, continuity);
+      const wait = () => losses.wait(assignment);
+      const applier = new Applier(services, partition, start, wait);
       const tools = { applier, publisher, onPublishFailure };
-      return { offset, ingest: new PartitionIngest(assignment, services, tools, published) };
+      const ingest = new PartitionIngest(assignment, services, tools, published);
+      return { offset: start.offset, ingest };
     } catch (error) {
+      losses.suspect(error);
       await publisher.close();
       throw error;
     }
@@ -108,15 +105,60 @@ export class PartitionIngest {
 
   async #keepUp(): Promise<void> {
     try {
-      await this.#inTurn(() => this.tools.applier.keepUp(this.published));
+      await this.#inTurn(async () => {
+        await this.tools.applier.keepUp(this.published, await this.#through());
+      });
     } catch (error) {
       this.assignment.restart(error instanceof Error ? error : new Error(String(error)));
     }
   }
 
+  /**
+   * Where the partition stands. Below the published position there may be no record left, but markers of transactions:
+   * they never come in a batch of their own.
+   */
+  async #through(): Promise<number> {
+    const { next } = this.tools.applier;
+    if (next >= this.published) return next - 1;
+    const last = await this.services.scoreLog.lastRecord(this.assignment.partition);
+    return last < next ? this.published - 1 : next - 1;
+  }
+
   #inTurn(step: () => Promise<void>): Promise<void> {
-    const next = this.#step.catch(() => undefined).then(step);
+    const next = this.#step
+      .catch(() => undefined)
+      .then(step)
+      .catch((error: unknown) => {
+        this.services.losses.suspect(error);
+        throw error;
+      });
     this.#step = next;
     return next;
   }
+}
+
+/** From where a partition goes on, and what Redis says of it. @throws StoreChangedError, LogEndsError, OtherLogError */
+async function findStart(
+  partition: number,
+  { store, boards, resultLog, losses, scoreLog }: IngestServices,
+  continuity: readonly string[],
+): Promise<ApplierStart & { readonly published: number }> {
+  const published = Math.max(
+    await resultLog.publishedPosition(partition),
+    await store.publishedPosition(partition),
+  );
+  await boards.refresh();
+  const watermarks = await store.watermarks(partition);
+  for (const [shard, watermark] of watermarks.entries())
+    if (watermark + 1 < published && !(await losses.isHealing(shard, partition, published)))
+      throw new StoreChangedError(
+        shard,
+        continuity[shard] ?? '',
+        `has lost applied events of partition ${partition}`,
+      );
+  await scoreLog.check(partition, await losses.lastRecord(partition));
+  const isNew = published === 0 && Math.max(...watermarks) < 0;
+  const known = Math.min(published, Math.min(...watermarks) + 1);
+  const offset = isNew ? await scoreLog.start(partition) : known;
+  return { published, watermarks, continuity, offset };
 }

@@ -34,7 +34,8 @@ class FakeReader implements PageReader {
     if (this.moves(this.reads++)) this.#version += 1;
     const length = Math.max(0, Math.min(limit, this.size - offset));
     const entries = Array.from({ length }, (_, index) => standing(offset + index, offset === 0));
-    return Promise.resolve({ board, view, version: this.#version, size: this.size, entries });
+    const head = { board, view, version: this.#version, stale: false, size: this.size };
+    return Promise.resolve({ ...head, entries });
   }
 }
 

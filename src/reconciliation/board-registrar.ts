@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
-import type { BoardStore } from '#board-store';
+import type { BoardStore, LiveBoard } from '#board-store';
 
 /** The words of the registrar go here. */
 interface Log {
@@ -24,20 +24,25 @@ export class BoardRegistrar {
     const definitions = parseBoardsFile(await readBoardsFile(this.file), this.file);
     await this.store.claimShards();
     const known = await this.store.liveBoards();
+    const live = await this.store.registerBoards(definitions);
     for (const definition of definitions)
-      await this.#register(definition, known.has(definition.board));
+      this.#tell(definition, { before: known, now: live.get(definition.board) });
     for (const board of known.keys())
       if (!definitions.some((definition) => definition.board === board))
         this.log.info(`board "${board}" is live but not in ${this.file}; it stays`);
   }
 
-  async #register(definition: BoardDefinition, known: boolean): Promise<void> {
+  #tell(
+    definition: BoardDefinition,
+    { before, now }: { before: ReadonlyMap<string, LiveBoard>; now: LiveBoard | undefined },
+  ): void {
     const { board } = definition;
-    const live = await this.store.registerBoard(definition);
-    if (!known) this.log.info(`board "${board}" is live as generation ${live.generation}`);
-    if (definitionText(live.definition) !== definitionText(definition))
+    if (now === undefined) return; // lost again meanwhile; whoever needs it registers it again
+    if (!before.has(board))
+      this.log.info(`board "${board}" is live as generation ${now.generation}`);
+    if (definitionText(now.definition) !== definitionText(definition))
       this.log.warn(
-        `board "${board}" is defined otherwise in ${this.file} than the live generation ${live.generation}, which stays in force; ` +
+        `board "${board}" is defined otherwise in ${this.file} than the live generation ${now.generation}, which stays in force; ` +
           'a changed definition needs a build from the log: use another board name, or another RANKLOG_REDIS_PREFIX and RANKLOG_GROUP',
       );
   }

@@ -317,14 +317,14 @@ describe('the ranks of an event', () => {
 
 describe('registering', () => {
   it('gives a board one generation, however often and with whatever definition', async () => {
-    const again = await fixture.store.registerBoard({ ...arena, ties: 'none' });
-    expect(again).toEqual(fixture.live);
+    const again = await fixture.store.registerBoards([{ ...arena, ties: 'none' }]);
+    expect(again).toEqual(new Map([['arena', fixture.live]]));
     expect(await fixture.store.liveBoards()).toEqual(new Map([['arena', fixture.live]]));
   });
 
   it('refuses a new board once events were applied without it', async () => {
     await fixture.apply([scored('a', [1])]);
-    await expect(fixture.store.registerBoard({ ...arena, board: 'late' })).rejects.toThrow(
+    await expect(fixture.store.registerBoards([{ ...arena, board: 'late' }])).rejects.toThrow(
       BoardNeedsBuildError,
     );
   });

@@ -1,6 +1,7 @@
 import type { BoardDefinition, ResolvedEvent, ResolvedView } from '#board';
 import {
   BoardStore,
+  ContinuityStore,
   type ApplyCall,
   type ApplyEntry,
   type ApplyOutcome,
@@ -38,19 +39,30 @@ export function scored(
 /** A store with one board in one shard, and its calls for partition 0. */
 export class StoreFixture {
   readonly store: BoardStore;
+  readonly continuity: ContinuityStore;
   live: LiveBoard;
+  token = '';
 
   constructor(
     readonly redis: Redis,
     readonly keys: KeySpace,
   ) {
     this.store = new BoardStore(redis, keys, { shards: 1 });
+    this.continuity = new ContinuityStore(redis, keys, { shards: 1 });
   }
 
   async register(definition: BoardDefinition): Promise<this> {
     await this.store.claimShards();
-    this.live = await this.store.registerBoard(definition);
+    const live = await this.store.registerBoards([definition]);
+    this.live = live.get(definition.board)!;
+    await this.compare();
     return this;
+  }
+
+  /** Compares the shard with a Kafka that has these published positions; calls know the new continuity. */
+  async compare(positions: ReadonlyMap<number, number> = new Map()): Promise<void> {
+    const seen = await this.continuity.continuity(0);
+    this.token = (await this.continuity.heal(0, seen, positions)) ?? '';
   }
 
   /** The call that applies events at offsets from `from` on. `fields` replaces what else it says. */
@@ -74,6 +86,7 @@ export class StoreFixture {
       through: from + events.length - 1,
       entries,
       boards: new Map([[board, this.live]]),
+      continuity: this.token,
       ...others,
     };
   }

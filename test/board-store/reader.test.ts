@@ -6,7 +6,13 @@ import {
   type BoardDefinition,
   type ResolvedEvent,
 } from '#board';
-import { BoardReader, BoardStore, ExpiredViewError, UnknownBoardError } from '#board-store';
+import {
+  BoardReader,
+  BoardStore,
+  ContinuityStore,
+  ExpiredViewError,
+  UnknownBoardError,
+} from '#board-store';
 import { knownAndNewRuns, PLAYER_IDS } from '../model/arbitrary.js';
 import { definitionArbitrary } from '../model/definitions.js';
 import { eventArbitrary } from '../model/inputs.js';
@@ -144,7 +150,8 @@ describe('reading a board', () => {
   it('gives an empty page of a view in which nobody has scored, and no place', async () => {
     const definition = { ...arena, dimensions: [[], ['x']] };
     const { reader } = await fill(definition, []);
-    const empty = { board: 'arena', view: 'all x=1', version: 0, size: 0, entries: [] };
+    const head = { board: 'arena', view: 'all x=1', version: 0, stale: false };
+    const empty = { ...head, size: 0, entries: [] };
     expect(await reader.standings('arena', 'all x=1', { offset: 0, limit: 9 })).toEqual(empty);
     expect(await reader.rank('arena', 'all x=1', 'a', { dense: true })).toEqual(empty);
     expect(await reader.views('arena')).toEqual([]);
@@ -184,7 +191,7 @@ describe('reading a board', () => {
     const store = new BoardStore(redis, keys, { shards: 3 });
     await store.claimShards();
     const names = ['zeta', 'Beta', 'alpha', '7', 'beta'];
-    for (const board of names) await store.registerBoard({ ...arena, board });
+    await store.registerBoards(names.map((board) => ({ ...arena, board })));
     const live = await new BoardReader(redis, keys).liveBoards();
     expect(live.map(({ board }) => board)).toEqual(['7', 'Beta', 'alpha', 'beta', 'zeta']);
     expect(new Set(live.map(({ generation }) => generation)).size).toBe(5);
@@ -199,11 +206,17 @@ describe('the applied offsets', () => {
     await store.claimShards();
     const reader = new BoardReader(redis, keys);
     expect(await reader.appliedOffsets()).toEqual(new Map());
+    const losses = new ContinuityStore(redis, keys, { shards: 2 });
+    const token = async (shard: number) => {
+      const seen = await losses.continuity(shard);
+      return { shard, continuity: (await losses.heal(shard, seen, new Map())) ?? '' };
+    };
     const idle = { published: 0, believed: -1, entries: [], boards: new Map() };
-    await store.apply({ ...idle, shard: 0, partition: 3, through: 9 });
+    const [first, second] = [await token(0), await token(1)];
+    await store.apply({ ...idle, ...first, partition: 3, through: 9 });
     expect(await reader.appliedOffsets()).toEqual(new Map([[3, 0]]));
-    await store.apply({ ...idle, shard: 1, partition: 3, through: 4 });
-    await store.apply({ ...idle, shard: 1, partition: 0, through: 0 });
+    await store.apply({ ...idle, ...second, partition: 3, through: 4 });
+    await store.apply({ ...idle, ...second, partition: 0, through: 0 });
     expect(await reader.appliedOffsets()).toEqual(new Map([[3, 5], [0, 0]])); // prettier-ignore
   });
 });

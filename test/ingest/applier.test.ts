@@ -34,7 +34,10 @@ describe('a batch of several runs', () => {
     };
     const columns = [{ name: 'points', update: 'sum', order: 'asc', decimals: 2 }] as const;
 
-    const applier = new Applier(store, boards, 0, { watermarks: [-1], offset: 0 });
+    const start = { watermarks: [-1], offset: 0, continuity: [fixture.token] };
+    const applier = new Applier({ store, boards }, 0, start, () =>
+      Promise.reject(new Error('heals')),
+    );
     const nextOffset = MOST_ENTRIES + 2;
     let runs = 0;
     await applier.apply(recordsOf(nextOffset), { published: 0, nextOffset }, async () => {

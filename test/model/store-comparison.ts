@@ -50,7 +50,12 @@ export async function compareKeys(
 ): Promise<void> {
   const expected = [keys.shards()];
   for (let shard = 0; shard < shards; shard++)
-    expected.push(keys.watermarks(shard), keys.published(shard));
+    expected.push(
+      keys.watermarks(shard),
+      keys.published(shard),
+      keys.registered(shard),
+      keys.continuity(shard),
+    );
   for (const place of places) expected.push(...keysOf(place, model));
   const found = await redis.keys(`${keys.prefix}:*`);
   expect(found.sort()).toEqual([...new Set(expected)].sort());

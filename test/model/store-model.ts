@@ -9,6 +9,8 @@ export interface ShardPartition {
   published: number;
   /** Verdicts as the store first gave them, in the order of offset. */
   outbox: Verdict[];
+  /** The heal target while the partition is below it, else 0. */
+  target: number;
 }
 
 /** The top of a view as last reported. */
@@ -40,9 +42,30 @@ export class StoreModel {
 
   partition(shard: number, partition: number): ShardPartition {
     const name = `${shard}/${partition}`;
-    const known = this.partitions.get(name) ?? { watermark: -1, published: 0, outbox: [] };
+    const known = this.partitions.get(name) ?? {
+      watermark: -1,
+      published: 0,
+      outbox: [],
+      target: 0,
+    };
     this.partitions.set(name, known);
     return known;
+  }
+
+  /** What a comparison with Kafka notes: who is below the published position has lost something. */
+  heal(shard: number, positions: readonly number[]): void {
+    for (const [partition, position] of positions.entries()) {
+      const kept = this.partition(shard, partition);
+      kept.published = Math.max(kept.published, position);
+      const target = Math.max(position, kept.target);
+      kept.target = kept.watermark + 1 < target ? target : 0;
+    }
+  }
+
+  isHealing(shard: number): boolean {
+    return [...this.partitions].some(
+      ([name, { target }]) => name.startsWith(`${shard}/`) && target > 0,
+    );
   }
 
   /**

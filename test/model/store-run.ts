@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import {
   BoardStore,
+  ContinuityStore,
   type ApplyCall,
   type ApplyEntry,
   type KeySpace,
@@ -19,7 +20,6 @@ import { compareBoard, compareKeys } from './store-comparison.js';
 interface Call {
   readonly shard: number;
   readonly partition: number;
-  readonly published: number;
   readonly run: readonly ApplyEntry[];
   readonly stale: boolean;
 }
@@ -33,6 +33,7 @@ interface Call {
  */
 export class StoreRun {
   readonly #store: BoardStore;
+  readonly #losses: ContinuityStore;
   readonly #logs: readonly (readonly ApplyEntry[])[];
   readonly #next: number[];
   readonly #published: number[];
@@ -43,6 +44,8 @@ export class StoreRun {
   readonly #unpromised = new Set<string>();
   #model: StoreModel;
   #boards: ReadonlyMap<string, LiveBoard> = new Map();
+  /** The continuity of each shard. */
+  #tokens: string[] = [];
   #saved:
     { keys: SavedKeys; model: StoreModel; boards: ReadonlyMap<string, LiveBoard> } | undefined;
   /** The store has had one memory from the start. */
@@ -55,6 +58,7 @@ export class StoreRun {
     private readonly shards: number,
   ) {
     this.#store = new BoardStore(redis, keys, { shards });
+    this.#losses = new ContinuityStore(redis, keys, { shards });
     this.#logs = scenario.logs.map((_, partition) => entriesOf(scenario, partition));
     this.#next = this.#logs.map(() => 0);
     this.#published = this.#logs.map(() => 0);
@@ -63,8 +67,8 @@ export class StoreRun {
 
   async prepare(): Promise<void> {
     await this.#store.claimShards();
-    for (const definition of this.scenario.definitions) await this.#store.registerBoard(definition);
-    this.#boards = await this.#store.liveBoards();
+    this.#boards = await this.#store.registerBoards(this.scenario.definitions);
+    await this.#heal();
   }
 
   async step(step: Step): Promise<void> {
@@ -104,6 +108,47 @@ export class StoreRun {
     return promised;
   }
 
+  /** Compares the shards with the published positions; who believes in what was before is refused from then on. */
+  async #heal(): Promise<void> {
+    const old = this.#tokens;
+    this.#tokens = [];
+    const positions = new Map(this.#published.entries());
+    for (let shard = 0; shard < this.shards; shard++) {
+      const seen = await this.#losses.continuity(shard);
+      this.#tokens.push((await this.#losses.heal(shard, seen, positions))!);
+      expect(await this.#losses.heal(shard, seen, positions)).toBeUndefined();
+      this.#model.heal(shard, this.#published);
+      const call = { ...this.#idleCall(shard, 0), continuity: old[shard] ?? '' };
+      expect(await this.#store.apply(call)).toEqual({ status: 'storeChanged' });
+    }
+    await this.#compareHealing();
+  }
+
+  async #compareHealing(): Promise<void> {
+    const found = await this.#losses.healing();
+    const expected = this.#tokens.flatMap((_, shard) =>
+      this.#logs.flatMap((_log, partition) => {
+        const { target, watermark } = this.#model.partition(shard, partition);
+        return target > 0 ? [{ shard, partition, target, applied: watermark + 1 }] : [];
+      }),
+    );
+    expect(found).toEqual(expected);
+  }
+
+  #idleCall(shard: number, partition: number): ApplyCall {
+    const { watermark } = this.#model.partition(shard, partition);
+    return {
+      shard,
+      partition,
+      believed: watermark,
+      published: this.#published[partition]!,
+      through: watermark,
+      entries: [],
+      boards: new Map([...this.#boards].filter(([board]) => this.#store.shardOf(board) === shard)),
+      continuity: this.#tokens[shard] ?? '',
+    };
+  }
+
   async #apply({ partition, size, back, stale, publish }: ApplyStep): Promise<void> {
     this.#publish(partition, publish);
     const log = this.#logs[partition]!;
@@ -114,10 +159,47 @@ export class StoreRun {
     const healed = unpublished < 0 ? log.length : unpublished;
     const last = Math.min(log.length, next + size, healing ? Math.max(next, healed) : Infinity);
     const first = Math.max(0, Math.min(last, next) - back);
+    await this.#reachPublished();
     for (const run of splitAt(log.slice(first, last), published))
       for (let shard = 0; shard < this.shards; shard++)
-        await this.#call({ shard, partition, published, run, stale: stale && !healing });
+        await this.#call({ shard, partition, run, stale });
+    if (healing) await this.#expectRefusal(partition);
     this.#next[partition] = Math.max(next, last);
+  }
+
+  /** Where no record is left below the published position, it has to be reached all the same. */
+  async #reachPublished(): Promise<void> {
+    for (const [partition, published] of this.#published.entries()) {
+      const next = this.#logs[partition]![this.#next[partition]!]?.offset ?? Infinity;
+      if (next < published) continue;
+      for (let shard = 0; shard < this.shards; shard++) {
+        const kept = this.#model.partition(shard, partition);
+        const through = published - 1;
+        if (kept.watermark >= through) continue;
+        const outcome = await this.#store.apply({ ...this.#idleCall(shard, partition), through });
+        expect(outcome).toEqual({ status: 'applied', watermark: through, verdicts: [] });
+        kept.watermark = through;
+        kept.published = Math.max(kept.published, published);
+        kept.target = 0;
+      }
+    }
+  }
+
+  /** While a shard heals, nothing new is applied to it. */
+  async #expectRefusal(partition: number): Promise<void> {
+    const published = this.#published[partition]!;
+    for (let shard = 0; shard < this.shards; shard++) {
+      const { watermark } = this.#model.partition(shard, partition);
+      const entries = this.#logs[partition]!.filter(
+        (entry) =>
+          entry.offset >= Math.max(published, watermark + 1) &&
+          this.#shardOf(entry, partition) === shard,
+      );
+      if (entries.length === 0 || !this.#model.isHealing(shard)) continue;
+      const through = entries.at(-1)!.offset;
+      const call = { ...this.#idleCall(shard, partition), entries, through };
+      expect(await this.#store.apply(call)).toEqual({ status: 'healing' });
+    }
   }
 
   #isHealing(): boolean {
@@ -141,17 +223,14 @@ export class StoreRun {
   }
 
   async #call(call: Call): Promise<void> {
-    const { shard, partition, stale, published, run } = call;
+    const { shard, partition, stale, run } = call;
     const kept = this.#model.partition(shard, partition);
     const entries = run.filter((entry) => this.#shardOf(entry, partition) === shard);
     const request: ApplyCall = {
-      shard,
-      partition,
-      believed: stale ? -1 : kept.watermark,
-      published: stale ? 0 : published,
+      ...this.#idleCall(shard, partition),
+      ...(stale ? { believed: -1, published: 0 } : {}),
       through: run.at(-1)?.offset ?? kept.watermark,
       entries,
-      boards: new Map([...this.#boards].filter(([board]) => this.#store.shardOf(board) === shard)),
     };
     const outcome = await this.#store.apply(request);
     if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
@@ -169,6 +248,7 @@ export class StoreRun {
     const { watermark } = kept;
     kept.published = Math.max(kept.published, published);
     kept.watermark = Math.max(watermark, through);
+    if (kept.watermark + 1 >= kept.target) kept.target = 0;
     kept.outbox = kept.outbox.filter(({ offset }) => offset >= kept.published);
     expect(answered).toEqual(answered.toSorted(byOffset));
     const repeated = new Set(entries.map(({ offset }) => offset));
@@ -260,6 +340,7 @@ export class StoreRun {
     await this.#compareRollBacks(model, boards);
     this.#forget(model.copy());
     this.#boards = boards;
+    await this.#heal();
   }
 
   /** A caller who believes in a watermark that is no more is told. */
@@ -267,11 +348,12 @@ export class StoreRun {
     model: StoreModel,
     boards: ReadonlyMap<string, LiveBoard>,
   ): Promise<void> {
-    for (const [partition, published] of this.#published.entries())
+    for (const partition of this.#logs.keys())
       for (let shard = 0; shard < this.shards; shard++) {
         const believed = this.#model.partition(shard, partition).watermark;
         if (believed <= model.partition(shard, partition).watermark) continue;
-        const call = { shard, partition, believed, published, through: believed, entries: [] };
+        const continuity = (await this.#losses.continuity(shard)).token;
+        const call = { ...this.#idleCall(shard, partition), believed, continuity };
         const live = new Map([...boards].filter(([board]) => this.#store.shardOf(board) === shard));
         const outcome = await this.#store.apply({ ...call, boards: live });
         expect(outcome).toEqual({ status: 'rolledBack' });

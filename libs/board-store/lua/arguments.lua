@@ -24,7 +24,7 @@ end
 local function read_boards(at, count, live)
   local boards = {}
   for i = 1, count do
-    local board, key = live[tonumber(ARGV[at + 1])], 5 * i - 1
+    local board, key = live[tonumber(ARGV[at + 1])], 5 * i + 2
     board.updates, board.tie, board.columns = letters(ARGV[at + 2]), tonumber(ARGV[at + 3]), ARGV[at + 4]
     board.changes, board.overtook, board.leaders = ARGV[at + 5], tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7])
     board.most_views, board.refuse_late, board.keeps = tonumber(ARGV[at + 8]), flag(ARGV[at + 9]), flag(ARGV[at + 10])
@@ -42,7 +42,7 @@ end
 local function read_views(at, count, boards)
   local views = {}
   for i = 1, count do
-    local key = 4 + 5 * #boards + 2 * i
+    local key = 7 + 5 * #boards + 2 * i
     views[i] = {
       board = boards[tonumber(ARGV[at + 1])], text = ARGV[at + 2], expires = tonumber(ARGV[at + 3]), published = flag(ARGV[at + 4]),
       ranking = KEYS[key - 1], players = KEYS[key],
@@ -89,7 +89,7 @@ local function read_entries(at, count, boards, views)
 end
 
 local function read_arguments()
-  local live, at = read_live(8, tonumber(ARGV[5]))
+  local live, at = read_live(10, tonumber(ARGV[5]))
   local boards, views
   boards, at = read_boards(at, tonumber(ARGV[6]), live)
   views, at = read_views(at, tonumber(ARGV[7]), boards)

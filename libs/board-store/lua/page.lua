@@ -1,11 +1,12 @@
 -- A page of a view, in order.
 --
--- KEYS  1 to 4 as in places.lua
+-- KEYS  1 to 6 as in places.lua
 -- ARGV  1 to 5 as in places.lua, 6 first position (from 0), 7 number of players
 -- Returns  what places.lua gives; the event clock alone when the view has expired
 -- Cost  O(log players + page), a tie of k players at either end O(log k log players); a dense position: see places.lua
 
 -- include names.lua
+-- include continuity.lua
 -- include rank.lua
 -- include places.lua
 

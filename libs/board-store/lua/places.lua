@@ -1,6 +1,7 @@
--- Places as reads give them, of the keys and first arguments that all reads have in common; needs names.lua and rank.lua.
+-- Places as reads give them, of the keys and first arguments that all reads have in common; needs names.lua,
+-- continuity.lua and rank.lua.
 --
--- KEYS  1 facts, 2 views, 3 ranking, 4 players
+-- KEYS  1 facts, 2 views, 3 ranking, 4 players, 5 continuity, 6 healing
 -- ARGV  1 view, 2 ms of the event clock at which it expires (- never), 3 number of columns, 4 bytes of the reach time in a
 --       member, 5 count the dense position (1, 0)
 
@@ -15,6 +16,11 @@ local LONG_TIE = 16
 local function expired_by()
   local clock = ARGV[2] ~= '-' and call('HGET', KEYS[1], 'clock')
   return clock and tonumber(ARGV[2]) <= tonumber(clock) and clock
+end
+
+-- Whether the board lacks events that were published: Redis has lost them, and they are being applied again.
+local function is_stale()
+  return call('HLEN', KEYS[6]) > 0 or not is_continued(call('GET', KEYS[5]))
 end
 
 -- The first position behind a tie: behind all players with these columns. `position` is one of theirs.
@@ -49,7 +55,7 @@ local function different_columns(ranking, last)
   return count
 end
 
--- { view version, players in the view, first position, competition position and dense position of the first player
+-- { stale (1, 0), view version, players in the view, first position, competition position and dense position of the first player
 -- ('' when it is not counted), players with worse columns than the last one, player id, state, ... }; positions from 0.
 local function places(first, limit)
   local ranking, members = KEYS[3], {}
@@ -57,12 +63,12 @@ local function places(first, limit)
     members = call('ZRANGE', ranking, format('%d', first), format('%d', first + limit - 1), 'WITHSCORES')
   end
   local size = call('ZCARD', ranking)
-  local found = { call('HGET', KEYS[2], ARGV[1]) or '0', size, first, 0, '', 0 }
+  local found = { is_stale() and 1 or 0, call('HGET', KEYS[2], ARGV[1]) or '0', size, first, 0, '', 0 }
   if #members == 0 then return found end
-  found[4] = better_columns(ranking, first, tonumber(members[2]), sub(members[1], 1, columns_width))
-  if ARGV[5] == '1' then found[5] = different_columns(ranking, found[4]) end
+  found[5] = better_columns(ranking, first, tonumber(members[2]), sub(members[1], 1, columns_width))
+  if ARGV[5] == '1' then found[6] = different_columns(ranking, found[5]) end
   local last, score = members[#members - 1], tonumber(members[#members])
-  found[6] = size - behind_tie(ranking, first + #members / 2 - 1, score, sub(last, 1, columns_width))
+  found[7] = size - behind_tie(ranking, first + #members / 2 - 1, score, sub(last, 1, columns_width))
   for i = 1, #members, 2 do
     local player = sub(members[i], id_from)
     found[#found + 1] = player

@@ -1,12 +1,13 @@
 -- The place of one player in one view, as a page of one.
 --
--- KEYS  1 to 4 as in places.lua
+-- KEYS  1 to 6 as in places.lua
 -- ARGV  1 to 5 as in places.lua, 6 player id, 7 tie (1 earliest, -1 latest, 0 none)
 -- Returns  what places.lua gives, without a player when this one is not in the view; the event clock alone when the view has expired
 -- Cost  O(log players), a tie of k players O(log k log players); a dense position: see places.lua
 
 -- include names.lua
 -- include state.lua
+-- include continuity.lua
 -- include rank.lua
 -- include places.lua
 

@@ -1,19 +1,42 @@
--- Gives a board its first generation, live at once, unless it has one.
+-- Gives boards their first generation, live at once; a board that has one keeps it.
 --
--- KEYS  1 live, 2 watermarks, 3 definitions
--- ARGV  1 board, 2 hash of the definition, 3 definition (JSON)
--- Returns  the id of the live generation; '' when the shard has applied events already: then the board needs a build
--- Cost  O(partitions)
+-- KEYS  1 live, 2 watermarks, 3 definitions, 4 registered
+-- ARGV  for each board: its name, hash of the definition, definition (JSON)
+-- Returns  the id of the live generation of each; '' for one that is new when the shard has applied events already: it needs
+--          a build, and then nothing was written
+-- Cost  O(partitions + boards)
 --
--- A generation id is the server's time in us and the hash of the definition, so it is never used again.
+-- All boards of a shard in one step: nobody sees only some of them. A generation id is the server's time in us and the hash
+-- of the definition, so it is never used again.
 
-local live = redis.call('HGET', KEYS[1], ARGV[1])
-if live then return live end
-for _, watermark in ipairs(redis.call('HVALS', KEYS[2])) do
-  if tonumber(watermark) >= 0 then return '' end
+local function has_applied()
+  for _, watermark in ipairs(redis.call('HVALS', KEYS[2])) do
+    if tonumber(watermark) >= 0 then return true end
+  end
+  return false
 end
+
+local generations, new = {}, {}
 local time = redis.call('TIME')
-local generation = string.format('%s%06d-%s', time[1], tonumber(time[2]), ARGV[2])
-redis.call('HSET', KEYS[3], generation, ARGV[3])
-redis.call('HSET', KEYS[1], ARGV[1], generation)
-return generation
+for i = 1, #ARGV, 3 do
+  local generation = redis.call('HGET', KEYS[1], ARGV[i])
+  if not generation then
+    generation = string.format('%s%06d-%s', time[1], tonumber(time[2]), ARGV[i + 1])
+    new[#new + 1] = { board = ARGV[i], generation = generation, definition = ARGV[i + 2] }
+  end
+  generations[#generations + 1] = generation
+end
+if #new > 0 and has_applied() then
+  for i = 1, #generations do
+    for _, board in ipairs(new) do
+      if generations[i] == board.generation then generations[i] = '' end
+    end
+  end
+  return generations
+end
+for _, board in ipairs(new) do
+  redis.call('HSET', KEYS[3], board.generation, board.definition)
+  redis.call('HSET', KEYS[1], board.board, board.generation)
+end
+redis.call('SET', KEYS[4], '1')
+return generations

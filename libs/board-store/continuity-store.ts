@@ -1,0 +1,89 @@
+import type { Redis } from 'ioredis';
+import type { KeySpace } from './keys.js';
+import { defineScripts } from './scripts.js';
+import type { Continuity, HealTarget, RecordIdentity } from './types.js';
+
+/** What the shards know of losses, and of the log that they were made from. */
+export class ContinuityStore {
+  readonly #shards: readonly number[];
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: KeySpace,
+    { shards }: { shards: number },
+  ) {
+    this.#shards = Array.from({ length: shards }, (_, shard) => shard);
+    defineScripts(redis);
+  }
+
+  get shards(): readonly number[] {
+    return this.#shards;
+  }
+
+  /** Cost: one short script. */
+  async continuity(shard: number): Promise<Continuity> {
+    const [server, token, isContinued] = await this.redis.ranklogCompare(
+      1,
+      this.keys.continuity(shard),
+    );
+    return { server, token, isContinued: isContinued === 1 };
+  }
+
+  /**
+   * Ends a comparison with Kafka: `seen` is what the shard said before, `positions` the published position of every
+   * partition, read since, when no publisher of before could commit any more. What is below its position heals from now
+   * on. Answers the new token; undefined when the shard has changed meanwhile, so that all has to be read again.
+   */
+  async heal(
+    shard: number,
+    seen: Continuity,
+    positions: ReadonlyMap<number, number>,
+  ): Promise<string | undefined> {
+    const token = await this.redis.ranklogHeal(
+      4,
+      this.keys.continuity(shard),
+      this.keys.healing(shard),
+      this.keys.watermarks(shard),
+      this.keys.published(shard),
+      seen.server,
+      seen.token,
+      ...[...positions].flat(),
+    );
+    return token === '' ? undefined : token;
+  }
+
+  /** Partitions that are below their heal targets, by shard and partition. Cost: two requests a shard. */
+  async healing(): Promise<HealTarget[]> {
+    const shards = await Promise.all(this.#shards.map((shard) => this.#healingIn(shard)));
+    return shards.flat();
+  }
+
+  /** The last applied record of a partition; undefined when there is none. */
+  async lastRecord(partition: number): Promise<RecordIdentity | undefined> {
+    const texts = await Promise.all(
+      this.#shards.map((shard) => this.redis.hget(this.keys.records(shard), String(partition))),
+    );
+    const records = texts.flatMap((text) => (text === null ? [] : [parseIdentity(text)]));
+    return records.sort((a, b) => b.offset - a.offset)[0];
+  }
+
+  async #healingIn(shard: number): Promise<HealTarget[]> {
+    const [targets, watermarks] = await Promise.all([
+      this.redis.hgetall(this.keys.healing(shard)),
+      this.redis.hgetall(this.keys.watermarks(shard)),
+    ]);
+    return Object.entries(targets)
+      .map(([partition, target]) => ({
+        shard,
+        partition: Number(partition),
+        target: Number(target),
+        applied: Number(watermarks[partition] ?? -1) + 1,
+      }))
+      .sort((a, b) => a.partition - b.partition);
+  }
+}
+
+function parseIdentity(text: string): RecordIdentity {
+  const [offset, timestamp, hash = ''] = text.split(' ');
+  return { offset: Number(offset), timestamp: Number(timestamp), hash };
+}

@@ -1,0 +1,137 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ContinuityStore, HealTarget, RecordIdentity } from '#board-store';
+import type { PartitionAssignment } from '#kafka-batch';
+
+/** How often a partition that has to wait asks again, and how often it says so. */
+const ASK_AGAIN_MS = 100;
+const SAY_AGAIN_MS = 5_000;
+
+/** The words about losses go here. */
+interface Log {
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+/** A shard is not what its caller believed: it has lost writes, or has been compared with Kafka since. Starting anew helps. */
+export class StoreChangedError extends Error {
+  /** `continuity` is the token that was believed in. */
+  constructor(
+    readonly shard: number,
+    readonly continuity: string,
+    why: string,
+  ) {
+    super(`shard ${shard} of the boards ${why}; looking at what it has lost`);
+    this.name = 'StoreChangedError';
+  }
+}
+
+/**
+ * Finds out what Redis has lost, and sets the heal targets. A partition starts with the tokens that `continuity` gives;
+ * whoever meets a sign of a loss tells `suspect`, and starts anew.
+ *
+ * A comparison fences the publishers of all partitions first: results that were drawn before the loss are then either
+ * in Kafka, below a heal target, or never will be. So no partition can publish a rank without the events whose results
+ * subscribers have.
+ */
+export class Losses {
+  /** Shards with a sign of a loss, and the token that was believed in then: with a later one, somebody has looked already. */
+  readonly #suspected = new Map<number, string>();
+  #turn: Promise<unknown> = Promise.resolve();
+  #sayAgain = 0;
+
+  /** `finalPositions` fences all publishers and answers the published position of every partition. */
+  constructor(
+    private readonly store: ContinuityStore,
+    private readonly finalPositions: () => Promise<ReadonlyMap<number, number>>,
+    private readonly log: Log,
+  ) {}
+
+  /** Takes note of a sign of a loss; of other errors, none. */
+  suspect(error: unknown): void {
+    if (error instanceof StoreChangedError) this.#suspected.set(error.shard, error.continuity);
+  }
+
+  /** The token of each shard, compared with Kafka where that is due. One at a time in a process: partitions start together. */
+  continuity(): Promise<string[]> {
+    const tokens = this.#turn.catch(() => undefined).then(() => this.#tokens());
+    this.#turn = tokens;
+    return tokens;
+  }
+
+  /** The last applied record of a partition; undefined when there is none. */
+  lastRecord(partition: number): Promise<RecordIdentity | undefined> {
+    return this.store.lastRecord(partition);
+  }
+
+  /** Whether a partition below its published position is known to be: somebody has set its heal target. */
+  async isHealing(shard: number, partition: number, published: number): Promise<boolean> {
+    const targets = await this.store.healing();
+    return targets.some(
+      (found) =>
+        found.shard === shard && found.partition === partition && found.target >= published,
+    );
+  }
+
+  /** Waits a moment for others to reach their heal targets. @throws when the partition is taken away */
+  async wait(assignment: PartitionAssignment): Promise<void> {
+    const { topic, partition, signal } = assignment;
+    assignment.progress();
+    const now = performance.now();
+    if (now >= this.#sayAgain) {
+      this.#sayAgain = now + SAY_AGAIN_MS;
+      const healing = await this.store.healing();
+      if (healing.length > 0)
+        this.log.warn(
+          `${topic}/${partition} waits until others are applied again: ${listed(healing)}`,
+        );
+    }
+    await delay(ASK_AGAIN_MS, undefined, { signal });
+  }
+
+  async #tokens(): Promise<string[]> {
+    const tokens: string[] = [];
+    for (const shard of this.store.shards) tokens.push(await this.#token(shard));
+    return tokens;
+  }
+
+  async #token(shard: number): Promise<string> {
+    for (;;) {
+      const seen = await this.store.continuity(shard);
+      const believed = this.#suspected.get(shard);
+      const isLater = believed === undefined || timeOf(seen.token) > timeOf(believed);
+      const token =
+        seen.isContinued && isLater
+          ? seen.token
+          : await this.store.heal(shard, seen, await this.finalPositions());
+      if (token === undefined) continue;
+      this.#suspected.delete(shard);
+      if (token !== seen.token) await this.#tell(shard);
+      return token;
+    }
+  }
+
+  async #tell(shard: number): Promise<void> {
+    const healing = (await this.store.healing()).filter((target) => target.shard === shard);
+    if (healing.length === 0) {
+      this.log.info(`shard ${shard} was compared with Kafka: nothing is missing`);
+      return;
+    }
+    this.log.warn(
+      `shard ${shard} has lost events whose results are published; they are applied again, and nothing new is until that is done: ` +
+        listed(healing),
+    );
+  }
+}
+
+/** When a token was given, in us of the server's clock. */
+function timeOf(token: string): number {
+  return Number(token.slice(token.indexOf(' ') + 1));
+}
+
+/** `partition 1 (20 of 250), 3 (0 of 90)` */
+function listed(targets: readonly HealTarget[]): string {
+  const parts = targets.map(
+    ({ partition, applied, target }) => `${partition} (${applied} of ${target})`,
+  );
+  return `partition ${parts.join(', ')}`;
+}

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import type { Admin, Kafka } from 'kafkajs';
+import type { RecordIdentity } from '#board-store';
+import {
+  lastCommittedRecord,
+  LogEndsError,
+  logRange,
+  OtherLogError,
+  partitionCount,
+  recordAt,
+  type KafkaRecord,
+} from '#kafka-batch';
+
+/** What a record is known by when it is read again: 64 bits of the hash of key and value. */
+export function identityOf({ offset, timestamp, key, value }: KafkaRecord): RecordIdentity {
+  const hash = createHash('sha256')
+    .update(`${key?.length ?? -1} ${value?.length ?? -1}\n`)
+    .update(key ?? '')
+    .update(value ?? '')
+    .digest('hex');
+  return { offset, timestamp, hash: hash.slice(0, 16) };
+}
+
+/** The score topic, beside what the consumer reads of it. */
+export class ScoreLog {
+  constructor(
+    private readonly kafka: Kafka,
+    private readonly admin: Admin,
+    private readonly topic: string,
+  ) {}
+
+  async partitions(): Promise<number[]> {
+    const count = await partitionCount(this.admin, this.topic);
+    return Array.from({ length: count }, (_, partition) => partition);
+  }
+
+  /** The first offset that a partition still holds. */
+  async start(partition: number): Promise<number> {
+    return (await logRange(this.admin, this.topic, partition)).start;
+  }
+
+  /** The offset of the last committed record of a partition, -1 when it holds none. */
+  async lastRecord(partition: number): Promise<number> {
+    return (await lastCommittedRecord(this.kafka, this.topic, partition))?.offset ?? -1;
+  }
+
+  /**
+   * Looks whether the log still is the one of which `applied` was the last applied record. One whose history is cut above
+   * that record can't tell; what was read of it stands.
+   * @throws LogEndsError, OtherLogError
+   */
+  async check(partition: number, applied: RecordIdentity | undefined): Promise<void> {
+    if (applied === undefined) return;
+    const { topic } = this;
+    const { offset } = applied;
+    const range = await logRange(this.admin, topic, partition);
+    if (range.end <= offset) throw new LogEndsError(topic, partition, offset, range);
+    if (range.start > offset) return;
+    const found = await recordAt(this.kafka, { topic, partition, offset });
+    const identity = found === undefined ? undefined : identityOf(found);
+    if (identity?.timestamp !== applied.timestamp || identity.hash !== applied.hash)
+      throw new OtherLogError(topic, partition, offset);
+  }
+}
