@@ -1,3 +1,6 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { check, type Verdict } from './check/check.js';
 import { faultNamed } from './faults/all.js';
 import { Load } from './load.js';
@@ -30,6 +33,7 @@ export async function runPlan(
   try {
     const verdict = await carryOut(world, plan);
     const seconds = (performance.now() - begin) / 1_000;
+    if (verdict.problems.length > 0) say(`logs of the workers: ${await keepLogs(world, plan)}`);
     return { plan, seconds, tally: world.tally, verdict };
   } finally {
     await world.remove();
@@ -40,7 +44,9 @@ async function carryOut(world: World, plan: Plan): Promise<Verdict> {
   try {
     await doHarm(world, plan);
     const facts = await readFacts(world);
+    world.note('all is read');
     const verdict = check(world.topics.scoreEvents, facts, world);
+    world.note('all is checked');
     return { ...verdict, problems: [...unexpectedEnds(world), ...verdict.problems] };
   } catch (error) {
     const problem = error instanceof Error ? String(error.stack) : String(error);
@@ -65,6 +71,13 @@ async function doHarm(world: World, plan: Plan): Promise<void> {
   await world.publishedTo(await world.logEnds(), SECONDS_TO_PUBLISH_ALL);
   await allApplied(world);
   world.note('all is published');
+}
+
+/** Writes the logs of all workers to a folder that stays; answers its path. */
+async function keepLogs({ workers }: World, { seed }: Plan): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), `ranklog-faults-seed-${seed}-`));
+  for (const { name, log } of workers) await writeFile(path.join(folder, `${name}.log`), log);
+  return folder;
 }
 
 function unexpectedEnds({ workers }: World): string[] {

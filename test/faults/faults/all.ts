@@ -1,7 +1,15 @@
 import type { Fault } from './fault.js';
+import { KAFKA_FAULTS } from './kafka.js';
+import { REDIS_NETWORK_FAULTS } from './redis-network.js';
+import { REDIS_SERVER_FAULTS } from './redis-server.js';
 import { WORKER_FAULTS } from './workers.js';
 
-export const FAULTS: readonly Fault[] = [...WORKER_FAULTS];
+export const FAULTS: readonly Fault[] = [
+  ...WORKER_FAULTS,
+  ...REDIS_NETWORK_FAULTS,
+  ...REDIS_SERVER_FAULTS,
+  ...KAFKA_FAULTS,
+];
 
 /** @throws when there is none of this name */
 export function faultNamed(name: string): Fault {

@@ -61,8 +61,13 @@ export class Worker {
     return this.process.errors.split(words).length - 1;
   }
 
+  /** All that it has logged. */
+  get log(): string {
+    return this.process.errors;
+  }
+
   get lastLines(): string {
-    return this.process.errors.trimEnd().split('\n').slice(-LINES_SHOWN).join('\n');
+    return this.log.trimEnd().split('\n').slice(-LINES_SHOWN).join('\n');
   }
 
   /** Waits until it is about to commit a transaction: it has partitions, and records of them. */

@@ -1,0 +1,141 @@
+import { KAFKA_API } from '../../support/kafka-frames.js';
+import { below, pick } from '../load.js';
+import { eventually } from '../world/eventually.js';
+import type { Fault } from './fault.js';
+import { add, ensureTwo, kill } from './workers.js';
+
+export const killKafka: Fault = {
+  name: 'kill-kafka',
+  does: 'the broker is killed and started again',
+  async run(world) {
+    await world.kafka.kill();
+    world.note('the broker is killed');
+    await world.kafka.up();
+    world.count('broker kills');
+    world.note('the broker is back');
+    await world.publishedMore(20, 120);
+  },
+};
+
+export const cutKafka: Fault = {
+  name: 'cut-kafka',
+  does: 'connections to Kafka end, and new ones are refused until others have the partitions of the worker',
+  async run(world, random) {
+    await ensureTwo(world);
+    const victim = pick(random, world.running);
+    await victim.publishes();
+    victim.kafka.cut();
+    try {
+      await world.publishedEverywhere();
+    } finally {
+      victim.kafka.restore();
+    }
+    world.count('cuts');
+    world.note(`Kafka was cut off from ${victim.name}`);
+    await world.publishedMore(20);
+  },
+};
+
+export const breakKafka: Fault = {
+  name: 'break-kafka',
+  does: 'connections to Kafka end a few times, while new ones are welcome',
+  async run(world, random) {
+    const times = 1 + below(random, 4);
+    for (let time = 0; time < times; time++) {
+      for (const { kafka } of world.running) kafka.breakAll();
+      await world.publishedMore(1 + below(random, 60));
+    }
+    world.count('cuts', times);
+    world.note(`connections to Kafka broken ${times} times`);
+  },
+};
+
+export const freezeKafka: Fault = {
+  name: 'freeze-kafka',
+  does: 'connections of a worker to Kafka are half-open until others have its partitions; then what it had sent arrives',
+  async run(world, random) {
+    await ensureTwo(world);
+    const victim = pick(random, world.running);
+    await victim.publishes();
+    victim.kafka.freeze();
+    try {
+      await world.publishedEverywhere();
+    } finally {
+      victim.kafka.thaw();
+    }
+    world.count('freezes');
+    world.note(`connections of ${victim.name} to Kafka were half-open`);
+    await world.publishedMore(20);
+  },
+};
+
+export const delayKafka: Fault = {
+  name: 'delay-kafka',
+  does: 'bytes to and from Kafka arrive up to 0.2 s late',
+  async run(world, random) {
+    const workers = random() < 0.5 ? [pick(random, world.running)] : world.running;
+    const ms = 10 + below(random, 190);
+    for (const { kafka } of workers) kafka.delay(ms);
+    await world.publishedMore(100);
+    for (const { kafka } of workers) kafka.delay(0);
+    world.count('delays');
+    world.note(`Kafka was ${ms} ms late for ${workers.map(({ name }) => name).join(', ')}`);
+  },
+};
+
+/** Requests of a publisher, of which the answer counts. */
+const TRANSACTION = [
+  KAFKA_API.addPartitionsToTxn,
+  KAFKA_API.produce,
+  KAFKA_API.addOffsetsToTxn,
+  KAFKA_API.txnOffsetCommit,
+  KAFKA_API.endTxn,
+] as const;
+
+export const swallowKafka: Fault = {
+  name: 'swallow-kafka',
+  does: 'requests of transactions are carried out, but their answers are lost with the connection',
+  async run(world, random) {
+    const times = 1 + below(random, 4);
+    for (let time = 0; time < times; time++) {
+      const api = pick(random, TRANSACTION);
+      const faults = world.running.map(({ kafka }) => kafka.onRequest(api, 'swallowReply'));
+      await eventually(
+        () => faults.some(({ isDone }) => isDone),
+        `an answer to request ${api} is swallowed`,
+      );
+      for (const { kafka } of world.running) kafka.clearFaults();
+      await world.publishedMore(1 + below(random, 40));
+    }
+    world.count('swallowed answers of Kafka', times);
+    world.note(`answers to ${times} requests of transactions were swallowed`);
+  },
+};
+
+export const leaveTransactionOpen: Fault = {
+  name: 'leave-transaction-open',
+  does: 'a worker is killed between its first result and the commit, or before it hears that the commit was done',
+  async run(world, random) {
+    const victim = pick(random, world.running);
+    const [action, words] = pick(random, [
+      ['hangBefore', 'before its commit'],
+      ['hangAfter', 'before the answer to its commit'],
+    ] as const);
+    const commit = victim.kafka.onRequest(KAFKA_API.endTxn, action);
+    await eventually(() => commit.isDone, `worker ${victim.name} commits`);
+    await kill(world, victim);
+    world.count(action === 'hangBefore' ? 'transactions left open' : 'commits unanswered');
+    world.note(`that was ${words}`);
+    await add(world);
+  },
+};
+
+export const KAFKA_FAULTS: readonly Fault[] = [
+  killKafka,
+  cutKafka,
+  breakKafka,
+  freezeKafka,
+  delayKafka,
+  swallowKafka,
+  leaveTransactionOpen,
+];
