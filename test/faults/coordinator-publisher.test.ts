@@ -132,11 +132,6 @@ describe('a publisher, when', () => {
       { error: KAFKA_ERROR.coordinatorNotAvailable, executed: false },
     ],
     [
-      'FindCoordinator is answered NOT_COORDINATOR',
-      KAFKA_API.findCoordinator,
-      { error: KAFKA_ERROR.notCoordinator, executed: false },
-    ],
-    [
       'Produce is answered REQUEST_TIMED_OUT',
       KAFKA_API.produce,
       { error: KAFKA_ERROR.requestTimedOut, executed: false },
@@ -165,7 +160,7 @@ describe('a publisher, when', () => {
     30_000,
   );
 
-  it.each<[string, KafkaAction]>([
+  it.each<[string, KafkaAction, number?]>([
     ['EndTxn is answered NOT_COORDINATOR', { error: KAFKA_ERROR.notCoordinator, executed: false }],
     [
       'EndTxn is executed and answered NOT_COORDINATOR',
@@ -182,10 +177,15 @@ describe('a publisher, when', () => {
     ['EndTxn is answered CONCURRENT_TRANSACTIONS', busy],
     ['EndTxn is executed and its answer lost', 'swallowReply'],
     ['the connection is lost before EndTxn', 'cutBefore'],
+    [
+      'FindCoordinator is answered NOT_COORDINATOR',
+      { error: KAFKA_ERROR.notCoordinator, executed: false },
+      KAFKA_API.findCoordinator,
+    ],
   ])(
     '%s, does not know, and the next one does',
-    async (_name, action) => {
-      const fault = fixture.proxy.onRequest(KAFKA_API.endTxn, action);
+    async (_name, action, apiKey = KAFKA_API.endTxn) => {
+      const fault = fixture.proxy.onRequest(apiKey, action);
       await expect(fixture.publish()).rejects.toBeInstanceOf(PublishOutcomeUnknownError);
       expect(fault.hits).toBe(1);
       await fixture.recover();
