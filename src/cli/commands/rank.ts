@@ -6,7 +6,7 @@ import { print, table } from '../output.js';
 import { runCommand } from '../run-command.js';
 import { withRedis } from '../session.js';
 import { addViewOptions, viewOf, type ViewOptions } from '../view-option.js';
-import { entryToJson } from './standings.js';
+import { entryToJson, tellStale } from './standings.js';
 
 interface Options extends ViewOptions {
   readonly dense?: boolean;
@@ -34,13 +34,18 @@ export function rankCommand(): Command {
     .action((board: string, player: string, options: Options) =>
       runCommand(() =>
         withRedis(async ({ reader }) => {
-          const places = await findPlaces(reader, { board, player, options });
+          const found = await findPlaces(reader, { board, player, options });
+          const stale = found.some((standings) => standings.stale);
+          if (stale) tellStale();
+          const places = found.flatMap(({ view, size, entries }) =>
+            entries.map((standing) => ({ view, size, standing })),
+          );
           const json = places.map(({ view, size, standing }) => ({
             view,
             size,
             ...entryToJson(standing),
           }));
-          print({ board, playerId: player, places: json }, options, () =>
+          print({ board, playerId: player, stale, places: json }, options, () =>
             toTable(board, player, places),
           );
           return places.length > 0 ? EXIT.ok : EXIT.no;
@@ -55,13 +60,10 @@ interface Wanted {
   readonly options: Options;
 }
 
-async function findPlaces(reader: BoardReader, wanted: Wanted): Promise<Place[]> {
+async function findPlaces(reader: BoardReader, wanted: Wanted): Promise<Standings[]> {
   const { view, window, where, at } = wanted.options;
   const one = [view, window, where, at].some((option) => option !== undefined);
-  const found = one ? [await rankInOne(reader, wanted)] : await rankEverywhere(reader, wanted);
-  return found.flatMap(({ view, size, entries }) =>
-    entries.map((standing) => ({ view, size, standing })),
-  );
+  return one ? [await rankInOne(reader, wanted)] : rankEverywhere(reader, wanted);
 }
 
 async function rankInOne(

@@ -43,6 +43,7 @@ async function showStandings(
   const most = options.all === true ? Infinity : options.top;
   const { standings, consistent } = await readTop(reader, { board, view, most });
   if (!consistent) process.stderr.write('ranklog: the view moved while it was read\n');
+  if (standings.stale) tellStale();
   if (standings.size === 0) await tellEmpty(reader, standings);
   print(toJson(standings), options, () => toTable(standings, definition.columns));
   return EXIT.ok;
@@ -56,6 +57,13 @@ async function tellEmpty(reader: BoardReader, { board, view }: Standings): Promi
   process.stderr.write(`ranklog: nobody is ranked in "${view}"${suggestion(view, known)}\n`);
 }
 
+/** Says that what is read now must not be taken for the truth. */
+export function tellStale(): void {
+  process.stderr.write(
+    'ranklog: stale: Redis has lost events, and they are being applied again; "ranklog status" shows how far\n',
+  );
+}
+
 /** A whole number of at least 1, for commander. */
 export function wholeNumber(text: string): number {
   const value = Number(text);
@@ -64,8 +72,8 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
-function toJson({ board, view, size, entries }: Standings) {
-  return { board, view, size, entries: entries.map(entryToJson) };
+function toJson({ board, view, stale, size, entries }: Standings) {
+  return { board, view, stale, size, entries: entries.map(entryToJson) };
 }
 
 /** A place as `standings --json` and `rank --json` print it. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
-import { BoardReader, KeySpace, type BoardOverview } from '#board-store';
+import { BoardReader, KeySpace, type BoardOverview, type HealTarget } from '#board-store';
 import { formatTime } from '#contracts';
 import { redisFrom, waitForServices } from '../../operations/clients.js';
 import { readPositions, type PartitionPosition } from '../../query/positions.js';
@@ -50,8 +50,9 @@ async function status(session: KafkaSession, options: Options): Promise<number> 
       readPositions(admin, reader, { topic: topics.scoreEvents, group: settings.group });
     const { positions, done } = await waitFor(read, options.wait);
     const boards = await reader.overviews();
-    print({ partitions: positions, boards: boards.map(boardToJson) }, options, () =>
-      [toTable(positions), boardsTable(boards)].join('\n\n'),
+    const healing = await reader.healing();
+    print({ partitions: positions, boards: boards.map(boardToJson), healing }, options, () =>
+      [toTable(positions), boardsTable(boards), ...healingText(healing)].join('\n\n'),
     );
     if (!done) process.stderr.write(`ranklog: not all published after ${options.wait ?? 0} s\n`);
     return done ? EXIT.ok : EXIT.no;
@@ -108,6 +109,21 @@ function toTable(positions: readonly PartitionPosition[]): string {
 
 function boardToJson({ clock, ...board }: BoardOverview) {
   return { ...board, clock: clock === null ? null : formatTime(clock) };
+}
+
+/** Nothing when no shard heals. */
+function healingText(healing: readonly HealTarget[]): string[] {
+  if (healing.length === 0) return [];
+  const rows = healing.map(({ shard, partition, applied, target }) => [
+    shard,
+    partition,
+    applied,
+    target,
+  ]);
+  const head = ['shard', 'partition', 'applied', 'of'];
+  return [
+    `Redis has lost events, which are being applied again; reads are stale until then:\n\n${table(head, rows)}`,
+  ];
 }
 
 function boardsTable(boards: readonly BoardOverview[]): string {

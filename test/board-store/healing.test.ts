@@ -1,0 +1,149 @@
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { BoardReader } from '#board-store';
+import { arena, movements, scored, StoreFixture } from './fixture.js';
+import { startOwnRedis } from './redis-server.js';
+import { dumpKeys, openTestRedis } from './test-redis.js';
+
+const { redis, newKeys, close } = openTestRedis();
+afterAll(close);
+
+let fixture: StoreFixture;
+beforeEach(async () => {
+  fixture = await new StoreFixture(redis, newKeys()).register(arena);
+});
+
+const isStale = async () => {
+  const reader = new BoardReader(fixture.redis, fixture.keys);
+  const page = await reader.standings('arena', 'all', { offset: 0, limit: 1 });
+  const place = await reader.rank('arena', 'all', 'a');
+  expect(place.stale).toBe(page.stale);
+  return page.stale;
+};
+const targets = async () =>
+  (await fixture.continuity.healing()).map(
+    ({ partition, applied, target }) => `${partition}: ${applied} of ${target}`,
+  );
+const outcome = async (...args: Parameters<StoreFixture['call']>) =>
+  (await fixture.store.apply(fixture.call(...args))).status;
+
+describe('a shard that is below the published position of some partition', () => {
+  beforeEach(async () => {
+    await fixture.apply([scored('a', [1])]);
+    await fixture.compare(new Map([[0, 1], [1, 2], [2, 0], [3, 1]])); // prettier-ignore
+  });
+
+  it('heals these partitions, and reads are stale', async () => {
+    expect(await targets()).toEqual(['1: 0 of 2', '3: 0 of 1']);
+    expect(await isStale()).toBe(true);
+  });
+
+  it('applies nothing new of any partition until all have reached their targets', async () => {
+    const news = [scored('a', [5])];
+    const waits = async () => {
+      const before = await dumpKeys(redis, fixture.keys);
+      expect(await outcome(news, { from: 1, published: 1 })).toBe('healing');
+      expect(await outcome(news, { partition: 1, from: 2, believed: -1, published: 2 })).toBe(
+        'healing',
+      );
+      expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
+    };
+    await waits();
+    await fixture.apply([scored('b', [9]), scored('c', [9])], { partition: 1, published: 2 });
+    expect(await targets()).toEqual(['3: 0 of 1']);
+    await waits();
+    await fixture.apply([scored('d', [9])], { partition: 3, published: 1 });
+    expect(await targets()).toEqual([]);
+    expect(await isStale()).toBe(false);
+    expect(movements(await fixture.apply(news, { from: 1, published: 1 }))).toEqual([
+      '4 (4) -> 4 (4)',
+    ]);
+  });
+
+  it('mutes what is below the target, whatever the caller believes is published', async () => {
+    const events = [scored('b', [9]), scored('c', [9])];
+    expect(await fixture.apply(events, { partition: 1, published: 0 })).toEqual([]);
+    expect(await redis.exists(fixture.keys.outbox(0, 1))).toBe(0);
+    expect(await targets()).toEqual(['3: 0 of 1']);
+  });
+
+  it('answers what was applied before, and lets a partition without news keep up', async () => {
+    expect(await outcome([scored('a', [1])], { published: 0 })).toBe('applied');
+    expect(await outcome([], { from: 1, through: 7, published: 1 })).toBe('applied');
+    expect(await fixture.store.watermarks(0)).toEqual([7]);
+  });
+
+  it('keeps the larger of two targets', async () => {
+    await fixture.compare(new Map([[1, 9], [3, 0]])); // prettier-ignore
+    expect(await targets()).toEqual(['1: 0 of 9', '3: 0 of 1']);
+    await fixture.compare(new Map([[1, 4]]));
+    expect(await targets()).toEqual(['1: 0 of 9', '3: 0 of 1']);
+  });
+});
+
+describe('the continuity of a shard', () => {
+  it('is compared by one at a time: who saw an older one, or another server, is refused', async () => {
+    const seen = await fixture.continuity.continuity(0);
+    const positions = new Map([[0, 5]]);
+    const before = await dumpKeys(redis, fixture.keys);
+    const elsewhere = { ...seen, server: 'f'.repeat(40) };
+    expect(await fixture.continuity.heal(0, elsewhere, positions)).toBeUndefined();
+    expect(
+      await fixture.continuity.heal(0, { ...seen, token: `${seen.server} 1` }, positions),
+    ).toBeUndefined();
+    expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
+    const token = await fixture.continuity.heal(0, seen, positions);
+    expect(token).toMatch(new RegExp(`^${seen.server} \\d{16}$`));
+    expect(token).not.toBe(seen.token);
+  });
+
+  it('ends with a comparison: calls that believe in the one before write nothing', async () => {
+    const call = fixture.call([scored('a', [1])]);
+    await fixture.compare();
+    const before = await dumpKeys(redis, fixture.keys);
+    expect(await fixture.store.apply(call)).toEqual({ status: 'storeChanged' });
+    expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
+    expect(await outcome([scored('a', [1])])).toBe('applied');
+  });
+
+  it('ends when the server is started again with its data, or another one takes over', async () => {
+    const own = await startOwnRedis({ save: true });
+    const other = await startOwnRedis({ replicaOf: own });
+    try {
+      fixture = await new StoreFixture(own.redis, newKeys()).register(arena);
+      await fixture.apply([scored('a', [1])]);
+      await own.redis.save();
+      await own.restart();
+      expect((await fixture.continuity.continuity(0)).isContinued).toBe(false);
+      expect(await isStale()).toBe(true);
+      expect(await outcome([scored('a', [1])], { from: 1 })).toBe('storeChanged');
+      await fixture.compare(new Map([[0, 1]]));
+      expect(await isStale()).toBe(false);
+      expect(await outcome([scored('a', [1])], { from: 1 })).toBe('applied');
+
+      await other.caughtUp();
+      await other.redis.replicaof('NO', 'ONE');
+      const { token, keys } = fixture;
+      fixture = new StoreFixture(other.redis, keys);
+      expect(await fixture.continuity.continuity(0)).toMatchObject({ token, isContinued: false });
+      expect(await isStale()).toBe(true);
+    } finally {
+      await other.stop();
+      await own.stop();
+    }
+  });
+});
+
+describe('the last record of a partition', () => {
+  const record = (offset: number) => ({ offset, timestamp: 1_000 + offset, hash: `h${offset}` });
+
+  it('is kept with the watermark, and stays when the watermark does', async () => {
+    const events = [scored('a', [1]), scored('a', [1])];
+    await fixture.apply(events, { lastRecord: record(1) });
+    expect(await fixture.continuity.lastRecord(0)).toEqual(record(1));
+    await fixture.apply([events[0]!], { lastRecord: record(0) });
+    expect(await fixture.continuity.lastRecord(0)).toEqual(record(1));
+    await fixture.apply([], { from: 2, through: 5 });
+    expect(await fixture.continuity.lastRecord(0)).toEqual(record(1));
+    expect(await fixture.continuity.lastRecord(1)).toBeUndefined();
+  });
+});
