@@ -107,7 +107,7 @@ describe('the continuity of a shard', () => {
 
   it('ends when the server is started again with its data, or another one takes over', async () => {
     const own = await startOwnRedis({ save: true });
-    const other = await startOwnRedis({ replicaOf: own });
+    let other = own;
     try {
       fixture = await new StoreFixture(own.redis, newKeys()).register(arena);
       await fixture.apply([scored('a', [1])]);
@@ -120,6 +120,7 @@ describe('the continuity of a shard', () => {
       expect(await isStale()).toBe(false);
       expect(await outcome([scored('a', [1])], { from: 1 })).toBe('applied');
 
+      other = await startOwnRedis({ replicaOf: own });
       await other.caughtUp();
       await other.redis.replicaof('NO', 'ONE');
       const { token, keys } = fixture;
@@ -127,7 +128,7 @@ describe('the continuity of a shard', () => {
       expect(await fixture.continuity.continuity(0)).toMatchObject({ token, isContinued: false });
       expect(await isStale()).toBe(true);
     } finally {
-      await other.stop();
+      if (other !== own) await other.stop();
       await own.stop();
     }
   });
