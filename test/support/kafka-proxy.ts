@@ -33,6 +33,7 @@ export type KafkaAction =
 /** A fault that waits for requests. */
 export class KafkaFault {
   #hits = 0;
+  #executed = 0;
 
   constructor(
     readonly apiKey: number,
@@ -48,6 +49,11 @@ export class KafkaFault {
     return this.#hits;
   }
 
+  /** Requests of these that the broker has answered, though nobody hears of it. */
+  get executed(): number {
+    return this.#executed;
+  }
+
   /** Whether all the requests that it was made for have come. */
   get isDone(): boolean {
     return this.#hits >= this.limits.times;
@@ -58,6 +64,10 @@ export class KafkaFault {
     if (this.isDone || request.apiKey !== this.apiKey || !this.limits.when(request)) return false;
     this.#hits += 1;
     return true;
+  }
+
+  countExecuted(): void {
+    this.#executed += 1;
   }
 }
 
@@ -107,7 +117,7 @@ export class KafkaProxy extends TcpProxy {
 
   protected override handlerOf(link: Link): LinkHandler {
     return new KafkaLink(link, {
-      actionFor: (request) => this.#actionFor(request),
+      faultFor: (request) => this.#faultFor(request),
       withOwnAddress: (frame) =>
         replaceInFrame(frame, addressBytes(this.target), addressBytes(this.#address)),
     });
@@ -117,20 +127,21 @@ export class KafkaProxy extends TcpProxy {
     return { host: '127.0.0.1', port: this.port };
   }
 
-  #actionFor(request: KafkaRequest): KafkaAction | undefined {
-    for (const fault of this.#faults) if (fault.takes(request)) return fault.action;
+  #faultFor(request: KafkaRequest): KafkaFault | undefined {
+    for (const fault of this.#faults) if (fault.takes(request)) return fault;
     return undefined;
   }
 }
 
 /** What a connection asks of its proxy. */
 interface Rules {
-  actionFor(request: KafkaRequest): KafkaAction | undefined;
+  faultFor(request: KafkaRequest): KafkaFault | undefined;
   withOwnAddress(frame: Buffer): Buffer;
 }
 
-/** What is done with an answer when it comes: another one in its place, or none. */
-type ReplyChange = (frame: Buffer) => Buffer | 'swallowReply' | 'tearReply' | 'hangAfter';
+/** What the client gets in place of an answer, or how it gets none. */
+type Reply = Buffer | 'swallowReply' | 'tearReply' | 'hangAfter';
+type ReplyChange = (frame: Buffer) => Reply;
 
 const NAME_BROKERS: ReadonlySet<number> = new Set([KAFKA_API.metadata, KAFKA_API.findCoordinator]);
 
@@ -159,30 +170,39 @@ class KafkaLink implements LinkHandler {
     const { correlationId, frame } = request;
     if (NAME_BROKERS.has(request.apiKey))
       this.#changes.set(correlationId, (reply) => this.rules.withOwnAddress(reply));
-    const action = this.rules.actionFor(request);
-    if (action === undefined) this.link.requests.put(frame);
-    else if (typeof action === 'string') this.#break(request, action);
-    else if ('delayMs' in action) this.link.requests.put(frame, action.delayMs);
-    else this.#fail(request, action);
-  }
-
-  #break({ correlationId, frame }: KafkaRequest, action: Extract<KafkaAction, string>): void {
-    if (action === 'cutBefore') this.link.destroy();
-    else if (action === 'hangBefore') this.#deaf = this.#dumb = true;
-    else {
-      this.#changes.set(correlationId, () => action);
+    const fault = this.rules.faultFor(request);
+    if (fault === undefined) {
       this.link.requests.put(frame);
-    }
-  }
-
-  #fail(request: KafkaRequest, { error, executed }: { error: number; executed: boolean }): void {
-    const answer = responseFrame(request.correlationId, errorAnswer(request, error));
-    if (!executed) {
-      this.link.replies.put(answer);
       return;
     }
-    this.#changes.set(request.correlationId, () => answer);
-    this.link.requests.put(request.frame);
+    const { action } = fault;
+    if (typeof action === 'string') this.#break(request, action, fault);
+    else if ('delayMs' in action) this.link.requests.put(frame, action.delayMs);
+    else this.#fail(request, action, fault);
+  }
+
+  #break(request: KafkaRequest, action: Extract<KafkaAction, string>, fault: KafkaFault): void {
+    if (action === 'cutBefore') this.link.destroy();
+    else if (action === 'hangBefore') this.#deaf = this.#dumb = true;
+    else this.#execute(request, action, fault);
+  }
+
+  #fail(
+    request: KafkaRequest,
+    { error, executed }: { error: number; executed: boolean },
+    fault: KafkaFault,
+  ): void {
+    const answer = responseFrame(request.correlationId, errorAnswer(request, error));
+    if (executed) this.#execute(request, answer, fault);
+    else this.link.replies.put(answer);
+  }
+
+  #execute({ correlationId, frame }: KafkaRequest, reply: Reply, fault: KafkaFault): void {
+    this.#changes.set(correlationId, () => {
+      fault.countExecuted();
+      return reply;
+    });
+    this.link.requests.put(frame);
   }
 
   #answer(frame: Buffer): void {

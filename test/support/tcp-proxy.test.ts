@@ -144,6 +144,20 @@ describe('a TCP proxy', () => {
     await next.close();
   });
 
+  it('loses only the answers to what it is told to', async () => {
+    proxy.dropReplies((request) => request.includes('b'));
+    client.send('a');
+    await client.gets('one:aone:a');
+    expect(proxy.droppedReplies).toBe(0);
+    client.send('b');
+    await client.closes();
+    expect([proxy.droppedReplies, client.got, server.got]).toEqual([
+      1,
+      'one:aone:a',
+      ['a', 'a', 'b'],
+    ]);
+  });
+
   it('leads later connections to another server', async () => {
     const two = await EchoServer.start('two');
     proxy.retarget(two.address);

@@ -43,7 +43,8 @@ export class TcpProxy {
   readonly #links = new Set<Link>();
   readonly #terms = { delayMs: 0, frozen: false };
   #refusing = false;
-  #dropping = false;
+  #dropping: boolean | ((request: Buffer) => boolean) = false;
+  #droppedReplies = 0;
 
   protected constructor(
     private readonly server: Server,
@@ -105,9 +106,17 @@ export class TcpProxy {
     }
   }
 
-  /** Until `restore`: what a server is told, it does, but with its next reply the connection is lost in place of it. */
-  dropReplies(): void {
-    this.#dropping = true;
+  /**
+   * Until `restore`: what a server is told, it does, but with its next reply the connection is lost in place of it.
+   * With `to`, only connections over which such bytes are sent from now on.
+   */
+  dropReplies(to?: (request: Buffer) => boolean): void {
+    this.#dropping = to ?? true;
+  }
+
+  /** Replies that were lost so. */
+  get droppedReplies(): number {
+    return this.#droppedReplies;
   }
 
   /** Later connections go to another server, as after a failover. */
@@ -146,13 +155,20 @@ export class TcpProxy {
     this.#links.add(link);
     this.#watch(link);
     const handler = this.handlerOf(link);
+    let dropped = false;
     client.on('data', (bytes) => {
+      dropped ||= typeof this.#dropping === 'function' && this.#dropping(bytes);
       handler.request(bytes);
     });
     link.server.on('data', (bytes) => {
-      if (this.#dropping) link.hangUp();
+      if (dropped || this.#dropping === true) this.#drop(link);
       else handler.reply(bytes);
     });
+  }
+
+  #drop(link: Link): void {
+    if (!link.client.destroyed) this.#droppedReplies += 1;
+    link.hangUp();
   }
 
   /** An error needs no more than the close that follows it. */

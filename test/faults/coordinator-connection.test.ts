@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import kafkajs, { type Admin } from 'kafkajs';
+import { patchKafkajs } from '#kafka-batch';
+import { TestTopic } from '../kafka-batch/topic.js';
+import { KAFKA_API } from '../support/kafka-frames.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
+
+describe('a connection of kafkajs', () => {
+  let topic: TestTopic;
+  let proxy: KafkaProxy;
+  let admin: Admin;
+  beforeEach(async () => {
+    patchKafkajs();
+    topic = await TestTopic.create(2);
+    proxy = await KafkaProxy.toBroker();
+    admin = new kafkajs.Kafka({
+      brokers: [proxy.broker],
+      logLevel: kafkajs.logLevel.NOTHING,
+      requestTimeout: 500,
+    }).admin();
+    await admin.connect();
+  });
+  afterEach(async () => {
+    await admin.disconnect();
+    await proxy.close();
+    await topic.remove();
+  });
+
+  const partitions = async () => (await admin.fetchTopicOffsets(topic.name)).length;
+
+  it.each([
+    ['it was lost in the middle of an answer', 'tearReply'],
+    ['an answer did not come', 'hangAfter'],
+    ['a request did not arrive', 'hangBefore'],
+  ] as const)(
+    'answers the next request after %s',
+    async (_name, action) => {
+      expect(await partitions()).toBe(2);
+      const fault = proxy.onRequest(KAFKA_API.listOffsets, action);
+      await expect(partitions()).rejects.toThrow();
+      expect(fault.hits).toBe(1);
+      expect([await partitions(), await partitions()]).toEqual([2, 2]);
+    },
+    30_000,
+  );
+});
