@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { BoardReader, KeySpace } from '#board-store';
+import { ScoreProducer } from '#client';
+import type { RankChange } from '#contracts';
+import { startOwnRedis, type OwnRedis } from '../board-store/redis-server.js';
+import { TestInstance, until } from '../support/instance.js';
+import { brokenChains, causeOf, readRankChanges } from '../support/results.js';
+
+const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
+const PLAYERS = Array.from({ length: 20 }, (_, index) => `player-${index}`);
+
+/** What Redis loses: the points that the players of partition 0 had last. Those of partition 1 may know nothing of it. */
+const LOSSES: readonly [string, (redis: OwnRedis) => Promise<unknown>][] = [
+  ['is started again with an older snapshot', (own) => own.restart()],
+  ['is emptied', (own) => own.redis.flushall()],
+];
+
+describe('a partition that has lost nothing, or is the only busy one, when Redis', () => {
+  let own: OwnRedis;
+  let instance: TestInstance;
+  let reader: BoardReader;
+  let sent = 0;
+
+  beforeEach(async () => {
+    sent = 0;
+    own = await startOwnRedis({ save: true });
+    const env = { REDIS_URL: `redis://127.0.0.1:${own.port}` };
+    instance = await TestInstance.create(BOARDS, { partitions: 2, env });
+    reader = new BoardReader(own.redis, new KeySpace(instance.name));
+  }, 60_000);
+  afterEach(async () => {
+    await instance.remove();
+    await own.stop();
+  });
+
+  const score = async (players: readonly string[], delta: number) => {
+    const producer = new ScoreProducer({ kafka: instance.kafka, topicPrefix: instance.name });
+    await producer.connect();
+    await producer.send(players.map((playerId) => ({ board: 'arena', playerId, delta })));
+    await producer.disconnect();
+    sent += players.length;
+  };
+  const results = () => readRankChanges(instance.kafka, instance.topics);
+  const playersOf = (changes: readonly RankChange[], partition: number) =>
+    changes.filter(({ source }) => source.partition === partition).map(({ playerId }) => playerId);
+
+  it.each(
+    LOSSES.flatMap(
+      ([name, lose]) =>
+        [
+          [name, 1, lose],
+          [name, 2, lose],
+        ] as const,
+    ),
+  )(
+    '%s, draws no rank before the others are applied again (%i processes)',
+    async (_, processes, lose) => {
+      for (let count = 0; count < processes; count++) await instance.start();
+      await score(PLAYERS, 10);
+      await instance.published(sent);
+      const first = await results();
+      const [lost, kept] = [playersOf(first, 0), playersOf(first, 1)];
+      await own.redis.save();
+      await score(lost, 1_000);
+      await instance.published(sent);
+
+      await lose(own);
+      const [player = ''] = kept;
+      await score([player], 5);
+      await instance.published(sent);
+
+      const changes = await results();
+      const last = changes.filter(({ playerId }) => playerId === player).at(-1);
+      expect(last?.changes[0]?.after).toMatchObject({
+        rank: lost.length + 1,
+        columns: { points: '15' },
+      });
+      expect(changes).toHaveLength(sent);
+      expect(new Set(changes.map(causeOf)).size).toBe(sent);
+      expect(brokenChains(changes)).toEqual([]);
+      await until(async () => (await reader.healing()).length === 0, 'all is healed');
+      const { entries, stale } = await reader.standings('arena', 'all', {
+        offset: 0,
+        limit: 100,
+      });
+      expect(stale).toBe(false);
+      expect(entries.map(({ columns }) => columns['points'])).toEqual([
+        ...lost.map(() => '1010'),
+        '15',
+        ...kept.slice(1).map(() => '10'),
+      ]);
+    },
+    60_000,
+  );
+
+  it('has lost events and nobody runs: reads are stale until they are applied again', async () => {
+    const service = await instance.start();
+    await score(PLAYERS, 10);
+    await instance.published(sent);
+    await own.redis.save();
+    await score(PLAYERS, 1);
+    await instance.published(sent);
+    service.kill('SIGKILL');
+    await service.ended;
+    await own.restart();
+    const top = () => reader.standings('arena', 'all', { offset: 0, limit: 1 });
+    expect(await top()).toMatchObject({ stale: true, entries: [{ columns: { points: '10' } }] });
+    const standings = instance.spawn('standings', 'arena', '--json');
+    expect(await standings.ended).toBe(0);
+    expect(standings.errors).toContain('stale: Redis has lost events');
+    expect(JSON.parse(standings.output)).toMatchObject({ stale: true });
+
+    const again = await instance.start();
+    await until(async () => !(await top()).stale, 'reads are right again');
+    expect(await top()).toMatchObject({ stale: false, entries: [{ columns: { points: '11' } }] });
+    expect(again.errors).toMatch(
+      /shard 0 has lost events whose results are published; .*partition 0 \(\d+ of \d+\), 1 \(/,
+    );
+    expect(await results()).toHaveLength(sent);
+  }, 60_000);
+});
