@@ -1,12 +1,29 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { ScoreProducer } from '#client';
 import {
   compareWithOfficialTables,
   FOOTBALL_BOARDS,
   FOOTBALL_FILE,
   footballLines,
 } from '../support/football.js';
-import { TestInstance, until } from '../support/instance.js';
+import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
 import { brokenChains, causeOf, readRankChanges } from '../support/results.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+
+/** Warnings and errors in the log of a service after a line that holds `mark`. */
+function troublesSince(mark: string, { errors }: RanklogProcess): string[] {
+  const lines = errors.slice(errors.indexOf(mark)).split('\n').slice(1, -1);
+  return lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 40);
+}
+
+/** Every event of the log has one rank change, and a player's changes chain. */
+async function expectExactlyOnce({ kafka, topics }: TestInstance, total: number): Promise<void> {
+  const changes = await readRankChanges(kafka, topics);
+  expect(changes).toHaveLength(total);
+  expect(new Set(changes.map(causeOf)).size).toBe(total);
+  expect(brokenChains(changes)).toEqual([]);
+}
 
 describe('ingest under load', () => {
   let instance: TestInstance | undefined;
@@ -23,15 +40,13 @@ describe('ingest under load', () => {
     expect(await service.ended).toBe(0);
     expect(performance.now() - begin).toBeLessThan(10_000);
     expect(service.errors).toContain('"stopped"');
+    expect(troublesSince('SIGTERM', service)).toEqual([]);
     expect(await instance.publishedCount()).toBeLessThan(total);
     expect(await producing.ended).toBe(0);
 
     await instance.start();
     await instance.published(total);
-    const changes = await readRankChanges(instance.kafka, instance.topics);
-    expect(changes).toHaveLength(total);
-    expect(new Set(changes.map(causeOf)).size).toBe(total);
-    expect(brokenChains(changes)).toEqual([]);
+    await expectExactlyOnce(instance, total);
   }, 90_000);
 
   it('hands partitions from one instance to another as they come and go, and every result is there once', async () => {
@@ -52,10 +67,106 @@ describe('ingest under load', () => {
     expect(rounds).toBeGreaterThan(1);
     expect(await producing.ended).toBe(0);
     await instance.published(total);
-    const changes = await readRankChanges(instance.kafka, instance.topics);
-    expect(changes).toHaveLength(total);
-    expect(new Set(changes.map(causeOf)).size).toBe(total);
-    expect(brokenChains(changes)).toEqual([]);
+    await expectExactlyOnce(instance, total);
     expect(await compareWithOfficialTables(instance.reader)).toEqual({ figures: 27, order: 22 });
   }, 120_000);
+});
+
+const LINES = footballLines().slice(0, 4_000);
+
+async function produce({ kafka, name }: TestInstance, lines: readonly string[]): Promise<void> {
+  const producer = new ScoreProducer({ kafka, topicPrefix: name });
+  await producer.connect();
+  for (let from = 0; from < lines.length; from += 200)
+    await producer.sendMessages(
+      lines.slice(from, from + 200).map((line) => producer.toMessage(line)),
+    );
+  await producer.disconnect();
+}
+
+describe('an end that can not be reached', () => {
+  let instance: TestInstance;
+  let proxy: TcpProxy;
+  afterEach(async () => {
+    await instance.remove();
+    await proxy.close();
+  });
+
+  /** A service behind a proxy that is frozen; it has published half of the events and gets the others now. */
+  const frozen = async (what: 'Redis' | 'Kafka', shutdownTimeout: string) => {
+    instance = await TestInstance.create(FOOTBALL_BOARDS);
+    const direct = { ...instance.env };
+    const redis = new URL(process.env['REDIS_URL'] ?? '');
+    proxy =
+      what === 'Kafka'
+        ? await KafkaProxy.toBroker()
+        : await TcpProxy.to({ host: redis.hostname, port: Number(redis.port) });
+    if (what === 'Kafka') instance.env['KAFKA_BROKERS'] = `127.0.0.1:${proxy.port}`;
+    else instance.env['REDIS_URL'] = `redis://127.0.0.1:${proxy.port}`;
+    instance.env['RANKLOG_SHUTDOWN_TIMEOUT'] = shutdownTimeout;
+    const service = await instance.start();
+    Object.assign(instance.env, direct);
+    await produce(instance, LINES.slice(0, LINES.length / 2));
+    await instance.published(LINES.length / 2);
+    const producing = produce(instance, LINES.slice(LINES.length / 2));
+    await until(async () => (await instance.publishedCount()) > LINES.length / 2, 'it works');
+    proxy.freeze();
+    await producing;
+    return service;
+  };
+  /** Another instance goes on where the forced one was. */
+  const expectNothingLost = async () => {
+    await proxy.close();
+    await instance.start();
+    await instance.published(LINES.length);
+    await expectExactlyOnce(instance, LINES.length);
+  };
+
+  it('is forced by a second SIGTERM, with exit code 1, and nothing is lost or repeated', async () => {
+    const service = await frozen('Redis', '60s');
+    service.kill('SIGTERM');
+    await until(() => service.errors.includes('finishing what is in flight'), 'it is ending');
+    const begin = performance.now();
+    await until(() => performance.now() - begin > 1_100, 'no one takes the next for the same one');
+    service.kill('SIGTERM');
+    expect(await service.ended).toBe(1);
+    expect(performance.now() - begin).toBeLessThan(3_000);
+    expect(service.errors).toContain('SIGTERM again: ending at once');
+    await expectNothingLost();
+  }, 90_000);
+
+  it.each(['Redis', 'Kafka'] as const)(
+    'is forced by the deadline while %s does not answer, with exit code 1, and nothing is lost or repeated',
+    async (what) => {
+      const service = await frozen(what, '1500ms');
+      const begin = performance.now();
+      service.kill('SIGTERM');
+      expect(await service.ended).toBe(1);
+      expect(performance.now() - begin).toBeLessThan(5_000);
+      expect(service.errors).toContain('not finished after 1500 ms');
+      await expectNothingLost();
+    },
+    90_000,
+  );
+});
+
+describe('SIGTERM while the service starts', () => {
+  it('ends it at once with exit code 0, though Kafka does not answer', async () => {
+    const instance = await TestInstance.create(FOOTBALL_BOARDS);
+    const proxy = await KafkaProxy.toBroker();
+    try {
+      proxy.freeze();
+      instance.env['KAFKA_BROKERS'] = `127.0.0.1:${proxy.port}`;
+      const service = instance.spawn('start');
+      await until(() => proxy.connections > 0, 'it waits for an answer');
+      const begin = performance.now();
+      service.kill('SIGTERM');
+      expect(await service.ended).toBe(0);
+      expect(performance.now() - begin).toBeLessThan(3_000);
+      expect(service.errors).toContain('"stopped"');
+    } finally {
+      await instance.remove();
+      await proxy.close();
+    }
+  }, 60_000);
 });

@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Partitioners } from 'kafkajs';
+import { TestInstance, until } from '../support/instance.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
+import { readDeadLetters, readRankChanges } from '../support/results.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+import { configure } from '../support/topic-config.js';
+
+const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
+const event = (player: number) =>
+  JSON.stringify({ board: 'arena', playerId: `player-${player}`, delta: 1 });
+
+describe('an instance', () => {
+  let instance: TestInstance;
+  let proxy: TcpProxy | undefined;
+  afterEach(async () => {
+    await instance.remove();
+    await proxy?.close();
+    proxy = undefined;
+  });
+
+  const create = async (stallTimeout: string, partitions = 2) => {
+    const env = { RANKLOG_STALL_TIMEOUT: stallTimeout, RANKLOG_SHUTDOWN_TIMEOUT: '1s' };
+    instance = await TestInstance.create(BOARDS, { partitions, env });
+  };
+  const throughRedisProxy = async () => {
+    const { hostname, port } = new URL(process.env['REDIS_URL'] ?? '');
+    proxy = await TcpProxy.to({ host: hostname, port: Number(port) });
+    instance.env['REDIS_URL'] = `redis://127.0.0.1:${proxy.port}`;
+    return proxy;
+  };
+  const send = async (partition: number, ...values: string[]) => {
+    const producer = instance.kafka.producer({
+      createPartitioner: Partitioners.DefaultPartitioner,
+    });
+    await producer.connect();
+    const messages = values.map((value) => ({ partition, value }));
+    await producer.send({ topic: instance.topics.scoreEvents, messages });
+    await producer.disconnect();
+  };
+
+  it('whose Redis does not answer ends with exit code 1: which partition, for how long, and why', async () => {
+    await create('13s'); // a command fails after 5 s, and so does the next, at the release
+    const redis = await throughRedisProxy();
+    const service = await instance.start();
+    await send(0, event(0));
+    await instance.published(1);
+    redis.freeze();
+    await send(0, event(1));
+    expect(await service.ended).toBe(1);
+    expect(service.errors).toMatch(
+      /score-events\/[01] \(\w+\) has made no progress for \d+ s; last error: Command timed out/,
+    );
+    redis.thaw();
+    await instance.start();
+    await instance.published(2);
+    expect(await readRankChanges(instance.kafka, instance.topics)).toHaveLength(2);
+  }, 60_000);
+
+  it('whose Kafka does not answer ends with exit code 1, and says for how long', async () => {
+    await create('3s');
+    const kafka = await KafkaProxy.toBroker();
+    proxy = kafka;
+    instance.env['KAFKA_BROKERS'] = kafka.broker;
+    const service = await instance.start();
+    await send(0, event(0));
+    await instance.published(1);
+    kafka.freeze();
+    expect(await service.ended).toBe(1);
+    expect(service.errors).toMatch(/nothing was fetched from .*score-events for \d+ s|has made no/);
+  }, 60_000);
+
+  it('goes on while one of its partitions has stopped for good, and ends when all have', async () => {
+    await create('2s');
+    const service = await instance.start();
+    await send(1, event(0));
+    await instance.published(1);
+    await configure(instance, instance.topics.rankChanges, { 'max.message.bytes': '150' });
+    await send(0, event(1));
+    await until(() => service.errors.includes('score-events/0 stops:'), 'partition 0 stops');
+    const begin = performance.now();
+    await until(() => performance.now() - begin > 5_000, 'more than twice the timeout is over');
+    await send(1, 'no event');
+    await until(
+      async () => (await readDeadLetters(instance.kafka, instance.topics)).length === 1,
+      'the other partition goes on',
+    );
+    expect(service.exitCode).toBeNull();
+    await send(1, event(2));
+    expect(await service.ended).toBe(1);
+    expect(service.errors).toContain('score-events that this process has are stopped (');
+  }, 60_000);
+
+  it('with nothing to do stays, and so does one without a partition', async () => {
+    await create('1s', 1);
+    const services = [await instance.start(), await instance.start()];
+    const begin = performance.now();
+    await until(() => performance.now() - begin > 6_000, 'six times the timeout is over');
+    expect(services.map(({ exitCode }) => exitCode)).toEqual([null, null]);
+    await send(0, event(0));
+    await instance.published(1);
+  }, 60_000);
+
+  it('that is slow, because its Redis is, stays', async () => {
+    await create('4s', 1);
+    const redis = await throughRedisProxy();
+    const service = await instance.start();
+    redis.delay(300);
+    const begin = performance.now();
+    let sent = 0;
+    while (performance.now() - begin < 8_000)
+      if (sent - (await instance.publishedCount()) < 5) await send(0, event(sent++));
+    await instance.published(sent);
+    expect(service.exitCode).toBeNull();
+  }, 60_000);
+});
