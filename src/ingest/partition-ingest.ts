@@ -5,7 +5,7 @@ import { StoreChangedError } from './losses.js';
 import { PublishPipeline, type Publication } from './publish-pipeline.js';
 
 /** How often an idle partition tells all shards where it stands. */
-const KEEP_UP_EVERY_MS = 5_000;
+const KEEP_UP_EVERY_MS = 1_000;
 
 /** What belongs to one partition alone. */
 interface Tools {
