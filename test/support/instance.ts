@@ -143,6 +143,10 @@ export class RanklogProcess {
     });
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   get exitCode(): number | NodeJS.Signals | null {
     return this.#child.exitCode ?? this.#child.signalCode;
   }

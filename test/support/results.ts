@@ -17,8 +17,18 @@ export type ReadRecord = KafkaRecord & { readonly partition: number };
 
 /** All committed records of a topic, as a read_committed kafkajs consumer gets them. */
 export async function readCommitted(kafka: Kafka, topic: string): Promise<ReadRecord[]> {
-  const missing = await lastOffsets(kafka, topic);
   const records: ReadRecord[] = [];
+  await eachCommitted(kafka, topic, (record) => records.push(record));
+  return records;
+}
+
+/** The same, one by one: for topics that are too large to hold. */
+export async function eachCommitted(
+  kafka: Kafka,
+  topic: string,
+  take: (record: ReadRecord) => void,
+): Promise<void> {
+  const missing = await lastOffsets(kafka, topic);
   const consumer = kafka.consumer({
     groupId: `read-${randomUUID()}`,
     readUncommitted: false,
@@ -30,25 +40,19 @@ export async function readCommitted(kafka: Kafka, topic: string): Promise<ReadRe
     eachMessage: ({ partition, message }) => {
       const { key, value, headers = {} } = message;
       const offset = Number(message.offset);
-      records.push({
-        partition,
-        offset,
-        timestamp: Number(message.timestamp),
-        key,
-        value,
-        headers,
-      });
+      take({ partition, offset, timestamp: Number(message.timestamp), key, value, headers });
       if (missing.get(partition) === offset) missing.delete(partition);
       return Promise.resolve();
     },
   });
   try {
-    await until(() => missing.size === 0, `all of ${topic} is read`);
+    await until(() => missing.size === 0, `all of ${topic} is read`, MOST_SECONDS_TO_READ);
   } finally {
     await consumer.disconnect();
   }
-  return records;
 }
+
+const MOST_SECONDS_TO_READ = 300;
 
 /** The offset of the last committed record of each partition that has one. */
 async function lastOffsets(kafka: Kafka, topic: string): Promise<Map<number, number>> {
