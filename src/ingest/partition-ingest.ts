@@ -23,6 +23,9 @@ interface Tools {
 export class PartitionIngest {
   readonly #pipeline: PublishPipeline;
   readonly #timer: NodeJS.Timeout;
+  #isKeepingUp = false;
+  /** Where the partition stood when it last kept up. */
+  #nextBefore: number | undefined;
   /** The last step on the boards: batches and keeping up are strictly one after the other. */
   #step: Promise<void> = Promise.resolve();
 
@@ -104,12 +107,16 @@ export class PartitionIngest {
   }
 
   async #keepUp(): Promise<void> {
+    if (this.#isKeepingUp) return; // behind a batch that takes its time
+    this.#isKeepingUp = true;
     try {
       await this.#inTurn(async () => {
         await this.tools.applier.keepUp(this.published, await this.#through());
       });
     } catch (error) {
       this.assignment.restart(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      this.#isKeepingUp = false;
     }
   }
 
@@ -119,7 +126,9 @@ export class PartitionIngest {
    */
   async #through(): Promise<number> {
     const { next } = this.tools.applier;
-    if (next >= this.published) return next - 1;
+    const isIdle = next === this.#nextBefore;
+    this.#nextBefore = next;
+    if (next >= this.published || !isIdle) return next - 1;
     const last = await this.services.scoreLog.lastRecord(this.assignment.partition);
     return last < next ? this.published - 1 : next - 1;
   }
