@@ -2,5 +2,6 @@ export type { Leader, LeaderChange, LeaderMovements, RankChange, ScoreEvent } fr
 export * from './leader-change-subscriber.js';
 export * from './leaders-by-view.js';
 export * from './rank-change-subscriber.js';
+export * from './subscriber-errors.js';
 export type { ResultSubscriber, SubscriberOptions } from './result-subscriber.js';
 export * from './score-producer.js';

@@ -27,6 +27,8 @@ export interface BatchConsumerOptions {
   readonly logger: KafkaBatchLogger;
   /** Called when the consumer can't go on: the process should end with an error. */
   readonly onFatal: (error: Error) => void;
+  /** Called before it joins the group, with an admin client that stays connected until it is closed. */
+  readonly onConnected?: (admin: Admin) => Promise<void>;
   readonly consumer?: Partial<Omit<ConsumerConfig, 'groupId'>>;
   readonly queue?: QueueLimits;
   readonly backoff?: { firstMs: number; mostMs: number };
@@ -62,8 +64,9 @@ const BACKOFF_DEFAULTS = { firstMs: 100, mostMs: 5_000 };
 const CONNECT_TIMEOUT_MS = 30_000;
 const CONNECT_PAUSE_MS = 500;
 
-/** Restarts of the consumer with nothing read in between, before it counts as unable to go on. */
+/** Restarts of the consumer with nothing read in between, each soon after the one before: it is unable to go on. */
 const MOST_IDLE_CRASHES = 5;
+const SOON_MS = 10 * 60_000;
 
 /**
  * Hands over whole batches of one topic, a partition's one after the other and those of different ones side by side.
@@ -80,7 +83,9 @@ export class BatchConsumer {
   /** The end of each partition's latest worker of earlier assignments; it waits for those before it. */
   readonly #ending = new Map<number, Promise<void>>();
   #closing = false;
+  #starting: Promise<void> | undefined;
   #idleCrashes = 0;
+  #lastCrash = -Infinity;
   #lastTurn: number | undefined;
 
   constructor(private readonly options: BatchConsumerOptions) {
@@ -108,10 +113,11 @@ export class BatchConsumer {
     };
   }
 
-  /** Joins the group; when that fails, no connection is left open. @throws KafkaUnreachableError */
+  /** Joins the group; when that fails, or is closed meanwhile, no connection is left open. @throws KafkaUnreachableError */
   async start(): Promise<void> {
+    this.#starting = this.#start();
     try {
-      await this.#start();
+      await this.#starting;
     } catch (error) {
       await this.#disconnect().catch(() => undefined); // the first error is the one to tell
       throw error;
@@ -123,12 +129,40 @@ export class BatchConsumer {
     this.#closing = true;
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
     await Promise.all(this.#ending.values());
+    await this.#starting?.catch(() => undefined); // told by start
     await this.#disconnect();
+  }
+
+  /**
+   * Commits positions to the group, of those partitions that are assigned to this process now: another's may be
+   * further. Also while a partition is released.
+   */
+  async commit(positions: ReadonlyMap<number, number>): Promise<void> {
+    const { topic } = this.options;
+    const ours = [...positions].filter(([partition]) => this.#workers.has(partition));
+    if (ours.length === 0) return;
+    await this.#consumer.commitOffsets(
+      ours.map(([partition, offset]) => ({ topic, partition, offset: String(offset) })),
+    );
   }
 
   async #start(): Promise<void> {
     await this.#connect();
+    await this.options.onConnected?.(this.#admin);
     await this.#consumer.subscribe({ topics: [this.options.topic], fromBeginning: true });
+    this.#listen();
+    if (this.#closing) return;
+    await this.#consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      eachBatch: (payload) => {
+        this.#fetched(payload);
+        return Promise.resolve();
+      },
+    });
+  }
+
+  #listen(): void {
     const { GROUP_JOIN, CRASH, FETCH } = this.#consumer.events;
     this.#consumer.on(GROUP_JOIN, (event) => {
       this.#turned();
@@ -139,14 +173,6 @@ export class BatchConsumer {
     });
     this.#consumer.on(CRASH, ({ payload }) => {
       this.#crashed(payload.error, payload.restart);
-    });
-    await this.#consumer.run({
-      autoCommit: false,
-      eachBatchAutoResolve: false,
-      eachBatch: (payload) => {
-        this.#fetched(payload);
-        return Promise.resolve();
-      },
     });
   }
 
@@ -168,7 +194,8 @@ export class BatchConsumer {
         await this.#admin.connect();
         return;
       } catch (error) {
-        if (performance.now() >= deadline) throw new KafkaUnreachableError(timeoutMs, error);
+        if (this.#closing || performance.now() >= deadline)
+          throw new KafkaUnreachableError(timeoutMs, error);
         this.options.logger.warn(`waiting for Kafka: ${toError(error).message}`);
         await delay(CONNECT_PAUSE_MS);
       }
@@ -236,7 +263,9 @@ export class BatchConsumer {
   }
 
   #crashed(error: Error, restarts: boolean): void {
-    this.#idleCrashes += 1;
+    const now = performance.now();
+    this.#idleCrashes = now - this.#lastCrash < SOON_MS ? this.#idleCrashes + 1 : 1;
+    this.#lastCrash = now;
     if (restarts && this.#idleCrashes < MOST_IDLE_CRASHES) {
       this.options.logger.warn(`the consumer starts again: ${error.message}`, { error });
       return;

@@ -5,7 +5,7 @@ export interface QueuedBatch {
   readonly records: readonly KafkaRecord[];
   readonly nextOffset: number;
   /** The fetch did not begin where it was expected to: the log has to be looked at first. */
-  readonly doubtful: { readonly expected: number } | undefined;
+  readonly doubtful: { readonly expected: number; readonly fetched: number } | undefined;
 }
 
 /** Records held back for one partition: above `high`, or above `bytes`, the partition is paused, below `low` resumed. */

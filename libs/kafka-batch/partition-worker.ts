@@ -13,6 +13,8 @@ export interface PartitionHandlers {
   assigned(assignment: PartitionAssignment): Promise<number>;
   batch(batch: RecordBatch): Promise<void>;
   released(assignment: PartitionAssignment): Promise<void>;
+  /** The partition is about to stop for good; true lets it start again. Missing: it stops. */
+  stops?(error: PermanentPartitionError): boolean;
 }
 
 /** What a worker needs of the consumer, for its own partition. */
@@ -79,10 +81,11 @@ export class PartitionWorker {
     if (this.#state !== 'running') return false;
     const expected = this.#expected;
     const nextOffset = Number(batch.lastOffset()) + 1;
-    this.#expected = Math.max(expected, nextOffset);
-    const records = batch.messages.map(toRecord).filter(({ offset }) => offset >= expected);
-    const doubtful = fetchedOffset(batch) === expected ? undefined : { expected };
-    this.#queue.put({ records, nextOffset: this.#expected, doubtful });
+    this.#expected = nextOffset;
+    const records = batch.messages.map(toRecord);
+    const fetched = fetchedOffset(batch);
+    const doubtful = fetched === expected ? undefined : { expected, fetched };
+    this.#queue.put({ records, nextOffset, doubtful });
     this.#clock.working();
     if (!this.#paused && this.#isFull()) this.#pause();
     return true;
@@ -106,9 +109,9 @@ export class PartitionWorker {
   }
 
   async #recover(error: Error): Promise<void> {
-    const { topic, partition, logger } = this.options;
+    const { topic, partition, logger, handlers } = this.options;
     this.#failure = error;
-    if (error instanceof PermanentPartitionError) {
+    if (error instanceof PermanentPartitionError && handlers.stops?.(error) !== true) {
       this.#state = 'failed';
       this.#clock.idle();
       logger.error(`${topic}/${partition} stops: ${error.message}`, { error });
@@ -205,14 +208,24 @@ export class PartitionWorker {
     const { topic, partition, handlers } = this.options;
     const { records, nextOffset, doubtful } = batch;
     this.#clock.taken(nextOffset);
-    if (doubtful !== undefined) await this.#checkLog(doubtful.expected);
-    if (records.length > 0)
-      await handlers.batch({ assignment, topic, partition, records, nextOffset });
+    if (doubtful !== undefined) await this.#checkFetch(doubtful);
+    await handlers.batch({ assignment, topic, partition, records, nextOffset });
     this.#clock.finished(nextOffset, this.#queue.records > 0);
     this.#backoff.reset();
   }
 
-  /** A fetch may begin elsewhere for a good reason (control records); that the log lacks the offset is none. */
+  /**
+   * A fetch may begin further on for a good reason: control records. Before what was read already, it only begins when
+   * Kafka did not know that offset: the log was another one for a moment, or is so now, which a start looks into.
+   */
+  async #checkFetch({ expected, fetched }: { expected: number; fetched: number }): Promise<void> {
+    await this.#checkLog(expected);
+    if (fetched < expected)
+      throw new Error(
+        `Kafka went back to offset ${fetched}, where ${expected} was to be read next`,
+      );
+  }
+
   async #checkLog(expected: number): Promise<void> {
     const { topic, partition, control } = this.options;
     const log = await control.logRange();
