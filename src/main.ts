@@ -20,6 +20,7 @@ import { nestLogger, type Logger } from './operations/logger.js';
 import type { Settings } from './operations/settings.js';
 import { BoardRegistrar } from './reconciliation/board-registrar.js';
 import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
+import { RegistrationWatch } from './reconciliation/registration-watch.js';
 import type { Role } from './roles.js';
 
 export interface StartOptions {
@@ -92,7 +93,9 @@ function roleModules(
   const services = new IngestServices({ store, boards, losses, scoreLog, resultLog });
   const sweeper = new Sweeper(store, boards, logger);
   return [
-    ...(registers ? [ReconciliationModule.with(registrar)] : []),
+    ...(registers
+      ? [ReconciliationModule.with(registrar, new RegistrationWatch(registrar, logger))]
+      : []),
     ...(roles.includes('ingest') ? [IngestModule.with(services, sweeper)] : []),
   ];
 }

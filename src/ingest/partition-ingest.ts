@@ -165,7 +165,7 @@ async function findStart(
         continuity[shard] ?? '',
         `has lost applied events of partition ${partition}`,
       );
-  await scoreLog.check(partition, await losses.lastRecord(partition));
+  await scoreLog.check(partition, { published, last: await losses.lastRecord(partition) });
   const isNew = published === 0 && Math.max(...watermarks) < 0;
   const known = Math.min(published, Math.min(...watermarks) + 1);
   const offset = isNew ? await scoreLog.start(partition) : known;

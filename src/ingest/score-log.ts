@@ -45,20 +45,22 @@ export class ScoreLog {
   }
 
   /**
-   * Looks whether the log still is the one of which `applied` was the last applied record. One whose history is cut above
-   * that record can't tell; what was read of it stands.
+   * Looks whether the log still is the one that was published up to here, and of which `last` was the last applied record.
+   * One whose history is cut above that record can't tell; what was read of it stands.
    * @throws LogEndsError, OtherLogError
    */
-  async check(partition: number, applied: RecordIdentity | undefined): Promise<void> {
-    if (applied === undefined) return;
+  async check(
+    partition: number,
+    { published, last }: { published: number; last: RecordIdentity | undefined },
+  ): Promise<void> {
     const { topic } = this;
-    const { offset } = applied;
     const range = await logRange(this.admin, topic, partition);
-    if (range.end <= offset) throw new LogEndsError(topic, partition, offset, range);
-    if (range.start > offset) return;
-    const found = await recordAt(this.kafka, { topic, partition, offset });
+    const known = Math.max(published - 1, last?.offset ?? -1);
+    if (range.end <= known) throw new LogEndsError(topic, partition, known, range);
+    if (last === undefined || range.start > last.offset) return;
+    const found = await recordAt(this.kafka, { topic, partition, offset: last.offset });
     const identity = found === undefined ? undefined : identityOf(found);
-    if (identity?.timestamp !== applied.timestamp || identity.hash !== applied.hash)
-      throw new OtherLogError(topic, partition, offset);
+    if (identity?.timestamp !== last.timestamp || identity.hash !== last.hash)
+      throw new OtherLogError(topic, partition, last.offset);
   }
 }

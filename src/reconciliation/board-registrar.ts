@@ -13,11 +13,20 @@ interface Log {
  * definition stays as it is, so that instances with an old and a new file never fight over it.
  */
 export class BoardRegistrar {
+  #registered: readonly string[] = [];
+
   constructor(
     private readonly store: BoardStore,
     private readonly file: string,
     private readonly log: Log,
   ) {}
+
+  /** Registers again what Redis has lost since; nothing else is done or said. */
+  async keepRegistered(): Promise<void> {
+    const live = await this.store.liveBoards();
+    const isComplete = [...this.#registered].every((board) => live.has(board));
+    if (!isComplete || !(await this.store.areRegistered())) await this.register();
+  }
 
   /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, BoardNeedsBuildError, ShardCountError */
   async register(): Promise<void> {
@@ -25,6 +34,7 @@ export class BoardRegistrar {
     await this.store.claimShards();
     const known = await this.store.liveBoards();
     const live = await this.store.registerBoards(definitions);
+    this.#registered = definitions.map(({ board }) => board);
     for (const definition of definitions)
       this.#tell(definition, { before: known, now: live.get(definition.board) });
     for (const board of known.keys())

@@ -93,6 +93,21 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
     60_000,
   );
 
+  it('is emptied and the roles are apart, gets its boards from the process that has the boards file', async () => {
+    const reconciliation = await instance.start('--roles', 'reconciliation');
+    await instance.start('--roles', 'ingest');
+    await score(PLAYERS, 10);
+    await instance.published(sent);
+    await own.redis.flushall();
+    await score(PLAYERS, 1);
+    await instance.published(sent);
+    expect(await results()).toHaveLength(sent);
+    const page = { offset: 0, limit: PLAYERS.length };
+    const { entries } = await reader.standings('arena', 'all', page);
+    expect(entries.map(({ columns }) => columns['points'])).toEqual(PLAYERS.map(() => '11'));
+    expect(reconciliation.errors.split('is live as generation')).toHaveLength(3);
+  }, 60_000);
+
   it('has lost events and nobody runs: reads are stale until they are applied again', async () => {
     const service = await instance.start();
     await score(PLAYERS, 10);
