@@ -15,7 +15,7 @@ export function pick<T>(random: Random, items: readonly T[]): T {
   return item;
 }
 
-const PLAYERS = Array.from({ length: 18 }, (_, index) => `player ${index}`).concat(['ü%=', '😀']);
+const PLAYERS = Array.from({ length: 9 }, (_, index) => `player ${index}`).concat(['ü%=', '😀']);
 /** Whose points are near the end of the range, so that some of their events are refused. */
 const RICH = 'croesus';
 const REGIONS = ['eu', 'us 1'];

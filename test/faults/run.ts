@@ -51,7 +51,7 @@ async function carryOut(world: World, plan: Plan): Promise<Verdict> {
   } catch (error) {
     const problem = error instanceof Error ? String(error.stack) : String(error);
     const problems = [...unexpectedEnds(world), problem, ...(await diagnosis(world))];
-    return { problems, events: 0, results: 0, deadLetters: 0 };
+    return { problems, records: 0, results: 0, deadLetters: 0 };
   }
 }
 

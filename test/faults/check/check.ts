@@ -9,7 +9,9 @@ import { replayProblems } from './replay.js';
 /** How a run ended: what is wrong with it (nothing, where all is well), and over how much that was found. */
 export interface Verdict {
   readonly problems: readonly string[];
-  readonly events: number;
+  /** Of the score topic. */
+  readonly records: number;
+  /** Events that changed something. */
   readonly results: number;
   readonly deadLetters: number;
 }
@@ -19,7 +21,7 @@ export function check(topic: string, facts: RunFacts, options: { losses: boolean
   const expected = expectedOf(topic, facts.definitions, facts.log);
   return {
     problems: problemsOf(facts, expected, options),
-    events: facts.log.length,
+    records: facts.log.length,
     results: expected.applied.size,
     deadLetters: expected.deadLetters.size,
   };

@@ -50,8 +50,13 @@ export class World {
     { shards, note }: { shards: number; note: (line: string) => void },
   ): Promise<World> {
     const world = new World(kafka, shards, note);
-    await world.#prepare();
-    return world;
+    try {
+      await world.#prepare();
+      return world;
+    } catch (error) {
+      await world.remove();
+      throw error;
+    }
   }
 
   /** The Redis server that the workers use. */
@@ -135,7 +140,8 @@ export class World {
 
   async remove(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.end('SIGKILL')));
-    await this.admin.deleteTopics({ topics: Object.values(this.topics) });
+    const deleted = this.admin.deleteTopics({ topics: Object.values(this.topics) });
+    await deleted.catch(() => undefined); // there are none, or the broker of the suite goes, too
     await this.admin.disconnect();
     await Promise.all(this.#redisServers.map((server) => server.remove()));
     await rm(this.#folder, { recursive: true, force: true });

@@ -1,0 +1,66 @@
+// @ts-check
+// `npm run test:faults -- [OPTIONS]`: the fault suite for as long as one likes. See test/faults/README.md.
+import { randomInt } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ensureDependencies, runNode } from './with-setup.mjs';
+
+const HELP = `Usage: npm run test:faults -- [OPTIONS]
+
+Runs plans of random faults against ranklog on a Kafka and Redis of their own, and checks after each that every board and
+every result is exact. The plan of a run follows from its seed; runs have the seeds S, S+1, ...
+
+Options:
+  --minutes N   begin no other run after N minutes (default 0: one run)
+  --seed S      seed of the first run, a whole number (default: a random one, which is printed)
+  --faults F,G  choose among these faults only; their names are in test/faults/README.md
+  --json        the report as JSON on standard output; what happens meanwhile goes to standard error
+  --help
+
+Exit codes: 0 all runs were exact, 1 not so (the seeds are printed), 2 wrong usage.
+`;
+
+const JEST = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
+const CONFIG = fileURLToPath(new URL('../test/faults/jest.config.mjs', import.meta.url));
+
+const options = parse(process.argv.slice(2));
+if (options !== undefined) {
+  await ensureDependencies();
+  await runNode(
+    [
+      ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', JEST],
+      ...['--config', CONFIG, '--runInBand'],
+    ],
+    // kafkajs has other timings under NODE_ENV=test, which jest would set.
+    { ...process.env, NODE_ENV: 'development', RANKLOG_TEST_FAULTS: JSON.stringify(options) },
+  );
+}
+
+/** @param {string[]} args undefined when there is nothing to run */
+function parse(args) {
+  try {
+    const text = /** @type {const} */ ({ type: 'string' });
+    const flag = /** @type {const} */ ({ type: 'boolean', default: false });
+    const { values } = parseArgs({
+      args,
+      options: { minutes: text, seed: text, faults: text, json: flag, help: flag },
+    });
+    if (values.help) return void process.stdout.write(HELP);
+    return {
+      minutes: number('minutes', values.minutes ?? '0'),
+      seed: number('seed', values.seed ?? String(randomInt(1_000_000))),
+      faults: values.faults?.split(',') ?? [],
+      json: values.json,
+    };
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}; see --help\n`);
+    process.exitCode = 2;
+    return undefined;
+  }
+}
+
+/** @param {string} name @param {string} text */
+function number(name, text) {
+  if (!/^\d+$/.test(text)) throw new Error(`--${name} takes a whole number, not "${text}"`);
+  return Number(text);
+}

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { FAULTS } from './faults/all.js';
+import { planOf } from './plan.js';
+import { reportJson, totalsOf, totalsTable, verdictText } from './report.js';
+import { runPlan, type RunReport } from './run.js';
+import { OwnKafka } from './world/own-kafka.js';
+
+/** What scripts/test-faults.mjs was asked for. */
+interface Options {
+  readonly minutes: number;
+  readonly seed: number;
+  readonly json: boolean;
+  /** Names; empty for all. */
+  readonly faults: readonly string[];
+}
+
+const options = JSON.parse(process.env['RANKLOG_TEST_FAULTS'] ?? '{}') as Options;
+const { minutes, seed, json } = options;
+const MS_FOR_THE_LAST_RUN = 15 * 60_000;
+const names = options.faults.length > 0 ? options.faults : FAULTS.map(({ name }) => name);
+
+/** Words are for people: with --json they leave standard output to the report. */
+function say(text: string): void {
+  (json ? process.stderr : process.stdout).write(`${text}\n`);
+}
+
+let kafka: OwnKafka;
+beforeAll(async () => {
+  kafka = await OwnKafka.start();
+}, 120_000);
+afterAll(() => kafka.remove());
+
+it(
+  'is exact, whatever befalls it',
+  async () => {
+    const end = performance.now() + minutes * 60_000;
+    const reports: RunReport[] = [];
+    do {
+      const report = await runPlan(kafka, planOf(seed + reports.length, names), say);
+      say(verdictText(report));
+      reports.push(report);
+    } while (performance.now() < end);
+    say(totalsTable(totalsOf(reports)));
+    if (json) process.stdout.write(`${reportJson(reports)}\n`);
+    const failed = reports.filter(({ verdict }) => verdict.problems.length > 0);
+    expect(failed.map(({ plan }) => `seed ${plan.seed} is not exact`)).toEqual([]);
+  },
+  minutes * 60_000 + MS_FOR_THE_LAST_RUN,
+);

@@ -1,0 +1,46 @@
+import Table from 'cli-table3';
+import type { RunReport } from './run.js';
+
+/** What several runs did together: runs, events, and each thing that was done with how often. */
+export type Totals = Readonly<Record<string, number>>;
+
+export function totalsOf(reports: readonly RunReport[]): Totals {
+  const totals: Record<string, number> = { runs: reports.length };
+  const add = (what: string, count: number) => (totals[what] = (totals[what] ?? 0) + count);
+  for (const { seconds, tally, verdict } of reports) {
+    add('runs that are not exact', verdict.problems.length > 0 ? 1 : 0);
+    add('seconds', Math.round(seconds));
+    add('records', verdict.records);
+    add('events with a result', verdict.results);
+    add('dead letters', verdict.deadLetters);
+    for (const [what, count] of [...tally].sort()) add(what, count);
+  }
+  return totals;
+}
+
+/** How a run ended, in a line; what is wrong with it and how to repeat it, where it is not exact. */
+export function verdictText({ plan: { seed }, seconds, verdict }: RunReport): string {
+  const { problems, records, results, deadLetters } = verdict;
+  const size = `${records} records, ${results} events with a result, ${deadLetters} dead letters, ${seconds.toFixed(1)} s`;
+  if (problems.length === 0) return `seed ${seed}: exact; ${size}`;
+  const again = `repeat it with: npm run test:faults -- --seed ${seed}`;
+  return [`seed ${seed}: NOT EXACT; ${size}`, ...problems, again].join('\n');
+}
+
+export function totalsTable(totals: Totals): string {
+  const table = new Table({ head: ['what', 'how often'], style: { head: [] } });
+  for (const [what, count] of Object.entries(totals))
+    table.push([what, { hAlign: 'right', content: count }]);
+  return table.toString();
+}
+
+/** The same for programs. */
+export function reportJson(reports: readonly RunReport[]): string {
+  const runs = reports.map(({ plan, seconds, tally, verdict }) => ({
+    plan,
+    seconds: Number(seconds.toFixed(1)),
+    ...verdict,
+    done: Object.fromEntries(tally),
+  }));
+  return JSON.stringify({ totals: totalsOf(reports), runs }, null, 2);
+}
