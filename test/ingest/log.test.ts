@@ -1,78 +1,118 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ScoreProducer } from '#client';
 import { TestInstance, until } from '../support/instance.js';
-import { readRankChanges } from '../support/results.js';
+import { causeOf, readRankChanges } from '../support/results.js';
+import { BOARDS, scores, ScoreTopic } from './score-topic.js';
 
-const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
-const PLAYERS = Array.from({ length: 40 }, (_, index) => `player-${index}`);
+const ONE = ['a', 'b', 'c', 'd', 'e'];
+const OTHER = ['v', 'w', 'x', 'y', 'z'];
 
 describe('a score topic whose history is cut', () => {
   let instance: TestInstance;
+  let log: ScoreTopic;
   beforeEach(async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 2 });
+    log = new ScoreTopic(instance);
   });
   afterEach(() => instance.remove());
 
-  const produce = async () => {
-    const producer = new ScoreProducer({ kafka: instance.kafka, topicPrefix: instance.name });
-    await producer.connect();
-    await producer.send(PLAYERS.map((playerId) => ({ board: 'arena', playerId, delta: 1 })));
-    await producer.disconnect();
-  };
-  const logEnds = async () => {
-    const ends = await instance.admin.fetchTopicOffsets(instance.topics.scoreEvents);
-    return new Map(ends.map(({ partition, high }) => [partition, Number(high)]));
-  };
-  const cut = async (partitions: readonly number[]) => {
-    await logEnds(); // kafkajs must have heard of the topic
-    await instance.admin.deleteTopicRecords({
-      topic: instance.topics.scoreEvents,
-      partitions: partitions.map((partition) => ({ partition, offset: '-1' })),
-    });
+  const causes = async () =>
+    (await readRankChanges(instance.kafka, instance.topics)).map(causeOf).sort();
+  const expected = (offsets: Record<number, readonly number[]>) =>
+    Object.entries(offsets)
+      .flatMap(([partition, list]) => list.map((offset) => `${log.name}/${partition}/${offset}`))
+      .sort();
+  const stopAfterFirstEvents = async () => {
+    const service = await instance.start();
+    await log.send(0, ONE);
+    await log.send(1, OTHER);
+    await log.isPublished(0, 5);
+    await log.isPublished(1, 5);
+    service.kill('SIGTERM');
+    await service.ended;
   };
 
   it('is read from what is left by a ranklog that is new', async () => {
-    await produce();
-    await cut([0, 1]);
-    await produce();
+    await log.send(0, ONE);
+    await log.send(1, OTHER);
+    await log.cut(0);
+    await log.cut(1, 2);
+    await log.send(0, ONE);
     await instance.start();
-    await until(
-      async () => (await readRankChanges(instance.kafka, instance.topics)).length >= PLAYERS.length,
-      'what is left is published',
-    );
-    const { size } = await instance.reader.standings('arena', 'all', { offset: 0, limit: 1 });
-    expect(size).toBe(PLAYERS.length);
-    expect(await readRankChanges(instance.kafka, instance.topics)).toHaveLength(PLAYERS.length);
+    await log.isPublished(0, 10);
+    await log.isPublished(1, 5);
+    expect(await causes()).toEqual(expected({ 0: [5, 6, 7, 8, 9], 1: [2, 3, 4] }));
+    expect(await scores(instance)).toEqual({ a: 1, b: 1, c: 1, d: 1, e: 1, x: 1, y: 1, z: 1 });
   }, 60_000);
 
-  it('stops the partition that needs the lost part, with an error, and the others go on', async () => {
-    const service = await instance.start();
-    await produce();
-    await instance.published(PLAYERS.length);
-    service.kill('SIGTERM');
-    await service.ended;
-    await produce();
-    const { redis, name } = instance;
-    await redis.unlink(...(await redis.keys(`${name}:*`))); // both partitions have to begin again at 0
-    await cut([0]);
-    const ends = await logEnds();
+  it('goes on as if nothing was when all that is gone was applied, running or not', async () => {
+    const first = await instance.start();
+    await log.send(0, ONE);
+    await log.isPublished(0, 5);
+    await log.cut(0, 3);
+    await log.send(0, ONE);
+    await log.isPublished(0, 10);
+    first.kill('SIGTERM');
+    await first.ended;
+    await log.cut(0);
+    const second = await instance.start();
+    await log.send(0, ['a']);
+    await log.isPublished(0, 11);
+    expect(await causes()).toEqual(expected({ 0: Array.from({ length: 11 }, (_, n) => n) }));
+    expect(await scores(instance)).toEqual({ a: 3, b: 2, c: 2, d: 2, e: 2 });
+    expect(`${first.errors}${second.errors}`).not.toContain('stops:');
+  }, 60_000);
 
-    const again = await instance.start();
-    await until(() => again.errors.includes(`score-events/0 stops:`), 'partition 0 stops');
-    expect(again.errors).toContain(
-      `has to go on at offset 0, but the log holds ${ends.get(0) ?? 0} to ${ends.get(0) ?? 0}`,
+  it('stops the partition that has not read what is gone, with an error, and the others go on', async () => {
+    await stopAfterFirstEvents();
+    await log.send(0, ONE);
+    await log.cut(0, 8);
+    await log.send(1, OTHER);
+
+    const service = await instance.start();
+    await until(() => service.errors.includes(`${log.name}/0 stops:`), 'partition 0 stops');
+    expect(service.errors).toContain(
+      'has to go on at offset 5, but the log holds 8 to 10: its history was cut',
     );
+    expect(service.errors).toContain(
+      'Nothing is skipped over, so this partition stops, the others go on, and what was published stands; for the ways out see',
+    );
+    await log.isPublished(1, 10);
+    await log.send(0, ONE);
+    await log.send(1, OTHER);
+    await log.isPublished(1, 15);
+    expect(await log.published(0)).toBe(5);
+    expect(await causes()).toEqual(
+      expected({ 0: [0, 1, 2, 3, 4], 1: Array.from({ length: 15 }, (_, n) => n) }),
+    );
+    expect(service.exitCode).toBeNull();
+  }, 60_000);
+
+  it('stops the partition that Redis has lost, too; the others are applied again and wait for it, and say so', async () => {
+    await stopAfterFirstEvents();
+    await log.send(1, OTHER);
+    const { redis, name, reader } = instance;
+    await redis.unlink(...(await redis.keys(`${name}:*`)));
+    await log.cut(0);
+
+    const service = await instance.start();
+    await until(() => service.errors.includes(`${log.name}/0 stops:`), 'partition 0 stops');
+    expect(service.errors).toContain('has to go on at offset 0, but the log holds 5 to 5');
+    await log.isApplied(1, 5);
     await until(
-      async () => (await instance.reader.appliedOffsets()).get(1) === ends.get(1),
-      'partition 1 is applied',
+      () =>
+        service.errors.includes(
+          `${log.name}/1 waits until others are applied again: partition 0 (0 of 5)`,
+        ),
+      'partition 1 says whom it waits for',
     );
-    expect(again.exitCode).toBeNull();
-    const [group] = await instance.admin.fetchOffsets({
-      groupId: name,
-      topics: [instance.topics.scoreEvents],
+    expect((await reader.appliedOffsets()).get(1)).toBe(5);
+    expect(await reader.standings('arena', 'all', { offset: 0, limit: 0 })).toMatchObject({
+      stale: true,
     });
-    const offset = group?.partitions.find(({ partition }) => partition === 0)?.offset;
-    expect(Number(offset)).toBe((ends.get(0) ?? 0) / 2);
+    const status = JSON.parse(await instance.run('status', '--json')) as { healing: unknown };
+    expect(status.healing).toEqual([{ shard: 0, partition: 0, target: 5, applied: 0 }]);
+    expect(await log.published(1)).toBe(5);
+    expect(service.exitCode).toBeNull();
   }, 60_000);
 });
 

@@ -3,7 +3,12 @@ import { Command } from 'commander';
 import { BoardReader, KeySpace, type BoardOverview, type HealTarget } from '#board-store';
 import { formatTime } from '#contracts';
 import { redisFrom, waitForServices } from '../../operations/clients.js';
-import { readPositions, type PartitionPosition } from '../../query/positions.js';
+import {
+  readPositions,
+  readProgress,
+  type PartitionPosition,
+  type Progress,
+} from '../../query/positions.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { ProgressBar } from '../progress-bar.js';
@@ -46,13 +51,17 @@ async function status(session: KafkaSession, options: Options): Promise<number> 
         `there is no topic ${topics.scoreEvents}; create it with "ranklog topics"`,
         EXIT.usage,
       );
-    const read = () =>
-      readPositions(admin, reader, { topic: topics.scoreEvents, group: settings.group });
-    const { positions, done } = await waitFor(read, options.wait);
+    const where = { topic: topics.scoreEvents, group: settings.group };
+    const read = () => readPositions(session, reader, where);
+    const positions = await read();
+    const done =
+      options.wait === undefined ||
+      (await waitFor(positions, () => readProgress(admin, reader, where), options.wait));
+    const last = options.wait === undefined ? positions : await read();
     const boards = await reader.overviews();
     const healing = await reader.healing();
-    print({ partitions: positions, boards: boards.map(boardToJson), healing }, options, () =>
-      [toTable(positions), boardsTable(boards), ...healingText(healing)].join('\n\n'),
+    print({ partitions: last, boards: boards.map(boardToJson), healing }, options, () =>
+      [toTable(last), boardsTable(boards), ...healingText(healing)].join('\n\n'),
     );
     if (!done) process.stderr.write(`ranklog: not all published after ${options.wait ?? 0} s\n`);
     return done ? EXIT.ok : EXIT.no;
@@ -63,31 +72,35 @@ async function status(session: KafkaSession, options: Options): Promise<number> 
 
 const POLL_MS = 200;
 
-/** Positions now; with `seconds`, once every partition is past the log end of the first reading, or time is up. */
+/** Waits until every partition is past its last record of now; false when time was up. */
 async function waitFor(
-  read: () => Promise<PartitionPosition[]>,
-  seconds: number | undefined,
-): Promise<{ positions: PartitionPosition[]; done: boolean }> {
-  const first = await read();
-  if (seconds === undefined) return { positions: first, done: true };
-  const goals = new Map(first.map(({ partition, logEnd }) => [partition, logEnd]));
+  positions: readonly PartitionPosition[],
+  read: () => Promise<ReadonlyMap<number, Progress>>,
+  seconds: number,
+): Promise<boolean> {
+  const goal = sum(positions.map(({ committedEnd }) => committedEnd));
   const deadline = performance.now() + seconds * 1_000;
-  const bar = new ProgressBar('events published', sum(first.map(({ logEnd }) => logEnd)));
+  const bar = new ProgressBar('events published', goal);
   try {
-    for (let positions = first; ; positions = await read()) {
-      const reached = positions.map(({ partition, applied, published }) =>
-        Math.min(applied, published, goals.get(partition) ?? 0),
-      );
-      bar.update(sum(reached));
-      const done = positions.every(
-        ({ partition }, index) => reached[index] === (goals.get(partition) ?? 0),
-      );
-      if (done || performance.now() >= deadline) return { positions, done };
+    for (;;) {
+      const progress = await read();
+      const reached = sum(positions.map((position) => reachedIn(progress, position)));
+      bar.update(reached);
+      if (reached === goal) return true;
+      if (performance.now() >= deadline) return false;
       await delay(POLL_MS);
     }
   } finally {
     bar.stop();
   }
+}
+
+function reachedIn(
+  progress: ReadonlyMap<number, Progress>,
+  { partition, committedEnd }: PartitionPosition,
+): number {
+  const { applied, published } = progress.get(partition) ?? { applied: 0, published: 0 };
+  return Math.min(applied, published, committedEnd);
 }
 
 function sum(numbers: readonly number[]): number {

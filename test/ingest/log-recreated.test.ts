@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import { causeOf, readRankChanges } from '../support/results.js';
+import { BOARDS, scores, ScoreTopic } from './score-topic.js';
+
+const PLAYERS = ['a', 'b', 'c', 'd', 'e'];
+
+/** Partition 0 has published 5 events of the log before; partition 1 none. */
+describe('a score topic that was deleted and made anew', () => {
+  let instance: TestInstance;
+  let log: ScoreTopic;
+  let service: RanklogProcess;
+  beforeEach(async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 2 });
+    log = new ScoreTopic(instance);
+    service = await instance.start();
+    await log.send(0, PLAYERS);
+    await log.isPublished(0, 5);
+  }, 60_000);
+  afterEach(() => instance.remove());
+
+  const stop = async () => {
+    service.kill('SIGTERM');
+    await service.ended;
+  };
+  /** Partition 0 stops with this error and has neither applied nor published more; partition 1 goes on. */
+  const expectStopped = async (error: string) => {
+    await until(() => service.errors.includes(`${log.name}/0 stops:`), 'partition 0 stops');
+    expect(service.errors).toContain(error);
+    await log.send(1, ['z']);
+    await log.isPublished(1, 1);
+    await log.send(0, PLAYERS, 100);
+    await log.send(1, ['z']);
+    await log.isPublished(1, 2);
+    expect(await scores(instance)).toEqual({ a: 1, b: 1, c: 1, d: 1, e: 1, z: 2 });
+    const causes = (await readRankChanges(instance.kafka, instance.topics)).map(causeOf).sort();
+    expect(causes).toEqual(
+      ['0/0', '0/1', '0/2', '0/3', '0/4', '1/0', '1/1'].map((place) => `${log.name}/${place}`),
+    );
+    expect(service.exitCode).toBeNull();
+  };
+
+  it('stops its partitions when it is shorter than what was applied, found at the start', async () => {
+    await stop();
+    await log.recreate(2);
+    await log.send(0, ['other']);
+    service = await instance.start();
+    await expectStopped(
+      'was applied up to offset 4, but the log ends before that: it holds 0 to 1',
+    );
+  }, 90_000);
+
+  it('stops its partitions when it has grown past what was applied, found at the start by the record there', async () => {
+    await stop();
+    await log.recreate(2);
+    await log.send(0, [...PLAYERS, ...PLAYERS], 100);
+    service = await instance.start();
+    await expectStopped(
+      'was applied up to offset 4, but the record there is not the one that was applied: the topic was made anew under the same name',
+    );
+  }, 90_000);
+
+  it('stops its partitions when it is shorter, found while it runs', async () => {
+    await log.recreate(2);
+    await log.send(0, ['other'], 100);
+    await expectStopped('the topic was made anew. Nothing is skipped over');
+  }, 90_000);
+
+  it('stops its partitions when it has grown past what was applied, found while it runs', async () => {
+    await log.recreate(2);
+    await log.send(0, [...PLAYERS, ...PLAYERS], 100);
+    await expectStopped('the topic was made anew under the same name');
+  }, 90_000);
+});

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Transaction } from 'kafkajs';
+import { TestInstance } from '../support/instance.js';
+import { causeOf, readRankChanges } from '../support/results.js';
+import { BOARDS, scores, ScoreTopic } from './score-topic.js';
+
+describe('a score topic that is written in transactions, some of them aborted', () => {
+  let instance: TestInstance;
+  let log: ScoreTopic;
+  beforeEach(async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 2 });
+    log = new ScoreTopic(instance);
+  });
+  afterEach(() => instance.remove());
+
+  const producerOf = async (name: string) => {
+    const producer = instance.kafka.producer({
+      transactionalId: `${instance.name}-${name}`,
+      idempotent: true,
+      maxInFlightRequests: 1,
+    });
+    await producer.connect();
+    return producer;
+  };
+  const send = (transaction: Transaction, playerId: string, key: string | Buffer = playerId) =>
+    transaction.send({
+      topic: log.name,
+      messages: [
+        { partition: 0, key, value: JSON.stringify({ board: 'arena', playerId, delta: 1 }) },
+      ],
+    });
+
+  /** Two producers whose transactions overlap: 5 events are committed, 5 aborted. The first committed one is `early`. */
+  const interleave = async () => {
+    const [one, two] = [await producerOf('one'), await producerOf('two')];
+    const early = await one.transaction();
+    await send(early, 'early');
+    await early.commit();
+    const kept = await one.transaction();
+    const dropped = await two.transaction();
+    await send(dropped, 'dropped 1');
+    await send(kept, 'kept 1');
+    await send(dropped, 'dropped 2');
+    await send(kept, 'kept 2', Buffer.alloc(4));
+    await dropped.abort();
+    await send(kept, 'kept 3');
+    const next = await two.transaction();
+    await send(next, 'dropped 3');
+    await kept.commit();
+    const other = await one.transaction();
+    await send(other, 'dropped 4');
+    await other.abort();
+    await send(next, 'dropped 5');
+    await next.abort();
+    const last = await two.transaction();
+    await send(last, 'kept 4');
+    await last.commit();
+    await Promise.all([one.disconnect(), two.disconnect()]);
+  };
+
+  it.each(['before it starts', 'while it runs'])(
+    'has the committed events alone applied and published, written %s',
+    async (when) => {
+      if (when === 'before it starts') await interleave();
+      let service = await instance.start();
+      if (when === 'while it runs') await interleave();
+      await instance.run('status', '--wait', '30');
+      const players = ['early', 'kept 1', 'kept 2', 'kept 3', 'kept 4'];
+      const expected = Object.fromEntries(players.map((playerId) => [playerId, 1]));
+      expect(await scores(instance)).toEqual(expected);
+
+      service.kill('SIGTERM');
+      await service.ended;
+      service = await instance.start();
+      await log.send(0, ['early']);
+      await instance.run('status', '--wait', '30');
+      expect(await scores(instance)).toEqual({ ...expected, early: 2 });
+      const changes = await readRankChanges(instance.kafka, instance.topics);
+      expect(changes.map(({ playerId }) => playerId)).toEqual([...players, 'early']);
+      expect(new Set(changes.map(causeOf)).size).toBe(6);
+      expect(service.errors).not.toContain('stops:');
+    },
+    60_000,
+  );
+
+  it('has nothing to wait for when all of it was aborted, or is still open', async () => {
+    const producer = await producerOf('one');
+    const aborted = await producer.transaction();
+    await send(aborted, 'dropped');
+    await aborted.abort();
+    await instance.start();
+    await instance.run('status', '--wait', '10');
+    const open = await producer.transaction();
+    await send(open, 'late');
+    await log.send(1, ['other']);
+    await instance.run('status', '--wait', '10');
+    expect(await scores(instance)).toEqual({ other: 1 });
+    await open.commit();
+    await producer.disconnect();
+    await instance.run('status', '--wait', '10');
+    expect(await scores(instance)).toEqual({ other: 1, late: 1 });
+  }, 60_000);
+});
