@@ -1,0 +1,171 @@
+// @ts-check
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Redis } from 'ioredis';
+import { Kafka, logLevel, Partitioners } from 'kafkajs';
+import { topicNames } from '#contracts';
+import { wholeNumber } from '../options.mjs';
+import { Service } from './service.mjs';
+
+const PARTITIONS = 4;
+const PLAYERS = 10_000;
+const BATCH = 1_000;
+/** Events that are produced ahead of those that are published. */
+const LEAD = 100_000;
+/** One of so many records is no event. */
+const BAD_EVERY = 1_000;
+const SAMPLES = 20;
+const MEGABYTE = 1e6;
+
+/** @typedef {{ events: number, seconds: number, rss: number, heapUsed: number, external: number }} Sample sizes in MB */
+
+const { values } = parseArgs({
+  options: {
+    events: { type: 'string', default: '5000000' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const total = wholeNumber('events', values.events, { least: 100_000, most: 100_000_000 });
+const every = Math.round(total / SAMPLES);
+
+const name = `soak-${randomUUID().slice(0, 8)}`;
+const topics = topicNames(name);
+const kafka = new Kafka({
+  brokers: (process.env['KAFKA_BROKERS'] ?? '').split(','),
+  logLevel: logLevel.NOTHING,
+});
+const redis = new Redis(process.env['REDIS_URL'] ?? '');
+const admin = kafka.admin();
+const folder = mkdtempSync(path.join(tmpdir(), 'ranklog-soak-'));
+let published = 0;
+
+await admin.connect();
+await admin.createTopics({
+  topics: Object.values(topics).map((topic) => ({ topic, numPartitions: PARTITIONS })),
+});
+const service = new Service({
+  RANKLOG_BOARDS: writeBoards(),
+  RANKLOG_TOPIC_PREFIX: name,
+  RANKLOG_GROUP: name,
+  RANKLOG_REDIS_PREFIX: name,
+});
+try {
+  const [samples] = await Promise.all([sample(), produce()]);
+  print(samples);
+} finally {
+  await service.stop();
+  await admin.deleteTopics({ topics: Object.values(topics) });
+  await admin.disconnect();
+  const keys = await redis.keys(`${name}*`);
+  if (keys.length > 0) await redis.unlink(...keys);
+  redis.disconnect();
+  rmSync(folder, { recursive: true });
+}
+
+function writeBoards() {
+  const file = path.join(folder, 'boards.yaml');
+  const board = '{ columns: [{ name: score }], windows: [all, day], publish: { leaders: 10 } }';
+  writeFileSync(file, `boards: { arena: ${board} }\n`);
+  return file;
+}
+
+async function produce() {
+  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+  await producer.connect();
+  for (let from = 0; from < total; from += BATCH) {
+    while (from - published > LEAD) await delay(10);
+    const messages = Array.from({ length: Math.min(BATCH, total - from) }, (_, n) =>
+      record(from + n),
+    );
+    await producer.send({ topic: topics.scoreEvents, messages });
+  }
+  await producer.disconnect();
+}
+
+/** @param {number} n @returns {import('kafkajs').Message} */
+function record(n) {
+  const playerId = `player-${Math.floor(Math.random() * PLAYERS)}`;
+  if (n % BAD_EVERY === 0) return { key: playerId, value: 'no event' };
+  const delta = String(1 + Math.floor(Math.random() * 1_000));
+  return { key: playerId, value: JSON.stringify({ board: 'arena', playerId, delta }) };
+}
+
+/** @returns {Promise<Sample[]>} */
+async function sample() {
+  const begin = performance.now();
+  /** @type {Sample[]} */
+  const samples = [];
+  while (published < total) {
+    await delay(50);
+    service.checkAlive();
+    published = await committed();
+    if (published < Math.min(total, (samples.length + 1) * every)) continue;
+    const { rss, heapUsed, external } = await service.memory();
+    const megabytes = (/** @type {number} */ bytes) => Math.round((bytes / MEGABYTE) * 10) / 10;
+    samples.push({
+      events: published,
+      seconds: (performance.now() - begin) / 1_000,
+      rss: megabytes(rss),
+      heapUsed: megabytes(heapUsed),
+      external: megabytes(external),
+    });
+  }
+  return samples;
+}
+
+async function committed() {
+  const [topic] = await admin.fetchOffsets({ groupId: name, topics: [topics.scoreEvents] });
+  return (topic?.partitions ?? []).reduce(
+    (sum, { offset }) => sum + Math.max(0, Number(offset)),
+    0,
+  );
+}
+
+/** @param {Sample[]} samples */
+function print(samples) {
+  const half = samples.slice(Math.floor(samples.length / 2));
+  const slopes = { rss: slope(half, 'rss'), heapUsed: slope(half, 'heapUsed') };
+  if (values.json) {
+    console.log(
+      JSON.stringify({ events: total, players: PLAYERS, partitions: PARTITIONS, samples, slopes }),
+    );
+    return;
+  }
+  console.log('   events  events/s  RSS MB  heap MB  external MB');
+  samples.forEach(({ events, seconds, rss, heapUsed, external }, index) => {
+    const before = samples[index - 1] ?? { events: 0, seconds: 0 };
+    const rate = Math.round((events - before.events) / (seconds - before.seconds));
+    const cells = [
+      [events, 9],
+      [rate, 10],
+      [rss, 8],
+      [heapUsed, 9],
+      [external, 13],
+    ];
+    console.log(cells.map(([cell = 0, width = 0]) => String(cell).padStart(width)).join(''));
+  });
+  console.log(
+    `\nover the second half: RSS ${slopes.rss.toFixed(2)} and heap ${slopes.heapUsed.toFixed(2)} MB a million events`,
+  );
+}
+
+/**
+ * How much a size grows in a million events, by least squares.
+ * @param {Sample[]} samples @param {'rss' | 'heapUsed'} what
+ */
+function slope(samples, what) {
+  const mean = (/** @type {number[]} */ all) => all.reduce((sum, one) => sum + one, 0) / all.length;
+  const meanEvents = mean(samples.map(({ events }) => events));
+  const meanSize = mean(samples.map((each) => each[what]));
+  let above = 0;
+  let below = 0;
+  for (const each of samples) {
+    above += (each.events - meanEvents) * (each[what] - meanSize);
+    below += (each.events - meanEvents) ** 2;
+  }
+  return (above / below) * 1e6;
+}

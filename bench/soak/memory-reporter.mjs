@@ -1,0 +1,10 @@
+// @ts-check
+// Loaded into the service by --import: answers each message of the bench with its memory, in bytes.
+
+process.on('message', () => {
+  const { rss } = process.memoryUsage();
+  globalThis.gc?.(); // what is left on the heap then is held on to
+  const { heapUsed, external } = process.memoryUsage();
+  process.send?.({ rss, heapUsed, external });
+});
+process.channel?.unref();

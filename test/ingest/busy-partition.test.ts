@@ -1,0 +1,101 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Partitioners, type Consumer, type Message, type Producer } from 'kafkajs';
+import { TestInstance, until } from '../support/instance.js';
+
+const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
+const BUSY = 0;
+const QUIET = [1, 2, 3];
+const BACKLOG = 120_000;
+const BATCH = 2_000;
+const QUIET_PROBES = 50;
+const LEAST_BUSY_PROBES = 5;
+/**
+ * Beside a partition that takes all that two cores can give, each step of a record waits for its turn: 8 to 16 times
+ * later was measured. A record that waits behind a whole fetch of the busy partition is 150 times later.
+ */
+const MOST_TIMES_LATER = 40;
+
+describe('a partition a thousand times busier than the others', () => {
+  let instance: TestInstance;
+  let producer: Producer;
+  let consumer: Consumer | undefined;
+  afterEach(async () => {
+    await producer.disconnect();
+    await consumer?.disconnect();
+    await instance.remove();
+  });
+
+  const value = (playerId: string) => JSON.stringify({ board: 'arena', playerId, delta: 1 });
+  const send = (messages: Message[]) =>
+    producer.send({ topic: instance.topics.scoreEvents, messages });
+
+  it('does not delay the others: from produced to visible, compared with a quiet time of the same run', async () => {
+    instance = await TestInstance.create(BOARDS);
+    producer = instance.kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    await producer.connect();
+    const seen = await watchQuiet();
+    for (let from = 0; from < BACKLOG; from += BATCH)
+      await send(
+        Array.from({ length: BATCH }, (_, n) => ({ partition: BUSY, value: value(`b${n % 997}`) })),
+      );
+    await instance.start();
+    const busy = await latencies(seen, async () => (await published(BUSY)) < BACKLOG - BATCH);
+    await instance.published(BACKLOG + busy.length);
+    const quiet = await latencies(seen, (probes) => Promise.resolve(probes < QUIET_PROBES));
+    const [before, during] = [median(quiet), median(busy)];
+    process.stdout.write(
+      `median ${before.toFixed(0)} ms in quiet, ${during.toFixed(0)} ms beside the busy partition (${busy.length} probes)\n`,
+    );
+    expect(busy.length).toBeGreaterThan(LEAST_BUSY_PROBES);
+    expect(during / before).toBeLessThan(MOST_TIMES_LATER);
+  }, 120_000);
+
+  /** When the rank change of a player of a quiet partition has become visible. */
+  async function watchQuiet(): Promise<Map<string, number>> {
+    const seen = new Map<string, number>();
+    const { kafka, topics, name } = instance;
+    consumer = kafka.consumer({ groupId: `${name}-watch`, maxWaitTimeInMs: 50 });
+    await consumer.connect();
+    await consumer.subscribe({ topics: [topics.rankChanges], fromBeginning: true });
+    let joined = false;
+    consumer.on(consumer.events.GROUP_JOIN, () => {
+      consumer?.pause([{ topic: topics.rankChanges, partitions: [BUSY] }]);
+      joined = true;
+    });
+    await consumer.run({
+      eachMessage: ({ message: { key } }) => {
+        seen.set(key?.toString() ?? '', performance.now());
+        return Promise.resolve();
+      },
+    });
+    await until(() => joined, 'the watcher has joined');
+    return seen;
+  }
+
+  /** One event after the other while `more`, each on the next quiet partition: ms until its rank change is visible. */
+  async function latencies(
+    seen: ReadonlyMap<string, number>,
+    more: (probes: number) => Promise<boolean>,
+  ): Promise<number[]> {
+    const found: number[] = [];
+    while (await more(found.length)) {
+      const playerId = `probe-${seen.size}`;
+      const partition = QUIET[found.length % QUIET.length] ?? 1;
+      const begin = performance.now();
+      await send([{ partition, value: value(playerId) }]);
+      await until(() => seen.has(playerId), `the rank change of ${playerId} is visible`);
+      found.push((seen.get(playerId) ?? Infinity) - begin);
+    }
+    return found;
+  }
+
+  async function published(partition: number): Promise<number> {
+    const { admin, topics, name } = instance;
+    const [topic] = await admin.fetchOffsets({ groupId: name, topics: [topics.scoreEvents] });
+    return Number(topic?.partitions.find((entry) => entry.partition === partition)?.offset ?? 0);
+  }
+});
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+}
