@@ -13,11 +13,15 @@ export class TestTopic {
     this.admin = this.kafka.admin();
   }
 
-  static async create(numPartitions: number): Promise<TestTopic> {
+  static async create(
+    numPartitions: number,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<TestTopic> {
     const topic = new TestTopic();
     await topic.admin.connect();
+    const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }));
     await topic.admin.createTopics({
-      topics: [{ topic: topic.name, numPartitions }],
+      topics: [{ topic: topic.name, numPartitions, configEntries }],
       waitForLeaders: true,
     });
     return topic;

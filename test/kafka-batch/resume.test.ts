@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { until } from '../support/instance.js';
+import { Collector } from './collector.js';
+import { TestTopic } from './topic.js';
+
+const SLOW_MS = 3_000;
+
+/** kafkajs notices a resume only when its wait for a fetch is over, 5 s unless told otherwise. */
+describe('a consumer whose partitions were all paused', () => {
+  let topic: TestTopic;
+  beforeEach(async () => {
+    topic = await TestTopic.create(1);
+  });
+  afterEach(() => topic.remove());
+
+  /** Ms from a resume to the record behind it, with everything paused before. */
+  async function latency(consumer?: { maxWaitTimeInMs: number }): Promise<number> {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const collector = await Collector.start(topic, {
+      groupId: `${topic.name}-${String(consumer?.maxWaitTimeInMs)}`,
+      queue: { high: 0, low: 1, bytes: 1_000_000 },
+      before: () => held,
+      ...(consumer === undefined ? {} : { consumer }),
+    });
+    const { client, health } = {
+      client: collector.consumer.client,
+      health: () => collector.state(0)?.stuckMs ?? 0,
+    };
+    await topic.send(0, ['in hand']);
+    await until(() => health() > 0, 'a batch is in hand');
+    await topic.send(0, ['waits']);
+    await until(() => client.paused().length === 1, 'it is paused');
+    await topic.send(0, ['behind']);
+    let turned = false;
+    client.on(client.events.FETCH_START, () => (turned = true));
+    await until(() => turned, 'the wait of a fetch has begun');
+    release();
+    const begin = performance.now();
+    await until(() => collector.values(0).at(-1) === 'behind', 'the record behind has come');
+    const ms = performance.now() - begin;
+    await collector.consumer.close();
+    return ms;
+  }
+
+  it('has its next record in a small part of the time that a long wait for fetches would take', async () => {
+    const slow = await latency({ maxWaitTimeInMs: SLOW_MS });
+    const ours = await latency();
+    process.stdout.write(
+      `from resume to record: ${ours.toFixed()} ms; with a wait of ${SLOW_MS} ms ${slow.toFixed()} ms\n`,
+    );
+    expect(slow).toBeGreaterThan(SLOW_MS / 2); // or the weakness is gone
+    expect(ours).toBeLessThan(slow / 3);
+  }, 60_000);
+});
