@@ -1,47 +1,42 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { planWith } from './plan.js';
-import { runPlan } from './run.js';
+import { seededRandom } from '../support/seeded-random.js';
+import { BOUNDED_PLANS } from './bounded-plans.js';
+import { FAULTS } from './faults/all.js';
+import { planOf } from './plan.js';
+import { totalsOf, totalsTable, verdictText } from './report.js';
+import { runPlan, type RunReport } from './run.js';
 import { OwnKafka } from './world/own-kafka.js';
 
-const PLANS = [
-  planWith(1, ['kill-worker', 'add-worker', 'zombie', 'terminate-worker']),
-  planWith(2, [
-    'cut-redis',
-    'break-redis',
-    'freeze-redis',
-    'swallow-redis',
-    'delay-redis',
-    'flush-scripts',
-    'fill-memory',
-  ]),
-  planWith(3, [
-    'cut-kafka',
-    'break-kafka',
-    'freeze-kafka',
-    'delay-kafka',
-    'swallow-kafka',
-    'leave-transaction-open',
-    'leave-transaction-open',
-    'kill-kafka',
-  ]),
-  planWith(4, ['restart-redis', 'empty-redis', 'restore-redis', 'fail-over']),
-];
-describe('ranklog', () => {
+const { seed } = seededRandom();
+const RANDOM_PLAN = planOf(
+  seed,
+  FAULTS.map(({ name }) => name),
+);
+const MS_OF_A_RUN = 400_000;
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+describe('ranklog, in whatever order its servers, its workers and their networks fail,', () => {
   let kafka: OwnKafka;
+  const reports: RunReport[] = [];
   beforeAll(async () => {
     kafka = await OwnKafka.start();
   }, 120_000);
-  afterAll(() => kafka.remove());
+  afterAll(async () => {
+    say(totalsTable(totalsOf(reports)));
+    await kafka.remove();
+  });
 
-  it.each(PLANS)(
-    'is exact $seed',
+  it.each([...BOUNDED_PLANS, RANDOM_PLAN])(
+    'publishes each result exactly once, and its boards and ranks are those of the oracle: seed $seed',
     async (plan) => {
-      const report = await runPlan(kafka, plan, (line) => process.stdout.write(`${line}\n`));
-      process.stdout.write(
-        `${JSON.stringify([...report.tally])} ${JSON.stringify(report.verdict)} ${report.seconds}\n`,
-      );
+      const report = await runPlan(kafka, plan, say);
+      reports.push(report);
+      say(verdictText(report));
       expect(report.verdict.problems).toEqual([]);
     },
-    240_000,
+    MS_OF_A_RUN,
   );
 });

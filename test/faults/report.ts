@@ -1,4 +1,3 @@
-import Table from 'cli-table3';
 import type { RunReport } from './run.js';
 
 /** What several runs did together: runs, events, and each thing that was done with how often. */
@@ -27,11 +26,12 @@ export function verdictText({ plan: { seed }, seconds, verdict }: RunReport): st
   return [`seed ${seed}: NOT EXACT; ${size}`, ...problems, again].join('\n');
 }
 
+/** A line each, the numbers in a column. */
 export function totalsTable(totals: Totals): string {
-  const table = new Table({ head: ['what', 'how often'], style: { head: [] } });
-  for (const [what, count] of Object.entries(totals))
-    table.push([what, { hAlign: 'right', content: count }]);
-  return table.toString();
+  const width = Math.max(...Object.keys(totals).map((what) => what.length));
+  return Object.entries(totals)
+    .map(([what, count]) => `${what.padEnd(width)} ${String(count).padStart(8)}`)
+    .join('\n');
 }
 
 /** The same for programs. */

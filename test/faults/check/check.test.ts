@@ -5,9 +5,11 @@ import { check } from './check.js';
 import { perfectRun, TOPIC, type BreakableFacts, type Plain } from './perfect-run.js';
 
 const RECORDS = 400;
+/** A loss after which nothing was left to apply again. */
+const AT_THE_END = Number.MAX_SAFE_INTEGER;
 
 /** What the check finds, without the numbers and examples. */
-function found(facts: BreakableFacts, losses = false): string[] {
+function found(facts: BreakableFacts, losses: readonly number[] = []): string[] {
   const { problems } = check(TOPIC, facts, { losses });
   return problems.filter((line) => !line.startsWith(' ')).map((line) => line.split(':')[0] ?? '');
 }
@@ -40,7 +42,7 @@ describe('the check of a run', () => {
   });
 
   it('finds nothing in a run without a fault, which has results and dead letters of all kinds', () => {
-    expect(check(TOPIC, facts, { losses: false })).toEqual({
+    expect(check(TOPIC, facts, { losses: [] })).toEqual({
       problems: [],
       records: RECORDS,
       results: facts.rankChanges.length,
@@ -184,6 +186,29 @@ describe('the check of a run', () => {
       expect(found(moved)).toEqual([REPLAY]);
     });
 
+    it('takes ranks that count in what Redis lost before it was published, and no others', () => {
+      const lossy = perfectRun(RECORDS, { lostTail: 30 });
+      const { loss, rankChanges } = lossy;
+      expect(found(lossy)).toEqual([REPLAY]);
+      expect(found(lossy, [loss])).toEqual([]);
+      const before = rankChanges.findLastIndex(
+        ({ board, changes, source }) =>
+          board === 'arena' && source.partition !== 0 && changes[0]!.version < loss,
+      );
+      const other = (by: number) =>
+        replaced(rankChanges, before, (one) => [
+          {
+            ...one,
+            changes: one.changes.map((movement) => ({
+              ...movement,
+              after: { ...movement.after, rank: movement.after.rank + by },
+            })),
+          },
+        ]);
+      expect(found({ ...lossy, rankChanges: other(8) }, [loss])).toEqual([REPLAY]);
+      expect(found({ ...lossy, rankChanges: other(-8) }, [loss])).toEqual([REPLAY]);
+    });
+
     it('finds a wrong player who was passed', () => {
       const passing = facts.rankChanges.findIndex(({ changes }) => changes[0]?.overtook?.length);
       const rankChanges = replaced(facts.rankChanges, passing, (one) => [
@@ -218,7 +243,7 @@ describe('the check of a run', () => {
         { ...one, entered: [...one.entered, { playerId: 'nobody', rank: 1 }] },
       ]);
       expect(found(wrong)).toEqual([STEPS]);
-      expect(found(wrong, true)).toEqual([STEPS]);
+      expect(found(wrong, [AT_THE_END])).toEqual([STEPS]);
     });
 
     it('finds a chain that begins anew, unless Redis had a loss', () => {
@@ -232,13 +257,15 @@ describe('the check of a run', () => {
         },
       ]);
       expect(found(anew)).toEqual([STEPS]);
-      expect(found(anew, true)).toEqual([]);
+      expect(found(anew, [AT_THE_END])).toEqual([]);
     });
 
     it('finds a view whose last leader change is not its top', () => {
       const last = facts.leaderChanges.length - 1;
       const wrong = withLeaders(last, (one) => [{ ...one, top: one.top.slice(1) }]);
-      expect(found(wrong, true)).toContain('views whose last leader change is not their top');
+      expect(found(wrong, [AT_THE_END])).toContain(
+        'views whose last leader change is not their top',
+      );
     });
   });
 });

@@ -16,8 +16,13 @@ export interface Verdict {
   readonly deadLetters: number;
 }
 
-/** All checks of a run. `losses`: whether Redis lost something on the way, which forgets reports of leaders. */
-export function check(topic: string, facts: RunFacts, options: { losses: boolean }): Verdict {
+/** What the checks have to know of a run: when Redis lost something, in us since 1970, as versions are. */
+export interface Losses {
+  readonly losses: readonly number[];
+}
+
+/** All checks of a run. */
+export function check(topic: string, facts: RunFacts, options: Losses): Verdict {
   const expected = expectedOf(topic, facts.definitions, facts.log);
   return {
     problems: problemsOf(facts, expected, options),
@@ -27,13 +32,13 @@ export function check(topic: string, facts: RunFacts, options: { losses: boolean
   };
 }
 
-function problemsOf(facts: RunFacts, expected: Expected, options: { losses: boolean }): string[] {
+function problemsOf(facts: RunFacts, expected: Expected, { losses }: Losses): string[] {
   const { oracle } = expected;
   return [
     ...boardProblems(facts, oracle),
     ...exactlyOnceProblems(facts, expected),
     ...summary('chains of rank changes that are broken', brokenChains(facts.rankChanges)),
-    ...leaderProblems(facts, oracle, options),
-    ...replayProblems(facts, expected),
+    ...leaderProblems(facts, oracle, { losses: losses.length > 0 }),
+    ...replayProblems(facts, expected, losses),
   ];
 }

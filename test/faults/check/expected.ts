@@ -9,6 +9,8 @@ export interface ExpectedEvent {
   readonly board: string;
   readonly partition: number;
   readonly offset: number;
+  /** When its record was written, in ms. */
+  readonly timestamp: number;
   readonly event: ResolvedEvent;
 }
 
@@ -39,14 +41,14 @@ export function expectedOf(
   const applied = new Set<string>();
   const deadLetters = new Map<string, ReadonlySet<string>>();
   for (const record of inLogOrder(log)) {
-    const { partition, offset } = record;
+    const { partition, offset, timestamp } = record;
     const id = `${topic}/${partition}/${offset}`;
     const read = readPlainly(record, boards);
     if (read instanceof Set) {
       deadLetters.set(id, read);
       continue;
     }
-    events.set(id, { ...read, partition, offset });
+    events.set(id, { ...read, partition, offset, timestamp });
     const { verdict, moved } = oracle.apply(read.board, unpublished(read.event), partition);
     if (verdict?.kind === 'deadLetter') deadLetters.set(id, new Set([verdict.code]));
     if (read.event.views.some(({ view, published }) => published && moved.includes(view)))

@@ -1,8 +1,10 @@
-import { below } from '../load.js';
+import { KAFKA_API } from '../../support/kafka-frames.js';
+import { below, pick } from '../load.js';
 import { eventually } from '../world/eventually.js';
 import { RedisServer } from '../world/redis-server.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import type { Fault } from './fault.js';
+import { ensureTwo } from './workers.js';
 
 export const flushScripts: Fault = {
   name: 'flush-scripts',
@@ -53,8 +55,8 @@ export const emptyRedis: Fault = {
   name: 'empty-redis',
   does: 'Redis is killed and comes back empty',
   async run(world) {
-    world.losses = true;
     await world.redis.kill();
+    world.hasLost();
     await world.redis.startEmpty();
     world.count('losses of all of Redis');
     world.note('Redis restarted empty');
@@ -69,8 +71,8 @@ export const restoreRedis: Fault = {
     await world.redis.snapshot();
     const since = 1 + below(random, 300);
     await world.publishedMore(since);
-    world.losses = true;
     await world.redis.kill();
+    world.hasLost();
     await world.redis.startFromSnapshot();
     world.count('restores of a snapshot');
     world.note(`Redis restored from a snapshot that was ${since} records old`);
@@ -93,13 +95,30 @@ export const failOver: Fault = {
       const behind = 1 + below(random, 200);
       await world.publishedMore(behind);
       await replica.redis.replicaof('NO', 'ONE');
-      world.losses = true;
       await world.failOver(replica);
       world.count('failovers');
       world.note(`failed over to a replica that was ${behind} records behind`);
     } finally {
       await link.close();
     }
+    await world.publishedMore(20);
+  },
+};
+
+export const loseUnpublished: Fault = {
+  name: 'lose-unpublished',
+  does: 'a worker waits for a commit while others go on; then Redis comes back empty, and what it had applied is lost',
+  async run(world, random) {
+    await ensureTwo(world);
+    const victim = pick(random, world.running);
+    const commit = victim.kafka.onRequest(KAFKA_API.endTxn, { delayMs: 1_500 });
+    await eventually(() => commit.isDone, `worker ${victim.name} commits`);
+    await world.publishedMore(40);
+    await world.redis.kill();
+    world.hasLost();
+    await world.redis.startEmpty();
+    world.count('losses of all of Redis');
+    world.note(`Redis restarted empty while ${victim.name} waited for a commit`);
     await world.publishedMore(20);
   },
 };
@@ -111,4 +130,5 @@ export const REDIS_SERVER_FAULTS: readonly Fault[] = [
   emptyRedis,
   restoreRedis,
   failOver,
+  loseUnpublished,
 ];

@@ -25,8 +25,8 @@ export class World {
   readonly workers: Worker[] = [];
   /** How often each thing was done. */
   readonly tally = new Map<string, number>();
-  /** Whether Redis has lost something that it had acknowledged. */
-  losses = false;
+  /** When Redis has lost something that it had acknowledged: us since 1970, after the last reply before and before the first one after. */
+  readonly losses: number[] = [];
   #redisServers: RedisServer[] = [];
   #folder = '';
   #env: NodeJS.ProcessEnv = {};
@@ -76,6 +76,11 @@ export class World {
     const worker = await Worker.start(`w${this.workers.length + 1}`, targets, this.#env);
     this.workers.push(worker);
     return worker;
+  }
+
+  /** To be called while Redis is down that will have lost something. */
+  hasLost(): void {
+    this.losses.push(Date.now() * 1_000);
   }
 
   count(what: string, times = 1): void {
@@ -132,10 +137,10 @@ export class World {
 
   /** Makes another server the one that the workers use. The one before ends. */
   async failOver(server: RedisServer): Promise<void> {
-    const before = this.redis;
+    await this.redis.kill();
+    this.hasLost();
     this.#redisServers.push(server);
     for (const worker of this.workers) worker.failOver(server.port);
-    await before.kill();
   }
 
   async remove(): Promise<void> {

@@ -1,0 +1,34 @@
+import { planWith, type Plan } from './plan.js';
+
+/** What every `npm test` runs, with a random plan beside it: each fault at least once. */
+export const BOUNDED_PLANS: readonly Plan[] = [
+  planWith(1, [
+    'kill-worker',
+    'zombie',
+    'swallow-redis',
+    'flush-scripts',
+    'add-worker',
+    'restore-redis',
+    'lose-unpublished',
+    'terminate-worker',
+    'leave-transaction-open',
+  ]),
+  planWith(100, [
+    'cut-kafka',
+    'delay-redis',
+    'empty-redis',
+    'freeze-redis',
+    'break-kafka',
+    'fail-over',
+    'swallow-kafka',
+  ]),
+  planWith(4, [
+    'freeze-kafka',
+    'fill-memory',
+    'cut-redis',
+    'restart-redis',
+    'delay-kafka',
+    'break-redis',
+    'kill-kafka',
+  ]),
+];
