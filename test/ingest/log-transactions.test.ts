@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Transaction } from 'kafkajs';
+import type { Producer, Transaction } from 'kafkajs';
 import { TestInstance } from '../support/instance.js';
 import { causeOf, readRankChanges } from '../support/results.js';
 import { BOARDS, scores, ScoreTopic } from './score-topic.js';
@@ -11,7 +11,11 @@ describe('a score topic that is written in transactions, some of them aborted', 
     instance = await TestInstance.create(BOARDS, { partitions: 2 });
     log = new ScoreTopic(instance);
   });
-  afterEach(() => instance.remove());
+  const producers: Producer[] = [];
+  afterEach(async () => {
+    await Promise.all(producers.splice(0).map((producer) => producer.disconnect()));
+    await instance.remove();
+  });
 
   const producerOf = async (name: string) => {
     const producer = instance.kafka.producer({
@@ -19,6 +23,7 @@ describe('a score topic that is written in transactions, some of them aborted', 
       idempotent: true,
       maxInFlightRequests: 1,
     });
+    producers.push(producer);
     await producer.connect();
     return producer;
   };
@@ -55,7 +60,6 @@ describe('a score topic that is written in transactions, some of them aborted', 
     const last = await two.transaction();
     await send(last, 'kept 4');
     await last.commit();
-    await Promise.all([one.disconnect(), two.disconnect()]);
   };
 
   it.each(['before it starts', 'while it runs'])(
@@ -96,7 +100,6 @@ describe('a score topic that is written in transactions, some of them aborted', 
     await instance.run('status', '--wait', '10');
     expect(await scores(instance)).toEqual({ other: 1 });
     await open.commit();
-    await producer.disconnect();
     await instance.run('status', '--wait', '10');
     expect(await scores(instance)).toEqual({ other: 1, late: 1 });
   }, 60_000);
