@@ -20,7 +20,7 @@ export class ResultGapError extends Error {
   }
 }
 
-/** The topic ends before the group's position: it was made anew, and what was read is no part of it. */
+/** The topic ends before the group's position: what was read is no part of it. Starting again gives the same error. */
 export class ResultTopicReplacedError extends Error {
   constructor(
     readonly groupId: string,
@@ -29,7 +29,7 @@ export class ResultTopicReplacedError extends Error {
   ) {
     super(
       `group ${groupId} has to go on at offset ${at.position} of ${at.topic}/${at.partition}, which ends at ${end}: ` +
-        'the topic was made anew. Subscribe with another group, or delete this one',
+        'it was made anew, or restored from a backup. Subscribe with another group, or delete this one',
     );
     this.name = 'ResultTopicReplacedError';
   }

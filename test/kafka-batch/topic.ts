@@ -3,11 +3,15 @@ import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 
 /** A topic of its own on the running Kafka, with a client that says nothing. */
 export class TestTopic {
-  readonly name = `test-${randomUUID().slice(0, 8)}`;
+  readonly name: string;
   readonly kafka: Kafka;
   readonly admin: Admin;
 
-  private constructor() {
+  private constructor(
+    readonly prefix: string,
+    suffix: string,
+  ) {
+    this.name = `${prefix}${suffix}`;
     const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
     this.kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING });
     this.admin = this.kafka.admin();
@@ -16,8 +20,9 @@ export class TestTopic {
   static async create(
     numPartitions: number,
     settings: Readonly<Record<string, string>> = {},
+    suffix = '',
   ): Promise<TestTopic> {
-    const topic = new TestTopic();
+    const topic = new TestTopic(`test-${randomUUID().slice(0, 8)}`, suffix);
     await topic.admin.connect();
     const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }));
     await topic.admin.createTopics({
@@ -28,7 +33,7 @@ export class TestTopic {
   }
 
   /** Sends values to a partition, in order. */
-  async send(partition: number, values: readonly string[]): Promise<void> {
+  async send(partition: number, values: readonly (string | null)[]): Promise<void> {
     const producer = this.kafka.producer({
       createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
     });
@@ -38,6 +43,13 @@ export class TestTopic {
       messages: values.map((value) => ({ partition, value })),
     });
     await producer.disconnect();
+  }
+
+  /** What the group has committed, partition by partition; -1 for nothing. */
+  async committed(groupId: string): Promise<number[]> {
+    const [found] = await this.admin.fetchOffsets({ groupId, topics: [this.name] });
+    const offsets = new Map(found?.partitions.map(({ partition, offset }) => [partition, offset]));
+    return Array.from({ length: offsets.size }, (_, partition) => Number(offsets.get(partition)));
   }
 
   /** Deletes what lies before an offset. */
