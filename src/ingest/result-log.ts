@@ -4,7 +4,6 @@ import { topicNames, type TopicNames } from '#contracts';
 import {
   committedOffset,
   lastCommittedRecord,
-  logRange,
   partitionCount,
   PermanentPartitionError,
   RecordTooLargeError,
@@ -105,11 +104,6 @@ export class ResultLog {
       ...this.#resultTopics.map((topic) => lastCommittedRecord(this.kafka, topic, partition)),
     ]);
     return Math.max(committed ?? 0, ...last.map((record) => this.#nextToCause(partition, record)));
-  }
-
-  /** The first offset that the score topic still holds. */
-  async logStart(partition: number): Promise<number> {
-    return (await logRange(this.admin, this.#topics.scoreEvents, partition)).start;
   }
 
   /** The message that reports a verdict. */
