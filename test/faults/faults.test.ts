@@ -22,6 +22,7 @@ describe('ranklog, in whatever order its servers, its workers and their networks
   let kafka: OwnKafka;
   const reports: RunReport[] = [];
   beforeAll(async () => {
+    say(`the random plan can be repeated with: npm run test:faults -- --seed ${seed}`);
     kafka = await OwnKafka.start();
   }, 120_000);
   afterAll(async () => {

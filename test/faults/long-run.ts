@@ -24,6 +24,11 @@ function say(text: string): void {
   (json ? process.stderr : process.stdout).write(`${text}\n`);
 }
 
+function commandFor({ plan }: RunReport): string {
+  const limited = options.faults.length > 0 ? ` --faults ${names.join()}` : '';
+  return `npm run test:faults -- --seed ${plan.seed}${limited}`;
+}
+
 let kafka: OwnKafka;
 beforeAll(async () => {
   kafka = await OwnKafka.start();
@@ -38,6 +43,7 @@ it(
     do {
       const report = await runPlan(kafka, planOf(seed + reports.length, names), say);
       say(verdictText(report));
+      if (report.verdict.problems.length > 0) say(`repeat it with: ${commandFor(report)}`);
       reports.push(report);
     } while (performance.now() < end);
     say(totalsTable(totalsOf(reports)));

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { BOUNDED_PLANS } from './bounded-plans.js';
 import { FAULTS } from './faults/all.js';
@@ -32,5 +34,15 @@ describe('the bounded part of the suite', () => {
     const used = BOUNDED_PLANS.flatMap(({ steps }) => steps.map(({ fault }) => fault));
     expect([...new Set(used)].sort()).toEqual([...NAMES].sort());
     expect(new Set(BOUNDED_PLANS.map(({ shards }) => shards)).size).toBe(2);
+  });
+});
+
+describe('the README of the suite', () => {
+  it('has the table of all faults', () => {
+    const text = readFileSync(path.join(import.meta.dirname, 'README.md'), 'utf8');
+    const rows = [...text.matchAll(/^\| `([a-z-]+)` +\| (.+?) +\|$/gm)];
+    expect(rows.map(([, name, does]) => ({ name, does }))).toEqual(
+      FAULTS.map(({ name, does }) => ({ name, does })),
+    );
   });
 });

@@ -17,13 +17,12 @@ export function totalsOf(reports: readonly RunReport[]): Totals {
   return totals;
 }
 
-/** How a run ended, in a line; what is wrong with it and how to repeat it, where it is not exact. */
+/** How a run ended, in a line; what is wrong with it, where it is not exact. */
 export function verdictText({ plan: { seed }, seconds, verdict }: RunReport): string {
   const { problems, records, results, deadLetters } = verdict;
   const size = `${records} records, ${results} events with a result, ${deadLetters} dead letters, ${seconds.toFixed(1)} s`;
   if (problems.length === 0) return `seed ${seed}: exact; ${size}`;
-  const again = `repeat it with: npm run test:faults -- --seed ${seed}`;
-  return [`seed ${seed}: NOT EXACT; ${size}`, ...problems, again].join('\n');
+  return [`seed ${seed}: NOT EXACT; ${size}`, ...problems].join('\n');
 }
 
 /** A line each, the numbers in a column. */

@@ -66,19 +66,21 @@ function countsWhileApplied(
   return distinct(counts);
 }
 
-function ahead(definition: BoardDefinition, mover: Mover, others: Players): Places {
-  const { playerId, before, after } = mover;
-  return [...inFrontOf(before), ...inFrontOf(after)] as [number, number, number, number];
-
-  function inFrontOf(state: OracleState | undefined): [number, number] {
+function ahead(
+  definition: BoardDefinition,
+  { playerId, before, after }: Mover,
+  players: Players,
+): Places {
+  const others = [...players].map(([id, state]) => ({ playerId: id, state }));
+  const inFrontOf = (state: OracleState | undefined): [number, number] => {
     if (state === undefined) return [0, 0];
     const me = { playerId, state };
-    const all = [...others].map(([id, other]) => ({ playerId: id, state: other }));
     return [
-      all.filter((other) => comparePlayers(definition, other, me) < 0).length,
-      all.filter((other) => compareValues(other.state, state) < 0).length,
+      others.filter((other) => comparePlayers(definition, other, me) < 0).length,
+      others.filter((other) => compareValues(other.state, state) < 0).length,
     ];
-  }
+  };
+  return [...inFrontOf(before), ...inFrontOf(after)];
 }
 
 function compareValues(a: OracleState, b: OracleState): number {
