@@ -98,7 +98,7 @@ function badRecord(random: Random): Message {
   return { key, value: pick(random, values) };
 }
 
-const RECORDS_A_SECOND = 150;
+const RECORDS_A_SECOND = 100;
 const MOST_AT_ONCE = 90;
 
 /**

@@ -16,13 +16,14 @@ import type { World } from './world.js';
 export async function readFacts(world: World): Promise<RunFacts> {
   const { client, topics } = world;
   const live = await new BoardReader(world.redis.redis, world.keys).liveBoards();
-  const [log, rankChanges, leaderChanges, letters, consoleIds] = await Promise.all([
+  const [log, rankChanges, leaderChanges, letters] = await Promise.all([
     readCommitted(client, topics.scoreEvents),
     readRankChanges(client, topics),
     readLeaderChanges(client, topics),
     readDeadLetters(client, topics),
-    readConsoleIds(world),
   ]);
+  const results = rankChanges.length + leaderChanges.length + letters.length;
+  const consoleIds = await readConsoleIds(world, results);
   const deadLetters = letters.map(({ topic, partition, offset, code }) => ({
     id: `${topic}/${partition}/${offset}`,
     code,
@@ -56,16 +57,28 @@ async function readStored(
   return stored;
 }
 
+/** How long the console consumer waits for another record before it ends, in ms; longer where it was too busy to read all. */
+const CONSOLE_PATIENCE = [3_000, 15_000, 60_000];
+
 /** One console consumer reads the three result topics; what a line is, its headers tell. */
-async function readConsoleIds({ kafka, topics }: World): Promise<ConsoleIds> {
+async function readConsoleIds(world: World, expected: number): Promise<ConsoleIds> {
+  let ids: ConsoleIds = { rankChanges: [], leaderChanges: [], deadLetters: [] };
+  for (const patience of CONSOLE_PATIENCE) {
+    ids = sortIds(await consoleOutput(world, patience));
+    const { rankChanges, leaderChanges, deadLetters } = ids;
+    if (rankChanges.length + leaderChanges.length + deadLetters.length >= expected) break;
+  }
+  return ids;
+}
+
+function consoleOutput({ kafka, topics }: World, patience: number): Promise<string> {
   const { rankChanges, leaderChanges, deadLetters } = topics;
   const pattern = [rankChanges, leaderChanges, deadLetters].join('|').replaceAll('.', '\\.');
-  const output = await kafka.tool(
-    ...['console-consumer', '--include', pattern, '--from-beginning', '--timeout-ms', '4000'],
-    ...['--isolation-level', 'read_committed'],
+  return kafka.tool(
+    ...['console-consumer', '--include', pattern, '--from-beginning'],
+    ...['--timeout-ms', String(patience), '--isolation-level', 'read_committed'],
     ...['--property', 'print.headers=true', '--property', 'print.value=false'],
   );
-  return sortIds(output);
 }
 
 function sortIds(output: string): ConsoleIds {
