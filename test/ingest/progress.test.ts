@@ -105,9 +105,11 @@ describe('an instance', () => {
     await create('4s', 1);
     const redis = await throughRedisProxy();
     const service = await instance.start();
+    let sent = 1;
+    await send(0, event(0));
+    await instance.published(sent);
     redis.delay(300);
     const begin = performance.now();
-    let sent = 0;
     while (performance.now() - begin < 8_000)
       if (sent - (await instance.publishedCount()) < 5) await send(0, event(sent++));
     await instance.published(sent);
