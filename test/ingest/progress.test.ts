@@ -91,6 +91,30 @@ describe('an instance', () => {
     expect(service.errors).toContain('score-events that this process has are stopped (');
   }, 60_000);
 
+  it('that waits for others to heal, which never may, stays', async () => {
+    await create('2s');
+    const { admin, redis, name, topics } = instance;
+    const first = await instance.start();
+    await send(0, event(0));
+    await send(1, event(1));
+    await instance.published(2);
+    first.kill('SIGTERM');
+    await first.ended;
+    await redis.unlink(...(await redis.keys(`${name}:*`)));
+    await admin.fetchTopicOffsets(topics.scoreEvents); // kafkajs must have heard of the topic
+    await admin.deleteTopicRecords({
+      topic: topics.scoreEvents,
+      partitions: [{ partition: 0, offset: '1' }],
+    });
+    await send(1, event(2));
+    const service = await instance.start();
+    await until(() => service.errors.includes('waits until others'), 'partition 1 waits');
+    const begin = performance.now();
+    await until(() => performance.now() - begin > 6_000, 'three times the timeout is over');
+    expect(service.errors).toContain('score-events/0 stops:');
+    expect(service.exitCode).toBeNull();
+  }, 60_000);
+
   it('with nothing to do stays, and so does one without a partition', async () => {
     await create('1s', 1);
     const services = [await instance.start(), await instance.start()];
