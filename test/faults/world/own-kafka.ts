@@ -8,12 +8,16 @@ import { eventually } from './eventually.js';
 export class OwnKafka {
   #address = '';
 
-  private constructor(private readonly services: ServicesFolder) {}
+  private constructor(
+    private readonly services: ServicesFolder,
+    private readonly release: readonly string[],
+  ) {}
 
-  static async start(): Promise<OwnKafka> {
+  /** `release` such as 3.9; without it, the one that scripts/services has by default. */
+  static async start(release?: string): Promise<OwnKafka> {
     const services = new ServicesFolder();
     useDownloads(services);
-    const kafka = new OwnKafka(services);
+    const kafka = new OwnKafka(services, release === undefined ? [] : ['--kafka', release]);
     await kafka.up();
     kafka.#address = (await services.status()).kafka.address ?? '';
     return kafka;
@@ -30,7 +34,10 @@ export class OwnKafka {
 
   /** Starts the broker again where it was, with the data that it had; resolves when it answers. */
   async up(): Promise<void> {
-    const { exitCode, stderr } = await this.services.run(['up'], withoutOwnRedis());
+    const { exitCode, stderr } = await this.services.run(
+      ['up', ...this.release],
+      withoutOwnRedis(),
+    );
     if (exitCode !== 0) throw new Error(`Kafka does not start: ${stderr}`);
   }
 

@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { planWith } from './plan.js';
+import { verdictText } from './report.js';
+import { runPlan } from './run.js';
+import { OwnKafka } from './world/own-kafka.js';
+
+/** Every request that ranklog makes is made here: groups and their members, transactions, fencing, offsets, admin. */
+const PLAN = planWith(39, ['kill-worker', 'leave-transaction-open', 'empty-redis']);
+
+describe('on the oldest Kafka that is supported, ranklog', () => {
+  let kafka: OwnKafka;
+  beforeAll(async () => {
+    kafka = await OwnKafka.start('3.9');
+  }, 240_000);
+  afterAll(() => kafka.remove());
+
+  it('publishes each result exactly once, and its boards and ranks are those of the oracle', async () => {
+    const say = (text: string) => process.stdout.write(`${text}\n`);
+    const report = await runPlan(kafka, PLAN, say);
+    say(verdictText(report));
+    expect(report.verdict.problems).toEqual([]);
+  }, 240_000);
+});
