@@ -58,6 +58,8 @@ const CONSUMER_DEFAULTS = {
   maxWaitTimeInMs: 200,
   maxBytesPerPartition: 1_048_576,
   metadataMaxAge: 15_000,
+  // kafkajs counts failures for as long as it is a member, whatever goes well in between: so its waits stay short.
+  retry: { initialRetryTime: 100, maxRetryTime: 1_000, multiplier: 2, factor: 0.2, retries: 20 },
 } as const;
 const QUEUE_DEFAULTS: QueueLimits = { high: 5_000, low: 2_000, bytes: 16 * 1_024 * 1_024 };
 const BACKOFF_DEFAULTS = { firstMs: 100, mostMs: 5_000 };

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import kafkajs from 'kafkajs';
+import { until } from '../support/instance.js';
+import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
+import { KAFKA_API } from '../support/kafka-frames.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
+import { Collector } from './collector.js';
+import { numbers, TestTopic } from './topic.js';
+
+const FAULTS = 10;
+
+/** kafkajs waits twice as long after each, as it never sees that there was progress: 5 s after the fifth, then 10. */
+const LONGEST_S = 4;
+
+describe('passing faults of the group, with records read in between', () => {
+  let topic: TestTopic;
+  let proxy: KafkaProxy;
+  let collector: Collector | undefined;
+  beforeEach(async () => {
+    topic = await TestTopic.create(1);
+    proxy = await KafkaProxy.toBroker();
+  });
+  afterEach(async () => {
+    await collector?.consumer.close();
+    await proxy.close();
+    await topic.remove();
+  });
+
+  it('cost a short while each, also the last of many', async () => {
+    const kafka = new kafkajs.Kafka({
+      brokers: [proxy.broker],
+      logLevel: kafkajs.logLevel.NOTHING,
+    });
+    collector = await Collector.start(topic, { kafka });
+    for (let fault = 0; fault < FAULTS; fault++) {
+      const error = { error: KAFKA_ERROR.requestTimedOut, executed: false };
+      const heartbeat = proxy.onRequest(KAFKA_API.heartbeat, error);
+      await until(() => heartbeat.isDone, 'a heartbeat has failed', 10);
+      await topic.send(0, [String(fault)]);
+      await until(() => collector?.count(0) === fault + 1, `record ${fault} is read`, LONGEST_S);
+    }
+    expect(collector.values(0)).toEqual(numbers(0, FAULTS));
+    expect(collector.fatal).toEqual([]);
+  }, 120_000);
+});
