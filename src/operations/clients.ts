@@ -17,12 +17,16 @@ export class ServiceUnreachableError extends Error {
   }
 }
 
+/** A broker that is silent for so long is taken for lost: the request fails, and the next goes over another connection. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
 /** A Kafka client of the settings; what makes requests is derived from it. */
 export function kafkaFrom(settings: Settings, logger: Logger, retries = 8): Kafka {
   const config: KafkaConfig = {
     clientId: 'ranklog',
     brokers: [...settings.kafkaBrokers],
     ssl: settings.kafkaSsl,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     logLevel: logLevel.INFO,
     logCreator: kafkaLogCreator(logger),
     // kafkajs has other defaults under NODE_ENV=test; these hold everywhere.
