@@ -147,6 +147,35 @@ const CONSUMING: readonly Fault[] = [
   ['the answer to a Fetch is torn', KAFKA_API.fetch, 'tearReply'],
 ];
 
+/** The service joins its group again. */
+const REJOINING: readonly Fault[] = [
+  ...[
+    ['COORDINATOR_LOAD_IN_PROGRESS', KAFKA_ERROR.coordinatorLoadInProgress],
+    ['COORDINATOR_NOT_AVAILABLE', KAFKA_ERROR.coordinatorNotAvailable],
+    ['NOT_COORDINATOR', KAFKA_ERROR.notCoordinator],
+    ['UNKNOWN_MEMBER_ID', KAFKA_ERROR.unknownMemberId],
+    ['REBALANCE_IN_PROGRESS', KAFKA_ERROR.rebalanceInProgress],
+    ['ILLEGAL_GENERATION', KAFKA_ERROR.illegalGeneration],
+  ].flatMap(([name, error]) => [
+    [`JoinGroup is answered ${name}`, KAFKA_API.joinGroup, failed(Number(error))] as const,
+    [`SyncGroup is answered ${name}`, KAFKA_API.syncGroup, failed(Number(error))] as const,
+  ]),
+  ['JoinGroup is executed and its answer lost', KAFKA_API.joinGroup, 'swallowReply'],
+  ['SyncGroup is executed and its answer torn', KAFKA_API.syncGroup, 'tearReply'],
+  [
+    'OffsetFetch is answered NOT_COORDINATOR',
+    KAFKA_API.offsetFetch,
+    failed(KAFKA_ERROR.notCoordinator),
+  ],
+  [
+    'OffsetFetch is answered COORDINATOR_LOAD_IN_PROGRESS',
+    KAFKA_API.offsetFetch,
+    failed(KAFKA_ERROR.coordinatorLoadInProgress),
+  ],
+  ['the answer to ListOffsets is torn', KAFKA_API.listOffsets, 'tearReply'],
+  ['the answer to Metadata is lost', KAFKA_API.metadata, 'swallowReply'],
+];
+
 /** The service takes over from itself: its publishers are fenced and opened again. */
 const TAKING_OVER: readonly Fault[] = [
   [
@@ -160,6 +189,11 @@ const TAKING_OVER: readonly Fault[] = [
     KAFKA_API.initProducerId,
     failed(KAFKA_ERROR.notCoordinator),
   ],
+];
+
+const EVERY: readonly Fault[] = [
+  ...[...BUSY, ...MOVED, ...LOST, ...PRODUCING],
+  ...[...CONSUMING, ...REJOINING, ...TAKING_OVER],
 ];
 
 describe('a service under load goes on, when', () => {
@@ -214,15 +248,27 @@ describe('a service under load goes on, when', () => {
     60_000,
   );
 
+  it.each(REJOINING)(
+    'it joins anew and %s',
+    async (_name, apiKey, action) => {
+      await published();
+      const fault = proxy.onRequest(apiKey, action);
+      proxy.onRequest(KAFKA_API.heartbeat, failed(KAFKA_ERROR.illegalGeneration));
+      await until(() => fault.isDone, 'the fault has come', 20);
+      expect(await published()).toBeLessThan(10_000);
+      expect(service.exitCode).toBeNull();
+    },
+    60_000,
+  );
+
   it('all of them come at random', async () => {
     const { random, seed } = seededRandom();
     process.stdout.write(`seed ${seed}\n`);
-    const faults = [...BUSY, ...MOVED, ...LOST, ...PRODUCING, ...CONSUMING, ...TAKING_OVER].map(
-      ([, apiKey, action]) =>
-        proxy.onRequest(apiKey, action, {
-          times: Infinity,
-          when: () => random() < SHARE_AT_RANDOM,
-        }),
+    const faults = EVERY.map(([, apiKey, action]) =>
+      proxy.onRequest(apiKey, action, {
+        times: Infinity,
+        when: () => random() < SHARE_AT_RANDOM,
+      }),
     );
     const hits = () => faults.reduce((sum, fault) => sum + fault.hits, 0);
     await until(() => hits() >= HITS_AT_RANDOM, 'enough faults have come', 50);

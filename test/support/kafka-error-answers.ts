@@ -53,6 +53,7 @@ const ANSWERS: ReadonlyMap<number, Answer> = new Map([
   [KAFKA_API.joinGroup, withRest(int32(-1), text(''), text(''), text(''), int32(0))],
   [KAFKA_API.fetch, withRest(int32(0), int32(0))],
   [KAFKA_API.initProducerId, withRest(NONE64, int16(-1))],
+  [KAFKA_API.offsetFetch, (_, code) => Buffer.concat([int32(0), int32(0), int16(code)])], // from version 3 on
   [KAFKA_API.findCoordinator, withRest(int16(-1), int32(-1), text(''), int32(-1))],
   [KAFKA_API.addPartitionsToTxn, ofEachPartition(topicsAdded)],
   [KAFKA_API.txnOffsetCommit, ofEachPartition(topicsCommitted)],
