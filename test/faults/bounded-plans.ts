@@ -20,6 +20,7 @@ export const BOUNDED_PLANS: readonly Plan[] = [
     'freeze-redis',
     'break-kafka',
     'fail-over',
+    'zombie-through-loss',
     'swallow-kafka',
   ]),
   planWith(4, [
@@ -28,7 +29,10 @@ export const BOUNDED_PLANS: readonly Plan[] = [
     'cut-redis',
     'restart-redis',
     'delay-kafka',
+    'lose-while-healing',
     'break-redis',
+    'kill-while-healing',
     'kill-kafka',
+    'lose-without-kafka',
   ]),
 ];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { FAULTS } from './faults/all.js';
+import { faultNamed, FAULTS } from './faults/all.js';
 import { planOf } from './plan.js';
 import { reportJson, totalsOf, totalsTable, verdictText } from './report.js';
 import { runPlan, type RunReport } from './run.js';
@@ -17,7 +17,8 @@ interface Options {
 const options = JSON.parse(process.env['RANKLOG_TEST_FAULTS'] ?? '{}') as Options;
 const { minutes, seed, json } = options;
 const MS_FOR_THE_LAST_RUN = 15 * 60_000;
-const names = options.faults.length > 0 ? options.faults : FAULTS.map(({ name }) => name);
+const faults = options.faults.length > 0 ? options.faults.map(faultNamed) : FAULTS;
+const names = faults.map(({ name }) => name);
 
 /** Words are for people: with --json they leave standard output to the report. */
 function say(text: string): void {

@@ -2,6 +2,7 @@ import type { Fault } from './fault.js';
 import { KAFKA_FAULTS } from './kafka.js';
 import { REDIS_NETWORK_FAULTS } from './redis-network.js';
 import { REDIS_SERVER_FAULTS } from './redis-server.js';
+import { FAULTS_TOGETHER } from './together.js';
 import { WORKER_FAULTS } from './workers.js';
 
 export const FAULTS: readonly Fault[] = [
@@ -9,6 +10,7 @@ export const FAULTS: readonly Fault[] = [
   ...REDIS_NETWORK_FAULTS,
   ...REDIS_SERVER_FAULTS,
   ...KAFKA_FAULTS,
+  ...FAULTS_TOGETHER,
 ];
 
 /** @throws when there is none of this name */

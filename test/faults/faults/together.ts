@@ -1,0 +1,95 @@
+import { pick } from '../load.js';
+import { eventually } from '../world/eventually.js';
+import type { World } from '../world/world.js';
+import type { Fault } from './fault.js';
+import { add, ensureTwo, kill } from './workers.js';
+
+/** Faults that meet: what one of them heals from, the other one disturbs. */
+
+async function loseAll(world: World): Promise<void> {
+  await world.redis.kill();
+  world.hasLost();
+  await world.redis.startEmpty();
+  world.count('losses of all of Redis');
+}
+
+const SLOW_MS = 100;
+
+/** Loses all, and does something else while the boards are built again from the log, which is made to take a while. */
+async function whileHealing(world: World, work: () => Promise<void>): Promise<void> {
+  for (const { redis } of world.running) redis.delay(SLOW_MS);
+  await loseAll(world);
+  await beginsToHeal(world);
+  await work();
+  for (const { redis } of world.running) redis.delay(0);
+}
+
+/** Waits until the first watermarks are there. */
+async function beginsToHeal(world: World): Promise<void> {
+  const shards = Array.from({ length: world.shards }, (_, shard) => world.keys.watermarks(shard));
+  await eventually(
+    async () => (await world.redis.redis.exists(...shards)) > 0,
+    'the boards are being built again',
+  );
+}
+
+export const zombieThroughLoss: Fault = {
+  name: 'zombie-through-loss',
+  does: 'SIGSTOP to a worker; Redis comes back empty; SIGCONT once others have healed it and publish the partitions',
+  async run(world, random) {
+    await ensureTwo(world);
+    const victim = pick(random, world.running);
+    await victim.publishes();
+    victim.stop();
+    world.note(`worker ${victim.name} stopped`);
+    await loseAll(world);
+    world.note('Redis restarted empty');
+    await world.publishedEverywhere();
+    victim.resume();
+    world.count('zombies');
+    world.note(`worker ${victim.name} continued: others had healed the boards`);
+    await world.publishedMore(20);
+  },
+};
+
+export const loseWhileHealing: Fault = {
+  name: 'lose-while-healing',
+  does: 'Redis comes back empty, and once more while the boards are built again',
+  async run(world) {
+    await whileHealing(world, () => loseAll(world));
+    world.note('Redis restarted empty, and again while the boards were built');
+    await world.publishedMore(20);
+  },
+};
+
+export const killWhileHealing: Fault = {
+  name: 'kill-while-healing',
+  does: 'Redis comes back empty, and a worker is killed while the boards are built again',
+  async run(world, random) {
+    await whileHealing(world, () => kill(world, pick(random, world.running)));
+    world.note('that was while the boards were built again');
+    await add(world);
+    await world.publishedMore(20);
+  },
+};
+
+export const loseWithoutKafka: Fault = {
+  name: 'lose-without-kafka',
+  does: 'the broker is killed, Redis comes back empty, and only then the broker is back',
+  async run(world) {
+    await world.kafka.kill();
+    await loseAll(world);
+    world.note('the broker is killed; Redis restarted empty');
+    await world.kafka.up();
+    world.count('broker kills');
+    world.note('the broker is back');
+    await world.publishedMore(20, 120);
+  },
+};
+
+export const FAULTS_TOGETHER: readonly Fault[] = [
+  zombieThroughLoss,
+  loseWhileHealing,
+  killWhileHealing,
+  loseWithoutKafka,
+];
