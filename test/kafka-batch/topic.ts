@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import { until } from '../support/instance.js';
 
 /** A topic of its own on the running Kafka, with a client that says nothing. */
 export class TestTopic {
@@ -27,9 +28,19 @@ export class TestTopic {
     const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }));
     await topic.admin.createTopics({
       topics: [{ topic: topic.name, numPartitions, configEntries }],
-      waitForLeaders: true,
+      waitForLeaders: false, // kafkajs gives up when a broker does not know the topic yet
     });
+    await until(() => topic.isThere(), 'the topic has its leaders');
     return topic;
+  }
+
+  private async isThere(): Promise<boolean> {
+    try {
+      await this.admin.fetchTopicOffsets(this.name);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Sends values to a partition, in order. */
