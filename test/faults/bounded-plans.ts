@@ -25,6 +25,7 @@ export const BOUNDED_PLANS: readonly Plan[] = [
   ]),
   planWith(4, [
     'freeze-kafka',
+    'coordinator-errors',
     'fill-memory',
     'cut-redis',
     'restart-redis',

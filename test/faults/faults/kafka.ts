@@ -1,3 +1,4 @@
+import { KAFKA_ERROR } from '../../support/kafka-error-answers.js';
 import { KAFKA_API } from '../../support/kafka-frames.js';
 import { below, pick } from '../load.js';
 import { eventually } from '../world/eventually.js';
@@ -112,6 +113,38 @@ export const swallowKafka: Fault = {
   },
 };
 
+/** Errors that pass, of coordinators that moved, load, or have yet to finish the transaction before. */
+const COORDINATOR_ERRORS = [
+  KAFKA_ERROR.coordinatorLoadInProgress,
+  KAFKA_ERROR.coordinatorNotAvailable,
+  KAFKA_ERROR.notCoordinator,
+  KAFKA_ERROR.concurrentTransactions,
+] as const;
+const COORDINATED = [
+  KAFKA_API.addPartitionsToTxn,
+  KAFKA_API.addOffsetsToTxn,
+  KAFKA_API.endTxn,
+] as const;
+
+export const coordinatorErrors: Fault = {
+  name: 'coordinator-errors',
+  does: 'requests of transactions are answered with errors of the coordinator, carried out or not',
+  async run(world, random) {
+    const times = 1 + below(random, 6);
+    for (let time = 0; time < times; time++) {
+      const api = pick(random, COORDINATED);
+      const error = pick(random, COORDINATOR_ERRORS);
+      const fault = { error, executed: random() < 0.5 };
+      const faults = world.running.map(({ kafka }) => kafka.onRequest(api, fault));
+      await eventually(() => faults.some(({ isDone }) => isDone), `request ${api} is refused`);
+      for (const { kafka } of world.running) kafka.clearFaults();
+      await world.publishedMore(1 + below(random, 40));
+    }
+    world.count('errors of coordinators', times);
+    world.note(`${times} requests of transactions were answered with errors`);
+  },
+};
+
 export const leaveTransactionOpen: Fault = {
   name: 'leave-transaction-open',
   does: 'a worker is killed between its first result and the commit, or before it hears that the commit was done',
@@ -137,5 +170,6 @@ export const KAFKA_FAULTS: readonly Fault[] = [
   freezeKafka,
   delayKafka,
   swallowKafka,
+  coordinatorErrors,
   leaveTransactionOpen,
 ];
