@@ -11,7 +11,7 @@ const LARGE = 20;
 const GOOD = 1_000;
 const PARTITIONS = 2;
 const BATCH = 1_000;
-const MOST_MEGABYTES = 500;
+const MOST_MEGABYTES = 700;
 
 const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
 const event = JSON.stringify({ board: 'arena', playerId: 'ada', delta: 1 });
