@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { EachBatchPayload, Kafka } from 'kafkajs';
 import { BatchConsumer } from './batch-consumer.js';
 
@@ -31,6 +31,10 @@ class Fixture {
         this.#asked(`pause ${partitions.join()}`),
       resume: ([{ partitions }]: [{ partitions: number[] }]) =>
         this.#asked(`resume ${partitions.join()}`),
+      commitOffsets: (positions: { partition: number; offset: string }[]) =>
+        this.#asked(
+          `commit ${positions.map(({ partition, offset }) => `${partition}@${offset}`).join()}`,
+        ),
       seek: ({ offset }: { offset: string }) => this.#asked(`seek ${offset}`),
     };
     const admin = {
@@ -164,6 +168,20 @@ describe('BatchConsumer', () => {
     expect(fixture.fatal).toHaveLength(1);
   });
 
+  it('does not give up for restarts that lie far apart', async () => {
+    await running();
+    const clock = jest.spyOn(performance, 'now');
+    try {
+      for (let crash = 1; crash <= 10; crash++) {
+        clock.mockReturnValue(crash * 11 * 60_000);
+        fixture.crashed(true);
+      }
+    } finally {
+      clock.mockRestore();
+    }
+    expect(fixture.fatal).toEqual([]);
+  });
+
   it('leaves no connection open when it can not start, and tells why', async () => {
     fixture = new Fixture();
     fixture.subscribe = () => Promise.reject(new Error('no such topic'));
@@ -178,6 +196,18 @@ describe('BatchConsumer', () => {
     await closing;
     expect(consumer.health().partitions.size).toBe(0);
     expect(log.filter((entry) => entry === 'resume 0')).toHaveLength(1);
+  });
+
+  it('commits no position of a partition that another process has now', async () => {
+    const { log, consumer } = await running();
+    await consumer.commit(
+      new Map([
+        [0, 5],
+        [1, 7],
+      ]),
+    );
+    await consumer.commit(new Map([[1, 7]]));
+    expect(log.filter((entry) => entry.startsWith('commit'))).toEqual(['commit 0@5']);
   });
 
   it('tells for how long the fetch loop has been still', async () => {
