@@ -7,7 +7,7 @@ import { KafkaBatchServer } from '#kafka-batch';
 import { IngestModule } from './ingest/ingest.module.js';
 import { IngestServices } from './ingest/ingest-services.js';
 import { finalPositions } from './ingest/final-positions.js';
-import { LiveBoards } from './ingest/live-boards.js';
+import { LiveBoards, NoLiveBoardsError } from './ingest/live-boards.js';
 import { Losses } from './ingest/losses.js';
 import { ResultLog, ResultPartitionMissingError } from './ingest/result-log.js';
 import { ScoreLog } from './ingest/score-log.js';
@@ -87,7 +87,7 @@ function roleModules(
   const resultLog = new ResultLog(kafka, admin, settings);
   const losses = new Losses(
     new ContinuityStore(redis, keys, settings),
-    async () => finalPositions(resultLog, await scoreLog.partitions()),
+    async () => finalPositions(resultLog, store, await scoreLog.partitions()),
     logger,
   );
   const services = new IngestServices({ store, boards, losses, scoreLog, resultLog });
@@ -126,7 +126,8 @@ function watchProgress(
     topic: topicNames(settings.topicPrefix).scoreEvents,
     stallTimeoutMs: settings.stallTimeout,
     health: () => strategy.health(),
-    waitsForPeople: (error) => error instanceof ResultPartitionMissingError,
+    waitsForPeople: (error) =>
+      error instanceof ResultPartitionMissingError || error instanceof NoLiveBoardsError,
     logger,
     onFatal,
   });

@@ -44,7 +44,8 @@ export async function ranklog(redis, definition) {
   const losses = new ContinuityStore(redis, keys, { shards: 1 });
   await store.claimShards();
   const boards = await store.registerBoards([definition]);
-  const continuity = (await losses.heal(0, await losses.continuity(0), new Map())) ?? '';
+  const begun = await losses.begin(0, await losses.continuity(0));
+  const continuity = (begun && (await losses.heal(0, begun, new Map()))) ?? '';
   let next = 0;
   return {
     prefix,

@@ -147,6 +147,18 @@ export class BoardReader {
     );
   }
 
+  /** Whether what is read of a board is stale. Cost: four requests. */
+  async isStale(board: string): Promise<boolean> {
+    const shards = await this.#shards();
+    const store = new ContinuityStore(this.redis, this.keys, { shards });
+    const shard = shardOf(board, shards);
+    const [{ isContinued }, healing] = await Promise.all([
+      store.continuity(shard),
+      store.healing(),
+    ]);
+    return !isContinued || healing.some((target) => target.shard === shard);
+  }
+
   /** Partitions that are applied again after a loss of Redis, and how far they are. Cost: two requests a shard. */
   async healing(): Promise<HealTarget[]> {
     return new ContinuityStore(this.redis, this.keys, { shards: await this.#shards() }).healing();

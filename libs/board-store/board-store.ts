@@ -101,6 +101,18 @@ export class BoardStore {
     return Math.max(...remembered);
   }
 
+  /** Whether verdicts of records below an offset are kept, which are not known to be published. Cost: linear in them. */
+  async hasUnpublished(partition: number, below: number): Promise<boolean> {
+    for (let shard = 0; shard < this.#shards; shard++) {
+      const published = await this.redis.hget(this.keys.published(shard), String(partition));
+      const from = Number(published ?? 0);
+      const texts = await this.redis.zrange(this.keys.outbox(shard, partition), 0, -1);
+      const offsets = texts.flatMap(parseVerdicts).map(({ offset }) => offset);
+      if (offsets.some((offset) => offset >= from && offset < below)) return true;
+    }
+    return false;
+  }
+
   /** Applies a call in one atomic step and answers the verdicts of its entries: see lua/apply.lua. */
   async apply(call: ApplyCall): Promise<ApplyOutcome> {
     const reply = await this.redis.ranklogApply(...applyArguments(this.keys, call));

@@ -3,6 +3,9 @@ import type { KeySpace } from './keys.js';
 import { defineScripts } from './scripts.js';
 import type { Continuity, HealTarget, RecordIdentity } from './types.js';
 
+/** Who has not ended a comparison by then is taken to be gone. */
+const LONGEST_COMPARISON_US = 30_000_000;
+
 /** What the shards know of losses, and of the log that they were made from. */
 export class ContinuityStore {
   readonly #shards: readonly number[];
@@ -30,13 +33,23 @@ export class ContinuityStore {
   }
 
   /**
-   * Ends a comparison with Kafka: `seen` is what the shard said before, `positions` the published position of every
-   * partition, read since, when no publisher of before could commit any more. What is below its position heals from now
-   * on. Answers the new token; undefined when the shard has changed meanwhile, so that all has to be read again.
+   * Begins a comparison with Kafka: from now on no call is taken. Answers the shard as it has to be shown to `heal`;
+   * undefined when it has changed since it was seen, or somebody else is comparing it: then it has to be looked at again.
+   */
+  async begin(shard: number, seen: Continuity): Promise<Continuity | undefined> {
+    const key = this.keys.continuity(shard);
+    const token = await this.redis.ranklogBegin(1, key, seen.token, LONGEST_COMPARISON_US);
+    return token === '' ? undefined : { ...seen, token };
+  }
+
+  /**
+   * Ends a comparison: `positions` are the published positions of every partition, read since it was begun, when no
+   * publisher of before could commit any more. What is below its position heals from now on. Answers the new token;
+   * undefined when the shard has changed meanwhile, so that all has to be done again.
    */
   async heal(
     shard: number,
-    seen: Continuity,
+    begun: Continuity,
     positions: ReadonlyMap<number, number>,
   ): Promise<string | undefined> {
     const token = await this.redis.ranklogHeal(
@@ -45,8 +58,8 @@ export class ContinuityStore {
       this.keys.healing(shard),
       this.keys.watermarks(shard),
       this.keys.published(shard),
-      seen.server,
-      seen.token,
+      begun.server,
+      begun.token,
       ...[...positions].flat(),
     );
     return token === '' ? undefined : token;

@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 /** The Lua scripts of lua/, by their commands on a client that defineScripts has prepared. */
 const SCRIPTS = {
   ranklogApply: 'apply.lua',
+  ranklogBegin: 'begin.lua',
   ranklogCompare: 'compare.lua',
   ranklogHeal: 'heal.lua',
   ranklogPage: 'page.lua',
@@ -17,6 +18,7 @@ type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: (string | 
 declare module 'ioredis' {
   interface Redis {
     ranklogApply(...args: Arguments): Promise<number | string[]>;
+    ranklogBegin(...args: Arguments): Promise<string>;
     ranklogCompare(...args: Arguments): Promise<[string, string, number]>;
     ranklogHeal(...args: Arguments): Promise<string>;
     ranklogPage(...args: Arguments): Promise<string[] | string>;

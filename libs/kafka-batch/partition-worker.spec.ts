@@ -264,6 +264,33 @@ describe('PartitionWorker', () => {
     expect(fixture.words[0]).toContain('the first reason');
   });
 
+  it('tells the reason of a restart, not the error with which a waiting handler ends for it', async () => {
+    const fixture = new Fixture();
+    fixture.handle = ({ assignment: { signal } }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('the wait was aborted')));
+      });
+    await fixture.start();
+    fixture.offer(0, [0]);
+    await settled();
+    fixture.assignment?.restart(new PermanentPartitionError('a result is too large'));
+    await until(() => fixture.worker.status.state === 'failed');
+    expect(fixture.words).toEqual(['t/0 stops: a result is too large']);
+  });
+
+  it('has nothing to say of a handler that ends because the partition is taken away', async () => {
+    const fixture = new Fixture();
+    fixture.handle = ({ assignment: { signal } }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('the wait was aborted')));
+      });
+    await fixture.start();
+    fixture.offer(0, [0]);
+    await settled();
+    await fixture.worker.stop();
+    expect(fixture.words).toEqual([]);
+  });
+
   it('ends without running when it is stopped while the application looks for its offset', async () => {
     const fixture = new Fixture();
     let found: (offset: number) => void = () => undefined;

@@ -109,6 +109,7 @@ export class PartitionWorker {
   }
 
   async #recover(error: Error): Promise<void> {
+    if (this.#stop.signal.aborted) return; // it is over, whatever was in hand
     const { topic, partition, logger, handlers } = this.options;
     this.#failure = error;
     if (error instanceof PermanentPartitionError && handlers.stops?.(error) !== true) {
@@ -141,7 +142,10 @@ export class PartitionWorker {
     try {
       const offset = await handlers.assigned(assignment);
       if (!ended.signal.aborted) await this.#consume(assignment, offset);
-      if (ended.signal.reason instanceof RestartRequest) throw ended.signal.reason.failure;
+      ended.signal.throwIfAborted();
+    } catch (error) {
+      // A handler that was waiting ends with an error of its own when a restart is asked for: that is the one to tell.
+      throw ended.signal.reason instanceof RestartRequest ? ended.signal.reason.failure : error;
     } finally {
       this.#stop.signal.removeEventListener('abort', stop);
       await this.#release(assignment, ended);

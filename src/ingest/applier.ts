@@ -33,6 +33,14 @@ export interface ApplierStart {
 /** How often a run is read again because its boards changed under it, before the partition is started anew. */
 const MOST_BOARD_CHANGES = 5;
 
+/** The live boards change all the time. Trying again helps. */
+class BoardsChangedError extends Error {
+  constructor() {
+    super(`the live boards changed ${MOST_BOARD_CHANGES} times while one run was applied`);
+    this.name = 'BoardsChangedError';
+  }
+}
+
 /**
  * Applies the records of one partition to the boards, strictly in order, one call at a time. Every run goes to every shard,
  * so a watermark below the published position is a sign of a loss.
@@ -86,14 +94,17 @@ export class Applier {
    * known that no record does. @throws StoreChangedError
    */
   async keepUp(published: number, through = this.#done): Promise<void> {
-    for (const shard of this.#continuity.keys()) {
-      const run = { through, items: [], boards: this.boards.current };
-      if ((await this.#call(shard, run, published)) === undefined) {
-        await this.boards.refresh();
-        return;
-      }
-    }
+    for (const shard of this.#continuity.keys()) await this.#keepUpIn(shard, published, through);
     this.#done = Math.max(this.#done, through);
+  }
+
+  async #keepUpIn(shard: number, published: number, through: number): Promise<void> {
+    for (let attempt = 0; attempt < MOST_BOARD_CHANGES; attempt++) {
+      const run = { through, items: [], boards: this.boards.current };
+      if ((await this.#call(shard, run, published)) !== undefined) return;
+      await this.boards.refresh();
+    }
+    throw new BoardsChangedError();
   }
 
   /** What lies between the last record and the published position may be markers of transactions alone. */
@@ -116,9 +127,7 @@ export class Applier {
       const boards = this.boards.current;
       run = { ...run, boards, items: run.items.map(({ record }) => readRecord(record, boards)) };
     }
-    throw new Error(
-      `the live boards changed ${MOST_BOARD_CHANGES} times while one run was applied`,
-    );
+    throw new BoardsChangedError();
   }
 
   /**

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ContinuityStore, HealTarget, RecordIdentity } from '#board-store';
+import type { Continuity, ContinuityStore, HealTarget, RecordIdentity } from '#board-store';
 import type { PartitionAssignment } from '#kafka-batch';
 
 /** How often a partition that has to wait asks again, and how often it says so. */
@@ -29,9 +29,9 @@ export class StoreChangedError extends Error {
  * Finds out what Redis has lost, and sets the heal targets. A partition starts with the tokens that `continuity` gives;
  * whoever meets a sign of a loss tells `suspect`, and starts anew.
  *
- * A comparison fences the publishers of all partitions first: results that were drawn before the loss are then either
- * in Kafka, below a heal target, or never will be. So no partition can publish a rank without the events whose results
- * subscribers have.
+ * A comparison fences the publishers of all partitions first: results that were drawn before the loss are then in Kafka,
+ * below a heal target, or in the outbox that Redis still has, or never will be published. So no rank is drawn without
+ * the events whose results subscribers have.
  */
 export class Losses {
   /** Shards with a sign of a loss, and the token that was believed in then: with a later one, somebody has looked already. */
@@ -48,7 +48,11 @@ export class Losses {
 
   /** Takes note of a sign of a loss; of other errors, none. */
   suspect(error: unknown): void {
-    if (error instanceof StoreChangedError) this.#suspected.set(error.shard, error.continuity);
+    if (!(error instanceof StoreChangedError)) return;
+    const { shard, continuity } = error;
+    const before = this.#suspected.get(shard);
+    if (before === undefined || timeOf(continuity) > timeOf(before))
+      this.#suspected.set(shard, continuity);
   }
 
   /** The token of each shard, compared with Kafka where that is due. One at a time in a process: partitions start together. */
@@ -99,15 +103,22 @@ export class Losses {
       const seen = await this.store.continuity(shard);
       const believed = this.#suspected.get(shard);
       const isLater = believed === undefined || timeOf(seen.token) > timeOf(believed);
-      const token =
-        seen.isContinued && isLater
-          ? seen.token
-          : await this.store.heal(shard, seen, await this.finalPositions());
-      if (token === undefined) continue;
+      const token = seen.isContinued && isLater ? seen.token : await this.#compare(shard, seen);
+      if (token === undefined) {
+        await delay(ASK_AGAIN_MS); // somebody else compares it
+        continue;
+      }
       this.#suspected.delete(shard);
-      if (token !== seen.token) await this.#tell(shard);
       return token;
     }
+  }
+
+  async #compare(shard: number, seen: Continuity): Promise<string | undefined> {
+    const begun = await this.store.begin(shard, seen);
+    if (begun === undefined) return undefined;
+    const token = await this.store.heal(shard, begun, await this.finalPositions());
+    if (token !== undefined) await this.#tell(shard);
+    return token;
   }
 
   async #tell(shard: number): Promise<void> {

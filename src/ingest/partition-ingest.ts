@@ -165,9 +165,15 @@ async function findStart(
         continuity[shard] ?? '',
         `has lost applied events of partition ${partition}`,
       );
-  await scoreLog.check(partition, { published, last: await losses.lastRecord(partition) });
-  const isNew = published === 0 && Math.max(...watermarks) < 0;
-  const known = Math.min(published, Math.min(...watermarks) + 1);
-  const offset = isNew ? await scoreLog.start(partition) : known;
-  return { published, watermarks, continuity, offset };
+  const last = await losses.lastRecord(partition);
+  const log = await scoreLog.check(partition, { published, last });
+  // Where nothing was ever read, the log begins with what it still holds.
+  const isUntouched = (watermark: number) => published === 0 && watermark < 0;
+  const applied = watermarks.map((watermark) =>
+    isUntouched(watermark) ? log.start : watermark + 1,
+  );
+  const known = Math.min(published, ...applied);
+  const isBehind = known < log.start && Math.min(...applied) >= log.start;
+  const isDone = isBehind && !(await store.hasUnpublished(partition, log.start));
+  return { published, watermarks, continuity, offset: isDone ? log.start : known };
 }

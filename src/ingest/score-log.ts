@@ -9,7 +9,9 @@ import {
   partitionCount,
   recordAt,
   type KafkaRecord,
+  type LogRange,
 } from '#kafka-batch';
+import { TopicsMissingError } from '../operations/topics.js';
 
 /** What a record is known by when it is read again: 64 bits of the hash of key and value. */
 export function identityOf({ offset, timestamp, key, value }: KafkaRecord): RecordIdentity {
@@ -29,14 +31,11 @@ export class ScoreLog {
     private readonly topic: string,
   ) {}
 
+  /** @throws TopicsMissingError */
   async partitions(): Promise<number[]> {
     const count = await partitionCount(this.admin, this.topic);
+    if (count === 0) throw new TopicsMissingError([this.topic]);
     return Array.from({ length: count }, (_, partition) => partition);
-  }
-
-  /** The first offset that a partition still holds. */
-  async start(partition: number): Promise<number> {
-    return (await logRange(this.admin, this.topic, partition)).start;
   }
 
   /** The offset of the last committed record of a partition, -1 when it holds none. */
@@ -46,21 +45,22 @@ export class ScoreLog {
 
   /**
    * Looks whether the log still is the one that was published up to here, and of which `last` was the last applied record.
-   * One whose history is cut above that record can't tell; what was read of it stands.
+   * One whose history is cut above that record can't tell; what was read of it stands. Answers what the log holds.
    * @throws LogEndsError, OtherLogError
    */
   async check(
     partition: number,
     { published, last }: { published: number; last: RecordIdentity | undefined },
-  ): Promise<void> {
+  ): Promise<LogRange> {
     const { topic } = this;
     const range = await logRange(this.admin, topic, partition);
     const known = Math.max(published - 1, last?.offset ?? -1);
     if (range.end <= known) throw new LogEndsError(topic, partition, known, range);
-    if (last === undefined || range.start > last.offset) return;
+    if (last === undefined || range.start > last.offset) return range;
     const found = await recordAt(this.kafka, { topic, partition, offset: last.offset });
     const identity = found === undefined ? undefined : identityOf(found);
     if (identity?.timestamp !== last.timestamp || identity.hash !== last.hash)
       throw new OtherLogError(topic, partition, last.offset);
+    return range;
   }
 }

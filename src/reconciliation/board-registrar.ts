@@ -24,7 +24,7 @@ export class BoardRegistrar {
   /** Registers again what Redis has lost since; nothing else is done or said. */
   async keepRegistered(): Promise<void> {
     const live = await this.store.liveBoards();
-    const isComplete = [...this.#registered].every((board) => live.has(board));
+    const isComplete = this.#registered.every((board) => live.has(board));
     if (!isComplete || !(await this.store.areRegistered())) await this.register();
   }
 

@@ -21,13 +21,12 @@ export class RegistrationWatch {
   constructor(
     private readonly registrar: Pick<BoardRegistrar, 'keepRegistered'>,
     private readonly log: Log,
-    private readonly everyMs = LOOK_EVERY_MS,
   ) {}
 
   start(): void {
     this.#timer = setInterval(() => {
       this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
-    }, this.everyMs);
+    }, LOOK_EVERY_MS);
   }
 
   /** Ends with the look in hand. */

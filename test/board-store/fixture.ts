@@ -36,6 +36,18 @@ export function scored(
   };
 }
 
+/** Compares a shard with a Kafka that has these published positions; answers its new continuity. */
+export async function comparedToken(
+  store: ContinuityStore,
+  shard: number,
+  positions: ReadonlyMap<number, number> = new Map(),
+): Promise<string> {
+  const begun = await store.begin(shard, await store.continuity(shard));
+  const token = begun && (await store.heal(shard, begun, positions));
+  if (token === undefined) throw new Error(`shard ${shard} can't be compared`);
+  return token;
+}
+
 /** A store with one board in one shard, and its calls for partition 0. */
 export class StoreFixture {
   readonly store: BoardStore;
@@ -61,8 +73,7 @@ export class StoreFixture {
 
   /** Compares the shard with a Kafka that has these published positions; calls know the new continuity. */
   async compare(positions: ReadonlyMap<number, number> = new Map()): Promise<void> {
-    const seen = await this.continuity.continuity(0);
-    this.token = (await this.continuity.heal(0, seen, positions)) ?? '';
+    this.token = await comparedToken(this.continuity, 0, positions);
   }
 
   /** The call that applies events at offsets from `from` on. `fields` replaces what else it says. */

@@ -82,19 +82,42 @@ describe('a shard that is below the published position of some partition', () =>
 });
 
 describe('the continuity of a shard', () => {
-  it('is compared by one at a time: who saw an older one, or another server, is refused', async () => {
-    const seen = await fixture.continuity.continuity(0);
-    const positions = new Map([[0, 5]]);
+  it('is compared by one at a time, and until that is done no call is taken', async () => {
+    const { continuity: store, keys } = fixture;
+    const seen = await store.continuity(0);
+    const begun = (await store.begin(0, seen))!;
+    expect(begun).toMatchObject({
+      server: seen.server,
+      token: expect.stringMatching(/^comparing \d+$/),
+    });
+    expect(await outcome([scored('a', [1])])).toBe('storeChanged');
+    expect(await isStale()).toBe(true);
+    expect(await store.begin(0, seen)).toBeUndefined();
+    expect(await store.begin(0, await store.continuity(0))).toBeUndefined();
+    const longAgo = 'comparing 1';
+    await redis.set(keys.continuity(0), longAgo);
+    const again = (await store.begin(0, await store.continuity(0)))!;
+    expect(await store.heal(0, begun, new Map())).toBeUndefined();
+    expect(await store.heal(0, again, new Map())).toMatch(new RegExp(`^${seen.server} \\d{16}$`));
+  });
+
+  it('is not what was compared when the shard was emptied, or on another server, since', async () => {
+    const { continuity: store } = fixture;
+    const begun = (await store.begin(0, await store.continuity(0)))!;
+    const elsewhere = { ...begun, server: 'f'.repeat(40) };
     const before = await dumpKeys(redis, fixture.keys);
-    const elsewhere = { ...seen, server: 'f'.repeat(40) };
-    expect(await fixture.continuity.heal(0, elsewhere, positions)).toBeUndefined();
-    expect(
-      await fixture.continuity.heal(0, { ...seen, token: `${seen.server} 1` }, positions),
-    ).toBeUndefined();
+    expect(await store.heal(0, elsewhere, new Map([[0, 5]]))).toBeUndefined();
     expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
-    const token = await fixture.continuity.heal(0, seen, positions);
-    expect(token).toMatch(new RegExp(`^${seen.server} \\d{16}$`));
-    expect(token).not.toBe(seen.token);
+    await redis.del(fixture.keys.continuity(0));
+    expect(await store.heal(0, begun, new Map([[0, 5]]))).toBeUndefined();
+    expect(await redis.exists(fixture.keys.continuity(0))).toBe(0);
+  });
+
+  it('has times that only grow, though the clock of the server went back', async () => {
+    const { server } = await fixture.continuity.continuity(0);
+    await redis.set(fixture.keys.continuity(0), `${server} 9000000000000000`);
+    await fixture.compare();
+    expect(fixture.token).toBe(`${server} 9000000000000002`);
   });
 
   it('ends with a comparison: calls that believe in the one before write nothing', async () => {

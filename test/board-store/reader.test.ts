@@ -17,7 +17,7 @@ import { knownAndNewRuns, PLAYER_IDS } from '../model/arbitrary.js';
 import { definitionArbitrary } from '../model/definitions.js';
 import { eventArbitrary } from '../model/inputs.js';
 import { Oracle } from '../model/oracle.js';
-import { arena, scored, StoreFixture, T0 } from './fixture.js';
+import { arena, comparedToken, scored, StoreFixture, T0 } from './fixture.js';
 import { openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -207,10 +207,10 @@ describe('the applied offsets', () => {
     const reader = new BoardReader(redis, keys);
     expect(await reader.appliedOffsets()).toEqual(new Map());
     const losses = new ContinuityStore(redis, keys, { shards: 2 });
-    const token = async (shard: number) => {
-      const seen = await losses.continuity(shard);
-      return { shard, continuity: (await losses.heal(shard, seen, new Map())) ?? '' };
-    };
+    const token = async (shard: number) => ({
+      shard,
+      continuity: await comparedToken(losses, shard),
+    });
     const idle = { published: 0, believed: -1, entries: [], boards: new Map() };
     const [first, second] = [await token(0), await token(1)];
     await store.apply({ ...idle, ...first, partition: 3, through: 9 });

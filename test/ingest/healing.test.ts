@@ -122,7 +122,7 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
     expect(await top()).toMatchObject({ stale: true, entries: [{ columns: { points: '10' } }] });
     const standings = instance.spawn('standings', 'arena', '--json');
     expect(await standings.ended).toBe(0);
-    expect(standings.errors).toContain('stale: Redis has lost events');
+    expect(standings.errors).toContain('stale: Redis was restarted or replaced');
     expect(JSON.parse(standings.output)).toMatchObject({ stale: true });
 
     const again = await instance.start();

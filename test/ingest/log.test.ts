@@ -44,6 +44,21 @@ describe('a score topic whose history is cut', () => {
     expect(await scores(instance)).toEqual({ a: 1, b: 1, c: 1, d: 1, e: 1, x: 1, y: 1, z: 1 });
   }, 60_000);
 
+  it('goes on where it began, though nothing was published since', async () => {
+    await log.send(0, ONE);
+    await log.cut(0);
+    const first = await instance.start();
+    await log.isApplied(0, 5);
+    expect(await log.published(0)).toBe(-1);
+    first.kill('SIGKILL');
+    await first.ended;
+    const second = await instance.start();
+    await log.send(0, ['a']);
+    await log.isPublished(0, 6);
+    expect(second.errors).not.toContain('stops:');
+    expect(await causes()).toEqual(expected({ 0: [5] }));
+  }, 60_000);
+
   it('goes on as if nothing was when all that is gone was applied, running or not', async () => {
     const first = await instance.start();
     await log.send(0, ONE);

@@ -64,8 +64,7 @@ local verdicts = stored_verdicts(KEYS[4], entries, published, math.min(watermark
 
 call('ZCARD', KEYS[4])
 call('HLEN', KEYS[7])
-local time = call('TIME')
-local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+local now = now_in_us()
 for _, board in ipairs(boards) do load_board(board, partition) end
 for _, view in ipairs(views) do load_view(view, now, unmuted) end
 for _, entry in ipairs(entries) do

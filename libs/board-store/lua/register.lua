@@ -3,7 +3,7 @@
 -- KEYS  1 live, 2 watermarks, 3 definitions, 4 registered
 -- ARGV  for each board: its name, hash of the definition, definition (JSON)
 -- Returns  the id of the live generation of each; '' for one that is new when the shard has applied events already: it needs
---          a build, and then nothing was written
+--          a build
 -- Cost  O(partitions + boards)
 --
 -- All boards of a shard in one step: nobody sees only some of them. A generation id is the server's time in us and the hash
@@ -17,22 +17,16 @@ local function has_applied()
 end
 
 local generations, new = {}, {}
-local time = redis.call('TIME')
+local time, is_refused = redis.call('TIME'), has_applied()
 for i = 1, #ARGV, 3 do
   local generation = redis.call('HGET', KEYS[1], ARGV[i])
-  if not generation then
+  if not generation and is_refused then
+    generation = ''
+  elseif not generation then
     generation = string.format('%s%06d-%s', time[1], tonumber(time[2]), ARGV[i + 1])
     new[#new + 1] = { board = ARGV[i], generation = generation, definition = ARGV[i + 2] }
   end
   generations[#generations + 1] = generation
-end
-if #new > 0 and has_applied() then
-  for i = 1, #generations do
-    for _, board in ipairs(new) do
-      if generations[i] == board.generation then generations[i] = '' end
-    end
-  end
-  return generations
 end
 for _, board in ipairs(new) do
   redis.call('HSET', KEYS[3], board.generation, board.definition)

@@ -35,7 +35,7 @@ export function rankCommand(): Command {
       runCommand(() =>
         withRedis(async ({ reader }) => {
           const found = await findPlaces(reader, { board, player, options });
-          const stale = found.some((standings) => standings.stale);
+          const stale = found.some((standings) => standings.stale) || (await reader.isStale(board));
           if (stale) tellStale();
           const places = found.flatMap(({ view, size, entries }) =>
             entries.map((standing) => ({ view, size, standing })),

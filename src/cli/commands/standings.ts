@@ -60,7 +60,7 @@ async function tellEmpty(reader: BoardReader, { board, view }: Standings): Promi
 /** Says that what is read now must not be taken for the truth. */
 export function tellStale(): void {
   process.stderr.write(
-    'ranklog: stale: Redis has lost events, and they are being applied again; "ranklog status" shows how far\n',
+    'ranklog: stale: Redis was restarted or replaced; what it has lost is applied again, or not known yet. "ranklog status" shows how far\n',
   );
 }
 

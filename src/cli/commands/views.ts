@@ -5,6 +5,7 @@ import { expiryText } from '../expiry-text.js';
 import { print, table } from '../output.js';
 import { runCommand } from '../run-command.js';
 import { withRedis } from '../session.js';
+import { tellStale } from './standings.js';
 
 /** `ranklog views BOARD`: the rankings of a board. */
 export function viewsCommand(): Command {
@@ -17,6 +18,7 @@ export function viewsCommand(): Command {
       runCommand(() =>
         withRedis(async ({ reader }) => {
           const views = await reader.views(board);
+          if (await reader.isStale(board)) tellStale();
           print(views.map(toJson), options, () => toTable(views));
           return EXIT.ok;
         }),
