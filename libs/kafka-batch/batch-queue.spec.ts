@@ -16,13 +16,34 @@ describe('BatchQueue', () => {
   it('gives batches in the order they came in, and counts what waits', async () => {
     const queue = new BatchQueue();
     const { signal } = new AbortController();
-    const [first, second] = [batchOf(2, 10, null), batchOf(3, 5)];
+    const [first, second] = [batchOf(2, 10, null), { ...batchOf(3, 5), doubtful: { expected: 2, fetched: 2 } }];
     queue.put(first);
     queue.put(second);
     expect([queue.records, queue.bytes]).toEqual([3, 15]);
     expect(await queue.take(signal)).toBe(first);
     expect([queue.records, queue.bytes]).toEqual([1, 5]);
     expect(await queue.take(signal)).toBe(second);
+    expect([queue.records, queue.bytes]).toEqual([0, 0]);
+  });
+
+  it('gives what has gathered as one batch: up to 2,000 records, and none that begins in doubt behind another', async () => {
+    const queue = new BatchQueue();
+    const { signal } = new AbortController();
+    const many = batchOf(1_999, ...Array.from({ length: 1_999 }, () => 1));
+    const doubtful = { ...batchOf(2_003, 3), doubtful: { expected: 2_001, fetched: 2_003 } };
+    for (const batch of [many, batchOf(2_000, 1), batchOf(2_001, 2), doubtful, batchOf(2_004, 4)])
+      queue.put(batch);
+    const taken = [await queue.take(signal), await queue.take(signal), await queue.take(signal)];
+    expect(taken.map((batch) => [batch?.records.length, batch?.nextOffset])).toEqual([
+      [2_000, 2_000],
+      [1, 2_001],
+      [2, 2_004],
+    ]);
+    expect(taken.map((batch) => batch?.doubtful)).toEqual([
+      undefined,
+      undefined,
+      doubtful.doubtful,
+    ]);
     expect([queue.records, queue.bytes]).toEqual([0, 0]);
   });
 

@@ -15,6 +15,9 @@ export interface QueueLimits {
   readonly bytes: number;
 }
 
+/** Records of batches that are handed over as one. */
+const MOST_TOGETHER = 2_000;
+
 /** Fetched batches of one partition between kafkajs and the handler. `take` waits for the next one. */
 export class BatchQueue {
   readonly #batches: QueuedBatch[] = [];
@@ -43,15 +46,14 @@ export class BatchQueue {
     this.#bytes += valueBytes(batch);
   }
 
-  /** The next batch; undefined once the signal is aborted. One taker at a time. */
+  /**
+   * The next batch; undefined once the signal is aborted. One taker at a time. What has gathered behind it goes with it:
+   * a handler that is slower than the fetches would fall behind by one of them after the other.
+   */
   async take(signal: AbortSignal): Promise<QueuedBatch | undefined> {
     if (signal.aborted) return undefined;
     const ready = this.#batches.shift();
-    if (ready !== undefined) {
-      this.#records -= ready.records.length;
-      this.#bytes -= valueBytes(ready);
-      return ready;
-    }
+    if (ready !== undefined) return this.#withFollowers(ready);
     return new Promise((resolve) => {
       const stop = () => {
         this.#taker = undefined;
@@ -63,6 +65,22 @@ export class BatchQueue {
         resolve(batch);
       };
     });
+  }
+
+  #withFollowers(first: QueuedBatch): QueuedBatch {
+    const together = [first];
+    let records = first.records.length;
+    for (let next = this.#batches[0]; next?.doubtful === undefined; next = this.#batches[0]) {
+      if (next === undefined || records + next.records.length > MOST_TOGETHER) break;
+      records += next.records.length;
+      together.push(next);
+      this.#batches.shift();
+    }
+    this.#records -= records;
+    this.#bytes -= together.reduce((sum, batch) => sum + valueBytes(batch), 0);
+    const { nextOffset } = together.at(-1) ?? first;
+    if (together.length === 1) return first;
+    return { ...first, records: together.flatMap((batch) => batch.records), nextOffset };
   }
 
   clear(): void {
