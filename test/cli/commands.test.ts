@@ -70,6 +70,7 @@ describe('the commands', () => {
     ).toEqual({
       board: 'arena',
       view: 'all region=eu season=1%20a',
+      stale: false,
       size: 3,
       entries: [
         {
