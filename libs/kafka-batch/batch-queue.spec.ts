@@ -16,7 +16,10 @@ describe('BatchQueue', () => {
   it('gives batches in the order they came in, and counts what waits', async () => {
     const queue = new BatchQueue();
     const { signal } = new AbortController();
-    const [first, second] = [batchOf(2, 10, null), { ...batchOf(3, 5), doubtful: { expected: 2, fetched: 2 } }];
+    const [first, second] = [
+      batchOf(2, 10, null),
+      { ...batchOf(3, 5), doubtful: { expected: 2, fetched: 2 } },
+    ];
     queue.put(first);
     queue.put(second);
     expect([queue.records, queue.bytes]).toEqual([3, 15]);
