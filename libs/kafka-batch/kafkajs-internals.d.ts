@@ -22,6 +22,13 @@ declare module 'kafkajs/src/broker/index.js' {
   }
 }
 
+declare module 'kafkajs/src/consumer/consumerGroup.js' {
+  export default class ConsumerGroup {
+    memberId: string | null;
+    heartbeat(options: { interval: number }): Promise<void>;
+  }
+}
+
 declare module 'kafkajs/src/consumer/offsetManager/index.js' {
   interface TopicOffsets {
     readonly topic: string;
