@@ -35,10 +35,12 @@ export class ContinuityStore {
   /**
    * Begins a comparison with Kafka: from now on no call is taken. Answers the shard as it has to be shown to `heal`;
    * undefined when it has changed since it was seen, or somebody else is comparing it: then it has to be looked at again.
+   * `failed` is the token of a comparison that the caller has begun and could not end: nobody needs to wait for that one.
    */
-  async begin(shard: number, seen: Continuity): Promise<Continuity | undefined> {
+  async begin(shard: number, seen: Continuity, failed?: string): Promise<Continuity | undefined> {
     const key = this.keys.continuity(shard);
-    const token = await this.redis.ranklogBegin(1, key, seen.token, LONGEST_COMPARISON_US);
+    const patience = seen.token === failed ? 0 : LONGEST_COMPARISON_US;
+    const token = await this.redis.ranklogBegin(1, key, seen.token, patience);
     return token === '' ? undefined : { ...seen, token };
   }
 

@@ -36,6 +36,8 @@ export class StoreChangedError extends Error {
 export class Losses {
   /** Shards with a sign of a loss, and the token that was believed in then: with a later one, somebody has looked already. */
   readonly #suspected = new Map<number, string>();
+  /** The last comparison of each shard that this process has begun: one that failed is begun again at once. */
+  readonly #begun = new Map<number, string>();
   #turn: Promise<unknown> = Promise.resolve();
   #sayAgain = 0;
 
@@ -114,8 +116,9 @@ export class Losses {
   }
 
   async #compare(shard: number, seen: Continuity): Promise<string | undefined> {
-    const begun = await this.store.begin(shard, seen);
+    const begun = await this.store.begin(shard, seen, this.#begun.get(shard));
     if (begun === undefined) return undefined;
+    this.#begun.set(shard, begun.token);
     const token = await this.store.heal(shard, begun, await this.finalPositions());
     if (token !== undefined) await this.#tell(shard);
     return token;

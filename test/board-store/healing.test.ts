@@ -94,6 +94,9 @@ describe('the continuity of a shard', () => {
     expect(await isStale()).toBe(true);
     expect(await store.begin(0, seen)).toBeUndefined();
     expect(await store.begin(0, await store.continuity(0))).toBeUndefined();
+    const failed = begun.token;
+    expect(await store.begin(0, await store.continuity(0), failed)).toBeDefined();
+    expect(await store.begin(0, await store.continuity(0), failed)).toBeUndefined();
     const longAgo = 'comparing 1';
     await redis.set(keys.continuity(0), longAgo);
     const again = (await store.begin(0, await store.continuity(0)))!;
