@@ -47,7 +47,7 @@ export async function recordAt(
 async function withPartition<T>(
   kafka: Kafka,
   { topic, partition }: { topic: string; partition: number },
-  work: (reader: PartitionReader, range: LogRange) => Promise<T | undefined>,
+  work: (reader: PartitionReader, range: () => Promise<LogRange>) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const cluster = createCluster(kafka);
   await cluster.connect();
@@ -58,7 +58,7 @@ async function withPartition<T>(
       .find(({ partitionId }) => partitionId === partition)?.leader;
     if (leader === undefined) return undefined;
     const broker = await cluster.findBroker({ nodeId: leader });
-    const range = await offsetRange(cluster, topic, partition);
+    const range = () => offsetRange(cluster, topic, partition);
     return await work(new PartitionReader(broker, topic, partition), range);
   } finally {
     await cluster.disconnect();
@@ -90,8 +90,9 @@ async function offsetRange(cluster: Cluster, topic: string, partition: number): 
 
 async function searchBack(
   reader: PartitionReader,
-  { start, end }: LogRange,
+  range: () => Promise<LogRange>,
 ): Promise<KafkaRecord | undefined> {
+  const { start, end } = await range();
   let to = end;
   for (let stride = FIRST_STRIDE; to > start; stride *= 2) {
     const from = Math.max(start, to - stride);
