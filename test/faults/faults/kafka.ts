@@ -1,9 +1,11 @@
 import { KAFKA_ERROR } from '../../support/kafka-error-answers.js';
 import { KAFKA_API } from '../../support/kafka-frames.js';
-import { below, pick } from '../load.js';
+import { below, pick, type Random } from '../load.js';
 import { eventually } from '../world/eventually.js';
+import type { Worker } from '../world/worker.js';
+import type { World } from '../world/world.js';
 import type { Fault } from './fault.js';
-import { add, ensureTwo, kill } from './workers.js';
+import { add, ensureTwo, kill, namesOf, someWorkers } from './workers.js';
 
 export const killKafka: Fault = {
   name: 'kill-kafka',
@@ -18,19 +20,32 @@ export const killKafka: Fault = {
   },
 };
 
+/** Does harm to a worker until others have its partitions, then mends it; answers which. */
+async function withoutKafka(
+  world: World,
+  random: Random,
+  { harm, mend }: { harm: (worker: Worker) => void; mend: (worker: Worker) => void },
+): Promise<Worker> {
+  await ensureTwo(world);
+  const victim = pick(random, world.running);
+  await victim.publishes();
+  harm(victim);
+  try {
+    await world.publishedEverywhere();
+  } finally {
+    mend(victim);
+  }
+  return victim;
+}
+
 export const cutKafka: Fault = {
   name: 'cut-kafka',
   does: 'connections to Kafka end, and new ones are refused until others have the partitions of the worker',
   async run(world, random) {
-    await ensureTwo(world);
-    const victim = pick(random, world.running);
-    await victim.publishes();
-    victim.kafka.cut();
-    try {
-      await world.publishedEverywhere();
-    } finally {
-      victim.kafka.restore();
-    }
+    const victim = await withoutKafka(world, random, {
+      harm: ({ kafka }) => kafka.cut(),
+      mend: ({ kafka }) => kafka.restore(),
+    });
     world.count('cuts');
     world.note(`Kafka was cut off from ${victim.name}`);
     await world.publishedMore(20);
@@ -55,15 +70,10 @@ export const freezeKafka: Fault = {
   name: 'freeze-kafka',
   does: 'connections of a worker to Kafka are half-open until others have its partitions; then what it had sent arrives',
   async run(world, random) {
-    await ensureTwo(world);
-    const victim = pick(random, world.running);
-    await victim.publishes();
-    victim.kafka.freeze();
-    try {
-      await world.publishedEverywhere();
-    } finally {
-      victim.kafka.thaw();
-    }
+    const victim = await withoutKafka(world, random, {
+      harm: ({ kafka }) => kafka.freeze(),
+      mend: ({ kafka }) => kafka.thaw(),
+    });
     world.count('freezes');
     world.note(`connections of ${victim.name} to Kafka were half-open`);
     await world.publishedMore(20);
@@ -74,13 +84,13 @@ export const delayKafka: Fault = {
   name: 'delay-kafka',
   does: 'bytes to and from Kafka arrive up to 0.2 s late',
   async run(world, random) {
-    const workers = random() < 0.5 ? [pick(random, world.running)] : world.running;
+    const workers = someWorkers(world, random);
     const ms = 10 + below(random, 190);
     for (const { kafka } of workers) kafka.delay(ms);
     await world.publishedMore(100);
     for (const { kafka } of workers) kafka.delay(0);
     world.count('delays');
-    world.note(`Kafka was ${ms} ms late for ${workers.map(({ name }) => name).join(', ')}`);
+    world.note(`Kafka was ${ms} ms late for ${namesOf(workers)}`);
   },
 };
 

@@ -1,17 +1,8 @@
-import { below, pick, type Random } from '../load.js';
+import { below } from '../load.js';
 import { eventually } from '../world/eventually.js';
 import type { Worker } from '../world/worker.js';
-import type { World } from '../world/world.js';
 import type { Fault } from './fault.js';
-
-/** One of the workers, or all of them. */
-function someWorkers(world: World, random: Random): readonly Worker[] {
-  return random() < 0.5 ? [pick(random, world.running)] : world.running;
-}
-
-function namesOf(workers: readonly Worker[]): string {
-  return workers.map(({ name }) => name).join(', ');
-}
+import { namesOf, someWorkers } from './workers.js';
 
 /** Does harm to workers until each of them has said `words` once more, then mends it. */
 async function untilSaid(

@@ -2,6 +2,7 @@ import { KAFKA_API } from '../../support/kafka-frames.js';
 import { below, pick } from '../load.js';
 import { eventually } from '../world/eventually.js';
 import { RedisServer } from '../world/redis-server.js';
+import type { World } from '../world/world.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import type { Fault } from './fault.js';
 import { ensureTwo } from './workers.js';
@@ -51,14 +52,19 @@ export const restartRedis: Fault = {
   },
 };
 
+/** Redis is killed, and comes back empty. */
+export async function loseAll(world: World): Promise<void> {
+  await world.redis.kill();
+  world.hasLost();
+  await world.redis.startEmpty();
+  world.count('losses of all of Redis');
+}
+
 export const emptyRedis: Fault = {
   name: 'empty-redis',
   does: 'Redis is killed and comes back empty',
   async run(world) {
-    await world.redis.kill();
-    world.hasLost();
-    await world.redis.startEmpty();
-    world.count('losses of all of Redis');
+    await loseAll(world);
     world.note('Redis restarted empty');
     await world.publishedMore(20);
   },
@@ -114,10 +120,7 @@ export const loseUnpublished: Fault = {
     const commit = victim.kafka.onRequest(KAFKA_API.endTxn, { delayMs: 1_500 });
     await eventually(() => commit.isDone, `worker ${victim.name} commits`);
     await world.publishedMore(40);
-    await world.redis.kill();
-    world.hasLost();
-    await world.redis.startEmpty();
-    world.count('losses of all of Redis');
+    await loseAll(world);
     world.note(`Redis restarted empty while ${victim.name} waited for a commit`);
     await world.publishedMore(20);
   },

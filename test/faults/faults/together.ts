@@ -2,16 +2,10 @@ import { pick } from '../load.js';
 import { eventually } from '../world/eventually.js';
 import type { World } from '../world/world.js';
 import type { Fault } from './fault.js';
-import { add, ensureTwo, kill } from './workers.js';
+import { loseAll } from './redis-server.js';
+import { add, asZombie, kill } from './workers.js';
 
 /** Faults that meet: what one of them heals from, the other one disturbs. */
-
-async function loseAll(world: World): Promise<void> {
-  await world.redis.kill();
-  world.hasLost();
-  await world.redis.startEmpty();
-  world.count('losses of all of Redis');
-}
 
 const SLOW_MS = 100;
 
@@ -37,18 +31,10 @@ export const zombieThroughLoss: Fault = {
   name: 'zombie-through-loss',
   does: 'SIGSTOP to a worker; Redis comes back empty; SIGCONT once others have healed it and publish the partitions',
   async run(world, random) {
-    await ensureTwo(world);
-    const victim = pick(random, world.running);
-    await victim.publishes();
-    victim.stop();
-    world.note(`worker ${victim.name} stopped`);
-    await loseAll(world);
-    world.note('Redis restarted empty');
-    await world.publishedEverywhere();
-    victim.resume();
-    world.count('zombies');
-    world.note(`worker ${victim.name} continued: others had healed the boards`);
-    await world.publishedMore(20);
+    await asZombie(world, random, async () => {
+      await loseAll(world);
+      world.note('Redis restarted empty');
+    });
   },
 };
 

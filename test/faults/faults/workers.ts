@@ -65,21 +65,38 @@ export const terminateWorker: Fault = {
   },
 };
 
+/** Stops a worker, does something else, and lets it go on once others publish its partitions. */
+export async function asZombie(
+  world: World,
+  random: Random,
+  meanwhile: () => Promise<void>,
+): Promise<void> {
+  await ensureTwo(world);
+  const victim = pick(random, world.running);
+  await victim.publishes();
+  victim.stop();
+  world.note(`worker ${victim.name} stopped`);
+  await meanwhile();
+  await world.publishedEverywhere();
+  victim.resume();
+  world.count('zombies');
+  world.note(`worker ${victim.name} continued: others had its partitions`);
+  await world.publishedMore(20);
+}
+
 export const zombie: Fault = {
   name: 'zombie',
   does: 'SIGSTOP to a worker; SIGCONT once others publish its partitions',
-  async run(world, random) {
-    await ensureTwo(world);
-    const victim = pick(random, world.running);
-    await victim.publishes();
-    victim.stop();
-    world.note(`worker ${victim.name} stopped`);
-    await world.publishedEverywhere();
-    victim.resume();
-    world.count('zombies');
-    world.note(`worker ${victim.name} continued: others had its partitions`);
-    await world.publishedMore(20);
-  },
+  run: (world, random) => asZombie(world, random, () => Promise.resolve()),
 };
 
 export const WORKER_FAULTS: readonly Fault[] = [killWorker, addWorker, terminateWorker, zombie];
+
+/** One of the workers, or all of them. */
+export function someWorkers(world: World, random: Random): readonly Worker[] {
+  return random() < 0.5 ? [pick(random, world.running)] : world.running;
+}
+
+export function namesOf(workers: readonly Worker[]): string {
+  return workers.map(({ name }) => name).join(', ');
+}
