@@ -1,17 +1,11 @@
 // @ts-check
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { Redis } from 'ioredis';
-import { Kafka, logLevel, Partitioners } from 'kafkajs';
-import { topicNames } from '#contracts';
+import { Partitioners } from 'kafkajs';
+import { Ground, PARTITIONS } from '../ground.mjs';
 import { wholeNumber } from '../options.mjs';
 import { runCounter, runRanked } from './peers.mjs';
 import { runRanklog } from './ranklog.mjs';
 
-const PARTITIONS = 4;
 const PLAYERS = 10_000;
 const BATCH = 1_000;
 
@@ -23,19 +17,12 @@ const { values } = parseArgs({
 });
 const events = wholeNumber('events', values.events, { least: 1_000, most: 5_000_000 });
 
-const name = `bench-${randomUUID().slice(0, 8)}`;
-const topics = topicNames(name);
-const kafka = new Kafka({
-  brokers: (process.env['KAFKA_BROKERS'] ?? '').split(','),
-  logLevel: logLevel.NOTHING,
-});
-const redis = new Redis(process.env['REDIS_URL'] ?? '');
-const admin = kafka.admin();
-const folder = mkdtempSync(path.join(tmpdir(), 'ranklog-bench-'));
-await admin.connect();
+const ground = new Ground('bench');
+const { kafka, redis, topics, name } = ground;
+await ground.open();
 try {
   await fillLog();
-  const bench = { kafka, redis, admin, topics, name, events, boards: writeBoards() };
+  const bench = { kafka, redis, topics, name, events };
   const rows = [
     {
       what: 'bare kafkajs eachBatch + pipelined ZINCRBY; no ranks, no results',
@@ -47,23 +34,15 @@ try {
     },
     {
       what: 'ranklog ingest: exact order, outbox, dead letters, results once',
-      rate: await runRanklog(bench),
+      rate: await runRanklog(ground, events),
     },
   ];
   print(rows);
 } finally {
-  await admin.deleteTopics({ topics: Object.values(topics) });
-  await admin.disconnect();
-  const keys = await redis.keys(`${name}*`);
-  if (keys.length > 0) await redis.unlink(...keys);
-  redis.disconnect();
-  rmSync(folder, { recursive: true });
+  await ground.remove();
 }
 
 async function fillLog() {
-  await admin.createTopics({
-    topics: Object.values(topics).map((topic) => ({ topic, numPartitions: PARTITIONS })),
-  });
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
   await producer.connect();
   const begin = Date.parse('2026-01-01T00:00:00Z');
@@ -80,12 +59,6 @@ async function fillLog() {
     await producer.send({ topic: topics.scoreEvents, messages });
   }
   await producer.disconnect();
-}
-
-function writeBoards() {
-  const file = path.join(folder, 'boards.yaml');
-  writeFileSync(file, 'boards: { arena: { columns: [{ name: score }] } }\n');
-  return file;
 }
 
 /** @param {{ what: string, rate: number }[]} rows events per second each, the peers first */

@@ -1,17 +1,13 @@
 // @ts-check
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Redis } from 'ioredis';
-import { Kafka, logLevel, Partitioners } from 'kafkajs';
-import { topicNames } from '#contracts';
+import { Partitioners } from 'kafkajs';
+import { Ground, PARTITIONS } from '../ground.mjs';
 import { wholeNumber } from '../options.mjs';
 import { Service } from './service.mjs';
 
-const PARTITIONS = 4;
+const BOARDS =
+  'boards: { arena: { columns: [{ name: score }], windows: [all, day], publish: { leaders: 10 } } }\n';
 const PLAYERS = 10_000;
 const BATCH = 1_000;
 /** Events that are produced ahead of those that are published. */
@@ -32,45 +28,18 @@ const { values } = parseArgs({
 const total = wholeNumber('events', values.events, { least: 100_000, most: 100_000_000 });
 const every = Math.round(total / SAMPLES);
 
-const name = `soak-${randomUUID().slice(0, 8)}`;
-const topics = topicNames(name);
-const kafka = new Kafka({
-  brokers: (process.env['KAFKA_BROKERS'] ?? '').split(','),
-  logLevel: logLevel.NOTHING,
-});
-const redis = new Redis(process.env['REDIS_URL'] ?? '');
-const admin = kafka.admin();
-const folder = mkdtempSync(path.join(tmpdir(), 'ranklog-soak-'));
+const ground = new Ground('soak');
+const { kafka, topics } = ground;
 let published = 0;
 
-await admin.connect();
-await admin.createTopics({
-  topics: Object.values(topics).map((topic) => ({ topic, numPartitions: PARTITIONS })),
-});
-const service = new Service({
-  RANKLOG_BOARDS: writeBoards(),
-  RANKLOG_TOPIC_PREFIX: name,
-  RANKLOG_GROUP: name,
-  RANKLOG_REDIS_PREFIX: name,
-});
+await ground.open();
+const service = new Service(ground.env(BOARDS));
 try {
   const [samples] = await Promise.all([sample(), produce()]);
   print(samples);
 } finally {
   await service.stop();
-  await admin.deleteTopics({ topics: Object.values(topics) });
-  await admin.disconnect();
-  const keys = await redis.keys(`${name}*`);
-  if (keys.length > 0) await redis.unlink(...keys);
-  redis.disconnect();
-  rmSync(folder, { recursive: true });
-}
-
-function writeBoards() {
-  const file = path.join(folder, 'boards.yaml');
-  const board = '{ columns: [{ name: score }], windows: [all, day], publish: { leaders: 10 } }';
-  writeFileSync(file, `boards: { arena: ${board} }\n`);
-  return file;
+  await ground.remove();
 }
 
 async function produce() {
@@ -102,7 +71,7 @@ async function sample() {
   while (published < total) {
     await delay(50);
     service.checkAlive();
-    published = await committed();
+    published = await ground.published();
     if (published < Math.min(total, (samples.length + 1) * every)) continue;
     const { rss, heapUsed, external } = await service.memory();
     const megabytes = (/** @type {number} */ bytes) => Math.round((bytes / MEGABYTE) * 10) / 10;
@@ -115,14 +84,6 @@ async function sample() {
     });
   }
   return samples;
-}
-
-async function committed() {
-  const [topic] = await admin.fetchOffsets({ groupId: name, topics: [topics.scoreEvents] });
-  return (topic?.partitions ?? []).reduce(
-    (sum, { offset }) => sum + Math.max(0, Number(offset)),
-    0,
-  );
 }
 
 /** @param {Sample[]} samples */

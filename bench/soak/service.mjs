@@ -15,7 +15,7 @@ export class Service {
   /** @param {NodeJS.ProcessEnv} env */
   constructor(env) {
     this.#child = spawn(process.execPath, ['--expose-gc', '--import', REPORTER, CLI, 'start'], {
-      env: { ...process.env, ...env, RANKLOG_LOG_LEVEL: 'warn' },
+      env,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
   }
