@@ -1,11 +1,6 @@
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { lastValueFrom, isObservable } from 'rxjs';
-import {
-  BatchConsumer,
-  type BatchConsumerOptions,
-  type ConsumerHealth,
-  type PartitionHealth,
-} from './batch-consumer.js';
+import { BatchConsumer, type BatchConsumerOptions, type ConsumerHealth } from './batch-consumer.js';
 import { BatchHandlerError, toError } from './errors.js';
 import { HANDLERS, type HandlerName, type HandlerOutcome } from './handlers.js';
 import type { PartitionAssignment, RecordBatch } from './types.js';
@@ -31,11 +26,6 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
         },
       },
     });
-  }
-
-  /** State of each partition that this process was last assigned. */
-  partitions(): ReadonlyMap<number, PartitionHealth> {
-    return this.health().partitions;
   }
 
   health(): ConsumerHealth {

@@ -119,7 +119,7 @@ describe('an assigned partition', () => {
     await until(() => member.assignments.has(0), 'the partition is assigned');
     const consumer = member.server.unwrap<Consumer>();
     expect(consumer.paused()).toEqual([{ topic: topic.name, partitions: [0, 1] }]);
-    expect(member.server.partitions().get(0)?.state).toBe('starting');
+    expect(member.server.health().partitions.get(0)?.state).toBe('starting');
     expect(member.batches).toEqual([]);
 
     members.pop();
@@ -132,16 +132,17 @@ describe('an assigned partition', () => {
 
   it('is known as ours by its holder alone, as instances come and go', async () => {
     const first = await join();
-    await until(() => first.server.partitions().size === 2, 'the first has both');
+    await until(() => first.server.health().partitions.size === 2, 'the first has both');
     const [zero, one] = [first.assignments.get(0), first.assignments.get(1)];
     expect([await zero?.stillOurs(), await one?.stillOurs()]).toEqual([true, true]);
 
     const second = await join();
     await until(
-      () => first.server.partitions().size === 1 && second.server.partitions().size === 1,
+      () =>
+        first.server.health().partitions.size === 1 && second.server.health().partitions.size === 1,
       'each has one',
     );
-    const [moved] = [...second.server.partitions().keys()];
+    const [moved] = [...second.server.health().partitions.keys()];
     const stays = moved === 0 ? 1 : 0;
     const ask = (member: Member, partition: number | undefined) =>
       member.assignments.get(partition ?? -1)?.stillOurs();
@@ -150,7 +151,7 @@ describe('an assigned partition', () => {
     expect(await ask(first, stays)).toBe(true);
 
     await second.leave();
-    await until(() => first.server.partitions().size === 2, 'the first has both again');
+    await until(() => first.server.health().partitions.size === 2, 'the first has both again');
     expect(await ask(first, moved)).toBe(true);
   }, 30_000);
 });

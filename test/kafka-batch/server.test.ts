@@ -167,7 +167,7 @@ describe('KafkaBatchServer', () => {
     expect(memory.released).toBe(0); // twice the session timeout, and still a member
     release();
     await until(() => memory.values.get(0)?.length === 1, 'the slow partition is done');
-    expect(server.partitions().get(0)?.state).toBe('running');
+    expect(server.health().partitions.get(0)?.state).toBe('running');
   }, 60_000);
 
   it('goes on after a handler has failed ten times, by bugs and by passing faults', async () => {
@@ -199,10 +199,13 @@ describe('KafkaBatchServer', () => {
     };
     const { server } = await serve([controllerOf(memory)]);
     await topic.send(0, ['a']);
-    await until(() => server.partitions().get(0)?.state === 'failed', 'partition 0 is failed');
+    await until(
+      () => server.health().partitions.get(0)?.state === 'failed',
+      'partition 0 is failed',
+    );
     await topic.send(1, ['b']);
     await until(() => memory.values.get(1)?.length === 1, 'partition 1 goes on');
-    expect(server.partitions().get(0)?.error?.message).toBe('never');
+    expect(server.health().partitions.get(0)?.error?.message).toBe('never');
     expect(memory.values.has(0)).toBe(false);
   }, 30_000);
 
@@ -228,7 +231,7 @@ describe('KafkaBatchServer', () => {
     await producer.disconnect();
     await until(() => memory.count() === 3, 'what is committed is delivered');
     expect(memory.values.get(0)).toEqual(['0', '2', '4']);
-    expect(server.partitions().get(0)?.state).toBe('running');
+    expect(server.health().partitions.get(0)?.state).toBe('running');
   }, 30_000);
 
   it('finishes the batch in hand and releases the partition when it is closed', async () => {
@@ -260,12 +263,12 @@ describe('KafkaBatchServer', () => {
     await Promise.all([topic.send(0, ['a']), topic.send(1, ['a'])]);
     await until(() => hold.entered === 2, 'both partitions have a batch in hand');
     const other = await serve([controllerOf(new Memory())]);
-    await until(() => server.partitions().size === 1, 'the other instance has one of them');
+    await until(() => server.health().partitions.size === 1, 'the other instance has one of them');
     await other.app.close();
-    await until(() => server.partitions().size === 2, 'it has come back');
+    await until(() => server.health().partitions.size === 2, 'it has come back');
     hold.release();
     await until(
-      () => [...server.partitions().values()].every(({ state }) => state === 'running'),
+      () => [...server.health().partitions.values()].every(({ state }) => state === 'running'),
       'both run again',
     );
     expect(memory.mostOpen).toBe(1);
@@ -305,8 +308,11 @@ describe('KafkaBatchServer', () => {
     const { server, hold } = await paused(memory, ['c', 'd', 'e']);
     await topic.cut(0, 4);
     hold.release();
-    await until(() => server.partitions().get(0)?.state === 'failed', 'the partition is failed');
-    expect(server.partitions().get(0)?.error).toMatchObject({
+    await until(
+      () => server.health().partitions.get(0)?.state === 'failed',
+      'the partition is failed',
+    );
+    expect(server.health().partitions.get(0)?.error).toMatchObject({
       constructor: LogGapError,
       expected: 2,
       log: { start: 4, end: 5 },
@@ -321,8 +327,11 @@ describe('KafkaBatchServer', () => {
     const memory = new Memory();
     memory.next.set(0, 3);
     const { server } = await serve([controllerOf(memory)]);
-    await until(() => server.partitions().get(0)?.state === 'failed', 'the partition is failed');
-    expect(server.partitions().get(0)?.error).toMatchObject({
+    await until(
+      () => server.health().partitions.get(0)?.state === 'failed',
+      'the partition is failed',
+    );
+    expect(server.health().partitions.get(0)?.error).toMatchObject({
       constructor: LogGapError,
       expected: 3,
       log: { start: 10, end: 10 },
