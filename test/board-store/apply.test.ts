@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { BoardNeedsBuildError, BoardReader, BoardStore, ShardCountError } from '#board-store';
 import { arena, lasting, movements, scored, StoreFixture, T0, verdictsOf } from './fixture.js';
-import { startOwnRedis } from './redis-server.js';
+import { RedisServer } from '../support/redis-server.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -94,7 +94,7 @@ describe('an apply call that is refused writes nothing:', () => {
   });
 
   it('Redis is out of memory', async () => {
-    const own = await startOwnRedis();
+    const own = await RedisServer.start();
     try {
       fixture = await new StoreFixture(own.redis, newKeys()).register(arena);
       await fixture.apply([scored('a', [1])]);
@@ -107,7 +107,7 @@ describe('an apply call that is refused writes nothing:', () => {
         '1 (1) -> 1 (1)',
       ]);
     } finally {
-      await own.stop();
+      await own.remove();
     }
   });
 
@@ -121,7 +121,7 @@ describe('an apply call that is refused writes nothing:', () => {
 
 describe('an apply call', () => {
   it('works on a server that has forgotten the script', async () => {
-    const own = await startOwnRedis();
+    const own = await RedisServer.start();
     try {
       fixture = await new StoreFixture(own.redis, newKeys()).register(arena);
       for (let from = 0; from < 3; from++) {
@@ -129,7 +129,7 @@ describe('an apply call', () => {
         expect(await fixture.apply([scored('a', [1])], { from })).toHaveLength(1);
       }
     } finally {
-      await own.stop();
+      await own.remove();
     }
   });
 

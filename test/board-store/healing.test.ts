@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { BoardReader } from '#board-store';
 import { arena, movements, scored, StoreFixture } from './fixture.js';
-import { startOwnRedis } from './redis-server.js';
+import { RedisServer } from '../support/redis-server.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -133,13 +133,13 @@ describe('the continuity of a shard', () => {
   });
 
   it('ends when the server is started again with its data, or another one takes over', async () => {
-    const own = await startOwnRedis({ save: true });
+    const own = await RedisServer.start();
     let other = own;
     try {
       fixture = await new StoreFixture(own.redis, newKeys()).register(arena);
       await fixture.apply([scored('a', [1])]);
-      await own.redis.save();
-      await own.restart();
+      await own.kill();
+      await own.start();
       expect((await fixture.continuity.continuity(0)).isContinued).toBe(false);
       expect(await isStale()).toBe(true);
       expect(await outcome([scored('a', [1])], { from: 1 })).toBe('storeChanged');
@@ -147,16 +147,16 @@ describe('the continuity of a shard', () => {
       expect(await isStale()).toBe(false);
       expect(await outcome([scored('a', [1])], { from: 1 })).toBe('applied');
 
-      other = await startOwnRedis({ replicaOf: own });
-      await other.caughtUp();
+      other = await RedisServer.start('--replicaof', '127.0.0.1', String(own.port));
+      await own.redis.wait(1, 10_000);
       await other.redis.replicaof('NO', 'ONE');
       const { token, keys } = fixture;
       fixture = new StoreFixture(other.redis, keys);
       expect(await fixture.continuity.continuity(0)).toMatchObject({ token, isContinued: false });
       expect(await isStale()).toBe(true);
     } finally {
-      if (other !== own) await other.stop();
-      await own.stop();
+      if (other !== own) await other.remove();
+      await own.remove();
     }
   });
 });

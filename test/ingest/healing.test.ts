@@ -2,35 +2,40 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { BoardReader, KeySpace } from '#board-store';
 import { ScoreProducer } from '#client';
 import type { RankChange } from '#contracts';
-import { startOwnRedis, type OwnRedis } from '../board-store/redis-server.js';
 import { TestInstance, until } from '../support/instance.js';
+import { RedisServer } from '../support/redis-server.js';
 import { brokenChains, causeOf, readRankChanges } from '../support/results.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
 const PLAYERS = Array.from({ length: 20 }, (_, index) => `player-${index}`);
 
+async function restore(own: RedisServer): Promise<void> {
+  await own.kill();
+  await own.startFromSnapshot();
+}
+
 /** What Redis loses: the points that the players of partition 0 had last. Those of partition 1 may know nothing of it. */
-const LOSSES: readonly [string, (redis: OwnRedis) => Promise<unknown>][] = [
-  ['is started again with an older snapshot', (own) => own.restart()],
+const LOSSES: readonly [string, (redis: RedisServer) => Promise<unknown>][] = [
+  ['is started again with an older snapshot', (own) => restore(own)],
   ['is emptied', (own) => own.redis.flushall()],
 ];
 
 describe('a partition that has lost nothing, or is the only busy one, when Redis', () => {
-  let own: OwnRedis;
+  let own: RedisServer;
   let instance: TestInstance;
   let reader: BoardReader;
   let sent = 0;
 
   beforeEach(async () => {
     sent = 0;
-    own = await startOwnRedis({ save: true });
+    own = await RedisServer.start();
     const env = { REDIS_URL: `redis://127.0.0.1:${own.port}` };
     instance = await TestInstance.create(BOARDS, { partitions: 2, env });
     reader = new BoardReader(own.redis, new KeySpace(instance.name));
   }, 60_000);
   afterEach(async () => {
     await instance.remove();
-    await own.stop();
+    await own.remove();
   });
 
   const score = async (players: readonly string[], delta: number) => {
@@ -60,7 +65,7 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
       await instance.published(sent);
       const first = await results();
       const [lost, kept] = [playersOf(first, 0), playersOf(first, 1)];
-      await own.redis.save();
+      await own.snapshot();
       await score(lost, 1_000);
       await instance.published(sent);
 
@@ -112,12 +117,12 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
     const service = await instance.start();
     await score(PLAYERS, 10);
     await instance.published(sent);
-    await own.redis.save();
+    await own.snapshot();
     await score(PLAYERS, 1);
     await instance.published(sent);
     service.kill('SIGKILL');
     await service.ended;
-    await own.restart();
+    await restore(own);
     const top = () => reader.standings('arena', 'all', { offset: 0, limit: 1 });
     expect(await top()).toMatchObject({ stale: true, entries: [{ columns: { points: '10' } }] });
     const standings = instance.spawn('standings', 'arena', '--json');

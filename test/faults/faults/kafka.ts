@@ -1,7 +1,7 @@
 import { KAFKA_ERROR } from '../../support/kafka-error-answers.js';
 import { KAFKA_API } from '../../support/kafka-frames.js';
 import { below, pick, type Random } from '../load.js';
-import { eventually } from '../world/eventually.js';
+import { eventually } from '../../support/eventually.js';
 import type { Worker } from '../world/worker.js';
 import type { World } from '../world/world.js';
 import type { Fault } from './fault.js';

@@ -1,5 +1,5 @@
 import { below } from '../load.js';
-import { eventually } from '../world/eventually.js';
+import { eventually } from '../../support/eventually.js';
 import type { Worker } from '../world/worker.js';
 import type { Fault } from './fault.js';
 import { namesOf, someWorkers } from './workers.js';

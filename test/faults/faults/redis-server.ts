@@ -1,7 +1,7 @@
 import { KAFKA_API } from '../../support/kafka-frames.js';
 import { below, pick } from '../load.js';
-import { eventually } from '../world/eventually.js';
-import { RedisServer } from '../world/redis-server.js';
+import { eventually } from '../../support/eventually.js';
+import { RedisServer } from '../../support/redis-server.js';
 import type { World } from '../world/world.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import type { Fault } from './fault.js';

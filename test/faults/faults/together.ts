@@ -1,5 +1,5 @@
 import { pick } from '../load.js';
-import { eventually } from '../world/eventually.js';
+import { eventually } from '../../support/eventually.js';
 import type { World } from '../world/world.js';
 import type { Fault } from './fault.js';
 import { loseAll } from './redis-server.js';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { PROJECT } from '../../support/project-copy.js';
 import { ServicesFolder } from '../../support/services-folder.js';
-import { eventually } from './eventually.js';
+import { eventually } from '../../support/eventually.js';
 
 /** A Kafka broker of the suite's own, which may be killed. */
 export class OwnKafka {

@@ -9,7 +9,7 @@ import {
   readRankChanges,
 } from '../../support/results.js';
 import type { ConsoleIds, RunFacts } from '../check/facts.js';
-import { eventually } from './eventually.js';
+import { eventually } from '../../support/eventually.js';
 import type { World } from './world.js';
 
 /** Reads all that a run has left behind. Everything is published, and the load has ended. */

@@ -2,7 +2,7 @@ import { RanklogProcess } from '../../support/instance.js';
 import { KafkaProxy } from '../../support/kafka-proxy.js';
 import { KAFKA_API } from '../../support/kafka-frames.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { eventually } from './eventually.js';
+import { eventually } from '../../support/eventually.js';
 
 /** Where a worker's proxies lead to. */
 export interface Targets {

@@ -7,9 +7,9 @@ import { KeySpace } from '#board-store';
 import { topicNames, type TopicNames } from '#contracts';
 import { RanklogProcess } from '../../support/instance.js';
 import { BOARDS } from '../boards.js';
-import { eventually } from './eventually.js';
+import { eventually } from '../../support/eventually.js';
 import type { OwnKafka } from './own-kafka.js';
-import { RedisServer } from './redis-server.js';
+import { RedisServer } from '../../support/redis-server.js';
 import { Worker } from './worker.js';
 
 export const PARTITIONS = 4;
