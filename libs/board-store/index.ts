@@ -6,3 +6,4 @@ export { KeySpace } from './keys.js';
 export type { Standing, Standings } from './standings.js';
 export { shardOf } from './shard.js';
 export * from './types.js';
+export * from './generation-types.js';

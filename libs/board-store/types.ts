@@ -1,10 +1,18 @@
 import type { BoardDefinition, ResolvedEvent } from '#board';
 
+/**
+ * Where a generation begins in the log, by partition: events before are not on it. Partitions that are not named begin
+ * with the log. Present where a build was told to begin later, or where history was cut.
+ */
+export type Starts = ReadonlyMap<number, number>;
+
 /** A board's live generation, as Redis has it. */
 export interface LiveBoard {
   readonly board: string;
   readonly generation: string;
   readonly definition: BoardDefinition;
+  /** Missing for the whole log. */
+  readonly starts?: Starts;
 }
 
 /** What a board has counted since its generation began. */

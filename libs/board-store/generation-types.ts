@@ -1,0 +1,118 @@
+import type { BoardDefinition } from '#board';
+import type { EventEntry, LiveBoard, Starts } from './types.js';
+
+/** The live boards of all shards, and those that are there but have no live generation yet: their first one is being built. */
+export interface Boards {
+  readonly live: ReadonlyMap<string, LiveBoard>;
+  readonly building: ReadonlySet<string>;
+}
+
+/** What a shadow is made for; `restore` is the previous generation on its way back. */
+export type ShadowPurpose = 'build' | 'verify' | 'snapshot' | 'restore';
+
+/** A generation that is being brought nearer to the live watermarks; only the holder of the board's lease may write to it. */
+export interface Shadow extends LiveBoard {
+  readonly purpose: ShadowPurpose;
+  /** `snapshot` only: the offset behind the last one that it takes in, by partition. */
+  readonly ends?: Starts;
+}
+
+/** The right to write to the shadow of a board, until somebody else has it. `token` fences: every script checks it. */
+export interface Lease {
+  readonly board: string;
+  readonly token: string;
+}
+
+/** What the log has for a shadow in one partition, from `from` to `through`: all its events, and those alone. */
+export interface Stretch {
+  readonly partition: number;
+  /** At most the shadow's watermark + 1, or the call is refused. */
+  readonly from: number;
+  readonly through: number;
+  readonly entries: readonly EventEntry[];
+}
+
+/** Offsets of the last events in a generation and on the live board, -1 for none. */
+export interface Watermark {
+  readonly shadow: number;
+  readonly live: number;
+}
+
+/**
+ * What a catch-up call did. `watermarks` are those of its stretches; with an ending, of every partition that is live.
+ * Refusals, with nothing written: the lease is another's or has run out; the shadow is not there (discarded, or Redis has
+ * lost it) or lacks what came before the stretch.
+ */
+export type CatchUpOutcome<Ending> =
+  | {
+      readonly status: 'applied';
+      readonly watermarks: ReadonlyMap<number, Watermark>;
+      /** Missing while the shadow is not at the live watermarks: then nothing but the stretches was done. */
+      readonly ending?: Ending;
+    }
+  | { readonly status: 'leaseLost' | 'shadowGone' | 'rolledBack' | 'generationChanged' };
+
+/** A step of a comparison: some players of one view, in one of three walks; `cursor` '0' begins, and is answered at the end. */
+export interface CompareStep {
+  readonly view: string;
+  /** Players that should be there; players that are there; places in the ranking that is there. */
+  readonly walk: 'shadow' | 'live' | 'ranking';
+  readonly cursor: string;
+}
+
+/** A player, or a view as a whole, that is not what the log makes of it. States are texts of libs/board/state.ts. */
+export interface Difference {
+  readonly view: string;
+  readonly kind:
+    | 'missing' // a player who should be there
+    | 'extra' // a player who should not
+    | 'columns' // other columns
+    | 'reachTime' // the same columns at another time
+    | 'order' // the state is right, the place in the ranking is not: absent, twice, or elsewhere
+    | 'view' // a view that should (not) be there, or expires at another time
+    | 'clock'; // the event clock of the board
+  readonly playerId?: string;
+  readonly expected?: string;
+  readonly found?: string;
+}
+
+export interface CompareResult {
+  readonly cursor: string;
+  readonly players: number;
+  readonly differences: readonly Difference[];
+}
+
+/** One generation of a board, as Redis knows it. Times in ms. */
+export interface GenerationOverview {
+  readonly board: string;
+  readonly generation: string;
+  readonly definition: BoardDefinition;
+  readonly role: 'live' | 'previous' | 'shadow' | 'snapshot';
+  readonly starts?: Starts;
+  /** When it went live, or was kept as a snapshot. */
+  readonly since?: number;
+  /** `previous`: until when it can be brought back. */
+  readonly keptUntil?: number;
+  /** `snapshot`: the moment of the log that it shows. */
+  readonly asOf?: number;
+}
+
+/** What is told of a running or the last reconciliation of a board; kept in Redis, so that any process can tell it. */
+export interface ReconciliationStatus {
+  readonly board: string;
+  readonly kind: 'build' | 'verify' | 'rollback' | 'snapshot';
+  readonly state: 'running' | 'done' | 'failed' | 'cancelled';
+  readonly generation: string;
+  /** Who does it: host and process id. */
+  readonly holder: string;
+  /** Records of the log, of those that are to be read. */
+  readonly done: number;
+  readonly total: number;
+  /** Records per second, over the last seconds. */
+  readonly rate: number;
+  /** Times in ms of the holder's clock. */
+  readonly startedAt: number;
+  readonly updatedAt: number;
+  /** Of a finished one: a sentence; of a failed one: why. */
+  readonly outcome?: string;
+}
