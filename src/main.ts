@@ -35,7 +35,7 @@ export interface StartOptions {
 
 /**
  * Starts the roles in this process; resolves when they run. `close` finishes what is in flight.
- * @throws ServiceUnreachableError, BoardsFileError, ShardCountError, BoardNeedsBuildError, whatever wiring gets wrong,
+ * @throws ServiceUnreachableError, BoardsFileError, ShardCountError, whatever wiring gets wrong,
  *   and the reason of the signal when that is aborted
  */
 export async function startApplication(options: StartOptions): Promise<INestApplicationContext> {

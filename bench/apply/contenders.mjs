@@ -43,7 +43,7 @@ export async function ranklog(redis, definition) {
   const store = new BoardStore(redis, keys, { shards: 1 });
   const losses = new ContinuityStore(redis, keys, { shards: 1 });
   await store.claimShards();
-  const boards = await store.registerBoards([definition]);
+  const { live: boards } = await store.registerBoards([definition]);
   const begun = await losses.begin(0, await losses.continuity(0));
   const continuity = (begun && (await losses.heal(0, begun, new Map()))) ?? '';
   let next = 0;

@@ -1,4 +1,5 @@
 import { canExpire, type BoardDefinition, type ResolvedView } from '#board';
+import { BUILDING } from './boards.js';
 import type { KeySpace } from './keys.js';
 import type { ApplyCall, ApplyEntry, LiveBoard, RecordIdentity } from './types.js';
 import { columnsText } from './verdict-text.js';
@@ -11,6 +12,7 @@ export const TIE_SIGNS = { earliest: 1, latest: -1, none: 0 } as const;
 
 /** An apply call as keys and arguments of lua/apply.lua, whose header gives the order. */
 export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(string | number)[]] {
+  const { building = [] } = call;
   const tables = new ArgumentTables(keys, call);
   const entries = call.entries.flatMap((entry) => tables.entry(entry));
   const allKeys = [
@@ -31,13 +33,14 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(st
     call.believed,
     call.published,
     call.through,
-    call.boards.size,
+    call.boards.size + building.length,
     tables.boardKeys.length / 5,
     tables.viewKeys.length / 2,
     call.entries.length,
     call.continuity,
     identityText(call.lastRecord),
     ...[...call.boards.values()].flatMap(({ board, generation }) => [board, generation]),
+    ...building.flatMap((board) => [board, BUILDING]),
     ...tables.boardArguments,
     ...tables.viewArguments,
     ...entries,

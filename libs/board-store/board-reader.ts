@@ -1,10 +1,17 @@
 import type { Redis } from 'ioredis';
 import { readableView, type ReadableView } from '#board';
 import { TIE_SIGNS } from './apply-arguments.js';
-import { BoardStore, readLiveBoard, readLiveBoards } from './board-store.js';
+import { BoardStore } from './board-store.js';
+import { BUILDING, liveBoardOf, readBoards } from './boards.js';
 import { ContinuityStore } from './continuity-store.js';
-import { ExpiredViewError, UnknownBoardError } from './errors.js';
+import {
+  BoardBuildingError,
+  ExpiredViewError,
+  UnknownBoardError,
+  UnknownGenerationError,
+} from './errors.js';
 import { countViews, existingViews, type ExistingView } from './existing-views.js';
+import type { Boards } from './generation-types.js';
 import type { KeySpace } from './keys.js';
 import { defineScripts } from './scripts.js';
 import { shardOf } from './shard.js';
@@ -51,20 +58,27 @@ interface Located {
  * lost them, and they are being applied again.
  */
 export class BoardReader {
+  /** With a generation, its boards are read as that one has them: a snapshot, in place of the live one. */
   constructor(
     private readonly redis: Redis,
     private readonly keys: KeySpace,
+    private readonly generation?: string,
   ) {
     defineScripts(redis);
   }
 
-  /** All live boards, by name. */
-  async liveBoards(): Promise<LiveBoard[]> {
-    const boards = await readLiveBoards(this.redis, this.keys, await this.#shards());
-    return [...boards.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
+  /** The boards of all shards. Cost: four short requests a shard. */
+  async boards(): Promise<Boards> {
+    return readBoards(this.redis, this.keys, await this.#shards());
   }
 
-  /** The live generation of a board. @throws UnknownBoardError */
+  /** All live boards, by name. */
+  async liveBoards(): Promise<LiveBoard[]> {
+    const { live } = await this.boards();
+    return [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
+  }
+
+  /** The live generation of a board. @throws UnknownBoardError, BoardBuildingError */
   async liveBoard(board: string): Promise<LiveBoard> {
     return (await this.#locate(board)).live;
   }
@@ -85,7 +99,7 @@ export class BoardReader {
     );
   }
 
-  /** The views that exist, by their text. Cost: linear in the views. @throws UnknownBoardError */
+  /** The views that exist, by their text. Cost: linear in the views. @throws UnknownBoardError, BoardBuildingError */
   async views(board: string): Promise<ViewSummary[]> {
     const { shard, live } = await this.#locate(board);
     const { generation } = live;
@@ -100,7 +114,7 @@ export class BoardReader {
 
   /**
    * Players of a view in order; none where nobody is ranked.
-   * @throws UnknownBoardError, MalformedViewError, NoSuchViewError, ExpiredViewError
+   * @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError, MalformedViewError, NoSuchViewError, ExpiredViewError
    */
   async standings(
     board: string,
@@ -116,7 +130,7 @@ export class BoardReader {
 
   /**
    * A player's place: as standings with one entry, or none for a player who is not in the view.
-   * @throws UnknownBoardError, MalformedViewError, NoSuchViewError, ExpiredViewError
+   * @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError, MalformedViewError, NoSuchViewError, ExpiredViewError
    */
   async rank(
     board: string,
@@ -170,10 +184,25 @@ export class BoardReader {
 
   async #locate(board: string): Promise<Located> {
     const shard = shardOf(board, await this.#shards());
-    const live = await readLiveBoard(this.redis, this.keys, { shard, board });
+    const generation = this.generation ?? (await this.redis.hget(this.keys.live(shard), board));
+    if (generation === BUILDING) throw new BoardBuildingError(board);
+    const live = generation === null ? undefined : await this.#read(board, { shard, generation });
     if (live !== undefined) return { shard, live };
+    if (this.generation !== undefined) throw new UnknownGenerationError(board, this.generation);
     const known = (await this.liveBoards()).map((other) => other.board);
     throw new UnknownBoardError(board, known);
+  }
+
+  async #read(
+    board: string,
+    { shard, generation }: { shard: number; generation: string },
+  ): Promise<LiveBoard | undefined> {
+    const [text, starts] = await Promise.all([
+      this.redis.hget(this.keys.definitions(shard), generation),
+      this.redis.hget(this.keys.starts(shard), generation),
+    ]);
+    const found = text === null ? undefined : liveBoardOf(board, { generation, text, starts });
+    return found?.definition.board === board ? found : undefined;
   }
 
   /** What lua/places.lua takes. */

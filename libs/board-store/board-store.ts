@@ -1,13 +1,9 @@
 import type { Redis } from 'ioredis';
-import {
-  canExpire,
-  definitionHash,
-  definitionText,
-  parseDefinitionText,
-  type BoardDefinition,
-} from '#board';
+import { canExpire, definitionHash, definitionText, type BoardDefinition } from '#board';
 import { applyArguments } from './apply-arguments.js';
-import { BoardNeedsBuildError, ShardCountError } from './errors.js';
+import { readBoards } from './boards.js';
+import { ShardCountError } from './errors.js';
+import type { Boards } from './generation-types.js';
 import type { KeySpace } from './keys.js';
 import { defineScripts } from './scripts.js';
 import { shardOf } from './shard.js';
@@ -61,16 +57,15 @@ export class BoardStore {
 
   /**
    * Makes boards live that are not, all boards of a shard in one step; the others stay as they are, whatever their
-   * definition. Answers the live generation of each.
-   * @throws BoardNeedsBuildError for a new one in a shard where events were applied before; no new one of that shard is live then
+   * definition. One that is new in a shard where events were applied before is `building` from then on: it lacks them.
    */
-  async registerBoards(definitions: readonly BoardDefinition[]): Promise<Map<string, LiveBoard>> {
+  async registerBoards(definitions: readonly BoardDefinition[]): Promise<Boards> {
     for (let shard = 0; shard < this.#shards; shard++)
       await this.#registerInShard(
         shard,
         definitions.filter(({ board }) => this.shardOf(board) === shard),
       );
-    return this.liveBoards();
+    return this.boards();
   }
 
   /** Whether the boards of every shard have been made live. */
@@ -79,9 +74,9 @@ export class BoardStore {
     return found.every((registered) => registered === 1);
   }
 
-  /** The live boards of all shards. Cost: a call a shard. */
-  async liveBoards(): Promise<Map<string, LiveBoard>> {
-    return readLiveBoards(this.redis, this.keys, this.#shards);
+  /** The boards of all shards. Cost: four short requests a shard. */
+  async boards(): Promise<Boards> {
+    return readBoards(this.redis, this.keys, this.#shards);
   }
 
   /** The watermark of a partition in each shard, -1 for none. */
@@ -179,7 +174,7 @@ export class BoardStore {
   }
 
   async #registerInShard(shard: number, definitions: readonly BoardDefinition[]): Promise<void> {
-    const generations = await this.redis.ranklogRegister(
+    await this.redis.ranklogRegister(
       4,
       this.keys.live(shard),
       this.keys.watermarks(shard),
@@ -191,8 +186,6 @@ export class BoardStore {
         definitionText(definition),
       ]),
     );
-    const refused = definitions.find((_, index) => generations[index] === '');
-    if (refused !== undefined) throw new BoardNeedsBuildError(refused.board);
   }
 
   async #perShard(
@@ -210,37 +203,4 @@ function byOffset(a: Verdict, b: Verdict): number {
   return (
     a.offset - b.offset || Number(a.kind === 'leaderChange') - Number(b.kind === 'leaderChange')
   );
-}
-
-/** The live generation of one board, from its pointer and the definition that it points to; undefined when it has none. */
-export async function readLiveBoard(
-  redis: Redis,
-  keys: KeySpace,
-  { shard, board }: { shard: number; board: string },
-): Promise<LiveBoard | undefined> {
-  const generation = await redis.hget(keys.live(shard), board);
-  if (generation === null) return undefined;
-  const text = await redis.hget(keys.definitions(shard), generation);
-  return text === null ? undefined : { board, generation, definition: parseDefinitionText(text) };
-}
-
-/** The live boards of all shards, from the pointers and the definitions that they point to. */
-export async function readLiveBoards(
-  redis: Redis,
-  keys: KeySpace,
-  shards: number,
-): Promise<Map<string, LiveBoard>> {
-  const boards = new Map<string, LiveBoard>();
-  for (let shard = 0; shard < shards; shard++) {
-    const [live, definitions] = await Promise.all([
-      redis.hgetall(keys.live(shard)),
-      redis.hgetall(keys.definitions(shard)),
-    ]);
-    for (const [board, generation] of Object.entries(live)) {
-      const text = definitions[generation];
-      if (text !== undefined)
-        boards.set(board, { board, generation, definition: parseDefinitionText(text) });
-    }
-  }
-  return boards;
 }

@@ -13,14 +13,27 @@ export class ShardCountError extends Error {
   }
 }
 
-/** A board that is new while the log was read already: its past events would be missing. */
-export class BoardNeedsBuildError extends Error {
+/** A read of a board that has no live generation yet. Trying again helps, once it is built. */
+export class BoardBuildingError extends Error {
   constructor(readonly board: string) {
     super(
-      `board "${board}" is new, but events of the log were applied before it was defined, so it would start without them; ` +
-        'replay the whole log with another RANKLOG_REDIS_PREFIX and RANKLOG_GROUP',
+      `board "${board}" is being built from the log and can't be read yet; "ranklog status" shows how far it is, ` +
+        'and the role reconciliation has to run somewhere',
     );
-    this.name = 'BoardNeedsBuildError';
+    this.name = 'BoardBuildingError';
+  }
+}
+
+/** A generation that is no snapshot of the board, or not any more. */
+export class UnknownGenerationError extends Error {
+  constructor(
+    readonly board: string,
+    readonly generation: string,
+  ) {
+    super(
+      `board "${board}" has no generation ${generation} to read; "ranklog boards generations" lists them`,
+    );
+    this.name = 'UnknownGenerationError';
   }
 }
 

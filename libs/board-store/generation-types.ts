@@ -1,10 +1,13 @@
 import type { BoardDefinition } from '#board';
 import type { EventEntry, LiveBoard, Starts } from './types.js';
 
-/** The live boards of all shards, and those that are there but have no live generation yet: their first one is being built. */
+/** The boards of all shards. */
 export interface Boards {
   readonly live: ReadonlyMap<string, LiveBoard>;
+  /** Those that are there but have no live generation yet: their first one is being built. */
   readonly building: ReadonlySet<string>;
+  /** Those that a command has removed: that they are missing is no loss. */
+  readonly removed: ReadonlySet<string>;
 }
 
 /** What a shadow is made for; `restore` is the previous generation on its way back. */

@@ -4,7 +4,7 @@
  * | key | type | holds |
  * | --- | --- | --- |
  * | `<prefix>:shards` | string | number of shards; fixed when the first instance starts |
- * | `<prefix>:{<shard>}:live` | hash | board -> id of its live generation |
+ * | `<prefix>:{<shard>}:live` | hash | board -> id of its live generation; `-` while its first one is being built |
  * | `<prefix>:{<shard>}:registered` | string | there once the boards of the shard, if any, have been made live |
  * | `<prefix>:{<shard>}:continuity` | string | replication id of the server, space, time in us at which the shard was last compared with Kafka |
  * | `<prefix>:{<shard>}:healing` | hash | partition -> heal target; of those that are below theirs |
@@ -12,11 +12,22 @@
  * | `<prefix>:{<shard>}:records` | hash | partition -> offset, timestamp in ms and hash of the last record below the watermark |
  * | `<prefix>:{<shard>}:published` | hash | partition -> published position, as last heard from Kafka |
  * | `<prefix>:{<shard>}:outbox:<partition>` | zset | verdicts of an apply call by its last offset, from the published position on |
- * | `<prefix>:{<shard>}:definitions` | hash | generation -> JSON of its definition |
+ * | `<prefix>:{<shard>}:definitions` | hash | generation -> JSON of its definition; of every generation whose keys are in use |
+ * | `<prefix>:{<shard>}:starts` | hash | generation -> JSON of the offsets at which it begins, by partition; only of those that begin later than the log |
+ * | `<prefix>:{<shard>}:origins` | hash | generation -> JSON of what it was made for, and when; of those that were built beside a live one |
+ * | `<prefix>:{<shard>}:flips` | hash | board -> us at which its pointer was last moved; only grows |
+ * | `<prefix>:{<shard>}:previous` | hash | board -> generation that was live before, kept for a rollback |
+ * | `<prefix>:{<shard>}:shadows` | hash | board -> generation that is being brought to the live watermarks |
+ * | `<prefix>:{<shard>}:removed` | set | boards that were live and were removed by a command |
+ * | `<prefix>:{<shard>}:snapshots` | hash | generation, read-only -> board |
+ * | `<prefix>:{<shard>}:discarded` | set | generations whose memory is to be given back |
+ * | `<prefix>:{<shard>}:lease:<board>` | string | token of who may write to the shadow of a board; expires |
+ * | `<prefix>:{<shard>}:reconciliation:<board>` | string | JSON of the running or last reconciliation of a board |
  * | `<prefix>:{<shard>}:leaders:<board>` | hash | view -> top N as last reported, with its version |
+ * | `<prefix>:{<shard>}:<generation>:watermarks` | hash | partition -> last offset whose effect is in it; of all but live ones |
  * | `<prefix>:{<shard>}:<generation>:views` | hash | view -> view version |
  * | `<prefix>:{<shard>}:<generation>:expiries` | zset | view -> ms of the event clock at which it expires; only those that do |
- * | `<prefix>:{<shard>}:<generation>:facts` | hash | `clock`, `clock:<partition>` (ms), `expired`, `duplicates` (events) |
+ * | `<prefix>:{<shard>}:<generation>:facts` | hash | `clock`, `clock:<partition>` (ms), `expired`, `duplicates` (events), `floor` (view versions are larger) |
  * | `<prefix>:{<shard>}:<generation>:event-ids:<partition>` | zset | event id and player id -> ms: see event-ids.lua |
  * | `<prefix>:{<shard>}:<generation>:ranking:<view>` | zset | member and score: see sort-key.ts in libs/board |
  * | `<prefix>:{<shard>}:<generation>:players:<view>` | hash | player id -> state: see state.ts in libs/board |
@@ -64,8 +75,52 @@ export class KeySpace {
     return this.#key(shard, 'definitions');
   }
 
+  starts(shard: number): string {
+    return this.#key(shard, 'starts');
+  }
+
+  origins(shard: number): string {
+    return this.#key(shard, 'origins');
+  }
+
+  flips(shard: number): string {
+    return this.#key(shard, 'flips');
+  }
+
+  previous(shard: number): string {
+    return this.#key(shard, 'previous');
+  }
+
+  shadows(shard: number): string {
+    return this.#key(shard, 'shadows');
+  }
+
+  snapshots(shard: number): string {
+    return this.#key(shard, 'snapshots');
+  }
+
+  removed(shard: number): string {
+    return this.#key(shard, 'removed');
+  }
+
+  discarded(shard: number): string {
+    return this.#key(shard, 'discarded');
+  }
+
+  lease(shard: number, board: string): string {
+    return this.#key(shard, `lease:${board}`);
+  }
+
+  reconciliation(shard: number, board: string): string {
+    return this.#key(shard, `reconciliation:${board}`);
+  }
+
   leaders(shard: number, board: string): string {
     return this.#key(shard, `leaders:${board}`);
+  }
+
+  watermarksOf(shard: number, generation: string): string {
+    return this.#key(shard, `${generation}:watermarks`);
   }
 
   views(shard: number, generation: string): string {

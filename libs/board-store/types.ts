@@ -79,6 +79,8 @@ export interface ApplyCall {
   readonly entries: readonly ApplyEntry[];
   /** All boards that the caller believes live in the shard, with their generations. */
   readonly boards: ReadonlyMap<string, LiveBoard>;
+  /** All boards of the shard that the caller believes to have no live generation yet; their events are no entries. */
+  readonly building?: readonly string[];
   /** The token of the shard's continuity that the caller believes in. */
   readonly continuity: string;
   /** Missing when the run has no record. */

@@ -6,10 +6,11 @@ import {
   suggestion,
 } from '#board';
 import {
-  BoardNeedsBuildError,
+  BoardBuildingError,
   ExpiredViewError,
   ShardCountError,
   UnknownBoardError,
+  UnknownGenerationError,
 } from '#board-store';
 import kafkajs from 'kafkajs';
 import { KafkaUnreachableError } from '#kafka-batch';
@@ -42,12 +43,17 @@ const USAGE = [
   BoardsFileError,
   BoardsFileMissingError,
   ShardCountError,
-  BoardNeedsBuildError,
   TopicsMissingError,
   MalformedViewError,
   NoSuchViewError,
 ];
-const NO = [UnknownBoardError, ExpiredViewError, NoInstanceError];
+const NO = [
+  UnknownBoardError,
+  UnknownGenerationError,
+  BoardBuildingError,
+  ExpiredViewError,
+  NoInstanceError,
+];
 const UNREACHABLE = [ServiceUnreachableError, KafkaUnreachableError, kafkajs.KafkaJSError];
 
 function exitCodeOf(error: unknown): number {

@@ -1,4 +1,4 @@
-import type { ApplyCall, BoardStore, LiveBoard, RecordIdentity, Verdict } from '#board-store';
+import type { ApplyCall, BoardStore, Boards, RecordIdentity, Verdict } from '#board-store';
 import type { KafkaRecord } from '#kafka-batch';
 import type { LiveBoards } from './live-boards.js';
 import { identityOf } from './score-log.js';
@@ -17,7 +17,7 @@ export interface AppliedRun {
  * may have changed, and then the script has to refuse them.
  */
 interface ReadRun extends Run<ReadRecord> {
-  readonly boards: ReadonlyMap<string, LiveBoard>;
+  readonly boards: Boards;
   readonly lastRecord?: RecordIdentity;
 }
 
@@ -80,8 +80,8 @@ export class Applier {
     onApplied: (run: AppliedRun) => Promise<void>,
   ): Promise<void> {
     const boards = this.boards.current;
-    const items = records.map((record) => readRecord(record, boards));
-    for (const run of splitRuns(items, { ...position, boards })) {
+    const items = records.map((record) => readRecord(record, this.partition, boards));
+    for (const run of splitRuns(items, { ...position, boards: boards.live })) {
       await this.#reachPublished(run, position.published);
       const last = run.items.at(-1);
       const lastRecord = last === undefined ? {} : { lastRecord: identityOf(last.record) };
@@ -125,7 +125,8 @@ export class Applier {
       }
       await this.boards.refresh();
       const boards = this.boards.current;
-      run = { ...run, boards, items: run.items.map(({ record }) => readRecord(record, boards)) };
+      const items = run.items.map(({ record }) => readRecord(record, this.partition, boards));
+      run = { ...run, boards, items };
     }
     throw new BoardsChangedError();
   }
@@ -181,19 +182,23 @@ export class Applier {
       believed: this.#watermarks[shard] ?? -1,
       published,
       through,
-      entries: items.map(({ entry }) => entry),
-      boards: this.#inShard(shard, run.boards),
+      entries: items.flatMap(({ entry }) => (entry.kind === 'none' ? [] : [entry])),
+      ...this.#inShard(shard, run.boards),
       continuity: this.#continuity[shard] ?? '',
       ...(lastRecord === undefined ? {} : { lastRecord }),
     };
   }
 
-  #inShard(shard: number, boards: ReadonlyMap<string, LiveBoard>): ReadonlyMap<string, LiveBoard> {
-    if (this.store.shards === 1) return boards;
-    return new Map([...boards].filter(([board]) => this.store.shardOf(board) === shard));
+  #inShard(shard: number, { live, building }: Boards): Pick<ApplyCall, 'boards' | 'building'> {
+    if (this.store.shards === 1) return { boards: live, building: [...building] };
+    const isHere = (board: string) => this.store.shardOf(board) === shard;
+    return {
+      boards: new Map([...live].filter(([board]) => isHere(board))),
+      building: [...building].filter(isHere),
+    };
   }
 
-  /** A run's records by the shard that they belong to; records of no board go to the partition's home shard. */
+  /** A run's records by the shard that they belong to; records of no live board go to the partition's home shard. */
   #byShard(items: readonly ReadRecord[]): Map<number, ReadRecord[]> {
     const shards = new Map<number, ReadRecord[]>();
     for (const item of items) {

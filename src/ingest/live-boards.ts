@@ -1,4 +1,4 @@
-import type { BoardStore, LiveBoard } from '#board-store';
+import type { BoardStore, Boards } from '#board-store';
 
 /** No board is live: nothing can be applied yet. Trying again helps once the role reconciliation has registered the boards. */
 export class NoLiveBoardsError extends Error {
@@ -15,7 +15,7 @@ export class NoLiveBoardsError extends Error {
  * generation that is no longer live, and then they are read again.
  */
 export class LiveBoards {
-  #boards: ReadonlyMap<string, LiveBoard> = new Map();
+  #boards: Boards = { live: new Map(), building: new Set(), removed: new Set() };
 
   /** `register` brings back boards that Redis has lost; it does nothing in a process without the role for it. */
   constructor(
@@ -23,14 +23,13 @@ export class LiveBoards {
     private readonly register: () => Promise<void>,
   ) {}
 
-  /** All of them, by name. */
-  get current(): ReadonlyMap<string, LiveBoard> {
+  get current(): Boards {
     return this.#boards;
   }
 
   /**
-   * Reads them from Redis. A board never goes away by itself: when one is missing that was live before, or none is
-   * live at all, Redis has lost it, and events must not become dead letters for it.
+   * Reads them from Redis. Only a command removes a board: when another one is missing that was there before, or none is
+   * there at all, Redis has lost it, and events must not become dead letters for it.
    * @throws NoLiveBoardsError
    */
   async refresh(): Promise<void> {
@@ -44,10 +43,14 @@ export class LiveBoards {
   }
 
   /** undefined when some are missing. */
-  async #read(): Promise<ReadonlyMap<string, LiveBoard> | undefined> {
+  async #read(): Promise<Boards | undefined> {
     if (!(await this.store.areRegistered())) return undefined;
-    const boards = await this.store.liveBoards();
-    const isComplete = [...this.#boards.keys()].every((board) => boards.has(board));
-    return isComplete && boards.size > 0 ? boards : undefined;
+    const boards = await this.store.boards();
+    const { live, building, removed } = boards;
+    const known = [...this.#boards.live.keys(), ...this.#boards.building];
+    const isComplete = known.every(
+      (board) => live.has(board) || building.has(board) || removed.has(board),
+    );
+    return isComplete && live.size + building.size > 0 ? boards : undefined;
   }
 }

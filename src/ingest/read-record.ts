@@ -1,27 +1,40 @@
 import { resolveEvent } from '#board';
-import type { ApplyEntry, LiveBoard } from '#board-store';
+import type { ApplyEntry, Boards, LiveBoard } from '#board-store';
 import { decodeScoreEvent, type DecodedScoreEvent } from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
+
+/** A record that has nothing to apply, and of which nothing is told. */
+export interface NoEntry {
+  readonly kind: 'none';
+  readonly offset: number;
+}
 
 /** A record of the score topic: what it says (undefined when it can't be read) and what to apply. */
 export interface ReadRecord {
   readonly record: KafkaRecord;
   readonly event: DecodedScoreEvent | undefined;
-  readonly entry: ApplyEntry;
+  readonly entry: ApplyEntry | NoEntry;
 }
 
-/** Decodes a record and resolves it against the live boards. Never throws for any bytes: what can't be applied is a dead letter. */
-export function readRecord(
-  record: KafkaRecord,
-  boards: ReadonlyMap<string, LiveBoard>,
-): ReadRecord {
+/**
+ * Decodes a record of a partition and resolves it against the live boards. Never throws for any bytes: what can't be applied
+ * is a dead letter. The events of a board that is being built count in its build.
+ */
+export function readRecord(record: KafkaRecord, partition: number, boards: Boards): ReadRecord {
   const { offset } = record;
   const decoded = decodeScoreEvent(record);
   if (!decoded.ok) {
     const { code, detail } = decoded;
     return { record, event: undefined, entry: { kind: 'deadLetter', offset, code, detail } };
   }
-  return { record, event: decoded.event, entry: toEntry(record, decoded.event, boards) };
+  const { event } = decoded;
+  const live = boards.live.get(event.board);
+  const isLeftOut =
+    live === undefined
+      ? boards.building.has(event.board)
+      : record.offset < (live.starts?.get(partition) ?? 0);
+  if (isLeftOut) return { record, event, entry: { kind: 'none', offset } };
+  return { record, event, entry: toEntry(record, event, boards.live) };
 }
 
 function toEntry(

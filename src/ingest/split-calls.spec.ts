@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { BoardDefinition, ResolvedView } from '#board';
-import type { ApplyEntry, EventEntry } from '#board-store';
+import type { EventEntry } from '#board-store';
+import type { ReadRecord } from './read-record.js';
 import { MOST_ENTRIES, MOST_VIEW_UPDATES, splitRuns } from './split-calls.js';
 
 const event = (offset: number, views: number): { entry: EventEntry } => ({
@@ -70,7 +71,7 @@ describe('splitRuns', () => {
   });
 });
 
-function updates(items: readonly { entry: ApplyEntry }[]): number {
+function updates(items: readonly Pick<ReadRecord, 'entry'>[]): number {
   return items.reduce(
     (sum, { entry }) => sum + (entry.kind === 'event' ? entry.event.views.length : 0),
     0,

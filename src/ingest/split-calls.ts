@@ -1,5 +1,6 @@
 import type { Publish } from '#board';
-import type { ApplyEntry, EventEntry, LiveBoard } from '#board-store';
+import type { EventEntry, LiveBoard } from '#board-store';
+import type { ReadRecord } from './read-record.js';
 
 /** What one apply call may hold: enough to be fast, short enough that a reader never waits long behind it. */
 export const MOST_ENTRIES = 500;
@@ -21,7 +22,7 @@ export interface Run<T> {
  * none of which straddles the published position. The last run reaches to `nextOffset` - 1, so that a batch that ends
  * in offsets without records moves the watermark over them.
  */
-export function splitRuns<T extends { readonly entry: ApplyEntry }>(
+export function splitRuns<T extends Pick<ReadRecord, 'entry'>>(
   items: readonly T[],
   {
     published,
@@ -74,8 +75,8 @@ class Work {
   }
 
   /** What one more entry would add. */
-  shareOf(entry: ApplyEntry): Share {
-    if (entry.kind === 'deadLetter') return { updates: 0, tops: [] };
+  shareOf(entry: ReadRecord['entry']): Share {
+    if (entry.kind !== 'event') return { updates: 0, tops: [] };
     const { views } = entry.event;
     const { overtook, leaders } = this.#publish(entry);
     if (overtook === 0 && leaders === 0) return { updates: views.length, tops: [] };

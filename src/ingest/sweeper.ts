@@ -42,7 +42,7 @@ export class Sweeper {
 
   /** Removes all that has expired by now, some views at a time. */
   async sweep(): Promise<void> {
-    for (const live of this.boards.current.values()) {
+    for (const live of this.boards.current.live.values()) {
       if (this.#stopping) return;
       try {
         const removed = await this.#sweepBoard(live);

@@ -23,17 +23,17 @@ export class BoardRegistrar {
 
   /** Registers again what Redis has lost since; nothing else is done or said. */
   async keepRegistered(): Promise<void> {
-    const live = await this.store.liveBoards();
-    const isComplete = this.#registered.every((board) => live.has(board));
+    const { live, building } = await this.store.boards();
+    const isComplete = this.#registered.every((board) => live.has(board) || building.has(board));
     if (!isComplete || !(await this.store.areRegistered())) await this.register();
   }
 
-  /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, BoardNeedsBuildError, ShardCountError */
+  /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, ShardCountError */
   async register(): Promise<void> {
     const definitions = parseBoardsFile(await readBoardsFile(this.file), this.file);
     await this.store.claimShards();
-    const known = await this.store.liveBoards();
-    const live = await this.store.registerBoards(definitions);
+    const { live: known } = await this.store.boards();
+    const { live } = await this.store.registerBoards(definitions);
     this.#registered = definitions.map(({ board }) => board);
     for (const definition of definitions)
       this.#tell(definition, { before: known, now: live.get(definition.board) });

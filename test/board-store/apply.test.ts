@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { BoardNeedsBuildError, BoardReader, BoardStore, ShardCountError } from '#board-store';
+import { BoardReader, BoardStore, ShardCountError } from '#board-store';
 import { arena, lasting, movements, scored, StoreFixture, T0, verdictsOf } from './fixture.js';
 import { RedisServer } from '../support/redis-server.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
@@ -318,15 +318,27 @@ describe('the ranks of an event', () => {
 describe('registering', () => {
   it('gives a board one generation, however often and with whatever definition', async () => {
     const again = await fixture.store.registerBoards([{ ...arena, ties: 'none' }]);
-    expect(again).toEqual(new Map([['arena', fixture.live]]));
-    expect(await fixture.store.liveBoards()).toEqual(new Map([['arena', fixture.live]]));
+    expect(again.live).toEqual(new Map([['arena', fixture.live]]));
+    expect(await fixture.store.boards()).toEqual(again);
   });
 
-  it('refuses a new board once events were applied without it', async () => {
+  it('leaves a board without a generation that is new when events were applied already', async () => {
     await fixture.apply([scored('a', [1])]);
-    await expect(fixture.store.registerBoards([{ ...arena, board: 'late' }])).rejects.toThrow(
-      BoardNeedsBuildError,
-    );
+    const { live, building } = await fixture.store.registerBoards([{ ...arena, board: 'late' }]);
+    expect([...live.keys(), ...building]).toEqual(['arena', 'late']);
+    const call = fixture.call([scored('a', [1])], { from: 1 });
+    expect(await fixture.store.apply(call)).toEqual({ status: 'generationChanged' });
+    expect(await fixture.store.apply({ ...call, building: ['late'] })).toMatchObject({
+      status: 'applied',
+    });
+  });
+
+  it('leaves a board without a generation whose definition is lost', async () => {
+    await fixture.apply([scored('a', [1])]);
+    await redis.del(fixture.keys.definitions(0));
+    const { live, building } = await fixture.store.registerBoards([arena]);
+    expect([...live.keys(), ...building]).toEqual(['arena']);
+    expect([...building]).toEqual(['arena']);
   });
 
   it('refuses another number of shards', async () => {

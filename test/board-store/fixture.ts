@@ -65,7 +65,7 @@ export class StoreFixture {
 
   async register(definition: BoardDefinition): Promise<this> {
     await this.store.claimShards();
-    const live = await this.store.registerBoards([definition]);
+    const { live } = await this.store.registerBoards([definition]);
     this.live = live.get(definition.board)!;
     await this.compare();
     return this;

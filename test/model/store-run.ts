@@ -68,7 +68,7 @@ export class StoreRun {
 
   async prepare(): Promise<void> {
     await this.#store.claimShards();
-    this.#boards = await this.#store.registerBoards(this.scenario.definitions);
+    this.#boards = (await this.#store.registerBoards(this.scenario.definitions)).live;
     await this.#heal();
   }
 

@@ -1,0 +1,60 @@
+import type { Redis } from 'ioredis';
+import { parseDefinitionText } from '#board';
+import type { Boards } from './generation-types.js';
+import type { KeySpace } from './keys.js';
+import type { LiveBoard, Starts } from './types.js';
+
+/** What `live` holds for a board whose first generation is being built. */
+export const BUILDING = '-';
+
+/**
+ * The boards of all shards, from the pointers and the definitions that they point to. A pointer without a definition is
+ * left out: Redis has lost a part.
+ */
+export async function readBoards(redis: Redis, keys: KeySpace, shards: number): Promise<Boards> {
+  const live = new Map<string, LiveBoard>();
+  const building = new Set<string>();
+  const removed = new Set<string>();
+  for (let shard = 0; shard < shards; shard++) {
+    const [pointers, definitions, starts, gone] = await Promise.all([
+      redis.hgetall(keys.live(shard)),
+      redis.hgetall(keys.definitions(shard)),
+      redis.hgetall(keys.starts(shard)),
+      redis.smembers(keys.removed(shard)),
+    ]);
+    for (const board of gone) removed.add(board);
+    for (const [board, generation] of Object.entries(pointers)) {
+      const text = definitions[generation];
+      if (generation === BUILDING) building.add(board);
+      else if (text !== undefined)
+        live.set(board, liveBoardOf(board, { generation, text, starts: starts[generation] }));
+    }
+  }
+  return { live, building, removed };
+}
+
+/** A generation out of what Redis holds of it. */
+export function liveBoardOf(
+  board: string,
+  { generation, text, starts }: GenerationTexts,
+): LiveBoard {
+  const definition = parseDefinitionText(text);
+  return typeof starts === 'string'
+    ? { board, generation, definition, starts: parseStarts(starts) }
+    : { board, generation, definition };
+}
+
+interface GenerationTexts {
+  readonly generation: string;
+  readonly text: string;
+  readonly starts: string | null | undefined;
+}
+
+export function startsText(starts: Starts): string {
+  return JSON.stringify(Object.fromEntries(starts));
+}
+
+export function parseStarts(text: string): Starts {
+  const offsets = JSON.parse(text) as Record<string, number>;
+  return new Map(Object.entries(offsets).map(([partition, from]) => [Number(partition), from]));
+}
