@@ -1,0 +1,121 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseBoardsFile, type BoardDefinition } from '#board';
+import type { LiveBoard } from '#board-store';
+import { boardChanges } from './board-changes.js';
+import { fieldChanges, isPublishOnly } from './field-changes.js';
+
+function board(fields: string): BoardDefinition {
+  const [definition] = parseBoardsFile(`boards:\n  arena: { ${fields} }`, 'boards.yaml');
+  if (definition === undefined) throw new Error('the file has one board');
+  return definition;
+}
+const differences = (before: string, after: string) => fieldChanges(board(before), board(after));
+const liveMap = (definitions: readonly BoardDefinition[]): Map<string, LiveBoard> =>
+  new Map(
+    definitions.map((definition) => {
+      const { board } = definition;
+      return [board, { board, generation: `g-${board}`, definition }];
+    }),
+  );
+
+describe('fieldChanges', () => {
+  const PLAIN = 'columns: [{ name: score }]';
+
+  it('finds none where a default is spelled out', () => {
+    expect(differences(PLAIN, `${PLAIN}, ties: earliest, publish: { overtook: 0 }`)).toEqual([]);
+  });
+
+  it('tells plain fields as a boards file writes them, and what is not set', () => {
+    expect(
+      differences(
+        `${PLAIN}, deduplicate: 24h`,
+        `${PLAIN}, ties: latest, maxAhead: 90s, timeZone: Europe/Paris`,
+      ),
+    ).toEqual([
+      { field: 'ties', before: 'earliest', after: 'latest' },
+      { field: 'timeZone', before: 'UTC', after: 'Europe/Paris' },
+      { field: 'maxAhead', before: '1h', after: '90s' },
+      { field: 'deduplicate', before: '1d', after: null },
+    ]);
+  });
+
+  it('tells columns by their names, wherever they stand', () => {
+    expect(
+      differences(
+        'columns: [{ name: kills, min: 0 }, { name: time, order: asc }]',
+        'columns: [{ name: time, order: asc, decimals: 3 }, { name: kills }]',
+      ),
+    ).toEqual([
+      { field: 'columns', before: '[ kills, time ]', after: '[ time, kills ]' },
+      { field: 'columns.kills.min', before: "'0'", after: null },
+      { field: 'columns.time.decimals', before: '0', after: '3' },
+    ]);
+  });
+
+  it('tells a column or window that comes or goes as a whole', () => {
+    expect(
+      differences(
+        `${PLAIN}, windows: [all, { window: week, keep: 14d }]`,
+        'columns: [{ name: score }, { name: wins }], windows: [all, day]',
+      ),
+    ).toEqual([
+      { field: 'columns', before: '[ score ]', after: '[ score, wins ]' },
+      {
+        field: 'columns.wins',
+        before: null,
+        after: '{ update: sum, order: desc, decimals: 0 }',
+      },
+      { field: 'windows', before: '[ all, week ]', after: '[ all, day ]' },
+      { field: 'windows.week', before: '{ keep: 14d }', after: null },
+    ]);
+  });
+
+  it('tells dimensions, and what is published by the words that are given', () => {
+    const changes = differences(
+      PLAIN,
+      `${PLAIN}, dimensions: [[], [guild]], publish: { dimensions: [[]], leaders: 10 }`,
+    );
+    expect(changes).toEqual([
+      { field: 'dimensions', before: '[ [] ]', after: '[ [], [ guild ] ]' },
+      { field: 'publish.dimensions', before: null, after: '[ [] ]' },
+      { field: 'publish.leaders', before: '0', after: '10' },
+    ]);
+    expect(isPublishOnly(changes)).toBe(false);
+    expect(isPublishOnly(changes.slice(1))).toBe(true);
+    expect(isPublishOnly([])).toBe(false);
+  });
+});
+
+describe('boardChanges', () => {
+  const [one, two, three] = parseBoardsFile(
+    `boards:\n${['one', 'two', 'three'].map((name) => `  ${name}: { columns: [{ name: x }] }\n`).join('')}`,
+    'boards.yaml',
+  ) as [BoardDefinition, BoardDefinition, BoardDefinition];
+
+  it('says of each board of the file what it is beside the live ones, then of those that are not in it', () => {
+    const changed: BoardDefinition = { ...two, ties: 'none' };
+    const live = liveMap([one, two, { ...one, board: 'old' }]);
+    const found = boardChanges([one, changed, three], {
+      live,
+      building: new Set(['fresh']),
+    });
+    expect(found).toEqual([
+      { change: 'same', definition: one, live: live.get('one') },
+      {
+        change: 'changed',
+        definition: changed,
+        live: live.get('two'),
+        fields: [{ field: 'ties', before: 'earliest', after: 'none' }],
+      },
+      { change: 'new', definition: three },
+      { change: 'removed', board: 'fresh' },
+      { change: 'removed', board: 'old', live: live.get('old') },
+    ]);
+  });
+
+  it('knows a board whose first generation is being built', () => {
+    expect(boardChanges([one], { live: new Map(), building: new Set(['one']) })).toEqual([
+      { change: 'building', definition: one },
+    ]);
+  });
+});
