@@ -46,6 +46,7 @@ export class Ground {
       RANKLOG_GROUP: this.name,
       RANKLOG_REDIS_PREFIX: this.name,
       RANKLOG_LOG_LEVEL: 'warn',
+      RANKLOG_HTTP_PORT: '0',
     };
   }
 

@@ -1,9 +1,8 @@
 import 'reflect-metadata';
 import { Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
 import { topicNames } from '#contracts';
-import { KafkaBatchServer } from '#kafka-batch';
+import { KafkaBatchServer, type ConsumerHealth } from '#kafka-batch';
 import { IngestModule } from './ingest/ingest.module.js';
 import { IngestServices } from './ingest/ingest-services.js';
 import { finalPositions } from './ingest/final-positions.js';
@@ -14,6 +13,13 @@ import { ScoreLog } from './ingest/score-log.js';
 import { Sweeper } from './ingest/sweeper.js';
 import { Clients, ClientsModule } from './operations/clients.module.js';
 import { kafkaFrom, redisFrom, waitForServices } from './operations/clients.js';
+import { HealthProbe } from './operations/http/health.controller.js';
+import { createHttpApplication, listen } from './operations/http/http-server.js';
+import { OperationsModule } from './operations/http/operations.module.js';
+import { Reconciliations } from './operations/http/reconciliations.js';
+import { Metrics } from './operations/metrics.js';
+import { MetricsCollector } from './operations/metrics-collector.js';
+import { readStoreFacts } from './operations/metrics-store-facts.js';
 import { ProgressWatch } from './operations/progress-watch.js';
 import { requireTopics } from './operations/topics.js';
 import { nestLogger, type Logger } from './operations/logger.js';
@@ -39,7 +45,7 @@ export interface StartOptions {
  *   and the reason of the signal when that is aborted
  */
 export async function startApplication(options: StartOptions): Promise<INestApplicationContext> {
-  const { settings, roles, logger, signal } = options;
+  const { settings, logger, signal } = options;
   const kafka = kafkaFrom(settings, logger);
   const redis = redisFrom(settings, logger);
   const clients = new Clients(redis, kafka.admin());
@@ -47,21 +53,70 @@ export async function startApplication(options: StartOptions): Promise<INestAppl
     await waitForServices(settings, { kafka: true, redis, signal }, logger);
     await clients.admin.connect();
     await requireTopics(clients.admin, topicNames(settings.topicPrefix));
-    const modules = roleModules(options, kafka, clients);
-    const nest = { logger: nestLogger(logger), abortOnError: false };
-    const module = AppModule.of([ClientsModule.with(clients), ...modules]);
-    if (!roles.includes('ingest')) return await NestFactory.createApplicationContext(module, nest);
-    const strategy = transport(options, kafka);
-    const app = await NestFactory.createMicroservice(module, { ...nest, strategy });
-    signal.throwIfAborted();
-    await app.listen();
-    watchProgress(options, strategy);
-    return app;
+    return await runApplication(options, kafka, clients);
   } catch (error) {
     await clients.admin.disconnect();
     redis.disconnect();
     throw error;
   }
+}
+
+/** The HTTP server is there first, so that a port that is taken is told before anything is read from the log. */
+async function runApplication(
+  options: StartOptions,
+  kafka: ReturnType<typeof kafkaFrom>,
+  clients: Clients,
+): Promise<INestApplicationContext> {
+  const { settings, roles, logger, signal } = options;
+  const strategy = roles.includes('ingest') ? transport(options, kafka) : undefined;
+  const state = { isRunning: false, consumer: strategy && (() => strategy.health()) };
+  const modules = [
+    ClientsModule.with(clients),
+    operations(options, clients, state),
+    ...roleModules(options, kafka, clients),
+  ];
+  const nest = { logger: nestLogger(logger), abortOnError: false };
+  const app = await createHttpApplication(AppModule.of(modules), nest, logger);
+  try {
+    if (strategy !== undefined) app.connectMicroservice({ strategy });
+    await app.init(); // a microservice that is started before would read before boards are registered
+    signal.throwIfAborted();
+    await listen(app, settings, logger);
+    await app.startAllMicroservices();
+  } catch (error) {
+    await app.getHttpAdapter().close();
+    throw error;
+  }
+  if (strategy !== undefined) watchProgress(options, strategy);
+  state.isRunning = true;
+  return app;
+}
+
+/** What operators can ask; `state` is asked anew each time. */
+function operations(
+  { settings }: StartOptions,
+  { redis }: Clients,
+  state: { isRunning: boolean; consumer: (() => ConsumerHealth) | undefined },
+): DynamicModule {
+  const keys = new KeySpace(settings.redisPrefix);
+  const sources = {
+    store: new BoardStore(redis, keys, settings),
+    continuity: new ContinuityStore(redis, keys, settings),
+    statuses: { statuses: () => Promise.resolve([]) },
+  };
+  const probe = new HealthProbe(() => ({
+    isRunning: state.isRunning,
+    redis: redis.status,
+    ...(state.consumer === undefined ? {} : { consumer: state.consumer() }),
+    longestLoopAgeMs: settings.sessionTimeout,
+  }));
+  const collector = new MetricsCollector({
+    metrics: new Metrics(),
+    ...(state.consumer === undefined ? {} : { consumer: state.consumer }),
+    waitsForPeople,
+    readStore: () => readStoreFacts(sources),
+  });
+  return OperationsModule.with(probe, collector, new Reconciliations(sources.statuses));
 }
 
 @Module({})
@@ -126,10 +181,13 @@ function watchProgress(
     topic: topicNames(settings.topicPrefix).scoreEvents,
     stallTimeoutMs: settings.stallTimeout,
     health: () => strategy.health(),
-    waitsForPeople: (error) =>
-      error instanceof ResultPartitionMissingError || error instanceof NoLiveBoardsError,
+    waitsForPeople,
     logger,
     onFatal,
   });
   watch.start(signal);
+}
+
+function waitsForPeople(error: Error): boolean {
+  return error instanceof ResultPartitionMissingError || error instanceof NoLiveBoardsError;
 }

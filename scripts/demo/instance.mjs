@@ -26,6 +26,7 @@ export class DemoInstance {
       RANKLOG_TOPIC_PREFIX: name,
       RANKLOG_GROUP: name,
       RANKLOG_REDIS_PREFIX: name,
+      RANKLOG_HTTP_PORT: '0',
     };
     const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
     this.kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING });

@@ -29,6 +29,16 @@ const FORMATS: Format[] = [
       typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
   },
   {
+    name: 'port-or-any',
+    validate: (value: unknown) =>
+      expect(
+        Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,
+        'a port from 1 to 65535, or 0 for any free one',
+      ),
+    coerce: (value: unknown) =>
+      typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
+  },
+  {
     name: 'replication',
     validate: (value: unknown) =>
       expect(
@@ -151,6 +161,18 @@ export const SETTINGS_SCHEMA = {
     format: 'duration-ms',
     default: '2m',
     env: 'RANKLOG_STALL_TIMEOUT',
+  },
+  httpHost: {
+    doc: 'Where health, metrics and reconciliations are served; 0.0.0.0 is every address of the machine.',
+    format: 'text',
+    default: '127.0.0.1',
+    env: 'RANKLOG_HTTP_HOST',
+  },
+  httpPort: {
+    doc: 'The port of that; 0 is any free one, which the log tells.',
+    format: 'port-or-any',
+    default: 9464,
+    env: 'RANKLOG_HTTP_PORT',
   },
   logLevel: {
     doc: 'How much is logged.',

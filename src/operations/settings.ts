@@ -17,6 +17,8 @@ export interface Settings {
   readonly sessionTimeout: number;
   readonly shutdownTimeout: number;
   readonly stallTimeout: number;
+  readonly httpHost: string;
+  readonly httpPort: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly logFormat: 'auto' | 'pretty' | 'json';
   readonly kafkaBrokers: readonly string[];

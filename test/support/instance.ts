@@ -131,7 +131,7 @@ export class RanklogProcess {
 
   constructor(args: readonly string[], env: NodeJS.ProcessEnv) {
     this.#child = spawn(process.execPath, [CLI, ...args], {
-      env,
+      env: { RANKLOG_HTTP_PORT: '0', ...env }, // many run at once
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child.stdout?.on('data', (data: Buffer) => (this.output += data.toString()));

@@ -1,0 +1,25 @@
+import { Controller, Get, Param, Sse, type MessageEvent } from '@nestjs/common';
+import type { Observable } from 'rxjs';
+import { Reconciliations, type ReconciliationJson } from './reconciliations.js';
+
+@Controller('reconciliations')
+export class ReconciliationsController {
+  constructor(private readonly reconciliations: Reconciliations) {}
+
+  @Get()
+  all(): Promise<ReconciliationJson[]> {
+    return this.reconciliations.all();
+  }
+
+  @Get(':board')
+  one(@Param('board') board: string): Promise<ReconciliationJson> {
+    return this.reconciliations.of(board);
+  }
+
+  /** A board of which nothing is known is refused before the stream begins. */
+  @Sse(':board/events')
+  async events(@Param('board') board: string): Promise<Observable<MessageEvent>> {
+    await this.reconciliations.of(board);
+    return this.reconciliations.events(board);
+  }
+}

@@ -1,0 +1,97 @@
+import type {
+  BoardStore,
+  Boards,
+  ContinuityStore,
+  HealTarget,
+  LiveBoard,
+  ReconciliationStatus,
+} from '#board-store';
+import type { Metrics } from './metrics.js';
+
+/** What Redis knows that is worth a metric. */
+export interface StoreFacts {
+  readonly boards: Boards;
+  readonly healing: readonly HealTarget[];
+  /** Boards whose reads are stale. */
+  readonly stale: ReadonlySet<string>;
+  readonly reconciliations: readonly ReconciliationStatus[];
+}
+
+interface Sources {
+  readonly store: Pick<BoardStore, 'boards' | 'shardOf'>;
+  readonly continuity: Pick<ContinuityStore, 'shards' | 'continuity' | 'healing'>;
+  readonly statuses: { statuses(): Promise<readonly ReconciliationStatus[]> };
+}
+
+/** Cost: some seven short requests a shard, however many boards there are. */
+export async function readStoreFacts(sources: Sources): Promise<StoreFacts> {
+  const { store, continuity, statuses } = sources;
+  const [boards, healing, broken, reconciliations] = await Promise.all([
+    store.boards(),
+    continuity.healing(),
+    brokenShards(continuity),
+    statuses.statuses(),
+  ]);
+  const staleShards = new Set([...broken, ...healing.map(({ shard }) => shard)]);
+  const stale = [...boards.live.keys()].filter((board) => staleShards.has(store.shardOf(board)));
+  return { boards, healing, stale: new Set(stale), reconciliations };
+}
+
+/** Shards whose server is not the one that was compared with Kafka. */
+async function brokenShards(continuity: Sources['continuity']): Promise<number[]> {
+  const shards = await Promise.all(
+    continuity.shards.map(async (shard) => ({ shard, ...(await continuity.continuity(shard)) })),
+  );
+  return shards.filter(({ isContinued }) => !isContinued).map(({ shard }) => shard);
+}
+
+/** Metrics of what is known no more are gone. */
+export function setStoreFacts(metrics: Metrics, facts: StoreFacts): void {
+  forgetStoreFacts(metrics);
+  metrics.gauges.redisUp.set(1);
+  setHealing(metrics, facts.healing);
+  for (const board of facts.boards.building) metrics.gauges.boardBuilding.set({ board }, 1);
+  for (const live of facts.boards.live.values())
+    setBoard(metrics, live, facts.stale.has(live.board));
+  for (const status of facts.reconciliations) setReconciliation(metrics, status);
+}
+
+/** Redis does not answer: yesterday's numbers would be taken for today's. */
+export function forgetStoreFacts({ gauges }: Metrics): void {
+  for (const gauge of [
+    gauges.healingApplied,
+    gauges.healingTarget,
+    gauges.readsStale,
+    gauges.boardBuilding,
+    gauges.liveGeneration,
+    gauges.reconciliationRunning,
+    gauges.reconciliationDone,
+    gauges.reconciliationTotal,
+    gauges.reconciliationRate,
+  ])
+    gauge.reset();
+  gauges.redisUp.set(0);
+}
+
+function setHealing({ gauges }: Metrics, healing: readonly HealTarget[]): void {
+  for (const { shard, partition, applied, target } of healing) {
+    gauges.healingApplied.set({ shard, partition }, applied);
+    gauges.healingTarget.set({ shard, partition }, target);
+  }
+}
+
+function setBoard({ gauges }: Metrics, live: LiveBoard, isStale: boolean): void {
+  const { board, generation, starts } = live;
+  const partial_history = starts === undefined ? 'no' : 'yes';
+  gauges.readsStale.set({ board }, Number(isStale));
+  gauges.liveGeneration.set({ board, generation, partial_history }, 1);
+}
+
+function setReconciliation({ gauges }: Metrics, status: ReconciliationStatus): void {
+  const { board, kind, state, done, total, rate } = status;
+  const isRunning = state === 'running';
+  gauges.reconciliationRunning.set({ board, kind }, Number(isRunning));
+  gauges.reconciliationDone.set({ board, kind }, done);
+  gauges.reconciliationTotal.set({ board, kind }, total);
+  gauges.reconciliationRate.set({ board, kind }, isRunning ? rate : 0);
+}

@@ -1,0 +1,142 @@
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+
+/** Numbers that go up and down. */
+const GAUGES = {
+  redisUp: {
+    name: 'ranklog_redis_up',
+    help: '1 when Redis has answered this scrape; without it, what is read from Redis is missing.',
+    labels: [],
+  },
+  partitionStopped: {
+    name: 'ranklog_partition_stopped',
+    help: '1 for a partition of this process that has stopped for good or waits for people.',
+    labels: ['partition'],
+  },
+  partitionStuck: {
+    name: 'ranklog_partition_stuck_seconds',
+    help: 'For how long a partition of this process has had work and finished none.',
+    labels: ['partition'],
+  },
+  fetchLoopAge: {
+    name: 'ranklog_fetch_loop_age_seconds',
+    help: 'Since when nothing was fetched from Kafka, not even emptiness.',
+    labels: [],
+  },
+  healingApplied: {
+    name: 'ranklog_healing_applied_offset',
+    help: 'How far a partition is applied again after a loss of Redis; only while it heals.',
+    labels: ['shard', 'partition'],
+  },
+  healingTarget: {
+    name: 'ranklog_healing_target_offset',
+    help: 'How far a partition has to be applied again after a loss of Redis; only while it heals.',
+    labels: ['shard', 'partition'],
+  },
+  readsStale: {
+    name: 'ranklog_reads_stale',
+    help: '1 while reads of the board are stale: Redis has lost events, or may have.',
+    labels: ['board'],
+  },
+  boardBuilding: {
+    name: 'ranklog_board_building',
+    help: '1 for a board that has no live generation yet.',
+    labels: ['board'],
+  },
+  liveGeneration: {
+    name: 'ranklog_live_generation_info',
+    help: '1 for the live generation of each board; partial_history is yes where it lacks the start of the log.',
+    labels: ['board', 'generation', 'partial_history'],
+  },
+  reconciliationRunning: {
+    name: 'ranklog_reconciliation_running',
+    help: '1 while the reconciliation of the board runs, 0 for the last one.',
+    labels: ['board', 'kind'],
+  },
+  reconciliationDone: {
+    name: 'ranklog_reconciliation_done_records',
+    help: 'Records of the log that the running or last reconciliation has read.',
+    labels: ['board', 'kind'],
+  },
+  reconciliationTotal: {
+    name: 'ranklog_reconciliation_total_records',
+    help: 'Records of the log that it has to read.',
+    labels: ['board', 'kind'],
+  },
+  reconciliationRate: {
+    name: 'ranklog_reconciliation_records_per_second',
+    help: 'Records of the log that it reads in a second; 0 when it does not run.',
+    labels: ['board', 'kind'],
+  },
+  verifyEqual: {
+    name: 'ranklog_verify_equal',
+    help: '1 when the last scheduled verify of the board by this process found no difference, else 0.',
+    labels: ['board'],
+  },
+  verifyDifferences: {
+    name: 'ranklog_verify_differences',
+    help: 'Differences that it found.',
+    labels: ['board'],
+  },
+  verifyLastSuccess: {
+    name: 'ranklog_verify_last_success_timestamp_seconds',
+    help: 'When a scheduled verify of all live boards last came to its end in this process.',
+    labels: [],
+  },
+} as const;
+
+/** Numbers that only grow while the process lives. */
+const COUNTERS = {
+  selfChecks: {
+    name: 'ranklog_self_checks_total',
+    help: 'Samples of boards that the self-check has taken.',
+    labels: ['board'],
+  },
+  selfCheckViolations: {
+    name: 'ranklog_self_check_violations_total',
+    help: 'Samples in which an invariant of the board did not hold.',
+    labels: ['board', 'kind'],
+  },
+} as const;
+
+type Gauges = { readonly [Key in keyof typeof GAUGES]: Gauge };
+type Counters = { readonly [Key in keyof typeof COUNTERS]: Counter };
+
+/** The metrics of one process: ranklog's own, and those of Node. docs/reference/metrics.md lists them. */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly gauges: Gauges;
+  readonly counters: Counters;
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+    const registers = [this.registry];
+    this.gauges = mapValues(
+      GAUGES,
+      ({ name, help, labels }) => new Gauge({ name, help, labelNames: labels, registers }),
+    );
+    this.counters = mapValues(
+      COUNTERS,
+      ({ name, help, labels }) => new Counter({ name, help, labelNames: labels, registers }),
+    );
+  }
+}
+
+interface MetricWords {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+/** Every metric of ranklog's own. */
+export const METRICS: readonly (MetricWords & { readonly type: 'gauge' | 'counter' })[] = [
+  ...Object.values(GAUGES).map((words) => ({ ...words, type: 'gauge' as const })),
+  ...Object.values(COUNTERS).map((words) => ({ ...words, type: 'counter' as const })),
+];
+
+function mapValues<Key extends string, Value>(
+  words: Readonly<Record<Key, MetricWords>>,
+  make: (words: MetricWords) => Value,
+): Record<Key, Value> {
+  const entries = Object.entries<MetricWords>(words).map(([key, value]) => [key, make(value)]);
+  return Object.fromEntries(entries) as Record<Key, Value>;
+}
