@@ -6,7 +6,14 @@ import {
   MOST_ATTRIBUTE_VALUES,
   MOST_ID_BYTES,
 } from './ids.js';
-import { isColumns, isDelta, isDeltas, MOST_DELTAS, MOST_NUMBER_DIGITS } from './numbers.js';
+import {
+  isColumns,
+  isDelta,
+  isDeltas,
+  isStarts,
+  MOST_DELTAS,
+  MOST_NUMBER_DIGITS,
+} from './numbers.js';
 import { isEventTime } from './time.js';
 
 /** A rule of the contracts: one predicate for class-validator and for the compiled validators, and what it allows. */
@@ -40,6 +47,10 @@ export const RULES = {
     holds: isColumns,
     allows: 'an object of decimal strings by column',
   },
+  ranklogStarts: {
+    holds: isStarts,
+    allows: 'an object of offsets by partition, such as {"0":12}',
+  },
 } as const satisfies Record<string, Rule>;
 
 const rule = (name: keyof typeof RULES) => (): PropertyDecorator =>
@@ -56,6 +67,7 @@ export const IsDelta = rule('ranklogDelta');
 export const IsDeltas = rule('ranklogDeltas');
 export const IsEventTime = rule('ranklogTime');
 export const IsColumns = rule('ranklogColumns');
+export const IsStarts = rule('ranklogStarts');
 export const IsAttributes = rule('ranklogAttributes');
 
 /** May be absent; null is a value like any other (class-validator's own IsOptional lets it pass). */

@@ -7,6 +7,11 @@ import {
   type Source,
 } from './dead-letter.js';
 import { decodeScoreEvent, decodeText } from './decode-score-event.js';
+import {
+  decodeDefinitionInForce,
+  encodeDefinitionInForce,
+  type DefinitionInForce,
+} from './definition-in-force.js';
 import { decodeLeaderChange, encodeLeaderChange, type LeaderChange } from './leader-change.js';
 import { leaderMovements } from './leader-movements.js';
 import { decodeRankChange, encodeRankChange, type RankChange } from './rank-change.js';
@@ -26,6 +31,13 @@ interface DeadLetterGolden {
   readonly headers: object;
   readonly decoded: object;
 }
+
+interface PlainInForce extends Omit<DefinitionInForce, 'starts'> {
+  readonly starts?: Record<string, number>;
+}
+
+const toStarts = (starts: Record<string, number>) =>
+  new Map(Object.entries(starts).map(([partition, from]) => [Number(partition), from]));
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const golden = (name: string): unknown => JSON.parse(read(`test/contracts/golden/${name}.json`));
@@ -62,6 +74,17 @@ describe('the golden records', () => {
       const { change, ...record } = golden(name) as Golden & { change: LeaderChange };
       expect(encodeLeaderChange(change)).toEqual(record);
       expect(decodeLeaderChange(toRecord(record))).toEqual(change);
+    },
+  );
+
+  it.each(['definition-in-force', 'definition-in-force-removed'])(
+    'hold the %s: written as the same bytes, and read back',
+    (name) => {
+      const { inForce: fields, ...record } = golden(name) as Golden & { inForce: PlainInForce };
+      const { starts, ...plain } = fields;
+      const inForce = { ...plain, ...(starts && { starts: toStarts(starts) }) };
+      expect(encodeDefinitionInForce(inForce, 'ranklog.definitions')).toEqual(record);
+      expect(decodeDefinitionInForce(toRecord(record))).toEqual(inForce);
     },
   );
 

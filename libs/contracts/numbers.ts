@@ -32,6 +32,19 @@ export function isColumns(value: unknown): value is Record<string, string> {
   );
 }
 
+const PARTITION = /^(0|[1-9]\d{0,9})$/;
+
+/** Offsets by partition: where in the log a board begins. */
+export function isStarts(value: unknown): value is Record<string, number> {
+  return (
+    isPlainObject(value) &&
+    Object.entries(value).every(
+      ([partition, offset]) =>
+        PARTITION.test(partition) && Number.isSafeInteger(offset) && Number(offset) >= 0,
+    )
+  );
+}
+
 /** Whether a number's text has at most 15 significant digits, whatever its exponent. */
 export function hasSafeDigits(text: string): boolean {
   if (text.length <= MOST_NUMBER_DIGITS) return true;

@@ -29,7 +29,7 @@ export class ResultContract<T extends object> {
   }
 
   /** CloudEvents headers of a result of `source`; `id` is derived from it. */
-  headers(id: string, source: Source) {
+  headers(id: string, source: Pick<Source, 'topic'>) {
     return cloudEventHeaders({ id, type: this.type, source: `/ranklog/${source.topic}` });
   }
 

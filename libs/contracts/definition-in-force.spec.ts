@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
+import {
+  decodeDefinitionInForce,
+  encodeDefinitionInForce,
+  MalformedDefinitionInForceError,
+  type DefinitionInForce,
+} from './definition-in-force.js';
+
+const FILE = `
+boards:
+  arena:
+    columns: [{ name: points, decimals: 1, min: -5 }, { name: seconds, update: best, order: asc }]
+    windows: [all, { window: day, keep: 30d }, { season: spring, from: 2026-03-01, to: 2026-06-01 }]
+    dimensions: [[], [region]]
+    deduplicate: 1h
+    publish: { leaders: 3, windows: [all] }
+`;
+const [definition] = parseBoardsFile(FILE, 'boards.yaml') as [BoardDefinition];
+const IN_FORCE: DefinitionInForce = {
+  board: 'arena',
+  generation: '1795165200000000-0a1b2c3d',
+  since: 1_795_165_200_000_001,
+  definition,
+};
+
+const record = (value: string, headers = {}, key = 'arena') => ({
+  key: Buffer.from(key),
+  value: Buffer.from(value),
+  headers,
+});
+const encoded = (fields: object = {}) =>
+  encodeDefinitionInForce({ ...IN_FORCE, ...fields }, 'ranklog.definitions').value;
+
+/** The value with its definition changed. */
+const withDefinition = (change: (fields: Record<string, unknown>) => unknown) => {
+  const fields = JSON.parse(definitionText(definition)) as Record<string, unknown>;
+  return JSON.stringify({ ...(JSON.parse(encoded()) as object), definition: change(fields) });
+};
+
+function problems(...args: Parameters<typeof record>): string {
+  try {
+    decodeDefinitionInForce(record(...args));
+  } catch (error) {
+    if (error instanceof MalformedDefinitionInForceError) return error.problems;
+    throw error;
+  }
+  throw new Error('taken');
+}
+
+describe('a definition in force', () => {
+  it.each<[string, DefinitionInForce]>([
+    ['of a whole log', IN_FORCE],
+    ['of a part of the log', { ...IN_FORCE, starts: new Map([[0, 12], [10, 0]]) }], // prettier-ignore
+    ['of a board that was removed', { ...IN_FORCE, definition: null }],
+  ])('%s reads back as it was', (_, inForce) => {
+    const { key, value, headers } = encodeDefinitionInForce(inForce, 'ranklog.definitions');
+    expect(decodeDefinitionInForce(record(value, headers, key))).toEqual(inForce);
+  });
+
+  it('has the definition as Redis has it, and an id from board and flip', () => {
+    const { key, value, headers } = encodeDefinitionInForce(IN_FORCE, 'own.definitions');
+    expect(key).toBe('arena');
+    expect(value).toContain(`"definition":${definitionText(definition)}`);
+    expect(headers).toMatchObject({
+      ce_id: 'arena/1795165200000001',
+      ce_type: 'ranklog.definition-in-force.v1',
+      ce_source: '/ranklog/own.definitions',
+    });
+  });
+
+  it('is read without headers too, and with fields of a later version beside the definition', () => {
+    const value = JSON.stringify({ ...(JSON.parse(encoded()) as object), more: 1 });
+    expect(decodeDefinitionInForce(record(value))).toEqual(IN_FORCE);
+  });
+});
+
+describe('a record that is no definition in force', () => {
+  it.each([
+    ['nothing', '', 'not JSON'],
+    ['text', 'hello', 'not JSON'],
+    ['a list', '[]', 'not an object'],
+    ['an empty object', '{}', 'generation'],
+    [
+      'no definition, not even null',
+      encoded({ definition: null }).replace('null', '1'),
+      'definition',
+    ],
+    ['since in ms', encoded({ since: 0.5 }), 'since'],
+    ['starts that are no offsets', encoded({ starts: new Map([[0, -1]]) }), 'starts'],
+    ['starts of no partitions', encoded().replace(/}$/, ',"starts":{"first":1}}'), 'starts'],
+  ])('because of %s is refused with a reason', (_, value, reason) => {
+    expect(problems(value)).toContain(reason);
+  });
+
+  it.each<[string, (fields: Record<string, unknown>) => unknown, string]>([
+    ['empty', () => ({}), 'lacks fields'],
+    ['a list', () => [], 'definition'],
+    ['without columns', (fields) => ({ ...fields, columns: undefined }), 'lacks fields'],
+    ['with columns that are none', (fields) => ({ ...fields, columns: [1] }), 'definition: '],
+    ['with no column at all', (fields) => ({ ...fields, columns: [] }), 'columns'],
+    ['with an unknown update', (fields) => ({ ...fields, ties: 'random' }), 'ties'],
+    ['of another board', (fields) => ({ ...fields, board: 'other' }), 'another board'],
+    ['of a later version', (fields) => ({ ...fields, decay: '1d' }), 'does not know'],
+  ])('because its definition is %s is refused with a reason', (_, change, reason) => {
+    expect(problems(withDefinition(change))).toContain(reason);
+  });
+
+  it('because of its type or its key is refused', () => {
+    expect(problems(encoded(), { ce_type: 'ranklog.rank-changed.v1' })).toContain('ce_type');
+    expect(problems(encoded(), {}, 'other')).toContain('the key is other');
+  });
+});
