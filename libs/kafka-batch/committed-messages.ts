@@ -35,6 +35,7 @@ export function abortedMessages<Message extends FetchedMessage>({
   abortedTransactions,
 }: FetchedPartition<Message>): ReadonlySet<Message> {
   const aborted = new Set<Message>();
+  if ((abortedTransactions ?? []).length === 0) return aborted;
   const ahead = [...(abortedTransactions ?? [])].sort(
     (one, other) => Number(other.firstOffset) - Number(one.firstOffset),
   );

@@ -1,3 +1,7 @@
+import kafkajs from 'kafkajs';
+
+const { KafkaJSError, KafkaJSNumberOfRetriesExceeded, KafkaJSTimeout } = kafkajs;
+
 /** A failure that a restart can't mend: the partition stops until someone looks after it; the others go on. */
 export class PermanentPartitionError extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -124,6 +128,13 @@ const BUSY = new Set([
   'GROUP_COORDINATOR_NOT_AVAILABLE',
   'NOT_COORDINATOR_FOR_GROUP',
 ]);
+/** kafkajs calls them not retriable, but they pass. */
+const PASSING = new Set([
+  'UNKNOWN',
+  'KAFKAJS_UNKNOWN_ERROR_CODE',
+  'OFFSET_OUT_OF_RANGE',
+  'BROKER_NOT_AVAILABLE',
+]);
 
 export function isFenced(error: unknown): boolean {
   return protocolTypes(error).some((type) => FENCED.has(type));
@@ -136,6 +147,16 @@ export function isTooLarge(error: unknown): boolean {
 /** Whether the coordinator did nothing yet and asks to be asked again. */
 export function isBusy(error: unknown): boolean {
   return protocolTypes(error).some((type) => BUSY.has(type));
+}
+
+/** Whether a request is asked again in vain: a right or a codec is missing, or the program is wrong. */
+export function isPermanent(error: unknown): boolean {
+  let root = error;
+  while (root instanceof KafkaJSNumberOfRetriesExceeded && root.cause !== undefined)
+    root = root.cause;
+  if (!(root instanceof KafkaJSError)) return true;
+  if (root.retriable || root instanceof KafkaJSTimeout) return false;
+  return !protocolTypes(root).some((type) => PASSING.has(type));
 }
 
 export function toError(error: unknown): Error {

@@ -1,4 +1,4 @@
-/** The parts of kafkajs 2.2.4 that we reach into: kafkajs-patches.ts, last-committed-record.ts (it has no reader without a group), and specs. */
+/** The parts of kafkajs 2.2.4 that we reach into: kafkajs-patches.ts, cluster.ts (it has no reader without a group), and specs. */
 declare module 'kafkajs/src/broker/index.js' {
   export interface RawMessage {
     readonly offset: string;
@@ -7,11 +7,18 @@ declare module 'kafkajs/src/broker/index.js' {
     readonly value: Buffer | null;
     readonly headers: Record<string, Buffer | string | (Buffer | string)[] | undefined>;
     isControlRecord: boolean;
-    readonly batchContext: { readonly producerId: string; readonly inTransaction: boolean };
+    readonly batchContext: {
+      readonly producerId: string;
+      readonly inTransaction: boolean;
+      /** Of the batch that the record came in; old formats have none. */
+      readonly firstOffset?: string;
+      readonly lastOffsetDelta?: number;
+    };
   }
   export interface FetchResponse {
     readonly responses: {
       readonly partitions: {
+        readonly partition: number;
         readonly messages: RawMessage[];
         abortedTransactions?: readonly { producerId: string; firstOffset: string }[] | null;
       }[];

@@ -1,25 +1,16 @@
 import type { Kafka } from 'kafkajs';
-import type { FetchResponse, RawMessage } from 'kafkajs/src/broker/index.js';
+import {
+  createCluster,
+  offsetRange,
+  READ_COMMITTED,
+  toRecord,
+  type Broker,
+  type FetchedPartition,
+} from './cluster.js';
 import { committedMessages } from './committed-messages.js';
 import type { LogRange } from './errors.js';
 import type { KafkaRecord } from './types.js';
 
-/** What a broker answers for one partition. */
-type FetchedPartition = FetchResponse['responses'][number]['partitions'][number];
-
-interface Broker {
-  fetch(request: object): Promise<FetchResponse>;
-}
-interface Cluster {
-  connect(): Promise<void>;
-  disconnect(): Promise<void>;
-  addTargetTopic(topic: string): Promise<void>;
-  findTopicPartitionMetadata(topic: string): { partitionId: number; leader: number }[];
-  findBroker(node: { nodeId: number }): Promise<Broker>;
-  fetchTopicsOffset(topics: object[]): Promise<{ partitions: { offset: string }[] }[]>;
-}
-
-const READ_COMMITTED = 1;
 const FETCH_BYTES = 1_048_576;
 const FIRST_STRIDE = 64;
 
@@ -65,29 +56,6 @@ async function withPartition<T>(
   }
 }
 
-/** The client's own way to make a connection with its settings; it has no public name. */
-function createCluster(kafka: Kafka): Cluster {
-  const symbol = Object.getOwnPropertySymbols(kafka).find(
-    ({ description }) => description === 'private:Kafka:createCluster',
-  );
-  if (symbol === undefined) throw new Error('this is not kafkajs 2.2.4: it has no createCluster');
-  const create = (kafka as unknown as Record<symbol, (options: object) => Cluster>)[symbol];
-  if (create === undefined) throw new Error('this is not kafkajs 2.2.4: createCluster is empty');
-  return create({ isolationLevel: READ_COMMITTED, metadataMaxAge: 300_000 });
-}
-
-async function offsetRange(cluster: Cluster, topic: string, partition: number): Promise<LogRange> {
-  const [start, end] = await Promise.all(
-    [true, false].map(async (fromBeginning) => {
-      const [found] = await cluster.fetchTopicsOffset([
-        { topic, partitions: [{ partition }], fromBeginning },
-      ]);
-      return Number(found?.partitions[0]?.offset ?? 0);
-    }),
-  );
-  return { start: start ?? 0, end: end ?? 0 };
-}
-
 async function searchBack(
   reader: PartitionReader,
   range: () => Promise<LogRange>,
@@ -120,16 +88,18 @@ class PartitionReader {
       const end = fetched.messages.at(-1);
       if (end === undefined) return last;
       const data = committedMessages(fetched).filter(({ offset }) => Number(offset) >= next);
-      last = data.length > 0 ? toRecord(data.at(-1)) : last;
+      const lastOfThem = data.at(-1);
+      if (lastOfThem !== undefined) last = toRecord(lastOfThem);
       next = Number(end.offset) + 1;
     }
   }
 
   async recordAt(offset: number): Promise<KafkaRecord | undefined> {
     const { messages } = await this.#fetch(offset);
-    return toRecord(
-      messages.find((message) => !message.isControlRecord && Number(message.offset) === offset),
+    const found = messages.find(
+      (message) => !message.isControlRecord && Number(message.offset) === offset,
     );
+    return found && toRecord(found);
   }
 
   async #fetch(offset: number): Promise<FetchedPartition> {
@@ -142,12 +112,6 @@ class PartitionReader {
       minBytes: 0,
       topics: [{ topic: this.topic, partitions }],
     });
-    return responses[0]?.partitions[0] ?? { messages: [] };
+    return responses[0]?.partitions[0] ?? { partition: this.partition, messages: [] };
   }
-}
-
-function toRecord(message: RawMessage | undefined): KafkaRecord | undefined {
-  if (message === undefined) return undefined;
-  const { offset, timestamp, key, value, headers } = message;
-  return { offset: Number(offset), timestamp: Number(timestamp), key, value, headers };
 }

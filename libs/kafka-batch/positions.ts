@@ -24,7 +24,30 @@ export async function partitionCount(admin: Admin, topic: string): Promise<numbe
 
 /** First offset that a partition holds, and the one that comes next. */
 export async function logRange(admin: Admin, topic: string, partition: number): Promise<LogRange> {
+  return (await logRanges(admin, topic)).get(partition) ?? { start: 0, end: 0 };
+}
+
+/** The same of all partitions, in one request to each of their leaders. */
+export async function logRanges(admin: Admin, topic: string): Promise<Map<number, LogRange>> {
   const offsets = await admin.fetchTopicOffsets(topic);
-  const found = offsets.find((entry) => entry.partition === partition);
-  return { start: Number(found?.low ?? 0), end: Number(found?.high ?? 0) };
+  return new Map(
+    offsets.map(({ partition, low, high }) => [
+      partition,
+      { start: Number(low), end: Number(high) },
+    ]),
+  );
+}
+
+/**
+ * By partition, the first offset whose record has a timestamp of `timeMs` or later; the end of the log when none has.
+ * Timestamps need not grow along the log: later ones may be earlier.
+ */
+export async function offsetsAtTime(
+  admin: Admin,
+  topic: string,
+  timeMs: number,
+): Promise<Map<number, number>> {
+  const time = Math.max(0, Math.ceil(timeMs)); // Kafka has other meanings for negative ones
+  const offsets = await admin.fetchTopicOffsetsByTimestamp(topic, time);
+  return new Map(offsets.map(({ partition, offset }) => [partition, Number(offset)]));
 }

@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import kafkajs from 'kafkajs';
+import { LogReader, type LogReaderOptions } from '#kafka-batch';
+import { until } from '../support/instance.js';
+import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
+import { KAFKA_API } from '../support/kafka-frames.js';
+import { KafkaProxy, type KafkaAction } from '../support/kafka-proxy.js';
+import { numbers, TestTopic } from './topic.js';
+
+describe('a log reader over a connection that fails', () => {
+  let topic: TestTopic;
+  let proxy: KafkaProxy;
+  let reader: LogReader | undefined;
+  const warnings: string[] = [];
+  beforeEach(async () => {
+    topic = await TestTopic.create(2);
+    proxy = await KafkaProxy.toBroker();
+    warnings.length = 0;
+  });
+  afterEach(async () => {
+    await reader?.close();
+    await proxy.close();
+    await topic.remove();
+  });
+
+  const open = async (options: Partial<LogReaderOptions> = {}): Promise<LogReader> => {
+    const silent = () => undefined;
+    reader = await LogReader.open({
+      kafka: new kafkajs.Kafka({
+        brokers: [proxy.broker],
+        logLevel: kafkajs.logLevel.NOTHING,
+        requestTimeout: 1_000,
+        retry: { retries: 0 },
+      }),
+      topic: topic.name,
+      from: new Map([
+        [0, 0],
+        [1, 0],
+      ]),
+      logger: { debug: silent, info: silent, error: silent, warn: (text) => warnings.push(text) },
+      ...options,
+    });
+    return reader;
+  };
+  /** The values of both partitions, once there are so many. */
+  const read = async (from: LogReader, count: number): Promise<string[]> => {
+    const values: string[] = [];
+    await until(
+      async () => {
+        for (const { records } of await from.fetch())
+          values.push(...records.map(({ value }) => String(value)));
+        return values.length >= count;
+      },
+      `${count} records are read`,
+      20,
+    );
+    return values;
+  };
+  const timed = async (work: Promise<unknown>): Promise<[unknown, number]> => {
+    const started = performance.now();
+    const error = await work.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    return [error, performance.now() - started];
+  };
+
+  it.each<[string, KafkaAction]>([
+    ['is lost with the answer', 'swallowReply'],
+    ['is lost in the middle of an answer', 'tearReply'],
+    ['never answers', 'hangBefore'],
+    [
+      'leads to a broker that no longer leads',
+      { error: KAFKA_ERROR.notLeaderOrFollower, executed: false },
+    ],
+    [
+      'says that an offset is missing which is there',
+      { error: KAFKA_ERROR.offsetOutOfRange, executed: false },
+    ],
+  ])(
+    'goes on and loses nothing when it %s',
+    async (_, action) => {
+      await topic.send(0, numbers(0, 10));
+      const from = await open();
+      const fault = proxy.onRequest(KAFKA_API.fetch, action);
+      expect(await read(from, 10)).toEqual(numbers(0, 10));
+      expect(fault.hits).toBe(1);
+      await topic.send(1, numbers(10, 20));
+      expect(await read(from, 10)).toEqual(numbers(10, 20));
+    },
+    30_000,
+  );
+
+  it('waits longer and longer while there is no broker, says so, and goes on when it is back', async () => {
+    await topic.send(0, ['a']);
+    const from = await open();
+    proxy.cut();
+    const batches = read(from, 1);
+    await until(() => warnings.length >= 3, 'it has tried thrice', 10);
+    expect(warnings[0]).toContain(`reading ${topic.name} is tried again: `);
+    proxy.restore();
+    expect(await batches).toEqual(['a']);
+    expect(warnings.length).toBeLessThan(20);
+  }, 30_000);
+
+  it('opens once there is a broker, and once the topic is there', async () => {
+    await topic.send(0, ['a']);
+    proxy.cut();
+    const opened = open();
+    await until(() => warnings.length >= 2, 'it has tried twice', 10);
+    proxy.restore();
+    expect(await read(await opened, 1)).toEqual(['a']);
+  }, 30_000);
+
+  it('ends at once when it is aborted: in a round that waits, before a retry, on a silent connection, and on opening', async () => {
+    const reason = new Error('enough');
+    for (const fault of ['none', 'cut', 'freeze'] as const) {
+      const abort = new AbortController();
+      const from = await open({ signal: abort.signal });
+      if (fault !== 'none') proxy[fault]();
+      const round = timed(from.fetch());
+      if (fault === 'cut') await until(() => warnings.length >= 4, 'it waits long', 10);
+      const aborted = performance.now();
+      abort.abort(reason);
+      const [error] = await round;
+      expect(performance.now() - aborted).toBeLessThan(50);
+      expect(error).toBe(reason);
+      await expect(from.fetch()).rejects.toBe(reason);
+      const [, closing] = await timed(from.close());
+      expect(closing).toBeLessThan(1_500);
+      proxy.thaw();
+      proxy.restore();
+    }
+    proxy.cut();
+    const [error] = await timed(open({ signal: AbortSignal.timeout(300) }));
+    expect(error).toMatchObject({ name: 'TimeoutError' });
+  }, 30_000);
+
+  it('ends a round that waits when it is closed, and has no connection left', async () => {
+    const from = await open();
+    const round = timed(from.fetch());
+    await from.close();
+    const [error] = await round;
+    expect(error).toMatchObject({ message: 'the log reader was closed' });
+    await until(() => proxy.connections === 0, 'no connection is left', 5);
+  }, 30_000);
+});
