@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { readableView, type ReadableView } from '#board';
-import { TIE_SIGNS } from './apply-arguments.js';
+import { TIE_SIGNS } from './run-arguments.js';
 import { BoardStore } from './board-store.js';
 import { BUILDING, liveBoardOf, readBoards } from './boards.js';
 import { ContinuityStore } from './continuity-store.js';

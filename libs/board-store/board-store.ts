@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
 import { canExpire, definitionHash, definitionText, type BoardDefinition } from '#board';
 import { applyArguments } from './apply-arguments.js';
-import { readBoards } from './boards.js';
+import type { DefinitionInForce } from '#contracts';
+import { readBoards, startsText } from './boards.js';
 import { ShardCountError } from './errors.js';
 import type { Boards } from './generation-types.js';
 import type { KeySpace } from './keys.js';
@@ -58,14 +59,33 @@ export class BoardStore {
   /**
    * Makes boards live that are not, all boards of a shard in one step; the others stay as they are, whatever their
    * definition. One that is new in a shard where events were applied before is `building` from then on: it lacks them.
+   * `inForce` is what was live before Redis was lost: where boards begin in the log, what their flips come after, and
+   * which ones were removed.
    */
-  async registerBoards(definitions: readonly BoardDefinition[]): Promise<Boards> {
+  async registerBoards(
+    definitions: readonly BoardDefinition[],
+    inForce: ReadonlyMap<string, DefinitionInForce> = new Map(),
+  ): Promise<Boards> {
     for (let shard = 0; shard < this.#shards; shard++)
       await this.#registerInShard(
         shard,
         definitions.filter(({ board }) => this.shardOf(board) === shard),
+        inForce,
       );
     return this.boards();
+  }
+
+  /** When the pointer of each live board was last moved, in us of Redis' clock. Cost: a short request a shard. */
+  async flips(): Promise<Map<string, number>> {
+    const shards = Array.from({ length: this.#shards }, (_, shard) => shard);
+    const found = await Promise.all(
+      shards.map((shard) => this.redis.hgetall(this.keys.flips(shard))),
+    );
+    return new Map(
+      found.flatMap((flips) =>
+        Object.entries(flips).map(([board, flip]) => [board, Number(flip)] as const),
+      ),
+    );
   }
 
   /** Whether the boards of every shard have been made live. */
@@ -173,18 +193,29 @@ export class BoardStore {
     };
   }
 
-  async #registerInShard(shard: number, definitions: readonly BoardDefinition[]): Promise<void> {
+  async #registerInShard(
+    shard: number,
+    definitions: readonly BoardDefinition[],
+    inForce: ReadonlyMap<string, DefinitionInForce>,
+  ): Promise<void> {
+    const isWanted = new Set(definitions.map(({ board }) => board));
+    const removed = [...inForce.values()].filter(
+      ({ board, definition }) =>
+        definition === null && !isWanted.has(board) && this.shardOf(board) === shard,
+    );
+    const { keys } = this;
     await this.redis.ranklogRegister(
-      4,
-      this.keys.live(shard),
-      this.keys.watermarks(shard),
-      this.keys.definitions(shard),
-      this.keys.registered(shard),
-      ...definitions.flatMap((definition) => [
-        definition.board,
-        definitionHash(definition),
-        definitionText(definition),
-      ]),
+      7,
+      keys.live(shard),
+      keys.watermarks(shard),
+      keys.definitions(shard),
+      keys.registered(shard),
+      keys.starts(shard),
+      keys.flips(shard),
+      keys.removed(shard),
+      definitions.length,
+      ...definitions.flatMap((definition) => registration(definition, inForce)),
+      ...removed.map(({ board }) => board),
     );
   }
 
@@ -196,6 +227,22 @@ export class BoardStore {
     const values = await Promise.all(shards.map(read));
     return values.map((value) => (value === null ? missing : Number(value)));
   }
+}
+
+/** A board as lua/register.lua takes it. */
+function registration(
+  definition: BoardDefinition,
+  inForce: ReadonlyMap<string, DefinitionInForce>,
+): (string | number)[] {
+  const { board } = definition;
+  const { starts, since = 0 } = inForce.get(board) ?? {};
+  return [
+    board,
+    definitionHash(definition),
+    definitionText(definition),
+    starts === undefined ? '' : startsText(starts),
+    since,
+  ];
 }
 
 /** Leader changes come after what the event itself brought about; one call has at most one for a view. */

@@ -1,4 +1,14 @@
--- Arguments of apply.lua as tables. Nothing is written here.
+-- A run of records of one partition, as it is in the arguments of a script. Nothing is written here.
+--
+-- KEYS  for each board: views, facts, expiries, event ids of the partition, leaders; then for each view: ranking, players
+-- ARGV  number of boards, of views, of entries, then
+--       boards:  those that entries are about: name, generation, updates (a letter a column: s b l), tie (1 earliest, -1 latest, 0 none),
+--                columns (JSON), rank changes (e every, m moved, n none), overtook, leaders, most views,
+--                late events are dead letters (1, 0), some view may expire (1, 0), span of event ids in ms (- none)
+--       views:   number of its board, text, ms at which it expires (- never), published (1, 0)
+--       entries: offset, number of its board (0: dead letter), player id | code, occurredAt in ms | detail,
+--                value per column in sort direction (. for none) | empty,
+--                numbers of its views, then, with a span, newline and event id | empty
 
 local function letters(text)
   local found = {}
@@ -10,47 +20,35 @@ local function flag(text)
   return text == '1'
 end
 
--- Name and generation of all boards that the caller believes live in the shard.
-local function read_live(at, count)
-  local live = {}
-  for i = 1, count do
-    live[i] = { name = ARGV[at + 1], generation = ARGV[at + 2] }
-    at = at + 2
-  end
-  return live, at
-end
-
--- The boards that the entries are about.
-local function read_boards(at, count, live)
+local function read_boards(at, key, count)
   local boards = {}
   for i = 1, count do
-    local board, key = live[tonumber(ARGV[at + 1])], 5 * i + 2
-    board.updates, board.tie, board.columns = letters(ARGV[at + 2]), tonumber(ARGV[at + 3]), ARGV[at + 4]
-    board.changes, board.overtook, board.leaders = ARGV[at + 5], tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7])
-    board.most_views, board.refuse_late, board.keeps = tonumber(ARGV[at + 8]), flag(ARGV[at + 9]), flag(ARGV[at + 10])
-    board.span = tonumber(ARGV[at + 11])
+    local board = { name = ARGV[at + 1], generation = ARGV[at + 2] }
+    board.updates, board.tie, board.columns = letters(ARGV[at + 3]), tonumber(ARGV[at + 4]), ARGV[at + 5]
+    board.changes, board.overtook, board.leaders = ARGV[at + 6], tonumber(ARGV[at + 7]), tonumber(ARGV[at + 8])
+    board.most_views, board.refuse_late, board.keeps = tonumber(ARGV[at + 9]), flag(ARGV[at + 10]), flag(ARGV[at + 11])
+    board.span = tonumber(ARGV[at + 12])
     board.versions, board.facts, board.expiries = KEYS[key + 1], KEYS[key + 2], KEYS[key + 3]
     board.event_ids, board.reports = KEYS[key + 4], KEYS[key + 5]
     board.columns_width = 8 * (#board.updates - 1)
     board.id_from = board.columns_width + (board.tie == 0 and 0 or 7) + 1
     boards[i] = board
-    at = at + 11
+    at, key = at + 12, key + 5
   end
-  return boards, at
+  return boards, at, key
 end
 
-local function read_views(at, count, boards)
+local function read_views(at, key, count, boards)
   local views = {}
   for i = 1, count do
-    local key = 7 + 5 * #boards + 2 * i
     views[i] = {
       board = boards[tonumber(ARGV[at + 1])], text = ARGV[at + 2], expires = tonumber(ARGV[at + 3]), published = flag(ARGV[at + 4]),
-      ranking = KEYS[key - 1], players = KEYS[key],
+      ranking = KEYS[key + 1], players = KEYS[key + 2],
       states = {}, wanted = {}, placed = {}, movers = {},
     }
-    at = at + 4
+    at, key = at + 4, key + 2
   end
-  return views, at
+  return views, at, key
 end
 
 local function read_values(text)
@@ -85,13 +83,15 @@ local function read_entries(at, count, boards, views)
     end
     at = at + 6
   end
-  return entries
+  return entries, at
 end
 
-local function read_arguments()
-  local live, at = read_live(10, tonumber(ARGV[5]))
-  local boards, views
-  boards, at = read_boards(at, tonumber(ARGV[6]), live)
-  views, at = read_views(at, tonumber(ARGV[7]), boards)
-  return live, boards, views, read_entries(at, tonumber(ARGV[8]), boards, views)
+-- The run behind argument `at` and key `key`; answers where it ends.
+local function read_run(at, key)
+  local boards, views, count = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+  local run = {}
+  run.boards, at, key = read_boards(at + 3, key, boards)
+  run.views, at, key = read_views(at, key, views, run.boards)
+  run.entries, at = read_entries(at, count, run.boards, run.views)
+  return run, at, key
 end

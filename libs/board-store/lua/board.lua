@@ -4,10 +4,8 @@ local function load_board(board, partition)
   board.expired, board.duplicates, board.seen, board.moved = 0, 0, {}, {}
   board.head = head_of('change', board)
   call('HLEN', board.versions)
-  if board.keeps or board.span then
-    local facts = call('HMGET', board.facts, 'clock', 'clock:' .. partition)
-    board.clock, board.partition_clock = tonumber(facts[1]), tonumber(facts[2])
-  end
+  local facts = call('HMGET', board.facts, 'floor', 'clock', 'clock:' .. partition)
+  board.floor, board.clock, board.partition_clock = tonumber(facts[1]) or 0, tonumber(facts[2]), tonumber(facts[3])
   if board.keeps then call('ZCARD', board.expiries) end
   if board.span then call('ZCARD', board.event_ids) end
 end

@@ -4,15 +4,13 @@
 --   movers  these players, in order; their states are stored at the end
 --   told    whether places are asked for, so that the ranking has to keep up with every event; else it is stored at the end
 
-local function load_view(view, now, unmuted)
+local function load_view(view, now, told)
   local board = view.board
   view.known = call('HGET', board.versions, view.text)
-  view.version = format('%d', math.max(tonumber(view.known or '0') + 1, now))
+  view.version = format('%d', math.max(tonumber(view.known or '0') + 1, board.floor + 1, now))
   call('ZCARD', view.ranking)
   view.head = view.text .. '\t' .. view.version .. '\t'
-  view.told = unmuted and view.published and board.changes ~= 'n'
-  view.reported = view.published and board.leaders > 0
-  if view.reported then load_report(view) end
+  view.told = told and view.published and board.changes ~= 'n'
 end
 
 -- Notes the players whose states have to be read.

@@ -29,8 +29,11 @@ local function top_lines(view)
   return lines
 end
 
-local function load_report(view)
-  view.report = call('HGET', view.board.reports, view.text)
+local function load_reports(views)
+  for _, view in ipairs(views) do
+    view.reported = view.published and view.board.leaders > 0
+    if view.reported then view.report = call('HGET', view.board.reports, view.text) end
+  end
 end
 
 local function forget_report(view)
@@ -46,4 +49,15 @@ local function write_leader_change(view)
   call('HSET', view.board.reports, view.text, view.version .. '\n' .. top)
   local head = table.concat({ view.text, view.version, since, format('%d', #lines) }, '\t')
   begin_verdict(view.cause, head_of('leaders', view.board) .. table.concat({ head, top, before }, '\n'))
+end
+
+-- Told are the views that the run has moved, or else forgotten.
+local function write_reports(boards, told)
+  for _, board in ipairs(boards) do
+    for _, view in ipairs(board.moved) do
+      if view.reported then
+        if told then write_leader_change(view) else forget_report(view) end
+      end
+    end
+  end
 end

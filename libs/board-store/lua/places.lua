@@ -18,6 +18,13 @@ local function expired_by()
   return clock and tonumber(ARGV[2]) <= tonumber(clock) and clock
 end
 
+-- The version of the view; nil when it does not exist. No smaller one was ever told of it, in whichever generation.
+local function version()
+  local version = call('HGET', KEYS[2], ARGV[1])
+  local floor = version and call('HGET', KEYS[1], 'floor')
+  return floor and tonumber(floor) > tonumber(version) and floor or version
+end
+
 -- Whether the board lacks events that were published: Redis has lost them, and they are being applied again.
 local function is_stale()
   return call('HLEN', KEYS[6]) > 0 or not is_continued(call('GET', KEYS[5]))
@@ -58,12 +65,12 @@ end
 -- { stale (1, 0), view version, players in the view, first position, competition position and dense position of the first player
 -- ('' when it is not counted), players with worse columns than the last one, player id, state, ... }; positions from 0.
 local function places(first, limit)
-  local ranking, members = KEYS[3], {}
-  if limit > 0 then
+  local ranking, members, version = KEYS[3], {}, version()
+  if limit > 0 and version then
     members = call('ZRANGE', ranking, format('%d', first), format('%d', first + limit - 1), 'WITHSCORES')
   end
   local size = call('ZCARD', ranking)
-  local found = { is_stale() and 1 or 0, call('HGET', KEYS[2], ARGV[1]) or '0', size, first, 0, '', 0 }
+  local found = { is_stale() and 1 or 0, version or '0', version and size or 0, first, 0, '', 0 }
   if #members == 0 then return found end
   found[5] = better_columns(ranking, first, tonumber(members[2]), sub(members[1], 1, columns_width))
   if ARGV[5] == '1' then found[6] = different_columns(ranking, found[5]) end

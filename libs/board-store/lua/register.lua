@@ -1,35 +1,57 @@
 -- Gives boards their first generation, live at once; a board that has one, and its definition, keeps it.
 --
--- KEYS  1 live, 2 watermarks, 3 definitions, 4 registered
--- ARGV  for each board: its name, hash of the definition, definition (JSON)
+-- KEYS  1 live, 2 watermarks, 3 definitions, 4 registered, 5 starts, 6 flips, 7 removed
+-- ARGV  1 number of boards, then for each: its name, hash of the definition, definition (JSON), starts (JSON; empty for the
+--       whole log), us that its flip has to be later than; then the boards that were removed
 -- Returns  the live generation of each; '-' for one whose first generation has to be built, since events were applied before
 -- Cost  O(partitions + boards)
 --
 -- All boards of a shard in one step: nobody sees only some of them. A generation id is the server's time in us and the hash
--- of the definition, so it is never used again.
+-- of the definition, so it is never used again. The clock of a new server may be behind: flips are later all the same.
+
+-- include names.lua
+-- include continuity.lua
 
 local BUILDING = '-'
 
 local function has_applied()
-  for _, watermark in ipairs(redis.call('HVALS', KEYS[2])) do
+  for _, watermark in ipairs(call('HVALS', KEYS[2])) do
     if tonumber(watermark) >= 0 then return true end
   end
   return false
 end
 
-local generations, new = {}, {}
-local time, is_late = redis.call('TIME'), has_applied()
-for i = 1, #ARGV, 3 do
-  local generation = redis.call('HGET', KEYS[1], ARGV[i])
-  if not generation or (generation ~= BUILDING and redis.call('HEXISTS', KEYS[3], generation) == 0) then
-    generation = is_late and BUILDING or string.format('%s%06d-%s', time[1], tonumber(time[2]), ARGV[i + 1])
-    new[#new + 1] = { board = ARGV[i], generation = generation, definition = ARGV[i + 2] }
+local function flip_later_than(board, since)
+  return math.max(now_in_us(), since + 1, tonumber(call('HGET', KEYS[6], board) or '0') + 1)
+end
+
+local generations, new, flips = {}, {}, {}
+local now, is_late, last = now_in_us(), has_applied(), 1 + 5 * tonumber(ARGV[1])
+for i = 2, last, 5 do
+  local board, since = ARGV[i], tonumber(ARGV[i + 4])
+  local generation = call('HGET', KEYS[1], board)
+  if not generation or (generation ~= BUILDING and call('HEXISTS', KEYS[3], generation) == 0) then
+    generation = is_late and BUILDING or format('%d-%s', now, ARGV[i + 1])
+    new[#new + 1] = { board = board, generation = generation, definition = ARGV[i + 2], starts = ARGV[i + 3] }
+    if not is_late then flips[board] = flip_later_than(board, since) end
+  elseif generation ~= BUILDING and since == 0 and call('HEXISTS', KEYS[6], board) == 0 then
+    flips[board] = now -- live since before flips were kept
   end
   generations[#generations + 1] = generation
 end
+call('SMEMBERS', KEYS[7])
+call('HLEN', KEYS[5])
+
+-- Nothing below can fail.
+call('SET', KEYS[4], '1')
 for _, board in ipairs(new) do
-  if board.generation ~= BUILDING then redis.call('HSET', KEYS[3], board.generation, board.definition) end
-  redis.call('HSET', KEYS[1], board.board, board.generation)
+  if board.generation ~= BUILDING then
+    call('HSET', KEYS[3], board.generation, board.definition)
+    if board.starts ~= '' then call('HSET', KEYS[5], board.generation, board.starts) end
+  end
+  call('HSET', KEYS[1], board.board, board.generation)
+  call('SREM', KEYS[7], board.board)
 end
-redis.call('SET', KEYS[4], '1')
+for board, flip in pairs(flips) do call('HSET', KEYS[6], board, format('%d', flip)) end
+for i = last + 1, #ARGV do call('SADD', KEYS[7], ARGV[i]) end
 return generations

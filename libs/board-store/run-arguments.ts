@@ -1,0 +1,124 @@
+import { canExpire, type BoardDefinition, type ResolvedView } from '#board';
+import type { KeySpace } from './keys.js';
+import type { ApplyCall, ApplyEntry, LiveBoard } from './types.js';
+import { columnsText } from './verdict-text.js';
+
+const UPDATE_LETTERS = { sum: 's', best: 'b', latest: 'l' } as const;
+const RANK_CHANGE_LETTERS = { every: 'e', moved: 'm', none: 'n' } as const;
+
+/** The tie rule as the scripts take it. */
+export const TIE_SIGNS = { earliest: 1, latest: -1, none: 0 } as const;
+
+/** Entries of one partition, and the generations of the boards that they are about. */
+export type RunOfEntries = Pick<ApplyCall, 'shard' | 'partition' | 'boards' | 'entries'>;
+
+/** A run as keys and arguments of lua/arguments.lua, whose header gives the order. */
+export function runArguments(
+  keys: KeySpace,
+  run: RunOfEntries,
+): { keys: string[]; arguments: (string | number)[] } {
+  const tables = new ArgumentTables(keys, run);
+  const entries = run.entries.flatMap((entry) => tables.entry(entry));
+  return {
+    keys: [...tables.boardKeys, ...tables.viewKeys],
+    arguments: [
+      tables.boardKeys.length / 5,
+      tables.viewKeys.length / 2,
+      run.entries.length,
+      ...tables.boardArguments,
+      ...tables.viewArguments,
+      ...entries,
+    ],
+  };
+}
+
+/** A board that entries of a run are about: its number, and those of its views that were met. */
+interface NumberedBoard {
+  readonly number: number;
+  readonly live: LiveBoard;
+  readonly views: Map<string, number>;
+}
+
+/** The boards and views of one run as they are first met, each numbered from 1. */
+class ArgumentTables {
+  readonly boardKeys: string[] = [];
+  readonly boardArguments: (string | number)[] = [];
+  readonly viewKeys: string[] = [];
+  readonly viewArguments: (string | number)[] = [];
+  readonly #boards = new Map<string, NumberedBoard>();
+  #views = 0;
+
+  constructor(
+    private readonly keys: KeySpace,
+    private readonly run: RunOfEntries,
+  ) {}
+
+  entry(entry: ApplyEntry): (string | number)[] {
+    if (entry.kind === 'deadLetter') return [entry.offset, 0, entry.code, entry.detail, '', ''];
+    const board = this.#boards.get(entry.board) ?? this.#addBoard(entry.board);
+    const { playerId, occurredAt, values, views, eventId = '' } = entry.event;
+    const numbers = views.map((view) => this.#viewNumber(view, board)).join(' ');
+    const deduplicates = board.live.definition.deduplicateMs !== undefined;
+    return [
+      entry.offset,
+      board.number,
+      playerId,
+      occurredAt,
+      values.map((value) => value ?? '.').join(' '),
+      deduplicates ? `${numbers}\n${eventId}` : numbers,
+    ];
+  }
+
+  #addBoard(name: string): NumberedBoard {
+    const { keys, run } = this;
+    const live = run.boards.get(name);
+    if (live === undefined)
+      throw new Error(`a run has an event of board ${name}, which it does not list`);
+    const board = { number: this.#boards.size + 1, live, views: new Map<string, number>() };
+    this.#boards.set(name, board);
+    this.boardKeys.push(
+      keys.views(run.shard, live.generation),
+      keys.facts(run.shard, live.generation),
+      keys.expiries(run.shard, live.generation),
+      keys.eventIds(run.shard, live.generation, run.partition),
+      keys.leaders(run.shard, name),
+    );
+    this.boardArguments.push(name, live.generation, ...settings(live.definition));
+    return board;
+  }
+
+  #viewNumber({ view, expiresAt, published }: ResolvedView, board: NumberedBoard): number {
+    const known = board.views.get(view);
+    if (known !== undefined) return known;
+    const number = ++this.#views;
+    const { generation } = board.live;
+    board.views.set(view, number);
+    this.viewKeys.push(
+      this.keys.ranking(this.run.shard, generation, view),
+      this.keys.players(this.run.shard, generation, view),
+    );
+    this.viewArguments.push(board.number, view, expiresAt ?? '-', flag(published));
+    return number;
+  }
+}
+
+/** What the script has to know of a definition. */
+function settings(definition: BoardDefinition): (string | number)[] {
+  const { columns, ties, publish } = definition;
+  return [
+    columns.map(({ update }) => UPDATE_LETTERS[update]).join(''),
+    TIE_SIGNS[ties],
+    columnsText(columns),
+    RANK_CHANGE_LETTERS[publish.rankChanges],
+    publish.overtook,
+    publish.leaders,
+    definition.maxViews,
+    flag(definition.late === 'deadLetter'),
+    flag(canExpire(definition)),
+    definition.deduplicateMs ?? '-',
+  ];
+}
+
+function flag(value: boolean): 0 | 1 {
+  return value ? 1 : 0;
+}
