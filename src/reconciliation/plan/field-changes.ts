@@ -30,11 +30,19 @@ export function isPublishOnly(changes: readonly FieldChange[]): boolean {
   return changes.length > 0 && changes.every(({ field }) => field.startsWith('publish.'));
 }
 
-/** Fields that are no list of parts; in `publish`, what is left out stands for all. */
+/** Fields that are told by their parts. */
+const WITH_PARTS = ['columns', 'windows', 'publish'];
+
+/** The other fields, and those of `publish`, where what is left out stands for all. */
 function plainFields(definition: BoardDefinition): { board: Fields; publish: Fields } {
-  const { columns: _columns, windows: _windows, publish, ...board } = boardFields(definition);
+  const fields = boardFields(definition);
   const { windows, dimensions } = definition.publish;
-  return { board, publish: { ...publish, windows, dimensions } };
+  return {
+    board: Object.fromEntries(
+      Object.entries(fields).filter(([name]) => !WITH_PARTS.includes(name)),
+    ),
+    publish: { ...fields.publish, windows, dimensions },
+  };
 }
 
 function columnParts(definition: BoardDefinition): Parts {

@@ -1,0 +1,95 @@
+import type { BoardDefinition } from '#board';
+import type { Backfill, CutPartition } from './backfill.js';
+import { boardOf, type BoardChange } from './board-changes.js';
+import type { FieldChange } from './field-changes.js';
+import {
+  changedMemory,
+  newMemory,
+  type MeasuredMemory,
+  type MemoryEstimate,
+} from './memory-estimate.js';
+import { sampleFacts, type LogSample } from './sample-facts.js';
+import { warningsOf } from './warnings.js';
+
+/** What differs between the boards file and the live boards, and what it takes to make them the same. JSON as it is. */
+export interface Plan {
+  readonly boards: readonly PlannedBoard[];
+  /** null: nothing is to be built. */
+  readonly backfill: Backfill | null;
+  /** Partitions whose beginning is gone: boards that are built now lack it. */
+  readonly cut: readonly CutPartition[];
+}
+
+export interface PlannedBoard {
+  readonly board: string;
+  readonly change: BoardChange['change'];
+  /** The live one; null: there is none. */
+  readonly generation: string | null;
+  readonly fields: readonly FieldChange[];
+  /** What the new generation takes; null where none is built. */
+  readonly memory: MemoryEstimate | null;
+  readonly warnings: readonly string[];
+}
+
+/** What a plan is made of, beside the changes themselves. */
+export interface PlanFacts {
+  readonly sample: LogSample;
+  /** Of live generations, by board. */
+  readonly measured: ReadonlyMap<string, MeasuredMemory>;
+  readonly backfill: Backfill;
+  readonly cut: readonly CutPartition[];
+}
+
+/** Whether a board has to be built for the file to be in force. */
+export function needsBuild({ change }: Pick<PlannedBoard, 'change'>): boolean {
+  return change === 'new' || change === 'building' || change === 'changed';
+}
+
+/** A plan for changes of which nothing is to be built. */
+export function idlePlan(changes: readonly BoardChange[]): Plan {
+  return { boards: changes.map(unbuilt), backfill: null, cut: [] };
+}
+
+export function planOf(changes: readonly BoardChange[], facts: PlanFacts): Plan {
+  return {
+    boards: changes.map((change) => (needsBuild(change) ? built(change, facts) : unbuilt(change))),
+    backfill: facts.backfill,
+    cut: facts.cut,
+  };
+}
+
+function unbuilt(change: BoardChange): PlannedBoard {
+  const live = 'live' in change ? change.live : undefined;
+  return {
+    board: boardOf(change),
+    change: change.change,
+    generation: live?.generation ?? null,
+    fields: change.change === 'changed' ? change.fields : [],
+    memory: null,
+    warnings: [],
+  };
+}
+
+function built(change: BoardChange, { sample, measured }: PlanFacts): PlannedBoard {
+  const plain = unbuilt(change);
+  if (!('definition' in change)) return plain;
+  const next = sampled(change.definition, sample);
+  const live = change.change === 'changed' ? sampled(change.live.definition, sample) : undefined;
+  const now = measured.get(plain.board);
+  return {
+    ...plain,
+    memory:
+      live !== undefined && now !== undefined
+        ? changedMemory(now, live, next)
+        : newMemory(next, sample),
+    warnings: warningsOf(change.definition, {
+      fields: plain.fields,
+      next: next.facts,
+      live: live?.facts,
+    }),
+  };
+}
+
+function sampled(definition: BoardDefinition, sample: LogSample) {
+  return { definition, facts: sampleFacts(definition, sample) };
+}

@@ -1,0 +1,88 @@
+import type { Redis } from 'ioredis';
+import type { Admin, Kafka } from 'kafkajs';
+import type { BoardDefinition } from '#board';
+import type { BoardReader, BoardStore, KeySpace, ReconciliationStatus } from '#board-store';
+import { logRanges, offsetsAtTime } from '#kafka-batch';
+import { backfill, cutPartitions, recordsToRead, type LogFacts } from './backfill.js';
+import { boardChanges, boardOf, type BoardChange } from './board-changes.js';
+import { generationMemory } from './generation-memory.js';
+import { readSample } from './log-sample.js';
+import type { MeasuredMemory } from './memory-estimate.js';
+import { idlePlan, needsBuild, planOf, type Plan } from './plan.js';
+
+/** Where a plan looks. It only reads. */
+export interface PlanSources {
+  readonly kafka: Kafka;
+  readonly admin: Admin;
+  readonly redis: Redis;
+  readonly keys: KeySpace;
+  readonly reader: Pick<BoardReader, 'views'>;
+  readonly store: Pick<BoardStore, 'boards' | 'shardOf'>;
+  readonly generations: { liveWatermarks(board: string): Promise<ReadonlyMap<number, number>> };
+  readonly leases: { statuses(): Promise<readonly ReconciliationStatus[]> };
+  /** The score topic. */
+  readonly topic: string;
+}
+
+export interface PlanOptions {
+  /** Events per second that a build keeps to. */
+  readonly throttle?: number | undefined;
+  /** ms: events before it are left out. */
+  readonly from?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What the boards of a file would change. Cost: a sample of the log, and of the live boards that change. */
+export async function readPlan(
+  sources: PlanSources,
+  file: readonly BoardDefinition[],
+  options: PlanOptions = {},
+): Promise<Plan> {
+  const changes = boardChanges(file, await sources.store.boards());
+  const toBuild = changes.filter(needsBuild);
+  if (toBuild.length === 0) return idlePlan(changes);
+  const { kafka, topic } = sources;
+  const log = await readLogFacts(sources, toBuild.map(boardOf), options);
+  const [sample, measured, statuses] = await Promise.all([
+    readSample({ kafka, topic, ranges: log.ranges, signal: options.signal }),
+    measure(sources, toBuild),
+    sources.leases.statuses(),
+  ]);
+  const { rate: sampleRate } = sample;
+  return planOf(changes, {
+    sample,
+    measured,
+    backfill: backfill(recordsToRead(log), { statuses, sampleRate, throttle: options.throttle }),
+    cut: options.from === undefined ? cutPartitions(log) : [],
+  });
+}
+
+async function readLogFacts(
+  { admin, topic, generations }: PlanSources,
+  boards: readonly string[],
+  { from }: PlanOptions,
+): Promise<LogFacts> {
+  const [ranges, all] = await Promise.all([
+    logRanges(admin, topic),
+    Promise.all(boards.map((board) => generations.liveWatermarks(board))),
+  ]);
+  const watermarks = new Map<number, number>();
+  for (const [partition, watermark] of all.flatMap((shard) => [...shard]))
+    watermarks.set(partition, Math.max(watermark, watermarks.get(partition) ?? -1));
+  if (from === undefined) return { ranges, watermarks };
+  return { ranges, watermarks, from: await offsetsAtTime(admin, topic, from) };
+}
+
+/** What the live generations of changed boards take. */
+async function measure(
+  { redis, keys, store, reader }: PlanSources,
+  changes: readonly BoardChange[],
+): Promise<Map<string, MeasuredMemory>> {
+  const changed = changes.filter((change) => change.change === 'changed');
+  const measured = changed.map(async ({ live: { board, generation } }) => {
+    const views = await reader.views(board);
+    const shard = store.shardOf(board);
+    return [board, await generationMemory(redis, keys, { shard, generation, views })] as const;
+  });
+  return new Map(await Promise.all(measured));
+}
