@@ -6,7 +6,7 @@ import { maxMessageBytes } from '../../operations/topics.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { readLineBatches, type Line } from '../lines.js';
 import { print } from '../output.js';
-import { Pace } from '../pace.js';
+import { Pace } from '../../operations/pace.js';
 import { ProgressBar } from '../progress-bar.js';
 import { runCommand } from '../run-command.js';
 import { withKafka, type KafkaSession } from '../session.js';
@@ -98,7 +98,7 @@ async function sendFile(
       await pace.next(messages.length);
       await producer.sendMessages(messages);
       sent += messages.length;
-      bar.update(read, sent);
+      bar.update(read, { count: sent });
     }
   } finally {
     bar.stop();
