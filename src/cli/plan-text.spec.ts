@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Plan, PlannedBoard } from '../reconciliation/plan/plan.js';
+import { planText } from './plan-text.js';
+
+const DAY_MS = 86_400_000;
+const same: PlannedBoard = {
+  board: 'football',
+  change: 'same',
+  generation: 'g0',
+  fields: [],
+  memory: null,
+  warnings: [],
+};
+const changed: PlannedBoard = {
+  ...same,
+  board: 'arena',
+  change: 'changed',
+  generation: 'g1',
+  fields: [
+    { field: 'ties', before: 'earliest', after: 'latest' },
+    { field: 'deduplicate', before: null, after: '1d' },
+  ],
+  memory: { bytes: 12 * 1_048_576, certainty: 'about', basis: 'measured on the live generation' },
+  warnings: ['mind the gap'],
+};
+const fresh: PlannedBoard = {
+  ...same,
+  board: 'trials',
+  change: 'new',
+  generation: null,
+  memory: { bytes: null, certainty: 'unknown', basis: 'none of 9000 sampled records' },
+};
+const backfill = { records: 1_234_567, seconds: 130, rate: 9_500, basis: 'last build' } as const;
+
+describe('the text of a plan', () => {
+  it('says that there is nothing to do, and of boards that are not in the file', () => {
+    const removed: PlannedBoard = { ...same, board: 'old', change: 'removed' };
+    expect(planText({ boards: [same, removed], backfill: null, cut: [] }, DAY_MS)).toBe(
+      [
+        '= football: the same',
+        '- old: not in the file; stays unless "ranklog boards apply --remove old" says otherwise',
+        '',
+        'nothing to do: the live boards are as the file says',
+      ].join('\n'),
+    );
+  });
+
+  it('shows fields, warnings, what is read and what it takes', () => {
+    expect(planText({ boards: [changed, fresh, same], backfill, cut: [] }, DAY_MS)).toBe(
+      [
+        '~ arena: changed, live as generation g1',
+        '    ties: earliest -> latest',
+        '    deduplicate: (not set) -> 1d',
+        '  ! mind the gap',
+        '+ trials: new',
+        '= football: the same',
+        '',
+        'building arena, trials: reads 1,234,567 record(s) of the log, once for all; about 2 min, at the 9,500 records/s of the last build',
+        '',
+        'memory in Redis:',
+        '  arena: about 12 MB (measured on the live generation)',
+        '  trials: unknown until it is built (none of 9000 sampled records)',
+        'the generation before stays in Redis, too, for 24 h: that long "ranklog boards rollback" works',
+      ].join('\n'),
+    );
+  });
+
+  it('is honest about a rate from a sample, and about none', () => {
+    const with_ = (facts: Partial<NonNullable<Plan['backfill']>>) =>
+      planText({ boards: [fresh], backfill: { ...backfill, ...facts }, cut: [] }, DAY_MS);
+    expect(with_({ basis: 'sample' })).toContain('at least 2 min: a sample was read at 9,500');
+    expect(with_({ basis: null, rate: null, seconds: null })).toContain('is not known yet');
+  });
+
+  it('says that the log is cut', () => {
+    const cut = [{ partition: 1, logStart: 100 }];
+    expect(planText({ boards: [fresh], backfill, cut }, DAY_MS)).toContain(
+      'gone in partition 1 (from offset 100)',
+    );
+  });
+});

@@ -1,0 +1,86 @@
+import { bytesText, countText, durationText } from './quantities.js';
+import type { FieldChange } from '../reconciliation/plan/field-changes.js';
+import { needsBuild, type Plan, type PlannedBoard } from '../reconciliation/plan/plan.js';
+
+/** A plan for people. `graceMs`: how long the generation before is kept. */
+export function planText({ boards, backfill, cut }: Plan, graceMs: number): string {
+  const head = boards.map(boardText).join('\n');
+  if (backfill === null) return `${head}\n\nnothing to do: the live boards are as the file says`;
+  const built = boards.filter(needsBuild);
+  const names = built.map(({ board }) => board).join(', ');
+  return [
+    head,
+    `building ${names}: ${backfillText(backfill)}`,
+    ...(cut.length === 0 ? [] : [cutText(cut)]),
+    memoryText(built, graceMs),
+  ].join('\n\n');
+}
+
+const SIGNS: Readonly<Record<PlannedBoard['change'], string>> = {
+  new: '+',
+  building: '+',
+  changed: '~',
+  removed: '-',
+  same: '=',
+};
+
+function boardText({ board, change, generation, fields, warnings }: PlannedBoard): string {
+  return [
+    `${SIGNS[change]} ${board}: ${changeText(change, board, generation)}`,
+    ...fields.map((field) => `    ${fieldText(field)}`),
+    ...warnings.map((warning) => `  ! ${warning}`),
+  ].join('\n');
+}
+
+function changeText(
+  change: PlannedBoard['change'],
+  board: string,
+  generation: string | null,
+): string {
+  switch (change) {
+    case 'new':
+      return 'new';
+    case 'building':
+      return 'new; its first generation is still being built';
+    case 'changed':
+      return `changed, live as generation ${generation ?? ''}`;
+    case 'removed':
+      return `not in the file; stays unless "ranklog boards apply --remove ${board}" says otherwise`;
+    case 'same':
+      return 'the same';
+  }
+}
+
+function fieldText({ field, before, after }: FieldChange): string {
+  return `${field}: ${before ?? '(not set)'} -> ${after ?? '(not set)'}`;
+}
+
+function backfillText({ records, seconds, rate, basis }: NonNullable<Plan['backfill']>): string {
+  const read = `reads ${countText(records)} record(s) of the log, once for all`;
+  if (seconds === null || rate === null) return `${read}; how long that takes is not known yet`;
+  const time = durationText(seconds);
+  const speed = `${countText(rate)} records/s`;
+  return basis === 'last build'
+    ? `${read}; about ${time}, at the ${speed} of the last build`
+    : `${read}; at least ${time}: a sample was read at ${speed}, and a build writes, too`;
+}
+
+function cutText(cut: Plan['cut']): string {
+  const places = cut.map(({ partition, logStart }) => `${partition} (from offset ${logStart})`);
+  return (
+    `! the beginning of the log is gone in partition ${places.join(', ')}: what is built now lacks those events, ` +
+    'so it is refused without --allow-partial-history'
+  );
+}
+
+function memoryText(built: readonly PlannedBoard[], graceMs: number): string {
+  const lines = built.map(({ board, memory }) =>
+    memory === null || memory.bytes === null
+      ? `  ${board}: unknown until it is built (${memory?.basis ?? 'nothing tells'})`
+      : `  ${board}: ${memory.certainty} ${bytesText(memory.bytes)} (${memory.basis})`,
+  );
+  const kept = built.some(({ change }) => change === 'changed')
+    ? `\nthe generation before stays in Redis, too, for ${durationText(graceMs / 1_000)}: that long "ranklog boards rollback" works`
+    : '';
+  return `memory in Redis:\n${lines.join('\n')}${kept}`;
+}

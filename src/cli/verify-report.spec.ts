@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseBoardsFile, type BoardDefinition } from '#board';
+import type { Difference } from '#board-store';
+import { reportJson, reportText, type ComparedBoard } from './verify-report.js';
+
+const [ARENA] = parseBoardsFile(
+  'boards:\n  arena: { columns: [{ name: points, decimals: 2 }, { name: time, order: asc }] }',
+  'boards.yaml',
+) as [BoardDefinition];
+const TIME = 1_767_225_600_000;
+const REACHED = '2026-01-01T00:00:00.000Z';
+
+function report(differences: readonly Difference[], count = differences.length): ComparedBoard {
+  return {
+    board: 'arena',
+    generation: 'g1',
+    players: 1_200,
+    views: 3,
+    differences,
+    differenceCount: count,
+    equal: count === 0,
+    watermarks: { 0: 41 },
+  };
+}
+
+describe('a report of verify', () => {
+  it('says in a sentence that a board is as the log makes it', () => {
+    expect(reportText(ARENA, report([]))).toBe(
+      'arena: as the log makes it; 1,200 player(s) in 3 view(s) compared, generation g1',
+    );
+  });
+
+  it('tells players in decimals and times, and what is on one side alone', () => {
+    const differences: Difference[] = [
+      {
+        view: 'all',
+        kind: 'columns',
+        playerId: 'ada',
+        expected: `-1250@${TIME} 7@${TIME - 1}`,
+        found: `-1300@${TIME} 7@${TIME - 1}`,
+      },
+      { view: 'all', kind: 'extra', playerId: 'bob', found: `-1~${TIME} 0~${TIME}` },
+    ];
+    expect(reportJson(ARENA, report(differences))).toMatchObject({
+      equal: false,
+      differenceCount: 2,
+      watermarks: { 0: 41 },
+      differences: [
+        {
+          view: 'all',
+          kind: 'columns',
+          playerId: 'ada',
+          expected: { columns: { points: '12.50', time: '7' }, reachedAt: REACHED },
+          found: { columns: { points: '13.00', time: '7' }, reachedAt: REACHED },
+        },
+        { kind: 'extra', playerId: 'bob', expected: null },
+      ],
+    });
+    expect(reportText(ARENA, report(differences)).split('\n')).toEqual([
+      'arena: 2 difference(s) to what the log makes; 1,200 player(s) in 3 view(s) compared, generation g1',
+      '',
+      expect.stringMatching(/^view +difference +player +by the log +in Redis$/),
+      expect.stringMatching(/^all +columns +ada +points 12\.50, time 7 at \S+ +points 13\.00, /),
+      expect.stringMatching(/^all +player too many +bob +- +points 0\.01, time 0 at \S+$/),
+    ]);
+  });
+
+  it('shows what Redis has in place of a state as it is', () => {
+    const damaged: Difference = { view: 'all', kind: 'columns', playerId: 'ada', found: 'hello' };
+    expect(reportJson(ARENA, report([damaged])).differences).toMatchObject([
+      { found: { raw: 'hello' } },
+    ]);
+    const short: Difference = { ...damaged, found: `-1@${TIME}` };
+    expect(reportText(ARENA, report([short]))).toContain(`(no state) -1@${TIME}`);
+  });
+
+  it('tells views and clocks by their times', () => {
+    const differences: Difference[] = [
+      { view: 'week:2026-W01', kind: 'view', expected: String(TIME), found: '' },
+      { view: 'all', kind: 'view', expected: 'never', found: String(TIME) },
+      { view: '', kind: 'clock', expected: String(TIME) },
+    ];
+    expect(reportJson(ARENA, report(differences)).differences).toEqual([
+      {
+        view: 'week:2026-W01',
+        kind: 'view',
+        playerId: null,
+        expected: { expiresAt: REACHED },
+        found: null,
+      },
+      {
+        view: 'all',
+        kind: 'view',
+        playerId: null,
+        expected: { expiresAt: null },
+        found: { expiresAt: REACHED },
+      },
+      { view: '', kind: 'clock', playerId: null, expected: { clock: REACHED }, found: null },
+    ]);
+    expect(reportText(ARENA, report(differences))).toMatch(
+      new RegExp(`^all +view +- +expires never +expires ${REACHED}$`, 'm'),
+    );
+  });
+
+  it('says when not all differences are shown', () => {
+    const one: Difference = { view: 'all', kind: 'missing', playerId: 'ada' };
+    expect(reportText(ARENA, report([one], 5_000))).toMatch(/1 of 5,000 differences shown$/);
+  });
+});

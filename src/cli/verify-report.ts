@@ -1,0 +1,125 @@
+import { decimalColumns, parseState, reachTime, type BoardDefinition } from '#board';
+import type { Difference } from '#board-store';
+import { formatTime } from '#contracts';
+import { table } from './output.js';
+import { countText } from './quantities.js';
+
+/** What was found of one board. */
+export interface ComparedBoard {
+  readonly board: string;
+  readonly generation: string;
+  readonly players: number;
+  readonly views: number;
+  readonly differences: readonly Difference[];
+  /** Of all of them: `differences` may be the first ones. */
+  readonly differenceCount: number;
+  readonly equal: boolean;
+  readonly watermarks: Readonly<Record<string, number>>;
+}
+
+/** What should be, or is, in one place: a player's columns, the time of a view or a clock, or a text that Redis should not have. */
+export type Side =
+  | { readonly columns: Readonly<Record<string, string>>; readonly reachedAt: string }
+  | { readonly expiresAt: string | null }
+  | { readonly clock: string }
+  | { readonly raw: string };
+
+/** A difference as `boards verify --json` prints it; null: nothing is there. */
+export interface DifferenceJson {
+  readonly view: string;
+  readonly kind: Difference['kind'];
+  readonly playerId: string | null;
+  readonly expected: Side | null;
+  readonly found: Side | null;
+}
+
+/** A report as JSON. */
+export function reportJson(definition: BoardDefinition, report: ComparedBoard) {
+  const { differences, ...facts } = report;
+  return {
+    ...facts,
+    differences: differences.map((difference) => differenceJson(definition, difference)),
+  };
+}
+
+/** A report for people: a sentence, and a line for each difference. */
+export function reportText(definition: BoardDefinition, report: ComparedBoard): string {
+  const { board, generation, players, views, differenceCount, equal, differences } = report;
+  const compared = `${countText(players)} player(s) in ${countText(views)} view(s) compared`;
+  if (equal) return `${board}: as the log makes it; ${compared}, generation ${generation}`;
+  const head = `${board}: ${countText(differenceCount)} difference(s) to what the log makes; ${compared}, generation ${generation}`;
+  const rows = differences.map((difference) => {
+    const { view, kind, playerId, expected, found } = differenceJson(definition, difference);
+    return [
+      view === '' ? '-' : view,
+      KINDS[kind],
+      playerId ?? '-',
+      sideText(expected),
+      sideText(found),
+    ];
+  });
+  const more =
+    differences.length < differenceCount
+      ? `\n${countText(differences.length)} of ${countText(differenceCount)} differences shown`
+      : '';
+  return `${head}\n\n${table(['view', 'difference', 'player', 'by the log', 'in Redis'], rows)}${more}`;
+}
+
+const KINDS: Readonly<Record<Difference['kind'], string>> = {
+  missing: 'player missing',
+  extra: 'player too many',
+  columns: 'columns',
+  reachTime: 'reach time',
+  order: 'place in the order',
+  view: 'view',
+  clock: 'event clock',
+};
+
+function differenceJson(definition: BoardDefinition, difference: Difference): DifferenceJson {
+  const { view, kind, playerId, expected, found } = difference;
+  const side = (text: string | undefined) => sideOf(definition, kind, text);
+  return { view, kind, playerId: playerId ?? null, expected: side(expected), found: side(found) };
+}
+
+function sideOf(
+  definition: BoardDefinition,
+  kind: Difference['kind'],
+  text: string | undefined,
+): Side | null {
+  if (text === undefined || text === '') return null;
+  switch (kind) {
+    case 'view':
+      return { expiresAt: text === 'never' ? null : timeText(text) };
+    case 'clock':
+      return { clock: timeText(text) };
+    default:
+      return stateSide(definition, text);
+  }
+}
+
+/** A state in the words of people; as it is when it is none. */
+function stateSide(definition: BoardDefinition, text: string): Side {
+  const state = parseState(text);
+  const isSound =
+    state.length === definition.columns.length &&
+    state.every(({ value, time }) => Number.isSafeInteger(value) && Number.isSafeInteger(time));
+  if (!isSound) return { raw: text };
+  const values = state.map(({ value }) => value);
+  return {
+    columns: decimalColumns(definition, values),
+    reachedAt: formatTime(reachTime(state)),
+  };
+}
+
+function timeText(ms: string): string {
+  return /^-?\d{1,15}$/.test(ms) ? formatTime(Number(ms)) : ms;
+}
+
+function sideText(side: Side | null): string {
+  if (side === null) return '-';
+  if ('raw' in side) return `(no state) ${side.raw}`;
+  if ('clock' in side) return side.clock;
+  if ('expiresAt' in side) return `expires ${side.expiresAt ?? 'never'}`;
+  const columns = Object.entries(side.columns).map(([name, value]) => `${name} ${value}`);
+  return `${columns.join(', ')} at ${side.reachedAt}`;
+}
