@@ -84,12 +84,25 @@ async function runApplication(
     await listen(app, settings, logger);
     await app.startAllMicroservices();
   } catch (error) {
-    await app.getHttpAdapter().close();
+    await closeAfter(error, app, logger);
     throw error;
   }
   if (strategy !== undefined) watchProgress(options, strategy);
   state.isRunning = true;
   return app;
+}
+
+/** What was started would hold the process. The error of the start is the one to tell. */
+async function closeAfter(
+  failure: unknown,
+  app: INestApplicationContext,
+  logger: Logger,
+): Promise<void> {
+  try {
+    await app.close();
+  } catch (error) {
+    logger.debug('closing failed, too', { failure, error });
+  }
 }
 
 /** What operators can ask; `state` is asked anew each time. */

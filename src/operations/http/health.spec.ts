@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import type { PartitionHealth } from '#kafka-batch';
+import { healthOf, type HealthFacts } from './health.js';
+
+const running: PartitionHealth = { state: 'running', error: undefined, stuckMs: 0 };
+const facts = (
+  partitions: Record<number, PartitionHealth>,
+  others: Partial<HealthFacts> & { loopAgeMs?: number } = {},
+): HealthFacts => {
+  const { loopAgeMs = 0, ...same } = others;
+  const entries = Object.entries(partitions).map(([key, value]) => [Number(key), value] as const);
+  const consumer = { loopAgeMs, partitions: new Map(entries) };
+  return { isRunning: true, redis: 'ready', consumer, longestLoopAgeMs: 10_000, ...same };
+};
+
+describe('the health of a process', () => {
+  it('is good while its partitions run or start for the first time', () => {
+    const starting = { ...running, state: 'starting' as const, stuckMs: 1_600 };
+    expect(healthOf(facts({ 1: running, 0: starting }))).toEqual({
+      status: 'ok',
+      problems: [],
+      partitions: [
+        { partition: 0, state: 'starting', stuckSeconds: 2, problem: null },
+        { partition: 1, state: 'running', stuckSeconds: 0, problem: null },
+      ],
+    });
+  });
+
+  it('says of each partition that does not run, why', () => {
+    const error = new Error('the log is another one');
+    const { status, problems } = healthOf(
+      facts({
+        0: { ...running, state: 'failed', error },
+        1: { ...running, state: 'backingOff', error: new Error('no topic') },
+        2: { ...running, state: 'starting', error: new Error('Redis has lost events') },
+        3: running,
+      }),
+    );
+    expect({ status, problems }).toEqual({
+      status: 'failing',
+      problems: [
+        'partition 0 is stopped: the log is another one',
+        'partition 1 is about to start again: no topic',
+        'partition 2 is starting again: Redis has lost events',
+      ],
+    });
+  });
+
+  it('is bad while nothing is fetched, and while Redis is away', () => {
+    const { status, problems } = healthOf(
+      facts({ 0: running }, { loopAgeMs: 12_000, redis: 'close' }),
+    );
+    expect({ status, problems }).toEqual({
+      status: 'failing',
+      problems: [
+        'Redis is away: the connection is close',
+        'nothing was fetched from Kafka for 12 s',
+      ],
+    });
+  });
+
+  it('is not there yet while the process starts', () => {
+    expect(healthOf(facts({}, { isRunning: false })).status).toBe('starting');
+  });
+});

@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { LiveBoard, ReconciliationStatus } from '#board-store';
+import { Metrics, METRICS } from './metrics.js';
+import { MetricsCollector } from './metrics-collector.js';
+import { readStoreFacts, type StoreFacts } from './metrics-store-facts.js';
+
+const live = (board: string, starts?: LiveBoard['starts']) =>
+  ({ board, generation: `g-${board}`, ...(starts && { starts }) }) as LiveBoard;
+const boards = new Map([
+  ['arena', live('arena')],
+  ['chess', live('chess', new Map([[0, 12]]))],
+]);
+const BUILD: ReconciliationStatus = {
+  board: 'arena',
+  kind: 'build',
+  state: 'running',
+  generation: 'g2',
+  holder: 'host:1',
+  done: 250,
+  total: 1_000,
+  rate: 99.5,
+  startedAt: 0,
+  updatedAt: 0,
+};
+const FACTS: StoreFacts = {
+  boards: { live: boards, building: new Set(['golf']), removed: new Set() },
+  healing: [{ shard: 0, partition: 1, applied: 20, target: 250 }],
+  stale: new Set(['chess']),
+  reconciliations: [BUILD],
+};
+const FROM_REDIS =
+  /^ranklog_(reads|board|live_generation|healing|reconciliation)_?\w*(?:\{.*\})? .*$/gm;
+
+describe('the metrics', () => {
+  it('are listed in docs/reference/metrics.md, one by one', () => {
+    const rows = readFileSync('docs/reference/metrics.md', 'utf8')
+      .split('\n')
+      .filter((line) => /^\| `ranklog_\w+` /.test(line))
+      .map((line) =>
+        line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim().replaceAll('`', '')),
+      );
+    const expected = METRICS.map(({ name, type, labels, help }) => [
+      name,
+      type,
+      labels.join(', '),
+      help,
+    ]);
+    expect(rows).toEqual(expected);
+  });
+});
+
+describe('a scrape', () => {
+  let metrics: Metrics;
+  let reads: number;
+  let readStore: () => Promise<StoreFacts>;
+  beforeEach(() => {
+    metrics = new Metrics();
+    reads = 0;
+    readStore = () => Promise.resolve(FACTS);
+  });
+
+  const collector = (consumer?: ConstructorParameters<typeof MetricsCollector>[0]['consumer']) =>
+    new MetricsCollector({
+      metrics,
+      waitsForPeople: (error) => error instanceof RangeError,
+      readStore: () => {
+        reads += 1;
+        return readStore();
+      },
+      patienceMs: 20,
+      ...(consumer && { consumer }),
+    });
+
+  it('tells which partitions have stopped or wait for people, and how long they are stuck', async () => {
+    const partitions = new Map([
+      [0, { state: 'running', error: undefined, stuckMs: 1_500 } as const],
+      [1, { state: 'failed', error: new Error('gone'), stuckMs: 0 } as const],
+      [2, { state: 'backingOff', error: new RangeError('no topic'), stuckMs: 0 } as const],
+      [3, { state: 'backingOff', error: new Error('for a moment'), stuckMs: 0 } as const],
+    ]);
+    const text = await collector(() => ({ loopAgeMs: 250, partitions })).scrape();
+    expect(text.match(/^ranklog_(partition|fetch).*$/gm)).toEqual([
+      'ranklog_partition_stopped{partition="0"} 0',
+      'ranklog_partition_stopped{partition="1"} 1',
+      'ranklog_partition_stopped{partition="2"} 1',
+      'ranklog_partition_stopped{partition="3"} 0',
+      'ranklog_partition_stuck_seconds{partition="0"} 1.5',
+      'ranklog_partition_stuck_seconds{partition="1"} 0',
+      'ranklog_partition_stuck_seconds{partition="2"} 0',
+      'ranklog_partition_stuck_seconds{partition="3"} 0',
+      'ranklog_fetch_loop_age_seconds 0.25',
+    ]);
+  });
+
+  it('leaves out partitions that the process has lost', async () => {
+    let partitions = new Map([[0, { state: 'running', error: undefined, stuckMs: 0 } as const]]);
+    const scrapes = collector(() => ({ loopAgeMs: 0, partitions }));
+    await scrapes.scrape();
+    partitions = new Map();
+    expect(await scrapes.scrape()).not.toContain('partition="0"');
+  });
+
+  it('tells what Redis knows of boards, healing and reconciliations', async () => {
+    const text = await collector().scrape();
+    expect(text.match(FROM_REDIS)).toEqual([
+      'ranklog_healing_applied_offset{shard="0",partition="1"} 20',
+      'ranklog_healing_target_offset{shard="0",partition="1"} 250',
+      'ranklog_reads_stale{board="arena"} 0',
+      'ranklog_reads_stale{board="chess"} 1',
+      'ranklog_board_building{board="golf"} 1',
+      'ranklog_live_generation_info{board="arena",generation="g-arena",partial_history="no"} 1',
+      'ranklog_live_generation_info{board="chess",generation="g-chess",partial_history="yes"} 1',
+      'ranklog_reconciliation_running{board="arena",kind="build"} 1',
+      'ranklog_reconciliation_done_records{board="arena",kind="build"} 250',
+      'ranklog_reconciliation_total_records{board="arena",kind="build"} 1000',
+      'ranklog_reconciliation_records_per_second{board="arena",kind="build"} 99.5',
+    ]);
+    expect(text).toContain('ranklog_redis_up 1\n');
+  });
+
+  it.each([
+    ['fails', () => Promise.reject(new Error('Redis is away'))],
+    ['does not answer', () => new Promise<never>(() => undefined)],
+  ])('answers without what was known of Redis when that %s', async (_, broken) => {
+    const scrapes = collector();
+    await scrapes.scrape();
+    readStore = broken;
+    const text = await scrapes.scrape();
+    expect(text).toContain('ranklog_redis_up 0\n');
+    expect(text.match(FROM_REDIS)).toBeNull();
+    expect(text).toContain('process_cpu_seconds_total');
+  });
+
+  it('does not ask Redis again while it has not answered', async () => {
+    let answer: (facts: StoreFacts) => void = () => undefined;
+    readStore = () => new Promise((resolve) => (answer = resolve));
+    const scrapes = collector();
+    await Promise.all([scrapes.scrape(), scrapes.scrape()]);
+    const third = scrapes.scrape();
+    expect(reads).toBe(1);
+    answer(FACTS);
+    expect(await third).toContain('ranklog_redis_up 1\n');
+    readStore = () => Promise.resolve(FACTS);
+    await scrapes.scrape();
+    expect(reads).toBe(2);
+  });
+});
+
+describe('what Redis knows', () => {
+  it('says stale of the boards of a shard that heals, or whose server has changed', async () => {
+    const shards: Record<string, number> = { arena: 0, chess: 1, golf: 2 };
+    const all = new Map(Object.keys(shards).map((board) => [board, live(board)]));
+    const { stale } = await readStoreFacts({
+      store: {
+        boards: () => Promise.resolve({ live: all, building: new Set(), removed: new Set() }),
+        shardOf: (board) => shards[board] ?? 0,
+      },
+      continuity: {
+        shards: [0, 1, 2],
+        continuity: (shard) =>
+          Promise.resolve({ server: 's', token: 't', isContinued: shard !== 2 }),
+        healing: () => Promise.resolve([{ shard: 1, partition: 0, applied: 0, target: 5 }]),
+      },
+      statuses: { statuses: () => Promise.resolve([]) },
+    });
+    expect(stale).toEqual(new Set(['chess', 'golf']));
+  });
+});

@@ -1,0 +1,149 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ScoreProducer } from '#client';
+import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+
+const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
+
+/** Where a service serves HTTP, as its log says. */
+function urlOf({ errors }: RanklogProcess): string {
+  return /health and metrics at ([^"]+)/.exec(errors)?.[1] ?? 'nowhere';
+}
+
+async function scrape(service: RanklogProcess): Promise<string[]> {
+  const response = await fetch(`${urlOf(service)}/metrics`);
+  return (await response.text()).split('\n').filter((line) => line.startsWith('ranklog_'));
+}
+
+interface Health {
+  readonly status: string;
+  readonly problems: readonly string[];
+}
+
+async function health(service: RanklogProcess): Promise<{ code: number; body: Health }> {
+  const response = await fetch(`${urlOf(service)}/health`);
+  return { code: response.status, body: (await response.json()) as Health };
+}
+
+describe('a running process', () => {
+  let instance: TestInstance;
+  let proxy: TcpProxy | undefined;
+  afterEach(async () => {
+    await instance.remove();
+    await proxy?.close();
+    proxy = undefined;
+  });
+
+  const produce = async (...players: string[]) => {
+    const producer = new ScoreProducer({ kafka: instance.kafka, topicPrefix: instance.name });
+    await producer.connect();
+    const events = players.map((playerId) => ({ board: 'arena', playerId, delta: 1 }));
+    await producer.sendMessages(events.map((event) => producer.toMessage(JSON.stringify(event))));
+    await producer.disconnect();
+  };
+
+  it('is healthy, and tells its partitions and boards, whatever its roles', async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 2 });
+    const reconciliation = await instance.start('--roles', 'reconciliation');
+    const ingest = await instance.start('--roles', 'ingest');
+    await produce('ada', 'bob', 'eve');
+    await instance.published(3);
+    await until(async () => (await health(ingest)).body.status === 'ok', 'ingest is healthy', 10);
+    expect((await health(reconciliation)).body).toEqual({
+      status: 'ok',
+      problems: [],
+      partitions: [],
+    });
+    const lines = await scrape(ingest);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'ranklog_redis_up 1',
+        'ranklog_partition_stopped{partition="0"} 0',
+        'ranklog_partition_stopped{partition="1"} 0',
+        'ranklog_reads_stale{board="arena"} 0',
+        expect.stringMatching(
+          /^ranklog_live_generation_info\{board="arena",generation="\d+-\w+",partial_history="no"\} 1$/,
+        ),
+      ]),
+    );
+    const others = await scrape(reconciliation);
+    expect(others).toContain('ranklog_reads_stale{board="arena"} 0');
+    expect(others.filter((line) => line.startsWith('ranklog_partition'))).toEqual([]);
+    const list = await fetch(`${urlOf(reconciliation)}/reconciliations`);
+    expect([list.status, await list.json()]).toEqual([200, []]);
+  }, 90_000);
+
+  it('tells which partition has stopped, and why', async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 2 });
+    await produce('ada', 'bob', 'eve', 'kim', 'lou');
+    const first = await instance.start();
+    await instance.published(5);
+    first.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+    await instance.redis.hset(`${instance.name}:{0}:records`, '0', '0 1 abc'); // as if of another log
+    const service = await instance.start();
+    await until(async () => (await health(service)).body.problems.length > 0, 'it is told', 20);
+    const { code, body } = await health(service);
+    expect(code).toBe(503);
+    expect(body.status).toBe('failing');
+    expect(body.problems).toEqual([
+      expect.stringMatching(/^partition 0 is stopped: .*is not the one that was applied/),
+    ]);
+    expect(await scrape(service)).toEqual(
+      expect.arrayContaining([
+        'ranklog_partition_stopped{partition="0"} 1',
+        'ranklog_partition_stopped{partition="1"} 0',
+      ]),
+    );
+  }, 90_000);
+
+  it('answers while Redis does not, and says so', async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 1 });
+    const { hostname, port } = new URL(process.env['REDIS_URL'] ?? '');
+    proxy = await TcpProxy.to({ host: hostname, port: Number(port) });
+    instance.env['REDIS_URL'] = `redis://127.0.0.1:${proxy.port}`;
+    const service = await instance.start();
+    expect(await scrape(service)).toContain('ranklog_redis_up 1');
+    proxy.freeze();
+    const begin = performance.now();
+    const lines = await scrape(service);
+    expect(performance.now() - begin).toBeLessThan(4_000);
+    expect(lines).toContain('ranklog_redis_up 0');
+    expect(lines.some((line) => line.startsWith('ranklog_partition_stopped'))).toBe(true);
+    expect(lines.some((line) => line.startsWith('ranklog_reads_stale'))).toBe(false);
+    proxy.cut();
+    await until(
+      async () =>
+        (await health(service)).body.problems.some((one) => one.includes('Redis is away')),
+      'its health says so',
+      20,
+    );
+    expect(await scrape(service)).toContain('ranklog_redis_up 0');
+    const list = await fetch(`${urlOf(service)}/reconciliations`);
+    expect(list.status).toBe(200);
+    proxy.thaw();
+    proxy.restore();
+    await until(async () => (await scrape(service)).includes('ranklog_redis_up 1'), 'it is back');
+  }, 90_000);
+
+  it('whose port is taken ends with exit code 2 before it reads the log, and names the setting', async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 1 });
+    const first = await instance.start();
+    const { port } = new URL(urlOf(first));
+    instance.env['RANKLOG_HTTP_PORT'] = port;
+    const second = instance.spawn('start');
+    expect(await second.ended).toBe(2);
+    expect(second.errors).toContain(`RANKLOG_HTTP_PORT: can't listen on 127.0.0.1:${port}`);
+    expect(second.errors).not.toContain('assigned partitions');
+  }, 60_000);
+
+  it('ends at a SIGTERM though a client holds a connection', async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 1 });
+    const service = await instance.start();
+    expect((await health(service)).code).toBe(200); // fetch keeps the connection
+    const begin = performance.now();
+    service.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+    expect(performance.now() - begin).toBeLessThan(5_000);
+  }, 60_000);
+});
