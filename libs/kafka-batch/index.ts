@@ -1,3 +1,4 @@
+export { Backoff } from './backoff.js';
 export type { ConsumerHealth, PartitionHealth } from './batch-consumer.js';
 export * from './errors.js';
 export { OnPartitionAssigned, OnPartitionReleased, OnRecordBatch } from './handlers.js';

@@ -1,0 +1,145 @@
+import type { CatchUpOutcome, Lease, Stretch } from '#board-store';
+import { LiveGenerationChangedError, ShadowLostError } from './errors.js';
+import type { Log } from './log.js';
+import type { LogFeed } from './log-feed.js';
+import { patiently } from './patiently.js';
+import { FULL_CALL, type CallLimits, type ShadowQueue } from './shadow-queue.js';
+import { LeaseLostError, type GenerationStore } from './stores.js';
+
+/** A call that ends the catching up, if the shadow is at the live watermarks then. */
+export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
+
+/** How long news of the log is waited for before the live watermarks are looked at again. */
+const LOOK_AGAIN_MS = 200;
+const SWEEP_EVERY_MS = 2_000;
+
+/** Close to the live watermarks, so many calls in vain let the next one bring twice as much, up to so many times. */
+const CALLS_IN_VAIN = 8;
+const MOST_GROWTH = 8;
+
+interface CatchUpParts {
+  readonly generations: GenerationStore;
+  readonly lease: Lease;
+  readonly queue: ShadowQueue;
+  readonly feed: LogFeed;
+  readonly signal: AbortSignal;
+  readonly logger: Log;
+  /** Hears that nothing has moved for so many ms: live ingest stands still, or is behind. */
+  readonly onWait: (ms: number) => void | Promise<void>;
+  /** What a call brings at most on the way. */
+  readonly limits?: CallLimits;
+}
+
+/**
+ * Brings one shadow to the live watermarks, call by call, and there to the endings asked for.
+ *
+ * A call that was refused is final: @throws LeaseLostError, ShadowLostError, LiveGenerationChangedError, or the reason of
+ * the signal.
+ */
+export class CatchUp {
+  /** Ending calls of this shadow, and those that came too late: live had moved on meanwhile. */
+  attempts = 0;
+  late = 0;
+  /** Calls since the last ending that all that is live was read for. */
+  #closeCalls = 0;
+  #swept = performance.now();
+  #looked = -Infinity;
+  #moved = performance.now();
+
+  constructor(private readonly parts: CatchUpParts) {}
+
+  /** Repeats the ending until it finds the shadow at the live watermarks of all partitions. */
+  async reach<E>(ending: Ending<E>): Promise<E> {
+    for (;;) {
+      const reached = await this.#step(ending);
+      if (reached !== undefined) return reached;
+    }
+  }
+
+  /** Until a snapshot has taken in all that it is to show. */
+  async reachEnds(): Promise<void> {
+    while (!this.parts.queue.isAtEnds) await this.#step(undefined);
+  }
+
+  async #step<E>(ending: Ending<E> | undefined): Promise<E | undefined> {
+    const { queue, signal } = this.parts;
+    signal.throwIfAborted();
+    await this.#sweep();
+    const { stretches, isNear } = queue.next(this.#limits(ending));
+    if (isNear && ending !== undefined) return this.#end(ending, stretches);
+    const hasMoved = stretches.length > 0 && (await this.#bring(stretches));
+    if (!hasMoved) await this.#wait();
+    return undefined;
+  }
+
+  /** While live ingest applies faster than calls of the usual size follow, they grow: the last one has to bring all that is missing. */
+  #limits(ending: unknown): CallLimits {
+    const { limits = FULL_CALL } = this.parts;
+    if (ending === undefined || this.parts.queue.behindLive().length > 0) return limits;
+    const growth = Math.min(MOST_GROWTH, 2 ** Math.floor(this.#closeCalls++ / CALLS_IN_VAIN));
+    return { entries: limits.entries * growth, viewUpdates: limits.viewUpdates * growth };
+  }
+
+  /** Answers whether anything moved. */
+  async #bring(stretches: readonly Stretch[]): Promise<boolean> {
+    const { generations, lease, queue } = this.parts;
+    const call = () => generations.catchUp(lease, queue.shadow, stretches);
+    return this.#heard(await this.#patiently(call)).hasMoved;
+  }
+
+  async #end<E>(ending: Ending<E>, stretches: readonly Stretch[]): Promise<E | undefined> {
+    this.attempts += 1;
+    const { hasMoved, reached } = this.#heard(await this.#patiently(() => ending(stretches)));
+    if (reached !== undefined) {
+      this.#closeCalls = 0;
+      return reached;
+    }
+    this.late += 1;
+    if (!hasMoved) await this.#wait();
+    return undefined;
+  }
+
+  #heard<E>(outcome: CatchUpOutcome<E>): { hasMoved: boolean; reached?: E } {
+    const { lease, queue, feed } = this.parts;
+    switch (outcome.status) {
+      case 'applied': {
+        const hasMoved = queue.heard(outcome.watermarks);
+        feed.roomMade();
+        if (hasMoved) this.#moved = performance.now();
+        return outcome.ending === undefined ? { hasMoved } : { hasMoved, reached: outcome.ending };
+      }
+      case 'leaseLost':
+        throw new LeaseLostError(lease.board);
+      case 'generationChanged':
+        throw new LiveGenerationChangedError(lease.board);
+      default:
+        throw new ShadowLostError(lease.board);
+    }
+  }
+
+  /** Until there is news of the log, or a moment has passed; partitions that are live and not read yet are read from then on. */
+  async #wait(): Promise<void> {
+    const { generations, lease, queue, feed, onWait } = this.parts;
+    await feed.news(LOOK_AGAIN_MS);
+    if (performance.now() - this.#looked < LOOK_AGAIN_MS) return;
+    const live = await this.#patiently(() => generations.liveWatermarks(lease.board));
+    this.#looked = performance.now();
+    if (queue.heardLive(live)) this.#moved = performance.now();
+    feed.cover(live.keys());
+    await onWait(performance.now() - this.#moved);
+  }
+
+  /** Redis may be away for a while; a call that ran and was not answered may be repeated. */
+  #patiently<T>(call: () => Promise<T>): Promise<T> {
+    const { signal, logger } = this.parts;
+    return patiently(call, { signal, logger });
+  }
+
+  async #sweep(): Promise<void> {
+    const { generations, lease, queue, signal } = this.parts;
+    if (performance.now() - this.#swept < SWEEP_EVERY_MS) return;
+    const sweep = () => generations.sweepShadow(lease, queue.shadow);
+    while ((await this.#patiently(sweep)) > 0) signal.throwIfAborted();
+    this.#swept = performance.now();
+  }
+}

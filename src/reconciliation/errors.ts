@@ -1,0 +1,78 @@
+/** Events that a run needs and the log does not hold any more. */
+export interface CutPartition {
+  readonly partition: number;
+  /** The first offset that is needed. */
+  readonly from: number;
+  /** The first offset that the log holds. */
+  readonly logStart: number;
+}
+
+/** The log lacks events that a board is made of. Trying again does not help. */
+export class HistoryCutError extends Error {
+  constructor(
+    readonly board: string,
+    readonly partitions: readonly CutPartition[],
+    /** What of the log there is may be taken instead. */
+    readonly mayBePartial: boolean,
+  ) {
+    const cuts = partitions.map(
+      ({ partition, from, logStart }) => `partition ${partition}: ${from} to ${logStart - 1}`,
+    );
+    const hint = mayBePartial
+      ? '; --allow-partial-history takes what there is, and says so in every status'
+      : '';
+    super(
+      `events of board "${board}" are gone from the log (${cuts.join(', ')}), so what it was made of can't be read again${hint}`,
+    );
+    this.name = 'HistoryCutError';
+  }
+}
+
+/** The run was cancelled: all is as it was before. */
+export class CancelledError extends Error {
+  constructor() {
+    super('cancelled; everything is as it was');
+    this.name = 'CancelledError';
+  }
+}
+
+/** Redis has lost events of a shadow, or all of it. Beginning again helps. */
+export class ShadowLostError extends Error {
+  constructor(readonly board: string) {
+    super(`Redis has lost what was built of board "${board}"`);
+    this.name = 'ShadowLostError';
+  }
+}
+
+/** The live generation of a board was changed by another while a run relied on it. Beginning again helps. */
+export class LiveGenerationChangedError extends Error {
+  constructor(readonly board: string) {
+    super(`the live generation of board "${board}" changed meanwhile`);
+    this.name = 'LiveGenerationChangedError';
+  }
+}
+
+/** A board has no live generation to compare with, or to bring another in place of. */
+export class NotLiveError extends Error {
+  constructor(readonly board: string) {
+    super(`board "${board}" has no live generation`);
+    this.name = 'NotLiveError';
+  }
+}
+
+/** A live watermark lies beyond the end of the log: events that come next would be taken for applied ones. */
+export class WatermarkBeyondLogError extends Error {
+  constructor(
+    readonly board: string,
+    readonly partitions: readonly { partition: number; watermark: number; logEnd: number }[],
+  ) {
+    const places = partitions.map(
+      ({ partition, watermark, logEnd }) =>
+        `partition ${partition}: applied up to ${watermark}, the log ends at ${logEnd}`,
+    );
+    super(
+      `the watermarks of board "${board}" lie beyond the log (${places.join(', ')}): they were moved, or the topic was made anew`,
+    );
+    this.name = 'WatermarkBeyondLogError';
+  }
+}

@@ -1,0 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Backoff, toError } from '#kafka-batch';
+import type { Log } from './log.js';
+import { LeaseLostError } from './stores.js';
+
+/** How long Redis may be away. */
+const PATIENCE_MS = 60_000;
+const BACKOFF = { firstMs: 50, mostMs: 2_000 };
+
+/**
+ * The work, tried again while it fails, for a minute at most; the first failure is told. Only for work that may be repeated.
+ * @throws LeaseLostError at once, the reason of the signal, or the last failure
+ */
+export async function patiently<T>(
+  work: () => Promise<T>,
+  { signal, logger }: { readonly signal: AbortSignal; readonly logger: Log },
+): Promise<T> {
+  const backoff = new Backoff(BACKOFF);
+  let failedAt: number | undefined;
+  for (;;)
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      const now = performance.now();
+      if (failedAt === undefined) logger.warn(`tried again: ${toError(error).message}`);
+      failedAt ??= now;
+      if (error instanceof LeaseLostError || now - failedAt > PATIENCE_MS) throw error;
+      await delay(backoff.next(), undefined, { signal });
+    }
+}

@@ -1,0 +1,211 @@
+import type { EventEntry, Shadow, Stretch, Watermark } from '#board-store';
+import { MOST_ENTRIES, MOST_VIEW_UPDATES } from '../ingest/split-calls.js';
+import { PartitionQueue } from './partition-queue.js';
+
+/** What one call to the script of a shadow may bring. */
+export interface CallLimits {
+  readonly entries: number;
+  readonly viewUpdates: number;
+}
+
+export const FULL_CALL: CallLimits = { entries: MOST_ENTRIES, viewUpdates: MOST_VIEW_UPDATES };
+
+/** What waits of a partition before no more of it is read. Memory is bounded by it, and by what one round brings. */
+const MOST_WAITING = 2_000;
+
+/** What a call brings; `isNear` when it brings the shadow to the live watermarks, as they were last heard of. */
+export interface NextCall {
+  readonly stretches: readonly Stretch[];
+  readonly isNear: boolean;
+}
+
+/**
+ * What was read of the log for a shadow and is not known to be applied. The script never takes a shadow beyond the live
+ * watermarks, so what was read ahead of those waits here.
+ */
+export class ShadowQueue {
+  readonly #partitions = new Map<number, PartitionQueue>();
+
+  /** `watermarks` are those of the shadow; a partition that has none begins where the shadow begins in the log. */
+  constructor(
+    readonly shadow: Shadow,
+    private readonly watermarks: ReadonlyMap<number, number>,
+  ) {}
+
+  /** The first offset that is not read yet. */
+  position(partition: number): number {
+    return this.#partition(partition).read + 1;
+  }
+
+  /** Offset of the last event in the shadow. */
+  applied(partition: number): number {
+    return this.#partition(partition).applied;
+  }
+
+  /** Whether more of the partition is needed at all. */
+  wants(partition: number): boolean {
+    const end = this.shadow.ends?.get(partition);
+    return this.shadow.ends === undefined || this.position(partition) < (end ?? 0);
+  }
+
+  hasRoom(partition: number): boolean {
+    return this.#partition(partition).waiting < MOST_WAITING;
+  }
+
+  /** Whether it is full, and of events that are to be applied now. */
+  isEmptying(partition: number): boolean {
+    const queue = this.#partition(partition);
+    const next = queue.at(0);
+    return !this.hasRoom(partition) && next !== undefined && next.offset <= queue.live;
+  }
+
+  /** An event of the shadow's board; one that is in the shadow, or not to be, is dropped. */
+  add(partition: number, entry: EventEntry): void {
+    const end = this.shadow.ends?.get(partition) ?? Infinity;
+    if (entry.offset < end) this.#partition(partition).add(entry);
+  }
+
+  /** All before this offset is read. */
+  advance(partition: number, nextOffset: number): void {
+    const { ends } = this.shadow;
+    const end = ends === undefined ? Infinity : (ends.get(partition) ?? 0);
+    this.#partition(partition).advance(Math.min(nextOffset, end));
+  }
+
+  /** What a call of the script said. Answers whether anything is other than before. */
+  heard(watermarks: ReadonlyMap<number, Watermark>): boolean {
+    const changes = [...watermarks].map(([partition, { shadow, live }]) =>
+      this.#partition(partition).heard(shadow, live),
+    );
+    return changes.includes(true);
+  }
+
+  /** The live watermarks, as they were asked for. Answers whether one of them is other than before. */
+  heardLive(watermarks: ReadonlyMap<number, number>): boolean {
+    const changes = [...watermarks].map(([partition, live]) => {
+      const queue = this.#partition(partition);
+      return queue.heard(queue.applied, live);
+    });
+    return changes.includes(true);
+  }
+
+  /** `snapshot` only: whether all that it takes in is applied. */
+  get isAtEnds(): boolean {
+    return [...(this.shadow.ends ?? [])].every(
+      ([partition, end]) => this.applied(partition) + 1 >= end,
+    );
+  }
+
+  /** Partitions whose live watermark lies above what was read of them. */
+  behindLive(): { partition: number; live: number }[] {
+    return [...this.#partitions]
+      .filter(([, { read, live }]) => read < live)
+      .map(([partition, { live }]) => ({ partition, live }));
+  }
+
+  /** Records from where the shadow begins to where it is to come, as far as is known: the live watermarks, or its ends. */
+  get progress(): { readonly done: number; readonly total: number } {
+    let [done, total] = [0, 0];
+    const { starts, ends } = this.shadow;
+    for (const [partition, { applied, live }] of this.#partitions) {
+      const start = starts?.get(partition) ?? 0;
+      const target = ends === undefined ? live + 1 : (ends.get(partition) ?? 0);
+      total += Math.max(0, target - start);
+      done += Math.max(0, Math.min(applied + 1, target) - start);
+    }
+    return { done, total };
+  }
+
+  /**
+   * What the next call brings: of every partition what lies below its live watermark, as far as it fits, in equal shares.
+   * If that is all there is below them, what was read ahead fills the rest: the live boards move on meanwhile.
+   */
+  next(limits: CallLimits): NextCall {
+    const queues = [...this.#partitions];
+    const cuts = queues.map(([partition, queue]) => new Cut(partition, queue));
+    const room = { ...limits };
+    share(cuts, room, (cut) => cut.hasBelowLive);
+    const isNear = cuts.every((cut) => cut.isAtLive);
+    if (isNear) share(cuts, room, (cut) => cut.hasMore);
+    const stretches = cuts.map((cut) => cut.stretch());
+    return { isNear, stretches: isNear ? stretches : stretches.filter(isForward) };
+  }
+
+  #partition(partition: number): PartitionQueue {
+    const known = this.#partitions.get(partition);
+    if (known !== undefined) return known;
+    const before = (this.shadow.starts?.get(partition) ?? 0) - 1;
+    const queue = new PartitionQueue(this.watermarks.get(partition) ?? before);
+    this.#partitions.set(partition, queue);
+    return queue;
+  }
+}
+
+function isForward({ from, through }: Stretch): boolean {
+  return through >= from;
+}
+
+/** Gives every cut that wants more an equal share of the room, until there is none or nobody wants. */
+function share(
+  cuts: readonly Cut[],
+  room: { entries: number; viewUpdates: number },
+  wants: (cut: Cut) => boolean,
+): void {
+  let wanting = cuts.filter(wants);
+  while (wanting.length > 0 && room.entries > 0 && room.viewUpdates > 0) {
+    const each = Math.max(1, Math.floor(room.entries / wanting.length));
+    for (const cut of wanting)
+      for (let taken = 0; taken < each && wants(cut) && room.entries > 0; taken++) {
+        if (room.viewUpdates <= 0) return;
+        room.viewUpdates -= cut.take();
+        room.entries -= 1;
+      }
+    wanting = wanting.filter(wants);
+  }
+}
+
+/** A stretch in the making: the first so many entries of a partition. */
+class Cut {
+  #count = 0;
+
+  constructor(
+    private readonly partition: number,
+    private readonly queue: PartitionQueue,
+  ) {}
+
+  get hasMore(): boolean {
+    return this.#next !== undefined;
+  }
+
+  get hasBelowLive(): boolean {
+    const next = this.#next;
+    return next !== undefined && next.offset <= this.queue.live;
+  }
+
+  /** Whether it reaches the live watermark. */
+  get isAtLive(): boolean {
+    return this.#through >= this.queue.live;
+  }
+
+  /** Takes one more entry; answers its view updates. */
+  take(): number {
+    const next = this.#next;
+    this.#count += 1;
+    return next?.event.views.length ?? 0;
+  }
+
+  stretch(): Stretch {
+    const { partition, queue } = this;
+    const entries = queue.first(this.#count);
+    return { partition, from: queue.applied + 1, through: this.#through, entries };
+  }
+
+  get #next(): EventEntry | undefined {
+    return this.queue.at(this.#count);
+  }
+
+  get #through(): number {
+    const next = this.#next;
+    return next === undefined ? this.queue.read : next.offset - 1;
+  }
+}
