@@ -1,10 +1,20 @@
 import type { Redis } from 'ioredis';
+import type { DefinitionInForce } from '#contracts';
 import type { KeySpace } from './keys.js';
 import { defineScripts } from './scripts.js';
+import { shardOf } from './shard.js';
 import type { Continuity, HealTarget, RecordIdentity } from './types.js';
 
 /** Who has not ended a comparison by then is taken to be gone. */
 const LONGEST_COMPARISON_US = 30_000_000;
+
+/** How a comparison ended. */
+export interface Healed {
+  /** The new token of the shard's continuity. */
+  readonly token: string;
+  /** Boards whose last flip the shard had lost: if there are any, it holds no board now, and heals from the start of the log. */
+  readonly outdated: readonly string[];
+}
 
 /** What the shards know of losses, and of the log that they were made from. */
 export class ContinuityStore {
@@ -46,25 +56,49 @@ export class ContinuityStore {
 
   /**
    * Ends a comparison: `positions` are the published positions of every partition, read since it was begun, when no
-   * publisher of before could commit any more. What is below its position heals from now on. Answers the new token;
-   * undefined when the shard has changed meanwhile, so that all has to be done again.
+   * publisher of before could commit any more; `inForce` what Kafka has of definitions, by board. What is below its
+   * position heals from now on; a shard that has lost a flip heals from the start, like an empty one.
+   * Answers undefined when the shard has changed meanwhile, so that all has to be done again.
    */
   async heal(
     shard: number,
     begun: Continuity,
     positions: ReadonlyMap<number, number>,
-  ): Promise<string | undefined> {
-    const token = await this.redis.ranklogHeal(
-      4,
-      this.keys.continuity(shard),
-      this.keys.healing(shard),
-      this.keys.watermarks(shard),
-      this.keys.published(shard),
+    inForce: ReadonlyMap<string, DefinitionInForce> = new Map(),
+  ): Promise<Healed | undefined> {
+    const { keys } = this;
+    const live = await this.redis.hkeys(keys.live(shard));
+    const ofShard = [...inForce.keys()].filter(
+      (board) => shardOf(board, this.#shards.length) === shard,
+    );
+    const boards = [...new Set([...live, ...ofShard])];
+    const allKeys = [
+      keys.continuity(shard),
+      keys.healing(shard),
+      keys.watermarks(shard),
+      keys.published(shard),
+      keys.live(shard),
+      keys.registered(shard),
+      keys.records(shard),
+      keys.flips(shard),
+      keys.shadows(shard),
+      keys.previous(shard),
+      keys.definitions(shard),
+      keys.snapshots(shard),
+      keys.discarded(shard),
+      ...[...positions.keys()].map((partition) => keys.outbox(shard, partition)),
+      ...boards.map((board) => keys.leaders(shard, board)),
+    ];
+    const [token, ...outdated] = await this.redis.ranklogHeal(
+      allKeys.length,
+      ...allKeys,
       begun.server,
       begun.token,
+      positions.size,
       ...[...positions].flat(),
+      ...boards.flatMap((board) => [board, ...flipOf(inForce.get(board))]),
     );
-    return token === '' ? undefined : token;
+    return token === undefined ? undefined : { token, outdated };
   }
 
   /** Partitions that are below their heal targets, by shard and partition. Cost: two requests a shard. */
@@ -101,4 +135,9 @@ export class ContinuityStore {
 function parseIdentity(text: string): RecordIdentity {
   const [offset, timestamp, hash = ''] = text.split(' ');
   return { offset: Number(offset), timestamp: Number(timestamp), hash };
+}
+
+/** The flip that Kafka knows of, and whether the board is in force since. */
+function flipOf(inForce: DefinitionInForce | undefined): [number, 0 | 1] {
+  return inForce === undefined ? [0, 0] : [inForce.since, inForce.definition === null ? 0 : 1];
 }

@@ -64,3 +64,43 @@ export class ExpiredViewError extends Error {
     this.name = 'ExpiredViewError';
   }
 }
+
+/** Somebody else reconciles the board. Trying again helps, once that is done. */
+export class LeaseHeldError extends Error {
+  readonly holder: string;
+  /** For so long the lease is held at least, unless it is renewed. */
+  readonly msLeft: number;
+
+  constructor(
+    readonly board: string,
+    { holder, msLeft }: { holder: string; msLeft: number },
+  ) {
+    super(
+      `board "${board}" is being reconciled by ${holder}; one at a time: wait for it ("ranklog status" shows how far it is), ` +
+        `or end it. One that was killed is out of the way within ${Math.ceil(msLeft / 1_000)} s`,
+    );
+    this.name = 'LeaseHeldError';
+    this.holder = holder;
+    this.msLeft = msLeft;
+  }
+}
+
+/** The lease of a board has run out, or Redis has lost it: nothing was written since. Starting anew helps. */
+export class LeaseLostError extends Error {
+  constructor(readonly board: string) {
+    super(
+      `the lease of board "${board}" was lost: this process stood still, or Redis lost it; start again`,
+    );
+    this.name = 'LeaseLostError';
+  }
+}
+
+/** There is nothing to roll back to. */
+export class NoPreviousGenerationError extends Error {
+  constructor(readonly board: string) {
+    super(
+      `board "${board}" has no previous generation to go back to: none was live before, or its grace time (RANKLOG_ROLLBACK_GRACE) is over`,
+    );
+    this.name = 'NoPreviousGenerationError';
+  }
+}

@@ -92,7 +92,9 @@ export interface GenerationOverview {
   readonly definition: BoardDefinition;
   readonly role: 'live' | 'previous' | 'shadow' | 'snapshot';
   readonly starts?: Starts;
-  /** When it went live, or was kept as a snapshot. */
+  /** When its build was begun; missing for one that was live from the start of the log on. */
+  readonly begunAt?: number;
+  /** `live`: when it went live. */
   readonly since?: number;
   /** `previous`: until when it can be brought back. */
   readonly keptUntil?: number;

@@ -16,13 +16,13 @@
  * | `<prefix>:{<shard>}:starts` | hash | generation -> JSON of the offsets at which it begins, by partition; only of those that begin later than the log |
  * | `<prefix>:{<shard>}:origins` | hash | generation -> JSON of what it was made for, and when; of those that were built beside a live one |
  * | `<prefix>:{<shard>}:flips` | hash | board -> us at which its pointer was last moved; only grows |
- * | `<prefix>:{<shard>}:previous` | hash | board -> generation that was live before, kept for a rollback |
- * | `<prefix>:{<shard>}:shadows` | hash | board -> generation that is being brought to the live watermarks |
+ * | `<prefix>:{<shard>}:previous` | hash | board -> generation that was live before, space, ms until which it is kept for a rollback |
+ * | `<prefix>:{<shard>}:shadows` | hash | board -> generation that is being brought to the live watermarks, and its purpose: see lease.lua |
  * | `<prefix>:{<shard>}:removed` | set | boards that were live and were removed by a command |
  * | `<prefix>:{<shard>}:snapshots` | hash | generation, read-only -> board |
  * | `<prefix>:{<shard>}:discarded` | set | generations whose memory is to be given back |
  * | `<prefix>:{<shard>}:lease:<board>` | string | token of who may write to the shadow of a board; expires |
- * | `<prefix>:{<shard>}:reconciliation:<board>` | string | JSON of the running or last reconciliation of a board |
+ * | `<prefix>:{<shard>}:reconciliations` | hash | board -> JSON of its running or last reconciliation |
  * | `<prefix>:{<shard>}:leaders:<board>` | hash | view -> top N as last reported, with its version |
  * | `<prefix>:{<shard>}:<generation>:watermarks` | hash | partition -> last offset whose effect is in it; of all but live ones |
  * | `<prefix>:{<shard>}:<generation>:views` | hash | view -> view version |
@@ -111,8 +111,8 @@ export class KeySpace {
     return this.#key(shard, `lease:${board}`);
   }
 
-  reconciliation(shard: number, board: string): string {
-    return this.#key(shard, `reconciliation:${board}`);
+  reconciliations(shard: number): string {
+    return this.#key(shard, 'reconciliations');
   }
 
   leaders(shard: number, board: string): string {
@@ -145,6 +145,11 @@ export class KeySpace {
 
   players(shard: number, generation: string, view: string): string {
     return this.#key(shard, `${generation}:players:${view}`);
+  }
+
+  /** What is stored of one view of a generation. */
+  ofView(shard: number, generation: string, view: string): [ranking: string, players: string] {
+    return [this.ranking(shard, generation, view), this.players(shard, generation, view)];
   }
 
   #key(shard: number, name: string): string {

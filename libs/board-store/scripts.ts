@@ -5,25 +5,52 @@ import type { Redis } from 'ioredis';
 const SCRIPTS = {
   ranklogApply: 'apply.lua',
   ranklogBegin: 'begin.lua',
+  ranklogBeginShadow: 'begin-shadow.lua',
+  ranklogBringBack: 'bring-back.lua',
+  ranklogBuild: 'build.lua',
   ranklogCompare: 'compare.lua',
+  ranklogComparePlayers: 'compare-players.lua',
+  ranklogCompareViews: 'compare-views.lua',
+  ranklogExpirePrevious: 'expire-previous.lua',
+  ranklogFlip: 'flip.lua',
   ranklogHeal: 'heal.lua',
+  ranklogKeep: 'keep.lua',
+  ranklogLetGo: 'let-go.lua',
   ranklogPage: 'page.lua',
   ranklogRank: 'rank-of.lua',
   ranklogRegister: 'register.lua',
+  ranklogReleaseLease: 'release-lease.lua',
+  ranklogRemove: 'remove.lua',
+  ranklogRenewLease: 'renew-lease.lua',
   ranklogSweep: 'sweep.lua',
 } as const;
 
 type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: (string | number)[]];
 
+/** What the scripts that catch up answer: see lua/catch-up.lua. */
+export type CatchUpReply = (number | string)[];
+
 declare module 'ioredis' {
   interface Redis {
     ranklogApply(...args: Arguments): Promise<number | string[]>;
     ranklogBegin(...args: Arguments): Promise<string>;
+    ranklogBeginShadow(...args: Arguments): Promise<number>;
+    ranklogBringBack(...args: Arguments): Promise<number>;
+    ranklogBuild(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogCompare(...args: Arguments): Promise<[string, string, number]>;
-    ranklogHeal(...args: Arguments): Promise<string>;
+    ranklogComparePlayers(...args: Arguments): Promise<number | CatchUpReply>;
+    ranklogCompareViews(...args: Arguments): Promise<number | CatchUpReply>;
+    ranklogExpirePrevious(...args: Arguments): Promise<number>;
+    ranklogFlip(...args: Arguments): Promise<number | CatchUpReply>;
+    ranklogKeep(...args: Arguments): Promise<number>;
+    ranklogLetGo(...args: Arguments): Promise<number>;
+    ranklogHeal(...args: Arguments): Promise<string[]>;
     ranklogPage(...args: Arguments): Promise<string[] | string>;
     ranklogRank(...args: Arguments): Promise<string[] | string>;
     ranklogRegister(...args: Arguments): Promise<string[]>;
+    ranklogReleaseLease(...args: Arguments): Promise<number>;
+    ranklogRemove(...args: Arguments): Promise<number | string>;
+    ranklogRenewLease(...args: Arguments): Promise<number>;
     ranklogSweep(...args: Arguments): Promise<number>;
   }
 }

@@ -1,5 +1,6 @@
 import type { BoardDefinition, ResolvedEvent, ResolvedView } from '#board';
 import {
+  BoardReader,
   BoardStore,
   ContinuityStore,
   type ApplyCall,
@@ -43,9 +44,9 @@ export async function comparedToken(
   positions: ReadonlyMap<number, number> = new Map(),
 ): Promise<string> {
   const begun = await store.begin(shard, await store.continuity(shard));
-  const token = begun && (await store.heal(shard, begun, positions));
-  if (token === undefined) throw new Error(`shard ${shard} can't be compared`);
-  return token;
+  const healed = begun && (await store.heal(shard, begun, positions));
+  if (healed === undefined) throw new Error(`shard ${shard} can't be compared`);
+  return healed.token;
 }
 
 /** A store with one board in one shard, and its calls for partition 0. */
@@ -61,6 +62,10 @@ export class StoreFixture {
   ) {
     this.store = new BoardStore(redis, keys, { shards: 1 });
     this.continuity = new ContinuityStore(redis, keys, { shards: 1 });
+  }
+
+  reader(): BoardReader {
+    return new BoardReader(this.redis, this.keys);
   }
 
   async register(definition: BoardDefinition): Promise<this> {

@@ -13,6 +13,7 @@
 -- A script is not rolled back: all that can fail is read and checked before the first write.
 
 -- include names.lua
+-- include clock.lua
 -- include continuity.lua
 -- include chunks.lua
 -- include state.lua

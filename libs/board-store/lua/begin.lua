@@ -9,6 +9,7 @@
 -- was emptied once more.
 
 -- include names.lua
+-- include clock.lua
 -- include continuity.lua
 
 local seen = call('GET', KEYS[1]) or ''

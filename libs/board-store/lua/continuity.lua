@@ -23,8 +23,3 @@ end
 local function time_of(continuity)
   return tonumber(string.match(continuity, ' (%d+)$') or '0')
 end
-
-local function now_in_us()
-  local time = call('TIME')
-  return tonumber(time[1]) * 1000000 + tonumber(time[2])
-end

@@ -1,19 +1,72 @@
 -- Ends a comparison that begin.lua began: sets the heal targets of a shard, the published positions that Kafka had for all
 -- partitions, after all publishers were fenced. A partition that is below its target is healing; the larger target wins.
 --
--- KEYS  1 continuity, 2 healing, 3 watermarks, 4 published
--- ARGV  1 replication id as the caller saw it before, 2 continuity that begin.lua gave, then partition, published position, ...
--- Returns  the new continuity; '' when the server or the continuity has changed since: then nothing was written
--- Cost  O(partitions)
+-- A shard that has lost the flip of a board is made as if it was emptied: its boards are made again from the log, by the
+-- definitions in force. What it holds was not only built by another definition: the results of all that was applied since
+-- the flip are of other generations.
+--
+-- KEYS  1 continuity, 2 healing, 3 watermarks, 4 published, 5 live, 6 registered, 7 records, 8 flips, 9 shadows, 10 previous,
+--       11 definitions, 12 snapshots, 13 discarded, then the outbox of each partition, then the leaders of each board
+-- ARGV  1 replication id as the caller saw it before, 2 continuity that begin.lua gave, 3 number of partitions,
+--       then for each partition: its number, published position,
+--       then for each board that Redis or Kafka knows: name, us of the flip that Kafka knows of (0 none), 1 in force, 0 removed
+-- Returns  { new continuity, boards whose flips were lost, ... }; {} when the server, the continuity or the boards have
+--          changed since the caller looked: then nothing was written
+-- Cost  O(partitions + boards + generations); memory is given back in the background
 
 -- include names.lua
+-- include clock.lua
 -- include continuity.lua
 
+local last = 3 + 2 * tonumber(ARGV[3])
+
+-- One that was removed has no pointer, or only that of a new build.
+local function has_lost_flip(board, since, is_in_force)
+  local pointer = call('HGET', KEYS[5], board)
+  if not is_in_force and (not pointer or pointer == '-') then return false end
+  return tonumber(call('HGET', KEYS[8], board) or '0') < since
+end
+
+local function read_boards()
+  local known, outdated = {}, {}
+  local is_registered = call('EXISTS', KEYS[6]) == 1
+  for i = last + 1, #ARGV, 3 do
+    known[ARGV[i]] = true
+    if is_registered and has_lost_flip(ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2] == '1') then
+      outdated[#outdated + 1] = ARGV[i]
+    end
+  end
+  return known, outdated
+end
+
+local function are_all_known(known)
+  for _, board in ipairs(call('HKEYS', KEYS[5])) do
+    if not known[board] then return false end
+  end
+  return true
+end
+
+-- Heal targets and published positions stay: they are what Kafka has, and the larger one wins.
+local function reset()
+  for _, generation in ipairs(call('HKEYS', KEYS[11])) do
+    if call('HEXISTS', KEYS[12], generation) == 0 then call('SADD', KEYS[13], generation) end
+  end
+  for _, i in ipairs({ 3, 5, 6, 7, 8, 9, 10 }) do call('UNLINK', KEYS[i]) end
+  for i = 14, #KEYS do call('UNLINK', KEYS[i]) end
+end
+
 local id = replication_id()
-if id ~= ARGV[1] or call('GET', KEYS[1]) ~= ARGV[2] then return '' end
+if id ~= ARGV[1] or call('GET', KEYS[1]) ~= ARGV[2] then return {} end
+local known, outdated = read_boards()
+if not are_all_known(known) then return {} end
+for _, i in ipairs({ 2, 3, 4, 11, 12 }) do call('HLEN', KEYS[i]) end
+call('SCARD', KEYS[13])
+
+-- Nothing below can fail.
 local continuity = format('%s %d', id, math.max(now_in_us(), time_of(ARGV[2]) + 1))
 call('SET', KEYS[1], continuity)
-for i = 3, #ARGV, 2 do
+if #outdated > 0 then reset() end
+for i = 4, last, 2 do
   local partition = ARGV[i]
   local position = math.max(tonumber(ARGV[i + 1]), tonumber(call('HGET', KEYS[2], partition) or '0'))
   local applied = tonumber(call('HGET', KEYS[3], partition) or '-1') + 1
@@ -21,4 +74,5 @@ for i = 3, #ARGV, 2 do
   if applied < position then call('HSET', KEYS[2], partition, format('%d', position)) end
   if published < position then call('HSET', KEYS[4], partition, format('%d', position)) end
 end
-return continuity
+table.insert(outdated, 1, continuity)
+return outdated

@@ -10,7 +10,7 @@
 -- of the definition, so it is never used again. The clock of a new server may be behind: flips are later all the same.
 
 -- include names.lua
--- include continuity.lua
+-- include clock.lua
 
 local BUILDING = '-'
 
@@ -39,8 +39,8 @@ for i = 2, last, 5 do
   end
   generations[#generations + 1] = generation
 end
-call('SMEMBERS', KEYS[7])
-call('HLEN', KEYS[5])
+for _, key in ipairs({ KEYS[3], KEYS[5], KEYS[6] }) do call('HLEN', key) end
+call('SCARD', KEYS[7])
 
 -- Nothing below can fail.
 call('SET', KEYS[4], '1')
@@ -53,5 +53,7 @@ for _, board in ipairs(new) do
   call('SREM', KEYS[7], board.board)
 end
 for board, flip in pairs(flips) do call('HSET', KEYS[6], board, format('%d', flip)) end
-for i = last + 1, #ARGV do call('SADD', KEYS[7], ARGV[i]) end
+for i = last + 1, #ARGV do
+  if call('HEXISTS', KEYS[1], ARGV[i]) == 0 then call('SADD', KEYS[7], ARGV[i]) end
+end
 return generations

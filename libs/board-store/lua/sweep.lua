@@ -1,20 +1,25 @@
--- Removes views of a live generation that have expired, without blocking on their size. What it is given is checked again.
+-- Removes views of a live generation or a shadow that have expired, without blocking on their size. What it is given is checked again.
 --
--- KEYS  1 live, 2 views, 3 facts, 4 expiries, 5 leaders; then for each view: ranking, players
+-- KEYS  1 live, 2 shadows, 3 views, 4 facts, 5 expiries, 6 leaders; then for each view: ranking, players
 -- ARGV  1 board, 2 generation, then the views by their text
--- Returns  how many were removed; 0 when the generation is no longer live
+-- Returns  how many were removed; 0 when the generation is neither live nor the shadow
 -- Cost  O(log views) for each view; memory is given back in the background
 
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
-local clock = tonumber(redis.call('HGET', KEYS[3], 'clock'))
+-- include names.lua
+-- include lease.lua
+
+local is_live = call('HGET', KEYS[1], ARGV[1]) == ARGV[2]
+local shadow = shadow_of(KEYS[2], ARGV[1])
+if not is_live and not (shadow and shadow.generation == ARGV[2]) then return 0 end
+local clock = tonumber(call('HGET', KEYS[4], 'clock'))
 local removed = 0
 for i = 3, #ARGV do
-  local expires = tonumber(redis.call('ZSCORE', KEYS[4], ARGV[i]))
+  local expires = tonumber(call('ZSCORE', KEYS[5], ARGV[i]))
   if clock and expires and expires <= clock then
-    redis.call('UNLINK', KEYS[2 * i], KEYS[2 * i + 1])
-    redis.call('HDEL', KEYS[2], ARGV[i])
-    redis.call('HDEL', KEYS[5], ARGV[i])
-    redis.call('ZREM', KEYS[4], ARGV[i])
+    call('UNLINK', KEYS[2 * i + 1], KEYS[2 * i + 2])
+    call('HDEL', KEYS[3], ARGV[i])
+    if is_live then call('HDEL', KEYS[6], ARGV[i]) end
+    call('ZREM', KEYS[5], ARGV[i])
     removed = removed + 1
   end
 end

@@ -1,0 +1,88 @@
+import type { BoardDefinition } from '#board';
+import type { EndingArguments, ShadowPlace } from './catch-up-arguments.js';
+import type { CompareResult, CompareStep, Difference } from './generation-types.js';
+import { TIE_SIGNS } from './run-arguments.js';
+
+/** The ending of lua/compare-views.lua. */
+export function viewsEnding({ keys, shard, shadow }: ShadowPlace, live: string): EndingArguments {
+  const ofGeneration = (generation: string) => [
+    keys.views(shard, generation),
+    keys.expiries(shard, generation),
+    keys.facts(shard, generation),
+  ];
+  return {
+    keys: [...ofGeneration(shadow.generation), ...ofGeneration(live)],
+    arguments: [live],
+  };
+}
+
+/** The views to walk, and where the boards as a whole differ. */
+export interface ComparedViews {
+  readonly views: readonly string[];
+  readonly differences: readonly Difference[];
+}
+
+/**
+ * What lua/compare-views.lua adds. Which views are let in where there are as many as the board may have is not promised:
+ * then one that only one of both has is no difference.
+ */
+export function readViews(
+  { maxViews }: Pick<BoardDefinition, 'maxViews'>,
+  [expectedClock = '', clock = '', ...words]: readonly string[],
+): ComparedViews {
+  const differences: Difference[] = [];
+  if (expectedClock !== clock)
+    differences.push({ view: '', kind: 'clock', ...texts(expectedClock, clock) });
+  const rows = rowsOf(words, 3);
+  const isFull =
+    rows.filter(([, end]) => end !== '').length >= maxViews ||
+    rows.filter(([, , end]) => end !== '').length >= maxViews;
+  const views: string[] = [];
+  for (const [view = '', expected = '', found = ''] of rows) {
+    if (expected !== '' && found !== '') views.push(view);
+    else if (isFull) continue;
+    if (expected !== found) differences.push({ view, kind: 'view', ...texts(expected, found) });
+  }
+  return { views: views.sort(), differences };
+}
+
+/** The ending of lua/compare-players.lua. */
+export function playersEnding(
+  { keys, shard, shadow }: ShadowPlace,
+  live: string,
+  { view, walk, cursor }: CompareStep,
+): EndingArguments {
+  const { columns, ties } = shadow.definition;
+  return {
+    keys: [
+      keys.players(shard, shadow.generation, view),
+      keys.players(shard, live, view),
+      keys.ranking(shard, live, view),
+    ],
+    arguments: [live, walk, cursor, columns.length, TIE_SIGNS[ties]],
+  };
+}
+
+/** What lua/compare-players.lua adds. */
+export function readPlayers(
+  view: string,
+  [cursor = '0', players, ...words]: readonly string[],
+): CompareResult {
+  const differences = rowsOf(words, 4).map(([kind, playerId = '', expected = '', found = '']) => ({
+    view,
+    kind: kind as Difference['kind'],
+    playerId,
+    ...texts(expected, found),
+  }));
+  return { cursor, players: Number(players), differences };
+}
+
+function texts(expected: string, found: string): Pick<Difference, 'expected' | 'found'> {
+  return { ...(expected === '' ? {} : { expected }), ...(found === '' ? {} : { found }) };
+}
+
+function rowsOf(words: readonly string[], length: number): string[][] {
+  return Array.from({ length: words.length / length }, (_, row) =>
+    words.slice(row * length, (row + 1) * length),
+  );
+}

@@ -1,0 +1,146 @@
+import type { Redis } from 'ioredis';
+import { parseDefinitionText } from '#board';
+import { BUILDING, liveBoardOf } from './boards.js';
+import type { GenerationOverview } from './generation-types.js';
+import type { KeySpace } from './keys.js';
+import { parseOrigin } from './origin.js';
+import { defineScripts } from './scripts.js';
+
+/** How many views of a discarded generation one step unlinks. */
+const VIEWS_A_STEP = 100;
+
+/** All generations that Redis holds, and the end of those that nobody needs. */
+export class GenerationCatalog {
+  readonly #shards: readonly number[];
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: KeySpace,
+    { shards }: { shards: number },
+  ) {
+    this.#shards = Array.from({ length: shards }, (_, shard) => shard);
+    defineScripts(redis);
+  }
+
+  /** By board, the live one first. Cost: seven requests a shard. */
+  async generations(): Promise<GenerationOverview[]> {
+    const found = await Promise.all(this.#shards.map((shard) => this.#generationsOf(shard)));
+    return found.flat().sort((a, b) => (a.board < b.board ? -1 : Number(a.board > b.board)));
+  }
+
+  /** Gives up a snapshot; false when there is none of this id. */
+  async removeSnapshot(generation: string): Promise<boolean> {
+    for (const shard of this.#shards) {
+      if ((await this.redis.hexists(this.keys.snapshots(shard), generation)) === 0) continue;
+      await this.redis
+        .multi()
+        .sadd(this.keys.discarded(shard), generation)
+        .hdel(this.keys.snapshots(shard), generation)
+        .exec();
+      return true;
+    }
+    return false;
+  }
+
+  /**
+   * Gives back some of the memory that nobody needs any more: previous generations past their grace time, and those that
+   * were discarded. Answers how many steps were made; who wants all of it gone repeats it until that is 0. Any number of
+   * processes may do it at once. Redis frees the memory in the background.
+   */
+  async sweep(): Promise<number> {
+    let steps = 0;
+    for (const shard of this.#shards) {
+      const keys = [this.keys.previous(shard), this.keys.discarded(shard)];
+      steps += await this.redis.ranklogExpirePrevious(2, ...keys);
+      for (const generation of await this.redis.smembers(this.keys.discarded(shard))) {
+        await this.#unlinkSome(shard, generation);
+        steps += 1;
+      }
+    }
+    return steps;
+  }
+
+  /** Nobody writes to a discarded generation any more: plain commands do. */
+  async #unlinkSome(shard: number, generation: string): Promise<void> {
+    const { keys, redis } = this;
+    const views = keys.views(shard, generation);
+    const [, found] = await redis.hscan(views, 0, 'COUNT', VIEWS_A_STEP);
+    const names = found.filter((_, index) => index % 2 === 0);
+    if (names.length > 0) {
+      await redis.unlink(...names.flatMap((view) => keys.ofView(shard, generation, view)));
+      await redis.hdel(views, ...names);
+      return;
+    }
+    const partitions = await redis.hkeys(keys.watermarks(shard));
+    await redis.unlink(
+      views,
+      keys.expiries(shard, generation),
+      keys.facts(shard, generation),
+      keys.watermarksOf(shard, generation),
+      ...partitions.map((partition) => keys.eventIds(shard, generation, Number(partition))),
+    );
+    await redis
+      .multi()
+      .hdel(keys.definitions(shard), generation)
+      .hdel(keys.starts(shard), generation)
+      .hdel(keys.origins(shard), generation)
+      .srem(keys.discarded(shard), generation)
+      .exec();
+  }
+
+  async #generationsOf(shard: number): Promise<GenerationOverview[]> {
+    const { keys, redis } = this;
+    const [live, previous, shadows, snapshots, flips, ...texts] = await Promise.all([
+      redis.hgetall(keys.live(shard)),
+      redis.hgetall(keys.previous(shard)),
+      redis.hgetall(keys.shadows(shard)),
+      redis.hgetall(keys.snapshots(shard)),
+      redis.hgetall(keys.flips(shard)),
+      redis.hgetall(keys.definitions(shard)),
+      redis.hgetall(keys.starts(shard)),
+      redis.hgetall(keys.origins(shard)),
+    ]);
+    const describe = (
+      generation: string | undefined,
+      facts: Pick<GenerationOverview, 'role' | 'since' | 'keptUntil'>,
+    ) => overviewOf(generation ?? '', facts, texts);
+    return [
+      ...Object.entries(live)
+        .filter(([, generation]) => generation !== BUILDING)
+        .map(([board, generation]) =>
+          describe(generation, { role: 'live', ...sinceOf(flips[board]) }),
+        ),
+      ...Object.values(previous).map((entry) => {
+        const [generation, keptUntil] = entry.split(' ');
+        return describe(generation, { role: 'previous', keptUntil: Number(keptUntil) });
+      }),
+      ...Object.values(shadows).map((entry) => describe(entry.split(' ')[0], { role: 'shadow' })),
+      ...Object.keys(snapshots).map((generation) => describe(generation, { role: 'snapshot' })),
+    ].filter((overview) => overview !== undefined);
+  }
+}
+
+/** Definitions, starts and origins, by generation. */
+type Texts = readonly Readonly<Record<string, string>>[];
+
+/** undefined for one that Redis has lost a part of. */
+function overviewOf(
+  generation: string,
+  facts: Pick<GenerationOverview, 'role' | 'since' | 'keptUntil'>,
+  [definitions, starts, origins]: Texts,
+): GenerationOverview | undefined {
+  const text = definitions?.[generation];
+  if (text === undefined) return undefined;
+  const { board } = parseDefinitionText(text);
+  const { asOf, begunAt } = parseOrigin(origins?.[generation]);
+  return {
+    ...liveBoardOf(board, { generation, text, starts: starts?.[generation] }),
+    ...(begunAt === undefined ? {} : { begunAt }),
+    ...(asOf === undefined ? {} : { asOf }),
+    ...facts,
+  };
+}
+
+function sinceOf(flip: string | undefined): { since?: number } {
+  return flip === undefined ? {} : { since: Math.floor(Number(flip) / 1_000) };
+}

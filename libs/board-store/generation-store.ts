@@ -1,0 +1,292 @@
+import type { Redis } from 'ioredis';
+import { definitionHash, definitionText, type BoardDefinition } from '#board';
+import { liveBoardOf, BUILDING, startsText } from './boards.js';
+import { catchUpArguments, catchUpOutcome, type ShadowPlace } from './catch-up-arguments.js';
+import {
+  playersEnding,
+  readPlayers,
+  readViews,
+  viewsEnding,
+  type ComparedViews,
+} from './comparison.js';
+import { LeaseLostError, NoPreviousGenerationError } from './errors.js';
+import type {
+  CatchUpOutcome,
+  CompareResult,
+  CompareStep,
+  Lease,
+  Shadow,
+  ShadowPurpose,
+  Stretch,
+} from './generation-types.js';
+import type { KeySpace } from './keys.js';
+import { originText, parseOrigin, type Origin } from './origin.js';
+import { defineScripts, type CatchUpReply } from './scripts.js';
+import { shardOf } from './shard.js';
+import type { Starts } from './types.js';
+
+const LEASE_LOST = -5;
+const SHADOW_GONE = -6;
+
+/** What a generation is to be made of; see Shadow. `asOf` is the moment that a snapshot shows, in ms. */
+export interface NewShadow {
+  readonly definition: BoardDefinition;
+  readonly purpose: Exclude<ShadowPurpose, 'restore'>;
+  readonly starts?: Starts;
+  readonly ends?: Starts;
+  readonly asOf?: number;
+}
+
+/** What a flip did: when, in us of the server's clock, and which generation it left behind. */
+export interface Flip {
+  readonly since: number;
+  readonly previous?: string;
+}
+
+/**
+ * Generations beside the live one: begun, brought to the live watermarks, and made live, compared or kept in the same atomic
+ * step. Every write needs the board's lease; every method may be repeated.
+ */
+export class GenerationStore {
+  readonly #shards: number;
+  /** The live generation of boards as last read: a call takes no time to ask. The scripts refuse another one. */
+  readonly #believed = new Map<string, string>();
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: KeySpace,
+    { shards }: { shards: number },
+  ) {
+    this.#shards = shards;
+    defineScripts(redis);
+  }
+
+  /** The generation of a board that is being worked on, or that somebody who was killed has left. */
+  async shadow(board: string): Promise<Shadow | undefined> {
+    const shard = this.#shardOf(board);
+    const entry = await this.redis.hget(this.keys.shadows(shard), board);
+    if (entry === null) return undefined;
+    const [generation = '', purpose] = entry.split(' ');
+    const [text, starts, origin] = await Promise.all([
+      this.redis.hget(this.keys.definitions(shard), generation),
+      this.redis.hget(this.keys.starts(shard), generation),
+      this.redis.hget(this.keys.origins(shard), generation),
+    ]);
+    if (text === null) return undefined;
+    const { ends } = parseOrigin(origin);
+    return {
+      ...liveBoardOf(board, { generation, text, starts }),
+      purpose: purpose as ShadowPurpose,
+      ...(ends === undefined ? {} : { ends }),
+    };
+  }
+
+  /** The watermark of each partition that the shadow has come to. */
+  async shadowWatermarks({ board, generation }: Shadow): Promise<Map<number, number>> {
+    return this.#watermarks(this.keys.watermarksOf(this.#shardOf(board), generation));
+  }
+
+  /** The watermark of each partition in the board's shard. */
+  async liveWatermarks(board: string): Promise<Map<number, number>> {
+    return this.#watermarks(this.keys.watermarks(this.#shardOf(board)));
+  }
+
+  /** Begins a shadow; another one of the board is let go. @throws LeaseLostError */
+  async begin(
+    lease: Lease,
+    { definition, purpose, starts, ends, asOf }: NewShadow,
+  ): Promise<Shadow> {
+    const { board } = lease;
+    const shard = this.#shardOf(board);
+    const now = await this.#now();
+    const generation = `${now}-${definitionHash(definition)}`;
+    const origin: Origin = { purpose, begunAt: Math.floor(now / 1_000), asOf, ends };
+    const reply = await this.redis.ranklogBeginShadow(
+      8,
+      ...this.#shadowKeys(lease),
+      this.keys.definitions(shard),
+      this.keys.starts(shard),
+      this.keys.origins(shard),
+      this.keys.watermarksOf(shard, generation),
+      lease.token,
+      board,
+      generation,
+      purpose,
+      definitionText(definition),
+      starts === undefined ? '' : startsText(starts),
+      originText(origin),
+      ...[...(starts ?? [])].flatMap(([partition, from]) => [partition, from - 1]),
+    );
+    if (reply === LEASE_LOST) throw new LeaseLostError(board);
+    const parts = { ...(starts && { starts }), ...(ends && { ends }) };
+    return { board, generation, definition, purpose, ...parts };
+  }
+
+  /** Makes the previous generation the shadow. @throws LeaseLostError, NoPreviousGenerationError */
+  async bringBack(lease: Lease): Promise<Shadow> {
+    const { board, token } = lease;
+    const reply = await this.redis.ranklogBringBack(4, ...this.#shadowKeys(lease), token, board);
+    if (reply === LEASE_LOST) throw new LeaseLostError(board);
+    const shadow = reply === 0 ? undefined : await this.shadow(board);
+    if (shadow === undefined) throw new NoPreviousGenerationError(board);
+    return shadow;
+  }
+
+  /** Gives up a shadow, so that all is as it was before it; nothing happens to one that is none any more. @throws LeaseLostError */
+  async abandon(lease: Lease, { board, generation }: Shadow): Promise<void> {
+    const args = [...this.#shadowKeys(lease), lease.token, board, generation];
+    const reply = await this.redis.ranklogLetGo(4, ...args);
+    if (reply === LEASE_LOST) throw new LeaseLostError(board);
+  }
+
+  /** Brings a shadow nearer to the live watermarks. */
+  async catchUp(
+    lease: Lease,
+    shadow: Shadow,
+    stretches: readonly Stretch[],
+  ): Promise<CatchUpOutcome<never>> {
+    const place = this.#place(lease, shadow);
+    return catchUpOutcome(await this.redis.ranklogBuild(...catchUpArguments(place, stretches)));
+  }
+
+  /** Brings a shadow to the live watermarks and makes it live; what was live is kept for `graceMs`. */
+  async flip(
+    lease: Lease,
+    shadow: Shadow,
+    stretches: readonly Stretch[],
+    { graceMs }: { graceMs: number },
+  ): Promise<CatchUpOutcome<Flip>> {
+    const place = this.#place(lease, shadow);
+    const { keys, shard } = place;
+    const live = await this.#live(shadow.board);
+    const ending = {
+      keys: [
+        keys.flips(shard),
+        keys.previous(shard),
+        keys.discarded(shard),
+        keys.removed(shard),
+        keys.facts(shard, shadow.generation),
+        keys.views(shard, live),
+        keys.facts(shard, live),
+        keys.watermarksOf(shard, live),
+      ],
+      arguments: [live, graceMs],
+    };
+    const reply = await this.redis.ranklogFlip(...catchUpArguments(place, stretches, ending));
+    const previous = live === BUILDING || live === shadow.generation ? {} : { previous: live };
+    const outcome = this.#outcome<Flip>(shadow, reply, ([since]) => ({
+      since: Number(since),
+      ...previous,
+    }));
+    if (outcome.status === 'applied' && outcome.ending !== undefined)
+      this.#believed.set(shadow.board, shadow.generation);
+    return outcome;
+  }
+
+  /** Brings a shadow to the live watermarks and answers the views to walk. */
+  async compareViews(
+    lease: Lease,
+    shadow: Shadow,
+    stretches: readonly Stretch[],
+  ): Promise<CatchUpOutcome<ComparedViews>> {
+    const place = this.#place(lease, shadow);
+    const ending = viewsEnding(place, await this.#live(shadow.board));
+    const reply = await this.redis.ranklogCompareViews(
+      ...catchUpArguments(place, stretches, ending),
+    );
+    return this.#outcome(shadow, reply, (words) => readViews(shadow.definition, words));
+  }
+
+  /** Brings a shadow to the live watermarks and compares some players. */
+  async compare(
+    lease: Lease,
+    shadow: Shadow,
+    stretches: readonly Stretch[],
+    step: CompareStep,
+  ): Promise<CatchUpOutcome<CompareResult>> {
+    const place = this.#place(lease, shadow);
+    const ending = playersEnding(place, await this.#live(shadow.board), step);
+    const reply = await this.redis.ranklogComparePlayers(
+      ...catchUpArguments(place, stretches, ending),
+    );
+    return this.#outcome(shadow, reply, (words) => readPlayers(step.view, words));
+  }
+
+  /** Keeps a shadow as a read-only snapshot. @throws LeaseLostError */
+  async keep(lease: Lease, { board, generation }: Shadow): Promise<void> {
+    const shard = this.#shardOf(board);
+    const { keys } = this;
+    const all = [keys.lease(shard, board), keys.shadows(shard), keys.snapshots(shard)];
+    const reply = await this.redis.ranklogKeep(3, ...all, lease.token, board, generation);
+    if (reply === LEASE_LOST || reply === SHADOW_GONE) throw new LeaseLostError(board);
+  }
+
+  /** Removes a board; answers when, in us of the server's clock, 0 when there was none. @throws LeaseLostError */
+  async remove(lease: Lease): Promise<number> {
+    const { board, token } = lease;
+    const shard = this.#shardOf(board);
+    const { keys } = this;
+    const reply = await this.redis.ranklogRemove(
+      8,
+      ...this.#shadowKeys(lease),
+      keys.live(shard),
+      keys.flips(shard),
+      keys.removed(shard),
+      keys.leaders(shard, board),
+      token,
+      board,
+    );
+    if (reply === LEASE_LOST) throw new LeaseLostError(board);
+    return Number(reply);
+  }
+
+  #place(lease: Lease, shadow: Shadow): ShadowPlace {
+    return { keys: this.keys, shard: this.#shardOf(shadow.board), lease, shadow };
+  }
+
+  #shadowKeys({ board }: Lease): string[] {
+    const shard = this.#shardOf(board);
+    const { keys } = this;
+    return [
+      keys.lease(shard, board),
+      keys.shadows(shard),
+      keys.previous(shard),
+      keys.discarded(shard),
+    ];
+  }
+
+  /** The live generation of a board as last read, BUILDING for none. */
+  async #live(board: string): Promise<string> {
+    const known = this.#believed.get(board);
+    if (known !== undefined) return known;
+    const live = (await this.redis.hget(this.keys.live(this.#shardOf(board)), board)) ?? BUILDING;
+    this.#believed.set(board, live);
+    return live;
+  }
+
+  #outcome<Ending>(
+    { board }: Shadow,
+    reply: number | CatchUpReply,
+    readEnding: (words: string[]) => Ending,
+  ): CatchUpOutcome<Ending> {
+    const outcome = catchUpOutcome(reply, readEnding);
+    if (outcome.status === 'generationChanged') this.#believed.delete(board);
+    return outcome;
+  }
+
+  async #watermarks(key: string): Promise<Map<number, number>> {
+    const watermarks = await this.redis.hgetall(key);
+    return new Map(
+      Object.entries(watermarks).map(([partition, offset]) => [Number(partition), Number(offset)]),
+    );
+  }
+
+  async #now(): Promise<number> {
+    const [seconds, us] = await this.redis.time();
+    return Number(seconds) * 1_000_000 + Number(us);
+  }
+
+  #shardOf(board: string): number {
+    return shardOf(board, this.#shards);
+  }
+}

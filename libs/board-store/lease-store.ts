@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { LeaseHeldError, LeaseLostError } from './errors.js';
+import type { Lease, ReconciliationStatus } from './generation-types.js';
+import type { KeySpace } from './keys.js';
+import { defineScripts } from './scripts.js';
+import { shardOf } from './shard.js';
+
+/** How long a lease is held without being renewed, in ms: so long others wait for one who was killed. */
+export const LEASE_MS = 15_000;
+
+/** What a lease whose holder is gone leaves behind. */
+const GONE = 'its process is gone; what was built is kept, and goes on when it is asked for again';
+
+/** Leases of boards, and what their holders tell of their work. */
+export class LeaseStore {
+  readonly #shards: number;
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: KeySpace,
+    { shards }: { shards: number },
+  ) {
+    this.#shards = shards;
+    defineScripts(redis);
+  }
+
+  /** `holder` is told to others who want the lease. @throws LeaseHeldError */
+  async acquire(board: string, holder: string): Promise<Lease> {
+    const key = this.#key(board);
+    const token = `${randomUUID()} ${holder}`;
+    if ((await this.redis.set(key, token, 'PX', LEASE_MS, 'NX')) !== null) return { board, token };
+    const [held, msLeft] = await Promise.all([this.redis.get(key), this.redis.pttl(key)]);
+    throw new LeaseHeldError(board, { holder: holderOf(held ?? ''), msLeft: Math.max(0, msLeft) });
+  }
+
+  /** Holds on to a lease for LEASE_MS from now on. @throws LeaseLostError */
+  async renew(lease: Lease): Promise<void> {
+    await this.#renew(lease, '');
+  }
+
+  /** Renews a lease, and stores how far its work is. @throws LeaseLostError */
+  async tell(lease: Lease, status: ReconciliationStatus): Promise<void> {
+    await this.#renew(lease, JSON.stringify(status));
+  }
+
+  /** Gives a lease back; nothing happens to one that was lost. */
+  async release({ board, token }: Lease): Promise<void> {
+    await this.redis.ranklogReleaseLease(1, this.#key(board), token);
+  }
+
+  /** The running or last reconciliation of each board, by name. Cost: a request a shard, and one for each that runs. */
+  async statuses(): Promise<ReconciliationStatus[]> {
+    const shards = Array.from({ length: this.#shards }, (_, shard) => shard);
+    const texts = await Promise.all(
+      shards.map((shard) => this.redis.hvals(this.keys.reconciliations(shard))),
+    );
+    const statuses = texts.flat().map((text) => JSON.parse(text) as ReconciliationStatus);
+    const checked = await Promise.all(statuses.map((status) => this.#checked(status)));
+    return checked.sort((a, b) => (a.board < b.board ? -1 : 1));
+  }
+
+  async #checked(status: ReconciliationStatus): Promise<ReconciliationStatus> {
+    if (status.state !== 'running') return status;
+    const held = await this.redis.get(this.#key(status.board));
+    if (held !== null && holderOf(held) === status.holder) return status;
+    return { ...status, state: 'failed', outcome: GONE };
+  }
+
+  async #renew({ board, token }: Lease, status: string): Promise<void> {
+    const shard = shardOf(board, this.#shards);
+    const reply = await this.redis.ranklogRenewLease(
+      2,
+      this.keys.lease(shard, board),
+      this.keys.reconciliations(shard),
+      token,
+      LEASE_MS,
+      board,
+      status,
+    );
+    if (reply !== 1) throw new LeaseLostError(board);
+  }
+
+  #key(board: string): string {
+    return this.keys.lease(shardOf(board, this.#shards), board);
+  }
+}
+
+/** A token is an id, a space, and who holds it. */
+function holderOf(token: string): string {
+  return token.slice(token.indexOf(' ') + 1);
+}

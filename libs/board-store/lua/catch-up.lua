@@ -1,0 +1,69 @@
+-- Brings a shadow nearer to the live watermarks: the part that all endings share. Everything is muted: results stem from the
+-- live generation alone.
+--
+-- KEYS  1 lease, 2 shadows, 3 live, 4 watermarks, 5 watermarks of the shadow, then those of the ending, then the runs of the stretches
+-- ARGV  1 token, 2 board, 3 generation of the shadow, 4 number of stretches, 5 number of keys before the runs,
+--       6 number of arguments before the stretches; for each stretch: partition, first offset, last offset, its run (arguments.lua)
+--
+-- A stretch is applied as far as the live watermark of its partition. Each is complete with its watermark: should a later one
+-- fail, the shadow is what its watermarks say.
+
+local GENERATION_CHANGED = -1
+local ROLLED_BACK = -2
+
+local function watermark_of(key, partition)
+  return tonumber(call('HGET', key, partition) or '-1')
+end
+
+local function read_stretches()
+  local stretches, at, key = {}, tonumber(ARGV[6]), tonumber(ARGV[5])
+  for i = 1, tonumber(ARGV[4]) do
+    local stretch = { partition = ARGV[at + 1], first = tonumber(ARGV[at + 2]), last = tonumber(ARGV[at + 3]) }
+    stretch.run, at, key = read_run(at + 3, key)
+    stretches[i] = stretch
+  end
+  return stretches
+end
+
+-- Why nothing may be written; nil when it may.
+local function refusal(stretches)
+  if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
+  local shadow = shadow_of(KEYS[2], ARGV[2])
+  if not shadow or shadow.generation ~= ARGV[3] then return SHADOW_GONE end
+  for _, stretch in ipairs(stretches) do
+    if stretch.first > watermark_of(KEYS[5], stretch.partition) + 1 then return ROLLED_BACK end
+  end
+end
+
+local function apply_stretch(stretch)
+  local partition = stretch.partition
+  local watermark = watermark_of(KEYS[5], partition)
+  local last = math.min(stretch.last, watermark_of(KEYS[4], partition))
+  if last <= watermark then return end
+  load_run(stretch.run, partition, watermark, last, false)
+  call('HSET', KEYS[5], partition, format('%d', last))
+  apply_run(stretch.run, partition)
+end
+
+-- Applies all stretches; answers them, or the refusal.
+local function catch_up()
+  local stretches = read_stretches()
+  local refused = refusal(stretches)
+  if refused then return nil, refused end
+  for _, stretch in ipairs(stretches) do apply_stretch(stretch) end
+  return stretches
+end
+
+-- { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ... } of some partitions.
+local function watermarks_of(partitions)
+  local found, caught_up = { 1, #partitions }, true
+  for _, partition in ipairs(partitions) do
+    local shadow, live = watermark_of(KEYS[5], partition), watermark_of(KEYS[4], partition)
+    if shadow < live then caught_up = false end
+    found[#found + 1] = partition
+    found[#found + 1] = format('%d', shadow)
+    found[#found + 1] = format('%d', live)
+  end
+  if not caught_up then found[1] = 0 end
+  return found, caught_up
+end

@@ -1,0 +1,67 @@
+-- Begins a comparison: brings the shadow to the live watermarks and, if it is there, answers the views of both generations.
+--
+-- KEYS  1 to 5 as in catch-up.lua; of the shadow: 6 views, 7 expiries, 8 facts; of the live generation: 9 views, 10 expiries,
+--       11 facts; then the runs
+-- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, then the stretches
+-- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
+--          event clock of the shadow and of the live generation ('' for none), then for each view that has not expired: its text,
+--          and for the shadow and the live generation the ms at which it expires ('never'; '' when it does not exist) };
+--          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE; then nothing was written
+-- Cost  as apply.lua, without ranks, and O(views)
+
+-- include names.lua
+-- include clock.lua
+-- include chunks.lua
+-- include state.lua
+-- include rank.lua
+-- include verdict.lua
+-- include arguments.lua
+-- include event-ids.lua
+-- include board.lua
+-- include event.lua
+-- include run.lua
+-- include lease.lua
+-- include catch-up.lua
+
+local function ends_of(expiries)
+  local ends, found = {}, call('ZRANGE', expiries, 0, -1, 'WITHSCORES')
+  for i = 1, #found, 2 do ends[found[i]] = tonumber(found[i + 1]) end
+  return ends
+end
+
+-- View -> ms at which it expires, or 'never'.
+local function standing_views(views, expiries, clock)
+  local standing, ends = {}, ends_of(expiries)
+  for _, view in ipairs(call('HKEYS', views)) do
+    local last = ends[view]
+    if not last then
+      standing[view] = 'never'
+    elseif not clock or last > clock then
+      standing[view] = format('%d', last)
+    end
+  end
+  return standing
+end
+
+local function append_views(found)
+  local text = call('HGET', KEYS[8], 'clock') or ''
+  local clock = tonumber(text)
+  found[#found + 1] = text
+  found[#found + 1] = call('HGET', KEYS[11], 'clock') or ''
+  local expected = standing_views(KEYS[6], KEYS[7], clock)
+  local live = standing_views(KEYS[9], KEYS[10], clock)
+  for view, last in pairs(expected) do
+    for _, text in ipairs({ view, last, live[view] or '' }) do found[#found + 1] = text end
+    live[view] = nil
+  end
+  for view, last in pairs(live) do
+    for _, text in ipairs({ view, '', last }) do found[#found + 1] = text end
+  end
+end
+
+if call('HGET', KEYS[3], ARGV[2]) ~= ARGV[7] then return GENERATION_CHANGED end
+local _, refused = catch_up()
+if refused then return refused end
+local found, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]))
+if is_caught_up then append_views(found) end
+return found

@@ -1,0 +1,28 @@
+-- Who may write to the shadow of a board: whoever's token the lease holds. It runs out by itself.
+
+local LEASE_LOST = -5
+local SHADOW_GONE = -6
+
+local function holds_lease(lease, token)
+  return call('GET', lease) == token
+end
+
+-- What `shadows` holds: generation, purpose and, for one that is brought back, until when it is kept (ms); else nil.
+local function shadow_of(shadows, board)
+  local text = call('HGET', shadows, board)
+  if not text then return nil end
+  local generation, purpose, kept_until = string.match(text, '^(%S+) (%S+) ?(%d*)$')
+  return { generation = generation, purpose = purpose, kept_until = kept_until }
+end
+
+-- Lets go of the shadow of a board: the previous generation goes back to its place, any other is given up.
+local function let_go(shadows, previous, discarded, board)
+  local shadow = shadow_of(shadows, board)
+  if not shadow then return end
+  call('HDEL', shadows, board)
+  if shadow.purpose == 'restore' then
+    call('HSET', previous, board, shadow.generation .. ' ' .. shadow.kept_until)
+  else
+    call('SADD', discarded, shadow.generation)
+  end
+end

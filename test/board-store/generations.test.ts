@@ -1,0 +1,392 @@
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { BoardDefinition, ResolvedEvent } from '#board';
+import {
+  BoardReader,
+  GenerationCatalog,
+  GenerationStore,
+  LeaseHeldError,
+  LeaseLostError,
+  LeaseStore,
+  NoPreviousGenerationError,
+  type CatchUpOutcome,
+  type Lease,
+  type LiveBoard,
+  type Shadow,
+  type Stretch,
+} from '#board-store';
+import { arena, movements, scored, StoreFixture, verdictsOf } from './fixture.js';
+import { dumpKeys, openTestRedis } from './test-redis.js';
+
+const { redis, newKeys, close } = openTestRedis();
+afterAll(close);
+
+const GRACE = { graceMs: 60_000 };
+const ascending: BoardDefinition = {
+  ...arena,
+  columns: arena.columns.map((column) => ({ ...column, order: 'asc' as const })),
+};
+
+let fixture: StoreFixture;
+let leases: LeaseStore;
+let generations: GenerationStore;
+let catalog: GenerationCatalog;
+let lease: Lease;
+
+beforeEach(async () => {
+  fixture = await new StoreFixture(redis, newKeys()).register(arena);
+  leases = new LeaseStore(redis, fixture.keys, { shards: 1 });
+  generations = new GenerationStore(redis, fixture.keys, { shards: 1 });
+  catalog = new GenerationCatalog(redis, fixture.keys, { shards: 1 });
+  lease = await leases.acquire('arena', 'test');
+});
+
+/** The stretch of these events at offsets from `from` on. */
+function stretch(events: readonly ResolvedEvent[], { from = 0, partition = 0 } = {}): Stretch {
+  const entries = events.map((event, index) => ({
+    kind: 'event' as const,
+    offset: from + index,
+    board: 'arena',
+    event,
+  }));
+  return { partition, from, through: from + events.length - 1, entries };
+}
+
+/** Events of the ascending board: its values have the other sign. */
+function turned(events: readonly ResolvedEvent[]): ResolvedEvent[] {
+  return events.map((event) => ({
+    ...event,
+    values: event.values.map((value) => 0 - (value ?? 0)),
+  }));
+}
+
+function endingOf<T>(outcome: CatchUpOutcome<T>): T {
+  if (outcome.status !== 'applied' || outcome.ending === undefined)
+    throw new Error(`no ending: ${JSON.stringify(outcome)}`);
+  return outcome.ending;
+}
+
+async function top(generation?: string): Promise<string[]> {
+  const reader = new BoardReader(redis, fixture.keys, generation);
+  const { entries } = await reader.standings('arena', 'all', { offset: 0, limit: 10 });
+  return entries.map(({ playerId, columns }) => `${playerId} ${columns['points'] ?? ''}`);
+}
+
+async function live(): Promise<LiveBoard> {
+  const found = (await fixture.store.boards()).live.get('arena');
+  if (found === undefined) throw new Error('no board is live');
+  return found;
+}
+
+async function built(
+  definition: BoardDefinition,
+  events: readonly ResolvedEvent[],
+): Promise<Shadow> {
+  const shadow = await generations.begin(lease, { definition, purpose: 'build' });
+  await generations.catchUp(lease, shadow, [stretch(events)]);
+  return shadow;
+}
+
+const events = [scored('a', [3]), scored('b', [5]), scored('c', [1])];
+
+describe('a build', () => {
+  it('is seen by nobody before its flip, and by all after it', async () => {
+    await fixture.apply(events);
+    const shadow = await built(ascending, turned(events));
+    expect(await top()).toEqual(['b 5', 'a 3', 'c 1']);
+    const { since, previous } = endingOf(await generations.flip(lease, shadow, [], GRACE));
+    expect(await top()).toEqual(['c 1', 'a 3', 'b 5']);
+    expect(previous).toBe(fixture.live.generation);
+    expect(await redis.hget(fixture.keys.flips(0), 'arena')).toBe(String(since));
+    expect((await live()).generation).toBe(shadow.generation);
+    expect(endingOf(await generations.flip(lease, shadow, [], GRACE))).toEqual({ since });
+  });
+
+  it('never goes beyond the live watermark, and flips only when it is there', async () => {
+    await fixture.apply(events.slice(0, 2));
+    const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
+    const ahead = await generations.catchUp(lease, shadow, [stretch(events)]);
+    expect(ahead).toEqual({
+      status: 'applied',
+      watermarks: new Map([[0, { shadow: 1, live: 1 }]]),
+    });
+    await fixture.apply([events[2]!], { from: 2 });
+    const late = await generations.flip(lease, shadow, [], GRACE);
+    expect(late).toEqual({ status: 'applied', watermarks: new Map([[0, { shadow: 1, live: 2 }]]) });
+    expect((await live()).generation).toBe(fixture.live.generation);
+    endingOf(await generations.flip(lease, shadow, [stretch(events)], GRACE));
+    expect(await top()).toEqual(['b 5', 'a 3', 'c 1']);
+  });
+
+  it('takes the stretches of all partitions in one step, each as far as its partition is', async () => {
+    await fixture.apply(events);
+    await fixture.apply(events.slice(0, 1), { partition: 1 });
+    const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
+    const both = [stretch(events), stretch(events, { partition: 1 })];
+    const outcome = await generations.flip(lease, shadow, both, GRACE);
+    endingOf(outcome);
+    expect(await top()).toEqual(['a 6', 'b 5', 'c 1']);
+    expect(outcome).toMatchObject({
+      watermarks: new Map([
+        [0, { shadow: 2, live: 2 }],
+        [1, { shadow: 0, live: 0 }],
+      ]),
+    });
+  });
+
+  it('tells nothing, and leaves what the live board reports alone', async () => {
+    const leaders = { ...arena, publish: { ...arena.publish, leaders: 2 } };
+    fixture = await new StoreFixture(redis, newKeys()).register(leaders);
+    leases = new LeaseStore(redis, fixture.keys, { shards: 1 });
+    generations = new GenerationStore(redis, fixture.keys, { shards: 1 });
+    lease = await leases.acquire('arena', 'test');
+    await fixture.apply(events);
+    const before = await dumpKeys(redis, fixture.keys);
+    const shadow = await built(leaders, events);
+    const after = await dumpKeys(redis, fixture.keys);
+    for (const key of [fixture.keys.leaders(0, 'arena'), fixture.keys.outbox(0, 0)])
+      expect(after[key]).toEqual(before[key]);
+    endingOf(await generations.flip(lease, shadow, [], GRACE));
+    fixture.live = await live();
+    const verdicts = await fixture.apply([scored('c', [9])], { from: 3 });
+    expect(movements(verdicts)).toEqual(['3 (3) -> 1 (1)', 'top 2']);
+  });
+
+  it('makes live calls of before it read the boards again, and ranks go on from there', async () => {
+    await fixture.apply(events);
+    const shadow = await built(ascending, turned(events));
+    endingOf(await generations.flip(lease, shadow, [], GRACE));
+    const late = fixture.call([scored('a', [1])], { from: 3 });
+    expect(await fixture.store.apply(late)).toEqual({ status: 'generationChanged' });
+    fixture.live = await live();
+    const outcome = await fixture.store.apply(
+      fixture.call(turned([scored('a', [9])]), { from: 3 }),
+    );
+    expect(movements(verdictsOf(outcome))).toEqual(['2 (2) -> 3 (3)']);
+  });
+
+  it('shows larger view versions after its flip, also of views that it moved long ago', async () => {
+    await fixture.apply(events);
+    const shadow = await built(arena, events);
+    await redis.hset(fixture.keys.views(0, fixture.live.generation), 'all', '9000000000000000');
+    const version = async () =>
+      (await fixture.reader().standings('arena', 'all', { offset: 0, limit: 1 })).version;
+    expect(await version()).toBe(9_000_000_000_000_000);
+    endingOf(await generations.flip(lease, shadow, [], GRACE));
+    expect(await version()).toBeGreaterThanOrEqual(9_000_000_000_000_000);
+    fixture.live = await live();
+    await fixture.apply([scored('a', [1])], { from: 3 });
+    expect(await version()).toBeGreaterThan(9_000_000_000_000_000);
+  });
+
+  it('of a new board ends its waiting', async () => {
+    await fixture.apply(events);
+    const { building } = await fixture.store.registerBoards([{ ...arena, board: 'late' }]);
+    expect([...building]).toEqual(['late']);
+    const other = await leases.acquire('late', 'test');
+    const shadow = await generations.begin(other, {
+      definition: { ...arena, board: 'late' },
+      purpose: 'build',
+    });
+    const empty = { ...stretch([]), through: 2 };
+    const ending = endingOf(await generations.flip(other, shadow, [empty], GRACE));
+    expect(ending.previous).toBeUndefined();
+    expect([...(await fixture.store.boards()).live.keys()].sort()).toEqual(['arena', 'late']);
+  });
+
+  it('begins later where it is told to', async () => {
+    await fixture.apply(events);
+    const starts = new Map([[0, 2]]);
+    const shadow = await generations.begin(lease, { definition: arena, purpose: 'build', starts });
+    endingOf(await generations.flip(lease, shadow, [stretch(events, { from: 0 })], GRACE));
+    expect(await top()).toEqual(['c 1']);
+    expect(await live()).toEqual({ ...shadow, purpose: undefined, starts });
+    expect(await catalog.generations()).toMatchObject([
+      { role: 'live', starts },
+      { role: 'previous' },
+    ]);
+  });
+});
+
+describe('a shadow', () => {
+  it('refuses a stretch that begins behind a hole', async () => {
+    await fixture.apply(events);
+    const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
+    const outcome = await generations.catchUp(lease, shadow, [
+      stretch(events.slice(1), { from: 1 }),
+    ]);
+    expect(outcome).toEqual({ status: 'rolledBack' });
+  });
+
+  it('is found again by whoever goes on with it, with its watermarks', async () => {
+    await fixture.apply(events);
+    const shadow = await built(ascending, turned(events.slice(0, 2)));
+    expect(await generations.shadow('arena')).toEqual(shadow);
+    expect(await generations.shadowWatermarks(shadow)).toEqual(new Map([[0, 1]]));
+    const again = await generations.catchUp(lease, shadow, [stretch(turned(events))]);
+    expect(again).toMatchObject({ watermarks: new Map([[0, { shadow: 2, live: 2 }]]) });
+    endingOf(await generations.flip(lease, shadow, [], GRACE));
+    expect(await top()).toEqual(['c 1', 'a 3', 'b 5']);
+  });
+
+  it('is written to by nobody without the lease', async () => {
+    await fixture.apply(events);
+    const shadow = await built(arena, events.slice(0, 1));
+    await expect(leases.acquire('arena', 'other')).rejects.toThrow(LeaseHeldError);
+    await redis.del(fixture.keys.lease(0, 'arena'));
+    const other = await leases.acquire('arena', 'other');
+    expect(await generations.catchUp(lease, shadow, [stretch(events)])).toEqual({
+      status: 'leaseLost',
+    });
+    expect(await generations.flip(lease, shadow, [stretch(events)], GRACE)).toEqual({
+      status: 'leaseLost',
+    });
+    for (const write of [
+      () => generations.abandon(lease, shadow),
+      () => generations.begin(lease, { definition: arena, purpose: 'build' }),
+      () => generations.bringBack(lease),
+      () => generations.keep(lease, shadow),
+      () => generations.remove(lease),
+      () => leases.renew(lease),
+    ])
+      await expect(write()).rejects.toThrow(LeaseLostError);
+    await leases.release(lease);
+    await leases.renew(other);
+    expect(await generations.shadowWatermarks(shadow)).toEqual(new Map([[0, 0]]));
+  });
+
+  it('leaves nothing behind when it is given up', async () => {
+    await fixture.apply(events);
+    await leases.release(lease);
+    const before = await dumpKeys(redis, fixture.keys);
+    lease = await leases.acquire('arena', 'test');
+    const shadow = await built(arena, events);
+    await generations.abandon(lease, shadow);
+    expect(await generations.catchUp(lease, shadow, [])).toEqual({ status: 'shadowGone' });
+    await leases.release(lease);
+    while ((await catalog.sweep()) > 0);
+    expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
+  });
+
+  it('is replaced by one that is begun after it', async () => {
+    const first = await generations.begin(lease, { definition: arena, purpose: 'build' });
+    const second = await generations.begin(lease, { definition: arena, purpose: 'verify' });
+    expect(await generations.catchUp(lease, first, [])).toEqual({ status: 'shadowGone' });
+    expect(await generations.shadow('arena')).toEqual(second);
+  });
+});
+
+describe('a rollback', () => {
+  it('brings the generation of before back, with the events since, and forward again', async () => {
+    await fixture.apply(events);
+    endingOf(await generations.flip(lease, await built(ascending, turned(events)), [], GRACE));
+    fixture.live = await live();
+    const since = scored('c', [7]);
+    await fixture.apply(turned([since]), { from: 3 });
+    expect(await top()).toEqual(['a 3', 'b 5', 'c 8']);
+
+    const back = await generations.bringBack(lease);
+    expect(back).toMatchObject({ purpose: 'restore', definition: arena });
+    expect(await generations.shadowWatermarks(back)).toEqual(new Map([[0, 2]]));
+    endingOf(await generations.flip(lease, back, [stretch([since], { from: 3 })], GRACE));
+    expect(await top()).toEqual(['c 8', 'b 5', 'a 3']);
+
+    const forward = await generations.bringBack(lease);
+    endingOf(await generations.flip(lease, forward, [], GRACE));
+    expect(await top()).toEqual(['a 3', 'b 5', 'c 8']);
+  });
+
+  it('that is given up leaves the previous generation where it was', async () => {
+    await fixture.apply(events);
+    endingOf(await generations.flip(lease, await built(arena, events), [], GRACE));
+    const before = await redis.hgetall(fixture.keys.previous(0));
+    await generations.abandon(lease, await generations.bringBack(lease));
+    expect(await redis.hgetall(fixture.keys.previous(0))).toEqual(before);
+    await generations.bringBack(lease);
+    await generations.bringBack(lease);
+    await generations.begin(lease, { definition: arena, purpose: 'build' });
+    expect(await redis.hgetall(fixture.keys.previous(0))).toEqual(before);
+  });
+
+  it('is over when the grace time is, and the memory is given back', async () => {
+    await fixture.apply(events);
+    endingOf(await generations.flip(lease, await built(arena, events), [], { graceMs: 0 }));
+    while ((await catalog.sweep()) > 0);
+    await expect(generations.bringBack(lease)).rejects.toThrow(NoPreviousGenerationError);
+    const keys = Object.keys(await dumpKeys(redis, fixture.keys));
+    expect(keys.filter((key) => key.includes(fixture.live.generation))).toEqual([]);
+    expect(await catalog.generations()).toMatchObject([{ role: 'live' }]);
+  });
+});
+
+describe('a snapshot', () => {
+  it('is read beside the live board, and can be given up', async () => {
+    await fixture.apply(events);
+    const ends = new Map([[0, 2]]);
+    const shadow = await generations.begin(lease, {
+      definition: arena,
+      purpose: 'snapshot',
+      ends,
+      asOf: 77,
+    });
+    await generations.catchUp(lease, shadow, [stretch(events.slice(0, 2))]);
+    expect(await generations.shadow('arena')).toEqual({ ...shadow, ends });
+    await generations.keep(lease, shadow);
+    expect(await top()).toEqual(['b 5', 'a 3', 'c 1']);
+    expect(await top(shadow.generation)).toEqual(['b 5', 'a 3']);
+    expect(await catalog.generations()).toMatchObject([
+      { role: 'live' },
+      { role: 'snapshot', generation: shadow.generation, asOf: 77 },
+    ]);
+    expect(await catalog.removeSnapshot(shadow.generation)).toBe(true);
+    expect(await catalog.removeSnapshot(shadow.generation)).toBe(false);
+    while ((await catalog.sweep()) > 0);
+    await expect(top(shadow.generation)).rejects.toThrow(/no generation/);
+  });
+});
+
+describe('removing a board', () => {
+  it('takes all its generations, and its events are unknown from then on', async () => {
+    await fixture.apply(events);
+    endingOf(await generations.flip(lease, await built(arena, events), [], GRACE));
+    await built(arena, events);
+    expect(await generations.remove(lease)).toBeGreaterThan(0);
+    expect(await generations.remove(lease)).toBe(0);
+    while ((await catalog.sweep()) > 0);
+    const boards = await fixture.store.boards();
+    expect([boards.live.size, boards.building.size, [...boards.removed]]).toEqual([
+      0,
+      0,
+      ['arena'],
+    ]);
+    expect(await catalog.generations()).toEqual([]);
+    const left = Object.keys(await dumpKeys(redis, fixture.keys)).map((key) =>
+      key.split(':').at(-1),
+    );
+    expect(left).not.toContain('views');
+  });
+});
+
+describe('what a reconciliation tells', () => {
+  const status = {
+    board: 'arena',
+    kind: 'build',
+    state: 'running',
+    generation: 'g',
+    holder: 'test',
+    done: 1,
+    total: 2,
+    rate: 3,
+    startedAt: 4,
+    updatedAt: 5,
+  } as const;
+
+  it('is kept, and says so when its process is gone', async () => {
+    await leases.tell(lease, status);
+    expect(await leases.statuses()).toEqual([status]);
+    await redis.del(fixture.keys.lease(0, 'arena'));
+    expect(await leases.statuses()).toMatchObject([{ state: 'failed' }]);
+    await leases.acquire('arena', 'another');
+    expect(await leases.statuses()).toMatchObject([{ state: 'failed' }]);
+    await expect(leases.tell(lease, { ...status, state: 'done' })).rejects.toThrow(LeaseLostError);
+  });
+});
