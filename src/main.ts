@@ -25,6 +25,7 @@ import { requireTopics } from './operations/topics.js';
 import { nestLogger, type Logger } from './operations/logger.js';
 import type { Settings } from './operations/settings.js';
 import { BoardRegistrar } from './reconciliation/board-registrar.js';
+import { DefinitionsTopic } from './reconciliation/definitions-topic.js';
 import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
 import { RegistrationWatch } from './reconciliation/registration-watch.js';
 import type { Role } from './roles.js';
@@ -146,16 +147,21 @@ function roleModules(
 ): DynamicModule[] {
   const keys = new KeySpace(settings.redisPrefix);
   const store = new BoardStore(redis, keys, settings);
-  const registrar = new BoardRegistrar(store, settings.boards, logger);
+  const topics = topicNames(settings.topicPrefix);
+  const definitions = new DefinitionsTopic(kafka, admin, topics.definitions, logger);
+  const registrar = new BoardRegistrar(store, definitions, settings.boards, logger);
   const registers = roles.includes('reconciliation');
   const boards = new LiveBoards(store, async () => {
     if (registers) await registrar.register();
   });
-  const scoreLog = new ScoreLog(kafka, admin, topicNames(settings.topicPrefix).scoreEvents);
+  const scoreLog = new ScoreLog(kafka, admin, topics.scoreEvents);
   const resultLog = new ResultLog(kafka, admin, settings);
   const losses = new Losses(
     new ContinuityStore(redis, keys, settings),
-    async () => finalPositions(resultLog, store, await scoreLog.partitions()),
+    {
+      finalPositions: async () => finalPositions(resultLog, store, await scoreLog.partitions()),
+      definitionsInForce: () => definitions.readAll(),
+    },
     logger,
   );
   const services = new IngestServices({ store, boards, losses, scoreLog, resultLog });

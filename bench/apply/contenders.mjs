@@ -45,7 +45,7 @@ export async function ranklog(redis, definition) {
   await store.claimShards();
   const { live: boards } = await store.registerBoards([definition]);
   const begun = await losses.begin(0, await losses.continuity(0));
-  const continuity = (begun && (await losses.heal(0, begun, new Map()))) ?? '';
+  const continuity = (begun && (await losses.heal(0, begun, new Map())))?.token ?? '';
   let next = 0;
   return {
     prefix,

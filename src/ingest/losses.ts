@@ -1,10 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Continuity, ContinuityStore, HealTarget, RecordIdentity } from '#board-store';
+import type { DefinitionInForce } from '#contracts';
 import type { PartitionAssignment } from '#kafka-batch';
 
 /** How often a partition that has to wait asks again, and how often it says so. */
 const ASK_AGAIN_MS = 100;
 const SAY_AGAIN_MS = 5_000;
+
+/** What of the boards is in Kafka. */
+export interface KeptInKafka {
+  /** Fences all publishers and answers the published position of every partition. */
+  finalPositions(): Promise<ReadonlyMap<number, number>>;
+  /** By board. */
+  definitionsInForce(): Promise<ReadonlyMap<string, DefinitionInForce>>;
+}
 
 /** The words about losses go here. */
 interface Log {
@@ -31,7 +40,8 @@ export class StoreChangedError extends Error {
  *
  * A comparison fences the publishers of all partitions first: results that were drawn before the loss are then in Kafka,
  * below a heal target, or in the outbox that Redis still has, or never will be published. So no rank is drawn without
- * the events whose results subscribers have.
+ * the events whose results subscribers have. And none is drawn by a definition that is in force no more: a shard from before
+ * a flip is emptied.
  */
 export class Losses {
   /** Shards with a sign of a loss, and the token that was believed in then: with a later one, somebody has looked already. */
@@ -41,10 +51,9 @@ export class Losses {
   #turn: Promise<unknown> = Promise.resolve();
   #sayAgain = 0;
 
-  /** `finalPositions` fences all publishers and answers the published position of every partition. */
   constructor(
     private readonly store: ContinuityStore,
-    private readonly finalPositions: () => Promise<ReadonlyMap<number, number>>,
+    private readonly kafka: KeptInKafka,
     private readonly log: Log,
   ) {}
 
@@ -119,21 +128,29 @@ export class Losses {
     const begun = await this.store.begin(shard, seen, this.#begun.get(shard));
     if (begun === undefined) return undefined;
     this.#begun.set(shard, begun.token);
-    const token = await this.store.heal(shard, begun, await this.finalPositions());
-    if (token !== undefined) await this.#tell(shard);
+    const positions = await this.kafka.finalPositions();
+    const inForce = await this.kafka.definitionsInForce();
+    const healed = await this.store.heal(shard, begun, positions, inForce);
+    if (healed === undefined) return undefined;
+    const { token, outdated } = healed;
+    await this.#tell(shard, outdated);
     return token;
   }
 
-  async #tell(shard: number): Promise<void> {
+  async #tell(shard: number, outdated: readonly string[]): Promise<void> {
     const healing = (await this.store.healing()).filter((target) => target.shard === shard);
-    if (healing.length === 0) {
+    if (outdated.length > 0)
+      this.log.warn(
+        `shard ${shard} is from before the last change of board ${outdated.join(', ')}: all that it holds is discarded, ` +
+          'and made again from the log by the definitions in force',
+      );
+    else if (healing.length === 0)
       this.log.info(`shard ${shard} was compared with Kafka: nothing is missing`);
-      return;
-    }
-    this.log.warn(
-      `shard ${shard} has lost events whose results are published; they are applied again, and nothing new is until that is done: ` +
-        listed(healing),
-    );
+    if (healing.length > 0)
+      this.log.warn(
+        `shard ${shard} has lost events whose results are published; they are applied again, and nothing new is until that is done: ` +
+          listed(healing),
+      );
   }
 }
 

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
-import type { BoardStore, LiveBoard } from '#board-store';
+import type { Boards, BoardStore, LiveBoard } from '#board-store';
+import type { DefinitionInForce } from '#contracts';
+import type { DefinitionsTopic } from './definitions-topic.js';
 
 /** The words of the registrar go here. */
 interface Log {
@@ -8,53 +10,138 @@ interface Log {
   warn(message: string): void;
 }
 
+type InForce = ReadonlyMap<string, DefinitionInForce>;
+
 /**
- * Makes the boards of the file known in Redis. A board that is new is live at once; one that differs from its live
- * definition stays as it is, so that instances with an old and a new file never fight over it.
+ * Makes the boards known in Redis: by the definitions that are in force, which the definitions topic keeps, and from the
+ * file only boards that are new. So a board whose definition the file changes stays as it is, and instances with an old
+ * and a new file never fight over it. And it keeps in the topic what went live in Redis.
  */
 export class BoardRegistrar {
-  #registered: readonly string[] = [];
+  /** The boards of the file as it could last be read. */
+  #ofFile: readonly BoardDefinition[] | undefined;
+  /** What was in force when the process started: a board that was removed before is new in the file, and not one removed since. */
+  #atStart: InForce | undefined;
+  /** What is in force as far as this process knows. */
+  #inForce: InForce = new Map();
+  #wanted: ReadonlyMap<string, BoardDefinition> = new Map();
 
   constructor(
     private readonly store: BoardStore,
+    private readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>,
     private readonly file: string,
     private readonly log: Log,
   ) {}
 
-  /** Registers again what Redis has lost since; nothing else is done or said. */
+  /** The definitions that were registered last, by board: what a board is built with that has no generation yet. */
+  get wanted(): ReadonlyMap<string, BoardDefinition> {
+    return this.#wanted;
+  }
+
+  /** Registers again what Redis has lost since, and makes up for what the definitions topic lacks; else, nothing is done or said. */
   async keepRegistered(): Promise<void> {
-    const { live, building } = await this.store.boards();
-    const isComplete = this.#registered.every((board) => live.has(board) || building.has(board));
-    if (!isComplete || !(await this.store.areRegistered())) await this.register();
+    // Before the boards: a pointer that moves meanwhile is then found with the next look.
+    const flips = await this.store.flips();
+    const boards = await this.store.boards();
+    if (this.#isMissingAny(boards) || !(await this.store.areRegistered())) await this.register();
+    else await this.#keepRecorded(flips, boards);
   }
 
-  /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, ShardCountError */
+  /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, ShardCountError, and what Kafka and Redis say */
   async register(): Promise<void> {
-    const definitions = parseBoardsFile(await readBoardsFile(this.file), this.file);
+    const ofFile = await this.#readFile();
     await this.store.claimShards();
+    const inForce = await this.definitions.readAll();
+    this.#inForce = inForce;
+    this.#atStart ??= inForce;
+    const wanted = this.#wantedOf(ofFile, inForce);
     const { live: known } = await this.store.boards();
-    const { live } = await this.store.registerBoards(definitions);
-    this.#registered = definitions.map(({ board }) => board);
-    for (const definition of definitions)
-      this.#tell(definition, { before: known, now: live.get(definition.board) });
-    for (const board of known.keys())
-      if (!definitions.some((definition) => definition.board === board))
-        this.log.info(`board "${board}" is live but not in ${this.file}; it stays`);
+    const { live } = await this.store.registerBoards(wanted, inForce);
+    this.#wanted = new Map(wanted.map((definition) => [definition.board, definition]));
+    for (const board of this.#wanted.keys())
+      this.#tellNew(board, { before: known.get(board), now: live.get(board) });
+    this.#tellDifferences(ofFile, live);
+    await this.#keepRecorded(await this.store.flips(), await this.store.boards());
   }
 
-  #tell(
-    definition: BoardDefinition,
-    { before, now }: { before: ReadonlyMap<string, LiveBoard>; now: LiveBoard | undefined },
-  ): void {
-    const { board } = definition;
-    if (now === undefined) return; // lost again meanwhile; whoever needs it registers it again
-    if (!before.has(board))
-      this.log.info(`board "${board}" is live as generation ${now.generation}`);
-    if (definitionText(now.definition) !== definitionText(definition))
-      this.log.warn(
-        `board "${board}" is defined otherwise in ${this.file} than the live generation ${now.generation}, which stays in force; ` +
-          'a changed definition needs a build from the log: use another board name, or another RANKLOG_REDIS_PREFIX and RANKLOG_GROUP',
+  async #readFile(): Promise<readonly BoardDefinition[]> {
+    try {
+      this.#ofFile = parseBoardsFile(await readBoardsFile(this.file), this.file);
+    } catch (error) {
+      if (this.#ofFile === undefined || !(error instanceof Error)) throw error;
+      this.log.warn(`${error.message}; going on with the boards that the file had before`);
+    }
+    return this.#ofFile;
+  }
+
+  #wantedOf(ofFile: readonly BoardDefinition[], inForce: InForce): BoardDefinition[] {
+    const lasting = [...inForce.values()].flatMap(({ definition }) => definition ?? []);
+    return [...lasting, ...ofFile.filter(({ board }) => this.#isNew(inForce.get(board)))];
+  }
+
+  #isNew(record: DefinitionInForce | undefined): boolean {
+    if (record === undefined) return true;
+    const removedBefore = this.#atStart?.get(record.board)?.since ?? 0;
+    return record.definition === null && record.since <= removedBefore;
+  }
+
+  #isMissingAny({ live, building, removed }: Boards): boolean {
+    return [...this.#wanted.keys()].some(
+      (board) => !live.has(board) && !building.has(board) && !removed.has(board),
+    );
+  }
+
+  /**
+   * Writes what went live, or was removed, after what the topic has of the board: of the boards that were new, and of
+   * those whose builder was killed between the flip and its record.
+   */
+  async #keepRecorded(flips: ReadonlyMap<string, number>, boards: Boards): Promise<void> {
+    if (this.#unrecorded(flips, boards).length === 0) return;
+    this.#inForce = await this.definitions.readAll();
+    const lacking = this.#unrecorded(flips, boards);
+    await this.definitions.write(lacking);
+    this.#inForce = new Map([
+      ...this.#inForce,
+      ...lacking.map((record) => [record.board, record] as const),
+    ]);
+    for (const { board, generation, definition } of lacking)
+      this.log.info(
+        `board "${board}": ${definition === null ? 'its removal' : `the definition of generation ${generation}`} is kept in Kafka now`,
       );
+  }
+
+  #unrecorded(flips: ReadonlyMap<string, number>, boards: Boards): DefinitionInForce[] {
+    return [...flips].flatMap(([board, since]) => {
+      const known = this.#inForce.get(board);
+      if (since <= (known?.since ?? 0)) return [];
+      const live = boards.live.get(board);
+      if (live !== undefined) return { ...live, since };
+      const isRemoved = boards.removed.has(board) && !boards.building.has(board);
+      return isRemoved && known?.definition ? { ...known, since, definition: null } : [];
+    });
+  }
+
+  #tellNew(board: string, { before, now }: Record<'before' | 'now', LiveBoard | undefined>): void {
+    if (now === undefined)
+      this.log.info(`board "${board}" has no live generation: its past events are to be built in`);
+    else if (now.generation !== before?.generation)
+      this.log.info(`board "${board}" is live as generation ${now.generation}`);
+  }
+
+  #tellDifferences(ofFile: readonly BoardDefinition[], live: ReadonlyMap<string, LiveBoard>): void {
+    const text = new Map(
+      ofFile.map((definition) => [definition.board, definitionText(definition)]),
+    );
+    for (const { board, generation, definition } of live.values()) {
+      const wanted = text.get(board);
+      if (wanted === undefined)
+        this.log.info(`board "${board}" is live but not in ${this.file}; it stays`);
+      else if (wanted !== definitionText(definition))
+        this.log.warn(
+          `board "${board}" is defined otherwise in ${this.file} than the live generation ${generation}, which stays in force; ` +
+            '"ranklog boards plan" shows what differs, "ranklog boards apply" builds it from the log',
+        );
+    }
   }
 }
 
