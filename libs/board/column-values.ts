@@ -24,9 +24,17 @@ export function columnInputs(column: Column): Inputs {
   return inputs;
 }
 
+const inputsOfBoard = new WeakMap<readonly Column[], readonly string[]>();
+
 /** All names that the `deltas` of a board's events may have. */
-export function boardInputs({ columns }: Pick<BoardDefinition, 'columns'>): string[] {
-  return [...new Set(columns.flatMap((column) => columnInputs(column).map(([input]) => input)))];
+export function boardInputs({ columns }: Pick<BoardDefinition, 'columns'>): readonly string[] {
+  let inputs = inputsOfBoard.get(columns);
+  if (inputs === undefined) {
+    const names = columns.flatMap((column) => columnInputs(column).map(([input]) => input));
+    inputs = [...new Set(names)];
+    inputsOfBoard.set(columns, inputs);
+  }
+  return inputs;
 }
 
 /** A value for each column in sort direction, null for a sum that got nothing. @throws Rejected */
@@ -37,7 +45,7 @@ export function columnValues(
   const { board, columns } = definition;
   const given = numbers.deltas ?? onlyInput(definition, numbers.delta);
   for (const name in given)
-    if (!columns.some((column) => columnInputs(column).some(([input]) => input === name)))
+    if (!boardInputs(definition).includes(name))
       throw new Rejected(
         'UNKNOWN_COLUMN',
         `board "${board}" has no column ${JSON.stringify(name)}; its events have ${boardInputs(definition).join(', ')}`,

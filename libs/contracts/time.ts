@@ -8,11 +8,22 @@ const LONGEST_TEXT = 64;
 const CYCLE_YEARS = 400;
 const CYCLE_MS = 146_097 * 86_400_000;
 
+/** The last text and its time: a text is first checked, then read. */
+let last: { readonly text: string; readonly time: number | undefined } = {
+  text: '',
+  time: undefined,
+};
+
 /**
  * The ms since 1970 of an RFC 3339 time with a zone, years 0001 to 9999; undefined for anything else.
  * Digits beyond ms are cut, not rounded. Leap seconds (:60) are refused: they have no place on this scale.
  */
 export function parseTime(text: string): number | undefined {
+  if (last.text !== text) last = { text, time: readTime(text) };
+  return last.time;
+}
+
+function readTime(text: string): number | undefined {
   const match = text.length <= LONGEST_TEXT ? RFC_3339.exec(text) : null;
   if (match === null) return undefined;
   const [, year, month, day, hour, minute, second, fraction = '', sign, zoneHour, zoneMinute] =
