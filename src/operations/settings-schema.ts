@@ -162,6 +162,12 @@ export const SETTINGS_SCHEMA = {
     default: '2m',
     env: 'RANKLOG_STALL_TIMEOUT',
   },
+  rollbackGrace: {
+    doc: 'How long a generation that was replaced is kept, to roll back to; it takes memory in Redis.',
+    format: 'duration-ms',
+    default: '24h',
+    env: 'RANKLOG_ROLLBACK_GRACE',
+  },
   httpHost: {
     doc: 'Where health, metrics and reconciliations are served; 0.0.0.0 is every address of the machine.',
     format: 'text',

@@ -17,6 +17,7 @@ export interface Settings {
   readonly sessionTimeout: number;
   readonly shutdownTimeout: number;
   readonly stallTimeout: number;
+  readonly rollbackGrace: number;
   readonly httpHost: string;
   readonly httpPort: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
