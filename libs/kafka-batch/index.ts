@@ -6,7 +6,8 @@ export { KafkaBatchServer, type KafkaBatchServerOptions } from './kafka-batch-se
 export { kafkaLogCreator } from './kafka-logger.js';
 export { patchKafkajs } from './kafkajs-patches.js';
 export { lastCommittedRecord, recordAt } from './last-committed-record.js';
-export { LogReader, type LogBatch, type LogReaderOptions } from './log-reader.js';
+export type { LogBatch } from './log-batch.js';
+export { LogReader, type LogReaderOptions } from './log-reader.js';
 export type { PartitionState } from './partition-worker.js';
 export * from './positions.js';
 export * from './transactional-publisher.js';

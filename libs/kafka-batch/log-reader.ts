@@ -1,25 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs, { type Kafka } from 'kafkajs';
 import { Backoff } from './backoff.js';
-import {
-  createCluster,
-  offsetRange,
-  READ_COMMITTED,
-  toRecord,
-  type Cluster,
-  type FetchedPartition,
-} from './cluster.js';
-import { committedMessages } from './committed-messages.js';
+import { createCluster, offsetRange, READ_COMMITTED, type Cluster } from './cluster.js';
 import { isPermanent, LogGapError, toError } from './errors.js';
 import { patchKafkajs } from './kafkajs-patches.js';
-import type { KafkaBatchLogger, KafkaRecord } from './types.js';
-
-/** What a round brought of one partition: committed data records, perhaps none. `nextOffset` lies behind control and aborted ones, too. */
-export interface LogBatch {
-  readonly partition: number;
-  readonly records: readonly KafkaRecord[];
-  readonly nextOffset: number;
-}
+import { logBatch, type LogBatch } from './log-batch.js';
+import type { KafkaBatchLogger } from './types.js';
 
 export interface LogReaderOptions {
   readonly kafka: Kafka;
@@ -193,7 +179,9 @@ export class LogReader {
       const broker = await this.cluster.findBroker({ nodeId });
       const { responses } = await broker.fetch(this.#request(partitions));
       return responses.flatMap((topic) =>
-        topic.partitions.flatMap((fetched) => this.#batch(fetched)),
+        topic.partitions.flatMap(
+          (fetched) => logBatch(fetched, this.#position(fetched.partition)) ?? [],
+        ),
       );
     } catch (error) {
       if (error instanceof KafkaJSOffsetOutOfRange) await this.#checkRange(error.partition);
@@ -220,17 +208,6 @@ export class LogReader {
     };
   }
 
-  /** A broker gives whole batches of records: the first one may begin below the position. */
-  #batch(fetched: FetchedPartition): LogBatch[] {
-    const { partition } = fetched;
-    const position = this.#position(partition);
-    const nextOffset = offsetBehind(fetched);
-    if (nextOffset <= position) return [];
-    const records = committedMessages(fetched).map(toRecord);
-    const first = records.findIndex(({ offset }) => offset >= position);
-    return [{ partition, records: first < 0 ? [] : records.slice(first), nextOffset }];
-  }
-
   #position(partition: number): number {
     return this.#positions.get(partition) ?? 0;
   }
@@ -243,14 +220,6 @@ export class LogReader {
     if (position < range.start || position > range.end)
       throw new LogGapError(topic, partition, position, range);
   }
-}
-
-/** The offset behind a fetch, 0 for one of nothing. A batch counts to its own end, whatever compaction has left of it. */
-function offsetBehind({ messages }: FetchedPartition): number {
-  const last = messages.at(-1);
-  if (last === undefined) return 0;
-  const { firstOffset = last.offset, lastOffsetDelta = 0 } = last.batchContext;
-  return Math.max(Number(last.offset), Number(firstOffset) + lastOffsetDelta) + 1;
 }
 
 /** The work, or the reason of the signal as soon as it is aborted; what comes of the work then is nobody's. */
