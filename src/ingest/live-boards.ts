@@ -42,6 +42,13 @@ export class LiveBoards {
     this.#boards = boards;
   }
 
+  /** The first offset of a partition that is on any live board: events before it need not be applied, only published. */
+  firstNeeded(partition: number): number {
+    const { live } = this.#boards;
+    if (live.size === 0) return 0;
+    return Math.min(...[...live.values()].map(({ starts }) => starts?.get(partition) ?? 0));
+  }
+
   /** undefined when some are missing. */
   async #read(): Promise<Boards | undefined> {
     if (!(await this.store.areRegistered())) return undefined;

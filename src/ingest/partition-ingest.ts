@@ -169,8 +169,9 @@ async function findStart(
   const log = await scoreLog.check(partition, { published, last });
   // Where nothing was ever read, the log begins with what it still holds.
   const isUntouched = (watermark: number) => published === 0 && watermark < 0;
+  const needed = Math.min(published, boards.firstNeeded(partition));
   const applied = watermarks.map((watermark) =>
-    isUntouched(watermark) ? log.start : watermark + 1,
+    isUntouched(watermark) ? log.start : Math.max(needed, watermark + 1),
   );
   const known = Math.min(published, ...applied);
   const isBehind = known < log.start && Math.min(...applied) >= log.start;
