@@ -73,7 +73,8 @@ export interface Difference {
     | 'reachTime' // the same columns at another time
     | 'order' // the state is right, the place in the ranking is not: absent, twice, or elsewhere
     | 'view' // a view that should (not) be there, or expires at another time
-    | 'clock'; // the event clock of the board
+    | 'clock' // the event clock of the board
+    | 'watermark'; // a live watermark beyond the end of the log: nothing can be compared
   readonly playerId?: string;
   readonly expected?: string;
   readonly found?: string;

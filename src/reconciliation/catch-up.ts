@@ -1,17 +1,21 @@
-import type { CatchUpOutcome, Lease, Stretch } from '#board-store';
+import {
+  LeaseLostError,
+  type CatchUpOutcome,
+  type GenerationStore,
+  type Lease,
+  type Stretch,
+} from '#board-store';
 import { LiveGenerationChangedError, ShadowLostError } from './errors.js';
 import type { Log } from './log.js';
 import type { LogFeed } from './log-feed.js';
 import { patiently } from './patiently.js';
 import { FULL_CALL, type CallLimits, type ShadowQueue } from './shadow-queue.js';
-import { LeaseLostError, type GenerationStore } from './stores.js';
 
 /** A call that ends the catching up, if the shadow is at the live watermarks then. */
 export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
 
 /** How long news of the log is waited for before the live watermarks are looked at again. */
 const LOOK_AGAIN_MS = 200;
-const SWEEP_EVERY_MS = 2_000;
 
 /** Close to the live watermarks, so many calls in vain let the next one bring twice as much, up to so many times. */
 const CALLS_IN_VAIN = 8;
@@ -42,11 +46,20 @@ export class CatchUp {
   late = 0;
   /** Calls since the last ending that all that is live was read for. */
   #closeCalls = 0;
-  #swept = performance.now();
   #looked = -Infinity;
   #moved = performance.now();
 
   constructor(private readonly parts: CatchUpParts) {}
+
+  /** Offset of the last event in the shadow, by partition. */
+  get watermarks(): Record<string, number> {
+    return Object.fromEntries(this.parts.queue.watermarks());
+  }
+
+  /** Records of the log from where the shadow begins to where it has come. */
+  get records(): number {
+    return this.parts.queue.progress.done;
+  }
 
   /** Repeats the ending until it finds the shadow at the live watermarks of all partitions. */
   async reach<E>(ending: Ending<E>): Promise<E> {
@@ -64,7 +77,6 @@ export class CatchUp {
   async #step<E>(ending: Ending<E> | undefined): Promise<E | undefined> {
     const { queue, signal } = this.parts;
     signal.throwIfAborted();
-    await this.#sweep();
     const { stretches, isNear } = queue.next(this.#limits(ending));
     if (isNear && ending !== undefined) return this.#end(ending, stretches);
     const hasMoved = stretches.length > 0 && (await this.#bring(stretches));
@@ -133,13 +145,5 @@ export class CatchUp {
   #patiently<T>(call: () => Promise<T>): Promise<T> {
     const { signal, logger } = this.parts;
     return patiently(call, { signal, logger });
-  }
-
-  async #sweep(): Promise<void> {
-    const { generations, lease, queue, signal } = this.parts;
-    if (performance.now() - this.#swept < SWEEP_EVERY_MS) return;
-    const sweep = () => generations.sweepShadow(lease, queue.shadow);
-    while ((await this.#patiently(sweep)) > 0) signal.throwIfAborted();
-    this.#swept = performance.now();
   }
 }

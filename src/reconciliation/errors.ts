@@ -28,10 +28,14 @@ export class HistoryCutError extends Error {
   }
 }
 
-/** The run was cancelled: all is as it was before. */
+/** The run was ended from outside: all is as it was before, but for what was built, if that is kept for the next run. */
 export class CancelledError extends Error {
-  constructor() {
-    super('cancelled; everything is as it was');
+  constructor(readonly isKept: boolean) {
+    super(
+      isKept
+        ? 'stopped; what was built so far is kept'
+        : 'cancelled; everything is as it was before',
+    );
     this.name = 'CancelledError';
   }
 }
@@ -49,14 +53,6 @@ export class LiveGenerationChangedError extends Error {
   constructor(readonly board: string) {
     super(`the live generation of board "${board}" changed meanwhile`);
     this.name = 'LiveGenerationChangedError';
-  }
-}
-
-/** A board has no live generation to compare with, or to bring another in place of. */
-export class NotLiveError extends Error {
-  constructor(readonly board: string) {
-    super(`board "${board}" has no live generation`);
-    this.name = 'NotLiveError';
   }
 }
 

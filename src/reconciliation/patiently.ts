@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { LeaseLostError } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
 import type { Log } from './log.js';
-import { LeaseLostError } from './stores.js';
 
 /** How long Redis may be away. */
 const PATIENCE_MS = 60_000;

@@ -26,10 +26,10 @@ export interface NextCall {
 export class ShadowQueue {
   readonly #partitions = new Map<number, PartitionQueue>();
 
-  /** `watermarks` are those of the shadow; a partition that has none begins where the shadow begins in the log. */
+  /** `begun` are the watermarks of the shadow; a partition that has none begins where the shadow begins in the log. */
   constructor(
     readonly shadow: Shadow,
-    private readonly watermarks: ReadonlyMap<number, number>,
+    private readonly begun: ReadonlyMap<number, number>,
   ) {}
 
   /** The first offset that is not read yet. */
@@ -40,6 +40,11 @@ export class ShadowQueue {
   /** Offset of the last event in the shadow. */
   applied(partition: number): number {
     return this.#partition(partition).applied;
+  }
+
+  /** By partition, where there is one. */
+  watermarks(): [partition: number, applied: number][] {
+    return [...this.#partitions].map(([partition, { applied }]) => [partition, applied]);
   }
 
   /** Whether more of the partition is needed at all. */
@@ -135,7 +140,7 @@ export class ShadowQueue {
     const known = this.#partitions.get(partition);
     if (known !== undefined) return known;
     const before = (this.shadow.starts?.get(partition) ?? 0) - 1;
-    const queue = new PartitionQueue(this.watermarks.get(partition) ?? before);
+    const queue = new PartitionQueue(this.begun.get(partition) ?? before);
     this.#partitions.set(partition, queue);
     return queue;
   }

@@ -1,0 +1,72 @@
+import type { BoardDefinition } from '#board';
+import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
+import { runLeased, type Attempt } from './leased-run.js';
+import { makeLive } from './make-live.js';
+import type { BuildReport } from './reports.js';
+import { ShadowPlanner } from './shadow-plan.js';
+import { ShadowTasks, type ShadowAtWork, type Task } from './shadow-tasks.js';
+
+export interface BuildOptions extends RunOptions {
+  /** Events before this time are left out, in ms. */
+  readonly from?: number | undefined;
+  /** Takes what of the log there is, where its beginning is gone. */
+  readonly allowPartialHistory?: boolean | undefined;
+}
+
+/** Builds boards from the log, all in one pass over it; each goes live when it is there. */
+export class Build {
+  readonly #reports = new Map<string, BuildReport>();
+
+  constructor(
+    private readonly parts: ReconcilerParts,
+    private readonly definitions: readonly BoardDefinition[],
+    private readonly options: BuildOptions,
+  ) {}
+
+  async run(): Promise<BuildReport[]> {
+    await this.#registerNew();
+    const { leases, logger } = this.parts;
+    const { signal, keepsShadows = false } = this.options;
+    const boards = this.definitions.map(({ board }) => board);
+    const leased = { leases, logger, kind: 'build' as const, boards, signal, keepsShadows };
+    await runLeased(leased, (attempt) => this.#attempt(attempt));
+    return [...this.#reports.values()];
+  }
+
+  /** The events of a board that is registered wait for it: without that, they would become dead letters until it is live. */
+  async #registerNew(): Promise<void> {
+    const { live, building } = await this.parts.store.boards();
+    const isNew = ({ board }: BoardDefinition) => !live.has(board) && !building.has(board);
+    const definitions = this.definitions.filter(isNew);
+    if (definitions.length > 0) await this.parts.store.registerBoards(definitions);
+  }
+
+  /** Boards that an attempt before has made live are done. */
+  async #attempt(attempt: Attempt): Promise<void> {
+    const { admin, topic, generations } = this.parts;
+    const planner = new ShadowPlanner(generations, { admin, topic });
+    const { from, allowPartialHistory } = this.options;
+    const tasks: Task<void>[] = [];
+    for (const definition of this.definitions) {
+      const { board } = definition;
+      if (this.#reports.has(board)) continue;
+      const wish = { definition, purpose: 'build' as const, from, allowPartialHistory };
+      const open = await planner.plan(wish);
+      const finish = (at: ShadowAtWork) => this.#finish(at, attempt);
+      tasks.push({ board, open, isResumable: true, finish });
+    }
+    await new ShadowTasks(this.parts, attempt, this.options).run(tasks);
+  }
+
+  async #finish(at: ShadowAtWork, { keeper, signal }: Attempt): Promise<void> {
+    const begun = performance.now();
+    const { shadow, catchUp } = at;
+    const flip = await makeLive(this.parts, at, signal);
+    const seconds = (performance.now() - begun) / 1_000;
+    const { records, attempts } = catchUp;
+    const starts = shadow.starts && { starts: shadow.starts };
+    this.#reports.set(shadow.board, { ...flip, ...starts, records, seconds, attempts });
+    const outcome = `${records} records in ${seconds.toFixed(1)} s; live as generation ${flip.generation}`;
+    await keeper.end(shadow.board, 'done', outcome);
+  }
+}

@@ -1,0 +1,51 @@
+import type { Difference } from '#board-store';
+
+/** How many differences are kept to be told, unless the caller wants others. */
+export const MOST_TOLD = 1_000;
+
+/** Those of the players of one view. */
+interface OfView {
+  count: number;
+  readonly kept: Map<string, Difference>;
+}
+
+/** Collects differences: all are counted, the first ones kept. One that is met twice, and was kept, counts once. */
+export class Differences {
+  /** Of views as a whole, and of the board. */
+  readonly #whole = new Map<string, Difference>();
+  readonly #ofViews = new Map<string, OfView>();
+
+  constructor(private readonly most: number) {}
+
+  get count(): number {
+    return [...this.#ofViews.values()].reduce((sum, { count }) => sum + count, this.#whole.size);
+  }
+
+  get kept(): Difference[] {
+    return [this.#whole, ...[...this.#ofViews.values()].map(({ kept }) => kept)]
+      .flatMap((some) => [...some.values()])
+      .slice(0, this.most);
+  }
+
+  add(differences: readonly Difference[]): void {
+    for (const difference of differences)
+      if (difference.playerId === undefined)
+        this.#whole.set(`${difference.kind} ${difference.view}`, difference);
+      else this.#addPlayer(difference.playerId, difference);
+  }
+
+  /** Forgets what the players of all other views differ in. */
+  keepViews(views: ReadonlySet<string>): void {
+    for (const view of this.#ofViews.keys()) if (!views.has(view)) this.#ofViews.delete(view);
+  }
+
+  #addPlayer(playerId: string, difference: Difference): void {
+    const { view, kind } = difference;
+    const ofView = this.#ofViews.get(view) ?? { count: 0, kept: new Map<string, Difference>() };
+    this.#ofViews.set(view, ofView);
+    const name = `${kind} ${playerId}`;
+    if (ofView.kept.has(name)) return;
+    ofView.count += 1;
+    if (ofView.kept.size < this.most) ofView.kept.set(name, difference);
+  }
+}

@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  BoardBuildingError,
+  LeaseLostError,
+  UnknownBoardError,
+  type ReconciliationStatus,
+} from '#board-store';
+import { Backoff, LogGapError, toError } from '#kafka-batch';
+import {
+  CancelledError,
+  HistoryCutError,
+  LiveGenerationChangedError,
+  ShadowLostError,
+} from './errors.js';
+import { LeaseKeeper } from './lease-keeper.js';
+import type { Log } from './log.js';
+import type { LeaseStore } from '#board-store';
+
+const MOST_ATTEMPTS = 6;
+/** Redis that was emptied gets its boards back within seconds. */
+const BACKOFF = { firstMs: 500, mostMs: 5_000 };
+
+interface LeasedRunParts {
+  readonly leases: LeaseStore;
+  readonly kind: ReconciliationStatus['kind'];
+  readonly boards: readonly string[];
+  readonly signal: AbortSignal;
+  /** What was built stays when the signal is aborted. */
+  readonly keepsShadows: boolean;
+  readonly logger: Log;
+}
+
+/** One attempt of a run: its leases, and what ends it. */
+export interface Attempt {
+  readonly keeper: LeaseKeeper;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Does work on boards while it holds their leases. When Redis has lost what the work rests on, the work begins again.
+ * @throws LeaseHeldError, CancelledError, HistoryCutError, and whatever the work fails with
+ */
+export async function runLeased<T>(
+  parts: LeasedRunParts,
+  work: (attempt: Attempt) => Promise<T>,
+): Promise<T> {
+  const backoff = new Backoff(BACKOFF);
+  const { signal, logger } = parts;
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await attemptOnce(parts, work);
+    } catch (error) {
+      if (signal.aborted) throw new CancelledError(parts.keepsShadows);
+      if (attempt === MOST_ATTEMPTS || !helpsToBeginAgain(error, attempt)) throw error;
+      logger.warn(`${toError(error).message}; it begins again`);
+      await delay(backoff.next(), undefined, { signal }).catch(() => undefined);
+    }
+}
+
+async function attemptOnce<T>(
+  { leases, kind, boards, signal, keepsShadows, logger }: LeasedRunParts,
+  work: (attempt: Attempt) => Promise<T>,
+): Promise<T> {
+  const keeper = await LeaseKeeper.acquire(boards, { leases, kind, logger });
+  try {
+    return await work({ keeper, signal: AbortSignal.any([signal, keeper.signal]) });
+  } catch (error) {
+    const failure = signal.aborted ? new CancelledError(keepsShadows) : told(error, boards);
+    const state = signal.aborted ? 'cancelled' : 'failed';
+    for (const board of boards) await keeper.end(board, state, failure.message);
+    throw failure;
+  } finally {
+    await keeper.close();
+  }
+}
+
+/** A board that Redis has lost is registered again by the role reconciliation: it is unknown for a while. */
+function helpsToBeginAgain(error: unknown, attempt: number): boolean {
+  const isLoss =
+    error instanceof ShadowLostError ||
+    error instanceof LeaseLostError ||
+    error instanceof LiveGenerationChangedError;
+  const isUnknown = error instanceof UnknownBoardError || error instanceof BoardBuildingError;
+  return isLoss || (attempt > 1 && isUnknown);
+}
+
+/** The history of the log may be cut while it is read. */
+function told(error: unknown, boards: readonly string[]): Error {
+  if (!(error instanceof LogGapError)) return toError(error);
+  const { partition, expected, log } = error;
+  const cut = [{ partition, from: expected, logStart: log.start }];
+  return new HistoryCutError(boards.join(', '), cut, true);
+}

@@ -1,0 +1,47 @@
+import type { Difference, Starts } from '#board-store';
+
+/** A board whose generation went live. */
+export interface FlipReport {
+  readonly board: string;
+  readonly generation: string;
+  /** The generation that was live before; missing for the first. */
+  readonly previous?: string;
+  /** When it went live, in us of the server's clock. */
+  readonly since: number;
+}
+
+export interface BuildReport extends FlipReport {
+  /** Present where the generation lacks the beginning of the log. */
+  readonly starts?: Starts;
+  /** Records of the log from where the generation begins. */
+  readonly records: number;
+  readonly seconds: number;
+  /** How often the last step was tried until live ingest had not moved on meanwhile. */
+  readonly attempts: number;
+}
+
+export interface VerifyReport {
+  readonly board: string;
+  readonly generation: string;
+  /** What was compared. */
+  readonly players: number;
+  readonly views: number;
+  /** Some of them; `differenceCount` counts all. */
+  readonly differences: readonly Difference[];
+  readonly differenceCount: number;
+  readonly equal: boolean;
+  /** By partition, the offset up to which all was compared at least. */
+  readonly watermarks: Readonly<Record<string, number>>;
+  readonly seconds: number;
+  /** Calls that compared, and those of them that came too late: live ingest had moved on meanwhile. */
+  readonly attempts: number;
+  readonly late: number;
+}
+
+export interface SnapshotReport {
+  readonly board: string;
+  readonly generation: string;
+  /** The moment of the log that it shows, in ms. */
+  readonly asOf: number;
+  readonly starts?: Starts;
+}

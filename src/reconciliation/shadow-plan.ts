@@ -1,0 +1,121 @@
+import type { Admin } from 'kafkajs';
+import { definitionText, type BoardDefinition } from '#board';
+import type { GenerationStore, Lease, Shadow, Starts } from '#board-store';
+import { logRanges, offsetsAtTime, type LogRange } from '#kafka-batch';
+import { HistoryCutError } from './errors.js';
+import { cutPartitions, isBetween, neededFrom, sameStarts, startsOfRest } from './history.js';
+
+/** What a shadow is to be. */
+export interface ShadowWish {
+  readonly definition: BoardDefinition;
+  readonly purpose: 'build' | 'verify' | 'snapshot';
+  /** Where it begins in the log: at these offsets, or at a time in ms. */
+  readonly starts?: Starts | undefined;
+  readonly from?: number | undefined;
+  /** A time in ms, the last that it takes in. */
+  readonly until?: number | undefined;
+  readonly allowPartialHistory?: boolean | undefined;
+}
+
+/** A wish in terms of the log. */
+interface Plan extends Pick<ShadowWish, 'definition' | 'purpose'> {
+  readonly starts?: Starts;
+  readonly ends?: Starts;
+  readonly asOf?: number;
+}
+
+/** A shadow that is there, and the offset of the last event in it, by partition. */
+export interface OpenShadow {
+  readonly shadow: Shadow;
+  readonly watermarks: ReadonlyMap<number, number>;
+}
+
+/** Begins the shadow, or goes on with it. @throws LeaseLostError */
+export type OpenPlanned = (lease: Lease) => Promise<OpenShadow>;
+
+/** Makes wishes for shadows come true: goes on with what a killed run left, if it is the same; begins anew otherwise. */
+export class ShadowPlanner {
+  constructor(
+    private readonly generations: GenerationStore,
+    private readonly log: { readonly admin: Admin; readonly topic: string },
+  ) {}
+
+  /** Nothing is written before it is opened. @throws HistoryCutError */
+  async plan(wish: ShadowWish): Promise<OpenPlanned> {
+    const ranges = await logRanges(this.log.admin, this.log.topic);
+    const plan = await this.#inTermsOfTheLog(wish, ranges);
+    const rest =
+      wish.allowPartialHistory === true ? startsOfRest(plan.starts, ranges) : plan.starts;
+    const left = await this.#leftBehind({ ...plan, rest }, ranges);
+    if (left !== undefined) return () => Promise.resolve(left);
+    const whole = this.#withHistory(plan, wish, ranges);
+    return (lease) => this.#begin(lease, whole);
+  }
+
+  async #begin(lease: Lease, plan: Plan): Promise<OpenShadow> {
+    await this.#putBack(lease);
+    const shadow = await this.generations.begin(lease, plan);
+    return { shadow, watermarks: await this.generations.shadowWatermarks(shadow) };
+  }
+
+  /** A generation that a killed rollback was bringing back is kept for the next one. */
+  async #putBack(lease: Lease): Promise<void> {
+    const left = await this.generations.shadow(lease.board);
+    if (left?.purpose === 'restore') await this.generations.abandon(lease, left);
+  }
+
+  async #inTermsOfTheLog(
+    { definition, purpose, starts, from, until }: ShadowWish,
+    ranges: ReadonlyMap<number, LogRange>,
+  ): Promise<Plan> {
+    const { admin, topic } = this.log;
+    const begins = from === undefined ? starts : await offsetsAtTime(admin, topic, from);
+    const plan = { definition, purpose, ...(begins === undefined ? {} : { starts: begins }) };
+    if (until === undefined) return plan;
+    const next = await offsetsAtTime(admin, topic, until + 1);
+    const ends = new Map(
+      [...next].map(([partition, end]) => [
+        partition,
+        Math.min(end, ranges.get(partition)?.end ?? 0),
+      ]),
+    );
+    return { ...plan, ends, asOf: until };
+  }
+
+  /** What a killed run left, if it is what is wished for, and the log still has what comes next. */
+  async #leftBehind(
+    plan: Plan & { readonly rest: Starts | undefined },
+    ranges: ReadonlyMap<number, LogRange>,
+  ): Promise<OpenShadow | undefined> {
+    const shadow = await this.generations.shadow(plan.definition.board);
+    if (shadow === undefined || !isSame(shadow, plan)) return undefined;
+    const watermarks = await this.generations.shadowWatermarks(shadow);
+    const needed = (partition: number) =>
+      (watermarks.get(partition) ?? (shadow.starts?.get(partition) ?? 0) - 1) + 1;
+    return cutPartitions({ needed, ranges }).length === 0 ? { shadow, watermarks } : undefined;
+  }
+
+  #withHistory(plan: Plan, wish: ShadowWish, ranges: ReadonlyMap<number, LogRange>): Plan {
+    const { starts, definition, purpose } = plan;
+    const known = wish.from === undefined ? starts : neededFrom(starts ?? new Map(), ranges);
+    const needed = (partition: number) => known?.get(partition) ?? 0;
+    const cut = cutPartitions({ needed, ranges });
+    if (cut.length === 0) return plan;
+    if (wish.allowPartialHistory !== true)
+      throw new HistoryCutError(definition.board, cut, purpose !== 'verify');
+    return { ...plan, starts: startsOfRest(starts, ranges) };
+  }
+}
+
+/** A partial history may have been cut further since the shadow was begun: then it begins before `rest`. */
+function isSame(
+  shadow: Shadow,
+  { definition, purpose, starts, rest, ends }: Plan & { readonly rest: Starts | undefined },
+): boolean {
+  return (
+    shadow.purpose === purpose &&
+    definitionText(shadow.definition) === definitionText(definition) &&
+    isBetween(shadow.starts, starts, rest) &&
+    sameStarts(shadow.ends, ends)
+  );
+}

@@ -1,0 +1,135 @@
+import type { Admin, Kafka } from 'kafkajs';
+import type { GenerationStore, Lease } from '#board-store';
+import { logRanges } from '#kafka-batch';
+import { Pace } from '../operations/pace.js';
+import { CatchUp } from './catch-up.js';
+import { WatermarkBeyondLogError } from './errors.js';
+import { LogFeed } from './log-feed.js';
+import type { Log } from './log.js';
+import type { OpenShadow } from './shadow-plan.js';
+import { FULL_CALL, ShadowQueue } from './shadow-queue.js';
+
+/** What a run reads, and where it writes. */
+export interface RunParts {
+  readonly kafka: Kafka;
+  readonly admin: Admin;
+  readonly topic: string;
+  readonly generations: GenerationStore;
+  readonly logger: Log;
+}
+
+export interface RunOptions {
+  readonly signal: AbortSignal;
+  /** Records of the log, at most so many a second. */
+  readonly eventsPerSecond?: number | undefined;
+  /** Hears about each second how far a board is. */
+  readonly onCount: (board: string, counts: { done: number; total: number }) => void;
+}
+
+/** One shadow, and what is to be done with it when it is at the live watermarks. */
+export interface Job<T> {
+  readonly lease: Lease;
+  readonly open: OpenShadow;
+  readonly finish: (catchUp: CatchUp) => Promise<T>;
+}
+
+/** A throttled run makes short calls, so that those of live ingest do not wait behind them. */
+const SHORT_CALL = { entries: 100, viewUpdates: 400 };
+
+const COUNT_EVERY_MS = 500;
+/** How often it is looked whether the log has what is waited for, and told that nothing moves. */
+const CHECK_EVERY_MS = 1_000;
+const SAY_AFTER_MS = 5_000;
+const SAY_EVERY_MS = 30_000;
+
+/** One pass over the log for the shadows of all jobs; each goes its own way through it, and ends for itself. */
+export class ShadowRun {
+  readonly #ended = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #feed: LogFeed;
+  #checked = performance.now();
+  readonly #said = new Map<string, number>();
+
+  constructor(
+    private readonly parts: RunParts,
+    private readonly options: RunOptions,
+  ) {
+    const { kafka, topic, logger } = parts;
+    this.#signal = AbortSignal.any([options.signal, this.#ended.signal]);
+    const pace = new Pace(options.eventsPerSecond);
+    this.#feed = new LogFeed({ kafka, topic, pace, signal: this.#signal, logger });
+  }
+
+  /** What each job came to. The first failure ends all of them. @throws it */
+  async run<T>(jobs: readonly Job<T>[]): Promise<T[]> {
+    this.#feed.cover((await logRanges(this.parts.admin, this.parts.topic)).keys());
+    const work = jobs.map((job) => this.#finish(job));
+    const parts = [...work, this.#feed.run()];
+    await Promise.all(parts.map((part) => this.#endAllWith(part)));
+    this.#ended.signal.throwIfAborted();
+    return await Promise.all(work);
+  }
+
+  async #endAllWith(part: Promise<unknown>): Promise<void> {
+    try {
+      await part;
+    } catch (error) {
+      this.#ended.abort(error);
+    }
+  }
+
+  async #finish<T>(job: Job<T>): Promise<T> {
+    const { generations, logger } = this.parts;
+    const queue = new ShadowQueue(job.open.shadow, job.open.watermarks);
+    this.#feed.add(queue);
+    const { eventsPerSecond } = this.options;
+    const limits = eventsPerSecond === undefined ? FULL_CALL : SHORT_CALL;
+    const catchUp = new CatchUp({
+      ...{ generations, logger, lease: job.lease, queue, feed: this.#feed, limits },
+      signal: this.#signal,
+      onWait: (ms) => this.#lookWhatIsWaitedFor(queue, ms),
+    });
+    const counting = setInterval(() => this.#count(queue), COUNT_EVERY_MS);
+    try {
+      return await job.finish(catchUp);
+    } finally {
+      clearInterval(counting);
+      this.#feed.remove(queue);
+      this.#count(queue);
+    }
+  }
+
+  #count(queue: ShadowQueue): void {
+    this.options.onCount(queue.shadow.board, queue.progress);
+  }
+
+  /** @throws WatermarkBeyondLogError: what never comes is not waited for */
+  async #lookWhatIsWaitedFor(queue: ShadowQueue, ms: number): Promise<void> {
+    const { board } = queue.shadow;
+    const behind = queue.behindLive();
+    const now = performance.now();
+    if (behind.length > 0 && now - this.#checked >= CHECK_EVERY_MS) {
+      this.#checked = now;
+      await this.#checkLog(board, behind);
+    }
+    if (ms < SAY_AFTER_MS || now - (this.#said.get(board) ?? -Infinity) < SAY_EVERY_MS) return;
+    this.#said.set(board, now);
+    const what = behind.length > 0 ? 'the log to be read' : 'live ingest to go on';
+    this.parts.logger.info(`board "${board}" waits for ${what}`);
+  }
+
+  async #checkLog(
+    board: string,
+    behind: readonly { partition: number; live: number }[],
+  ): Promise<void> {
+    const ranges = await logRanges(this.parts.admin, this.parts.topic);
+    const beyond = behind
+      .map(({ partition, live }) => ({
+        partition,
+        watermark: live,
+        logEnd: ranges.get(partition)?.end ?? 0,
+      }))
+      .filter(({ watermark, logEnd }) => watermark >= logEnd);
+    if (beyond.length > 0) throw new WatermarkBeyondLogError(board, beyond);
+  }
+}

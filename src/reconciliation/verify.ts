@@ -1,0 +1,90 @@
+import type { Difference, LiveBoard } from '#board-store';
+import { WatermarkBeyondLogError } from './errors.js';
+import { runLeased, type Attempt } from './leased-run.js';
+import { liveBoard } from './live-board.js';
+import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
+import type { VerifyReport } from './reports.js';
+import { ShadowPlanner } from './shadow-plan.js';
+import { ShadowTasks, type ShadowAtWork, type Task } from './shadow-tasks.js';
+import { Verifier, type Findings } from './verifier.js';
+
+export interface VerifyOptions extends RunOptions {
+  /** How many differences of a board are told; all are counted. */
+  readonly mostDifferences?: number | undefined;
+}
+
+/** Compares live boards with what the log makes of their definitions, all in one pass over it. Nothing of them is changed. */
+export class Verify {
+  constructor(
+    private readonly parts: ReconcilerParts,
+    private readonly boards: readonly string[],
+    private readonly options: VerifyOptions,
+  ) {}
+
+  async run(): Promise<VerifyReport[]> {
+    const { parts, boards, options } = this;
+    for (const board of boards) await liveBoard(parts.store, board);
+    const { leases, logger } = parts;
+    const leased = { leases, logger, kind: 'verify' as const, boards, keepsShadows: false };
+    return runLeased({ ...leased, signal: options.signal }, (attempt) => this.#attempt(attempt));
+  }
+
+  async #attempt(attempt: Attempt): Promise<VerifyReport[]> {
+    const { admin, topic, generations, store } = this.parts;
+    const planner = new ShadowPlanner(generations, { admin, topic });
+    const tasks: Task<VerifyReport>[] = [];
+    for (const board of this.boards) {
+      const live = await liveBoard(store, board);
+      const { definition, starts } = live;
+      const open = await planner.plan({ definition, purpose: 'verify', starts });
+      const finish = (at: ShadowAtWork) => this.#finish(at, live, attempt);
+      tasks.push({ board, open, isResumable: false, finish });
+    }
+    return new ShadowTasks(this.parts, attempt, this.options).run(tasks);
+  }
+
+  async #finish(at: ShadowAtWork, live: LiveBoard, { keeper }: Attempt): Promise<VerifyReport> {
+    const begun = performance.now();
+    const { board, generation } = live;
+    const { catchUp } = at;
+    const findings = await this.#findings(at);
+    const { watermarks, attempts, late } = catchUp;
+    await this.parts.generations.abandon(at.lease, at.shadow);
+    const seconds = (performance.now() - begun) / 1_000;
+    const equal = findings.differenceCount === 0;
+    const report = { board, generation, ...findings, equal, watermarks, seconds, attempts, late };
+    await keeper.end(board, 'done', outcomeOf(report));
+    return report;
+  }
+
+  async #findings({ lease, shadow, catchUp, progress }: ShadowAtWork): Promise<Findings> {
+    const verifier = new Verifier(this.parts.generations, lease, shadow);
+    const { mostDifferences } = this.options;
+    const onPlayers = (players: number) => progress.compare(players);
+    try {
+      return await verifier.compare(catchUp, { mostDifferences, onPlayers });
+    } catch (error) {
+      if (!(error instanceof WatermarkBeyondLogError)) throw error;
+      const differences = error.partitions.map(beyondLog);
+      return { players: 0, views: 0, differences, differenceCount: differences.length };
+    }
+  }
+}
+
+function outcomeOf({ equal, players, views, differenceCount }: Findings & { equal: boolean }) {
+  const compared = `${players} players in ${views} views compared`;
+  return equal ? `${compared}; no difference` : `${compared}; ${differenceCount} difference(s)`;
+}
+
+function beyondLog({
+  partition,
+  watermark,
+  logEnd,
+}: WatermarkBeyondLogError['partitions'][number]): Difference {
+  return {
+    view: '',
+    kind: 'watermark',
+    expected: `partition ${partition}: at most ${logEnd - 1}`,
+    found: `${watermark}`,
+  };
+}
