@@ -73,6 +73,7 @@ const KINDS: Readonly<Record<Difference['kind'], string>> = {
   order: 'place in the order',
   view: 'view',
   clock: 'event clock',
+  watermark: 'watermark beyond the end of the log',
 };
 
 function differenceJson(definition: BoardDefinition, difference: Difference): DifferenceJson {
