@@ -1,9 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs, { type Kafka } from 'kafkajs';
 import { Backoff } from './backoff.js';
-import { createCluster, offsetRange, READ_COMMITTED, type Cluster } from './cluster.js';
+import {
+  createCluster,
+  offsetRange,
+  READ_COMMITTED,
+  type Cluster,
+  type FetchedPartition,
+} from './cluster.js';
 import { isPermanent, LogGapError, toError } from './errors.js';
 import { patchKafkajs } from './kafkajs-patches.js';
+import { LeaderRequests } from './leader-requests.js';
 import { logBatch, type LogBatch } from './log-batch.js';
 import type { KafkaBatchLogger } from './types.js';
 
@@ -20,7 +27,7 @@ export interface LogReaderOptions {
   readonly logger?: KafkaBatchLogger;
 }
 
-type Answer = PromiseSettledResult<LogBatch[]>;
+type Answer = PromiseSettledResult<FetchedPartition[]>;
 
 const MAX_BYTES_PER_PARTITION = 1_048_576;
 const MAX_WAIT_MS = 200;
@@ -31,7 +38,7 @@ const { KafkaJSError, KafkaJSOffsetOutOfRange } = kafkajs;
 
 /**
  * Reads partitions of a topic side by side, from given offsets, without a consumer group: over kafkajs' internals, for it
- * has no such reader. Holds one answer in memory, of 10 MiB at most, as Kafka has the records (compressed, perhaps).
+ * has no such reader. Holds one answer of each broker in memory, of 10 MiB at most, as Kafka has the records (compressed, perhaps).
  *
  * A lost connection, a new leader, a topic that is not there for a while: tells the logger, waits, and goes on, until
  * the signal is aborted.
@@ -41,6 +48,7 @@ export class LogReader {
   readonly #backoff = new Backoff(BACKOFF);
   readonly #closed = new AbortController();
   readonly #signal: AbortSignal;
+  readonly #requests = new LeaderRequests((leader, partitions) => this.#ask(leader, partitions));
   #isStale = false;
   #isReading = false;
 
@@ -72,8 +80,8 @@ export class LogReader {
   }
 
   /**
-   * One round over the partitions that `wanted` lets through, with one request to each of their leaders; moves on behind
-   * what it gives. When there is nothing, or nothing is wanted, it takes 200 ms to say so.
+   * One round over the partitions that `wanted` lets through: asks each of their leaders that is not being asked already,
+   * and gives what the first ones answer; what others answer is given by the next round. Moves on behind what it gives. When there is nothing, or nothing is wanted, it takes 200 ms to say so.
    *
    * One round at a time. The next one may be under way while the caller still works on what the last one gave.
    *
@@ -84,9 +92,7 @@ export class LogReader {
     if (this.#isReading) throw new Error('one round at a time: the one before is under way');
     this.#isReading = true;
     try {
-      const batches = await this.#persist(() => this.#round(wanted));
-      for (const { partition, nextOffset } of batches) this.#positions.set(partition, nextOffset);
-      return batches;
+      return await this.#persist(() => this.#round(wanted));
     } finally {
       this.#isReading = false;
     }
@@ -120,27 +126,30 @@ export class LogReader {
   }
 
   async #round(wanted: (partition: number) => boolean): Promise<LogBatch[]> {
-    const started = performance.now();
+    const deadline = performance.now() + MAX_WAIT_MS;
     if (this.#isStale) await this.cluster.refreshMetadata();
     this.#isStale = false;
-    const answers = await Promise.allSettled(
-      [...this.#byLeader(wanted)].map(([nodeId, partitions]) => this.#ask(nodeId, partitions)),
-    );
-    const batches = this.#take(answers);
-    if (batches.length === 0) await this.#pause(MAX_WAIT_MS - (performance.now() - started));
-    return batches;
+    this.#requests.begin(this.#byLeader(wanted));
+    for (;;) {
+      const left = deadline - performance.now();
+      const batches = left > 0 ? this.#take(await this.#requests.take(left)) : [];
+      if (batches.length > 0 || left <= 0) return batches;
+      if (this.#requests.areAllAnswered) await this.#pause(left);
+    }
   }
 
   /** What the brokers gave. A failure of one is for the next round when another gave something. */
   #take(answers: readonly Answer[]): LogBatch[] {
-    const batches = answers.flatMap((answer) =>
-      answer.status === 'fulfilled' ? answer.value : [],
-    );
     const failures = answers.flatMap((answer) =>
-      answer.status === 'rejected' ? [answer.reason as unknown] : [],
+      answer.status === 'rejected' ? [toError(answer.reason)] : [],
+    );
+    const permanent = failures.find(isPermanent);
+    if (permanent !== undefined) throw permanent;
+    const batches = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' ? this.#batches(answer.value) : [],
     );
     for (const failure of failures)
-      if (batches.length === 0 || isPermanent(failure)) throw toError(failure);
+      if (batches.length === 0) throw failure;
       else this.#failed(failure);
     return batches;
   }
@@ -174,15 +183,21 @@ export class LogReader {
     return byLeader;
   }
 
-  async #ask(nodeId: number, partitions: readonly number[]): Promise<LogBatch[]> {
+  /** What is new in an answer: after a change of leaders, two may hold the same records. */
+  #batches(fetched: readonly FetchedPartition[]): LogBatch[] {
+    return fetched.flatMap((partition) => {
+      const batch = logBatch(partition, this.#position(partition.partition));
+      if (batch === undefined) return [];
+      this.#positions.set(batch.partition, batch.nextOffset);
+      return batch;
+    });
+  }
+
+  async #ask(nodeId: number, partitions: readonly number[]): Promise<FetchedPartition[]> {
     try {
       const broker = await this.cluster.findBroker({ nodeId });
       const { responses } = await broker.fetch(this.#request(partitions));
-      return responses.flatMap((topic) =>
-        topic.partitions.flatMap(
-          (fetched) => logBatch(fetched, this.#position(fetched.partition)) ?? [],
-        ),
-      );
+      return responses.flatMap((topic) => topic.partitions);
     } catch (error) {
       if (error instanceof KafkaJSOffsetOutOfRange) await this.#checkRange(error.partition);
       throw error;

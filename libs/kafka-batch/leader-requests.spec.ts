@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import { LeaderRequests } from './leader-requests.js';
+
+/** Leaders that answer when they are told to. */
+function leaders() {
+  const asked: number[] = [];
+  const waiting = new Map<
+    number,
+    { resolve: (text: string) => void; reject: (e: Error) => void }
+  >();
+  const requests = new LeaderRequests<string>((leader) => {
+    asked.push(leader);
+    return new Promise((resolve, reject) => waiting.set(leader, { resolve, reject }));
+  });
+  return { requests, asked, waiting };
+}
+
+const both = new Map([
+  [1, [0, 2]],
+  [2, [1]],
+]);
+const LONG_MS = 10_000;
+
+describe('requests to several leaders', () => {
+  it('give what one has answered, while another one has nothing to say', async () => {
+    const { requests, asked, waiting } = leaders();
+    requests.begin(both);
+    for (let round = 0; round < 3; round++) {
+      waiting.get(1)?.resolve(`round ${round}`);
+      expect(await requests.take(LONG_MS)).toEqual([
+        { status: 'fulfilled', value: `round ${round}` },
+      ]);
+      requests.begin(both);
+    }
+    expect(asked).toEqual([1, 2, 1, 1, 1]);
+    waiting.get(2)?.resolve('at last');
+    expect(await requests.take(LONG_MS)).toEqual([{ status: 'fulfilled', value: 'at last' }]);
+  });
+
+  it('give failures as answers, and all that came together at once', async () => {
+    const { requests, waiting } = leaders();
+    requests.begin(both);
+    const failure = new Error('away');
+    waiting.get(2)?.reject(failure);
+    waiting.get(1)?.resolve('here');
+    await new Promise(setImmediate);
+    expect(await requests.take(LONG_MS)).toEqual(
+      [
+        { status: 'fulfilled', value: 'here' },
+        { status: 'rejected', reason: failure },
+      ].reverse(),
+    );
+  });
+
+  it('give nothing when the time is over, or nobody was asked', async () => {
+    const { requests } = leaders();
+    expect(await requests.take(LONG_MS)).toEqual([]);
+    requests.begin(both);
+    expect(await requests.take(1)).toEqual([]);
+  });
+});
