@@ -7,6 +7,12 @@ export { GenerationStore, type Flip, type NewShadow } from './generation-store.j
 export { KeySpace } from './keys.js';
 export { LEASE_MS, LeaseStore } from './lease-store.js';
 export type { ComparedViews } from './comparison.js';
+export {
+  SampleStore,
+  type SampleViolation,
+  type SampleViolationKind,
+  type WatermarkReading,
+} from './sample-store.js';
 export type { Standing, Standings } from './standings.js';
 export { shardOf } from './shard.js';
 export * from './types.js';

@@ -8,6 +8,8 @@ const SCRIPTS = {
   ranklogBeginShadow: 'begin-shadow.lua',
   ranklogBringBack: 'bring-back.lua',
   ranklogBuild: 'build.lua',
+  ranklogCheckSample: 'check-sample.lua',
+  ranklogCheckWatermarks: 'check-watermarks.lua',
   ranklogCompare: 'compare.lua',
   ranklogComparePlayers: 'compare-players.lua',
   ranklogCompareViews: 'compare-views.lua',
@@ -37,6 +39,8 @@ declare module 'ioredis' {
     ranklogBeginShadow(...args: Arguments): Promise<number>;
     ranklogBringBack(...args: Arguments): Promise<number>;
     ranklogBuild(...args: Arguments): Promise<number | CatchUpReply>;
+    ranklogCheckSample(...args: Arguments): Promise<string[]>;
+    ranklogCheckWatermarks(...args: Arguments): Promise<string[]>;
     ranklogCompare(...args: Arguments): Promise<[string, string, number]>;
     ranklogComparePlayers(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogCompareViews(...args: Arguments): Promise<number | CatchUpReply>;
