@@ -73,7 +73,7 @@ describe('the text of a plan', () => {
   });
 
   it('says that the log is cut', () => {
-    const cut = [{ partition: 1, logStart: 100 }];
+    const cut = [{ partition: 1, from: 0, logStart: 100 }];
     expect(planText({ boards: [fresh], backfill, cut }, DAY_MS)).toContain(
       'gone in partition 1 (from offset 100)',
     );

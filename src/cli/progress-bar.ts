@@ -11,6 +11,8 @@ export interface ProgressFacts {
   readonly rate?: number;
   /** null: not known. */
   readonly secondsLeft?: number | null;
+  /** Said behind the rest. */
+  readonly note?: string;
 }
 
 interface Output {
@@ -71,12 +73,12 @@ export class ProgressBar {
     this.#bar?.stop();
   }
 
-  #text(done: number, { count = done, rate, secondsLeft }: ProgressFacts): string {
+  #text(done: number, { count = done, rate, secondsLeft, note = '' }: ProgressFacts): string {
     const seconds = Math.max((this.#now() - this.#begin) / 1_000, 0.001);
     const ratePart = `${countText(Math.round(rate ?? count / seconds))}/s`;
     const left = secondsLeft === undefined ? this.#secondsLeft(done, seconds) : secondsLeft;
     const leftPart = left === null || left <= 0 ? '' : `, about ${durationText(left)} left`;
-    return `${countText(count)} ${this.what}, ${ratePart}${leftPart}`;
+    return `${countText(count)} ${this.what}, ${ratePart}${leftPart}${note}`;
   }
 
   /** At the rate since the beginning; null while nothing tells. */

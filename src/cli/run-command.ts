@@ -8,6 +8,9 @@ import {
 import {
   BoardBuildingError,
   ExpiredViewError,
+  LeaseHeldError,
+  LeaseLostError,
+  NoPreviousGenerationError,
   ShardCountError,
   UnknownBoardError,
   UnknownGenerationError,
@@ -18,6 +21,13 @@ import { ServiceUnreachableError } from '../operations/clients.js';
 import { SettingsError } from '../operations/settings.js';
 import { TopicsMissingError } from '../operations/topics.js';
 import { BoardsFileMissingError } from '../reconciliation/board-registrar.js';
+import {
+  CancelledError,
+  HistoryCutError,
+  LiveGenerationChangedError,
+  ShadowLostError,
+  WatermarkBeyondLogError,
+} from '../reconciliation/errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
 
 /** Time for a command to clean up after its reader has gone. */
@@ -46,6 +56,7 @@ const USAGE = [
   TopicsMissingError,
   MalformedViewError,
   NoSuchViewError,
+  HistoryCutError,
 ];
 const NO = [
   UnknownBoardError,
@@ -53,14 +64,25 @@ const NO = [
   BoardBuildingError,
   ExpiredViewError,
   NoInstanceError,
+  NoPreviousGenerationError,
+  WatermarkBeyondLogError,
 ];
-const UNREACHABLE = [ServiceUnreachableError, KafkaUnreachableError, kafkajs.KafkaJSError];
+const TRY_LATER = [
+  ServiceUnreachableError,
+  KafkaUnreachableError,
+  kafkajs.KafkaJSError,
+  LeaseHeldError,
+  LeaseLostError,
+  ShadowLostError,
+  LiveGenerationChangedError,
+];
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommandError) return error.exitCode;
+  if (error instanceof CancelledError) return EXIT.cancelled;
   if (NO.some((type) => error instanceof type)) return EXIT.no;
   if (USAGE.some((type) => error instanceof type)) return EXIT.usage;
-  return UNREACHABLE.some((type) => error instanceof type) ? EXIT.unreachable : EXIT.failed;
+  return TRY_LATER.some((type) => error instanceof type) ? EXIT.unreachable : EXIT.failed;
 }
 
 function describe(error: unknown): string {

@@ -32,13 +32,20 @@ export function openSession(): Session {
   };
 }
 
-/** Runs `use` with a connection to Redis, and closes it. @throws ServiceUnreachableError */
-export async function withRedis<T>(use: (session: RedisSession) => Promise<T>): Promise<T> {
+/**
+ * Runs `use` with a connection to Redis, and closes it; boards are read as `generation` has them, or as they are live.
+ * @throws ServiceUnreachableError
+ */
+export async function withRedis<T>(
+  use: (session: RedisSession) => Promise<T>,
+  generation?: string,
+): Promise<T> {
   const session = openSession();
   const redis = redisFrom(session.settings, session.logger);
   try {
     await waitForServices(session.settings, { redis }, session.logger);
-    const reader = new BoardReader(redis, new KeySpace(session.settings.redisPrefix));
+    const keys = new KeySpace(session.settings.redisPrefix);
+    const reader = new BoardReader(redis, keys, generation);
     return await use({ ...session, redis, reader });
   } finally {
     redis.disconnect();

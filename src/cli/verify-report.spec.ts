@@ -79,6 +79,7 @@ describe('a report of verify', () => {
       { view: 'week:2026-W01', kind: 'view', expected: String(TIME), found: '' },
       { view: 'all', kind: 'view', expected: 'never', found: String(TIME) },
       { view: '', kind: 'clock', expected: String(TIME) },
+      { view: '', kind: 'watermark', expected: 'partition 0: at most 9', found: '12' },
     ];
     expect(reportJson(ARENA, report(differences)).differences).toEqual([
       {
@@ -96,6 +97,13 @@ describe('a report of verify', () => {
         found: { expiresAt: REACHED },
       },
       { view: '', kind: 'clock', playerId: null, expected: { clock: REACHED }, found: null },
+      {
+        view: '',
+        kind: 'watermark',
+        playerId: null,
+        expected: { watermark: 'partition 0: at most 9' },
+        found: { watermark: '12' },
+      },
     ]);
     expect(reportText(ARENA, report(differences))).toMatch(
       new RegExp(`^all +view +- +expires never +expires ${REACHED}$`, 'm'),

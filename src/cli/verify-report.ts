@@ -1,27 +1,19 @@
 import { decimalColumns, parseState, reachTime, type BoardDefinition } from '#board';
 import type { Difference } from '#board-store';
 import { formatTime } from '#contracts';
+import type { VerifyReport } from '../reconciliation/reports.js';
 import { table } from './output.js';
 import { countText } from './quantities.js';
 
-/** What was found of one board. */
-export interface ComparedBoard {
-  readonly board: string;
-  readonly generation: string;
-  readonly players: number;
-  readonly views: number;
-  readonly differences: readonly Difference[];
-  /** Of all of them: `differences` may be the first ones. */
-  readonly differenceCount: number;
-  readonly equal: boolean;
-  readonly watermarks: Readonly<Record<string, number>>;
-}
+/** What is told of a report. */
+export type ComparedBoard = Omit<VerifyReport, 'seconds' | 'attempts' | 'late'>;
 
 /** What should be, or is, in one place: a player's columns, the time of a view or a clock, or a text that Redis should not have. */
 export type Side =
   | { readonly columns: Readonly<Record<string, string>>; readonly reachedAt: string }
   | { readonly expiresAt: string | null }
   | { readonly clock: string }
+  | { readonly watermark: string }
   | { readonly raw: string };
 
 /** A difference as `boards verify --json` prints it; null: nothing is there. */
@@ -35,9 +27,16 @@ export interface DifferenceJson {
 
 /** A report as JSON. */
 export function reportJson(definition: BoardDefinition, report: ComparedBoard) {
-  const { differences, ...facts } = report;
+  const { board, generation, equal, players, views, differenceCount, watermarks } = report;
+  const { differences } = report;
   return {
-    ...facts,
+    board,
+    generation,
+    equal,
+    players,
+    views,
+    watermarks,
+    differenceCount,
     differences: differences.map((difference) => differenceJson(definition, difference)),
   };
 }
@@ -73,7 +72,7 @@ const KINDS: Readonly<Record<Difference['kind'], string>> = {
   order: 'place in the order',
   view: 'view',
   clock: 'event clock',
-  watermark: 'watermark beyond the end of the log',
+  watermark: 'watermark beyond the log',
 };
 
 function differenceJson(definition: BoardDefinition, difference: Difference): DifferenceJson {
@@ -93,6 +92,8 @@ function sideOf(
       return { expiresAt: text === 'never' ? null : timeText(text) };
     case 'clock':
       return { clock: timeText(text) };
+    case 'watermark':
+      return { watermark: text };
     default:
       return stateSide(definition, text);
   }
@@ -120,6 +121,7 @@ function sideText(side: Side | null): string {
   if (side === null) return '-';
   if ('raw' in side) return `(no state) ${side.raw}`;
   if ('clock' in side) return side.clock;
+  if ('watermark' in side) return side.watermark;
   if ('expiresAt' in side) return `expires ${side.expiresAt ?? 'never'}`;
   const columns = Object.entries(side.columns).map(([name, value]) => `${name} ${value}`);
   return `${columns.join(', ')} at ${side.reachedAt}`;

@@ -10,6 +10,14 @@ export interface ViewOptions {
   readonly at?: number;
 }
 
+/** Gives a command `--generation`. */
+export function addGenerationOption(command: Command): Command {
+  return command.option(
+    '--generation <id>',
+    'a snapshot of the board, as "boards generations" shows it, in place of the live one',
+  );
+}
+
 /** Gives a command the options of ViewOptions. */
 export function addViewOptions(command: Command): Command {
   return command

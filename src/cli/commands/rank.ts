@@ -5,11 +5,12 @@ import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { runCommand } from '../run-command.js';
 import { withRedis } from '../session.js';
-import { addViewOptions, viewOf, type ViewOptions } from '../view-option.js';
+import { addGenerationOption, addViewOptions, viewOf, type ViewOptions } from '../view-option.js';
 import { entryToJson, tellStale } from './standings.js';
 
 interface Options extends ViewOptions {
   readonly dense?: boolean;
+  readonly generation?: string;
   readonly json?: boolean;
 }
 interface Place {
@@ -24,7 +25,7 @@ export function rankCommand(): Command {
     .description('show where a player stands, in every view or in one; exit code 1: not ranked')
     .argument('<board>')
     .argument('<player>');
-  return addViewOptions(command)
+  return addGenerationOption(addViewOptions(command))
     .option('--dense', 'count the dense rank, too: Redis looks at every player in front')
     .option('--json', 'as JSON')
     .addHelpText(
@@ -49,7 +50,7 @@ export function rankCommand(): Command {
             toTable(board, player, places),
           );
           return places.length > 0 ? EXIT.ok : EXIT.no;
-        }),
+        }, options.generation),
       ),
     );
 }

@@ -7,11 +7,12 @@ import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { runCommand } from '../run-command.js';
 import { withRedis } from '../session.js';
-import { addViewOptions, viewOf, type ViewOptions } from '../view-option.js';
+import { addGenerationOption, addViewOptions, viewOf, type ViewOptions } from '../view-option.js';
 
 interface Options extends ViewOptions {
   readonly top: number;
   readonly all?: boolean;
+  readonly generation?: string;
   readonly json?: boolean;
 }
 
@@ -20,7 +21,7 @@ export function standingsCommand(): Command {
   const command = new Command('standings')
     .description('show a view of a board from the top')
     .argument('<board>');
-  return addViewOptions(command)
+  return addGenerationOption(addViewOptions(command))
     .option('--top <n>', 'how many players', wholeNumber, 20)
     .option('--all', 'all players')
     .option('--json', 'as JSON')
@@ -29,7 +30,9 @@ export function standingsCommand(): Command {
       '\nExamples:\n  ranklog standings football --where league=en.1 --where season=2019-20 --all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json\n  ranklog standings arena --window week:previous',
     )
     .action((board: string, options: Options) =>
-      runCommand(() => withRedis(({ reader }) => showStandings(reader, board, options))),
+      runCommand(() =>
+        withRedis(({ reader }) => showStandings(reader, board, options), options.generation),
+      ),
     );
 }
 

@@ -12,12 +12,6 @@ export interface Backfill {
   readonly basis: 'last build' | 'sample' | null;
 }
 
-/** A partition whose log does not begin at its first record any more: events before `logStart` are gone. */
-export interface CutPartition {
-  readonly partition: number;
-  readonly logStart: number;
-}
-
 /** Offsets of the log in each partition, and of the last event that is live there. */
 export interface LogFacts {
   readonly ranges: ReadonlyMap<number, LogRange>;
@@ -32,14 +26,6 @@ export function recordsToRead({ ranges, watermarks, from }: LogFacts): number {
     const start = Math.max(ranges.get(partition)?.start ?? 0, from?.get(partition) ?? 0);
     return sum + Math.max(0, watermark + 1 - start);
   }, 0);
-}
-
-/** Partitions that lack the beginning, by number. */
-export function cutPartitions({ ranges }: Pick<LogFacts, 'ranges'>): CutPartition[] {
-  return [...ranges]
-    .filter(([, { start }]) => start > 0)
-    .map(([partition, { start }]) => ({ partition, logStart: start }))
-    .sort((a, b) => a.partition - b.partition);
 }
 
 /** How long `records` take, by the last build that ended well, else by a sample; at most `throttle` a second. */

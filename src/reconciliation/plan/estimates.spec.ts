@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import type { ReconciliationStatus } from '#board-store';
-import { backfill, cutPartitions, recordsToRead } from './backfill.js';
+import { backfill, recordsToRead } from './backfill.js';
 import { changedMemory, newMemory } from './memory-estimate.js';
 import { sampleFacts, type LogSample } from './sample-facts.js';
 import { warningsOf } from './warnings.js';
@@ -124,7 +124,6 @@ describe('backfill', () => {
   it('reads each partition from where its log begins up to what is live', () => {
     expect(recordsToRead({ ranges, watermarks })).toBe(1_500);
     expect(recordsToRead({ ranges, watermarks, from: new Map([[0, 900]]) })).toBe(600);
-    expect(cutPartitions({ ranges })).toEqual([{ partition: 1, logStart: 100 }]);
   });
 
   it('takes as long as the last build that ended well let it take', () => {

@@ -1,5 +1,6 @@
 import type { BoardDefinition } from '#board';
-import type { Backfill, CutPartition } from './backfill.js';
+import type { CutPartition } from '../errors.js';
+import type { Backfill } from './backfill.js';
 import { boardOf, type BoardChange } from './board-changes.js';
 import type { FieldChange } from './field-changes.js';
 import {

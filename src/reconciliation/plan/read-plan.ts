@@ -3,7 +3,8 @@ import type { Admin, Kafka } from 'kafkajs';
 import type { BoardDefinition } from '#board';
 import type { BoardReader, BoardStore, KeySpace, ReconciliationStatus } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
-import { backfill, cutPartitions, recordsToRead, type LogFacts } from './backfill.js';
+import { cutPartitions } from '../history.js';
+import { backfill, recordsToRead, type LogFacts } from './backfill.js';
 import { boardChanges, boardOf, type BoardChange } from './board-changes.js';
 import { generationMemory } from './generation-memory.js';
 import { readSample } from './log-sample.js';
@@ -53,7 +54,7 @@ export async function readPlan(
     sample,
     measured,
     backfill: backfill(recordsToRead(log), { statuses, sampleRate, throttle: options.throttle }),
-    cut: options.from === undefined ? cutPartitions(log) : [],
+    cut: options.from === undefined ? cutPartitions({ needed: () => 0, ranges: log.ranges }) : [],
   });
 }
 

@@ -1,0 +1,57 @@
+import { Command } from 'commander';
+import type { GenerationOverview } from '#board-store';
+import { formatTime } from '#contracts';
+import { EXIT } from '../exit-codes.js';
+import { print, table } from '../output.js';
+import { startsJson, startsText } from '../partial-history.js';
+import { withReconciliation } from '../reconciliation-session.js';
+import { runCommand } from '../run-command.js';
+
+/** `ranklog boards generations`: all that Redis holds of the boards. */
+export function boardsGenerationsCommand(): Command {
+  return new Command('generations')
+    .description('list the generations of all boards: live, previous, being built, snapshots')
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  ranklog boards generations')
+    .action((options: { json?: boolean }) =>
+      runCommand(() =>
+        withReconciliation(async ({ catalog }) => {
+          const generations = await catalog.generations();
+          print(generations.map(toJson), options, () => toTable(generations));
+          return EXIT.ok;
+        }),
+      ),
+    );
+}
+
+function toJson({ board, generation, role, starts, since, keptUntil, asOf }: GenerationOverview) {
+  return {
+    board,
+    generation,
+    role,
+    since: timeOf(since),
+    keptUntil: timeOf(keptUntil),
+    asOf: timeOf(asOf),
+    startsAt: starts === undefined ? null : startsJson(starts),
+  };
+}
+
+function timeOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : formatTime(ms);
+}
+
+function toTable(generations: readonly GenerationOverview[]): string {
+  const rows = generations.map((overview) => {
+    const { board, generation, role, since, keptUntil, asOf } = toJson(overview);
+    return [
+      board,
+      role,
+      generation,
+      since ?? '-',
+      keptUntil ?? '-',
+      asOf ?? '-',
+      overview.starts === undefined ? 'all' : startsText(overview.starts),
+    ];
+  });
+  return table(['board', 'role', 'generation', 'since', 'kept until', 'as of', 'history'], rows);
+}

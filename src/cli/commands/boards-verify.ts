@@ -1,0 +1,71 @@
+import { Command } from 'commander';
+import type { BoardDefinition } from '#board';
+import { EXIT } from '../exit-codes.js';
+import { withLease } from '../held-lease.js';
+import { interruptible } from '../interruption.js';
+import { print } from '../output.js';
+import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
+import { addThrottleOption } from '../run-build.js';
+import { runCommand } from '../run-command.js';
+import { showProgress } from '../show-progress.js';
+import { reportJson, reportText, type ComparedBoard } from '../verify-report.js';
+
+interface Options {
+  readonly throttle?: number;
+  readonly json?: boolean;
+}
+
+/** `ranklog boards verify [BOARD...]`: live boards against the log; exit code 1 when they differ. */
+export function boardsVerifyCommand(): Command {
+  const command = new Command('verify')
+    .description(
+      'compare live boards with what the log makes, player by player, with traffic running; exit code 1: they differ',
+    )
+    .argument('[board...]', 'default: all live boards');
+  return addThrottleOption(command)
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      '\nChanges nothing: "boards rebuild" mends what is found. Builds each board a second time beside the live one, so it takes as' +
+        '\nmuch memory in Redis as they do, until it ends.\n\nExamples:\n  ranklog boards verify\n  ranklog boards verify arena --json',
+    )
+    .action((boards: readonly string[], options: Options) =>
+      runCommand(() => withReconciliation((session) => verify(session, boards, options))),
+    );
+}
+
+async function verify(
+  session: ReconciliationSession,
+  boards: readonly string[],
+  options: Options,
+): Promise<number> {
+  const { reader, reconciler, leases } = session;
+  const live = new Map((await reader.liveBoards()).map((board) => [board.board, board.definition]));
+  const names = boards.length === 0 ? [...live.keys()] : [...new Set(boards)];
+  for (const board of names) if (!live.has(board)) await reader.liveBoard(board); // says why
+  const { throttle } = options;
+  const reports = await interruptible((signal) => {
+    const run = () =>
+      showProgress((onProgress) =>
+        reconciler.verify(names, { signal, onProgress, eventsPerSecond: throttle }),
+      );
+    return withLease(run, { leases, signal });
+  });
+  tell(reports, live, options);
+  return reports.every(({ equal }) => equal) ? EXIT.ok : EXIT.no;
+}
+
+function tell(
+  reports: readonly ComparedBoard[],
+  live: ReadonlyMap<string, BoardDefinition>,
+  options: Options,
+): void {
+  const told = reports.flatMap((report) => {
+    const definition = live.get(report.board);
+    return definition === undefined ? [] : [{ definition, report }];
+  });
+  const json = told.map(({ definition, report }) => reportJson(definition, report));
+  print(json, options, () =>
+    told.map(({ definition, report }) => reportText(definition, report)).join('\n\n'),
+  );
+}

@@ -1,0 +1,101 @@
+import type { Command } from 'commander';
+import type { BoardDefinition } from '#board';
+import { wholeNumber } from './commands/standings.js';
+import type { Boards } from '#board-store';
+import { CancelledError } from '../reconciliation/errors.js';
+import { CommandError, EXIT } from './exit-codes.js';
+import { withLease } from './held-lease.js';
+import type { ReconciliationSession } from './reconciliation-session.js';
+import { showProgress } from './show-progress.js';
+import { momentOf } from './view-option.js';
+
+/** Options of commands that build. */
+export interface BuildOptions {
+  /** ms */
+  readonly from?: number;
+  /** Events per second. */
+  readonly throttle?: number;
+  readonly allowPartialHistory?: boolean;
+  readonly json?: boolean;
+}
+
+/** A board that was built, as JSON. */
+export interface BuiltBoard {
+  readonly board: string;
+  readonly generation: string;
+  /** What was live before, kept for rollback; null: nothing. */
+  readonly previous: string | null;
+}
+
+/** Gives a command `--throttle`. */
+export function addThrottleOption(command: Command): Command {
+  return command.option(
+    '--throttle <n>',
+    'read at most so many events per second, to leave Redis to the traffic',
+    wholeNumber,
+  );
+}
+
+/** Gives a command the options of BuildOptions. */
+export function addBuildOptions(command: Command): Command {
+  return addThrottleOption(command)
+    .option(
+      '--from <time>',
+      'leave out what was sent before this time, by the timestamps of the records; written into the generation',
+      momentOf,
+    )
+    .option(
+      '--allow-partial-history',
+      'build from what is left of a log whose beginning is gone; written into the generation, and shown in every status',
+    )
+    .option('--json', 'as JSON');
+}
+
+/**
+ * Builds boards in one pass over the log, with a progress bar, and makes them live.
+ * @throws CommandError where it was cancelled, or somebody else works on a board
+ */
+export async function build(
+  { reconciler, leases, store }: ReconciliationSession,
+  definitions: readonly BoardDefinition[],
+  { from, throttle, allowPartialHistory, signal }: BuildOptions & { signal: AbortSignal },
+): Promise<BuiltBoard[]> {
+  const before = await store.boards();
+  const options = { signal, from, eventsPerSecond: throttle, allowPartialHistory };
+  const run = () =>
+    showProgress((onProgress) => reconciler.build(definitions, { ...options, onProgress }));
+  try {
+    const reports = await withLease(run, { leases, signal });
+    return reports.map(({ board, generation, previous }) => ({
+      board,
+      generation,
+      previous: previous ?? null,
+    }));
+  } catch (error) {
+    if (error instanceof CancelledError) throw cancelled(definitions, before, await store.boards());
+    throw error;
+  }
+}
+
+/** Each board goes live for itself: some may have done so before the others were cancelled. */
+function cancelled(
+  definitions: readonly BoardDefinition[],
+  before: Boards,
+  now: Boards,
+): CommandError {
+  const generation = ({ live }: Boards, board: string) => live.get(board)?.generation;
+  const boards = definitions.map(({ board }) => board);
+  const went = boards.filter((board) => generation(before, board) !== generation(now, board));
+  const others = boards.filter((board) => !went.includes(board));
+  const gone = went.length === 0 ? '' : `; ${went.join(', ')} had gone live before that`;
+  return new CommandError(
+    `cancelled: ${others.join(', ')} as before, nothing is left of the build${gone}`,
+    EXIT.cancelled,
+  );
+}
+
+export function builtText({ board, generation, previous }: BuiltBoard): string {
+  const back =
+    previous === null ? '' : `; "ranklog boards rollback ${board}" brings back ${previous}`;
+  return `${board}: live as generation ${generation}${back}`;
+}
