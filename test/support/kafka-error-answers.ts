@@ -51,7 +51,7 @@ const ANSWERS: ReadonlyMap<number, Answer> = new Map([
   [KAFKA_API.endTxn, plain],
   [KAFKA_API.syncGroup, withRest(int32(0))],
   [KAFKA_API.joinGroup, withRest(int32(-1), text(''), text(''), text(''), int32(0))],
-  [KAFKA_API.fetch, withRest(int32(0), int32(0))],
+  [KAFKA_API.fetch, fetchAnswer],
   [KAFKA_API.initProducerId, withRest(NONE64, int16(-1))],
   [KAFKA_API.offsetFetch, (_, code) => Buffer.concat([int32(0), int32(0), int16(code)])], // from version 3 on
   [KAFKA_API.findCoordinator, withRest(int16(-1), int32(-1), text(''), int32(-1))],
@@ -66,6 +66,14 @@ function produceAnswer(request: KafkaRequest, code: number): Buffer {
   const logStart = request.version >= 5 ? NONE64 : Buffer.alloc(0);
   const ofPartition = Buffer.concat([int16(code), NONE64, NONE64, logStart]);
   return Buffer.concat([perPartition(topicsProduced(request), ofPartition), NO_TIME_OF_THROTTLING]);
+}
+
+/** Of version 11, which kafkajs asks for: with no error of the session, no offsets, no replica to prefer, no records. */
+function fetchAnswer(request: KafkaRequest, code: number): Buffer {
+  const ofPartition = [int16(code), NONE64, NONE64, NONE64, int32(0), int32(-1), int32(0)];
+  const session = [int16(0), int32(0)];
+  const partitions = perPartition(topicsFetched(request), Buffer.concat(ofPartition));
+  return Buffer.concat([NO_TIME_OF_THROTTLING, ...session, partitions]);
 }
 
 /** The same for each partition, in the usual nesting. */
@@ -105,6 +113,16 @@ function topicsProduced({ body }: KafkaRequest): Topics {
   return reader.topics(() => {
     const partition = reader.int32();
     reader.skip(reader.int32()); // records
+    return partition;
+  });
+}
+
+function topicsFetched({ body }: KafkaRequest): Topics {
+  const reader = new Reader(body);
+  reader.skip(4 + 4 + 4 + 4 + 1 + 4 + 4); // replica, limits, isolation, session
+  return reader.topics(() => {
+    const partition = reader.int32();
+    reader.skip(4 + 8 + 8 + 4); // epoch, offsets, size
     return partition;
   });
 }
