@@ -1,13 +1,12 @@
 // @ts-check
 import { parseArgs } from 'node:util';
-import { Partitioners } from 'kafkajs';
 import { Ground, PARTITIONS } from '../ground.mjs';
+import { fillLog } from '../log.mjs';
 import { wholeNumber } from '../options.mjs';
 import { runCounter, runRanked } from './peers.mjs';
 import { runRanklog } from './ranklog.mjs';
 
 const PLAYERS = 10_000;
-const BATCH = 1_000;
 
 const { values } = parseArgs({
   options: {
@@ -21,7 +20,7 @@ const ground = new Ground('bench');
 const { kafka, redis, topics, name } = ground;
 await ground.open();
 try {
-  await fillLog();
+  await fillLog(ground, { events, players: PLAYERS });
   const bench = { kafka, redis, topics, name, events };
   const rows = [
     {
@@ -40,25 +39,6 @@ try {
   print(rows);
 } finally {
   await ground.remove();
-}
-
-async function fillLog() {
-  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-  await producer.connect();
-  const begin = Date.parse('2026-01-01T00:00:00Z');
-  for (let from = 0; from < events; from += BATCH) {
-    const messages = Array.from({ length: Math.min(BATCH, events - from) }, (_, index) => {
-      const playerId = `player-${Math.floor(Math.random() * PLAYERS)}`;
-      const occurredAt = new Date(begin + from + index).toISOString();
-      const delta = String(1 + Math.floor(Math.random() * 1_000));
-      return {
-        key: playerId,
-        value: JSON.stringify({ board: 'arena', playerId, delta, occurredAt }),
-      };
-    });
-    await producer.send({ topic: topics.scoreEvents, messages });
-  }
-  await producer.disconnect();
 }
 
 /** @param {{ what: string, rate: number }[]} rows events per second each, the peers first */

@@ -1,0 +1,73 @@
+// @ts-check
+import { setTimeout as delay } from 'node:timers/promises';
+import { Ground } from '../ground.mjs';
+import { fillLog } from '../log.mjs';
+import { Service } from '../soak/service.mjs';
+import { LiveTraffic } from './latency.mjs';
+import { BOARDS, goLive, rebuild, startRebuild } from './ranklog.mjs';
+
+const WARM_UP_MS = 5_000;
+
+/**
+ * Live latency without a build, beside one that is as fast as it can be, and beside one that is held back.
+ * @param {{ events: number, players: number, eventsPerSecond: number, throttle: number, seconds: number }} options
+ */
+export async function compareLatencies({ events, players, eventsPerSecond, throttle, seconds }) {
+  const ground = new Ground('build');
+  await ground.open();
+  try {
+    await fillLog(ground, { events, players });
+    await goLive(ground);
+    await rebuild(ground); // so that the board is full from the start
+    const service = new Service(ground.env(BOARDS));
+    const traffic = new LiveTraffic(ground, { players, eventsPerSecond });
+    await traffic.open();
+    try {
+      await traffic.during(() => delay(WARM_UP_MS));
+      const rows = [
+        { what: 'no build', ...(await traffic.during(() => delay(seconds * 1_000))) },
+        { what: 'a build', ...(await traffic.during(() => rebuildFor(ground, seconds))) },
+        {
+          what: `a build at ${throttle} events/s`,
+          ...(await traffic.during(() => throttledFor(ground, { seconds, throttle }))),
+        },
+      ];
+      service.checkAlive();
+      return { result: { events, players, eventsPerSecond, rows }, text: table(rows) };
+    } finally {
+      await traffic.close();
+      await service.stop();
+    }
+  } finally {
+    await ground.remove();
+  }
+}
+
+/** Builds until the time is over, one after the other, the last one to its end. @param {Ground} ground @param {number} seconds */
+async function rebuildFor(ground, seconds) {
+  const end = performance.now() + seconds * 1_000;
+  while (performance.now() < end) await rebuild(ground);
+}
+
+/** @param {Ground} ground @param {{ seconds: number, throttle: number }} options */
+async function throttledFor(ground, { seconds, throttle }) {
+  const build = startRebuild(ground, ['--throttle', String(throttle)]);
+  await Promise.race([build.succeeded(), delay(seconds * 1_000)]);
+  await build.end('SIGINT');
+}
+
+/** @param {({ what: string } & import('./latency.mjs').Latencies)[]} rows the one without a build first */
+function table(rows) {
+  const quiet = rows[0]?.p99 ?? NaN;
+  return rows
+    .map(({ what, events, p50, p99, worst }) =>
+      [
+        what.padEnd(28),
+        `${events} events`,
+        `p50 ${p50.toFixed(1)} ms`,
+        `p99 ${p99.toFixed(1)} ms, ${(p99 / quiet).toFixed(2)} of no build`,
+        `worst ${worst.toFixed(0)} ms`,
+      ].join('   '),
+    )
+    .join('\n');
+}

@@ -1,0 +1,49 @@
+// @ts-check
+import { Ground, PARTITIONS } from '../ground.mjs';
+import { fillLog } from '../log.mjs';
+import { runPeer } from './processes.mjs';
+import { checkScores, goLive, rebuild } from './ranklog.mjs';
+
+/** @typedef {{ events: number, players: number }} Size */
+
+/** A rebuild against what others do to the same log, one after the other. @param {Size} size */
+export async function compareRates({ events, players }) {
+  const ground = new Ground('build');
+  const { topics, name } = ground;
+  await ground.open();
+  try {
+    await fillLog(ground, { events, players });
+    const task = { topics, name, events };
+    const counter = await runPeer('./each-batch.mjs', task);
+    const handler = await runPeer('./nest-handler.mjs', task);
+    await goLive(ground);
+    const own = await rebuild(ground);
+    await checkScores(ground, `${name}-counter`);
+    const rows = [
+      { what: 'bare kafkajs eachBatch + pipelined ZINCRBY', ...counter },
+      { what: 'stock Nest @EventPattern handler + ZINCRBY', ...handler },
+      { what: 'ranklog boards rebuild', ...own },
+    ].map((row) => ({ ...row, rate: events / row.seconds }));
+    const result = { events, players, partitions: PARTITIONS, rows };
+    return { result, text: table(result) };
+  } finally {
+    await ground.remove();
+  }
+}
+
+/** @param {Size & { partitions: number, rows: { what: string, rate: number, besides: number, peakRss: number }[] }} result */
+function table({ events, players, partitions, rows }) {
+  const own = rows.at(-1)?.rate ?? 0;
+  const lines = rows.map(({ what, rate, besides, peakRss }) =>
+    [
+      `${String(Math.round(rate)).padStart(8)} events/s`,
+      rate === own ? ''.padEnd(24) : `ranklog is ${(own / rate).toFixed(2).padStart(6)} of it`,
+      `${besides.toFixed(1)} s besides`,
+      `${String(Math.round(peakRss))} MB`,
+      what,
+    ].join('   '),
+  );
+  return [`${events} events, ${players} players, ${partitions} partitions`, '', ...lines].join(
+    '\n',
+  );
+}

@@ -1,0 +1,10 @@
+// @ts-check
+// A bare kafkajs eachBatch loop with pipelined ZINCRBY: what a rebuild costs at least, with nothing promised.
+import { runCounter } from '../ingest/peers.mjs';
+import { clients, task, tell } from './peer.mjs';
+
+const { kafka, redis } = clients();
+const { events, ...rest } = task();
+const rate = await runCounter({ kafka, redis, events, ...rest });
+redis.disconnect();
+tell(events / rate);

@@ -1,0 +1,114 @@
+// @ts-check
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Partitioners } from 'kafkajs';
+import { patchKafkajs } from '#kafka-batch';
+import { score } from '../log.mjs';
+
+const TICK_MS = 10;
+const LONGEST_WAIT_MS = 30_000;
+
+/** @typedef {{ events: number, p50: number, p99: number, worst: number }} Latencies in ms */
+
+/** Sends score events at a steady rate, and hears of them as a read_committed subscriber to rank changes. */
+export class LiveTraffic {
+  #consumer;
+  #producer;
+  /** @type {Map<string, number>} */
+  #sent = new Map();
+  /** @type {number[]} */
+  #latencies = [];
+
+  /** @param {import('../ground.mjs').Ground} ground @param {{ players: number, eventsPerSecond: number }} options */
+  constructor({ kafka, topics, name }, { players, eventsPerSecond }) {
+    patchKafkajs();
+    this.topics = topics;
+    this.players = players;
+    this.perTick = (eventsPerSecond * TICK_MS) / 1_000;
+    this.#producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    this.#consumer = kafka.consumer({ groupId: `${name}-subscriber` });
+  }
+
+  async open() {
+    await this.#producer.connect();
+    await this.#consumer.connect();
+    await this.#consumer.subscribe({ topics: [this.topics.rankChanges], fromBeginning: true });
+    await this.#consumer.run({
+      eachMessage: ({ message }) => {
+        this.#hear(message);
+        return Promise.resolve();
+      },
+    });
+  }
+
+  /**
+   * The time from an event to its rank change, of all events that are sent while the work goes on.
+   * @param {() => Promise<unknown>} work @returns {Promise<Latencies>}
+   */
+  async during(work) {
+    this.#latencies = [];
+    let working = true;
+    const [worked] = await Promise.allSettled([
+      work().finally(() => (working = false)),
+      this.#send(() => working),
+    ]);
+    if (worked.status === 'rejected') throw worked.reason;
+    await this.#allHeard();
+    return summary(this.#latencies);
+  }
+
+  async close() {
+    await this.#producer.disconnect();
+    await this.#consumer.disconnect();
+  }
+
+  /** By the clock, not by what Kafka answers: what is slow must not slow the traffic. @param {() => boolean} goesOn */
+  async #send(goesOn) {
+    const begin = performance.now();
+    let sent = 0;
+    /** @type {Promise<unknown>[]} */
+    const under = [];
+    while (goesOn()) {
+      const due = Math.floor(((performance.now() - begin) / TICK_MS) * this.perTick);
+      if (due > sent) under.push(this.#sendSome(due - sent));
+      sent = Math.max(sent, due);
+      await delay(TICK_MS);
+    }
+    await Promise.all(under);
+  }
+
+  /** @param {number} count */
+  async #sendSome(count) {
+    const messages = Array.from({ length: count }, () => {
+      const eventId = randomUUID();
+      this.#sent.set(eventId, performance.now());
+      return score(this.players, new Date(), eventId);
+    });
+    await this.#producer.send({ topic: this.topics.scoreEvents, messages });
+  }
+
+  /** @param {import('kafkajs').KafkaMessage} message */
+  #hear({ value }) {
+    const { eventId = '' } = /** @type {{ eventId?: string }} */ (JSON.parse(String(value)));
+    const sent = this.#sent.get(eventId);
+    if (sent === undefined) return;
+    this.#latencies.push(performance.now() - sent);
+    this.#sent.delete(eventId);
+  }
+
+  async #allHeard() {
+    const end = performance.now() + LONGEST_WAIT_MS;
+    while (this.#sent.size > 0) {
+      if (performance.now() > end) throw new Error(`${this.#sent.size} rank changes never came`);
+      await delay(TICK_MS);
+    }
+  }
+}
+
+/** @param {number[]} latencies @returns {Latencies} */
+function summary(latencies) {
+  const sorted = latencies.toSorted((a, b) => a - b);
+  const at = (/** @type {number} */ share) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
+  return { events: sorted.length, p50: at(0.5), p99: at(0.99), worst: at(1) };
+}

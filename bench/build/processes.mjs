@@ -1,0 +1,56 @@
+// @ts-check
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+/** @typedef {import('./peer.mjs').Measured & { besides: number }} Run `besides`: seconds for the start of node, connections, group, and the end */
+
+/**
+ * Runs a peer to its end.
+ * @param {string} file @param {import('./peer.mjs').Task} task @returns {Promise<Run>}
+ */
+export async function runPeer(file, { topics, name, events }) {
+  const begin = performance.now();
+  const task = JSON.stringify({ topics, name, events });
+  const args = [fileURLToPath(new URL(file, import.meta.url)), task];
+  const output = await new NodeProcess(args, process.env).succeeded();
+  const measured = /** @type {import('./peer.mjs').Measured} */ (
+    JSON.parse(output.trim().split('\n').at(-1) ?? '')
+  );
+  return { ...measured, besides: (performance.now() - begin) / 1_000 - measured.seconds };
+}
+
+/** A process of node whose words are kept. */
+export class NodeProcess {
+  #child;
+  #args;
+  #output;
+  #ended;
+
+  /** @param {string[]} args @param {NodeJS.ProcessEnv} env */
+  constructor(args, env) {
+    this.#args = args;
+    this.#child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#output = text(this.#child.stdout);
+    this.#ended = new Promise((resolve) => this.#child.on('close', resolve));
+  }
+
+  get isRunning() {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** What it has printed, once it has ended. @throws Error unless it ended well */
+  async succeeded() {
+    const code = await this.#ended;
+    const output = await this.#output;
+    if (code !== 0)
+      throw new Error(`${this.#args.join(' ')} ended with ${String(code)}: ${output}`);
+    return output;
+  }
+
+  /** @param {NodeJS.Signals} signal */
+  async end(signal) {
+    if (this.isRunning) this.#child.kill(signal);
+    await this.#ended;
+  }
+}

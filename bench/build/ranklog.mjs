@@ -1,0 +1,96 @@
+// @ts-check
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseBoardsFile } from '#board';
+import { BoardStore, ContinuityStore, KeySpace, LeaseStore } from '#board-store';
+import { logRanges } from '#kafka-batch';
+import { NodeProcess } from './processes.mjs';
+
+const CLI = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const REPORTER = new URL('./peak-rss.mjs', import.meta.url).href;
+const SHARDS = 1;
+
+export const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }\n';
+
+/** @typedef {import('../ground.mjs').Ground} Ground */
+
+/**
+ * Makes the board live, with the watermarks at the end of the log and nobody on it: as after a loss by hand, and without
+ * the time that ingest takes to get there.
+ * @param {Ground} ground
+ */
+export async function goLive({ redis, admin, name, topics }) {
+  const keys = new KeySpace(name);
+  const store = new BoardStore(redis, keys, { shards: SHARDS });
+  const continuities = new ContinuityStore(redis, keys, { shards: SHARDS });
+  await store.claimShards();
+  const { live: boards } = await store.registerBoards(parseBoardsFile(BOARDS, 'boards.yaml'));
+  const begun = await continuities.begin(0, await continuities.continuity(0));
+  const healed = begun && (await continuities.heal(0, begun, new Map()));
+  for (const [partition, { end }] of await logRanges(admin, topics.scoreEvents)) {
+    const call = { shard: 0, partition, believed: -1, published: end, through: end - 1 };
+    const continuity = healed?.token ?? '';
+    const outcome = await store.apply({ ...call, entries: [], boards, continuity });
+    if (outcome.status !== 'applied') throw new Error(`partition ${partition}: ${outcome.status}`);
+  }
+}
+
+/**
+ * `ranklog boards rebuild arena`, a process of its own. Its seconds are from the start of the reconciliation to its end:
+ * lease, all of the log, flip.
+ * @param {Ground} ground @returns {Promise<import('./processes.mjs').Run>}
+ */
+export async function rebuild(ground) {
+  const begin = performance.now();
+  await startRebuild(ground).succeeded();
+  const whole = (performance.now() - begin) / 1_000;
+  const seconds = await lasted(ground);
+  const peakRss = Number(readFileSync(peakFile(ground), 'utf8')) / 1e3;
+  return { seconds, peakRss, besides: whole - seconds };
+}
+
+/** @param {Ground} ground @param {readonly string[]} [options] of the command */
+export function startRebuild(ground, options = []) {
+  const env = { ...ground.env(BOARDS), BENCH_PEAK_RSS_FILE: peakFile(ground) };
+  return new NodeProcess(
+    ['--import', REPORTER, CLI, 'boards', 'rebuild', 'arena', ...options],
+    env,
+  );
+}
+
+/** @param {Ground} ground */
+function peakFile({ folder }) {
+  return path.join(folder, 'peak-rss');
+}
+
+/** How long the last reconciliation took, in seconds. @param {Ground} ground */
+async function lasted({ redis, name }) {
+  const leases = new LeaseStore(redis, new KeySpace(name), { shards: SHARDS });
+  const status = (await leases.statuses()).find(({ board }) => board === 'arena');
+  if (status?.state !== 'done') throw new Error(`the build is ${status?.state ?? 'not told of'}`);
+  return (status.updatedAt - status.startedAt) / 1_000;
+}
+
+/**
+ * What the board has, against what a counter has: the scores of all players. @throws Error when they differ
+ * @param {Ground} ground @param {string} counter key of its ZSET
+ */
+export async function checkScores({ redis, name }, counter) {
+  const keys = new KeySpace(name);
+  const store = new BoardStore(redis, keys, { shards: SHARDS });
+  const generation = (await store.boards()).live.get('arena')?.generation ?? '';
+  const ranking = keys.ranking(0, generation, 'all');
+  const found = await sumOf(redis, ranking);
+  const expected = await sumOf(redis, counter);
+  if (found.players !== expected.players || found.sum !== -expected.sum)
+    throw new Error(`the board has ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`);
+}
+
+/** @param {import('ioredis').Redis} redis @param {string} key */
+async function sumOf(redis, key) {
+  const entries = await redis.zrange(key, 0, -1, 'WITHSCORES');
+  let sum = 0;
+  for (let at = 1; at < entries.length; at += 2) sum += Number(entries[at]);
+  return { players: entries.length / 2, sum };
+}
