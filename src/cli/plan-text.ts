@@ -56,6 +56,7 @@ function fieldText({ field, before, after }: FieldChange): string {
 }
 
 function backfillText({ records, seconds, rate, basis }: NonNullable<Plan['backfill']>): string {
+  if (records === 0) return 'nothing to read: none of the log is applied yet';
   const read = `reads ${countText(records)} record(s) of the log, once for all`;
   if (seconds === null || rate === null) return `${read}; how long that takes is not known yet`;
   const time = durationText(seconds);

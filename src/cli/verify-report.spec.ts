@@ -26,7 +26,7 @@ function report(differences: readonly Difference[], count = differences.length):
 describe('a report of verify', () => {
   it('says in a sentence that a board is as the log makes it', () => {
     expect(reportText(ARENA, report([]))).toBe(
-      'arena: as the log makes it; 1,200 player(s) in 3 view(s) compared, generation g1',
+      'arena: as the log makes it; 1,200 place(s) in 3 view(s) compared, generation g1',
     );
   });
 
@@ -57,7 +57,7 @@ describe('a report of verify', () => {
       ],
     });
     expect(reportText(ARENA, report(differences)).split('\n')).toEqual([
-      'arena: 2 difference(s) to what the log makes; 1,200 player(s) in 3 view(s) compared, generation g1',
+      'arena: 2 difference(s) to what the log makes; 1,200 place(s) in 3 view(s) compared, generation g1',
       '',
       expect.stringMatching(/^view +difference +player +by the log +in Redis$/),
       expect.stringMatching(/^all +columns +ada +points 12\.50, time 7 at \S+ +points 13\.00, /),

@@ -44,7 +44,7 @@ export function reportJson(definition: BoardDefinition, report: ComparedBoard) {
 /** A report for people: a sentence, and a line for each difference. */
 export function reportText(definition: BoardDefinition, report: ComparedBoard): string {
   const { board, generation, players, views, differenceCount, equal, differences } = report;
-  const compared = `${countText(players)} player(s) in ${countText(views)} view(s) compared`;
+  const compared = `${countText(players)} place(s) in ${countText(views)} view(s) compared`;
   if (equal) return `${board}: as the log makes it; ${compared}, generation ${generation}`;
   const head = `${board}: ${countText(differenceCount)} difference(s) to what the log makes; ${compared}, generation ${generation}`;
   const rows = differences.map((difference) => {

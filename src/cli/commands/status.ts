@@ -12,6 +12,7 @@ import {
 import { CommandError, EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { ProgressBar } from '../progress-bar.js';
+import { readWork, workJson, workText } from '../reconciliation-report.js';
 import { runCommand } from '../run-command.js';
 import { withKafka, type KafkaSession } from '../session.js';
 import { wholeNumber } from './standings.js';
@@ -24,7 +25,9 @@ interface Options {
 /** `ranklog status`: how far every partition is; with --wait, until what is in the log now is published. */
 export function statusCommand(): Command {
   return new Command('status')
-    .description('show how far ingest is in each partition, and what each board has counted')
+    .description(
+      'show how far ingest is in each partition, what each board has counted, and what is being built',
+    )
     .option(
       '--wait <seconds>',
       'wait until all that is in the log now is applied and published',
@@ -45,7 +48,8 @@ async function status(session: KafkaSession, options: Options): Promise<number> 
   const redis = redisFrom(settings, logger);
   try {
     await waitForServices(settings, { redis }, logger);
-    const reader = new BoardReader(redis, new KeySpace(settings.redisPrefix));
+    const keys = new KeySpace(settings.redisPrefix);
+    const reader = new BoardReader(redis, keys);
     if (!(await admin.listTopics()).includes(topics.scoreEvents))
       throw new CommandError(
         `there is no topic ${topics.scoreEvents}; create it with "ranklog topics"`,
@@ -60,8 +64,10 @@ async function status(session: KafkaSession, options: Options): Promise<number> 
     const last = options.wait === undefined ? positions : await read();
     const boards = await reader.overviews();
     const healing = await reader.healing();
-    print({ partitions: last, boards: boards.map(boardToJson), healing }, options, () =>
-      [toTable(last), boardsTable(boards), ...healingText(healing)].join('\n\n'),
+    const work = await readWork(redis, keys, reader);
+    const json = { partitions: last, boards: boards.map(boardToJson), healing, ...workJson(work) };
+    print(json, options, () =>
+      [toTable(last), boardsTable(boards), ...healingText(healing), ...workText(work)].join('\n\n'),
     );
     if (!done) process.stderr.write(`ranklog: not all published after ${options.wait ?? 0} s\n`);
     return done ? EXIT.ok : EXIT.no;

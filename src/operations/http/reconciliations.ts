@@ -35,7 +35,7 @@ export class Reconciliations {
   /** The running or last one of each board, by its name. @throws StoreAwayError */
   async all(): Promise<ReconciliationJson[]> {
     const statuses = await this.#statuses();
-    return statuses.map(toJson).sort((a, b) => (a.board < b.board ? -1 : 1));
+    return statuses.map(reconciliationJson).sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
   /** @throws NoReconciliationError, StoreAwayError */
@@ -88,7 +88,8 @@ export class Reconciliations {
   }
 }
 
-function toJson(status: ReconciliationStatus): ReconciliationJson {
+/** A reconciliation in the words of the API. */
+export function reconciliationJson(status: ReconciliationStatus): ReconciliationJson {
   const { startedAt, updatedAt, outcome, ...same } = status;
   return {
     ...same,
