@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
-import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
+import { BoardStore, ContinuityStore, KeySpace, SampleStore } from '#board-store';
 import { topicNames } from '#contracts';
-import { KafkaBatchServer, type ConsumerHealth } from '#kafka-batch';
+import { KafkaBatchServer } from '#kafka-batch';
 import { IngestModule } from './ingest/ingest.module.js';
 import { IngestServices } from './ingest/ingest-services.js';
 import { finalPositions } from './ingest/final-positions.js';
@@ -13,13 +13,9 @@ import { ScoreLog } from './ingest/score-log.js';
 import { Sweeper } from './ingest/sweeper.js';
 import { Clients, ClientsModule } from './operations/clients.module.js';
 import { kafkaFrom, redisFrom, waitForServices } from './operations/clients.js';
-import { HealthProbe } from './operations/http/health.controller.js';
+import { createOperations } from './operations/http/create-operations.js';
 import { createHttpApplication, listen } from './operations/http/http-server.js';
-import { OperationsModule } from './operations/http/operations.module.js';
-import { Reconciliations } from './operations/http/reconciliations.js';
 import { Metrics } from './operations/metrics.js';
-import { MetricsCollector } from './operations/metrics-collector.js';
-import { readStoreFacts } from './operations/metrics-store-facts.js';
 import { ProgressWatch } from './operations/progress-watch.js';
 import { requireTopics } from './operations/topics.js';
 import { nestLogger, type Logger } from './operations/logger.js';
@@ -28,6 +24,8 @@ import { BoardRegistrar } from './reconciliation/board-registrar.js';
 import { DefinitionsTopic } from './reconciliation/definitions-topic.js';
 import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
 import { RegistrationWatch } from './reconciliation/registration-watch.js';
+import { SelfCheck } from './reconciliation/self-check.js';
+import { SelfCheckModule } from './reconciliation/self-check.module.js';
 import type { Role } from './roles.js';
 
 export interface StartOptions {
@@ -70,11 +68,21 @@ async function runApplication(
 ): Promise<INestApplicationContext> {
   const { settings, roles, logger, signal } = options;
   const strategy = roles.includes('ingest') ? transport(options, kafka) : undefined;
-  const state = { isRunning: false, consumer: strategy && (() => strategy.health()) };
+  const metrics = new Metrics();
+  let isRunning = false;
+  const operations = createOperations({
+    settings,
+    redis: clients.redis,
+    metrics,
+    ...(strategy && { consumer: () => strategy.health() }),
+    isRunning: () => isRunning,
+    waitsForPeople,
+  });
   const modules = [
     ClientsModule.with(clients),
-    operations(options, clients, state),
+    operations,
     ...roleModules(options, kafka, clients),
+    ...(roles.includes('reconciliation') ? [selfCheck(options, clients, metrics)] : []),
   ];
   const nest = { logger: nestLogger(logger), abortOnError: false };
   const app = await createHttpApplication(AppModule.of(modules), nest, logger);
@@ -89,7 +97,7 @@ async function runApplication(
     throw error;
   }
   if (strategy !== undefined) watchProgress(options, strategy);
-  state.isRunning = true;
+  isRunning = true;
   return app;
 }
 
@@ -104,33 +112,6 @@ async function closeAfter(
   } catch (error) {
     logger.debug('closing failed, too', { failure, error });
   }
-}
-
-/** What operators can ask; `state` is asked anew each time. */
-function operations(
-  { settings }: StartOptions,
-  { redis }: Clients,
-  state: { isRunning: boolean; consumer: (() => ConsumerHealth) | undefined },
-): DynamicModule {
-  const keys = new KeySpace(settings.redisPrefix);
-  const sources = {
-    store: new BoardStore(redis, keys, settings),
-    continuity: new ContinuityStore(redis, keys, settings),
-    statuses: { statuses: () => Promise.resolve([]) },
-  };
-  const probe = new HealthProbe(() => ({
-    isRunning: state.isRunning,
-    redis: redis.status,
-    ...(state.consumer === undefined ? {} : { consumer: state.consumer() }),
-    longestLoopAgeMs: settings.sessionTimeout,
-  }));
-  const collector = new MetricsCollector({
-    metrics: new Metrics(),
-    ...(state.consumer === undefined ? {} : { consumer: state.consumer }),
-    waitsForPeople,
-    readStore: () => readStoreFacts(sources),
-  });
-  return OperationsModule.with(probe, collector, new Reconciliations(sources.statuses));
 }
 
 @Module({})
@@ -172,6 +153,22 @@ function roleModules(
       : []),
     ...(roles.includes('ingest') ? [IngestModule.with(services, sweeper)] : []),
   ];
+}
+
+function selfCheck(
+  { settings, logger }: StartOptions,
+  { redis }: Clients,
+  { counters }: Metrics,
+): DynamicModule {
+  const keys = new KeySpace(settings.redisPrefix);
+  const check = new SelfCheck({
+    store: new BoardStore(redis, keys, settings),
+    samples: new SampleStore(redis, keys, settings),
+    counters,
+    log: logger,
+    everyMs: settings.selfCheckInterval,
+  });
+  return SelfCheckModule.with(check);
 }
 
 function transport(

@@ -2,8 +2,9 @@ import type {
   BoardStore,
   Boards,
   ContinuityStore,
+  GenerationCatalog,
+  GenerationOverview,
   HealTarget,
-  LiveBoard,
   ReconciliationStatus,
 } from '#board-store';
 import type { Metrics } from './metrics.js';
@@ -14,27 +15,30 @@ export interface StoreFacts {
   readonly healing: readonly HealTarget[];
   /** Boards whose reads are stale. */
   readonly stale: ReadonlySet<string>;
+  readonly generations: readonly GenerationOverview[];
   readonly reconciliations: readonly ReconciliationStatus[];
 }
 
 interface Sources {
   readonly store: Pick<BoardStore, 'boards' | 'shardOf'>;
   readonly continuity: Pick<ContinuityStore, 'shards' | 'continuity' | 'healing'>;
+  readonly catalog: Pick<GenerationCatalog, 'generations'>;
   readonly statuses: { statuses(): Promise<readonly ReconciliationStatus[]> };
 }
 
-/** Cost: some seven short requests a shard, however many boards there are. */
+/** Cost: some sixteen short requests a shard, however many boards there are. */
 export async function readStoreFacts(sources: Sources): Promise<StoreFacts> {
-  const { store, continuity, statuses } = sources;
-  const [boards, healing, broken, reconciliations] = await Promise.all([
+  const { store, continuity, catalog, statuses } = sources;
+  const [boards, healing, broken, generations, reconciliations] = await Promise.all([
     store.boards(),
     continuity.healing(),
     brokenShards(continuity),
+    catalog.generations(),
     statuses.statuses(),
   ]);
   const staleShards = new Set([...broken, ...healing.map(({ shard }) => shard)]);
   const stale = [...boards.live.keys()].filter((board) => staleShards.has(store.shardOf(board)));
-  return { boards, healing, stale: new Set(stale), reconciliations };
+  return { boards, healing, stale: new Set(stale), generations, reconciliations };
 }
 
 /** Shards whose server is not the one that was compared with Kafka. */
@@ -51,8 +55,9 @@ export function setStoreFacts(metrics: Metrics, facts: StoreFacts): void {
   metrics.gauges.redisUp.set(1);
   setHealing(metrics, facts.healing);
   for (const board of facts.boards.building) metrics.gauges.boardBuilding.set({ board }, 1);
-  for (const live of facts.boards.live.values())
-    setBoard(metrics, live, facts.stale.has(live.board));
+  for (const board of facts.boards.live.keys())
+    metrics.gauges.readsStale.set({ board }, Number(facts.stale.has(board)));
+  for (const generation of facts.generations) setGeneration(metrics, generation);
   for (const status of facts.reconciliations) setReconciliation(metrics, status);
 }
 
@@ -63,7 +68,7 @@ export function forgetStoreFacts({ gauges }: Metrics): void {
     gauges.healingTarget,
     gauges.readsStale,
     gauges.boardBuilding,
-    gauges.liveGeneration,
+    gauges.generationInfo,
     gauges.reconciliationRunning,
     gauges.reconciliationDone,
     gauges.reconciliationTotal,
@@ -80,11 +85,10 @@ function setHealing({ gauges }: Metrics, healing: readonly HealTarget[]): void {
   }
 }
 
-function setBoard({ gauges }: Metrics, live: LiveBoard, isStale: boolean): void {
-  const { board, generation, starts } = live;
+function setGeneration({ gauges }: Metrics, overview: GenerationOverview): void {
+  const { board, generation, role, starts } = overview;
   const partial_history = starts === undefined ? 'no' : 'yes';
-  gauges.readsStale.set({ board }, Number(isStale));
-  gauges.liveGeneration.set({ board, generation, partial_history }, 1);
+  gauges.generationInfo.set({ board, generation, role, partial_history }, 1);
 }
 
 function setReconciliation({ gauges }: Metrics, status: ReconciliationStatus): void {

@@ -9,7 +9,7 @@ const live = (board: string, starts?: LiveBoard['starts']) =>
   ({ board, generation: `g-${board}`, ...(starts && { starts }) }) as LiveBoard;
 const boards = new Map([
   ['arena', live('arena')],
-  ['chess', live('chess', new Map([[0, 12]]))],
+  ['chess', live('chess')],
 ]);
 const BUILD: ReconciliationStatus = {
   board: 'arena',
@@ -27,10 +27,13 @@ const FACTS: StoreFacts = {
   boards: { live: boards, building: new Set(['golf']), removed: new Set() },
   healing: [{ shard: 0, partition: 1, applied: 20, target: 250 }],
   stale: new Set(['chess']),
+  generations: [
+    { ...live('arena'), role: 'live' },
+    { ...live('arena', new Map([[0, 12]])), generation: 'g-old', role: 'previous' },
+  ],
   reconciliations: [BUILD],
 };
-const FROM_REDIS =
-  /^ranklog_(reads|board|live_generation|healing|reconciliation)_?\w*(?:\{.*\})? .*$/gm;
+const FROM_REDIS = /^ranklog_(reads|board|generation|healing|reconciliation)_?\w*(?:\{.*\})? .*$/gm;
 
 describe('the metrics', () => {
   it('are listed in docs/reference/metrics.md, one by one', () => {
@@ -112,8 +115,8 @@ describe('a scrape', () => {
       'ranklog_reads_stale{board="arena"} 0',
       'ranklog_reads_stale{board="chess"} 1',
       'ranklog_board_building{board="golf"} 1',
-      'ranklog_live_generation_info{board="arena",generation="g-arena",partial_history="no"} 1',
-      'ranklog_live_generation_info{board="chess",generation="g-chess",partial_history="yes"} 1',
+      'ranklog_generation_info{board="arena",generation="g-arena",role="live",partial_history="no"} 1',
+      'ranklog_generation_info{board="arena",generation="g-old",role="previous",partial_history="yes"} 1',
       'ranklog_reconciliation_running{board="arena",kind="build"} 1',
       'ranklog_reconciliation_done_records{board="arena",kind="build"} 250',
       'ranklog_reconciliation_total_records{board="arena",kind="build"} 1000',
@@ -165,6 +168,7 @@ describe('what Redis knows', () => {
           Promise.resolve({ server: 's', token: 't', isContinued: shard !== 2 }),
         healing: () => Promise.resolve([{ shard: 1, partition: 0, applied: 0, target: 5 }]),
       },
+      catalog: { generations: () => Promise.resolve([]) },
       statuses: { statuses: () => Promise.resolve([]) },
     });
     expect(stale).toEqual(new Set(['chess', 'golf']));

@@ -42,10 +42,10 @@ const GAUGES = {
     help: '1 for a board that has no live generation yet.',
     labels: ['board'],
   },
-  liveGeneration: {
-    name: 'ranklog_live_generation_info',
-    help: '1 for the live generation of each board; partial_history is yes where it lacks the start of the log.',
-    labels: ['board', 'generation', 'partial_history'],
+  generationInfo: {
+    name: 'ranklog_generation_info',
+    help: '1 for each generation of a board; role is live, previous, shadow or snapshot, partial_history is yes where it lacks the start of the log.',
+    labels: ['board', 'generation', 'role', 'partial_history'],
   },
   reconciliationRunning: {
     name: 'ranklog_reconciliation_running',
@@ -93,8 +93,13 @@ const COUNTERS = {
   },
   selfCheckViolations: {
     name: 'ranklog_self_check_violations_total',
-    help: 'Samples in which an invariant of the board did not hold.',
+    help: 'What did not agree in these samples.',
     labels: ['board', 'kind'],
+  },
+  selfCheckFallenWatermarks: {
+    name: 'ranklog_self_check_fallen_watermarks_total',
+    help: 'Watermarks that were lower than before, though Redis has lost nothing.',
+    labels: ['shard', 'partition'],
   },
 } as const;
 

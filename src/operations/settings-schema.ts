@@ -55,8 +55,16 @@ const FORMATS: Format[] = [
         typeof value === 'number' && value > 0 && value <= 86_400_000,
         'a duration such as 500ms, 30s or 5m, up to 1d',
       ),
-    coerce: (value: unknown) =>
-      typeof value === 'string' && /[a-z]$/i.test(value) ? ms(value as ms.StringValue) : value,
+    coerce: durationMs,
+  },
+  {
+    name: 'duration-ms-or-0',
+    validate: (value: unknown) =>
+      expect(
+        typeof value === 'number' && value >= 0 && value <= 86_400_000,
+        'a duration such as 500ms, 30s or 5m, up to 1d, or 0 for never',
+      ),
+    coerce: (value: unknown) => (value === '0' ? 0 : durationMs(value)),
   },
   {
     name: 'switch',
@@ -87,6 +95,11 @@ const FORMATS: Format[] = [
     coerce: (value: unknown) => value,
   },
 ];
+
+/** A number of ms where a unit is given; without one it is left as it is, and refused. */
+function durationMs(value: unknown): unknown {
+  return typeof value === 'string' && /[a-z]$/i.test(value) ? ms(value as ms.StringValue) : value;
+}
 
 function expect(holds: boolean, allowed: string): void {
   if (!holds) throw new Error(allowed);
@@ -179,6 +192,12 @@ export const SETTINGS_SCHEMA = {
     format: 'port-or-any',
     default: 9464,
     env: 'RANKLOG_HTTP_PORT',
+  },
+  selfCheckInterval: {
+    doc: 'How often the role reconciliation looks at a sample of a live board; 0 for never.',
+    format: 'duration-ms-or-0',
+    default: '10s',
+    env: 'RANKLOG_SELF_CHECK_INTERVAL',
   },
   logLevel: {
     doc: 'How much is logged.',

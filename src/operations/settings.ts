@@ -20,6 +20,8 @@ export interface Settings {
   readonly rollbackGrace: number;
   readonly httpHost: string;
   readonly httpPort: number;
+  /** 0 for never. */
+  readonly selfCheckInterval: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly logFormat: 'auto' | 'pretty' | 'json';
   readonly kafkaBrokers: readonly string[];

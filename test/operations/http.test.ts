@@ -62,7 +62,7 @@ describe('a running process', () => {
         'ranklog_partition_stopped{partition="1"} 0',
         'ranklog_reads_stale{board="arena"} 0',
         expect.stringMatching(
-          /^ranklog_live_generation_info\{board="arena",generation="\d+-\w+",partial_history="no"\} 1$/,
+          /^ranklog_generation_info\{board="arena",generation="\d+-\w+",role="live",partial_history="no"\} 1$/,
         ),
       ]),
     );

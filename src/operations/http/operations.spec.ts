@@ -87,7 +87,7 @@ describe('the operations server', () => {
 
   const get = async (path: string) => {
     const response = await fetch(url + path);
-    return { status: response.status, body: (await response.json()) };
+    return { status: response.status, body: await response.json() };
   };
 
   it('tells its health, with 503 while something is wrong', async () => {

@@ -1,0 +1,48 @@
+import type { DynamicModule } from '@nestjs/common';
+import type { Redis } from 'ioredis';
+import { BoardStore, ContinuityStore, GenerationCatalog, KeySpace, LeaseStore } from '#board-store';
+import type { ConsumerHealth } from '#kafka-batch';
+import type { Metrics } from '../metrics.js';
+import { MetricsCollector } from '../metrics-collector.js';
+import { readStoreFacts } from '../metrics-store-facts.js';
+import type { Settings } from '../settings.js';
+import { HealthProbe } from './health.controller.js';
+import { OperationsModule } from './operations.module.js';
+import { Reconciliations } from './reconciliations.js';
+
+export interface OperationsParts {
+  readonly settings: Settings;
+  readonly redis: Redis;
+  readonly metrics: Metrics;
+  /** Missing in a process without the role ingest. */
+  readonly consumer?: () => ConsumerHealth;
+  readonly isRunning: () => boolean;
+  /** Whether a partition waits for people. */
+  readonly waitsForPeople: (error: Error) => boolean;
+}
+
+/** What operators can ask of this process. */
+export function createOperations(parts: OperationsParts): DynamicModule {
+  const { settings, redis, metrics, consumer, isRunning, waitsForPeople } = parts;
+  const keys = new KeySpace(settings.redisPrefix);
+  const statuses = new LeaseStore(redis, keys, settings);
+  const sources = {
+    store: new BoardStore(redis, keys, settings),
+    continuity: new ContinuityStore(redis, keys, settings),
+    catalog: new GenerationCatalog(redis, keys, settings),
+    statuses,
+  };
+  const probe = new HealthProbe(() => ({
+    isRunning: isRunning(),
+    redis: redis.status,
+    ...(consumer === undefined ? {} : { consumer: consumer() }),
+    longestLoopAgeMs: settings.sessionTimeout,
+  }));
+  const collector = new MetricsCollector({
+    metrics,
+    ...(consumer === undefined ? {} : { consumer }),
+    waitsForPeople,
+    readStore: () => readStoreFacts(sources),
+  });
+  return OperationsModule.with(probe, collector, new Reconciliations(statuses));
+}
