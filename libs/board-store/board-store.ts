@@ -165,6 +165,7 @@ export class BoardStore {
     if (views.length === 0) return 0;
     const allKeys = [
       keys.live(shard),
+      keys.shadows(shard),
       keys.views(shard, generation),
       keys.facts(shard, generation),
       expiries,

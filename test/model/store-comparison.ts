@@ -56,7 +56,7 @@ export async function compareKeys(
       keys.registered(shard),
       keys.continuity(shard),
     );
-  for (const place of places) expected.push(...keysOf(place, model));
+  for (const place of places) expected.push(keys.flips(place.shard), ...keysOf(place, model));
   const found = await redis.keys(`${keys.prefix}:*`);
   expect(found.sort()).toEqual([...new Set(expected)].sort());
 }

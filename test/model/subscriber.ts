@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { leaderMovements } from '#contracts';
-import type { ApplyEntry, LeaderChangeVerdict, Verdict } from '#board-store';
+import type { LeaderChangeVerdict, Verdict } from '#board-store';
 
 type Columns = Readonly<Record<string, string>>;
 
@@ -11,10 +11,9 @@ export class Subscriber {
   /** By `board view`. */
   readonly #leaders = new Map<string, LeaderChangeVerdict[]>();
 
-  /** A verdict of a partition; those of one partition come in order. `entry` is the record that caused it. */
-  take(entry: ApplyEntry, verdict: Verdict): void {
-    if (entry.kind === 'deadLetter' || verdict.kind === 'deadLetter') return;
-    const { board } = entry;
+  /** A verdict of a partition, and what the record that caused it is about; those of one partition come in order. */
+  take(board: string, playerId: string, verdict: Verdict): void {
+    if (verdict.kind === 'deadLetter') return;
     if (verdict.kind === 'leaderChange') {
       const name = `${board} ${verdict.view}`;
       this.#leaders.set(name, [...(this.#leaders.get(name) ?? []), verdict]);
@@ -23,7 +22,7 @@ export class Subscriber {
     for (const { view, after } of verdict.changes) {
       const name = `${board} ${view}`;
       const players = this.#columns.get(name) ?? new Map<string, Columns>();
-      this.#columns.set(name, players.set(entry.event.playerId, after.columns));
+      this.#columns.set(name, players.set(playerId, after.columns));
     }
   }
 

@@ -1,0 +1,400 @@
+import { expect } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import type { DefinitionInForce } from '#contracts';
+import {
+  BoardStore,
+  ContinuityStore,
+  type ApplyCall,
+  type ApplyEntry,
+  type Boards,
+  type KeySpace,
+  type LiveBoard,
+  type Verdict,
+} from '#board-store';
+import type { ApplyStep } from './scenario.js';
+import type { StoreModel } from './store-model.js';
+
+/** A record as it is to be applied now; of some there is nothing to apply, and nothing is told. */
+export type LogEntry = ApplyEntry | { readonly kind: 'none'; readonly offset: number };
+
+/** The store, and what a caller of it has. */
+export interface LiveRunParts {
+  readonly redis: Redis;
+  readonly keys: KeySpace;
+  readonly shards: number;
+  readonly partitions: number;
+  /** The records of a partition, by the boards as they are live now. */
+  readonly log: (partition: number) => readonly LogEntry[];
+  /** Hears of what is published of a partition, once. */
+  readonly published: (partition: number, verdict: Verdict) => void;
+}
+
+interface Call {
+  readonly shard: number;
+  readonly partition: number;
+  readonly run: readonly LogEntry[];
+  readonly stale: boolean;
+}
+
+type InForce = ReadonlyMap<string, DefinitionInForce>;
+
+const NO_BOARDS: Boards = { live: new Map(), building: new Set(), removed: new Set() };
+
+/**
+ * Live ingest, beside the model of the store: applies records, publishes what came of them, and compares every answer.
+ *
+ * States: in step with the store; healing after Redis was lost, until every partition has been applied up to its published
+ * position again: until then nothing beyond is applied anywhere.
+ */
+export class LiveRun {
+  readonly store: BoardStore;
+  boards: Boards = NO_BOARDS;
+  readonly #losses: ContinuityStore;
+  /** By partition, how many records have been applied in every shard. */
+  readonly #next: number[];
+  readonly #published: number[];
+  /** The last version of each view, by `board view`. */
+  readonly #versions = new Map<string, number>();
+  /** The continuity of each shard. */
+  #tokens: string[] = [];
+
+  constructor(
+    private readonly parts: LiveRunParts,
+    public model: StoreModel,
+  ) {
+    const { redis, keys, shards, partitions } = parts;
+    this.store = new BoardStore(redis, keys, { shards });
+    this.#losses = new ContinuityStore(redis, keys, { shards });
+    this.#next = Array.from({ length: partitions }, () => 0);
+    this.#published = [...this.#next];
+  }
+
+  /** The largest version that was told of a view, 0 for none. */
+  version(board: string, view: string): number {
+    return this.#versions.get(`${board} ${view}`) ?? 0;
+  }
+
+  /** How many records of a partition have been applied. */
+  applied(partition: number): number {
+    return this.#next[partition]!;
+  }
+
+  /** The boards of a shard as this caller believes them live. */
+  boardsOf(shard: number, boards = this.boards): Pick<ApplyCall, 'boards' | 'building'> {
+    const isHere = (board: string) => this.store.shardOf(board) === shard;
+    return {
+      boards: new Map([...boards.live].filter(([board]) => isHere(board))),
+      building: [...boards.building].filter(isHere),
+    };
+  }
+
+  /** A call without records. */
+  idleCall(shard: number, partition: number): ApplyCall {
+    const { watermark } = this.model.partition(shard, partition);
+    return {
+      shard,
+      partition,
+      believed: watermark,
+      published: this.#published[partition]!,
+      through: watermark,
+      entries: [],
+      ...this.boardsOf(shard),
+      continuity: this.#tokens[shard] ?? '',
+    };
+  }
+
+  /**
+   * Compares the shards with the published positions, and with the definitions in force; who believes in what was before
+   * is refused from then on. `reset` hears of each shard first, and answers its boards whose flips are lost.
+   */
+  async heal(inForce: InForce = new Map(), reset: (shard: number) => readonly string[] = () => []) {
+    const old = this.#tokens;
+    this.#tokens = [];
+    const positions = new Map(this.#published.entries());
+    for (let shard = 0; shard < this.parts.shards; shard++) {
+      const begun = await this.#losses.begin(shard, await this.#losses.continuity(shard));
+      const healed = begun && (await this.#losses.heal(shard, begun, positions, inForce));
+      if (healed === undefined) throw new Error(`shard ${shard} can't be compared`);
+      this.#tokens.push(healed.token);
+      expect([...healed.outdated].sort()).toEqual([...reset(shard)].sort());
+      this.model.heal(shard, this.#published);
+      const call = { ...this.idleCall(shard, 0), continuity: old[shard] ?? '' };
+      expect(await this.store.apply(call)).toEqual({ status: 'storeChanged' });
+    }
+    await this.#compareHealing();
+  }
+
+  async #compareHealing(): Promise<void> {
+    const found = await this.#losses.healing();
+    const expected = this.#tokens.flatMap((_, shard) =>
+      this.#next.flatMap((_next, partition) => {
+        const { target, watermark } = this.model.partition(shard, partition);
+        return target > 0 ? [{ shard, partition, target, applied: watermark + 1 }] : [];
+      }),
+    );
+    expect(found).toEqual(expected);
+  }
+
+  /** Repeats records, goes on with some, and publishes a share of what was applied before. */
+  async apply({ partition, size, back, stale, publish }: ApplyStep): Promise<void> {
+    this.#publish(partition, publish);
+    const log = this.parts.log(partition);
+    const next = this.#next[partition]!;
+    const published = this.#published[partition]!;
+    const healing = this.#isHealing();
+    const unpublished = log.slice(0, next + size).findIndex(({ offset }) => offset >= published);
+    const healed = unpublished < 0 ? log.length : unpublished;
+    const last = Math.min(log.length, next + size, healing ? Math.max(next, healed) : Infinity);
+    const first = Math.max(0, Math.min(last, next) - back);
+    await this.#reachPublished();
+    for (const run of splitAt(log.slice(first, last), published))
+      for (let shard = 0; shard < this.parts.shards; shard++)
+        await this.#call({ shard, partition, run, stale });
+    if (healing) await this.#expectRefusal(partition);
+    this.#next[partition] = Math.max(next, last);
+  }
+
+  /** Applies what is left, publishes all, and compares the watermarks. */
+  async applyAll(): Promise<void> {
+    const rest = { kind: 'apply', back: 3, stale: false, publish: 1 } as const;
+    const partitions = [...this.#next.keys()];
+    for (let healing = 0; healing < 2; healing++)
+      for (const partition of partitions)
+        await this.apply({ ...rest, partition, size: this.parts.log(partition).length });
+    for (const partition of partitions) {
+      await this.apply({ ...rest, partition, size: 0 });
+      const last = offsetAfter(this.parts.log(partition), Infinity) - 1;
+      const watermarks = Array<number>(this.parts.shards).fill(last);
+      expect(await this.store.watermarks(partition)).toEqual(watermarks);
+    }
+  }
+
+  /** Removes the views of live boards that have expired. */
+  async sweep(): Promise<void> {
+    for (const live of this.boards.live.values()) {
+      const gone = this.model.sweep(live.board);
+      let removed = 0;
+      for (let some = Infinity; some > 0; removed += some) some = await this.store.sweep(live);
+      expect(removed).toBe(gone);
+    }
+  }
+
+  /** Goes on from what the store still has. */
+  forget(model: StoreModel): void {
+    this.model = model;
+    for (const partition of this.#next.keys()) this.#next[partition] = this.#appliedBy(model, partition); // prettier-ignore
+  }
+
+  /** A caller who believes in a watermark that is no more is told. `boards` are those of the `model` that the store has now. */
+  async compareRollBacks(model: StoreModel, boards: Boards): Promise<void> {
+    for (const partition of this.#next.keys())
+      for (let shard = 0; shard < this.parts.shards; shard++) {
+        const believed = this.model.partition(shard, partition).watermark;
+        if (believed <= model.partition(shard, partition).watermark) continue;
+        const continuity = (await this.#losses.continuity(shard)).token;
+        const call = { ...this.idleCall(shard, partition), believed, continuity };
+        const outcome = await this.store.apply({ ...call, ...this.boardsOf(shard, boards) });
+        expect(outcome).toEqual({ status: 'rolledBack' });
+      }
+  }
+
+  /** Where no record is left below the published position, it has to be reached all the same. */
+  async #reachPublished(): Promise<void> {
+    for (const [partition, published] of this.#published.entries()) {
+      const next = this.parts.log(partition)[this.#next[partition]!]?.offset ?? Infinity;
+      if (next < published) continue;
+      for (let shard = 0; shard < this.parts.shards; shard++) {
+        const kept = this.model.partition(shard, partition);
+        const through = published - 1;
+        if (kept.watermark >= through) continue;
+        const outcome = await this.store.apply({ ...this.idleCall(shard, partition), through });
+        expect(outcome).toEqual({ status: 'applied', watermark: through, verdicts: [] });
+        kept.watermark = through;
+        kept.published = Math.max(kept.published, published);
+        kept.target = 0;
+      }
+    }
+  }
+
+  /** While a shard heals, nothing new is applied to it. */
+  async #expectRefusal(partition: number): Promise<void> {
+    const published = this.#published[partition]!;
+    for (let shard = 0; shard < this.parts.shards; shard++) {
+      const { watermark } = this.model.partition(shard, partition);
+      const entries = this.parts
+        .log(partition)
+        .filter((entry) => this.#isOf(shard, partition, entry))
+        .filter(({ offset }) => offset >= Math.max(published, watermark + 1));
+      if (entries.length === 0 || !this.model.isHealing(shard)) continue;
+      const through = entries.at(-1)!.offset;
+      const call = { ...this.idleCall(shard, partition), entries, through };
+      expect(await this.store.apply(call)).toEqual({ status: 'healing' });
+    }
+  }
+
+  #isHealing(): boolean {
+    return [...this.#next].some(
+      (next, partition) =>
+        (this.parts.log(partition)[next]?.offset ?? Infinity) < this.#published[partition]!,
+    );
+  }
+
+  /** Moves the published position by a share of what was applied; what lies between is published. */
+  #publish(partition: number, share: number): void {
+    const from = this.#published[partition]!;
+    const applied = offsetAfter(this.parts.log(partition), this.#next[partition]!);
+    const to = from + Math.max(0, Math.floor((applied - from) * share));
+    for (const { offset } of this.parts.log(partition))
+      for (let shard = 0; shard < this.parts.shards; shard++)
+        for (const verdict of this.model.partition(shard, partition).outbox)
+          if (verdict.offset === offset && offset >= from && offset < to)
+            this.parts.published(partition, verdict);
+    this.#published[partition] = to;
+  }
+
+  async #call({ shard, partition, stale, run }: Call): Promise<void> {
+    const kept = this.model.partition(shard, partition);
+    const request: ApplyCall = {
+      ...this.idleCall(shard, partition),
+      ...(stale ? { believed: -1, published: 0 } : {}),
+      through: run.at(-1)?.offset ?? kept.watermark,
+      entries: run.filter((entry) => this.#isOf(shard, partition, entry)),
+    };
+    const outcome = await this.store.apply(request);
+    if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
+    this.#compareAnswer(request, outcome.verdicts);
+    expect(outcome.watermark).toBe(kept.watermark);
+    await this.#compareUnpublished(shard, partition);
+  }
+
+  /** Compares the verdicts of a call with those that it has to answer, and takes the new ones in. */
+  #compareAnswer(
+    { shard, partition, published, through, entries }: ApplyCall,
+    answered: readonly Verdict[],
+  ): void {
+    const kept = this.model.partition(shard, partition);
+    const { watermark } = kept;
+    kept.published = Math.max(kept.published, published);
+    kept.watermark = Math.max(watermark, through);
+    if (kept.watermark + 1 >= kept.target) kept.target = 0;
+    kept.outbox = kept.outbox.filter(({ offset }) => offset >= kept.published);
+    expect(answered).toEqual(answered.toSorted(byOffset));
+    const stored = kept.outbox.filter(({ offset }) => isAsked(entries, offset, through));
+    const old = answered.filter(({ offset }) => offset <= watermark);
+    expect(old.toSorted(byOffsetAndView)).toEqual(stored.toSorted(byOffsetAndView));
+    const expected = this.model.judge(
+      entries.filter(({ offset }) => offset > watermark),
+      { partition, muted: kept.watermark < kept.published },
+    );
+    const fresh = answered.filter(({ offset }) => offset > watermark);
+    expect(fresh.map((verdict) => this.#asExpected(verdict)).toSorted(byOffsetAndView)).toEqual(
+      expected.toSorted(byOffsetAndView),
+    );
+    this.#takeVersions(fresh);
+    kept.outbox.push(...fresh);
+  }
+
+  /** A verdict with its board in place of the generation, and without versions of its own. */
+  #asExpected(verdict: Verdict) {
+    if (verdict.kind === 'deadLetter') return verdict;
+    const { generation, ...fields } = verdict;
+    const { board } = this.#liveBoard(generation);
+    if (fields.kind === 'leaderChange') return { ...fields, ...UNKNOWN, board };
+    const changes = fields.changes.map((change) => ({ ...change, ...UNKNOWN }));
+    return { ...fields, changes, board };
+  }
+
+  /** A call gives one version to all that it tells of a view, above those of earlier calls. */
+  #takeVersions(verdicts: readonly Verdict[]): void {
+    const versions = new Map<string, number>();
+    for (const verdict of verdicts) {
+      if (verdict.kind === 'deadLetter') continue;
+      const { board } = this.#liveBoard(verdict.generation);
+      for (const { view, version } of verdict.kind === 'leaderChange'
+        ? [verdict]
+        : verdict.changes) {
+        const name = `${board} ${view}`;
+        expect(version).toBe(versions.get(name) ?? version);
+        expect(version).toBeGreaterThan(this.#versions.get(name) ?? 0);
+        versions.set(name, version);
+      }
+      if (verdict.kind === 'leaderChange') this.model.report(board, verdict);
+    }
+    for (const [name, version] of versions) this.#versions.set(name, version);
+  }
+
+  async #compareUnpublished(shard: number, partition: number): Promise<void> {
+    const { redis, keys } = this.parts;
+    const stored = await redis.zrange(keys.outbox(shard, partition), 0, -1);
+    const { outbox, published } = this.model.partition(shard, partition);
+    const kept = await redis.hget(keys.published(shard), String(partition));
+    expect(Number(kept)).toBe(published);
+    const offsets = stored
+      .flatMap((verdicts) => verdicts.split('\x1e'))
+      .map((verdict) => Number.parseInt(verdict, 10))
+      .filter((offset) => offset >= published)
+      .sort((a, b) => a - b);
+    expect(offsets).toEqual(outbox.map(({ offset }) => offset).sort((a, b) => a - b));
+  }
+
+  /** Shards may have lost different parts: records that one of them lacks come again for all. */
+  #appliedBy(model: StoreModel, partition: number): number {
+    const shards = Array.from({ length: this.parts.shards }, (_, shard) => shard);
+    const watermark = Math.min(
+      ...shards.map((shard) => model.partition(shard, partition).watermark),
+    );
+    return this.parts.log(partition).filter(({ offset }) => offset <= watermark).length;
+  }
+
+  #liveBoard(generation: string): LiveBoard {
+    const found = [...this.boards.live.values()].find((live) => live.generation === generation);
+    if (found === undefined) throw new Error(`no board has the generation ${generation}`);
+    return found;
+  }
+
+  /** Whether there is something of a record to apply to a shard. */
+  #isOf(shard: number, partition: number, entry: LogEntry): entry is ApplyEntry {
+    if (entry.kind === 'none') return false;
+    return entry.kind === 'event'
+      ? this.store.shardOf(entry.board) === shard
+      : this.store.homeShard(partition) === shard;
+  }
+}
+
+/** Whether a call asks for what became of an offset that was applied before: it lies between its records. */
+function isAsked(entries: readonly ApplyEntry[], offset: number, through: number): boolean {
+  const first = entries[0]?.offset ?? Infinity;
+  return offset >= first && offset <= through;
+}
+
+/** Redis draws versions from its clock. */
+const UNKNOWN = { version: undefined };
+
+interface Ordered {
+  readonly kind: Verdict['kind'];
+  readonly offset: number;
+  readonly view?: unknown;
+}
+
+/** By offset; a leader change comes after what the event itself brought about. */
+function byOffset(a: Ordered, b: Ordered): number {
+  return (
+    a.offset - b.offset || Number(a.kind === 'leaderChange') - Number(b.kind === 'leaderChange')
+  );
+}
+
+function byOffsetAndView(a: Ordered, b: Ordered): number {
+  const [one, other] = [String(a.view), String(b.view)];
+  return byOffset(a, b) || (one === other ? 0 : one < other ? -1 : 1);
+}
+
+/** The offset after the first `count` records. */
+export function offsetAfter(log: readonly LogEntry[], count: number): number {
+  return (log.slice(0, count).at(-1)?.offset ?? -1) + 1;
+}
+
+/** A run as the calls it takes: none straddles the published position. An empty run is one call, too. */
+function splitAt(run: readonly LogEntry[], published: number): (readonly LogEntry[])[] {
+  const at = run.filter(({ offset }) => offset < published).length;
+  return at === 0 || at === run.length ? [run] : [run.slice(0, at), run.slice(at)];
+}
