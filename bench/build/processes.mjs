@@ -25,13 +25,15 @@ export class NodeProcess {
   #child;
   #args;
   #output;
+  #errors;
   #ended;
 
   /** @param {string[]} args @param {NodeJS.ProcessEnv} env */
   constructor(args, env) {
     this.#args = args;
-    this.#child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#output = text(this.#child.stdout);
+    this.#errors = text(this.#child.stderr);
     this.#ended = new Promise((resolve) => this.#child.on('close', resolve));
   }
 
@@ -44,7 +46,7 @@ export class NodeProcess {
     const code = await this.#ended;
     const output = await this.#output;
     if (code !== 0)
-      throw new Error(`${this.#args.join(' ')} ended with ${String(code)}: ${output}`);
+      throw new Error(`${this.#args.join(' ')} ended with ${String(code)}: ${await this.#errors}`);
     return output;
   }
 
