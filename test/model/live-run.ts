@@ -12,7 +12,7 @@ import {
   type Verdict,
 } from '#board-store';
 import type { ApplyStep } from './scenario.js';
-import type { StoreModel } from './store-model.js';
+import type { LiveOracle, StoreModel } from './store-model.js';
 
 /** A record as it is to be applied now; of some there is nothing to apply, and nothing is told. */
 export type LogEntry = ApplyEntry | { readonly kind: 'none'; readonly offset: number };
@@ -46,7 +46,7 @@ const NO_BOARDS: Boards = { live: new Map(), building: new Set(), removed: new S
  * States: in step with the store; healing after Redis was lost, until every partition has been applied up to its published
  * position again: until then nothing beyond is applied anywhere.
  */
-export class LiveRun {
+export class LiveRun<O extends LiveOracle = LiveOracle> {
   readonly store: BoardStore;
   boards: Boards = NO_BOARDS;
   readonly #losses: ContinuityStore;
@@ -60,7 +60,7 @@ export class LiveRun {
 
   constructor(
     private readonly parts: LiveRunParts,
-    public model: StoreModel,
+    public model: StoreModel<O>,
   ) {
     const { redis, keys, shards, partitions } = parts;
     this.store = new BoardStore(redis, keys, { shards });
@@ -180,13 +180,13 @@ export class LiveRun {
   }
 
   /** Goes on from what the store still has. */
-  forget(model: StoreModel): void {
+  forget(model: StoreModel<O>): void {
     this.model = model;
     for (const partition of this.#next.keys()) this.#next[partition] = this.#appliedBy(model, partition); // prettier-ignore
   }
 
   /** A caller who believes in a watermark that is no more is told. `boards` are those of the `model` that the store has now. */
-  async compareRollBacks(model: StoreModel, boards: Boards): Promise<void> {
+  async compareRollBacks(model: StoreModel<O>, boards: Boards): Promise<void> {
     for (const partition of this.#next.keys())
       for (let shard = 0; shard < this.parts.shards; shard++) {
         const believed = this.model.partition(shard, partition).watermark;
@@ -338,7 +338,7 @@ export class LiveRun {
   }
 
   /** Shards may have lost different parts: records that one of them lacks come again for all. */
-  #appliedBy(model: StoreModel, partition: number): number {
+  #appliedBy(model: StoreModel<O>, partition: number): number {
     const shards = Array.from({ length: this.parts.shards }, (_, shard) => shard);
     const watermark = Math.min(
       ...shards.map((shard) => model.partition(shard, partition).watermark),

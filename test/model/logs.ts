@@ -13,6 +13,12 @@ export type LogRecord = { readonly gap: number } & (
   | { readonly kind: 'deadLetter'; readonly code: string; readonly detail: string }
 );
 
+/** The same before it is known whether its board takes it. */
+export type SentRecord = { readonly gap: number } & (
+  | { readonly kind: 'event'; readonly board: number; readonly sent: SentEvent }
+  | { readonly kind: 'deadLetter'; readonly code: string; readonly detail: string }
+);
+
 /** How many players a partition has: few, so that they meet again. */
 const PLAYERS = 5;
 const HOUR = 3_600_000;
@@ -24,11 +30,21 @@ interface LogShape {
   readonly keyed: boolean;
 }
 
-/** A log for each partition. */
+/** A log for each partition, of events that the boards by these definitions take, or refuse: then they are dead letters. */
 export function logsArbitrary(
   definitions: readonly BoardDefinition[],
-  { partitions, records, keyed }: LogShape,
+  shape: LogShape,
 ): fc.Arbitrary<(readonly LogRecord[])[]> {
+  return sentLogsArbitrary(definitions, shape).map((logs) =>
+    logs.map((log) => log.map((record) => recordOf(definitions, record))),
+  );
+}
+
+/** A log for each partition, of events that most of the definitions would take. */
+export function sentLogsArbitrary(
+  definitions: readonly BoardDefinition[],
+  { partitions, records, keyed }: LogShape,
+): fc.Arbitrary<(readonly SentRecord[])[]> {
   const logs = Array.from({ length: partitions }, (_, partition) => {
     const own = PLAYER_IDS.filter((_id, index) => index % partitions === partition);
     const players = keyed ? own : PLAYER_IDS;
@@ -39,17 +55,13 @@ export function logsArbitrary(
           size: 'max',
         }),
       )
-      .map((drafts) => recordsOf(definitions, drafts));
+      .map(recordsOf);
   });
   return fc.tuple(...logs);
 }
 
-/** A record before it is known whether its board takes it. */
-type Draft = { readonly gap: number } & (
-  | { readonly kind: 'event'; readonly board: number; readonly sent: SentEvent }
-  | { readonly kind: 'deadLetter'; readonly code: string; readonly detail: string }
-  | Repeat
-);
+/** A record to be: one that repeats another one does not know it yet. */
+type Draft = SentRecord | ({ readonly gap: number } & Repeat);
 
 /** The event so many records before once more, as much later. */
 interface Repeat {
@@ -92,36 +104,34 @@ function draftArbitrary(
   );
 }
 
-/** The records of drafts. An event that its board refuses is a dead letter; a repeat of no event is left out. */
-function recordsOf(
-  definitions: readonly BoardDefinition[],
-  drafts: readonly Draft[],
-): readonly LogRecord[] {
-  const sent: { board: number; sent: SentEvent }[] = [];
-  return drafts.flatMap((draft): LogRecord[] => {
+/** The records of drafts. A repeat of no event is left out. */
+function recordsOf(drafts: readonly Draft[]): readonly SentRecord[] {
+  const sent: SentOn[] = [];
+  return drafts.flatMap((draft): SentRecord[] => {
     if (draft.kind === 'deadLetter') return [draft];
     const event = draft.kind === 'event' ? draft : repeated(sent.at(-draft.back), draft);
     if (event === undefined) return [];
     sent.push(event);
-    return [recordOf(definitions, draft.gap, event)];
+    return [{ gap: draft.gap, kind: 'event', board: event.board, sent: event.sent }];
   });
 }
 
-function repeated(
-  event: { board: number; sent: SentEvent } | undefined,
-  { laterMs }: Repeat,
-): { board: number; sent: SentEvent } | undefined {
+/** An event, and the number of its board. */
+interface SentOn {
+  readonly board: number;
+  readonly sent: SentEvent;
+}
+
+function repeated(event: SentOn | undefined, { laterMs }: Repeat): SentOn | undefined {
   if (event === undefined) return undefined;
   const { input, timestamp } = event.sent;
   const occurredAt = (input.occurredAt ?? timestamp) + laterMs;
   return { ...event, sent: { timestamp: timestamp + laterMs, input: { ...input, occurredAt } } };
 }
 
-function recordOf(
-  definitions: readonly BoardDefinition[],
-  gap: number,
-  { board, sent }: { board: number; sent: SentEvent },
-): LogRecord {
+function recordOf(definitions: readonly BoardDefinition[], record: SentRecord): LogRecord {
+  if (record.kind === 'deadLetter') return record;
+  const { gap, board, sent } = record;
   const { event, reasons } = resolvePlainly(definitions[board]!, sent);
   return event === undefined
     ? { gap, kind: 'deadLetter', code: [...reasons][0]!, detail: 'refused' }

@@ -47,8 +47,8 @@ export class Oracle {
     this.#definitions = new Map(definitions.map((definition) => [definition.board, definition]));
   }
 
-  copy(): Oracle {
-    return new Oracle([...this.#definitions.values()], structuredClone(this.memories));
+  copy(): this {
+    return new Oracle([...this.#definitions.values()], structuredClone(this.memories)) as this;
   }
 
   /** Applies one event. Events come in the order in which their partitions' records were applied. */
@@ -77,6 +77,16 @@ export class Oracle {
     return this.standings(board, view)
       .slice(0, publish.leaders)
       .map((standing) => ({ playerId: standing.playerId, ...placingIn(standing) }));
+  }
+
+  /** The same in sort direction, without names of columns: two tops that differ in nothing else are one. */
+  leadersText(board: string, view: string): string {
+    const players = inOrder(this.#definition(board), this.#players(board, view));
+    const lines = this.leaders(board, view).map(({ playerId, competitionRank }, index) => {
+      const values = players[index]!.state.map(({ value }) => BigInt(value));
+      return [competitionRank, ...values, playerId].join(' ');
+    });
+    return lines.join('\n');
   }
 
   bytes(board: string, view: string): OracleBytes {

@@ -2,16 +2,43 @@ import { expect } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { canExpire } from '#board';
 import type { KeySpace } from '#board-store';
+import type { Oracle } from './oracle.js';
 import { readBytes, readScores, type BoardPlace } from './store-keys.js';
 import type { StoreModel } from './store-model.js';
 
-/** Compares all that Redis holds of a board, also of views that expired and were not swept, with the model. */
+/** Where the reports of a board are. */
+export interface ReportPlace {
+  readonly keys: KeySpace;
+  readonly shard: number;
+  readonly board: string;
+}
+
+/** Compares all that Redis holds of a live board, also of views that expired and were not swept, with the model. */
 export async function compareBoard(
   redis: Redis,
   place: BoardPlace,
+  model: StoreModel<Oracle>,
+): Promise<void> {
+  await compareGeneration(redis, place, model.oracle);
+  await compareReports(redis, { ...place, board: place.live.board }, model);
+}
+
+/** The views of which a report of leaders is kept. */
+export async function compareReports(
+  redis: Redis,
+  { keys, shard, board }: ReportPlace,
   model: StoreModel,
 ): Promise<void> {
-  const { oracle } = model;
+  const reported = await redis.hkeys(keys.leaders(shard, board));
+  expect(reported.sort()).toEqual(model.reportedViews(board));
+}
+
+/** Compares what Redis holds of a generation with its oracle. */
+export async function compareGeneration(
+  redis: Redis,
+  place: BoardPlace,
+  oracle: Oracle,
+): Promise<void> {
   const { keys, shard } = place;
   const { board, generation, definition } = place.live;
   const { views, clock, expired, duplicates, partitions } = oracle.memory(board);
@@ -21,6 +48,7 @@ export async function compareBoard(
   const found = await Promise.all(names.map((view) => readBytes(redis, place, view)));
   expect(found).toEqual(names.map((view) => oracle.bytes(board, view)));
   const facts = await redis.hgetall(keys.facts(shard, generation));
+  delete facts['floor']; // of view versions, which are Redis' own
   expect({ expired: '0', duplicates: '0', ...facts }).toEqual({
     ...(canExpire(definition) && clock > -Infinity ? { clock: String(clock) } : {}),
     ...Object.fromEntries(
@@ -33,8 +61,6 @@ export async function compareBoard(
     expiresAt === null ? [] : [[view, expiresAt] as const],
   );
   expect(await readScores(redis, keys.expiries(shard, generation))).toEqual(new Map(ends));
-  const reported = await redis.hkeys(keys.leaders(shard, board));
-  expect(reported.sort()).toEqual(model.reportedViews(board));
   for (const [partition, known] of partitions) {
     const ids = await readScores(redis, keys.eventIds(shard, generation, partition));
     const span = known.clock - (definition.deduplicateMs ?? 0);
@@ -46,7 +72,7 @@ export async function compareBoard(
 export async function compareKeys(
   redis: Redis,
   { keys, shards, places }: { keys: KeySpace; shards: number; places: readonly BoardPlace[] },
-  model: StoreModel,
+  model: StoreModel<Oracle>,
 ): Promise<void> {
   const expected = [keys.shards()];
   for (let shard = 0; shard < shards; shard++)
@@ -56,14 +82,21 @@ export async function compareKeys(
       keys.registered(shard),
       keys.continuity(shard),
     );
-  for (const place of places) expected.push(keys.flips(place.shard), ...keysOf(place, model));
+  for (const place of places) {
+    expected.push(keys.live(place.shard), keys.definitions(place.shard), keys.flips(place.shard));
+    expected.push(
+      ...generationKeys(place, model.oracle),
+      ...reportKeys({ ...place, board: place.live.board }, model),
+    );
+  }
   const found = await redis.keys(`${keys.prefix}:*`);
   expect(found.sort()).toEqual([...new Set(expected)].sort());
 }
 
-function keysOf({ keys, shard, live }: BoardPlace, model: StoreModel): string[] {
+/** The keys of a generation that hold something, but its watermarks. */
+export function generationKeys({ keys, shard, live }: BoardPlace, oracle: Oracle): string[] {
   const { board, generation, definition } = live;
-  const { views, partitions, clock, expired, duplicates } = model.oracle.memory(board);
+  const { views, partitions, clock, expired, duplicates } = oracle.memory(board);
   const keeps = canExpire(definition) && clock > -Infinity;
   const optional: [boolean, string][] = [
     [views.size > 0, keys.views(shard, generation)],
@@ -72,19 +105,17 @@ function keysOf({ keys, shard, live }: BoardPlace, model: StoreModel): string[] 
       [...views.values()].some(({ expiresAt }) => expiresAt !== null),
       keys.expiries(shard, generation),
     ],
-    [model.reportedViews(board).length > 0, keys.leaders(shard, board)],
     ...[...partitions].map(([partition, known]): [boolean, string] => [
       [...known.remembered.values()].some((time) => time > known.clock - definition.deduplicateMs!),
       keys.eventIds(shard, generation, partition),
     ]),
   ];
   return [
-    keys.live(shard),
-    keys.definitions(shard),
     ...optional.flatMap(([there, key]) => (there ? [key] : [])),
-    ...[...views.keys()].flatMap((view) => [
-      keys.ranking(shard, generation, view),
-      keys.players(shard, generation, view),
-    ]),
+    ...[...views.keys()].flatMap((view) => keys.ofView(shard, generation, view)),
   ];
+}
+
+export function reportKeys({ keys, shard, board }: ReportPlace, model: StoreModel): string[] {
+  return model.reportedViews(board).length > 0 ? [keys.leaders(shard, board)] : [];
 }

@@ -1,7 +1,6 @@
 import { expect } from '@jest/globals';
-import type { BoardDefinition } from '#board';
 import type { ApplyEntry, LeaderChangeVerdict, Verdict } from '#board-store';
-import { Oracle, type OracleLeader } from './oracle.js';
+import type { Oracle, OracleLeader } from './oracle.js';
 
 /** What Redis should hold of one partition in one shard. */
 export interface ShardPartition {
@@ -13,10 +12,19 @@ export interface ShardPartition {
   target: number;
 }
 
-/** The top of a view as last reported. */
-export interface LeaderReport {
+/** The top of a view as last reported, and that as the store keeps it. */
+interface LeaderReport {
   readonly version: number;
   readonly top: readonly OracleLeader[];
+  readonly text: string;
+}
+
+/** What live boards are to be: one oracle for all of them, or those of their generations. */
+export interface LiveOracle extends Pick<
+  Oracle,
+  'apply' | 'leaders' | 'leadersText' | 'sweep' | 'memory'
+> {
+  copy(): this;
 }
 
 /** A verdict as the oracle expects it: it can't know the version, which Redis draws from its clock. */
@@ -26,18 +34,17 @@ export type ExpectedVerdict = Readonly<Record<string, unknown>> & {
 };
 
 /** What a store should hold, and what its calls should answer. Plain data beside the oracle, so that it can be copied. */
-export class StoreModel {
+export class StoreModel<O extends LiveOracle = LiveOracle> {
   constructor(
-    private readonly definitions: readonly BoardDefinition[],
-    readonly oracle: Oracle = new Oracle(definitions),
+    readonly oracle: O,
     private readonly partitions = new Map<string, ShardPartition>(),
     /** By `board view`. */
     private readonly reports = new Map<string, LeaderReport>(),
   ) {}
 
-  copy(): StoreModel {
+  copy(): StoreModel<O> {
     const [partitions, reports] = structuredClone([this.partitions, this.reports] as const);
-    return new StoreModel(this.definitions, this.oracle.copy(), partitions, reports);
+    return new StoreModel(this.oracle.copy(), partitions, reports);
   }
 
   partition(shard: number, partition: number): ShardPartition {
@@ -91,7 +98,8 @@ export class StoreModel {
         verdicts.push({ ...verdict, offset, detail: expect.stringMatching(/./) });
     }
     if (muted) {
-      for (const { board, view } of causes.values()) this.reports.delete(`${board} ${view}`);
+      for (const { board, view } of causes.values())
+        if (this.oracle.leaders(board, view).length > 0) this.reports.delete(`${board} ${view}`);
       return [];
     }
     return [...verdicts, ...[...causes.values()].flatMap((cause) => this.#leaderChange(cause))];
@@ -102,14 +110,26 @@ export class StoreModel {
     const { board, view } = cause;
     const top = this.oracle.leaders(board, view);
     const last = this.reports.get(`${board} ${view}`);
-    if (top.length === 0 || JSON.stringify(top) === JSON.stringify(last?.top)) return [];
+    if (top.length === 0 || this.oracle.leadersText(board, view) === last?.text) return [];
     const before = last?.top.map(({ playerId }) => playerId) ?? [];
     return [{ kind: 'leaderChange', ...cause, since: last?.version ?? null, top, before }];
   }
 
   /** Takes in the report that the store has made. */
   report(board: string, { view, version, top }: LeaderChangeVerdict): void {
-    this.reports.set(`${board} ${view}`, { version, top });
+    const text = this.oracle.leadersText(board, view);
+    this.reports.set(`${board} ${view}`, { version, top, text });
+  }
+
+  /** The board is gone, and with it what was reported of it. */
+  forgetReports(board: string): void {
+    for (const view of this.reportedViews(board)) this.reports.delete(`${board} ${view}`);
+  }
+
+  /** A shard is made as if it was emptied; what is published stays so. */
+  reset(shard: number): void {
+    for (const [name, partition] of this.partitions)
+      if (name.startsWith(`${shard}/`)) Object.assign(partition, { watermark: -1, outbox: [] });
   }
 
   /** Views of which a report is kept. */

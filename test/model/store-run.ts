@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { ApplyEntry, Boards, KeySpace, LiveBoard, Verdict } from '#board-store';
 import type { BoardDefinition } from '#board';
 import { LiveRun } from './live-run.js';
-import type { OracleBytes } from './oracle.js';
+import { Oracle, type OracleBytes } from './oracle.js';
 import type { Scenario, Step } from './scenario.js';
 import { readBytes, restoreKeys, saveKeys, type SavedKeys } from './store-keys.js';
 import { StoreModel } from './store-model.js';
@@ -15,12 +15,12 @@ import { compareBoard, compareKeys } from './store-comparison.js';
  * After `finish` all records are applied and published, and all keys have been compared. States: see LiveRun.
  */
 export class StoreRun {
-  readonly #live: LiveRun;
+  readonly #live: LiveRun<Oracle>;
   readonly #logs: readonly (readonly ApplyEntry[])[];
   readonly #subscriber = new Subscriber();
   /** Boards that need not come out the same in another interleaving. */
   readonly #unpromised = new Set<string>();
-  #saved: { keys: SavedKeys; model: StoreModel; boards: Boards } | undefined;
+  #saved: { keys: SavedKeys; model: StoreModel<Oracle>; boards: Boards } | undefined;
   /** The store has had one memory from the start. */
   #unbroken = true;
 
@@ -39,7 +39,7 @@ export class StoreRun {
       log: (partition: number) => this.#logs[partition]!,
       published: this.#published.bind(this),
     };
-    this.#live = new LiveRun(parts, new StoreModel(scenario.definitions));
+    this.#live = new LiveRun(parts, newModel(scenario));
   }
 
   async prepare(): Promise<void> {
@@ -78,7 +78,7 @@ export class StoreRun {
     return promised;
   }
 
-  get #model(): StoreModel {
+  get #model(): StoreModel<Oracle> {
     return this.#live.model;
   }
 
@@ -89,7 +89,7 @@ export class StoreRun {
 
   async #lose(): Promise<void> {
     await restoreKeys(this.redis, this.keys, new Map());
-    this.#forget(new StoreModel(this.scenario.definitions));
+    this.#forget(newModel(this.scenario));
     this.#saved = undefined; // its verdicts have versions from before those that come now
     await this.prepare();
   }
@@ -112,7 +112,7 @@ export class StoreRun {
     await this.#live.heal();
   }
 
-  #forget(model: StoreModel): void {
+  #forget(model: StoreModel<Oracle>): void {
     this.#noteUnpromised();
     this.#unbroken = false;
     this.#live.forget(model);
@@ -170,6 +170,10 @@ export class StoreRun {
   #place(live: LiveBoard) {
     return { keys: this.keys, shard: this.#live.store.shardOf(live.board), live };
   }
+}
+
+function newModel({ definitions }: Scenario): StoreModel<Oracle> {
+  return new StoreModel(new Oracle(definitions));
 }
 
 /** The records of a partition with their offsets; gaps stand for control records. */
