@@ -1,18 +1,49 @@
 /** Boards that use what is hard: several columns, decimals, ties, windows with a dimension, duplicates, leaders. */
-export const BOARDS = `
-boards:
-  arena:
+const FIRST = {
+  arena: `
     columns: [{ name: points, decimals: 2 }, { name: wins }]
     windows: [all, day]
     dimensions: [[], [region]]
-    publish: { leaders: 3, overtook: 2 }
-  sprint:
+    publish: { leaders: 3, overtook: 2 }`,
+  sprint: `
     columns: [{ name: seconds, update: best, order: asc, decimals: 1 }, { name: style, update: best }]
     windows: [all, week]
     timeZone: Europe/Paris
-    deduplicate: 24h
-  form:
+    deduplicate: 24h`,
+  form: `
     columns: [{ name: rating, update: latest }, { name: games }]
     ties: latest
-    publish: { leaders: 5 }
-`;
+    publish: { leaders: 5 }`,
+};
+
+export type BoardName = keyof typeof FIRST;
+
+/** What each of them may be changed to: other views, another order; events that one definition refuses or passes over, the other takes. */
+const CHANGED: Readonly<Record<BoardName, string>> = {
+  arena: `
+    columns: [{ name: wins }, { name: points, decimals: 1 }]
+    ties: none
+    windows: [all, month]
+    dimensions: [[], [region]]
+    publish: { leaders: 4, overtook: 1 }`,
+  sprint: `
+    columns: [{ name: style, update: best }, { name: seconds, update: best, order: asc, decimals: 1 }]
+    windows: [all]`,
+  form: `
+    columns: [{ name: games, order: asc }, { name: rating, update: latest }]
+    windows: [all, year]
+    publish: { leaders: 5 }`,
+};
+
+export const BOARD_NAMES = Object.keys(FIRST) as readonly BoardName[];
+
+/** A boards file, in which some boards are changed. */
+export function boardsFile(changed: readonly BoardName[] = []): string {
+  const boards = BOARD_NAMES.map((board) => {
+    const text = changed.includes(board) ? CHANGED[board] : FIRST[board];
+    return `  ${board}:${text}`;
+  });
+  return `boards:\n${boards.join('\n')}\n`;
+}
+
+export const BOARDS = boardsFile();

@@ -63,6 +63,7 @@ async function doHarm(world: World, plan: Plan): Promise<void> {
   try {
     for (const [index, { fault, after }] of plan.steps.entries()) {
       await world.publishedMore(after);
+      if (index === Math.floor(plan.steps.length / 2)) await verify(world);
       await faultNamed(fault).run(world, randomOf(plan, index));
     }
   } finally {
@@ -71,6 +72,14 @@ async function doHarm(world: World, plan: Plan): Promise<void> {
   await world.publishedTo(await world.logEnds(), SECONDS_TO_PUBLISH_ALL);
   await allApplied(world);
   world.note('all is published');
+  await verify(world);
+}
+
+/** ranklog itself finds no difference between its boards and the log. @throws otherwise */
+async function verify(world: World): Promise<void> {
+  const command = await world.boards(['verify']);
+  await command.output();
+  world.count('verifications');
 }
 
 /** Writes the logs of all workers to a folder that stays; answers its path. */

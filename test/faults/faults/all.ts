@@ -1,3 +1,4 @@
+import { BUILD_FAULTS } from './builds.js';
 import type { Fault } from './fault.js';
 import { KAFKA_FAULTS } from './kafka.js';
 import { REDIS_NETWORK_FAULTS } from './redis-network.js';
@@ -11,6 +12,7 @@ export const FAULTS: readonly Fault[] = [
   ...REDIS_SERVER_FAULTS,
   ...KAFKA_FAULTS,
   ...FAULTS_TOGETHER,
+  ...BUILD_FAULTS,
 ];
 
 /** @throws when there is none of this name */

@@ -3,11 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
-import { KeySpace } from '#board-store';
+import { BoardReader, GenerationStore, KeySpace } from '#board-store';
 import { topicNames, type TopicNames } from '#contracts';
 import { RanklogProcess } from '../../support/instance.js';
-import { BOARDS } from '../boards.js';
+import { boardsFile, type BoardName } from '../boards.js';
 import { eventually } from '../../support/eventually.js';
+import { BoardsCommand } from './boards-command.js';
 import type { OwnKafka } from './own-kafka.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { Worker } from './worker.js';
@@ -27,6 +28,7 @@ export class World {
   readonly tally = new Map<string, number>();
   /** When Redis has lost something that it had acknowledged: us since 1970, after the last reply before and before the first one after. */
   readonly losses: number[] = [];
+  readonly #commands: BoardsCommand[] = [];
   #redisServers: RedisServer[] = [];
   #folder = '';
   #env: NodeJS.ProcessEnv = {};
@@ -76,6 +78,31 @@ export class World {
     const worker = await Worker.start(`w${this.workers.length + 1}`, targets, this.#env);
     this.workers.push(worker);
     return worker;
+  }
+
+  /** Starts `ranklog boards ...` with a boards file in which these boards are changed. */
+  async boards(
+    args: readonly string[],
+    changed: readonly BoardName[] = [],
+  ): Promise<BoardsCommand> {
+    const file = await this.#writeBoards(changed);
+    const command = new BoardsCommand(args, {
+      ...this.#env,
+      REDIS_URL: redisUrl(this.redis),
+      RANKLOG_BOARDS: file,
+    });
+    this.#commands.push(command);
+    return command;
+  }
+
+  get generations(): GenerationStore {
+    return new GenerationStore(this.redis.redis, this.keys, this);
+  }
+
+  /** The live generation of each board. */
+  async live(): Promise<Map<string, string>> {
+    const boards = await new BoardReader(this.redis.redis, this.keys).liveBoards();
+    return new Map(boards.map(({ board, generation }) => [board, generation]));
   }
 
   /** To be called while Redis is down that will have lost something. */
@@ -144,6 +171,7 @@ export class World {
   }
 
   async remove(): Promise<void> {
+    await Promise.all(this.#commands.map((command) => command.kill()));
     await Promise.all(this.workers.map((worker) => worker.end('SIGKILL')));
     const deleted = this.admin.deleteTopics({ topics: Object.values(this.topics) });
     await deleted.catch(() => undefined); // there are none, or the broker of the suite goes, too
@@ -154,13 +182,12 @@ export class World {
 
   async #prepare(): Promise<void> {
     this.#folder = await mkdtemp(path.join(tmpdir(), 'ranklog-faults-'));
-    const boards = path.join(this.#folder, 'boards.yaml');
-    await writeFile(boards, BOARDS);
+    const boards = await this.#writeBoards([]);
     this.#redisServers.push(await RedisServer.start());
     this.#env = {
       ...process.env,
       KAFKA_BROKERS: this.kafka.broker,
-      REDIS_URL: `redis://127.0.0.1:${this.redis.port}`,
+      REDIS_URL: redisUrl(this.redis),
       RANKLOG_BOARDS: boards,
       RANKLOG_TOPIC_PREFIX: this.name,
       RANKLOG_GROUP: this.name,
@@ -173,6 +200,16 @@ export class World {
     const topics = new RanklogProcess(['topics', '--partitions', String(PARTITIONS)], this.#env);
     if ((await topics.ended) !== 0) throw new Error(`no topics: ${topics.errors}`);
   }
+
+  async #writeBoards(changed: readonly BoardName[]): Promise<string> {
+    const file = path.join(this.#folder, `${['boards', ...changed].join('-')}.yaml`);
+    await writeFile(file, boardsFile(changed));
+    return file;
+  }
+}
+
+function redisUrl({ port }: RedisServer): string {
+  return `redis://127.0.0.1:${port}`;
 }
 
 export function sum(positions: ReadonlyMap<number, number>): number {

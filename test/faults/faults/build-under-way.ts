@@ -1,0 +1,116 @@
+import { shardOf } from '#board-store';
+import { eventually } from '../../support/eventually.js';
+import { BOARD_NAMES, type BoardName } from '../boards.js';
+import { below, type Random } from '../load.js';
+import type { BoardsCommand } from '../world/boards-command.js';
+import { sum, type World } from '../world/world.js';
+
+/** A build to be done: of the boards as they are, or with other definitions. */
+export interface BuildWish {
+  readonly boards: readonly BoardName[];
+  /** Boards that its boards file changes. */
+  readonly changed: readonly BoardName[];
+  readonly args: readonly string[];
+}
+
+/** A throttled build takes about so many seconds, whatever the length of the log. */
+const SECONDS = 3;
+/** More than the load sends, so that it ends under load. */
+const LEAST_A_SECOND = 200;
+
+/** At least one board, in random order. */
+export function someBoards(random: Random): BoardName[] {
+  const drawn = BOARD_NAMES.map((board) => ({ board, place: random() }));
+  drawn.sort((a, b) => a.place - b.place);
+  return drawn.slice(0, 1 + below(random, drawn.length)).map(({ board }) => board);
+}
+
+export function rebuildOf(boards: readonly BoardName[]): BuildWish {
+  return { boards, changed: [], args: ['rebuild', ...boards, '--json'] };
+}
+
+export function applyOf(boards: readonly BoardName[]): BuildWish {
+  return { boards, changed: boards, args: ['apply', '--yes', '--json'] };
+}
+
+/** Starts a build that takes a while, and waits until a random part of it is done. */
+export async function beginBuild(
+  world: World,
+  random: Random,
+  { boards, changed, args }: BuildWish,
+): Promise<BoardsCommand> {
+  const throttle = Math.max(LEAST_A_SECOND, Math.ceil(sum(await world.logEnds()) / SECONDS));
+  const build = await world.boards([...args, '--throttle', String(throttle)], changed);
+  const [board = ''] = boards;
+  const share = random() * MOST_DONE;
+  await eventually(
+    async () => build.hasEnded || (await shareDone(world, board)) >= share,
+    `a build of ${board} is under way`,
+  );
+  if (build.hasEnded) throw new Error(`the build ended too early: ${build.words}`);
+  return build;
+}
+
+const MOST_DONE = 0.7;
+
+/** How much of the log a build has come through; -1 where it has not begun. */
+async function shareDone(world: World, board: string): Promise<number> {
+  const shadow = await world.generations.shadow(board);
+  if (shadow === undefined) return -1;
+  const done = await world.generations.shadowWatermarks(shadow);
+  const ends = await world.logEnds();
+  return (sum(done) + done.size) / Math.max(1, sum(ends));
+}
+
+/** Generations that somebody is building, or has left behind, by board. */
+export async function unfinished(
+  world: World,
+  boards: readonly BoardName[],
+): Promise<Map<string, string>> {
+  const shadows = await Promise.all(boards.map((board) => world.generations.shadow(board)));
+  return new Map(
+    shadows.flatMap((shadow) => (shadow ? [[shadow.board, shadow.generation] as const] : [])),
+  );
+}
+
+/** What `boards rebuild --json` and `boards apply --json` print. */
+interface Built {
+  readonly built: readonly {
+    readonly board: string;
+    readonly generation: string;
+    readonly previous: string | null;
+  }[];
+}
+
+/** Waits until a build has succeeded, and what it built is live; answers that. @throws otherwise */
+export async function succeeds(world: World, build: BoardsCommand): Promise<Built['built']> {
+  const { built } = JSON.parse(await build.output()) as Built;
+  const live = await world.live();
+  for (const { board, generation } of built)
+    if (live.get(board) !== generation)
+      throw new Error(`${board} is live as ${live.get(board)}, and not as ${generation}`);
+  world.count('builds', built.length);
+  return built;
+}
+
+/** Does the same again, unhurried, and sees that it goes on with what was left. @throws otherwise */
+export async function goesOn(world: World, { boards, changed, args }: BuildWish): Promise<void> {
+  const left = await unfinished(world, boards);
+  const build = await world.boards(args, changed);
+  const built = await succeeds(world, build);
+  for (const [board, generation] of left) {
+    const found = built.find((one) => one.board === board)?.generation;
+    if (found !== generation)
+      throw new Error(`${board} was built as ${found}, and does not go on with ${generation}`);
+  }
+  world.count('builds gone on with', left.size);
+}
+
+/** Waits until nobody holds the lease of a board. */
+export async function leaseRunsOut(world: World, board: BoardName): Promise<void> {
+  const key = world.keys.lease(shardOf(board, world.shards), board);
+  await eventually(
+    async () => (await world.redis.redis.exists(key)) === 0,
+    `the lease of ${board} runs out`,
+  );
+}

@@ -1,0 +1,56 @@
+import { RanklogProcess } from '../../support/instance.js';
+import { eventually } from '../../support/eventually.js';
+
+/** How long a command may take: it may have to wait until the lease of one that was killed runs out. */
+const MOST_SECONDS = 90;
+
+/** A `ranklog boards ...` process. */
+export class BoardsCommand {
+  readonly #process: RanklogProcess;
+
+  constructor(
+    readonly args: readonly string[],
+    env: NodeJS.ProcessEnv,
+  ) {
+    this.#process = new RanklogProcess(['boards', ...args], env);
+  }
+
+  get hasEnded(): boolean {
+    return this.#process.exitCode !== null;
+  }
+
+  /** What it has said. */
+  get words(): string {
+    return this.#process.errors;
+  }
+
+  signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
+    this.#process.kill(signal);
+  }
+
+  async kill(): Promise<void> {
+    this.#process.kill('SIGKILL');
+    await this.#process.ended;
+  }
+
+  /** Its exit code or signal. @throws when it does not end */
+  async exitCode(): Promise<number | NodeJS.Signals | null> {
+    await eventually(() => this.hasEnded, `"${this.#text}" ends`, MOST_SECONDS);
+    return this.#process.ended;
+  }
+
+  /** What it prints, once it has ended. @throws unless its exit code is 0 */
+  async output(): Promise<string> {
+    const code = await this.exitCode();
+    if (code !== 0) throw new Error(`"${this.#text}" ended with ${code}: ${this.#all}`);
+    return this.#process.output;
+  }
+
+  get #text(): string {
+    return `ranklog boards ${this.args.join(' ')}`;
+  }
+
+  get #all(): string {
+    return `${this.#process.output}${this.words}`;
+  }
+}
