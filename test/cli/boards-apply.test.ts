@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { causeOf, readRankChanges } from '../support/results.js';
+import { BoardsGround, eventsOf } from './boards-ground.js';
+
+const plain = (fields: string) =>
+  `boards:\n  arena: { columns: [{ name: score, ${fields} }] }\n  other: { columns: [{ name: points }] }\n`;
+const CHANGED = `${plain('update: sum')}  trials: { columns: [{ name: points }] }\n`;
+const EVENTS = 3_000;
+
+describe('boards apply', () => {
+  let ground: BoardsGround;
+  const top = async (): Promise<string | undefined> => {
+    const { entries } = await ground.instance.reader.standings('arena', 'all', {
+      offset: 0,
+      limit: 1,
+    });
+    return entries[0]?.columns['score'];
+  };
+
+  beforeAll(async () => {
+    ground = await BoardsGround.create(plain('update: best'));
+    await ground.instance.start();
+    await ground.publish([...eventsOf('arena', EVENTS), ...eventsOf('trials', 20)]);
+  }, 60_000);
+  afterAll(() => ground.remove());
+
+  it('does nothing without a terminal to ask on, nor with --dry-run', async () => {
+    await ground.writeBoards(CHANGED);
+    const before = await ground.liveGeneration('arena');
+    const asked = await ground.ranklog('boards', 'apply');
+    expect([asked.code, asked.err]).toEqual([
+      2,
+      'ranklog: apply asks before it builds, and there is no terminal; say --yes, or look at it with "ranklog boards plan"\n',
+    ]);
+    const dry = await ground.ranklog('boards', 'apply', '--dry-run', '--yes');
+    expect([dry.code, dry.out]).toEqual([
+      1,
+      expect.stringContaining('columns.score.update: best -> sum'),
+    ]);
+    expect(await ground.liveGeneration('arena')).toBe(before);
+    expect(await top()).toBe('100');
+  });
+
+  it('builds changed and new boards under traffic: no result comes twice', async () => {
+    await ground.writeBoards(CHANGED);
+    const traffic = { sent: 0, isOver: false };
+    const sending = (async () => {
+      while (!traffic.isOver) {
+        await ground.send([...eventsOf('arena', 50), ...eventsOf('trials', 5)]);
+        traffic.sent += 55;
+      }
+    })();
+    const applied = await ground.json<{ built: { board: string; generation: string }[] }>(
+      'boards',
+      'apply',
+      '--yes',
+    );
+    traffic.isOver = true;
+    await sending;
+    expect(applied.built.map(({ board }) => board).sort()).toEqual(['arena', 'trials']);
+    expect(traffic.sent).toBeGreaterThan(0);
+    await ground.instance.run('status', '--wait', '60');
+
+    expect(await ground.ranklog('boards', 'verify')).toMatchObject({ code: 0 });
+    const { code, out } = await ground.ranklog('boards', 'plan');
+    expect([code, out]).toEqual([0, expect.stringContaining('nothing to do')]);
+    const changes = await readRankChanges(ground.instance.kafka, ground.instance.topics);
+    const causes = changes.map(causeOf);
+    expect(new Set(causes).size).toBe(causes.length);
+  }, 60_000);
+
+  it('goes back with rollback, and forward again', async () => {
+    const now = await ground.liveGeneration('arena');
+    const back = await ground.json<{ generation: string; previous: string }>(
+      'boards',
+      'rollback',
+      'arena',
+    );
+    expect(back).toMatchObject({ board: 'arena', previous: now });
+    expect(await ground.liveGeneration('arena')).toBe(back.generation);
+    expect((await ground.ranklog('boards', 'plan')).code).toBe(1);
+    const forward = await ground.ranklog('boards', 'rollback', 'arena');
+    expect(forward.out).toContain(`arena: live as generation ${now} again`);
+    const none = await ground.ranklog('boards', 'rollback', 'trials');
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining('no previous generation')]);
+  }, 60_000);
+
+  it('removes a board that the file no longer has, by its name alone', async () => {
+    const inFile = await ground.ranklog('boards', 'apply', '--yes', '--remove', 'trials');
+    expect([inFile.code, inFile.err]).toEqual([2, expect.stringContaining('take it out of there')]);
+    await ground.writeBoards(plain('update: sum'));
+    const kept = await ground.ranklog('boards', 'apply', '--yes');
+    expect([kept.code, kept.out]).toEqual([
+      0,
+      expect.stringContaining('- trials: not in the file; stays'),
+    ]);
+    const slip = await ground.ranklog('boards', 'apply', '--yes', '--remove', 'trails');
+    expect([slip.code, slip.err]).toEqual([1, expect.stringContaining('did you mean trials?')]);
+
+    const gone = await ground.ranklog('boards', 'apply', '--yes', '--remove', 'trials');
+    expect([gone.code, gone.out]).toEqual([0, expect.stringContaining('trials: removed\n')]);
+    expect((await ground.ranklog('standings', 'trials')).code).toBe(1);
+  }, 60_000);
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { BoardsGround, eventsOf, holderOf } from './boards-ground.js';
+
+const plain = (update: string) =>
+  `boards:\n  arena: { columns: [{ name: score, update: ${update} }] }\n`;
+const EVENTS = eventsOf('arena', 3_000);
+
+/** The largest sum of a player's deltas. */
+function topSum(): string {
+  const sums = new Map<string, number>();
+  for (const { playerId, delta } of EVENTS)
+    sums.set(playerId, (sums.get(playerId) ?? 0) + Number(delta));
+  return String(Math.max(...sums.values()));
+}
+
+describe('boards apply that does not come to its end', () => {
+  let ground: BoardsGround;
+  beforeAll(async () => {
+    ground = await BoardsGround.create(plain('best'));
+    await ground.instance.start();
+    await ground.publish(EVENTS);
+    await ground.writeBoards(plain('sum'));
+  }, 60_000);
+  afterAll(() => ground.remove());
+
+  it('refuses a second one, and tells who is at it since when; Ctrl-C leaves all as it was', async () => {
+    const before = await ground.liveGeneration('arena');
+    const first = ground.instance.spawn('boards', 'apply', '--yes', '--throttle', '40');
+    await ground.running('arena');
+
+    const second = await ground.ranklog('boards', 'apply', '--yes');
+    expect(second.code).toBe(3);
+    expect(second.err).toContain(`is being reconciled by ${holderOf(first)}`);
+    expect(second.err).toMatch(/It is a build, since \d{4}-\S+Z, at \d+ of \d+ records/);
+    const [text, json] = await Promise.all([ground.ranklog('status'), ground.json('status')]);
+    expect(text.out).toMatch(/^arena +build +\d+ % of 3,000, .*\/s/m);
+    expect(json).toMatchObject({
+      reconciliations: [
+        { board: 'arena', kind: 'build', state: 'running', holder: holderOf(first) },
+      ],
+    });
+
+    first.kill('SIGINT');
+    const cancelled = await ground.ended(first);
+    expect(cancelled.code).toBe(130);
+    expect(cancelled.err).toContain('cancelled: arena as before, nothing is left of the build');
+    expect(await ground.liveGeneration('arena')).toBe(before);
+    expect(await ground.json('boards', 'generations')).toMatchObject([{ role: 'live' }]);
+  }, 60_000);
+
+  it('goes on where one was that was killed', async () => {
+    const first = ground.instance.spawn('boards', 'apply', '--yes', '--throttle', '100');
+    await ground.running('arena');
+    first.kill('SIGKILL');
+    await first.ended;
+    const left = await ground.json<{ role: string; generation: string }[]>('boards', 'generations');
+    const shadow = left.find(({ role }) => role === 'shadow')?.generation;
+    expect(shadow).toBeDefined();
+
+    const second = await ground.ranklog('boards', 'apply', '--yes');
+    expect([second.code, second.err]).toEqual([
+      0,
+      expect.stringContaining(`${holderOf(first)}, which worked on board "arena", is gone`),
+    ]);
+    expect(await ground.liveGeneration('arena')).toBe(shadow);
+    const { entries } = await ground.instance.reader.standings('arena', 'all', {
+      offset: 0,
+      limit: 1,
+    });
+    expect(entries[0]?.columns).toEqual({ score: topSum() });
+  }, 60_000);
+});

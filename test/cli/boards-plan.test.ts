@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { BoardsGround, eventsOf } from './boards-ground.js';
+
+const ARENA = 'arena: { columns: [{ name: score, update: best }] }';
+const BOARDS = `boards:\n  ${ARENA}\n  daily: { columns: [{ name: points }] }\n`;
+const CHANGED = `boards:
+  arena:
+    columns: [{ name: score, update: best, decimals: 2 }]
+    ties: latest
+    dimensions: [[], [region]]
+  daily: { columns: [{ name: points }], publish: { leaders: 3 } }
+  trials: { columns: [{ name: points }] }
+`;
+
+describe('boards plan', () => {
+  let ground: BoardsGround;
+  beforeAll(async () => {
+    ground = await BoardsGround.create(BOARDS);
+  }, 60_000);
+  afterAll(() => ground.remove());
+
+  it('has all boards to build on a Redis that has none', async () => {
+    const { code, out } = await ground.ranklog('boards', 'plan');
+    expect(code).toBe(1);
+    expect(out).toContain('+ arena: new\n+ daily: new\n');
+    expect(out).toContain('building arena, daily: nothing to read: none of the log is applied yet');
+  });
+
+  it('has nothing to do when the live boards are as the file says', async () => {
+    await ground.instance.start();
+    await ground.publish([
+      ...eventsOf('arena', 600),
+      ...eventsOf('daily', 300),
+      ...eventsOf('trials', 90),
+    ]);
+    const { code, out } = await ground.ranklog('boards', 'plan');
+    expect([code, out]).toEqual([
+      0,
+      '= arena: the same\n= daily: the same\n\nnothing to do: the live boards are as the file says\n',
+    ]);
+  });
+
+  it('shows what changes field by field, what is read, the memory, and what to mind', async () => {
+    await ground.writeBoards(CHANGED);
+    const { code, out } = await ground.ranklog('boards', 'plan');
+    expect(code).toBe(1);
+    const arena = await ground.liveGeneration('arena');
+    expect(out).toContain(
+      [
+        `~ arena: changed, live as generation ${arena}`,
+        '    columns.score.decimals: 0 -> 2',
+        '    ties: earliest -> latest',
+        '    dimensions: [ [] ] -> [ [], [ region ] ]',
+        '',
+      ].join('\n'),
+    );
+    expect(out).toMatch(/publish\.leaders: 0 -> 3\n {2}! only what is published changes/);
+    expect(out).toContain('\n+ trials: new\n');
+    expect(out).toContain('building arena, daily, trials: reads 990 record(s) of the log');
+    expect(out).toMatch(/ arena: about \d+\.\d MB \(the live generation, with 4\.00 times as many/);
+    expect(out).toMatch(/ daily: about \d+\.\d MB \(measured on the live generation\)/);
+    expect(out).toMatch(/ trials: about \d+\.\d MB \(all of the log was looked at\)/);
+    expect(out).toContain('stays in Redis, too, for 24 h');
+  });
+
+  it('is there for programs, and changes nothing', async () => {
+    const before = await ground.instance.redis.keys(`${ground.instance.name}:*`);
+    const plan = await ground.json('boards', 'plan');
+    expect(plan).toMatchObject({
+      boards: [
+        {
+          board: 'arena',
+          change: 'changed',
+          generation: await ground.liveGeneration('arena'),
+          memory: { bytes: expect.any(Number), certainty: 'about', basis: expect.any(String) },
+          warnings: [],
+        },
+        {
+          board: 'daily',
+          fields: [{ field: 'publish.leaders', before: '0', after: '3' }],
+          warnings: [expect.stringContaining('only what is published')],
+        },
+        { board: 'trials', change: 'new', generation: null, fields: [] },
+      ],
+      backfill: { records: 990, seconds: expect.any(Number), basis: 'sample' },
+      cut: [],
+    });
+    expect((await ground.instance.redis.keys(`${ground.instance.name}:*`)).sort()).toEqual(
+      before.sort(),
+    );
+  });
+
+  it('tells of events that the new definition would leave out', async () => {
+    await ground.writeBoards(
+      BOARDS.replace(ARENA, ARENA.replace(' }] }', ' }], dimensions: [[guild]] }')),
+    );
+    const { out } = await ground.ranklog('boards', 'plan');
+    expect(out).toContain(
+      '! 600 of 600 sampled events of the board would be left out: MISSING_DIMENSION',
+    );
+  });
+
+  it('leaves a live board alone that the file does not have', async () => {
+    await ground.writeBoards(`boards:\n  ${ARENA}\n`);
+    const { code, out } = await ground.ranklog('boards', 'plan');
+    expect(code).toBe(0);
+    expect(out).toContain(
+      '- daily: not in the file; stays unless "ranklog boards apply --remove daily" says otherwise',
+    );
+  });
+
+  it('ends with 2 for a boards file with problems, and other shards than those in Redis', async () => {
+    await ground.writeBoards('boards:\n  arena: { columns: [{ name: x, order: up }] }\n');
+    const { code, err } = await ground.ranklog('boards', 'plan');
+    expect([code, err]).toEqual([2, expect.stringContaining('"up" is not allowed')]);
+    ground.instance.env['RANKLOG_SHARDS'] = '2';
+    const other = await ground.ranklog('boards', 'plan');
+    delete ground.instance.env['RANKLOG_SHARDS'];
+    expect([other.code, other.err]).toEqual([2, expect.stringContaining('RANKLOG_SHARDS=1')]);
+  });
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '../support/instance.js';
+import { BoardsGround, eventsOf } from './boards-ground.js';
+
+const BOARDS = `boards:
+  arena:
+    columns: [{ name: score }]
+    windows: [all, year]
+    dimensions: [[], [region]]
+`;
+
+interface Made {
+  readonly generation: string;
+  readonly asOf: string;
+}
+
+describe('boards snapshot', () => {
+  let ground: BoardsGround;
+  let made: Made;
+  /** After the first events, and before the others. */
+  let between: string;
+
+  beforeAll(async () => {
+    ground = await BoardsGround.create(BOARDS);
+    await ground.instance.start();
+    await ground.publish(eventsOf('arena', 300, 10));
+    between = new Date().toISOString();
+    await until(() => Date.now() > Date.parse(between), 'the next ms');
+    await ground.publish(eventsOf('arena', 500, 20));
+  }, 60_000);
+  afterAll(() => ground.remove());
+
+  it('shows the board as it was, beside the live one', async () => {
+    const args = ['boards', 'snapshot', 'arena', '--until', between];
+    made = await ground.json<Made>(...args);
+    expect(made).toMatchObject({ board: 'arena', asOf: between });
+    const at = ['--generation', made.generation];
+    const [then, now, rank, views] = await Promise.all([
+      ground.json<{ size: number }>('standings', 'arena', ...at),
+      ground.json<{ size: number }>('standings', 'arena'),
+      ground.json('rank', 'arena', 'p-3', '--window', 'year:2026', ...at),
+      ground.json<{ view: string; size: number }[]>('views', 'arena', ...at),
+    ]);
+    expect([then.size, now.size]).toEqual([10, 20]);
+    expect(rank).toMatchObject({ places: [{ view: 'year:2026', size: 10 }] });
+    expect(views).toContainEqual(expect.objectContaining({ view: 'all region=eu', size: 10 }));
+  }, 40_000);
+
+  it('says how to read it, and is listed with its moment', async () => {
+    const { code, out } = await ground.ranklog('boards', 'snapshot', 'arena', '--until', between);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^read it with: ranklog standings arena --generation \d+-[0-9a-f]{12}$/m);
+    const generations = await ground.json<object[]>('boards', 'generations');
+    expect(generations).toContainEqual({
+      board: 'arena',
+      generation: made.generation,
+      role: 'snapshot',
+      since: null,
+      keptUntil: null,
+      asOf: between,
+      startsAt: null,
+    });
+    expect((await ground.ranklog('boards', 'generations')).out).toMatch(
+      new RegExp(`^arena +snapshot +${made.generation} +- +- +${between} +all$`, 'm'),
+    );
+  }, 40_000);
+
+  it('takes a date as its start in UTC, and says so', async () => {
+    const { code, out, err } = await ground.ranklog(
+      ...['boards', 'snapshot', 'arena', '--until', '2026-01-01'],
+    );
+    expect([code, err]).toEqual([
+      0,
+      'ranklog: until 2026-01-01T00:00:00.000Z, the start of that day in UTC\n',
+    ]);
+    const [, generation = ''] = /generation (\S+)\n/.exec(out) ?? [];
+    expect(await ground.json('standings', 'arena', '--generation', generation)).toMatchObject({
+      size: 0,
+    });
+  }, 40_000);
+
+  it('is gone when it is discarded', async () => {
+    const discarded = await ground.ranklog('boards', 'discard', made.generation);
+    expect(discarded).toMatchObject({ code: 0, out: `${made.generation}: discarded\n` });
+    expect(await ground.instance.redis.keys(`*${made.generation}*`)).toEqual([]);
+    const again = await ground.ranklog('boards', 'discard', made.generation);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('there is no snapshot')]);
+    const read = await ground.ranklog('standings', 'arena', '--generation', made.generation);
+    expect([read.code, read.err]).toEqual([1, expect.stringContaining('has no generation')]);
+  }, 40_000);
+
+  it.each([
+    [['--until', '2999-01-01T00:00:00Z'], 2, 'it is yet to come'],
+    [['--until', 'yesterday'], 2, 'use a time with a zone'],
+    [[], 2, "required option '--until <time>' not specified"],
+  ])('%j ends with %i', async (args, code, word) => {
+    const ended = await ground.ranklog('boards', 'snapshot', 'arena', ...args);
+    expect([ended.code, ended.err]).toEqual([code, expect.stringContaining(word)]);
+  });
+});
