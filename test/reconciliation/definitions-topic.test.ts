@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import kafkajs from 'kafkajs';
+import { encodeDefinitionInForce, type DefinitionInForce } from '#contracts';
+import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
+import { arena } from '../board-store/fixture.js';
+import { TestTopic } from '../kafka-batch/topic.js';
+import { readCommitted } from '../support/results.js';
+
+describe('the definitions topic', () => {
+  let topic: TestTopic;
+  let definitions: DefinitionsTopic;
+  let warnings: string[];
+  beforeEach(async () => {
+    topic = await TestTopic.create(3, { 'cleanup.policy': 'compact' });
+    warnings = [];
+    definitions = new DefinitionsTopic(topic.kafka, topic.admin, topic.name, {
+      warn: (message) => warnings.push(message),
+    });
+  });
+  afterEach(() => topic.remove());
+
+  const inForce = (board: string, since: number, fields: Partial<DefinitionInForce> = {}) => ({
+    board,
+    generation: `${since}-0a1b2c3d4e5f`,
+    since,
+    definition: { ...arena, board },
+    ...fields,
+  });
+  const byBoard = (...records: readonly DefinitionInForce[]) =>
+    new Map(records.map((record) => [record.board, record]));
+  /** Sends records as they are, to partitions of choice. */
+  const send = async (messages: readonly kafkajs.Message[]) => {
+    const { DefaultPartitioner } = kafkajs.Partitioners;
+    const producer = topic.kafka.producer({ createPartitioner: DefaultPartitioner });
+    await producer.connect();
+    await producer.send({ topic: topic.name, messages: [...messages] });
+    await producer.disconnect();
+  };
+
+  it('is empty at first, and stays so when nothing is written', async () => {
+    await definitions.write([]);
+    expect(await definitions.readAll()).toEqual(new Map());
+    expect(await readCommitted(topic.kafka, topic.name)).toEqual([]);
+  });
+
+  it('gives back what was written, of all partitions', async () => {
+    const records = Array.from({ length: 20 }, (_, index) => inForce(`board-${index}`, 1 + index));
+    await definitions.write(records);
+    expect(await definitions.readAll()).toEqual(byBoard(...records));
+    const partitions = (await readCommitted(topic.kafka, topic.name)).map(
+      ({ partition }) => partition,
+    );
+    expect(new Set(partitions).size).toBe(3);
+  });
+
+  it('keeps where a board begins in the log, and what was removed', async () => {
+    const part = inForce('arena', 1, { starts: new Map([[2, 41_205]]) });
+    const removed = inForce('other', 2, { definition: null });
+    await definitions.write([part, removed]);
+    expect(await definitions.readAll()).toEqual(byBoard(part, removed));
+  });
+
+  it('takes the latest flip of a board, whoever wrote last', async () => {
+    const [old, now] = [inForce('arena', 5), inForce('arena', 7, { definition: null })];
+    await definitions.write([old]);
+    await definitions.write([now]);
+    await definitions.write([old]);
+    expect(await definitions.readAll()).toEqual(byBoard(now));
+    const again = inForce('arena', 7);
+    await definitions.write([again]);
+    expect(await definitions.readAll()).toEqual(byBoard(again));
+  });
+
+  it('leaves out what can not be read, and tells where it is', async () => {
+    const record = inForce('arena', 5);
+    await definitions.write([record]);
+    const later = encodeDefinitionInForce(inForce('arena', 9), topic.name);
+    await send([
+      { partition: 0, key: 'arena', value: 'hello' },
+      { partition: 1, key: 'arena', value: null },
+      { partition: 2, key: 'arena', value: later.value.replace('"ties"', '"tie"') },
+      { ...later, partition: 2, key: 'other' },
+    ]);
+    expect(await definitions.readAll()).toEqual(byBoard(record));
+    expect(warnings).toHaveLength(4);
+    for (const warning of warnings)
+      expect(warning).toMatch(
+        /-?.+\/[012]\/\d+ is left out, as it is not a definition in force: \S/,
+      );
+  });
+
+  it('is read to its end though transactions were given up in it', async () => {
+    const record = inForce('arena', 5);
+    await definitions.write([record]);
+    const producer = topic.kafka.producer({ transactionalId: topic.name, idempotent: true, maxInFlightRequests: 1 }); // prettier-ignore
+    await producer.connect();
+    const transaction = await producer.transaction();
+    const messages = [0, 1, 2].map((partition) => ({ ...encodeDefinitionInForce(inForce('arena', 9), topic.name), partition })); // prettier-ignore
+    await transaction.send({ topic: topic.name, messages });
+    await transaction.abort();
+    await producer.disconnect();
+    expect(await definitions.readAll()).toEqual(byBoard(record));
+  });
+
+  it('tells when it is not there', async () => {
+    const { kafka, admin, name } = topic;
+    const missing = new DefinitionsTopic(kafka, admin, `${name}-none`, { warn: () => undefined });
+    await expect(missing.readAll()).rejects.toThrow('topic');
+  });
+});
