@@ -85,11 +85,17 @@ export class LeaseHeldError extends Error {
   }
 }
 
-/** The lease of a board has run out, or Redis has lost it: nothing was written since. Starting anew helps. */
+/** The lease of a board has run out, or Redis has lost it: nothing was written since. Starting anew helps, unless another's work stands. */
 export class LeaseLostError extends Error {
-  constructor(readonly board: string) {
+  constructor(
+    readonly board: string,
+    /** Who has worked on the board since, if anybody has. */
+    readonly takenOverBy?: string,
+  ) {
     super(
-      `the lease of board "${board}" was lost: this process stood still, or Redis lost it; start again`,
+      takenOverBy === undefined
+        ? `the lease of board "${board}" was lost: this process stood still, or Redis lost it; start again`
+        : `the lease of board "${board}" ran out while this process stood still, and ${takenOverBy} has worked on it since: that stands`,
     );
     this.name = 'LeaseLostError';
   }

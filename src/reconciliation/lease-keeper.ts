@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import {
+  LEASE_MS,
   LeaseLostError,
   type Lease,
   type LeaseStore,
@@ -8,7 +9,7 @@ import {
 import { toError } from '#kafka-batch';
 import type { Log } from './log.js';
 
-/** A lease runs out after about 15 s without being renewed. */
+/** Well below LEASE_MS. */
 const RENEW_EVERY_MS = 4_000;
 const TELL_EVERY_MS = 1_000;
 
@@ -20,6 +21,8 @@ type EndState = Exclude<ReconciliationStatus['state'], 'running'>;
 interface KeptBoard {
   readonly lease: Lease;
   status: ReconciliationStatus;
+  /** When it was last seen that the lease is ours, by performance.now. */
+  heldAt: number;
 }
 
 interface KeeperParts {
@@ -67,6 +70,12 @@ export class LeaseKeeper {
     return kept.lease;
   }
 
+  /** Whether a lease may have run out, so that somebody else could take it: one that is lost before was lost by Redis. */
+  mayHaveRunOut(board: string): boolean {
+    const heldAt = this.#boards.get(board)?.heldAt ?? -Infinity;
+    return performance.now() - heldAt >= LEASE_MS;
+  }
+
   /** What is told of a board from now on. */
   note(board: string, counts: Partial<Counts>): void {
     const kept = this.#boards.get(board);
@@ -92,13 +101,14 @@ export class LeaseKeeper {
   }
 
   async #acquire(board: string): Promise<void> {
+    const heldAt = performance.now();
     const lease = await this.parts.leases.acquire(board, HOLDER);
     const now = Date.now();
     const status: ReconciliationStatus = {
       ...{ board, kind: this.parts.kind, state: 'running', generation: '', holder: HOLDER },
       ...{ done: 0, total: 0, rate: 0, startedAt: now, updatedAt: now },
     };
-    this.#boards.set(board, { lease, status });
+    this.#boards.set(board, { lease, status, heldAt });
   }
 
   #start(): void {
@@ -117,9 +127,12 @@ export class LeaseKeeper {
     ];
   }
 
-  async #renew({ lease }: KeptBoard): Promise<void> {
+  async #renew(kept: KeptBoard): Promise<void> {
+    const { lease } = kept;
+    const now = performance.now();
     try {
       await this.parts.leases.renew(lease);
+      kept.heldAt = now;
     } catch (error) {
       const isOurs = this.#boards.has(lease.board);
       if (error instanceof LeaseLostError && isOurs) this.#lost.abort(error);

@@ -12,7 +12,7 @@ import {
   LiveGenerationChangedError,
   ShadowLostError,
 } from './errors.js';
-import { LeaseKeeper } from './lease-keeper.js';
+import { HOLDER, LeaseKeeper } from './lease-keeper.js';
 import type { Log } from './log.js';
 import type { LeaseStore } from '#board-store';
 
@@ -65,7 +65,8 @@ async function attemptOnce<T>(
   try {
     return await work({ keeper, signal: AbortSignal.any([signal, keeper.signal]) });
   } catch (error) {
-    const failure = signal.aborted ? new CancelledError(keepsShadows) : told(error, boards);
+    const cause = await orTakenOver(error, { leases, keeper });
+    const failure = signal.aborted ? new CancelledError(keepsShadows) : told(cause, boards);
     const state = signal.aborted ? 'cancelled' : 'failed';
     for (const board of boards) await keeper.end(board, state, failure.message);
     throw failure;
@@ -74,11 +75,23 @@ async function attemptOnce<T>(
   }
 }
 
+/** Who stood still for longer than a lease lasts does not do again what somebody else has gone on with, or done otherwise. */
+async function orTakenOver(
+  error: unknown,
+  { leases, keeper }: { readonly leases: LeaseStore; readonly keeper: LeaseKeeper },
+): Promise<unknown> {
+  if (!(error instanceof LeaseLostError) || !keeper.mayHaveRunOut(error.board)) return error;
+  const { board } = error;
+  const statuses = await leases.statuses().catch(() => []);
+  const holder = statuses.find((status) => status.board === board)?.holder ?? HOLDER;
+  return holder === HOLDER ? error : new LeaseLostError(board, holder);
+}
+
 /** A board that Redis has lost is registered again by the role reconciliation: it is unknown for a while. */
 function helpsToBeginAgain(error: unknown, attempt: number): boolean {
   const isLoss =
     error instanceof ShadowLostError ||
-    error instanceof LeaseLostError ||
+    (error instanceof LeaseLostError && error.takenOverBy === undefined) ||
     error instanceof LiveGenerationChangedError;
   const isUnknown = error instanceof UnknownBoardError || error instanceof BoardBuildingError;
   return isLoss || (attempt > 1 && isUnknown);
