@@ -1,6 +1,12 @@
 import 'reflect-metadata';
 import { Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
-import { BoardStore, ContinuityStore, KeySpace, SampleStore } from '#board-store';
+import {
+  BoardStore,
+  ContinuityStore,
+  GenerationCatalog,
+  KeySpace,
+  SampleStore,
+} from '#board-store';
 import { topicNames } from '#contracts';
 import { KafkaBatchServer } from '#kafka-batch';
 import { IngestModule } from './ingest/ingest.module.js';
@@ -20,8 +26,12 @@ import { ProgressWatch } from './operations/progress-watch.js';
 import { requireTopics } from './operations/topics.js';
 import { nestLogger, type Logger } from './operations/logger.js';
 import type { Settings } from './operations/settings.js';
+import { BackgroundBuildModule } from './reconciliation/background-build.module.js';
+import { BackgroundBuilder } from './reconciliation/background-builder.js';
 import { BoardRegistrar } from './reconciliation/board-registrar.js';
 import { DefinitionsTopic } from './reconciliation/definitions-topic.js';
+import { GenerationSweeper } from './reconciliation/generation-sweeper.js';
+import { reconcilerFrom } from './reconciliation/reconciler-from.js';
 import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
 import { RegistrationWatch } from './reconciliation/registration-watch.js';
 import { SelfCheck } from './reconciliation/self-check.js';
@@ -149,10 +159,27 @@ function roleModules(
   const sweeper = new Sweeper(store, boards, logger);
   return [
     ...(registers
-      ? [ReconciliationModule.with(registrar, new RegistrationWatch(registrar, logger))]
+      ? [
+          ReconciliationModule.with(registrar, new RegistrationWatch(registrar, logger)),
+          backgroundBuild(settings, { kafka, admin, redis }, { registrar, logger }),
+        ]
       : []),
     ...(roles.includes('ingest') ? [IngestModule.with(services, sweeper)] : []),
   ];
+}
+
+function backgroundBuild(
+  settings: Settings,
+  connections: Parameters<typeof reconcilerFrom>[1],
+  { registrar, logger }: { readonly registrar: BoardRegistrar; readonly logger: Logger },
+): DynamicModule {
+  const { redis } = connections;
+  const keys = new KeySpace(settings.redisPrefix);
+  const store = new BoardStore(redis, keys, settings);
+  const reconciler = reconcilerFrom(settings, connections, logger);
+  const builder = new BackgroundBuilder({ store, reconciler, registrar, log: logger });
+  const catalog = new GenerationCatalog(redis, keys, settings);
+  return BackgroundBuildModule.with(builder, new GenerationSweeper(catalog, logger));
 }
 
 function selfCheck(

@@ -1,0 +1,98 @@
+import type { BoardDefinition } from '#board';
+import { LeaseHeldError, type BoardStore } from '#board-store';
+import { Backoff, toError } from '#kafka-batch';
+import { CancelledError } from './errors.js';
+import type { Log } from './log.js';
+import type { Reconciler } from './reconciler.js';
+import type { RunProgress } from './run-progress.js';
+
+const LOOK_EVERY_MS = 1_000;
+const TELL_EVERY_MS = 10_000;
+const BACKOFF = { firstMs: 1_000, mostMs: 60_000 };
+
+interface BuilderParts {
+  readonly store: Pick<BoardStore, 'boards'>;
+  readonly reconciler: Pick<Reconciler, 'build'>;
+  /** The definitions that boards without a generation are built with. */
+  readonly registrar: { readonly wanted: ReadonlyMap<string, BoardDefinition> };
+  readonly log: Log;
+}
+
+/**
+ * Builds the boards that are registered and wait for their first generation: those that were new in the boards file when
+ * events had been applied already. Of several processes, one builds.
+ *
+ * States: made; looking, and building now and then (`start` to `stop`). What is built when it is stopped is kept, and gone
+ * on with after the next start.
+ */
+export class BackgroundBuilder {
+  readonly #stopping = new AbortController();
+  readonly #backoff = new Backoff(BACKOFF);
+  #timer: NodeJS.Timeout | undefined;
+  #working: Promise<void> | undefined;
+  /** Nothing is tried before, after a failure. */
+  #notBefore = -Infinity;
+  /** The failure that was told last: it is not told every time. */
+  #said: string | undefined;
+  #told = -Infinity;
+
+  constructor(private readonly parts: BuilderParts) {}
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#working ??= this.#work().finally(() => (this.#working = undefined));
+    }, LOOK_EVERY_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#stopping.abort();
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    if (performance.now() < this.#notBefore) return;
+    try {
+      await this.#build(await this.#waiting());
+      this.#backoff.reset();
+      this.#said = undefined;
+    } catch (error) {
+      if (error instanceof CancelledError) return;
+      this.#notBefore = performance.now() + this.#backoff.next();
+      // Another process builds it, and tells.
+      if (!(error instanceof LeaseHeldError)) this.#warn(toError(error).message);
+    }
+  }
+
+  async #waiting(): Promise<BoardDefinition[]> {
+    const { store, registrar } = this.parts;
+    const { building } = await store.boards();
+    return [...building].flatMap((board) => registrar.wanted.get(board) ?? []);
+  }
+
+  async #build(definitions: readonly BoardDefinition[]): Promise<void> {
+    if (definitions.length === 0) return;
+    const { reconciler, log } = this.parts;
+    const { signal } = this.#stopping;
+    const names = definitions.map(({ board }) => `"${board}"`).join(', ');
+    const onProgress = (progress: RunProgress) => this.#tell(names, progress);
+    const reports = await reconciler.build(definitions, { signal, keepsShadows: true, onProgress });
+    for (const { board, generation, records, seconds } of reports)
+      log.info(
+        `board "${board}" is live as generation ${generation}, built from ${records} records in ${seconds.toFixed(1)} s`,
+      );
+  }
+
+  #tell(names: string, { done, total, secondsLeft }: RunProgress): void {
+    const now = performance.now();
+    if (now - this.#told < TELL_EVERY_MS) return;
+    this.#told = now;
+    const left = secondsLeft === null ? '' : `, about ${secondsLeft} s left`;
+    this.parts.log.info(`building ${names} from the log: ${done} of ${total} records${left}`);
+  }
+
+  #warn(reason: string): void {
+    if (reason !== this.#said) this.parts.log.warn(`boards can't be built now: ${reason}`);
+    this.#said = reason;
+  }
+}

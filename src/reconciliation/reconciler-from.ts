@@ -1,0 +1,35 @@
+import type { Redis } from 'ioredis';
+import type { Admin, Kafka } from 'kafkajs';
+import { BoardStore, GenerationStore, KeySpace, LeaseStore } from '#board-store';
+import { topicNames } from '#contracts';
+import type { Settings } from '../operations/settings.js';
+import { DefinitionsTopic } from './definitions-topic.js';
+import type { Log } from './log.js';
+import { Reconciler } from './reconciler.js';
+
+interface Connections {
+  readonly kafka: Kafka;
+  readonly admin: Admin;
+  readonly redis: Redis;
+}
+
+/** A reconciler of the settings, over connections that are there. */
+export function reconcilerFrom(
+  settings: Settings,
+  { kafka, admin, redis }: Connections,
+  logger: Log,
+): Reconciler {
+  const keys = new KeySpace(settings.redisPrefix);
+  const topics = topicNames(settings.topicPrefix);
+  return new Reconciler({
+    kafka,
+    admin,
+    topic: topics.scoreEvents,
+    store: new BoardStore(redis, keys, settings),
+    leases: new LeaseStore(redis, keys, settings),
+    generations: new GenerationStore(redis, keys, settings),
+    definitions: new DefinitionsTopic(kafka, admin, topics.definitions, logger),
+    graceMs: settings.rollbackGrace,
+    logger,
+  });
+}

@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { RankChange } from '#contracts';
+import { CancelledError } from '../../src/reconciliation/errors.js';
+import { TestInstance, until } from '../support/instance.js';
+import { brokenChains, causeOf, readRankChanges } from '../support/results.js';
+import { definitionsOf, Ground, published, Traffic } from './ground.js';
+
+const BOARDS = `
+boards:
+  arena:
+    columns: [{ name: points }]
+    windows: [all, day]
+    dimensions: [[], [region]]
+  cup:
+    columns: [{ name: points, update: best }]
+`;
+const CHANGED = BOARDS.replace('update: best', 'update: best, order: asc').replace(
+  'windows: [all, day]',
+  'windows: [all, week]',
+);
+const BASE = Date.parse('2026-03-01T00:00:00Z');
+
+const event = (serial: number) => ({
+  board: serial % 3 === 0 ? 'cup' : 'arena',
+  playerId: `player-${(serial * 7_919) % 500}`,
+  delta: (serial % 11) - 3,
+  occurredAt: new Date(BASE + serial * 1_000).toISOString(),
+  attributes: { region: serial % 2 === 0 ? 'eu' : 'us' },
+});
+
+describe('a build beside live traffic', () => {
+  let instance: TestInstance;
+  let ground: Ground;
+  let traffic: Traffic;
+
+  beforeEach(async () => {
+    instance = await TestInstance.create(BOARDS);
+    ground = new Ground(instance);
+    traffic = new Traffic(instance, event);
+    await instance.start();
+  }, 60_000);
+  afterEach(async () => {
+    await traffic.close();
+    await instance.remove();
+  });
+
+  const build = (yaml: string, options = {}) =>
+    ground.reconciler.build(definitionsOf(yaml), {
+      signal: AbortSignal.timeout(60_000),
+      ...options,
+    });
+  /** After all is published: one result for each cause, and no board other than by the log. */
+  const check = async (yaml: string) => {
+    await traffic.stop();
+    await published(instance, traffic);
+    const wrong = await Promise.all(definitionsOf(yaml).map((board) => ground.wrongViews(board)));
+    expect(wrong.flat()).toEqual([]);
+    const changes = await readRankChanges(instance.kafka, instance.topics);
+    expect(new Set(changes.map(causeOf)).size).toBe(changes.length);
+    return changes;
+  };
+
+  it('of the same definitions leaves every chain of rank changes whole', async () => {
+    await traffic.send(3_000);
+    traffic.start(20, 10);
+    const before = await ground.live('arena');
+    const reports = await build(BOARDS);
+    expect(reports.map(({ board }) => board).sort()).toEqual(['arena', 'cup']);
+    expect(reports.find(({ board }) => board === 'arena')?.previous).toBe(before.generation);
+    const after = traffic.sent;
+    await until(() => traffic.sent > after + 500, 'events came after the flip');
+    const changes = await check(BOARDS);
+    expect(new Set(changes.map(({ generation }) => generation)).size).toBe(4);
+    expect(brokenChains(changes)).toEqual([]);
+  }, 120_000);
+
+  it('of changed definitions gives each event one rank change, that of the definition in force then', async () => {
+    await traffic.send(3_000);
+    traffic.start(20, 10);
+    await build(CHANGED);
+    const after = traffic.sent;
+    await until(() => traffic.sent > after + 500, 'events came after the flip');
+    const changes = await check(CHANGED);
+    expect(brokenChainsOfGenerations(changes)).toEqual([]);
+    // What every event of "arena" brings about: with either definition, each moves a state.
+    const causes = changes.filter(({ board }) => board === 'arena').map(causeOf);
+    const expected = Array.from({ length: traffic.sent }, (_, serial) => event(serial)).filter(
+      ({ board, delta }) => board === 'arena' && delta !== 0,
+    );
+    expect(causes.length).toBeGreaterThanOrEqual(expected.length);
+  }, 120_000);
+
+  it('that is throttled, and one that is cancelled, change nothing on the way', async () => {
+    await traffic.send(3_000);
+    await published(instance, traffic);
+    const before = await ground.live('arena');
+    const cancelling = new AbortController();
+    const building = build(BOARDS, { signal: cancelling.signal, eventsPerSecond: 500 });
+    await until(
+      async () => (await ground.leases.statuses()).some(({ done }) => done > 300),
+      'the build is on its way',
+    );
+    cancelling.abort();
+    await expect(building).rejects.toBeInstanceOf(CancelledError);
+    expect((await ground.live('arena')).generation).toBe(before.generation);
+    expect(await ground.generations.shadow('arena')).toBeUndefined();
+    expect((await ground.leases.statuses()).map(({ state }) => state)).toEqual([
+      'cancelled',
+      'cancelled',
+    ]);
+    await ground.sweep();
+    const { live } = await ground.store.boards();
+    const generations = [...live.values()].map(({ generation }) => generation);
+    const keys = (await instance.redis.keys(`${instance.name}:*`)).filter((key) =>
+      /\d{16}-/.test(key),
+    );
+    expect(keys.filter((key) => !generations.some((id) => key.includes(id)))).toEqual([]);
+    const definitions = await instance.redis.hkeys(ground.keys.definitions(0));
+    expect(definitions.sort()).toEqual(generations.sort());
+  }, 120_000);
+});
+
+/** As brokenChains, where a generation that came later begins with what it was built of. */
+function brokenChainsOfGenerations(changes: readonly RankChange[]): string[] {
+  const [first] = changes;
+  const generations = new Set(changes.map(({ generation }) => generation));
+  return [...generations].flatMap((generation) => {
+    const own = changes.filter((change) => change.generation === generation);
+    const begun = new Set<string>();
+    const isFirst = (player: string) => !begun.has(player) && begun.add(player);
+    return generation === first?.generation
+      ? brokenChains(own)
+      : brokenChains(
+          own.map((change) => ({
+            ...change,
+            changes: change.changes.map((moved) =>
+              isFirst(`${change.playerId} ${moved.view}`) ? { ...moved, before: null } : moved,
+            ),
+          })),
+        );
+  });
+}
