@@ -61,9 +61,14 @@ function backfillText({ records, seconds, rate, basis }: NonNullable<Plan['backf
   if (seconds === null || rate === null) return `${read}; how long that takes is not known yet`;
   const time = durationText(seconds);
   const speed = `${countText(rate)} records/s`;
-  return basis === 'last build'
-    ? `${read}; about ${time}, at the ${speed} of the last build`
-    : `${read}; at least ${time}: a sample was read at ${speed}, and a build writes, too`;
+  switch (basis) {
+    case 'last build':
+      return `${read}; about ${time}, at the ${speed} of the last build`;
+    case 'throttle':
+      return `${read}; about ${time}, at ${speed} (--throttle)`;
+    default:
+      return `${read}; at least ${time}: a sample was read at ${speed}, and a build writes, too`;
+  }
 }
 
 function cutText(cut: Plan['cut']): string {

@@ -8,8 +8,8 @@ export interface Backfill {
   readonly seconds: number | null;
   /** Records per second that `seconds` rests on. */
   readonly rate: number | null;
-  /** Whose rate that is: that of the last build, or of reading a sample (a build writes, too, and takes longer). */
-  readonly basis: 'last build' | 'sample' | null;
+  /** Whose rate that is: that of the last build, of reading a sample (a build writes, too, and takes longer), or the throttle. */
+  readonly basis: 'last build' | 'sample' | 'throttle' | null;
 }
 
 /** Offsets of the log in each partition, and of the last event that is live there. */
@@ -43,14 +43,13 @@ export function backfill(
 ): Backfill {
   const built = lastBuildRate(statuses);
   const found = built ?? sampleRate;
+  if (throttle < (found ?? 0)) return timed(records, throttle, 'throttle');
   if (found === null) return { records, seconds: null, rate: null, basis: null };
-  const rate = Math.round(Math.min(found, throttle));
-  return {
-    records,
-    seconds: Math.ceil(records / rate),
-    rate,
-    basis: built === undefined ? 'sample' : 'last build',
-  };
+  return timed(records, Math.round(found), built === undefined ? 'sample' : 'last build');
+}
+
+function timed(records: number, rate: number, basis: Backfill['basis']): Backfill {
+  return { records, seconds: Math.ceil(records / rate), rate, basis };
 }
 
 /** Shorter builds than this tell of connections and readiness alone. */

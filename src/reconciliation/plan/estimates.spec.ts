@@ -148,6 +148,7 @@ describe('backfill', () => {
     expect(backfill(10_000, { ...without, throttle: 100 })).toMatchObject({
       seconds: 100,
       rate: 100,
+      basis: 'throttle',
     });
     expect(backfill(10, { statuses: [], sampleRate: null })).toEqual({
       records: 10,
