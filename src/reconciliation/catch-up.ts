@@ -1,5 +1,6 @@
 import {
   LeaseLostError,
+  type BoardStore,
   type CatchUpOutcome,
   type GenerationStore,
   type Lease,
@@ -17,12 +18,16 @@ export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcom
 /** How long news of the log is waited for before the live watermarks are looked at again. */
 const LOOK_AGAIN_MS = 200;
 
+/** How often views of a shadow that have expired are removed: the log may make far more of them than are kept. */
+const SWEEP_EVERY_MS = 2_000;
+
 /** Close to the live watermarks, so many calls in vain let the next one bring twice as much, up to so many times. */
 const CALLS_IN_VAIN = 8;
 const MOST_GROWTH = 8;
 
 interface CatchUpParts {
   readonly generations: GenerationStore;
+  readonly store: Pick<BoardStore, 'sweep'>;
   readonly lease: Lease;
   readonly queue: ShadowQueue;
   readonly feed: LogFeed;
@@ -48,6 +53,7 @@ export class CatchUp {
   #closeCalls = 0;
   #looked = -Infinity;
   #moved = performance.now();
+  #swept = performance.now();
 
   constructor(private readonly parts: CatchUpParts) {}
 
@@ -77,6 +83,7 @@ export class CatchUp {
   async #step<E>(ending: Ending<E> | undefined): Promise<E | undefined> {
     const { queue, signal } = this.parts;
     signal.throwIfAborted();
+    await this.#sweep();
     const { stretches, isNear } = queue.next(this.#limits(ending));
     if (isNear && ending !== undefined) return this.#end(ending, stretches);
     const hasMoved = stretches.length > 0 && (await this.#bring(stretches));
@@ -139,6 +146,13 @@ export class CatchUp {
     if (queue.heardLive(live)) this.#moved = performance.now();
     feed.cover(live.keys());
     await onWait(performance.now() - this.#moved);
+  }
+
+  async #sweep(): Promise<void> {
+    const { store, queue, signal } = this.parts;
+    if (performance.now() - this.#swept < SWEEP_EVERY_MS) return;
+    while ((await this.#patiently(() => store.sweep(queue.shadow))) > 0) signal.throwIfAborted();
+    this.#swept = performance.now();
   }
 
   /** Redis may be away for a while; a call that ran and was not answered may be repeated. */

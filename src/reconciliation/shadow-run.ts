@@ -1,5 +1,5 @@
 import type { Admin, Kafka } from 'kafkajs';
-import type { GenerationStore, Lease } from '#board-store';
+import type { BoardStore, GenerationStore, Lease } from '#board-store';
 import { logRanges } from '#kafka-batch';
 import { Pace } from '../operations/pace.js';
 import { CatchUp } from './catch-up.js';
@@ -15,6 +15,7 @@ export interface RunParts {
   readonly admin: Admin;
   readonly topic: string;
   readonly generations: GenerationStore;
+  readonly store: Pick<BoardStore, 'sweep'>;
   readonly logger: Log;
 }
 
@@ -79,13 +80,13 @@ export class ShadowRun {
   }
 
   async #finish<T>(job: Job<T>): Promise<T> {
-    const { generations, logger } = this.parts;
+    const { generations, store, logger } = this.parts;
     const queue = new ShadowQueue(job.open.shadow, job.open.watermarks);
     this.#feed.add(queue);
     const { eventsPerSecond } = this.options;
     const limits = eventsPerSecond === undefined ? FULL_CALL : SHORT_CALL;
     const catchUp = new CatchUp({
-      ...{ generations, logger, lease: job.lease, queue, feed: this.#feed, limits },
+      ...{ generations, store, logger, lease: job.lease, queue, feed: this.#feed, limits },
       signal: this.#signal,
       onWait: (ms) => this.#lookWhatIsWaitedFor(queue, ms),
     });
