@@ -140,7 +140,11 @@ function roleModules(
   const store = new BoardStore(redis, keys, settings);
   const topics = topicNames(settings.topicPrefix);
   const definitions = new DefinitionsTopic(kafka, admin, topics.definitions, logger);
-  const registrar = new BoardRegistrar(store, definitions, settings.boards, logger);
+  const continuity = new ContinuityStore(redis, keys, settings);
+  const registrar = new BoardRegistrar(
+    { store, continuity, definitions, log: logger },
+    settings.boards,
+  );
   const registers = roles.includes('reconciliation');
   const boards = new LiveBoards(store, async () => {
     if (registers) await registrar.register();
@@ -148,7 +152,7 @@ function roleModules(
   const scoreLog = new ScoreLog(kafka, admin, topics.scoreEvents);
   const resultLog = new ResultLog(kafka, admin, settings);
   const losses = new Losses(
-    new ContinuityStore(redis, keys, settings),
+    continuity,
     {
       finalPositions: async () => finalPositions(resultLog, store, await scoreLog.partitions()),
       definitionsInForce: () => definitions.readAll(),

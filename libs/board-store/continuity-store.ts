@@ -101,6 +101,14 @@ export class ContinuityStore {
     return token === undefined ? undefined : { token, outdated };
   }
 
+  /**
+   * Has a shard compared with Kafka before anything is applied to it again. Answers false when that is due anyway, or
+   * under way.
+   */
+  async distrust(shard: number): Promise<boolean> {
+    return (await this.redis.ranklogDistrust(1, this.keys.continuity(shard))) === 1;
+  }
+
   /** Partitions that are below their heal targets, by shard and partition. Cost: two requests a shard. */
   async healing(): Promise<HealTarget[]> {
     const shards = await Promise.all(this.#shards.map((shard) => this.#healingIn(shard)));

@@ -13,6 +13,7 @@ const SCRIPTS = {
   ranklogCompare: 'compare.lua',
   ranklogComparePlayers: 'compare-players.lua',
   ranklogCompareViews: 'compare-views.lua',
+  ranklogDistrust: 'distrust.lua',
   ranklogExpirePrevious: 'expire-previous.lua',
   ranklogFlip: 'flip.lua',
   ranklogHeal: 'heal.lua',
@@ -44,6 +45,7 @@ declare module 'ioredis' {
     ranklogCompare(...args: Arguments): Promise<[string, string, number]>;
     ranklogComparePlayers(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogCompareViews(...args: Arguments): Promise<number | CatchUpReply>;
+    ranklogDistrust(...args: Arguments): Promise<number>;
     ranklogExpirePrevious(...args: Arguments): Promise<number>;
     ranklogFlip(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogKeep(...args: Arguments): Promise<number>;

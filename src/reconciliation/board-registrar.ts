@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
-import type { Boards, BoardStore, LiveBoard } from '#board-store';
+import type { Boards, BoardStore, ContinuityStore, LiveBoard } from '#board-store';
 import type { DefinitionInForce } from '#contracts';
 import type { DefinitionsTopic } from './definitions-topic.js';
 
@@ -10,7 +10,16 @@ interface Log {
   warn(message: string): void;
 }
 
+/** What the registrar works with. */
+interface Parts {
+  readonly store: BoardStore;
+  readonly continuity: Pick<ContinuityStore, 'distrust'>;
+  readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>;
+  readonly log: Log;
+}
+
 type InForce = ReadonlyMap<string, DefinitionInForce>;
+type Flips = ReadonlyMap<string, number>;
 
 /**
  * Makes the boards known in Redis: by the definitions that are in force, which the definitions topic keeps, and from the
@@ -26,25 +35,33 @@ export class BoardRegistrar {
   #inForce: InForce = new Map();
   #wanted: ReadonlyMap<string, BoardDefinition> = new Map();
 
+  private readonly store: BoardStore;
+  private readonly definitions: Parts['definitions'];
+  private readonly log: Log;
+
   constructor(
-    private readonly store: BoardStore,
-    private readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>,
+    private readonly parts: Parts,
     private readonly file: string,
-    private readonly log: Log,
-  ) {}
+  ) {
+    ({ store: this.store, definitions: this.definitions, log: this.log } = parts);
+  }
 
   /** The definitions that were registered last, by board: what a board is built with that has no generation yet. */
   get wanted(): ReadonlyMap<string, BoardDefinition> {
     return this.#wanted;
   }
 
-  /** Registers again what Redis has lost since, and makes up for what the definitions topic lacks; else, nothing is done or said. */
+  /**
+   * Registers again what Redis has lost since, has it compared with Kafka when it has lost a flip, and makes up for what the
+   * definitions topic lacks; else, nothing is done or said.
+   */
   async keepRegistered(): Promise<void> {
     // Before the boards: a pointer that moves meanwhile is then found with the next look.
     const flips = await this.store.flips();
     const boards = await this.store.boards();
-    if (this.#isMissingAny(boards) || !(await this.store.areRegistered())) await this.register();
-    else await this.#keepRecorded(flips, boards);
+    const isLost = this.#isMissingAny(boards) || !(await this.store.areRegistered());
+    if (isLost) await this.register();
+    else if (!(await this.#distrustsAny(flips, boards))) await this.#keepRecorded(flips, boards);
   }
 
   /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, ShardCountError, and what Kafka and Redis say */
@@ -92,10 +109,25 @@ export class BoardRegistrar {
   }
 
   /**
+   * Whether shards have lost flips that this process knows of. Whoever restored keys by hand has left the server the same:
+   * where no event was lost with the flip, ingest could not notice.
+   */
+  async #distrustsAny(flips: Flips, boards: Boards): Promise<boolean> {
+    const lost = [...this.#inForce.values()].filter(({ board, since, definition }) => {
+      const isExpected = definition !== null || boards.live.has(board);
+      return isExpected && (flips.get(board) ?? 0) < since;
+    });
+    for (const shard of new Set(lost.map(({ board }) => this.store.shardOf(board))))
+      if (await this.parts.continuity.distrust(shard))
+        this.log.warn(`shard ${shard} has lost a change of its boards; it is compared with Kafka`);
+    return lost.length > 0;
+  }
+
+  /**
    * Writes what went live, or was removed, after what the topic has of the board: of the boards that were new, and of
    * those whose builder was killed between the flip and its record.
    */
-  async #keepRecorded(flips: ReadonlyMap<string, number>, boards: Boards): Promise<void> {
+  async #keepRecorded(flips: Flips, boards: Boards): Promise<void> {
     if (this.#unrecorded(flips, boards).length === 0) return;
     this.#inForce = await this.definitions.readAll();
     const lacking = this.#unrecorded(flips, boards);
@@ -110,7 +142,7 @@ export class BoardRegistrar {
       );
   }
 
-  #unrecorded(flips: ReadonlyMap<string, number>, boards: Boards): DefinitionInForce[] {
+  #unrecorded(flips: Flips, boards: Boards): DefinitionInForce[] {
     return [...flips].flatMap(([board, since]) => {
       const known = this.#inForce.get(board);
       if (since <= (known?.since ?? 0)) return [];
