@@ -120,7 +120,8 @@ describe('a running process', () => {
     );
     expect(await scrape(service)).toContain('ranklog_redis_up 0');
     const list = await fetch(`${urlOf(service)}/reconciliations`);
-    expect(list.status).toBe(200);
+    expect(list.status).toBe(503);
+    expect(await list.json()).toMatchObject({ code: 'STORE_AWAY' });
     proxy.thaw();
     proxy.restore();
     await until(async () => (await scrape(service)).includes('ranklog_redis_up 1'), 'it is back');

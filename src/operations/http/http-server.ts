@@ -1,6 +1,6 @@
 import type { DynamicModule, NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../logger.js';
 import { SettingsError, type Settings } from '../settings.js';
@@ -9,12 +9,13 @@ import { JsonErrorsFilter } from './json-errors.filter.js';
 /** A board's name is up to 128 bytes, each of which may be percent-encoded. */
 const LONGEST_PARAMETER = 3 * 128;
 
-/** The Nest application of the process, on Fastify; nothing listens yet. */
+/** The Nest application of the process, on Fastify, which is loaded here: commands do without. Nothing listens yet. */
 export async function createHttpApplication(
   module: DynamicModule,
   options: NestApplicationOptions,
   logger: Logger,
 ): Promise<NestFastifyApplication> {
+  const { FastifyAdapter } = await import('@nestjs/platform-fastify');
   const errors = new JsonErrorsFilter(logger);
   const adapter = new FastifyAdapter({
     // A client that holds its connection must not hold the end of the process.
