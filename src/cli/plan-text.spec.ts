@@ -10,6 +10,7 @@ const same: PlannedBoard = {
   fields: [],
   memory: null,
   warnings: [],
+  builtBy: null,
 };
 const changed: PlannedBoard = {
   ...same,
@@ -42,6 +43,14 @@ describe('the text of a plan', () => {
         '',
         'nothing to do: the live boards are as the file says',
       ].join('\n'),
+    );
+  });
+
+  it('leaves a board to the one who builds it', () => {
+    const builtBy = { holder: 'host:1', done: 5, total: 10 };
+    const building: PlannedBoard = { ...fresh, change: 'building', builtBy };
+    expect(planText({ boards: [building], backfill: null, cut: [] }, DAY_MS)).toBe(
+      '+ trials: new; host:1 builds it, 5 of 10 records: left to that\n\nnothing to do: trials will be live without it',
     );
   });
 

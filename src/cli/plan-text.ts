@@ -5,7 +5,7 @@ import { needsBuild, type Plan, type PlannedBoard } from '../reconciliation/plan
 /** A plan for people. `graceMs`: how long the generation before is kept. */
 export function planText({ boards, backfill, cut }: Plan, graceMs: number): string {
   const head = boards.map(boardText).join('\n');
-  if (backfill === null) return `${head}\n\nnothing to do: the live boards are as the file says`;
+  if (backfill === null) return `${head}\n\n${idleText(boards)}`;
   const built = boards.filter(needsBuild);
   const names = built.map(({ board }) => board).join(', ');
   return [
@@ -24,24 +24,30 @@ const SIGNS: Readonly<Record<PlannedBoard['change'], string>> = {
   same: '=',
 };
 
-function boardText({ board, change, generation, fields, warnings }: PlannedBoard): string {
+function idleText(boards: readonly PlannedBoard[]): string {
+  const others = boards.filter(({ builtBy }) => builtBy !== null).map(({ board }) => board);
+  return others.length === 0
+    ? 'nothing to do: the live boards are as the file says'
+    : `nothing to do: ${others.join(', ')} will be live without it`;
+}
+
+function boardText(planned: PlannedBoard): string {
+  const { board, fields, warnings } = planned;
   return [
-    `${SIGNS[change]} ${board}: ${changeText(change, board, generation)}`,
+    `${SIGNS[planned.change]} ${board}: ${changeText(planned)}`,
     ...fields.map((field) => `    ${fieldText(field)}`),
     ...warnings.map((warning) => `  ! ${warning}`),
   ].join('\n');
 }
 
-function changeText(
-  change: PlannedBoard['change'],
-  board: string,
-  generation: string | null,
-): string {
+function changeText({ change, board, generation, builtBy }: PlannedBoard): string {
   switch (change) {
     case 'new':
       return 'new';
     case 'building':
-      return 'new; its first generation is still being built';
+      return builtBy === null
+        ? 'new, and registered; nobody builds it yet'
+        : `new; ${builtBy.holder} builds it, ${builtBy.done} of ${builtBy.total} records: left to that`;
     case 'changed':
       return `changed, live as generation ${generation ?? ''}`;
     case 'removed':

@@ -10,8 +10,8 @@ import {
 } from '#board-store';
 import { redisFrom, waitForServices } from '../operations/clients.js';
 import { requireTopics } from '../operations/topics.js';
-import { DefinitionsTopic } from '../reconciliation/definitions-topic.js';
-import { Reconciler } from '../reconciliation/reconciler.js';
+import { reconcilerFrom } from '../reconciliation/reconciler-from.js';
+import type { Reconciler } from '../reconciliation/reconciler.js';
 import { withKafka, type KafkaSession } from './session.js';
 
 /** What a command needs that looks at generations, or makes them. */
@@ -51,24 +51,18 @@ async function compose(session: KafkaSession, redis: Redis): Promise<Reconciliat
   const { settings } = session;
   const keys = new KeySpace(settings.redisPrefix);
   await checkShards(redis, keys, settings.shards);
-  const { kafka, admin, topics, logger } = session;
-  const stores = {
-    store: new BoardStore(redis, keys, settings),
-    leases: new LeaseStore(redis, keys, settings),
-    generations: new GenerationStore(redis, keys, settings),
-  };
-  const graceMs = settings.rollbackGrace;
-  const definitions = new DefinitionsTopic(kafka, admin, topics.definitions, logger);
-  const log = { kafka, admin, topic: topics.scoreEvents, logger };
+  const { kafka, admin, logger } = session;
   return {
     ...session,
-    ...stores,
     redis,
     keys,
     reader: new BoardReader(redis, keys),
+    store: new BoardStore(redis, keys, settings),
+    leases: new LeaseStore(redis, keys, settings),
+    generations: new GenerationStore(redis, keys, settings),
     catalog: new GenerationCatalog(redis, keys, settings),
-    reconciler: new Reconciler({ ...log, ...stores, definitions, graceMs }),
-    graceMs,
+    reconciler: reconcilerFrom(settings, { kafka, admin, redis }, logger),
+    graceMs: settings.rollbackGrace,
   };
 }
 

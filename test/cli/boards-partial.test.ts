@@ -29,7 +29,7 @@ describe('boards without all of their history', () => {
     expect([read.code, read.err]).toEqual([1, expect.stringContaining('is being built')]);
     expect(status.out).toContain('not built yet, so nothing of it can be read: trials');
     expect(json).toMatchObject({ building: ['trials'], partialHistory: [], reconciliations: [] });
-    expect(plan.out).toContain('+ trials: new; its first generation is still being built');
+    expect(plan.out).toContain('+ trials: new, and registered; nobody builds it yet');
     expect(await ground.ranklog('boards', 'apply', '--yes')).toMatchObject({ code: 0 });
     expect(await ground.json('standings', 'trials')).toMatchObject({ size: 50 });
   }, 60_000);

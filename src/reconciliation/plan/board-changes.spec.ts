@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseBoardsFile, type BoardDefinition } from '#board';
-import type { LiveBoard } from '#board-store';
+import type { LiveBoard, ReconciliationStatus } from '#board-store';
 import { boardChanges } from './board-changes.js';
 import { fieldChanges, isPublishOnly } from './field-changes.js';
+import { idlePlan, toBeBuilt } from './plan.js';
 
 function board(fields: string): BoardDefinition {
   const [definition] = parseBoardsFile(`boards:\n  arena: { ${fields} }`, 'boards.yaml');
@@ -98,6 +99,7 @@ describe('boardChanges', () => {
     const found = boardChanges([one, changed, three], {
       live,
       building: new Set(['fresh']),
+      statuses: [],
     });
     expect(found).toEqual([
       { change: 'same', definition: one, live: live.get('one') },
@@ -113,9 +115,22 @@ describe('boardChanges', () => {
     ]);
   });
 
-  it('knows a board whose first generation is being built', () => {
-    expect(boardChanges([one], { live: new Map(), building: new Set(['one']) })).toEqual([
+  it('knows a board whose first generation is being built, and by whom', () => {
+    const present = { live: new Map<string, LiveBoard>(), building: new Set(['one', 'two']) };
+    const run: ReconciliationStatus = {
+      ...{ board: 'two', kind: 'build', state: 'running', generation: 'g', holder: 'host:1' },
+      ...{ done: 5, total: 10, rate: 1, startedAt: 0, updatedAt: 0 },
+    };
+    const statuses = [run, { ...run, board: 'one', state: 'failed' } as const];
+    const found = boardChanges([one, two], { ...present, statuses });
+    expect(found).toEqual([
       { change: 'building', definition: one },
+      { change: 'building', definition: two, run },
+    ]);
+    expect(found.map(toBeBuilt)).toEqual([true, false]);
+    expect(idlePlan(found).boards.map(({ builtBy }) => builtBy)).toEqual([
+      null,
+      { holder: 'host:1', done: 5, total: 10 },
     ]);
   });
 });

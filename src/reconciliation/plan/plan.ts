@@ -30,6 +30,15 @@ export interface PlannedBoard {
   /** What the new generation takes; null where none is built. */
   readonly memory: MemoryEstimate | null;
   readonly warnings: readonly string[];
+  /** Who builds it already: that is left to them. */
+  readonly builtBy: BuiltBy | null;
+}
+
+/** A build that is under way: records of the log that it has read, of those to be read. */
+export interface BuiltBy {
+  readonly holder: string;
+  readonly done: number;
+  readonly total: number;
 }
 
 /** What a plan is made of, beside the changes themselves. */
@@ -41,9 +50,15 @@ export interface PlanFacts {
   readonly cut: readonly CutPartition[];
 }
 
-/** Whether a board has to be built for the file to be in force. */
-export function needsBuild({ change }: Pick<PlannedBoard, 'change'>): boolean {
-  return change === 'new' || change === 'building' || change === 'changed';
+/** Whether a board has to be built for the file to be in force, and nobody is at it. */
+export function needsBuild({ change, builtBy }: Pick<PlannedBoard, 'change' | 'builtBy'>): boolean {
+  const isInForce = change === 'same' || change === 'removed';
+  return !isInForce && builtBy === null;
+}
+
+/** The same of a change. */
+export function toBeBuilt(change: BoardChange): boolean {
+  return needsBuild({ change: change.change, builtBy: builderOf(change) });
 }
 
 /** A plan for changes of which nothing is to be built. */
@@ -53,7 +68,7 @@ export function idlePlan(changes: readonly BoardChange[]): Plan {
 
 export function planOf(changes: readonly BoardChange[], facts: PlanFacts): Plan {
   return {
-    boards: changes.map((change) => (needsBuild(change) ? built(change, facts) : unbuilt(change))),
+    boards: changes.map((change) => (toBeBuilt(change) ? built(change, facts) : unbuilt(change))),
     backfill: facts.backfill,
     cut: facts.cut,
   };
@@ -68,7 +83,14 @@ function unbuilt(change: BoardChange): PlannedBoard {
     fields: change.change === 'changed' ? change.fields : [],
     memory: null,
     warnings: [],
+    builtBy: builderOf(change),
   };
+}
+
+function builderOf(change: BoardChange): BuiltBy | null {
+  if (change.change !== 'building' || change.run === undefined) return null;
+  const { holder, done, total } = change.run;
+  return { holder, done, total };
 }
 
 function built(change: BoardChange, { sample, measured }: PlanFacts): PlannedBoard {

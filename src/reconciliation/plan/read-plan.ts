@@ -9,7 +9,7 @@ import { boardChanges, boardOf, type BoardChange } from './board-changes.js';
 import { generationMemory } from './generation-memory.js';
 import { readSample } from './log-sample.js';
 import type { MeasuredMemory } from './memory-estimate.js';
-import { idlePlan, needsBuild, planOf, type Plan } from './plan.js';
+import { idlePlan, planOf, toBeBuilt, type Plan } from './plan.js';
 
 /** Where a plan looks. It only reads. */
 export interface PlanSources {
@@ -39,15 +39,15 @@ export async function readPlan(
   file: readonly BoardDefinition[],
   options: PlanOptions = {},
 ): Promise<Plan> {
-  const changes = boardChanges(file, await sources.store.boards());
-  const toBuild = changes.filter(needsBuild);
+  const [boards, statuses] = await Promise.all([sources.store.boards(), sources.leases.statuses()]);
+  const changes = boardChanges(file, { ...boards, statuses });
+  const toBuild = changes.filter(toBeBuilt);
   if (toBuild.length === 0) return idlePlan(changes);
   const { kafka, topic } = sources;
   const log = await readLogFacts(sources, toBuild.map(boardOf), options);
-  const [sample, measured, statuses] = await Promise.all([
+  const [sample, measured] = await Promise.all([
     readSample({ kafka, topic, ranges: log.ranges, signal: options.signal }),
     measure(sources, toBuild),
-    sources.leases.statuses(),
   ]);
   const { rate: sampleRate } = sample;
   return planOf(changes, {
