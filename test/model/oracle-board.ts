@@ -161,7 +161,7 @@ function move(
   { view: { view, expiresAt, published }, playerId, state }: Move,
 ): OracleChange | undefined {
   const known = views.get(view) ?? { expiresAt, published, players: new Map() };
-  const before = standingsOf(definition, known.players);
+  const before = published ? standingsOf(definition, known.players) : [];
   known.players.set(playerId, state);
   views.set(view, known);
   return published

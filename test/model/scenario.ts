@@ -60,7 +60,7 @@ export const scenarioArbitrary: fc.Arbitrary<Scenario> = fc
   );
 
 function wayArbitrary(partitions: number) {
-  const apply = { weight: 20, arbitrary: stepArbitrary(partitions) };
+  const apply = { weight: 20, arbitrary: applyStepArbitrary(partitions) };
   const mishaps = (['sweep', 'sweep', 'lose', 'save', 'restore'] as const).map((kind) => ({
     weight: 1,
     arbitrary: fc.constant({ kind }),
@@ -71,7 +71,7 @@ function wayArbitrary(partitions: number) {
   });
 }
 
-function stepArbitrary(partitions: number): fc.Arbitrary<ApplyStep> {
+export function applyStepArbitrary(partitions: number): fc.Arbitrary<ApplyStep> {
   return fc.record({
     kind: fc.constant('apply'),
     partition: fc.nat({ max: partitions - 1 }),

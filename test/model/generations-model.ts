@@ -1,0 +1,142 @@
+import type { BoardDefinition, ResolvedEvent } from '#board';
+import type { ShadowPurpose, Starts } from '#board-store';
+import { Oracle, type OracleLeader } from './oracle.js';
+import type { BoardMemory, OracleOutcome } from './oracle-board.js';
+import type { LiveOracle } from './store-model.js';
+
+/** One build of a board, beside the oracle that was fed what it was. */
+export interface GenerationModel {
+  readonly generation: string;
+  readonly board: string;
+  readonly definition: BoardDefinition;
+  readonly starts?: Starts;
+  readonly ends?: Starts;
+  /** Whether it was begun beside a live one; else it was live from the start. */
+  readonly isBegun: boolean;
+  readonly oracle: Oracle;
+  /** The last offset of each partition; of a live generation, those of the shard are. */
+  readonly watermarks: Map<number, number>;
+}
+
+export interface ShadowModel {
+  readonly generation: string;
+  readonly purpose: ShadowPurpose;
+  /** `restore`: whether its grace time lasts. */
+  readonly isKept?: boolean | undefined;
+}
+export interface PreviousModel {
+  readonly generation: string;
+  readonly isKept: boolean;
+}
+
+/** What `live` holds for a board that has no generation yet. */
+export const NO_GENERATION = '-';
+
+/** What a store should hold of boards, their generations and who works on them. Plain data beside the oracles. */
+export class GenerationsModel implements LiveOracle {
+  readonly generations = new Map<string, GenerationModel>();
+  /** By board, these all. */
+  readonly live = new Map<string, string>();
+  readonly shadows = new Map<string, ShadowModel>();
+  readonly previous = new Map<string, PreviousModel>();
+  readonly flips = new Map<string, number>();
+  /** The token of the lease. */
+  readonly leases = new Map<string, string>();
+  readonly removed = new Set<string>();
+  /** Generations, these both: those that are kept to be read, and those that have become live by a flip. */
+  readonly snapshots = new Set<string>();
+  readonly flipped = new Set<string>();
+
+  copy(): this {
+    const copy = new GenerationsModel();
+    for (const [id, generation] of this.generations)
+      copy.generations.set(id, {
+        ...generation,
+        oracle: generation.oracle.copy(),
+        watermarks: new Map(generation.watermarks),
+      });
+    for (const name of ['live', 'shadows', 'previous', 'flips', 'leases'] as const)
+      for (const [board, value] of this[name])
+        (copy[name] as Map<string, unknown>).set(board, value);
+    for (const name of ['removed', 'snapshots', 'flipped'] as const)
+      for (const value of this[name]) copy[name].add(value);
+    return copy as this;
+  }
+
+  apply(board: string, event: ResolvedEvent, partition: number): OracleOutcome {
+    return this.#live(board).apply(board, event, partition);
+  }
+
+  leaders(board: string, view: string): OracleLeader[] {
+    return this.#live(board).leaders(board, view);
+  }
+
+  leadersText(board: string, view: string): string {
+    return this.#live(board).leadersText(board, view);
+  }
+
+  sweep(board: string): string[] {
+    return this.#live(board).sweep(board);
+  }
+
+  memory(board: string): BoardMemory {
+    return this.#live(board).memory(board);
+  }
+
+  /** The live generation; undefined while there is none. */
+  liveGeneration(board: string): GenerationModel | undefined {
+    return this.generations.get(this.live.get(board) ?? NO_GENERATION);
+  }
+
+  generation(id: string): GenerationModel {
+    const found = this.generations.get(id);
+    if (found === undefined) throw new Error(`the model has no generation ${id}`);
+    return found;
+  }
+
+  add(generation: Omit<GenerationModel, 'oracle' | 'watermarks'>): void {
+    const { generation: id, definition, starts } = generation;
+    const watermarks = new Map(
+      [...(starts ?? [])].map(([partition, from]) => [partition, from - 1]),
+    );
+    this.generations.set(id, { ...generation, oracle: new Oracle([definition]), watermarks });
+  }
+
+  /** Whether other interleavings of the partitions give the same board. */
+  isPromised(generation: GenerationModel, keyed: boolean): boolean {
+    const { orderMattered, overflowed } = generation.oracle.memory(generation.board);
+    return !orderMattered && (keyed || !overflowed);
+  }
+
+  /** The shadow of a board goes: back to where it was, or for good. */
+  letGo(board: string): void {
+    const shadow = this.shadows.get(board);
+    if (shadow === undefined) return;
+    const { generation, purpose, isKept = true } = shadow;
+    this.shadows.delete(board);
+    if (purpose === 'restore') this.previous.set(board, { generation, isKept });
+    else this.generations.delete(generation);
+  }
+
+  /** The previous generation of a board goes for good. */
+  dropPrevious(board: string): void {
+    const previous = this.previous.get(board);
+    if (previous === undefined) return;
+    this.previous.delete(board);
+    this.generations.delete(previous.generation);
+  }
+
+  /** All of a board goes, but what is kept as snapshots. */
+  drop(board: string): void {
+    this.letGo(board);
+    this.dropPrevious(board);
+    this.generations.delete(this.live.get(board) ?? NO_GENERATION);
+    this.live.delete(board);
+  }
+
+  #live(board: string): Oracle {
+    const found = this.liveGeneration(board);
+    if (found === undefined) throw new Error(`the model has no live board ${board}`);
+    return found.oracle;
+  }
+}

@@ -1,0 +1,105 @@
+import type { BoardDefinition, ResolvedEvent } from '#board';
+import type { Boards, EventEntry, LiveBoard, Starts } from '#board-store';
+import type { LogEntry } from './live-run.js';
+import type { SentRecord } from './logs.js';
+import { resolvePlainly, type PlainResolution, type SentEvent } from './oracle-resolve.js';
+import type { ReconcileScenario } from './reconcile-scenario.js';
+
+type PlacedRecord = SentRecord & { readonly offset: number };
+
+/** The log of a scenario: what each of its records is to the live boards, and to a generation. */
+export class ReconcileLog {
+  readonly #records: readonly (readonly PlacedRecord[])[];
+  readonly #boards: readonly string[];
+  readonly #resolved = new Map<BoardDefinition, Map<SentEvent, PlainResolution>>();
+  /** What the last live boards make of each partition. */
+  #entries: { boards: Boards; ofPartitions: Map<number, readonly LogEntry[]> } | undefined;
+
+  constructor({ logs, variants }: ReconcileScenario) {
+    this.#boards = variants.map(([first]) => first!.board);
+    this.#records = logs.map((log) => {
+      let offset = -1;
+      return log.map((record) => {
+        offset += record.gap + 1;
+        return { ...record, offset };
+      });
+    });
+  }
+
+  get partitions(): number {
+    return this.#records.length;
+  }
+
+  offsets(partition: number): readonly number[] {
+    return this.#records[partition]!.map(({ offset }) => offset);
+  }
+
+  /** The offset behind the last record. */
+  end(partition: number): number {
+    return (this.offsets(partition).at(-1) ?? -1) + 1;
+  }
+
+  /** The player of a record; undefined where it is no event. */
+  playerOf(partition: number, offset: number): string | undefined {
+    const record = this.#records[partition]!.find((one) => one.offset === offset);
+    return record?.kind === 'event' ? record.sent.input.playerId : undefined;
+  }
+
+  /** The records of a partition as live ingest takes them. */
+  live(partition: number, boards: Boards): readonly LogEntry[] {
+    if (this.#entries?.boards !== boards) this.#entries = { boards, ofPartitions: new Map() };
+    const { ofPartitions } = this.#entries;
+    const known = ofPartitions.get(partition);
+    if (known !== undefined) return known;
+    const entries = this.#records[partition]!.map((record) =>
+      this.#entry(record, partition, boards),
+    );
+    ofPartitions.set(partition, entries);
+    return entries;
+  }
+
+  /** The events of a partition that are on a generation. */
+  events({ board, definition, starts }: LiveBoard, partition: number): readonly EventEntry[] {
+    return this.#records[partition]!.flatMap((record) => {
+      if (record.kind === 'deadLetter' || this.#boards[record.board] !== board) return [];
+      if (isBefore(starts, partition, record.offset)) return [];
+      const { event } = this.#resolve(definition, record.sent);
+      return event === undefined ? [] : [eventEntry(record.offset, board, event)];
+    });
+  }
+
+  #entry(record: PlacedRecord, partition: number, boards: Boards): LogEntry {
+    const { offset } = record;
+    if (record.kind === 'deadLetter') {
+      const { kind, code, detail } = record;
+      return { kind, offset, code, detail };
+    }
+    const board = this.#boards[record.board]!;
+    const live = boards.live.get(board);
+    if (live === undefined)
+      return boards.building.has(board)
+        ? { kind: 'none', offset }
+        : { kind: 'deadLetter', offset, code: 'UNKNOWN_BOARD', detail: board };
+    if (isBefore(live.starts, partition, offset)) return { kind: 'none', offset };
+    const { event, reasons } = this.#resolve(live.definition, record.sent);
+    return event === undefined
+      ? { kind: 'deadLetter', offset, code: [...reasons][0]!, detail: 'refused' }
+      : eventEntry(offset, board, event);
+  }
+
+  #resolve(definition: BoardDefinition, sent: SentEvent): PlainResolution {
+    const known = this.#resolved.get(definition) ?? new Map<SentEvent, PlainResolution>();
+    this.#resolved.set(definition, known);
+    const resolved = known.get(sent) ?? resolvePlainly(definition, sent);
+    known.set(sent, resolved);
+    return resolved;
+  }
+}
+
+function isBefore(starts: Starts | undefined, partition: number, offset: number): boolean {
+  return offset < (starts?.get(partition) ?? 0);
+}
+
+function eventEntry(offset: number, board: string, event: ResolvedEvent): EventEntry {
+  return { kind: 'event', offset, board, event };
+}
