@@ -122,21 +122,16 @@ describe('a build beside live traffic', () => {
 
 /** As brokenChains, where a generation that came later begins with what it was built of. */
 function brokenChainsOfGenerations(changes: readonly RankChange[]): string[] {
-  const [first] = changes;
-  const generations = new Set(changes.map(({ generation }) => generation));
-  return [...generations].flatMap((generation) => {
-    const own = changes.filter((change) => change.generation === generation);
-    const begun = new Set<string>();
-    const isFirst = (player: string) => !begun.has(player) && begun.add(player);
-    return generation === first?.generation
-      ? brokenChains(own)
-      : brokenChains(
-          own.map((change) => ({
-            ...change,
-            changes: change.changes.map((moved) =>
-              isFirst(`${change.playerId} ${moved.view}`) ? { ...moved, before: null } : moved,
-            ),
-          })),
-        );
-  });
+  const first = changes[0]?.generation;
+  const last = new Map<string, string>();
+  const broken: string[] = [];
+  for (const { generation, playerId, changes: moves } of changes)
+    for (const { view, before, after } of moves) {
+      const chain = `${generation}/${playerId}/${view}`;
+      const found = JSON.stringify(before?.columns ?? null);
+      const expected = last.get(chain) ?? (generation === first ? 'null' : found);
+      if (found !== expected) broken.push(`${chain}: ${expected} then ${found}`);
+      last.set(chain, JSON.stringify(after.columns));
+    }
+  return broken;
 }

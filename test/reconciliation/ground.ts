@@ -15,7 +15,7 @@ import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js'
 import type { Log } from '../../src/reconciliation/log.js';
 import { Reconciler } from '../../src/reconciliation/reconciler.js';
 import { emptyMemory } from '../model/oracle-board.js';
-import { updatedState } from '../model/oracle-update.js';
+import { updatedState, type OracleState } from '../model/oracle-update.js';
 import { Oracle } from '../model/oracle.js';
 import { readBytes } from '../model/store-keys.js';
 import { TestInstance, until } from '../support/instance.js';
@@ -109,11 +109,11 @@ export class Ground {
       const resolved = resolveEvent(definition, decoded.event, record.timestamp);
       if (!resolved.ok) continue;
       for (const { view, expiresAt } of resolved.event.views) {
-        const known = memory.views.get(view) ?? { expiresAt, published: true, players: new Map() };
-        memory.views.set(view, known);
+        const players = memory.views.get(view)?.players ?? new Map<string, OracleState>();
+        memory.views.set(view, { expiresAt, published: true, players });
         const { playerId } = resolved.event;
-        const state = updatedState(definition, known.players.get(playerId), resolved.event);
-        if (state !== 'outOfRange' && state !== undefined) known.players.set(playerId, state);
+        const state = updatedState(definition, players.get(playerId), resolved.event);
+        if (state !== 'outOfRange') players.set(playerId, state);
       }
     }
     return new Oracle([definition], new Map([[definition.board, memory]]));

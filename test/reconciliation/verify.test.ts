@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { TestInstance, until } from '../support/instance.js';
+import { seededRandom } from '../support/seeded-random.js';
+import { DAMAGES } from './damages.js';
+import { definitionsOf, Ground, published, Traffic } from './ground.js';
+
+const BOARDS = `
+boards:
+  arena:
+    columns: [{ name: points }]
+    windows: [all, day]
+    dimensions: [[], [region]]
+`;
+const BASE = Date.parse('2026-03-01T00:00:00Z');
+const event = (serial: number) => ({
+  board: 'arena',
+  playerId: `player-${(serial * 7_919) % 700}`,
+  delta: (serial % 11) - 3,
+  occurredAt: new Date(BASE + serial * 1_000).toISOString(),
+  attributes: { region: serial % 2 === 0 ? 'eu' : 'us' },
+});
+
+describe('verify', () => {
+  const { random, seed } = seededRandom();
+  let instance: TestInstance;
+  let ground: Ground;
+  let traffic: Traffic;
+
+  beforeAll(async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 12 });
+    ground = new Ground(instance);
+    traffic = new Traffic(instance, event);
+    await instance.start();
+    await traffic.send(3_000);
+    await published(instance, traffic);
+  }, 60_000);
+  afterAll(async () => {
+    await traffic.close();
+    await instance.remove();
+  });
+
+  const options = () => ({ signal: AbortSignal.timeout(60_000) });
+  const verify = async () => {
+    const [report] = await ground.reconciler.verify(['arena'], options());
+    if (report === undefined) throw new Error('there is no report');
+    return report;
+  };
+  const rebuild = () => ground.reconciler.build(definitionsOf(BOARDS), options());
+
+  it('under heavy traffic on 12 partitions ends, and finds nothing where nothing is wrong', async () => {
+    traffic.start(100, 50);
+    const sent = traffic.sent;
+    await until(() => traffic.sent > sent + 2_000, 'traffic flows');
+    const reports = [await verify(), await verify()];
+    await traffic.stop();
+    console.log(
+      reports.map(({ attempts, late, seconds, players }) => ({ attempts, late, seconds, players })),
+      traffic.sent,
+    );
+    for (const { differences, equal, players, views } of reports)
+      expect({ differences, equal, players: players > 1_000, views }).toMatchObject({
+        differences: [],
+        equal: true,
+        players: true,
+      });
+    expect(await ground.generations.shadow('arena')).toBeUndefined();
+    await published(instance, traffic);
+  }, 120_000);
+
+  it.each(Object.entries(DAMAGES))(
+    'finds %s, which a build mends',
+    async (name, damage) => {
+      const what = await damage(ground, 'arena', random);
+      const found = await verify();
+      expect({ seed, name, what, equal: found.equal }).toMatchObject({ equal: false });
+      expect(found.differenceCount).toBeGreaterThan(0);
+      await rebuild();
+      const mended = await verify();
+      expect({ seed, name, what, differences: mended.differences }).toMatchObject({
+        differences: [],
+      });
+      expect(await ground.wrongViews(definitionsOf(BOARDS)[0]!)).toEqual([]);
+    },
+    60_000,
+  );
+
+  it('finds a watermark that was moved beyond the log, and what was skipped for it, which a build mends', async () => {
+    const key = ground.keys.watermarks(0);
+    const partition = '3';
+    const watermark = Number(await instance.redis.hget(key, partition));
+    await instance.redis.hset(key, partition, watermark + 20);
+    const found = await verify();
+    expect(found).toMatchObject({ equal: false, differences: [{ kind: 'watermark' }] });
+    await expect(rebuild()).rejects.toThrow(/beyond the log/);
+    await traffic.send(2_000);
+    await published(instance, traffic);
+    expect(await verify()).toMatchObject({ equal: false });
+    await rebuild();
+    expect(await verify()).toMatchObject({ equal: true, differences: [] });
+  }, 60_000);
+
+  it('finds what is applied twice after a watermark was moved back, which a build mends', async () => {
+    const key = ground.keys.watermarks(0);
+    const watermark = Number(await instance.redis.hget(key, '5'));
+    await instance.redis.hset(key, '5', watermark - 40);
+    await until(
+      async () => Number(await instance.redis.hget(key, '5')) >= watermark,
+      'the events are applied again',
+    );
+    expect(await verify()).toMatchObject({ equal: false });
+    await rebuild();
+    expect(await verify()).toMatchObject({ equal: true, differences: [] });
+  }, 60_000);
+});
