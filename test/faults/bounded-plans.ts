@@ -12,6 +12,9 @@ export const BOUNDED_PLANS: readonly Plan[] = [
     'lose-unpublished',
     'terminate-worker',
     'leave-transaction-open',
+    'two-builders',
+    'rebuild',
+    'kill-builder',
   ]),
   planWith(100, [
     'cut-kafka',
@@ -22,6 +25,9 @@ export const BOUNDED_PLANS: readonly Plan[] = [
     'fail-over',
     'zombie-through-loss',
     'swallow-kafka',
+    'change-definitions',
+    'lose-while-building',
+    'roll-back',
   ]),
   planWith(4, [
     'freeze-kafka',
@@ -35,5 +41,9 @@ export const BOUNDED_PLANS: readonly Plan[] = [
     'kill-while-healing',
     'kill-kafka',
     'lose-without-kafka',
+    'kill-at-flip',
+    'frozen-builder',
+    'restore-while-building',
+    'lose-changed',
   ]),
 ];

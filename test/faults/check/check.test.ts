@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { LeaderChange, RankChange } from '#contracts';
 import type { OracleBytes } from '../../model/oracle.js';
+import { causeOf } from '../../support/results.js';
 import { check } from './check.js';
+import type { FlipFact } from './facts.js';
 import { perfectRun, TOPIC, type BreakableFacts, type Plain } from './perfect-run.js';
 
 const RECORDS = 400;
@@ -59,7 +61,6 @@ describe('the check of a run', () => {
       expect.arrayContaining([
         'rank changes that are missing',
         'chains of rank changes that are broken',
-        'rank changes that are not those of the oracle at their version',
       ]),
     );
   });
@@ -266,6 +267,112 @@ describe('the check of a run', () => {
       expect(found(wrong, [AT_THE_END])).toContain(
         'views whose last leader change is not their top',
       );
+    });
+  });
+
+  describe('of generations', () => {
+    const NOT_LIVE = 'rank changes of a generation that was not live then';
+    const CHAINS = 'chains of rank changes that are broken';
+    const REPLAY = 'rank changes that are not those of the oracle at their version';
+    let flipped: BreakableFacts;
+    /** Where arena was built anew, changed, built anew, and changed back. */
+    let flips: readonly FlipFact[];
+    beforeAll(() => {
+      flipped = perfectRun(RECORDS, { flips: true });
+      flips = flipped.flips.filter(({ board }) => board === 'arena').slice(1);
+    });
+
+    /** The first rank change of arena behind a flip that is not the first of its player in a view. */
+    const behind = (flip: number) =>
+      flipped.rankChanges.findIndex(
+        ({ board, changes }) =>
+          board === 'arena' &&
+          changes[0]!.version > flips[flip]!.since &&
+          changes[0]!.before !== null,
+      );
+    const withChange = (at: number, by: (one: Plain<RankChange>) => Plain<RankChange>) => ({
+      ...flipped,
+      rankChanges: replaced(flipped.rankChanges, at, (one) => [by(one)]),
+    });
+
+    it('finds nothing in a run whose boards are built anew, changed, and changed back', () => {
+      expect(found(flipped)).toEqual([]);
+      expect(new Set(flipped.rankChanges.map(({ generation }) => generation)).size).toBe(15);
+    });
+
+    it('finds one that nobody defined', () => {
+      const foreign = withChange(behind(0), (one) => ({ ...one, generation: '1-abc' }));
+      expect(found(foreign)).toContain('rank changes of a generation that nobody defined');
+    });
+
+    it('finds one that was not live then, though its definition was, unless Redis had lost who was', () => {
+      const [{ generation: other }, { since }] = [flips[3]!, flips[0]!];
+      const at = behind(0);
+      const before = flipped.flips.find(({ board }) => board === 'arena')!.generation;
+      const stale = withChange(at, (one) => ({ ...one, generation: before }));
+      expect(found(stale)).toEqual([NOT_LIVE]);
+      const early = withChange(at, (one) => ({ ...one, generation: other }));
+      expect(found(early)).toEqual([NOT_LIVE]);
+      expect(found(stale, [since])).toEqual([]);
+    });
+
+    it('finds a board that is not as it was last defined', () => {
+      const without = flipped.flips.filter((flip) => flip !== flips[3]);
+      expect(found({ ...flipped, flips: without })).toContain(
+        'boards that are not as they were last defined',
+      );
+    });
+
+    it('finds columns that do not go on over a flip of the same definition', () => {
+      const columns = { points: '0.07', wins: '1' };
+      const broken = withChange(behind(0), (one) => ({
+        ...one,
+        changes: one.changes.map(({ before, ...movement }) => ({
+          ...movement,
+          before: before && { ...before, columns },
+        })),
+      }));
+      expect(found(broken)).toEqual([CHAINS, REPLAY]);
+    });
+
+    it.each([1, 3])('finds ranks and columns that are not by the definition of flip %i', (flip) => {
+      const at = behind(flip);
+      const wrong = (placing: object) =>
+        withChange(at, (one) => ({
+          ...one,
+          changes: one.changes.map(({ after, ...movement }) => ({
+            ...movement,
+            after: { ...after, ...placing },
+          })),
+        }));
+      expect(found(wrong({ rank: 40 }))).toEqual([REPLAY]);
+      expect(found(wrong({ columns: { wins: '99', points: '0.1' } }))).toContain(REPLAY);
+    });
+
+    it('finds a view that a rank change leaves out', () => {
+      const less = withChange(behind(1), (one) => ({ ...one, changes: one.changes.slice(0, 1) }));
+      expect(found(less)).toContain(REPLAY);
+    });
+
+    it('finds a result that a flip repeats, or loses', () => {
+      const at = behind(1);
+      const again = replaced(flipped.rankChanges, at - 1, (one) => [
+        one,
+        { ...one, generation: flips[1]!.generation },
+      ]);
+      expect(found({ ...flipped, rankChanges: again })).toContain(
+        'rank changes that are there more than once',
+      );
+      const lost = replaced(flipped.rankChanges, at, () => []);
+      expect(found({ ...flipped, rankChanges: lost })).toContain('rank changes that are missing');
+    });
+
+    it('finds a dead letter missing of what only the definition refused that was live', () => {
+      const taken = new Set(facts.rankChanges.map(causeOf));
+      const at = flipped.deadLetters.findIndex(({ id }) => taken.has(id));
+      expect(flipped.deadLetters[at]?.code).toBe('TOO_MANY_DECIMALS');
+      const deadLetters = replaced(flipped.deadLetters, at, () => []);
+      expect(found({ ...flipped, deadLetters })).toContain('dead letters that are missing');
     });
   });
 });

@@ -1,9 +1,10 @@
-import { brokenChains } from '../../support/results.js';
 import { boardProblems } from './boards.js';
+import { chainProblems } from './chains.js';
 import { exactlyOnceProblems } from './exactly-once.js';
 import { expectedOf, type Expected } from './expected.js';
-import { summary, type RunFacts } from './facts.js';
+import type { RunFacts } from './facts.js';
 import { leaderProblems } from './leaders.js';
+import { generationProblems } from './reigns.js';
 import { replayProblems } from './replay.js';
 
 /** How a run ended: what is wrong with it (nothing, where all is well), and over how much that was found. */
@@ -23,7 +24,7 @@ export interface Losses {
 
 /** All checks of a run. */
 export function check(topic: string, facts: RunFacts, options: Losses): Verdict {
-  const expected = expectedOf(topic, facts.definitions, facts.log);
+  const expected = expectedOf(topic, facts);
   return {
     problems: problemsOf(facts, expected, options),
     records: facts.log.length,
@@ -32,13 +33,13 @@ export function check(topic: string, facts: RunFacts, options: Losses): Verdict 
   };
 }
 
-function problemsOf(facts: RunFacts, expected: Expected, { losses }: Losses): string[] {
-  const { oracle } = expected;
+function problemsOf(facts: RunFacts, expected: Expected, options: Losses): string[] {
   return [
-    ...boardProblems(facts, oracle),
+    ...boardProblems(facts, expected.oracle),
+    ...generationProblems(facts, options),
     ...exactlyOnceProblems(facts, expected),
-    ...summary('chains of rank changes that are broken', brokenChains(facts.rankChanges)),
-    ...leaderProblems(facts, oracle, { losses: losses.length > 0 }),
-    ...replayProblems(facts, expected, losses),
+    ...chainProblems(facts, expected),
+    ...leaderProblems(facts, expected, { losses: options.losses.length > 0 }),
+    ...replayProblems(expected, options.losses),
   ];
 }

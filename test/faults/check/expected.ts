@@ -1,83 +1,84 @@
-import type { BoardDefinition, ResolvedEvent } from '#board';
-import { decodeScoreEvent } from '#contracts';
+import { definitionHash } from '#board';
+import type { RankChange } from '#contracts';
 import { Oracle } from '../../model/oracle.js';
-import { resolvePlainly } from '../../model/oracle-resolve.js';
-import type { ReadRecord } from '../../support/results.js';
+import { causeOf } from '../../support/results.js';
+import type { RunFacts } from './facts.js';
+import { judge, readLog, type BoardRecord, type Judgement } from './judgement.js';
+import { placedRecords, type Judged, type PlacedEvent } from './placed-events.js';
+import { Reigns } from './reigns.js';
 
-/** A score event that a board takes, in the board's terms. */
-export interface ExpectedEvent {
+/** The events of one board, and the definitions that it has had. */
+export interface BoardHistory {
   readonly board: string;
-  readonly partition: number;
-  readonly offset: number;
-  /** When its record was written, in ms. */
-  readonly timestamp: number;
-  readonly event: ResolvedEvent;
+  readonly reigns: Reigns;
+  /** What each definition that was live makes of the log, by its hash. */
+  readonly judgements: ReadonlyMap<string, Judgement>;
+  /** In the order in which they were applied. */
+  readonly events: readonly PlacedEvent[];
 }
 
 /** What has to become of a score topic. Records are named `topic/partition/offset`. */
 export interface Expected {
-  /** After all events. */
+  /** After all events, by the definitions that are live at the end. */
   readonly oracle: Oracle;
-  /** Every event that is well-formed, whether it changed anything or not. */
-  readonly events: ReadonlyMap<string, ExpectedEvent>;
-  /** Events that changed their player in a view: each has one rank change. */
+  readonly boards: readonly BoardHistory[];
+  /** Events that changed their player in a view, by the definition that they were applied by: each has one rank change. */
   readonly applied: ReadonlySet<string>;
   /** Bad records, with the reasons that may be told of each. */
   readonly deadLetters: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/**
- * Applies the whole log to the oracle, one partition after the other: a player's events are in one partition, so any
- * other interleaving gives the same.
- */
-export function expectedOf(
-  topic: string,
-  definitions: readonly BoardDefinition[],
-  log: readonly ReadRecord[],
-): Expected {
-  const oracle = new Oracle(definitions);
-  const boards = new Map(definitions.map((definition) => [definition.board, definition]));
-  const events = new Map<string, ExpectedEvent>();
-  const applied = new Set<string>();
-  const deadLetters = new Map<string, ReadonlySet<string>>();
-  for (const record of inLogOrder(log)) {
-    const { partition, offset, timestamp } = record;
-    const id = `${topic}/${partition}/${offset}`;
-    const read = readPlainly(record, boards);
-    if (read instanceof Set) {
-      deadLetters.set(id, read);
-      continue;
-    }
-    events.set(id, { ...read, partition, offset, timestamp });
-    const { verdict, moved } = oracle.apply(read.board, unpublished(read.event), partition);
-    if (verdict?.kind === 'deadLetter') deadLetters.set(id, new Set([verdict.code]));
-    if (read.event.views.some(({ view, published }) => published && moved.includes(view)))
-      applied.add(id);
-  }
-  return { oracle, events, applied, deadLetters };
+/** Judges the whole log by every definition that was live, and each event by the one that it was applied by. */
+export function expectedOf(topic: string, facts: RunFacts): Expected {
+  const names = new Set(facts.known.map(({ board }) => board));
+  const { events, bad } = readLog(topic, names, facts.log);
+  const boards = [...names].map((board) => historyOf(board, facts, events));
+  const all = boards.flatMap((history) => history.events);
+  const refused = all.flatMap(({ id, outcome }) =>
+    outcome.reasons === undefined ? [] : [[id, outcome.reasons] as const],
+  );
+  return {
+    oracle: finalOracle(facts, boards),
+    boards,
+    applied: new Set(all.flatMap(({ id, outcome }) => (outcome.moved.length > 0 ? [id] : []))),
+    deadLetters: new Map([
+      ...bad.map(({ id, code }) => [id, new Set([code])] as const),
+      ...refused,
+    ]),
+  };
 }
 
-export function inLogOrder<T extends { readonly partition: number; readonly offset: number }>(
-  records: readonly T[],
-): T[] {
-  return records.toSorted((a, b) => a.partition - b.partition || a.offset - b.offset);
+function historyOf(board: string, facts: RunFacts, all: readonly BoardRecord[]): BoardHistory {
+  const reigns = Reigns.of(board, facts);
+  const live = new Set(facts.definitions.map(definitionHash));
+  const own = facts.known.filter((definition) => {
+    const hash = definitionHash(definition);
+    return definition.board === board && (live.has(hash) || reigns.has(hash));
+  });
+  const judgements = new Map(
+    own.map((definition) => [definitionHash(definition), judge(definition, all)]),
+  );
+  const told = toldOf(board, facts.rankChanges);
+  const refused = new Map(facts.deadLetters.map(({ id, code }) => [id, code] as const));
+  const judged: Judged = { reigns, judgements, told, refused };
+  const records = all.filter(({ event }) => event.board === board);
+  return { board, reigns, judgements, events: placedRecords(records, judged) };
 }
 
-/** The oracle works out ranks, which is slow, only for views that are published. */
-function unpublished(event: ResolvedEvent): ResolvedEvent {
-  return { ...event, views: event.views.map((view) => ({ ...view, published: false })) };
+/** By what they stem from; the first, where one is there twice. */
+function toldOf(board: string, changes: readonly RankChange[]): Map<string, RankChange> {
+  const own = changes.filter((change) => change.board === board);
+  return new Map(own.toReversed().map((change) => [causeOf(change), change]));
 }
 
-/** An event in the terms of its board, or the reasons why it is refused. */
-function readPlainly(
-  record: ReadRecord,
-  boards: ReadonlyMap<string, BoardDefinition>,
-): { board: string; event: ResolvedEvent } | Set<string> {
-  const decoded = decodeScoreEvent(record);
-  if (!decoded.ok) return new Set([decoded.code]);
-  const { board, ...input } = decoded.event;
-  const definition = boards.get(board);
-  if (definition === undefined) return new Set(['UNKNOWN_BOARD']);
-  const { event, reasons } = resolvePlainly(definition, { input, timestamp: record.timestamp });
-  return event === undefined ? new Set(reasons) : { board, event };
+/** Of the memories of those who judged. */
+function finalOracle({ definitions }: RunFacts, boards: readonly BoardHistory[]): Oracle {
+  const memories = definitions.flatMap((definition) => {
+    const history = boards.find(({ board }) => board === definition.board);
+    const judgement = history?.judgements.get(definitionHash(definition));
+    return judgement
+      ? [[definition.board, judgement.oracle.memory(definition.board)] as const]
+      : [];
+  });
+  return new Oracle(definitions, new Map(memories));
 }

@@ -5,7 +5,12 @@ import type { ReadRecord } from '../../support/results.js';
 
 /** All that a run has left behind, read when everything was published. */
 export interface RunFacts {
+  /** What is live at the end. */
   readonly definitions: readonly BoardDefinition[];
+  /** Every definition that ranklog was ever given. */
+  readonly known: readonly BoardDefinition[];
+  /** Generations that went live. */
+  readonly flips: readonly FlipFact[];
   /** The score topic. */
   readonly log: readonly ReadRecord[];
   /** Committed results, each partition's in the order of its log. */
@@ -16,6 +21,13 @@ export interface RunFacts {
   readonly consoleIds: ConsoleIds;
   /** What Redis holds of each view, by `board view`. */
   readonly stored: ReadonlyMap<string, OracleBytes>;
+}
+
+/** That a generation went live, as the definitions topic has it; `since` in us, as versions are. */
+export interface FlipFact {
+  readonly board: string;
+  readonly generation: string;
+  readonly since: number;
 }
 
 /** `id` is `topic/partition/offset` of the bad record. */
@@ -33,6 +45,16 @@ export interface ConsoleIds {
 /** The id of a leader change: that of its cause, and the view. */
 export function leaderChangeId({ source, view }: LeaderChange): string {
   return `${source.topic}/${source.partition}/${source.offset} ${view}`;
+}
+
+/** The hash of its definition ends a generation id. */
+export function hashOf(generation: string): string {
+  return generation.slice(generation.indexOf('-') + 1);
+}
+
+/** The version at which an event was applied. A call gives all views that it changes the same. */
+export function versionOf({ changes }: Pick<RankChange, 'changes'>): number {
+  return changes[0]?.version ?? 0;
 }
 
 const MOST_SHOWN = 5;

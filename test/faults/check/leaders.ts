@@ -1,27 +1,49 @@
 import type { BoardDefinition } from '#board';
 import { leaderMovements, type LeaderChange } from '#contracts';
-import type { Oracle } from '../../model/oracle.js';
 import { placingIn } from '../../model/oracle-ranks.js';
-import { summary, type RunFacts } from './facts.js';
+import type { Expected } from './expected.js';
+import { summary, versionOf, type RunFacts } from './facts.js';
 
 /**
  * Leader changes of a view that, in the order of their versions, do not follow from each other, or do not end at the
- * top of the view. Where Redis lost what it had last reported (`losses`), a chain may begin anew with the whole top.
+ * top of the view; the top by another definition is told when the view moves next. Where Redis lost what it had last reported (`losses`), a chain may begin anew with the whole top.
  */
 export function leaderProblems(
-  { definitions, leaderChanges }: RunFacts,
-  oracle: Oracle,
+  facts: RunFacts,
+  expected: Expected,
   { losses }: { losses: boolean },
 ): string[] {
-  const chains = chainsOf(leaderChanges);
+  const { oracle } = expected;
+  const chains = chainsOf(facts.leaderChanges);
   const broken = [...chains].flatMap(([name, chain]) => brokenSteps(name, chain, losses));
-  const ends = definitions.flatMap((definition) =>
-    oracle.views(definition.board).flatMap((view) => wrongEnd(definition, view, chains, oracle)),
+  const moved = movedSinceDefined(facts, expected);
+  const ends = facts.definitions.flatMap((definition) =>
+    oracle
+      .views(definition.board)
+      .map((view) => ({ definition, view }))
+      .filter(({ view }) => moved.has(`${definition.board} ${view}`))
+      .flatMap((at) => wrongEnd(at, chains, expected)),
   );
   return [
     ...summary('leader changes that do not follow from the one before', broken),
     ...summary('views whose last leader change is not their top', ends),
   ];
+}
+
+/** Views that were moved by the definition that is live at the end; of a board that has had no other, all. */
+function movedSinceDefined(
+  { definitions, rankChanges }: RunFacts,
+  { boards, oracle }: Expected,
+): Set<string> {
+  const reigns = new Map(boards.map((history) => [history.board, history.reigns]));
+  const last = (board: string) => (reigns.get(board)?.count ?? 1) - 1;
+  const moved = rankChanges
+    .filter((change) => reigns.get(change.board)?.at(versionOf(change)) === last(change.board))
+    .flatMap(({ board, changes }) => changes.map(({ view }) => `${board} ${view}`));
+  const always = definitions
+    .filter(({ board }) => last(board) === 0)
+    .flatMap(({ board }) => oracle.views(board).map((view) => `${board} ${view}`));
+  return new Set([...moved, ...always]);
 }
 
 function chainsOf(changes: readonly LeaderChange[]): Map<string, LeaderChange[]> {
@@ -52,10 +74,12 @@ function brokenSteps(name: string, chain: readonly LeaderChange[], losses: boole
 }
 
 function wrongEnd(
-  { board, publish }: BoardDefinition,
-  view: string,
+  {
+    definition: { board, publish },
+    view,
+  }: { readonly definition: BoardDefinition; readonly view: string },
   chains: ReadonlyMap<string, readonly LeaderChange[]>,
-  oracle: Oracle,
+  { oracle }: Expected,
 ): string[] {
   const name = `${board} ${view}`;
   const told = JSON.stringify(chains.get(name)?.at(-1)?.top ?? []);

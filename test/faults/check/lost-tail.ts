@@ -1,7 +1,6 @@
-import type { BoardDefinition } from '#board';
+import type { BoardDefinition, ResolvedEvent } from '#board';
 import { comparePlayers, type Players } from '../../model/oracle-ranks.js';
 import { updatedState, type OracleState } from '../../model/oracle-update.js';
-import type { ExpectedEvent } from './expected.js';
 
 /**
  * What was applied, but not published, when Redis lost it, is applied and published again later. Ranks that others were
@@ -11,7 +10,7 @@ import type { ExpectedEvent } from './expected.js';
 export interface LostTail {
   readonly partition: number;
   /** In the order of the log. */
-  readonly events: readonly ExpectedEvent[];
+  readonly events: readonly ResolvedEvent[];
 }
 
 /** A player who is told a rank, and the states before (undefined for none) and after. */
@@ -33,9 +32,7 @@ export function possiblePlaces(
   mover: Mover,
   { players, tails }: { players: Players; tails: readonly LostTail[] },
 ): Set<string> {
-  const touched = new Set(
-    tails.flatMap(({ events }) => events.map(({ event: { playerId } }) => playerId)),
-  );
+  const touched = new Set(tails.flatMap(({ events }) => events.map(({ playerId }) => playerId)));
   const rest = new Map([...players].filter(([id]) => id !== mover.playerId && !touched.has(id)));
   const own: Places = [mover.before ? 1 : 0, mover.before ? 1 : 0, 1, 1];
   let sums = [added(own, ahead(definition, mover, rest))];
@@ -53,12 +50,12 @@ function countsWhileApplied(
   { players, tail }: { players: Players; tail: LostTail },
 ): Places[] {
   const touched = new Map<string, OracleState>();
-  for (const { event } of tail.events) {
+  for (const event of tail.events) {
     const state = players.get(event.playerId);
     if (state !== undefined) touched.set(event.playerId, state);
   }
   const counts = [ahead(definition, mover, touched)];
-  for (const { event } of tail.events) {
+  for (const event of tail.events) {
     const state = updatedState(definition, touched.get(event.playerId), event);
     if (state !== 'outOfRange') touched.set(event.playerId, state);
     counts.push(ahead(definition, mover, touched));

@@ -1,12 +1,12 @@
-import { parseBoardsFile, type BoardDefinition } from '#board';
-import { leaderMovements, type LeaderChange, type RankChange } from '#contracts';
-import { Oracle } from '../../model/oracle.js';
+import { definitionHash, parseBoardsFile, type BoardDefinition } from '#board';
+import type { LeaderChange, RankChange } from '#contracts';
 import { causeOf, type ReadRecord } from '../../support/results.js';
 import { randomFrom } from '../../support/seeded-random.js';
-import { BOARDS } from '../boards.js';
+import { BOARD_NAMES, boardsFile } from '../boards.js';
 import { recordFrom } from '../load.js';
-import { expectedOf, type Expected, type ExpectedEvent } from './expected.js';
 import { leaderChangeId, type DeadLetterFact, type RunFacts } from './facts.js';
+import { judge, readLog, type BoardRecord } from './judgement.js';
+import { BEGIN, Teller } from './teller.js';
 
 export const TOPIC = 'perfect.score-events';
 
@@ -23,40 +23,54 @@ export interface BreakableFacts extends RunFacts {
   readonly leaderChanges: readonly Plain<LeaderChange>[];
 }
 
-/** Versions are later than this many us since 1970, when the records are written. */
-const BEGIN = Date.parse('2026-11-20T00:00:00Z') * 1_000;
+interface Happenings {
+  /** So many events of partition 0 were applied and not told when Redis lost them. */
+  readonly lostTail?: number;
+  /** Boards are built anew, defined otherwise, built anew, and changed back. */
+  readonly flips?: boolean;
+}
+
+const FIRST = parseBoardsFile(boardsFile(), 'boards.yaml');
+const CHANGED = parseBoardsFile(boardsFile(BOARD_NAMES), 'boards.yaml');
+const KNOWN = [...FIRST, ...CHANGED];
 
 /**
- * Random records of three partitions, and the results that they ask for, told by the oracle. With `lostTail`, Redis loses
- * that many events of partition 0 which were applied and not told; `loss` is when.
+ * Random records of three partitions, and the results that they ask for, told by the oracle. `loss` is when Redis has lost
+ * the tail.
  */
 export function perfectRun(
   records: number,
-  { lostTail = 0 }: { lostTail?: number } = {},
+  { lostTail = 0, flips = false }: Happenings = {},
 ): BreakableFacts & { readonly loss: number } {
-  const definitions = parseBoardsFile(BOARDS, 'boards.yaml');
   const log = randomLog(records);
-  const expected = expectedOf(TOPIC, definitions, log);
-  const teller = new Teller(definitions);
-  const loss = tellAll(teller, interleaved(expected), lostTail);
+  const { events, bad } = readLog(TOPIC, new Set(BOARD_NAMES), log);
+  const judgements = new Map(KNOWN.map((one) => [definitionHash(one), judge(one, events)]));
+  const teller = new Teller(judgements);
+  teller.flip(FIRST);
+  const loss = flips
+    ? tellWithFlips(teller, events)
+    : tellAll(teller, interleaved(events), lostTail);
   const { rankChanges, leaderChanges } = teller;
-  const deadLetters: DeadLetterFact[] = [...expected.deadLetters].map(([id, [code = '']]) => ({
-    id,
-    code,
-  }));
+  const refused = bad.map(({ id, code }): DeadLetterFact => ({ id, code }));
+  const deadLetters = [...refused, ...teller.deadLetters];
   const stored = new Map(
-    definitions.flatMap(({ board }) =>
-      expected.oracle
-        .views(board)
-        .map((view) => [`${board} ${view}`, expected.oracle.bytes(board, view)] as const),
-    ),
+    FIRST.flatMap((definition) => {
+      const { board } = definition;
+      const oracle = judgements.get(definitionHash(definition))?.oracle;
+      const views = oracle?.views(board) ?? [];
+      return views.flatMap((view) =>
+        oracle === undefined ? [] : [[`${board} ${view}`, oracle.bytes(board, view)] as const],
+      );
+    }),
   );
   const consoleIds = {
     rankChanges: rankChanges.map(causeOf),
     leaderChanges: leaderChanges.map(leaderChangeId),
     deadLetters: deadLetters.map(({ id }) => id),
   };
-  return { definitions, log, rankChanges, leaderChanges, deadLetters, consoleIds, stored, loss };
+  const results = { rankChanges, leaderChanges, deadLetters, consoleIds };
+  const given = { definitions: FIRST, known: KNOWN, flips: teller.flips, log };
+  return { ...given, ...results, stored, loss };
 }
 
 const PARTITIONS = 3;
@@ -79,80 +93,41 @@ function randomLog(records: number): ReadRecord[] {
 }
 
 /** Events as three workers would take turns with their partitions. */
-function interleaved({ events }: Expected): [string, ExpectedEvent][] {
-  return [...events].sort(([, a], [, b]) => a.offset - b.offset || a.partition - b.partition);
+function interleaved(events: readonly BoardRecord[]): BoardRecord[] {
+  return events.toSorted((a, b) => a.offset - b.offset || a.partition - b.partition);
+}
+
+/** In five parts, the flips between them; answers that nothing was lost. */
+function tellWithFlips(teller: Teller, events: readonly BoardRecord[]): number {
+  const all = interleaved(events);
+  const size = Math.ceil(all.length / 5);
+  const definitions: (readonly BoardDefinition[] | undefined)[] = [FIRST, CHANGED, CHANGED, FIRST];
+  for (let part = 0; part < 5; part++) {
+    for (const event of all.slice(part * size, (part + 1) * size)) teller.tell(event);
+    const next = definitions[part];
+    if (next !== undefined) teller.flip(next);
+  }
+  return 0;
 }
 
 /** Tells all events; the last ones of partition 0 in the middle of the run are applied, lost, and told later. */
-function tellAll(
-  teller: Teller,
-  events: readonly (readonly [string, ExpectedEvent])[],
-  lostTail: number,
-): number {
+function tellAll(teller: Teller, events: readonly BoardRecord[], lostTail: number): number {
   const middle = Math.floor(events.length / 2);
-  const untold: (readonly [string, ExpectedEvent])[] = [];
-  for (const [id, event] of events.slice(0, middle))
-    if (event.partition === 0 && event.offset >= lostFrom(events.slice(0, middle), lostTail)) {
+  const [first, rest] = [events.slice(0, middle), events.slice(middle)];
+  const from = lostFrom(first, lostTail);
+  const untold: BoardRecord[] = [];
+  for (const event of first)
+    if (event.partition === 0 && event.offset >= from) {
       teller.apply(event);
-      untold.push([id, event]);
-    } else teller.tell(id, event);
+      untold.push(event);
+    } else teller.tell(event);
   const loss = teller.lose();
-  for (const [id, event] of [...untold, ...events.slice(middle)]) teller.tell(id, event);
+  for (const event of [...untold, ...rest]) teller.tell(event);
   return loss;
 }
 
 /** The first offset of the last events of partition 0. */
-function lostFrom(events: readonly (readonly [string, ExpectedEvent])[], count: number): number {
-  const offsets = events.flatMap(([, { partition, offset }]) => (partition === 0 ? [offset] : []));
+function lostFrom(events: readonly BoardRecord[], count: number): number {
+  const offsets = events.flatMap(({ partition, offset }) => (partition === 0 ? [offset] : []));
   return count === 0 ? Infinity : (offsets.at(-count) ?? 0);
-}
-
-/** Tells what each event changed, as ranklog does. */
-class Teller {
-  readonly rankChanges: RankChange[] = [];
-  readonly leaderChanges: LeaderChange[] = [];
-  readonly #reports = new Map<string, LeaderChange>();
-  readonly #told: ExpectedEvent[] = [];
-  #oracle: Oracle;
-  #version = BEGIN;
-
-  constructor(private readonly definitions: readonly BoardDefinition[]) {
-    this.#oracle = new Oracle(definitions);
-  }
-
-  apply({ board, event, partition }: ExpectedEvent) {
-    return this.#oracle.apply(board, event, partition);
-  }
-
-  /** The boards are again as what was told makes them; answers when. */
-  lose(): number {
-    this.#oracle = new Oracle(this.definitions);
-    for (const event of this.#told) this.apply(event);
-    return ++this.#version;
-  }
-
-  tell(id: string, expected: ExpectedEvent): void {
-    const { board, event, partition, offset } = expected;
-    this.#told.push(expected);
-    const { verdict } = this.apply(expected);
-    if (verdict?.kind !== 'rankChange') return;
-    const version = ++this.#version;
-    const source = { topic: id.split('/')[0] ?? '', partition, offset };
-    const occurredAt = new Date(event.occurredAt).toISOString();
-    const common = { board, generation: 'g', source, occurredAt };
-    const changes = verdict.changes.map((change) => ({ ...change, version }));
-    this.rankChanges.push({ ...common, playerId: event.playerId, changes });
-    for (const { view } of changes) this.#tellLeaders({ ...common, view, version });
-  }
-
-  #tellLeaders(head: Omit<LeaderChange, 'since' | 'top' | 'entered' | 'left' | 'moved'>): void {
-    const name = `${head.board} ${head.view}`;
-    const top = this.#oracle.leaders(head.board, head.view);
-    const last = this.#reports.get(name);
-    if (JSON.stringify(top) === JSON.stringify(last?.top ?? [])) return;
-    const before = last?.top.map(({ playerId }) => playerId) ?? [];
-    const change = { ...head, since: last?.version ?? null, top, ...leaderMovements(before, top) };
-    this.#reports.set(name, change);
-    this.leaderChanges.push(change);
-  }
 }

@@ -1,68 +1,80 @@
-import type { BoardDefinition, ResolvedEvent } from '#board';
+import { definitionHash, type BoardDefinition, type ResolvedEvent } from '#board';
 import type { RankChange } from '#contracts';
 import { Oracle } from '../../model/oracle.js';
 import type { Players } from '../../model/oracle-ranks.js';
 import type { OracleState } from '../../model/oracle-update.js';
-import { causeOf } from '../../support/results.js';
-import type { Expected, ExpectedEvent } from './expected.js';
-import { summary, type RunFacts } from './facts.js';
+import type { BoardHistory, Expected } from './expected.js';
+import { summary } from './facts.js';
+import { unpublished, type Judgement, type Outcome } from './judgement.js';
 import { possiblePlaces, type LostTail } from './lost-tail.js';
+import type { PlacedEvent } from './placed-events.js';
 
 type Movement = RankChange['changes'][number];
 
-/** One published movement in one view. */
+/** An event in one view, as one definition takes it, and what was told of it by that definition. */
 interface Step {
-  readonly id: string;
-  readonly offset: number;
-  readonly movement: Movement;
-  readonly cause: ExpectedEvent;
+  readonly cause: PlacedEvent;
+  readonly event: ResolvedEvent;
+  readonly version: number;
+  /** Undefined where it was told by another definition, or not at all. */
+  readonly told?: { readonly movement: Movement | undefined };
 }
 
 /**
- * Replays the rank changes of each view in the order of (version, offset) on the oracle: ranks and columns before and
- * after, and who was passed, are those of the oracle at each step. So no rank was ever computed on a board that was not
- * the result of all events before.
+ * Replays the events of each view on the oracle, in the order in which they were applied, by each definition that the
+ * board has had: ranks and columns before and after, and who was passed, are those of the oracle at each rank change of
+ * that definition. So no rank was ever computed on a board that was not the result of all events before, by the definition
+ * that was live then.
  *
  * `losses`: when Redis lost something, in us since 1970, as versions are. Ranks before may count in what was lost before
  * it was published: see lost-tail.ts.
  */
-export function replayProblems(
-  facts: RunFacts,
-  expected: Expected,
-  losses: readonly number[],
-): string[] {
-  const definitions = new Map(facts.definitions.map((one) => [one.board, one]));
-  const views = stepsByView(facts.rankChanges, expected);
-  const wrong = [...views.values()].flatMap((steps) => {
-    const definition = definitions.get(steps[0]?.cause.board ?? '');
-    return definition === undefined ? [] : new ViewReplay(definition, steps, losses).wrongSteps();
-  });
+export function replayProblems({ boards }: Expected, losses: readonly number[]): string[] {
+  const wrong = boards.flatMap((history) =>
+    [...history.judgements.values()].flatMap((judgement) =>
+      [...stepsByView(history, judgement)].flatMap(([view, steps]) =>
+        new ViewReplay({ definition: judgement.definition, view, steps, losses }).wrongSteps(),
+      ),
+    ),
+  );
   return summary('rank changes that are not those of the oracle at their version', wrong);
 }
 
 function stepsByView(
-  changes: readonly RankChange[],
-  { events }: Expected,
+  { events }: BoardHistory,
+  { outcomes, definition }: Judgement,
 ): Map<string, readonly Step[]> {
   const views = new Map<string, Step[]>();
-  for (const change of changes) {
-    const id = causeOf(change);
-    const cause = events.get(id);
-    if (cause === undefined) continue; // a result of nothing that was applied: told by the check for exactly once
-    for (const movement of change.changes) {
-      const name = `${change.board} ${movement.view}`;
-      const steps = views.get(name) ?? [];
-      const event = inOneView(cause.event, movement.view);
-      steps.push({ id, offset: cause.offset, movement, cause: { ...cause, event } });
-      views.set(name, steps);
+  for (const cause of events)
+    for (const [view, step] of stepsOf(cause, outcomes.get(cause.id), definition)) {
+      const steps = views.get(view) ?? [];
+      steps.push(step);
+      views.set(view, steps);
     }
-  }
   for (const steps of views.values())
-    steps.sort((a, b) => a.movement.version - b.movement.version || a.offset - b.offset);
+    steps.sort((a, b) => a.version - b.version || a.cause.offset - b.cause.offset);
   return views;
 }
 
-/** Without its id: only events that are no duplicates were told of, and their clock is not replayed. */
+/** The views in which the definition moves the event, and those in which it was told so. */
+function stepsOf(
+  cause: PlacedEvent,
+  outcome: Outcome | undefined,
+  definition: BoardDefinition,
+): [view: string, Step][] {
+  const event = outcome?.event;
+  if (event === undefined) return [];
+  const told = cause.hash === definitionHash(definition) ? cause.told : undefined;
+  const movements = new Map(told?.changes.map((movement) => [movement.view, movement]));
+  return [...new Set([...(outcome?.moved ?? []), ...movements.keys()])].map((view) => {
+    const movement = movements.get(view);
+    const version = movement?.version ?? cause.version;
+    const step = { cause, event: inOneView(event, view), version };
+    return [view, told === undefined ? step : { ...step, told: { movement } }];
+  });
+}
+
+/** Without its id: whether an event is a duplicate is decided already. */
 function inOneView(
   { playerId, occurredAt, values, views }: ResolvedEvent,
   view: string,
@@ -70,48 +82,59 @@ function inOneView(
   return { playerId, occurredAt, values, views: views.filter((one) => one.view === view) };
 }
 
-/** The steps of one view, one after the other, on an oracle of its own. */
+interface ReplayParts {
+  readonly definition: BoardDefinition;
+  readonly view: string;
+  readonly steps: readonly Step[];
+  readonly losses: readonly number[];
+}
+
+/** The steps of one view by one definition, one after the other, on an oracle of its own. */
 class ViewReplay {
   readonly #oracle: Oracle;
 
-  constructor(
-    private readonly definition: BoardDefinition,
-    private readonly steps: readonly Step[],
-    private readonly losses: readonly number[],
-  ) {
-    this.#oracle = new Oracle([definition]);
+  constructor(private readonly parts: ReplayParts) {
+    this.#oracle = new Oracle([parts.definition]);
   }
 
   wrongSteps(): string[] {
-    return this.steps.flatMap((step) => this.#apply(step));
+    return this.parts.steps.flatMap((step) => this.#apply(step));
   }
 
-  #apply(step: Step): string[] {
-    const { id, movement, cause } = step;
-    const { board, event, partition } = cause;
-    const before = this.#players(movement.view).get(event.playerId);
-    const { verdict } = this.#oracle.apply(board, event, partition);
-    const told = verdict?.kind === 'rankChange' ? verdict.changes[0] : undefined;
-    const found = comparable(movement);
-    const wanted = told === undefined ? 'no change' : comparable(told);
-    if (found === wanted) return [];
-    const explained =
-      told !== undefined &&
-      columnsOf(movement) === columnsOf(told) &&
-      this.#mayCountInWhatWasLost(step, before);
-    return explained
+  #apply({ cause, event, version, told }: Step): string[] {
+    const { definition, view } = this.parts;
+    const { board } = definition;
+    if (told === undefined) {
+      this.#oracle.apply(board, unpublished(event), cause.partition);
+      return [];
+    }
+    const before = this.#players.get(event.playerId);
+    const { verdict } = this.#oracle.apply(board, event, cause.partition);
+    const wanted = verdict?.kind === 'rankChange' ? verdict.changes[0] : undefined;
+    const found = told.movement;
+    if (comparable(found) === comparable(wanted)) return [];
+    const isExplained =
+      found !== undefined &&
+      wanted !== undefined &&
+      columnsOf(found) === columnsOf(wanted) &&
+      this.#mayCountInWhatWasLost({ cause, event, movement: found }, before);
+    return isExplained
       ? []
       : [
-          `${id} in ${board} ${movement.view} at ${movement.version}: ${found} in place of ${wanted}`,
+          `${cause.id} in ${board} ${view} at ${version}: ${comparable(found)} in place of ${comparable(wanted)}`,
         ];
   }
 
-  #mayCountInWhatWasLost({ movement, cause }: Step, before: OracleState | undefined): boolean {
-    const { view, version } = movement;
-    const players = this.#players(view);
-    const { playerId } = cause.event;
+  #mayCountInWhatWasLost(
+    { cause, event, movement }: Pick<Step, 'cause' | 'event'> & { movement: Movement },
+    before: OracleState | undefined,
+  ): boolean {
+    const { definition, losses } = this.parts;
+    const { version } = movement;
+    const players = this.#players;
+    const { playerId } = event;
     const after = players.get(playerId);
-    const loss = Math.min(...this.losses.filter((time) => time > version));
+    const loss = Math.min(...losses.filter((time) => time > version));
     if (after === undefined || loss === Infinity) return false;
     const tails = this.#tails({ version, loss, partition: cause.partition });
     const places = [movement.before, movement.after].flatMap((placing) => [
@@ -119,7 +142,7 @@ class ViewReplay {
       placing?.competitionRank ?? 0,
     ]);
     const mover = { playerId, before, after };
-    return possiblePlaces(this.definition, mover, { players, tails }).has(places.join());
+    return possiblePlaces(definition, mover, { players, tails }).has(places.join());
   }
 
   /**
@@ -127,19 +150,20 @@ class ViewReplay {
    * the event itself.
    */
   #tails(at: { version: number; loss: number; partition: number }): LostTail[] {
-    const tails = new Map<number, ExpectedEvent[]>();
-    for (const { movement, cause } of this.steps) {
+    const tails = new Map<number, ResolvedEvent[]>();
+    for (const { event, version, cause } of this.parts.steps) {
       const wasThere = cause.timestamp * 1_000 <= at.version;
-      if (movement.version < at.loss || !wasThere || cause.partition === at.partition) continue;
+      if (version < at.loss || !wasThere || cause.partition === at.partition) continue;
       const events = tails.get(cause.partition) ?? [];
-      events.push(cause);
+      events.push(event);
       tails.set(cause.partition, events);
     }
     return [...tails].map(([partition, events]) => ({ partition, events }));
   }
 
-  #players(view: string): Players {
-    return this.#oracle.memory(this.definition.board).views.get(view)?.players ?? NOBODY;
+  get #players(): Players {
+    const { definition, view } = this.parts;
+    return this.#oracle.memory(definition.board).views.get(view)?.players ?? NOBODY;
   }
 }
 
@@ -149,7 +173,9 @@ type Told = Pick<Movement, 'before' | 'after'> & {
   readonly overtook?: Movement['overtook'] | undefined;
 };
 
-function comparable({ before, after, overtook = [] }: Told): string {
+function comparable(movement: Told | undefined): string {
+  if (movement === undefined) return 'no change';
+  const { before, after, overtook = [] } = movement;
   return JSON.stringify([before && placing(before), placing(after), overtook.map(passed)]);
 }
 

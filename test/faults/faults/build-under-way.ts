@@ -108,9 +108,18 @@ export async function goesOn(world: World, { boards, changed, args }: BuildWish)
 
 /** Waits until nobody holds the lease of a board. */
 export async function leaseRunsOut(world: World, board: BoardName): Promise<void> {
-  const key = world.keys.lease(shardOf(board, world.shards), board);
   await eventually(
-    async () => (await world.redis.redis.exists(key)) === 0,
+    async () => (await world.redis.redis.exists(leaseKey(world, board))) === 0,
     `the lease of ${board} runs out`,
   );
+}
+
+/** The lease of one that was killed runs out at once: nobody has to wait for it. */
+export async function letLeaseRunOut(world: World, board: BoardName): Promise<void> {
+  await world.redis.redis.pexpire(leaseKey(world, board), 1);
+  await leaseRunsOut(world, board);
+}
+
+function leaseKey({ keys, shards }: World, board: BoardName): string {
+  return keys.lease(shardOf(board, shards), board);
 }

@@ -1,5 +1,6 @@
-import type { BoardDefinition } from '#board';
+import { parseBoardsFile, type BoardDefinition } from '#board';
 import { BoardReader, shardOf, type LiveBoard } from '#board-store';
+import { decodeDefinitionInForce } from '#contracts';
 import type { OracleBytes } from '../../model/oracle.js';
 import { readBytes } from '../../model/store-keys.js';
 import {
@@ -8,29 +9,38 @@ import {
   readLeaderChanges,
   readRankChanges,
 } from '../../support/results.js';
+import { BOARD_NAMES, boardsFile } from '../boards.js';
 import type { ConsoleIds, RunFacts } from '../check/facts.js';
 import { eventually } from '../../support/eventually.js';
 import type { World } from './world.js';
+
+const KNOWN = [boardsFile(), boardsFile(BOARD_NAMES)].flatMap((text) =>
+  parseBoardsFile(text, 'boards.yaml'),
+);
 
 /** Reads all that a run has left behind. Everything is published, and the load has ended. */
 export async function readFacts(world: World): Promise<RunFacts> {
   const { client, topics } = world;
   const live = await new BoardReader(world.redis.redis, world.keys).liveBoards();
-  const [log, rankChanges, leaderChanges, letters] = await Promise.all([
+  const [log, inForce, rankChanges, leaderChanges, letters] = await Promise.all([
     readCommitted(client, topics.scoreEvents),
+    readCommitted(client, topics.definitions),
     readRankChanges(client, topics),
     readLeaderChanges(client, topics),
     readDeadLetters(client, topics),
   ]);
-  const results = rankChanges.length + leaderChanges.length + letters.length;
-  const consoleIds = await readConsoleIds(world, results);
+  const count = rankChanges.length + leaderChanges.length + letters.length;
+  const consoleIds = await readConsoleIds(world, count);
   const deadLetters = letters.map(({ topic, partition, offset, code }) => ({
     id: `${topic}/${partition}/${offset}`,
     code,
   }));
   const definitions: BoardDefinition[] = live.map(({ definition }) => definition);
   const stored = await readStored(world, live);
-  return { definitions, log, rankChanges, leaderChanges, deadLetters, consoleIds, stored };
+  // The topic is compacted later than a run ends: it has all of them.
+  const flips = inForce.map((record) => decodeDefinitionInForce(record));
+  const results = { rankChanges, leaderChanges, deadLetters, consoleIds };
+  return { definitions, known: KNOWN, flips, log, ...results, stored };
 }
 
 /** Waits until all shards have applied the whole log: after a loss, boards heal while nothing new is published. */
