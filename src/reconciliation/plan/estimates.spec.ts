@@ -51,12 +51,14 @@ describe('sampleFacts', () => {
       events: 50,
       placings: 25,
       idBytes: 4,
+      hasLists: false,
       rejected: new Map(),
     });
     expect(sampleFacts(GUILDS, sample())).toEqual({
       events: 40,
       placings: 50,
       idBytes: 4,
+      hasLists: false,
       rejected: new Map([['MISSING_DIMENSION', 10]]),
     });
   });
@@ -189,9 +191,23 @@ describe('warnings', () => {
     expect(warnings({ ...GUILDS, windows: seasons }, GUILDS)).toEqual([
       expect.stringContaining('may move up to 260 views'),
     ]);
-    expect(warnings({ ...GUILDS, windows: seasons.slice(0, 10) }, GUILDS)).toEqual([
+    const ten = { ...GUILDS, windows: seasons.slice(0, 10) };
+    expect(warnings(ten, GUILDS)).toEqual([]);
+    const withLists = (definition: BoardDefinition) => {
+      const next = { ...sampleFacts(definition, sample()), hasLists: true };
+      return warningsOf(definition, { fields: [], next, live: next });
+    };
+    expect(withLists(ten)).toEqual([
       expect.stringContaining('an event with lists of 25 values in its attributes may move 260'),
     ]);
-    expect(warnings({ ...GUILDS, windows: seasons.slice(0, 3) }, GUILDS)).toEqual([]);
+    expect(withLists({ ...GUILDS, windows: seasons.slice(0, 3) })).toEqual([]);
+  });
+
+  it('look for lists in the dimensions of the board alone', () => {
+    const [event] = sample().events;
+    const given = (attributes: Record<string, string | string[]>) =>
+      event && sampleFacts(GUILDS, { ...sample(), events: [{ ...event, attributes }] }).hasLists;
+    expect(given({ guild: ['red', 'blue'] })).toBe(true);
+    expect(given({ guild: 'red', tags: ['a', 'b'] })).toBe(false);
   });
 });

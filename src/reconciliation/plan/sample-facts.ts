@@ -24,6 +24,8 @@ export interface SampleFacts {
   readonly placings: number;
   /** Mean length of a player id in bytes; 0 without events. */
   readonly idBytes: number;
+  /** Whether any gives several values to a dimension. */
+  readonly hasLists: boolean;
   /** Events of the board that it can't take, by reason. */
   readonly rejected: ReadonlyMap<EventRejectionCode, number>;
 }
@@ -32,10 +34,13 @@ export interface SampleFacts {
 export function sampleFacts(definition: BoardDefinition, { events }: LogSample): SampleFacts {
   const placings = new Set<string>();
   const rejected = new Map<EventRejectionCode, number>();
+  const dimensions = new Set(definition.dimensions.flat());
   let taken = 0;
   let idBytes = 0;
+  let hasLists = false;
   for (const event of events) {
     if (event.board !== definition.board) continue;
+    hasLists ||= givesList(event, dimensions);
     const resolved = resolveEvent(definition, event, event.timestamp);
     if (!resolved.ok) {
       const { code } = resolved.rejection;
@@ -50,6 +55,13 @@ export function sampleFacts(definition: BoardDefinition, { events }: LogSample):
     events: taken,
     placings: placings.size,
     idBytes: taken === 0 ? 0 : idBytes / taken,
+    hasLists,
     rejected,
   };
+}
+
+function givesList({ attributes }: SampledEvent, dimensions: ReadonlySet<string>): boolean {
+  return Object.entries(attributes).some(
+    ([name, value]) => dimensions.has(name) && typeof value !== 'string',
+  );
 }

@@ -18,16 +18,16 @@ export function warningsOf(
           'only what is published changes: every rank stays as it is, and yet the board is built again, as a generation has one definition',
         ]
       : []),
-    ...manyViews(definition),
+    ...manyViews(definition, next.hasLists),
     ...leftOut(next, live),
   ];
 }
 
 /** An event beyond the bound moves nothing. Seasons need not overlap, so this says what can be. */
-function manyViews({ windows, dimensions }: BoardDefinition): string[] {
+function manyViews({ windows, dimensions }: BoardDefinition, hasLists: boolean): string[] {
   const views = (values: number) =>
     windows.length * dimensions.reduce((sum, names) => sum + values ** names.length, 0);
-  if (views(MOST_ATTRIBUTE_VALUES) <= MOST_VIEWS_OF_AN_EVENT) return [];
+  if (views(hasLists ? MOST_ATTRIBUTE_VALUES : 1) <= MOST_VIEWS_OF_AN_EVENT) return [];
   const parts = `${windows.length} window(s) times ${dimensions.length} combination(s) of dimensions`;
   if (views(1) > MOST_VIEWS_OF_AN_EVENT)
     return [
