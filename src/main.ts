@@ -5,6 +5,7 @@ import {
   ContinuityStore,
   GenerationCatalog,
   KeySpace,
+  LeaseStore,
   SampleStore,
 } from '#board-store';
 import { topicNames } from '#contracts';
@@ -34,6 +35,9 @@ import { GenerationSweeper } from './reconciliation/generation-sweeper.js';
 import { reconcilerFrom } from './reconciliation/reconciler-from.js';
 import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
 import { RegistrationWatch } from './reconciliation/registration-watch.js';
+import { VerifySchedule } from './reconciliation/schedule.js';
+import { ScheduleModule } from './reconciliation/schedule.module.js';
+import { ScheduledVerify } from './reconciliation/schedule-verify.js';
 import { SelfCheck } from './reconciliation/self-check.js';
 import { SelfCheckModule } from './reconciliation/self-check.module.js';
 import type { Role } from './roles.js';
@@ -92,7 +96,7 @@ async function runApplication(
     ClientsModule.with(clients),
     operations,
     ...roleModules(options, kafka, clients),
-    ...(roles.includes('reconciliation') ? [selfCheck(options, clients, metrics)] : []),
+    ...watchModules(options, kafka, clients, metrics),
   ];
   const nest = { logger: nestLogger(logger), abortOnError: false };
   const app = await createHttpApplication(AppModule.of(modules), nest, logger);
@@ -186,6 +190,17 @@ function backgroundBuild(
   return BackgroundBuildModule.with(builder, new GenerationSweeper(catalog, logger));
 }
 
+/** What the role reconciliation does to notice damage. */
+function watchModules(
+  options: StartOptions,
+  kafka: ReturnType<typeof kafkaFrom>,
+  clients: Clients,
+  metrics: Metrics,
+): DynamicModule[] {
+  if (!options.roles.includes('reconciliation')) return [];
+  return [selfCheck(options, clients, metrics), schedule(options, kafka, clients, metrics)];
+}
+
 function selfCheck(
   { settings, logger }: StartOptions,
   { redis }: Clients,
@@ -200,6 +215,25 @@ function selfCheck(
     everyMs: settings.selfCheckInterval,
   });
   return SelfCheckModule.with(check);
+}
+
+function schedule(
+  { settings, logger }: StartOptions,
+  kafka: ReturnType<typeof kafkaFrom>,
+  { redis, admin }: Clients,
+  { gauges }: Metrics,
+): DynamicModule {
+  const keys = new KeySpace(settings.redisPrefix);
+  const verify = new ScheduledVerify({
+    store: new BoardStore(redis, keys, settings),
+    leases: new LeaseStore(redis, keys, settings),
+    reconciler: reconcilerFrom(settings, { kafka, admin, redis }, logger),
+    gauges,
+    log: logger,
+    rebuilds: settings.verifyRebuild,
+  });
+  const { verifySchedule: expression, verifyTimeZone: timeZone } = settings;
+  return ScheduleModule.with(new VerifySchedule({ expression, timeZone, verify, log: logger }));
 }
 
 function transport(

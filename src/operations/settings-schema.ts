@@ -1,4 +1,5 @@
 import convict, { type Format } from 'convict';
+import { CronTime } from 'cron';
 import ms from 'ms';
 
 /** Formats that convict does not bring: each says what it takes. */
@@ -67,6 +68,24 @@ const FORMATS: Format[] = [
     coerce: (value: unknown) => (value === '0' ? 0 : durationMs(value)),
   },
   {
+    name: 'cron-or-none',
+    validate: (value: unknown) =>
+      expect(
+        value === '' || (typeof value === 'string' && isCron(value, 'UTC')),
+        'a cron expression that comes true some day, such as "0 4 * * *" (minute, hour, day, month, day of the week; seconds may come first)',
+      ),
+    coerce: (value: unknown) => value,
+  },
+  {
+    name: 'time-zone',
+    validate: (value: unknown) =>
+      expect(
+        typeof value === 'string' && isCron('* * * * *', value),
+        'an IANA time zone such as UTC or Europe/Berlin',
+      ),
+    coerce: (value: unknown) => value,
+  },
+  {
     name: 'switch',
     validate: (value: unknown) => {
       expect(typeof value === 'boolean', 'true or false');
@@ -95,6 +114,16 @@ const FORMATS: Format[] = [
     coerce: (value: unknown) => value,
   },
 ];
+
+/** Whether the library that runs the schedule can tell the next time of it. */
+function isCron(expression: string, timeZone: string): boolean {
+  try {
+    new CronTime(expression, timeZone).sendAt();
+    return true;
+  } catch {
+    return false; // its words are for programmers
+  }
+}
 
 /** A number of ms where a unit is given; without one it is left as it is, and refused. */
 function durationMs(value: unknown): unknown {
@@ -198,6 +227,24 @@ export const SETTINGS_SCHEMA = {
     format: 'duration-ms-or-0',
     default: '10s',
     env: 'RANKLOG_SELF_CHECK_INTERVAL',
+  },
+  verifySchedule: {
+    doc: 'When the role reconciliation verifies all live boards, as a cron expression; empty for never.',
+    format: 'cron-or-none',
+    default: '',
+    env: 'RANKLOG_VERIFY_SCHEDULE',
+  },
+  verifyTimeZone: {
+    doc: 'The time zone of that.',
+    format: 'time-zone',
+    default: 'UTC',
+    env: 'RANKLOG_VERIFY_TIME_ZONE',
+  },
+  verifyRebuild: {
+    doc: 'Whether boards that differ then are built again from the log.',
+    format: 'switch',
+    default: false,
+    env: 'RANKLOG_VERIFY_REBUILD',
   },
   logLevel: {
     doc: 'How much is logged.',

@@ -33,6 +33,23 @@ describe('loadSettings', () => {
     expect(Object.keys(settings).sort()).toEqual(Object.keys(SETTINGS_SCHEMA).sort());
   });
 
+  it('takes 0 where that means never or any, and schedules of all kinds', () => {
+    const { settings } = loadSettings({
+      RANKLOG_HTTP_PORT: '0',
+      RANKLOG_SELF_CHECK_INTERVAL: '0',
+      RANKLOG_VERIFY_SCHEDULE: '*/30 0 4 * * MON',
+      RANKLOG_VERIFY_TIME_ZONE: 'Europe/Berlin',
+      RANKLOG_VERIFY_REBUILD: 'true',
+    });
+    expect(settings).toMatchObject({
+      httpPort: 0,
+      selfCheckInterval: 0,
+      verifySchedule: '*/30 0 4 * * MON',
+      verifyTimeZone: 'Europe/Berlin',
+      verifyRebuild: true,
+    });
+  });
+
   it('takes the environment over the file, and the file over the defaults', () => {
     const file = configFile('group: from-file\nshards: 3\n');
     const { settings, inForce } = loadSettings({ RANKLOG_CONFIG: file, RANKLOG_GROUP: 'from-env' });
@@ -51,11 +68,19 @@ describe('loadSettings', () => {
         KAFKA_BROKERS: 'kafka',
         KAFKA_SSL: 'maybe',
         REDIS_URL: 'http://secret@redis',
+        RANKLOG_HTTP_PORT: '70000',
+        RANKLOG_SELF_CHECK_INTERVAL: '10',
+        RANKLOG_VERIFY_SCHEDULE: '0 4 30 2 *',
+        RANKLOG_VERIFY_TIME_ZONE: 'Mars/Olympus',
       }),
     ).toEqual([
       'RANKLOG_SHARD is no setting; did you mean RANKLOG_SHARDS?',
       'RANKLOG_SHARDS: "two" is not allowed; use a whole number from 1 to 100000',
       'RANKLOG_START_TIMEOUT: "30" is not allowed; use a duration such as 500ms, 30s or 5m, up to 1d',
+      'RANKLOG_HTTP_PORT: "70000" is not allowed; use a port from 1 to 65535, or 0 for any free one',
+      'RANKLOG_SELF_CHECK_INTERVAL: "10" is not allowed; use a duration such as 500ms, 30s or 5m, up to 1d, or 0 for never',
+      'RANKLOG_VERIFY_SCHEDULE: "0 4 30 2 *" is not allowed; use a cron expression that comes true some day, such as "0 4 * * *" (minute, hour, day, month, day of the week; seconds may come first)',
+      'RANKLOG_VERIFY_TIME_ZONE: "Mars/Olympus" is not allowed; use an IANA time zone such as UTC or Europe/Berlin',
       'RANKLOG_LOG_LEVEL: "loud" is not allowed; use one of ["debug","info","warn","error","silent"]',
       'KAFKA_BROKERS: "kafka" is not allowed; use host:port, several separated by commas',
       'KAFKA_SSL: "maybe" is not allowed; use true or false',

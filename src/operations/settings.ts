@@ -22,6 +22,10 @@ export interface Settings {
   readonly httpPort: number;
   /** 0 for never. */
   readonly selfCheckInterval: number;
+  /** Empty for never. */
+  readonly verifySchedule: string;
+  readonly verifyTimeZone: string;
+  readonly verifyRebuild: boolean;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly logFormat: 'auto' | 'pretty' | 'json';
   readonly kafkaBrokers: readonly string[];

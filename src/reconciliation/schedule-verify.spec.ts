@@ -1,0 +1,191 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { BoardDefinition } from '#board';
+import { LeaseHeldError, type LiveBoard, type ReconciliationStatus } from '#board-store';
+import { CancelledError, HistoryCutError } from './errors.js';
+import type { BuildReport, VerifyReport } from './reports.js';
+import { ScheduledVerify } from './schedule-verify.js';
+
+const NOW = Date.parse('2026-11-20T04:00:00.000Z');
+
+const definition = (board: string) => ({ board }) as BoardDefinition;
+const live = (board: string): LiveBoard => ({
+  board,
+  generation: `g-${board}`,
+  definition: definition(board),
+});
+
+function report(board: string, differenceCount = 0): VerifyReport {
+  const differences = [{ view: 'all', kind: 'missing', playerId: 'ada' } as const];
+  return {
+    board,
+    generation: `g-${board}`,
+    players: 10,
+    views: 2,
+    differences: differenceCount === 0 ? [] : differences,
+    differenceCount,
+    equal: differenceCount === 0,
+    watermarks: {},
+    seconds: 1,
+    attempts: 1,
+    late: 0,
+  };
+}
+
+describe('a turn of the schedule', () => {
+  let boards: string[];
+  let statuses: Partial<ReconciliationStatus>[];
+  let verified: (readonly string[])[];
+  let built: string[];
+  let words: string[];
+  let gauges: Map<string, number>;
+  let verify: (boards: readonly string[]) => readonly VerifyReport[];
+  beforeEach(() => {
+    boards = ['arena', 'chess', 'golf'];
+    statuses = [];
+    verified = [];
+    built = [];
+    words = [];
+    gauges = new Map();
+    verify = (names) => names.map((board) => report(board));
+  });
+
+  const gauge = (name: string) => ({
+    set: ({ board = '' }: Readonly<Record<string, string>>, value: number) =>
+      void gauges.set(`${name} ${board}`, value),
+    remove: ({ board = '' }: Readonly<Record<string, string>>) =>
+      void gauges.delete(`${name} ${board}`),
+  });
+  const run = (rebuilds = false) => {
+    const say = (level: string) => (message: string) => void words.push(`${level}: ${message}`);
+    const scheduled = new ScheduledVerify({
+      store: {
+        boards: () =>
+          Promise.resolve({
+            live: new Map(boards.map((board) => [board, live(board)])),
+            building: new Set<string>(),
+            removed: new Set<string>(),
+          }),
+      },
+      leases: { statuses: () => Promise.resolve(statuses as ReconciliationStatus[]) },
+      reconciler: {
+        verify: async (names) => {
+          verified.push(names);
+          return [...(await Promise.resolve(verify(names)))];
+        },
+        build: (definitions) => {
+          built.push(...definitions.map(({ board }) => board));
+          const reports = built.map((board) => ({ board, generation: 'g-new' }) as BuildReport);
+          return Promise.resolve(reports);
+        },
+      },
+      gauges: {
+        verifyEqual: gauge('equal'),
+        verifyDifferences: gauge('differences'),
+        verifyLastSuccess: { set: (value) => void gauges.set('success', value) },
+      },
+      log: {
+        debug: say('debug'),
+        info: say('info'),
+        warn: say('warn'),
+        error: say('error'),
+      },
+      rebuilds,
+    });
+    const { signal } = new AbortController();
+    return scheduled.run({ signal, begun: NOW, sameTurnMs: 60_000 });
+  };
+
+  it('verifies all live boards in one pass, and tells the result', async () => {
+    verify = (names) => names.map((board) => report(board, board === 'chess' ? 4 : 0));
+    await run();
+    expect(verified).toEqual([['arena', 'chess', 'golf']]);
+    expect(words).toEqual([
+      'info: board "arena" is what the log makes of it: 10 players in 2 views verified',
+      'error: board "chess" has 4 difference(s) to the log in 10 players in 2 views, such as missing of ada in "all"',
+      'info: board "golf" is what the log makes of it: 10 players in 2 views verified',
+    ]);
+    expect(Object.fromEntries(gauges)).toEqual({
+      'equal arena': 1,
+      'differences arena': 0,
+      'equal chess': 0,
+      'differences chess': 4,
+      'equal golf': 1,
+      'differences golf': 0,
+      success: expect.closeTo(Date.now() / 1_000, -2),
+    });
+    expect(built).toEqual([]);
+  });
+
+  it('builds again what differs, if it is told to', async () => {
+    verify = (names) => names.map((board) => report(board, board === 'chess' ? 4 : 0));
+    await run(true);
+    expect(built).toEqual(['chess']);
+    expect(words.at(-1)).toBe(
+      'info: board "chess" was built again, and is live as generation g-new',
+    );
+  });
+
+  it('builds nothing again that was changed meanwhile', async () => {
+    verify = () => [{ ...report('chess', 4), generation: 'g-older' }];
+    await run(true);
+    expect(built).toEqual([]);
+  });
+
+  it('leaves a board that somebody works on to them, quietly, and has no result of it', async () => {
+    gauges.set('equal chess', 0).set('differences chess', 4);
+    verify = (names) => {
+      if (names.includes('chess')) throw new LeaseHeldError('chess', { holder: 'b:2', msLeft: 9 });
+      return names.map((board) => report(board));
+    };
+    await run();
+    expect(verified.at(-1)).toEqual(['arena', 'golf']);
+    expect(words[0]).toBe('debug: board "chess" is not verified now: b:2 works on it');
+    expect([...gauges.keys()]).not.toContain('equal chess');
+    expect([...gauges.keys()]).not.toContain('success');
+  });
+
+  it('does nothing when all boards are with others', async () => {
+    verify = ([board = '']) => {
+      throw new LeaseHeldError(board, { holder: 'b:2', msLeft: 9 });
+    };
+    await run(true);
+    expect(words.every((word) => word.startsWith('debug'))).toBe(true);
+    expect(gauges.size + built.length).toBe(0);
+  });
+
+  it('tells of a board whose history is cut, and verifies the others', async () => {
+    verify = (names) => {
+      if (names.includes('arena')) throw new HistoryCutError('arena', [], true);
+      return names.map((board) => report(board));
+    };
+    await run();
+    expect(verified.at(-1)).toEqual(['chess', 'golf']);
+    expect(words[0]).toMatch(
+      /^error: board "arena" can't be verified: events of board "arena" are/,
+    );
+    expect([...gauges.keys()]).not.toContain('success');
+  });
+
+  it('leaves out what another process has verified in the same turn', async () => {
+    const started = (ms: number) => ({ startedAt: NOW - ms });
+    statuses = [
+      { board: 'arena', kind: 'verify', state: 'done', ...started(59_000) },
+      { board: 'chess', kind: 'verify', state: 'done', ...started(61_000) },
+      { board: 'golf', kind: 'verify', state: 'failed', ...started(1_000) },
+    ];
+    await run();
+    expect(verified).toEqual([['chess', 'golf']]);
+  });
+
+  it('ends without a word when it is cancelled, and with others of the reconciler', async () => {
+    verify = () => {
+      throw new CancelledError(false);
+    };
+    await run();
+    expect(words).toEqual([]);
+    verify = () => {
+      throw new Error('Kafka is gone');
+    };
+    await expect(run()).rejects.toThrow('Kafka is gone');
+  });
+});

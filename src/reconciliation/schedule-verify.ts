@@ -1,0 +1,153 @@
+import type { BoardDefinition } from '#board';
+import {
+  LeaseHeldError,
+  UnknownBoardError,
+  BoardBuildingError,
+  type BoardStore,
+  type LeaseStore,
+} from '#board-store';
+import { CancelledError, HistoryCutError } from './errors.js';
+import type { Log } from './log.js';
+import type { Reconciler } from './reconciler.js';
+import type { VerifyReport } from './reports.js';
+
+/** A gauge of prom-client, or one like it. */
+interface Gauge {
+  set(labels: Readonly<Record<string, string>>, value: number): void;
+  remove(labels: Readonly<Record<string, string>>): void;
+}
+
+export interface ScheduledVerifyParts {
+  readonly store: Pick<BoardStore, 'boards'>;
+  readonly leases: Pick<LeaseStore, 'statuses'>;
+  readonly reconciler: Pick<Reconciler, 'verify' | 'build'>;
+  readonly gauges: {
+    readonly verifyEqual: Gauge;
+    readonly verifyDifferences: Gauge;
+    readonly verifyLastSuccess: { set(value: number): void };
+  };
+  readonly log: Log;
+  /** Whether boards that differ are built again. */
+  readonly rebuilds: boolean;
+}
+
+/** A turn of the schedule. Times in ms. */
+export interface Turn {
+  readonly signal: AbortSignal;
+  readonly begun: number;
+  /** What another process has begun no longer before is the same turn. */
+  readonly sameTurnMs: number;
+}
+
+/** How many differences of a board are logged. */
+const MOST_TOLD = 3;
+
+/**
+ * Verifies all live boards in one pass over the log, tells the result, and mends what differs if it is to. Of several
+ * processes, one does it: a board that another one works on, or has verified in the same turn, is left to that one.
+ */
+export class ScheduledVerify {
+  constructor(private readonly parts: ScheduledVerifyParts) {}
+
+  /** @throws what Kafka and Redis say after some patience */
+  async run(turn: Turn): Promise<void> {
+    const { live } = await this.parts.store.boards();
+    const boards = await this.#leftToUs([...live.keys()], turn);
+    try {
+      const reports = await this.#verify(boards, turn);
+      this.#tell(reports, live.size);
+      await this.#rebuild(
+        reports.filter(({ equal }) => !equal),
+        turn,
+      );
+    } catch (error) {
+      if (!(error instanceof CancelledError)) throw error;
+    }
+  }
+
+  async #leftToUs(boards: readonly string[], { begun, sameTurnMs }: Turn): Promise<string[]> {
+    const statuses = await this.parts.leases.statuses();
+    const taken = new Set(
+      statuses
+        .filter(({ kind, state }) => kind === 'verify' && (state === 'running' || state === 'done'))
+        .filter(({ startedAt }) => startedAt >= begun - sameTurnMs)
+        .map(({ board }) => board),
+    );
+    for (const board of taken) this.#forget(board);
+    return boards.filter((board) => !taken.has(board));
+  }
+
+  /** Boards that can't be verified are left out, one by one: nothing has been read by then. */
+  async #verify(boards: readonly string[], { signal }: Turn): Promise<readonly VerifyReport[]> {
+    const { reconciler } = this.parts;
+    let rest = boards;
+    while (rest.length > 0) {
+      try {
+        return await reconciler.verify(rest, { signal, mostDifferences: MOST_TOLD });
+      } catch (error) {
+        const board = this.#leftOut(error);
+        if (board === undefined || !rest.includes(board)) throw error;
+        rest = rest.filter((other) => other !== board);
+      }
+    }
+    return [];
+  }
+
+  /** The board that a refusal is about. */
+  #leftOut(error: unknown): string | undefined {
+    const { log } = this.parts;
+    if (error instanceof LeaseHeldError) {
+      this.#forget(error.board);
+      log.debug(`board "${error.board}" is not verified now: ${error.holder} works on it`);
+      return error.board;
+    }
+    if (error instanceof UnknownBoardError || error instanceof BoardBuildingError)
+      return error.board; // it went away meanwhile
+    if (!(error instanceof HistoryCutError)) return undefined;
+    log.error(`board "${error.board}" can't be verified: ${error.message}`);
+    return error.board;
+  }
+
+  #tell(reports: readonly VerifyReport[], live: number): void {
+    const { gauges, log } = this.parts;
+    for (const report of reports) {
+      const { board, equal, differenceCount, players, views } = report;
+      gauges.verifyEqual.set({ board }, Number(equal));
+      gauges.verifyDifferences.set({ board }, differenceCount);
+      const compared = `${players} players in ${views} views`;
+      if (equal) log.info(`board "${board}" is what the log makes of it: ${compared} verified`);
+      else
+        log.error(
+          `board "${board}" has ${differenceCount} difference(s) to the log in ${compared}, such as ${differences(report)}`,
+          { differences: report.differences },
+        );
+    }
+    if (reports.length === live) gauges.verifyLastSuccess.set(Date.now() / 1_000);
+  }
+
+  async #rebuild(damaged: readonly VerifyReport[], { signal }: Turn): Promise<void> {
+    const { reconciler, store, log, rebuilds } = this.parts;
+    if (!rebuilds || damaged.length === 0) return;
+    const { live } = await store.boards();
+    const definitions = damaged.flatMap(({ board, generation }): BoardDefinition[] => {
+      const found = live.get(board);
+      return found?.generation === generation ? [found.definition] : []; // else somebody was faster
+    });
+    for (const { board, generation } of await reconciler.build(definitions, { signal }))
+      log.info(`board "${board}" was built again, and is live as generation ${generation}`);
+  }
+
+  /** The result is another process's now. */
+  #forget(board: string): void {
+    this.parts.gauges.verifyEqual.remove({ board });
+    this.parts.gauges.verifyDifferences.remove({ board });
+  }
+}
+
+function differences({ differences: some }: VerifyReport): string {
+  return some
+    .map(({ kind, view, playerId }) =>
+      playerId === undefined ? `${kind} of view "${view}"` : `${kind} of ${playerId} in "${view}"`,
+    )
+    .join(', ');
+}
