@@ -52,21 +52,22 @@ export class Build {
       if (this.#reports.has(board)) continue;
       const wish = { definition, purpose: 'build' as const, from, allowPartialHistory };
       const open = await planner.plan(wish);
-      const finish = (at: ShadowAtWork) => this.#finish(at, attempt);
+      const finish = (at: ShadowAtWork) => this.#finish(at, attempt.signal);
       tasks.push({ board, open, isResumable: true, finish });
     }
     await new ShadowTasks(this.parts, attempt, this.options).run(tasks);
   }
 
-  async #finish(at: ShadowAtWork, { keeper, signal }: Attempt): Promise<void> {
+  async #finish(at: ShadowAtWork, signal: AbortSignal): Promise<void> {
     const begun = performance.now();
     const { shadow, catchUp } = at;
     const flip = await makeLive(this.parts, at, signal);
     const seconds = (performance.now() - begun) / 1_000;
-    const { records, attempts } = catchUp;
+    const { attempts } = catchUp;
+    const records = catchUp.counts.done;
     const starts = shadow.starts && { starts: shadow.starts };
     this.#reports.set(shadow.board, { ...flip, ...starts, records, seconds, attempts });
     const outcome = `${records} records in ${seconds.toFixed(1)} s; live as generation ${flip.generation}`;
-    await keeper.end(shadow.board, 'done', outcome);
+    await at.end(outcome);
   }
 }

@@ -62,9 +62,9 @@ export class CatchUp {
     return Object.fromEntries(this.parts.queue.watermarks());
   }
 
-  /** Records of the log from where the shadow begins to where it has come. */
-  get records(): number {
-    return this.parts.queue.progress.done;
+  /** Records of the log from where the shadow begins: those it has taken in, of those it is to take in. */
+  get counts(): { readonly done: number; readonly total: number } {
+    return this.parts.queue.progress;
   }
 
   /** Repeats the ending until it finds the shadow at the live watermarks of all partitions. */

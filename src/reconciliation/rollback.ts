@@ -2,7 +2,7 @@ import type { Lease } from '#board-store';
 import { logRanges } from '#kafka-batch';
 import { HistoryCutError } from './errors.js';
 import { cutPartitions } from './history.js';
-import { runLeased, type Attempt } from './leased-run.js';
+import { runLeased } from './leased-run.js';
 import { makeLive } from './make-live.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import type { FlipReport } from './reports.js';
@@ -29,7 +29,7 @@ export async function rollBack(
     keepsShadows,
   };
   return runLeased(leased, async (attempt) => {
-    const finish = (at: ShadowAtWork) => finishRollback(parts, at, attempt);
+    const finish = (at: ShadowAtWork) => finishRollback(parts, at, attempt.signal);
     const open = (lease: Lease) => bringBack(parts, lease);
     const task = { board, open, isResumable: false, finish };
     const [report] = await new ShadowTasks(parts, attempt, options).run([task]);
@@ -41,10 +41,10 @@ export async function rollBack(
 async function finishRollback(
   parts: ReconcilerParts,
   at: ShadowAtWork,
-  { keeper, signal }: Attempt,
+  signal: AbortSignal,
 ): Promise<FlipReport> {
   const flip = await makeLive(parts, at, signal);
-  await keeper.end(flip.board, 'done', `back to generation ${flip.generation}`);
+  await at.end(`back to generation ${flip.generation}`);
   return flip;
 }
 

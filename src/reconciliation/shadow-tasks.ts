@@ -13,6 +13,8 @@ export interface ShadowAtWork {
   readonly shadow: Shadow;
   readonly catchUp: CatchUp;
   readonly progress: ProgressTeller;
+  /** Tells what it came to, and lets go of the board. */
+  readonly end: (outcome: string) => Promise<void>;
 }
 
 /** What is done with the shadow of one board. */
@@ -65,7 +67,11 @@ export class ShadowTasks {
       lease,
       open: opened,
       finish: async (catchUp) => {
-        const result = await finish({ lease, shadow, catchUp, progress: this.#progress });
+        const end = async (outcome: string) => {
+          this.#progress.count(board, catchUp.counts);
+          await keeper.end(board, 'done', outcome);
+        };
+        const result = await finish({ lease, shadow, catchUp, progress: this.#progress, end });
         this.#open.delete(shadow);
         return result;
       },

@@ -1,4 +1,4 @@
-import { runLeased, type Attempt } from './leased-run.js';
+import { runLeased } from './leased-run.js';
 import { liveBoard } from './live-board.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import type { SnapshotReport } from './reports.js';
@@ -29,7 +29,7 @@ export async function takeSnapshot(
   };
   return runLeased(leased, async (attempt) => {
     const open = await plan(parts, { board, until }, options);
-    const finish = (at: ShadowAtWork) => keep(parts, { at, until }, attempt);
+    const finish = (at: ShadowAtWork) => keep(parts, at, until);
     const task = { board, open, isResumable: true, finish };
     const [report] = await new ShadowTasks(parts, attempt, options).run([task]);
     if (report === undefined) throw new Error(`the snapshot of board ${board} came to nothing`);
@@ -49,13 +49,12 @@ async function plan(
 
 async function keep(
   { generations }: ReconcilerParts,
-  { at, until }: { readonly at: ShadowAtWork; readonly until: number },
-  { keeper }: Attempt,
+  { lease, shadow, catchUp, end }: ShadowAtWork,
+  until: number,
 ): Promise<SnapshotReport> {
-  const { lease, shadow, catchUp } = at;
   const { board, generation, starts } = shadow;
   await catchUp.reachEnds();
   await generations.keep(lease, shadow);
-  await keeper.end(board, 'done', `kept as generation ${generation}`);
+  await end(`kept as generation ${generation}`);
   return { board, generation, asOf: until, ...(starts && { starts }) };
 }

@@ -37,13 +37,13 @@ export class Verify {
       const live = await liveBoard(store, board);
       const { definition, starts } = live;
       const open = await planner.plan({ definition, purpose: 'verify', starts });
-      const finish = (at: ShadowAtWork) => this.#finish(at, live, attempt);
+      const finish = (at: ShadowAtWork) => this.#finish(at, live);
       tasks.push({ board, open, isResumable: false, finish });
     }
     return new ShadowTasks(this.parts, attempt, this.options).run(tasks);
   }
 
-  async #finish(at: ShadowAtWork, live: LiveBoard, { keeper }: Attempt): Promise<VerifyReport> {
+  async #finish(at: ShadowAtWork, live: LiveBoard): Promise<VerifyReport> {
     const begun = performance.now();
     const { board, generation } = live;
     const { catchUp } = at;
@@ -53,7 +53,7 @@ export class Verify {
     const seconds = (performance.now() - begun) / 1_000;
     const equal = findings.differenceCount === 0;
     const report = { board, generation, ...findings, equal, watermarks, seconds, attempts, late };
-    await keeper.end(board, 'done', outcomeOf(report));
+    await at.end(outcomeOf(report));
     return report;
   }
 
