@@ -64,20 +64,21 @@ export class GenerationCatalog {
   async #unlinkSome(shard: number, generation: string): Promise<void> {
     const { keys, redis } = this;
     const views = keys.views(shard, generation);
-    const [, found] = await redis.hscan(views, 0, 'COUNT', VIEWS_A_STEP);
-    const names = found.filter((_, index) => index % 2 === 0);
+    // A scan from the start may meet none where there are some: it gives up among the places of those that are gone.
+    const names = (await redis.hrandfield(views, VIEWS_A_STEP)) as string[];
     if (names.length > 0) {
       await redis.unlink(...names.flatMap((view) => keys.ofView(shard, generation, view)));
       await redis.hdel(views, ...names);
       return;
     }
-    const partitions = await redis.hkeys(keys.watermarks(shard));
+    const facts = keys.facts(shard, generation);
+    const partitions = partitionsOf(await redis.hkeys(facts));
     await redis.unlink(
       views,
+      facts,
       keys.expiries(shard, generation),
-      keys.facts(shard, generation),
       keys.watermarksOf(shard, generation),
-      ...partitions.map((partition) => keys.eventIds(shard, generation, Number(partition))),
+      ...partitions.map((partition) => keys.eventIds(shard, generation, partition)),
     );
     await redis
       .multi()
@@ -118,6 +119,15 @@ export class GenerationCatalog {
       ...Object.keys(snapshots).map((generation) => describe(generation, { role: 'snapshot' })),
     ].filter((overview) => overview !== undefined);
   }
+}
+
+const PARTITION_CLOCK = 'clock:';
+
+/** Those that have event ids, by the facts of a generation: the shard may have lost its watermarks since. */
+function partitionsOf(facts: readonly string[]): number[] {
+  return facts
+    .filter((name) => name.startsWith(PARTITION_CLOCK))
+    .map((name) => Number(name.slice(PARTITION_CLOCK.length)));
 }
 
 /** Definitions, starts and origins, by generation. */

@@ -77,6 +77,11 @@ async function live(): Promise<LiveBoard> {
   return found;
 }
 
+async function generationKeys({ generation }: LiveBoard): Promise<string[]> {
+  const keys = Object.keys(await dumpKeys(redis, fixture.keys));
+  return keys.filter((key) => key.includes(generation));
+}
+
 async function built(
   definition: BoardDefinition,
   events: readonly ResolvedEvent[],
@@ -267,6 +272,34 @@ describe('a shadow', () => {
     expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
   });
 
+  it('of very many views leaves nothing behind either', async () => {
+    const shadow = await built(arena, []);
+    const views = Array.from({ length: 5_000 }, (_, number) => `day:2026-11-20 region=${number}`);
+    await redis.hset(
+      fixture.keys.views(0, shadow.generation),
+      views.flatMap((view) => [view, 1]),
+    );
+    for (const view of views.slice(-3))
+      await redis.hset(fixture.keys.players(0, shadow.generation, view), 'a', '1@1');
+    expect((await generationKeys(shadow)).length).toBeGreaterThan(3);
+    await generations.abandon(lease, shadow);
+    while ((await catalog.sweep()) > 0);
+    expect(await generationKeys(shadow)).toEqual([]);
+  });
+
+  it('takes its event ids with it when the shard has lost its watermarks', async () => {
+    const deduplicating = { ...arena, deduplicateMs: 60_000 };
+    await fixture.apply(events);
+    const known = events.map((event, index) => ({ ...event, eventId: `e${index}` }));
+    const shadow = await built(deduplicating, known);
+    const eventIds = fixture.keys.eventIds(0, shadow.generation, 0);
+    expect(await redis.zcard(eventIds)).toBe(3);
+    await generations.abandon(lease, shadow);
+    await redis.del(fixture.keys.watermarks(0));
+    while ((await catalog.sweep()) > 0);
+    expect(await generationKeys(shadow)).toEqual([]);
+  });
+
   it('is replaced by one that is begun after it', async () => {
     const first = await generations.begin(lease, { definition: arena, purpose: 'build' });
     const second = await generations.begin(lease, { definition: arena, purpose: 'verify' });
@@ -312,8 +345,7 @@ describe('a rollback', () => {
     endingOf(await generations.flip(lease, await built(arena, events), [], { graceMs: 0 }));
     while ((await catalog.sweep()) > 0);
     await expect(generations.bringBack(lease)).rejects.toThrow(NoPreviousGenerationError);
-    const keys = Object.keys(await dumpKeys(redis, fixture.keys));
-    expect(keys.filter((key) => key.includes(fixture.live.generation))).toEqual([]);
+    expect(await generationKeys(fixture.live)).toEqual([]);
     expect(await catalog.generations()).toMatchObject([{ role: 'live' }]);
   });
 });
