@@ -1,0 +1,105 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ScoreProducer } from '#client';
+import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+
+const BOARDS =
+  'boards: { arena: { columns: [{ name: score }] }, chess: { columns: [{ name: elo }] } }';
+
+/** The lines of `metrics` that begin so. */
+async function metrics(service: RanklogProcess, name: string): Promise<string[]> {
+  const url = /health and metrics at ([^"]+)/.exec(service.errors)?.[1] ?? '';
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return text.split('\n').filter((line) => line.startsWith(name));
+}
+
+describe('the schedule', () => {
+  let instance: TestInstance;
+  afterEach(() => instance.remove());
+
+  /** An instance that verifies each second, with some events on its boards. */
+  const create = async (env: NodeJS.ProcessEnv = {}) => {
+    instance = await TestInstance.create(BOARDS, {
+      partitions: 2,
+      env: { RANKLOG_VERIFY_SCHEDULE: '* * * * * *', ...env },
+    });
+    const producer = new ScoreProducer({ kafka: instance.kafka, topicPrefix: instance.name });
+    await producer.connect();
+    const events = Array.from({ length: 40 }, (_, index) => ({
+      board: index % 2 === 0 ? 'arena' : 'chess',
+      playerId: `player-${index % 7}`,
+      delta: index,
+    }));
+    await producer.sendMessages(events.map((event) => producer.toMessage(JSON.stringify(event))));
+    await producer.disconnect();
+    const service = await instance.start();
+    await instance.published(events.length);
+    return service;
+  };
+  const says = (service: RanklogProcess, words: string) =>
+    until(() => service.errors.includes(words), `the log says: ${words}`, 45);
+
+  /** A player of arena loses their place in the ranking. */
+  const damage = async () => {
+    const { redis, name } = instance;
+    const generation = (await redis.hget(`${name}:{0}:live`, 'arena')) ?? '';
+    const ranking = `${name}:{0}:${generation}:ranking:all`;
+    const [member = Buffer.alloc(0)] = await redis.zrangeBuffer(ranking, 0, 0);
+    expect(await redis.zrem(ranking, member)).toBe(1);
+    return generation;
+  };
+
+  it('verifies all live boards time and again, and tells differences', async () => {
+    const service = await create();
+    await says(service, 'board \\"arena\\" is what the log makes of it');
+    await says(service, 'board \\"chess\\" is what the log makes of it');
+    await until(
+      async () => (await metrics(service, 'ranklog_verify_equal')).length === 2,
+      'the result is there',
+    );
+    expect(await metrics(service, 'ranklog_verify_equal{board="arena"}')).toEqual([
+      'ranklog_verify_equal{board="arena"} 1',
+    ]);
+    const [success = ''] = await metrics(service, 'ranklog_verify_last_success_timestamp_seconds');
+    expect(Math.abs(Number(success.split(' ')[1]) - Date.now() / 1_000)).toBeLessThan(60);
+
+    await damage();
+    await says(service, 'board \\"arena\\" has ');
+    expect(await metrics(service, 'ranklog_verify_equal')).toEqual([
+      'ranklog_verify_equal{board="arena"} 0',
+      'ranklog_verify_equal{board="chess"} 1',
+    ]);
+    service.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+  }, 120_000);
+
+  it('builds boards again that differ, if it is told to', async () => {
+    const service = await create({ RANKLOG_VERIFY_REBUILD: 'true' });
+    const damaged = await damage();
+    await says(service, 'board \\"arena\\" was built again');
+    expect(await instance.redis.hget(`${instance.name}:{0}:live`, 'arena')).not.toBe(damaged);
+    await until(
+      async () =>
+        (await metrics(service, 'ranklog_verify_equal{board="arena"}'))[0]?.endsWith(' 1') === true,
+      'the next verify finds nothing',
+    );
+  }, 120_000);
+
+  it("in two processes gets in nobody's way", async () => {
+    const first = await create();
+    const second = await instance.start();
+    const turns = () =>
+      (first.errors + second.errors).split('board \\"arena\\" is what the log makes of it').length -
+      1;
+    const before = turns();
+    await until(() => turns() > before + 4, 'some turns are over', 60);
+    for (const { errors } of [first, second]) expect(errors).not.toContain('verify failed');
+  }, 120_000);
+
+  it('that is no cron expression ends the start, and names the setting', async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 1 });
+    instance.env['RANKLOG_VERIFY_SCHEDULE'] = '0 25 * * *';
+    const service = instance.spawn('start');
+    expect(await service.ended).toBe(2);
+    expect(service.errors).toContain('RANKLOG_VERIFY_SCHEDULE: "0 25 * * *" is not allowed');
+  }, 60_000);
+});
