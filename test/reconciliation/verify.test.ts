@@ -53,10 +53,6 @@ describe('verify', () => {
     await until(() => traffic.sent > sent + 2_000, 'traffic flows');
     const reports = [await verify(), await verify()];
     await traffic.stop();
-    console.log(
-      reports.map(({ attempts, late, seconds, players }) => ({ attempts, late, seconds, players })),
-      traffic.sent,
-    );
     for (const { differences, equal, players, views } of reports)
       expect({ differences, equal, players: players > 1_000, views }).toMatchObject({
         differences: [],

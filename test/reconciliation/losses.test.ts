@@ -1,0 +1,137 @@
+import { writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { TestInstance, until } from '../support/instance.js';
+import { RedisServer } from '../support/redis-server.js';
+import { causeOf, readRankChanges } from '../support/results.js';
+import { definitionsOf, Ground, published, Traffic } from './ground.js';
+
+const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
+const CHANGED = 'boards: { arena: { columns: [{ name: points, update: best }] } }';
+const event = (serial: number) => ({
+  board: 'arena',
+  playerId: `player-${serial % 100}`,
+  delta: 1 + serial,
+});
+
+describe('a build', () => {
+  let own: RedisServer;
+  let instance: TestInstance;
+  let ground: Ground;
+  let traffic: Traffic;
+
+  beforeEach(async () => {
+    own = await RedisServer.start();
+    const env = { REDIS_URL: `redis://127.0.0.1:${own.port}` };
+    instance = await TestInstance.create(BOARDS, { env });
+    ground = new Ground(instance, own.redis);
+    traffic = new Traffic(instance, event);
+  }, 60_000);
+  afterEach(async () => {
+    await traffic.close();
+    await instance.remove();
+    await own.remove();
+  });
+
+  const build = (options = {}) =>
+    ground.reconciler.build(definitionsOf(CHANGED), {
+      signal: AbortSignal.timeout(90_000),
+      ...options,
+    });
+  const done = (count: number) =>
+    until(
+      async () => (await ground.leases.statuses()).some((status) => status.done >= count),
+      `${count} records are done`,
+    );
+  const check = async () => {
+    await traffic.stop();
+    await published(instance, traffic);
+    const wrong = await Promise.all(definitionsOf(CHANGED).map((one) => ground.wrongViews(one)));
+    expect(wrong.flat()).toEqual([]);
+    const changes = await readRankChanges(instance.kafka, instance.topics);
+    expect(new Set(changes.map(causeOf)).size).toBe(changes.length);
+    return changes;
+  };
+
+  it('begins again when Redis is emptied on its way, and ends beside the healing', async () => {
+    await instance.start();
+    await traffic.send(2_000);
+    await published(instance, traffic);
+    const building = build({ eventsPerSecond: 500 });
+    await done(300);
+    await own.redis.flushall();
+    await building;
+    await traffic.send(100);
+    await check();
+  }, 120_000);
+
+  it('goes on when Redis was away for a while', async () => {
+    await instance.start();
+    await traffic.send(2_000);
+    await published(instance, traffic);
+    const building = build({ eventsPerSecond: 500 });
+    await done(300);
+    await own.kill();
+    await until(() => ground.words.some((word) => word.includes('tried again')), 'it is noticed');
+    await own.start();
+    const [report] = await building;
+    expect(report?.records).toBeGreaterThanOrEqual(2_000);
+    await check();
+  }, 120_000);
+
+  it('ends where live ingest stands still, and what comes then is applied to what it built', async () => {
+    const service = await instance.start();
+    await traffic.send(1_000);
+    await published(instance, traffic);
+    service.kill('SIGKILL');
+    await service.ended;
+    await traffic.send(3_000);
+    const [report] = await build();
+    expect(report?.records).toBe(1_000);
+    await instance.start();
+    const changes = await check();
+    const generations = changes.map(({ generation }) => generation);
+    expect(new Set(generations).size).toBe(2);
+    expect(generations.filter((generation) => generation !== report?.generation)).toHaveLength(
+      1_000,
+    );
+  }, 120_000);
+});
+
+describe('a board that is new in the file', () => {
+  let instance: TestInstance;
+
+  afterEach(async () => {
+    await instance.remove();
+  });
+
+  it('is built by itself after a restart, and its events give results from then on', async () => {
+    const both =
+      'boards: { arena: { columns: [{ name: points }] }, cup: { columns: [{ name: points }] } }';
+    instance = await TestInstance.create(BOARDS);
+    const ground = new Ground(instance);
+    const send = async (board: string, count: number) => {
+      const traffic = new Traffic(instance, (serial) => ({ ...event(serial), board }));
+      await traffic.send(count);
+      await traffic.close();
+    };
+    const before = await instance.start();
+    await send('arena', 300);
+    await send('cup', 200);
+    await instance.published(500);
+    before.kill('SIGTERM');
+    await before.ended;
+
+    await writeFile(instance.env['RANKLOG_BOARDS'] ?? '', both);
+    const service = await instance.start();
+    const isLive = async () => (await ground.store.boards()).live.has('cup');
+    await until(isLive, 'the new board is live', 30);
+    await send('cup', 50);
+    await instance.published(550);
+    const [, cup] = definitionsOf(both);
+    if (cup === undefined) throw new Error('no definition');
+    expect(await ground.wrongViews(cup)).toEqual([]);
+    const changes = await readRankChanges(instance.kafka, instance.topics);
+    expect(changes.filter(({ board }) => board === 'cup')).toHaveLength(50);
+    await until(() => service.errors.includes('built from 500 records'), 'it is told', 10);
+  }, 120_000);
+});
