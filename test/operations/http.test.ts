@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { KeySpace, LeaseStore, type ReconciliationStatus } from '#board-store';
 import { ScoreProducer } from '#client';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
@@ -23,6 +24,31 @@ interface Health {
 async function health(service: RanklogProcess): Promise<{ code: number; body: Health }> {
   const response = await fetch(`${urlOf(service)}/health`);
   return { code: response.status, body: (await response.json()) as Health };
+}
+
+const RUNNING: ReconciliationStatus = {
+  board: 'arena',
+  kind: 'build',
+  state: 'running',
+  generation: 'g2',
+  holder: 'host:1',
+  done: 250,
+  total: 450,
+  rate: 100,
+  startedAt: Date.parse('2026-11-20T09:00:00.000Z'),
+  updatedAt: Date.parse('2026-11-20T09:00:02.500Z'),
+};
+
+/** What has come of a response so far. */
+function textOf(response: Response): { text: string; isOver: boolean } {
+  const sofar = { text: '', isOver: false };
+  const read = async () => {
+    for await (const bytes of response.body ?? []) sofar.text += Buffer.from(bytes).toString();
+  };
+  void read()
+    .catch(() => undefined) // cut at the end of the process, which is an end, too
+    .finally(() => (sofar.isOver = true));
+  return sofar;
 }
 
 describe('a running process', () => {
@@ -136,6 +162,33 @@ describe('a running process', () => {
     expect(await second.ended).toBe(2);
     expect(second.errors).toContain(`RANKLOG_HTTP_PORT: can't listen on 127.0.0.1:${port}`);
     expect(second.errors).not.toContain('assigned partitions');
+  }, 60_000);
+
+  it('tells a reconciliation of any process, and its events until its end; a stream does not hold a SIGTERM', async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 1 });
+    const service = await instance.start();
+    const leases = new LeaseStore(instance.redis, new KeySpace(instance.name), { shards: 1 });
+    const lease = await leases.acquire('arena', RUNNING.holder);
+    await leases.tell(lease, RUNNING);
+    const url = `${urlOf(service)}/reconciliations/arena`;
+    expect(await (await fetch(url)).json()).toMatchObject({ state: 'running', secondsLeft: 2 });
+    expect(await scrape(service)).toContain(
+      'ranklog_reconciliation_done_records{board="arena",kind="build"} 250',
+    );
+    const first = textOf(await fetch(`${url}/events`));
+    await until(() => first.text.includes('event: progress'), 'progress is told', 10);
+    await leases.tell(lease, { ...RUNNING, state: 'done', done: 450, outcome: 'live' });
+    await until(() => first.isOver, 'the stream is over', 10);
+    expect(first.text).toMatch(/\nevent: end\nid: \d+\ndata: .*"state":"done".*\n\n$/);
+
+    await leases.tell(lease, RUNNING);
+    const second = textOf(await fetch(`${url}/events`));
+    await until(() => second.text.includes('event: progress'), 'progress is told', 10);
+    const begin = performance.now();
+    service.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+    expect(performance.now() - begin).toBeLessThan(5_000);
+    await until(() => second.isOver, 'the stream is over', 10);
   }, 60_000);
 
   it('ends at a SIGTERM though a client holds a connection', async () => {
