@@ -6,9 +6,8 @@
 --                columns (JSON), rank changes (e every, m moved, n none), overtook, leaders, most views,
 --                late events are dead letters (1, 0), some view may expire (1, 0), span of event ids in ms (- none)
 --       views:   number of its board, text, ms at which it expires (- never), published (1, 0)
---       entries: offset, number of its board (0: dead letter), player id | code, occurredAt in ms | detail,
---                value per column in sort direction (. for none) | empty,
---                numbers of its views, then, with a span, newline and event id | empty
+--       entries: one text each, of lines: offset, number of its board (0: dead letter), player id | code, occurredAt in ms | empty,
+--                value per column in sort direction (. for none) | empty, numbers of its views | empty, event id, with a span | detail
 
 local function letters(text)
   local found = {}
@@ -63,27 +62,27 @@ local function read_numbers(text, views)
   return found
 end
 
+local ENTRY = '^(%d+)\n(%d+)\n([^\n]*)\n([^\n]*)\n([^\n]*)\n([^\n]*)\n?(.*)$'
+
 -- Most events are about the views of one that came before: lists are shared by their text.
 local function read_entries(at, count, boards, views)
   local entries, lists = {}, {}
   for i = 1, count do
-    local offset, board, player, time = ARGV[at + 1], boards[tonumber(ARGV[at + 2])], ARGV[at + 3], ARGV[at + 4]
+    local offset, board, player, time, values, numbers, rest = string.match(ARGV[at + i], ENTRY)
+    board = boards[tonumber(board)]
     if board then
-      local values, numbers, id = ARGV[at + 5], ARGV[at + 6], nil
-      if board.span then numbers, id = string.match(numbers, '^([^\n]*)\n(.*)$') end
       local list = lists[numbers] or read_numbers(numbers, views)
       lists[numbers] = list
       entries[i] = {
         text = offset, offset = tonumber(offset), board = board, player = player, time = tonumber(time), views = list,
         values = #board.updates == 1 and { tonumber(values) } or read_values(values),
-        event_id = id and id ~= '' and id .. '\n' .. player,
+        event_id = rest ~= '' and rest .. '\n' .. player,
       }
     else
-      entries[i] = { text = offset, offset = tonumber(offset), code = player, detail = time }
+      entries[i] = { text = offset, offset = tonumber(offset), code = player, detail = rest }
     end
-    at = at + 6
   end
-  return entries, at
+  return entries, at + count
 end
 
 -- The run behind argument `at` and key `key`; answers where it ends.
