@@ -60,6 +60,7 @@ export async function build(
   definitions: readonly BoardDefinition[],
   { from, throttle, allowPartialHistory, signal }: BuildOptions & { signal: AbortSignal },
 ): Promise<BuiltBoard[]> {
+  await store.claimShards();
   const before = await store.boards();
   const options = { signal, from, eventsPerSecond: throttle, allowPartialHistory };
   const run = () =>

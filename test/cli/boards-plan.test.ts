@@ -24,6 +24,11 @@ describe('boards plan', () => {
     expect(code).toBe(1);
     expect(out).toContain('+ arena: new\n+ daily: new\n');
     expect(out).toContain('building arena, daily: nothing to read: none of the log is applied yet');
+    const verified = await ground.ranklog('boards', 'verify');
+    expect([verified.code, verified.err]).toEqual([
+      1,
+      'ranklog: no board is live, so there is nothing to verify\n',
+    ]);
   });
 
   it('has nothing to do when the live boards are as the file says', async () => {

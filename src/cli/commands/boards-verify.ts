@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { BoardDefinition } from '#board';
-import { EXIT } from '../exit-codes.js';
+import { CommandError, EXIT } from '../exit-codes.js';
 import { withLease } from '../held-lease.js';
 import { interruptible } from '../interruption.js';
 import { print } from '../output.js';
@@ -42,6 +42,8 @@ async function verify(
   const { reader, reconciler, leases } = session;
   const live = new Map((await reader.liveBoards()).map((board) => [board.board, board.definition]));
   const names = boards.length === 0 ? [...live.keys()] : [...new Set(boards)];
+  if (names.length === 0)
+    throw new CommandError('no board is live, so there is nothing to verify', EXIT.no);
   for (const board of names) if (!live.has(board)) await reader.liveBoard(board); // says why
   const { throttle } = options;
   const reports = await interruptible((signal) => {
