@@ -37,7 +37,7 @@ local function keep_as_previous(board, generation, watermarks)
   if before then call('SADD', KEYS[8], string.match(before, '^%S+')) end
   call('HSET', KEYS[7], board, format('%s %d', generation, now_in_us() / 1000 + tonumber(ARGV[8])))
   call('DEL', KEYS[13])
-  if #watermarks > 0 then call('HSET', KEYS[13], unpack(watermarks)) end
+  call_in_chunks('HSET', KEYS[13], watermarks)
 end
 
 local function flip(board, shadow, live)

@@ -1,0 +1,244 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { canExpire, type BoardDefinition, type ResolvedEvent } from '#board';
+import {
+  BoardReader,
+  GenerationStore,
+  LeaseStore,
+  type CatchUpOutcome,
+  type CompareStep,
+  type Difference,
+  type Lease,
+  type Shadow,
+  type Stretch,
+} from '#board-store';
+import { definitionArbitrary } from '../model/definitions.js';
+import { eventArbitrary } from '../model/inputs.js';
+import { Oracle } from '../model/oracle.js';
+import { runs } from '../model/arbitrary.js';
+import { compareGeneration } from '../model/store-comparison.js';
+import { arena, scored, StoreFixture } from './fixture.js';
+import { boardContent, damages } from './damages.js';
+import { openTestRedis } from './test-redis.js';
+
+const { redis, newKeys, close } = openTestRedis();
+afterAll(close);
+
+const PLAYERS = ['a', 'b', 'é', 'a b'];
+const WALKS = ['shadow', 'live', 'ranking'] as const;
+
+/** A board with its whole log applied, and who reconciles it. */
+class DamagedBoard {
+  readonly generations: GenerationStore;
+  lease!: Lease;
+
+  private constructor(
+    readonly fixture: StoreFixture,
+    private readonly logs: readonly (readonly ResolvedEvent[])[],
+  ) {
+    this.generations = new GenerationStore(redis, fixture.keys, { shards: 1 });
+  }
+
+  static async make(
+    definition: BoardDefinition,
+    logs: readonly (readonly ResolvedEvent[])[],
+  ): Promise<DamagedBoard> {
+    const fixture = await new StoreFixture(redis, newKeys()).register(definition);
+    const board = new DamagedBoard(fixture, logs);
+    board.lease = await new LeaseStore(redis, fixture.keys, { shards: 1 }).acquire('arena', 'test');
+    await redis.persist(fixture.keys.lease(0, 'arena'));
+    for (const [partition, events] of logs.entries())
+      if (events.length > 0) await fixture.apply(events, { partition });
+    return board;
+  }
+
+  get place() {
+    return { keys: this.fixture.keys, shard: 0, live: this.fixture.live };
+  }
+
+  /** What the log makes of the board. */
+  oracle(logs = this.logs): Oracle {
+    const oracle = new Oracle([this.fixture.live.definition]);
+    for (const [partition, events] of logs.entries())
+      for (const event of events) oracle.apply('arena', event, partition);
+    return oracle;
+  }
+
+  stretches(logs = this.logs): Stretch[] {
+    return logs.map((events, partition) => ({
+      partition,
+      from: 0,
+      through: events.length - 1,
+      entries: events.map((event, offset) => ({ kind: 'event', offset, board: 'arena', event })),
+    }));
+  }
+
+  /** All differences from what the log makes of the board. */
+  async differences(
+    between = () => Promise.resolve<readonly Stretch[]>([]),
+  ): Promise<Difference[]> {
+    const { definition } = this.fixture.live;
+    const shadow = await this.generations.begin(this.lease, { definition, purpose: 'verify' });
+    const compared = await this.generations.compareViews(this.lease, shadow, this.stretches());
+    const { views, differences } = endingOf(compared);
+    const found = [...differences];
+    for (const view of views)
+      for (const walk of WALKS) found.push(...(await this.#walk(shadow, { view, walk }, between)));
+    await this.generations.abandon(this.lease, shadow);
+    return found;
+  }
+
+  async rebuild(logs = this.logs): Promise<void> {
+    const { definition } = this.fixture.live;
+    const shadow = await this.generations.begin(this.lease, { definition, purpose: 'build' });
+    const stretches = this.stretches(logs);
+    endingOf(await this.generations.flip(this.lease, shadow, stretches, { graceMs: 0 }));
+    this.fixture.live = (await this.fixture.store.boards()).live.get('arena')!;
+  }
+
+  async #walk(
+    shadow: Shadow,
+    walk: Omit<CompareStep, 'cursor'>,
+    between: () => Promise<readonly Stretch[]>,
+  ): Promise<Difference[]> {
+    const found: Difference[] = [];
+    let cursor = '0';
+    do {
+      const stretches = await between();
+      const step = { ...walk, cursor };
+      const outcome = await this.generations.compare(this.lease, shadow, stretches, step);
+      const result = endingOf(outcome);
+      found.push(...result.differences);
+      ({ cursor } = result);
+    } while (cursor !== '0');
+    return found;
+  }
+}
+
+function endingOf<T>(outcome: CatchUpOutcome<T>): T {
+  if (outcome.status !== 'applied' || outcome.ending === undefined)
+    throw new Error(`no ending: ${JSON.stringify(outcome)}`);
+  return outcome.ending;
+}
+
+const scenario = definitionArbitrary('arena').chain((definition) => {
+  const log = fc.array(eventArbitrary(definition, PLAYERS), { maxLength: 12, size: 'max' });
+  return fc.record({
+    definition: fc.constant(definition),
+    logs: fc.tuple(log, log),
+    damage: fc.constantFrom(...damages),
+    choice: fc.array(fc.nat({ max: 1_000 }), { minLength: 3, maxLength: 3 }),
+  });
+});
+
+/** Which views there are beyond the bound is not promised, so that none that is there or not is a difference. */
+function isFull(definition: BoardDefinition, views: readonly string[]): boolean {
+  return views.length >= definition.maxViews;
+}
+
+describe('damage done to a board by hand', () => {
+  it('is found where it changes what is read, and mended by a build', async () => {
+    let found = 0;
+    await fc.assert(
+      fc.asyncProperty(scenario, async ({ definition, logs, damage, choice }) => {
+        const board = await DamagedBoard.make(definition, logs);
+        const { place } = board;
+        expect(await board.differences()).toEqual([]);
+        const before = await boardContent(redis, place);
+        await damage.damage(redis, place, choice);
+        const after = await boardContent(redis, place);
+        const differences = await board.differences();
+        const isHidden = isFull(definition, [...before.views.keys(), ...after.views.keys()]);
+        if (!isHidden) expect(differences.length > 0).toBe(!before.equals(after));
+        if (differences.length > 0) found += 1;
+        await board.rebuild();
+        expect(await board.differences()).toEqual([]);
+        await compareGeneration(redis, board.place, board.oracle());
+        const reader = new BoardReader(redis, place.keys);
+        for (const view of board.oracle().views('arena').slice(0, 2)) {
+          const { entries } = await reader.standings('arena', view, { offset: 0, limit: 100 });
+          const expected = board.oracle().standings('arena', view);
+          expect(entries).toEqual(expected);
+        }
+      }),
+      runs(60),
+    );
+    expect(found).toBeGreaterThan(0);
+  }, 300_000);
+
+  const log = Array.from({ length: 6 }, (_, index) => scored('a', [1], { occurredAt: index }));
+
+  it('by moving a watermark is found with the calls that follow, and mended', async () => {
+    for (const [moved, points] of [
+      [1, 9],
+      [7, 6],
+    ] as const) {
+      // prettier-ignore
+      const whole = [...log, ...log.slice(0, 3)];
+      const board = await DamagedBoard.make(arena, [log, []]);
+      const { fixture } = board;
+      await redis.hset(fixture.keys.watermarks(0), '0', moved);
+      await fixture.apply(whole, { believed: -1 });
+      const state = await redis.hget(fixture.keys.players(0, fixture.live.generation, 'all'), 'a');
+      expect(state).toMatch(new RegExp(`^-${points === 9 ? 13 : 7}@`));
+      const differing = new GenerationStore(redis, fixture.keys, { shards: 1 });
+      const shadow = await differing.begin(board.lease, { definition: arena, purpose: 'verify' });
+      const step = { view: 'all', walk: 'shadow', cursor: '0' } as const;
+      const result = await differing.compare(
+        board.lease,
+        shadow,
+        board.stretches([whole, []]),
+        step,
+      );
+      expect(endingOf(result).differences).toMatchObject([{ kind: 'columns', playerId: 'a' }]);
+      await board.rebuild([whole, []]);
+      await compareGeneration(redis, board.place, board.oracle([whole, []]));
+    }
+  });
+
+  it('is told player by player among many, with events coming in and no false alarm', async () => {
+    const players = Array.from({ length: 1_700 }, (_, index) => `p${index}`);
+    const events = players.map((player, index) => scored(player, [index % 50]));
+    const board = await DamagedBoard.make(arena, [events, []]);
+    const { fixture, place } = board;
+    const { keys } = fixture;
+    const { generation } = fixture.live;
+    await redis.hset(keys.players(0, generation, 'all'), 'p7', '-900@1');
+    await redis.hdel(keys.players(0, generation, 'all'), 'p900');
+    await redis.hset(keys.players(0, generation, 'all'), 'ghost', '-1@1');
+    const late: ResolvedEvent[] = [];
+    const differences = await board.differences(async () => {
+      const next = late.length;
+      const moved = scored(players[(next * 37) % 800 + 8]!, [5]); // prettier-ignore
+      late.push(moved);
+      await fixture.apply([moved], { partition: 1, from: next });
+      const all = board.stretches([events, late]);
+      return all.map((stretch) =>
+        stretch.partition === 1 ? stretch : { ...stretch, entries: [] },
+      );
+    });
+    expect(late.length).toBeGreaterThan(3 * 3);
+    const told = new Set(differences.map(({ kind, playerId }) => `${kind} ${playerId}`));
+    expect([...told].sort()).toEqual(
+      ['columns p7', 'extra ghost', 'missing p900', 'order p7', 'order p900'].sort(),
+    );
+    expect((await boardContent(redis, place)).views.size).toBe(1);
+  });
+});
+
+describe('damage to what a board remembers beside its views', () => {
+  it('moves nobody, and goes with a build: event ids, counters, versions', async () => {
+    const definition = { ...arena, deduplicateMs: 1_000 };
+    const first = scored('a', [1], { eventId: 'x' });
+    const board = await DamagedBoard.make(definition, [[first], []]);
+    const { keys, live } = board.fixture;
+    await redis.del(keys.eventIds(0, live.generation, 0));
+    await redis.hset(keys.views(0, live.generation), 'all', 5);
+    await redis.hincrby(keys.facts(0, live.generation), 'duplicates', 7);
+    expect(canExpire(definition)).toBe(false);
+    expect(await board.differences()).toEqual([]);
+    await board.rebuild();
+    await compareGeneration(redis, board.place, board.oracle());
+    expect(await board.fixture.apply([first], { from: 1 })).toEqual([]);
+  });
+});
