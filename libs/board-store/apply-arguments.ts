@@ -23,6 +23,7 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(st
     partition,
     call.believed,
     call.published,
+    firstOffset(call),
     call.through,
     call.continuity,
     identityText(call.lastRecord),
@@ -31,6 +32,11 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(st
     ...building.flatMap((board) => [board, BUILDING]),
     ...run.arguments,
   ];
+}
+
+/** Behind the last one when there is none. */
+function firstOffset({ first, entries, through }: ApplyCall): number {
+  return first ?? entries[0]?.offset ?? through + 1;
 }
 
 function identityText(record: RecordIdentity | undefined): string {

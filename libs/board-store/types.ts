@@ -74,6 +74,11 @@ export interface ApplyCall {
   readonly believed: number;
   /** The published position. `through` lies below it, or no entry does: a call never straddles it. */
   readonly published: number;
+  /**
+   * The first offset whose verdict is asked for, where it is not that of the first entry: what was an entry when it was
+   * applied may be none any more.
+   */
+  readonly first?: number;
   /** Last offset of the run: what the watermark becomes. */
   readonly through: number;
   readonly entries: readonly ApplyEntry[];

@@ -131,10 +131,7 @@ export class Applier {
     throw new BoardsChangedError();
   }
 
-  /**
-   * Verdicts of all shards; undefined when a generation is no longer live. Of a record, only the shard that it belongs to
-   * is asked: another one may have kept a dead letter of it, from when its board was not live yet.
-   */
+  /** Verdicts of all shards; undefined when a generation is no longer live. */
   async #applyShards(run: ReadRun, published: number): Promise<Verdict[] | undefined> {
     const verdicts: Verdict[] = [];
     const shards = this.#byShard(run.items);
@@ -142,8 +139,7 @@ export class Applier {
       const items = shards.get(shard) ?? [];
       const found = await this.#call(shard, { ...run, items }, published);
       if (found === undefined) return undefined;
-      const own = new Set(items.map(({ record }) => record.offset));
-      verdicts.push(...found.filter(({ offset }) => own.has(offset)));
+      verdicts.push(...found);
     }
     return verdicts;
   }
@@ -176,11 +172,13 @@ export class Applier {
 
   #callOf(shard: number, run: ReadRun, published: number): ApplyCall {
     const { through, items, lastRecord } = run;
+    const first = items[0]?.record.offset;
     return {
       shard,
       partition: this.partition,
       believed: this.#watermarks[shard] ?? -1,
       published,
+      ...(first === undefined ? {} : { first }),
       through,
       entries: items.flatMap(({ entry }) => (entry.kind === 'none' ? [] : [entry])),
       ...this.#inShard(shard, run.boards),
@@ -198,15 +196,19 @@ export class Applier {
     };
   }
 
-  /** A run's records by the shard that they belong to; records of no live board go to the partition's home shard. */
+  /**
+   * A run's records by the shard that they belong to: that of the board that they name, whether there is one or not; what
+   * can't be read goes to the partition's home shard. So it depends on the record alone: whatever becomes of the boards
+   * meanwhile, one shard decides on it, once.
+   */
   #byShard(items: readonly ReadRecord[]): Map<number, ReadRecord[]> {
     const shards = new Map<number, ReadRecord[]>();
     for (const item of items) {
-      const { entry } = item;
+      const { event } = item;
       const shard =
-        entry.kind === 'event'
-          ? this.store.shardOf(entry.board)
-          : this.store.homeShard(this.partition);
+        event === undefined
+          ? this.store.homeShard(this.partition)
+          : this.store.shardOf(event.board);
       const found = shards.get(shard);
       if (found === undefined) shards.set(shard, [item]);
       else found.push(item);

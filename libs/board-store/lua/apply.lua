@@ -1,11 +1,11 @@
 -- Applies a run of consecutive offsets of one partition to one shard, in one atomic step; may be repeated at will.
 --
 -- KEYS  1 live, 2 watermarks, 3 published, 4 outbox of the partition, 5 continuity, 6 healing, 7 records, then the run
--- ARGV  1 partition, 2 believed watermark (-1: none), 3 published position, 4 last offset of the run,
---       5 continuity that the caller believes in, 6 offset, timestamp and hash of the last record of the run (empty when it has none),
---       7 number of boards in the shard, then name and generation of each as the caller believes them live (-: it has none yet);
+-- ARGV  1 partition, 2 believed watermark (-1: none), 3 published position, 4 first and 5 last offset of the run,
+--       6 continuity that the caller believes in, 7 offset, timestamp and hash of the last record of the run (empty when it has none),
+--       8 number of boards in the shard, then name and generation of each as the caller believes them live (-: it has none yet);
 --       then the run: see arguments.lua
--- Returns  { watermark, verdicts, ... } of every entry that has one; see verdict.lua
+-- Returns  { watermark, verdicts, ... } of every offset of the run that has one, also where it is no entry any more; see verdict.lua
 --          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -3 STORE_CHANGED, -4 HEALING; then nothing was written
 -- Cost  O(log players) for each entry and view; a tie of k players in all columns adds O(log k log players);
 --       overtook and leaders add what they name
@@ -31,8 +31,8 @@ local ROLLED_BACK = -2
 local STORE_CHANGED = -3
 local HEALING = -4
 
-local HEAD, KEYS_OF_HEAD = 7, 7
-local partition, boards = ARGV[1], tonumber(ARGV[7])
+local HEAD, KEYS_OF_HEAD = 8, 7
+local partition, last, boards = ARGV[1], tonumber(ARGV[5]), tonumber(ARGV[8])
 local run = read_run(HEAD + 2 * boards, KEYS_OF_HEAD)
 local entries = run.entries
 
@@ -49,19 +49,19 @@ local function has_news(watermark)
 end
 
 local continuity = call('GET', KEYS[5])
-if continuity ~= ARGV[5] or not is_continued(continuity) then return STORE_CHANGED end
+if continuity ~= ARGV[6] or not is_continued(continuity) then return STORE_CHANGED end
 if not believes_rightly() then return GENERATION_CHANGED end
 local watermark = tonumber(call('HGET', KEYS[2], partition) or '-1')
 if watermark < tonumber(ARGV[2]) then return ROLLED_BACK end
 
 local published = math.max(tonumber(ARGV[3]), tonumber(call('HGET', KEYS[3], partition) or '0'))
-local through = math.max(watermark, tonumber(ARGV[4]))
+local through = math.max(watermark, last)
 -- A call never straddles the published position: it is muted as a whole, or not at all.
 local unmuted = through >= published
 -- While a partition is below its heal target, the boards lack events that were published: no rank is drawn from them.
 if unmuted and has_news(watermark) and call('HLEN', KEYS[6]) > 0 then return HEALING end
 local target = tonumber(call('HGET', KEYS[6], partition) or '0')
-local verdicts = stored_verdicts(KEYS[4], entries, published, math.min(watermark, tonumber(ARGV[4])))
+local verdicts = stored_verdicts(KEYS[4], math.max(published, tonumber(ARGV[4])), math.min(watermark, last))
 
 call('ZCARD', KEYS[4])
 call('HLEN', KEYS[7])
@@ -71,7 +71,7 @@ load_reports(run.views)
 -- Nothing below can fail. The first write is one that Redis refuses when memory is full.
 call('HSET', KEYS[2], partition, format('%d', through))
 call('HSET', KEYS[3], partition, format('%d', published))
-if ARGV[6] ~= '' and through > watermark then call('HSET', KEYS[7], partition, ARGV[6]) end
+if ARGV[7] ~= '' and through > watermark then call('HSET', KEYS[7], partition, ARGV[7]) end
 if target > 0 and through + 1 >= target then call('HDEL', KEYS[6], partition) end
 
 apply_run(run, partition)

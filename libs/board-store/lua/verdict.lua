@@ -51,12 +51,11 @@ local function passed(view, before, after)
   return text
 end
 
--- Entries at or below the watermark were applied before: only the outbox knows what became of them. What lies below
+-- What lies at or below the watermark was applied before: only the outbox knows what became of it. What lies below
 -- the published position is on its way out of it. A member may hold verdicts of offsets around those that are asked for.
-local function stored_verdicts(outbox, entries, published, last)
+local function stored_verdicts(outbox, first, last)
   local found = {}
-  if not entries[1] or entries[1].offset > last then return found end
-  local first = math.max(published, entries[1].offset)
+  if first > last then return found end
   local members = call('ZRANGEBYSCORE', outbox, format('%d', first), format('(%d', last))
   members[#members + 1] = call('ZRANGEBYSCORE', outbox, format('%d', last), '+inf', 'LIMIT', 0, 1)[1]
   for _, member in ipairs(members) do
