@@ -48,7 +48,11 @@ export class LogReader {
   readonly #backoff = new Backoff(BACKOFF);
   readonly #closed = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #requests = new LeaderRequests((leader, partitions) => this.#ask(leader, partitions));
+  readonly #requests = new LeaderRequests((leader, partitions) =>
+    this.#track(this.#ask(leader, partitions)),
+  );
+  /** Work that has not ended, also of rounds that were given up. */
+  readonly #underWay = new Set<Promise<unknown>>();
   #isStale = false;
   #isReading = false;
 
@@ -101,16 +105,30 @@ export class LogReader {
   /** Ends what waits, and the connections. Waits for a broker that does not answer for a second at most. */
   async close(): Promise<void> {
     this.#closed.abort(new Error('the log reader was closed'));
-    const disconnected = this.cluster.disconnect();
+    const disconnected = this.#disconnect();
     disconnected.catch(() => undefined); // nothing is left to be saved
     await Promise.race([disconnected, delay(CLOSE_MS, undefined, { ref: false })]);
+  }
+
+  /** Twice: a connection that is still being made is not ended by the first time. */
+  async #disconnect(): Promise<void> {
+    const first = this.cluster.disconnect();
+    await Promise.allSettled([first, ...this.#underWay]);
+    await this.cluster.disconnect();
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    this.#underWay.add(work);
+    const ended = () => void this.#underWay.delete(work);
+    work.then(ended, ended);
+    return work;
   }
 
   /** Does the work until it succeeds, or fails for good. */
   async #persist<T>(work: () => Promise<T>): Promise<T> {
     for (;;)
       try {
-        const done = await unlessAborted(this.#signal, work);
+        const done = await unlessAborted(this.#signal, () => this.#track(work()));
         this.#backoff.reset();
         return done;
       } catch (error) {

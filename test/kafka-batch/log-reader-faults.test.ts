@@ -91,6 +91,27 @@ describe('a log reader over a connection that fails', () => {
     30_000,
   );
 
+  it.each([1, 10, 40])(
+    'leaves no connection behind when it is given up %i ms after it began to connect',
+    async (ms) => {
+      proxy.delay(5);
+      const signal = AbortSignal.timeout(ms);
+      const kafka = new kafkajs.Kafka({
+        brokers: [proxy.broker],
+        logLevel: kafkajs.logLevel.NOTHING,
+        retry: { initialRetryTime: 50, retries: 8 }, // what was torn is connected anew
+      });
+      const opening = open({ signal, kafka }).then((opened) => opened.fetch());
+      await opening.catch(() => undefined);
+      await reader?.close();
+      let last = performance.now();
+      await until(() => {
+        if (proxy.connections > 0) last = performance.now();
+        return performance.now() - last > 1_000;
+      }, 'no connection has been there for a second');
+    },
+  );
+
   it('asks who leads when it is told that a broker leads no longer', async () => {
     await topic.send(0, numbers(0, 10));
     const from = await open();

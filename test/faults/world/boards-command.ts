@@ -35,7 +35,11 @@ export class BoardsCommand {
 
   /** Its exit code or signal. @throws when it does not end */
   async exitCode(): Promise<number | NodeJS.Signals | null> {
-    await eventually(() => this.hasEnded, `"${this.#text}" ends`, MOST_SECONDS);
+    try {
+      await eventually(() => this.hasEnded, `"${this.#text}" ends`, MOST_SECONDS);
+    } catch (error) {
+      throw new Error(`"${this.#text}" does not end; it said: ${this.#all}`, { cause: error });
+    }
     return this.#process.ended;
   }
 
