@@ -43,8 +43,7 @@ export class Build {
 
   /** Boards that an attempt before has made live are done. */
   async #attempt(attempt: Attempt): Promise<void> {
-    const { admin, topic, generations } = this.parts;
-    const planner = new ShadowPlanner(generations, { admin, topic });
+    const planner = new ShadowPlanner({ ...this.parts, signal: attempt.signal });
     const { from, allowPartialHistory } = this.options;
     const tasks: Task<void>[] = [];
     for (const definition of this.definitions) {

@@ -1,9 +1,9 @@
-import type { Admin } from 'kafkajs';
 import { definitionText, type BoardDefinition } from '#board';
 import type { GenerationStore, Lease, Shadow, Starts } from '#board-store';
-import { logRanges, offsetsAtTime, type LogRange } from '#kafka-batch';
+import { logRanges, type LogRange } from '#kafka-batch';
 import { HistoryCutError } from './errors.js';
 import { cutPartitions, isBetween, neededFrom, sameStarts, startsOfRest } from './history.js';
+import { endsAtTime, startsAtTime, type TimedLog } from './log-times.js';
 
 /** What a shadow is to be. */
 export interface ShadowWish {
@@ -35,15 +35,12 @@ export type OpenPlanned = (lease: Lease) => Promise<OpenShadow>;
 
 /** Makes wishes for shadows come true: goes on with what a killed run left, if it is the same; begins anew otherwise. */
 export class ShadowPlanner {
-  constructor(
-    private readonly generations: GenerationStore,
-    private readonly log: { readonly admin: Admin; readonly topic: string },
-  ) {}
+  constructor(private readonly log: TimedLog & { readonly generations: GenerationStore }) {}
 
   /** Nothing is written before it is opened. @throws HistoryCutError */
   async plan(wish: ShadowWish): Promise<OpenPlanned> {
+    const plan = await this.#inTermsOfTheLog(wish);
     const ranges = await logRanges(this.log.admin, this.log.topic);
-    const plan = await this.#inTermsOfTheLog(wish, ranges);
     const rest =
       wish.allowPartialHistory === true ? startsOfRest(plan.starts, ranges) : plan.starts;
     const left = await this.#leftBehind({ ...plan, rest }, ranges);
@@ -54,32 +51,22 @@ export class ShadowPlanner {
 
   async #begin(lease: Lease, plan: Plan): Promise<OpenShadow> {
     await this.#putBack(lease);
-    const shadow = await this.generations.begin(lease, plan);
-    return { shadow, watermarks: await this.generations.shadowWatermarks(shadow) };
+    const shadow = await this.log.generations.begin(lease, plan);
+    return { shadow, watermarks: await this.log.generations.shadowWatermarks(shadow) };
   }
 
   /** A generation that a killed rollback was bringing back is kept for the next one. */
   async #putBack(lease: Lease): Promise<void> {
-    const left = await this.generations.shadow(lease.board);
-    if (left?.purpose === 'restore') await this.generations.abandon(lease, left);
+    const left = await this.log.generations.shadow(lease.board);
+    if (left?.purpose === 'restore') await this.log.generations.abandon(lease, left);
   }
 
-  async #inTermsOfTheLog(
-    { definition, purpose, starts, from, until }: ShadowWish,
-    ranges: ReadonlyMap<number, LogRange>,
-  ): Promise<Plan> {
-    const { admin, topic } = this.log;
-    const begins = from === undefined ? starts : await offsetsAtTime(admin, topic, from);
+  async #inTermsOfTheLog({ definition, purpose, starts, from, until }: ShadowWish): Promise<Plan> {
+    const begins =
+      from === undefined ? starts : await startsAtTime(this.log, definition.board, from);
     const plan = { definition, purpose, ...(begins === undefined ? {} : { starts: begins }) };
     if (until === undefined) return plan;
-    const next = await offsetsAtTime(admin, topic, until + 1);
-    const ends = new Map(
-      [...next].map(([partition, end]) => [
-        partition,
-        Math.min(end, ranges.get(partition)?.end ?? 0),
-      ]),
-    );
-    return { ...plan, ends, asOf: until };
+    return { ...plan, ends: await endsAtTime(this.log, until), asOf: until };
   }
 
   /** What a killed run left, if it is what is wished for, and the log still has what comes next. */
@@ -87,9 +74,9 @@ export class ShadowPlanner {
     plan: Plan & { readonly rest: Starts | undefined },
     ranges: ReadonlyMap<number, LogRange>,
   ): Promise<OpenShadow | undefined> {
-    const shadow = await this.generations.shadow(plan.definition.board);
+    const shadow = await this.log.generations.shadow(plan.definition.board);
     if (shadow === undefined || !isSame(shadow, plan)) return undefined;
-    const watermarks = await this.generations.shadowWatermarks(shadow);
+    const watermarks = await this.log.generations.shadowWatermarks(shadow);
     const needed = (partition: number) =>
       (watermarks.get(partition) ?? (shadow.starts?.get(partition) ?? 0) - 1) + 1;
     return cutPartitions({ needed, ranges }).length === 0 ? { shadow, watermarks } : undefined;

@@ -1,4 +1,4 @@
-import { runLeased } from './leased-run.js';
+import { runLeased, type Attempt } from './leased-run.js';
 import { liveBoard } from './live-board.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import type { SnapshotReport } from './reports.js';
@@ -28,7 +28,7 @@ export async function takeSnapshot(
     keepsShadows,
   };
   return runLeased(leased, async (attempt) => {
-    const open = await plan(parts, { board, until }, options);
+    const open = await plan({ ...parts, signal: attempt.signal }, { board, until }, options);
     const finish = (at: ShadowAtWork) => keep(parts, at, until);
     const task = { board, open, isResumable: true, finish };
     const [report] = await new ShadowTasks(parts, attempt, options).run([task]);
@@ -38,12 +38,12 @@ export async function takeSnapshot(
 }
 
 async function plan(
-  { store, generations, admin, topic }: ReconcilerParts,
+  parts: ReconcilerParts & Pick<Attempt, 'signal'>,
   { board, until }: { readonly board: string; readonly until: number },
   { allowPartialHistory }: SnapshotOptions,
 ) {
-  const { definition, starts } = await liveBoard(store, board);
-  const planner = new ShadowPlanner(generations, { admin, topic });
+  const { definition, starts } = await liveBoard(parts.store, board);
+  const planner = new ShadowPlanner(parts);
   return planner.plan({ definition, purpose: 'snapshot', starts, until, allowPartialHistory });
 }
 

@@ -30,8 +30,8 @@ export class Verify {
   }
 
   async #attempt(attempt: Attempt): Promise<VerifyReport[]> {
-    const { admin, topic, generations, store } = this.parts;
-    const planner = new ShadowPlanner(generations, { admin, topic });
+    const { store } = this.parts;
+    const planner = new ShadowPlanner({ ...this.parts, signal: attempt.signal });
     const tasks: Task<VerifyReport>[] = [];
     for (const board of this.boards) {
       const live = await liveBoard(store, board);

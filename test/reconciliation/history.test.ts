@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { BoardReader, NoPreviousGenerationError } from '#board-store';
 import { HistoryCutError } from '../../src/reconciliation/errors.js';
-import { TestInstance, until } from '../support/instance.js';
+import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { readRankChanges } from '../support/results.js';
 import { definitionsOf, Ground, published, Traffic } from './ground.js';
 
@@ -11,19 +11,20 @@ const PLAYERS = 50;
 const event = (serial: number) => ({
   board: 'arena',
   playerId: `player-${serial % PLAYERS}`,
-  delta: 1 + (serial % 7),
+  delta: 1 + serial,
 });
 
 describe('of the history of a board', () => {
   let instance: TestInstance;
   let ground: Ground;
   let traffic: Traffic;
+  let service: RanklogProcess;
 
   beforeEach(async () => {
     instance = await TestInstance.create(BOARDS);
     ground = new Ground(instance);
     traffic = new Traffic(instance, event);
-    await instance.start();
+    service = await instance.start();
   }, 60_000);
   afterEach(async () => {
     await traffic.close();
@@ -105,6 +106,22 @@ describe('of the history of a board', () => {
     expect(await points(reader)).toEqual(sums(0, 300));
     await ground.reconciler.build([definition], options());
     expect(await points()).toEqual(sums(0, 550));
+  }, 120_000);
+
+  it('a board that begins ahead of live ingest is not given what comes before', async () => {
+    await send(100);
+    service.kill('SIGKILL');
+    await service.ended;
+    await traffic.send(100);
+    const time = Date.now();
+    await until(() => Date.now() > time + 2, 'the clock has moved on');
+    await traffic.send(50);
+    const building = ground.reconciler.build([definition], { ...options(), from: time });
+    await until(() => ground.words.some((word) => word.includes('waits for live')), 'it waits');
+    await instance.start();
+    await building;
+    await published(instance, traffic);
+    expect(await points()).toEqual(sums(200, 250));
   }, 120_000);
 
   it('events that are gone from the log are not built without, unless that is wanted; then it stays known', async () => {
