@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -128,7 +130,7 @@ describe('the operations server', () => {
   });
 
   it('knows boards with names as long as they may be', async () => {
-    const board = 'ü'.repeat(64);
+    const board = 'x'.repeat(128);
     statuses = () => Promise.resolve([{ ...RUNNING, board }]);
     const found = await get(`/reconciliations/${encodeURIComponent(board)}`);
     expect(found).toEqual({ status: 200, body: { ...RUNNING_JSON, board } });
@@ -195,6 +197,17 @@ describe('the operations server', () => {
       ]),
     );
     await second.close();
+  });
+
+  it('is closed at once, though a client has sent half of a request', async () => {
+    const client = connect(Number(new URL(url).port), '127.0.0.1');
+    await new Promise<void>((resolve) => client.write('GET /health HTTP/1.1\r\n', () => resolve()));
+    expect((await get('/health')).status).toBe(200); // that one has arrived, too
+    const ended = once(client, 'close');
+    const begin = performance.now();
+    await app.close();
+    expect(performance.now() - begin).toBeLessThan(2_000);
+    await ended;
   });
 
   describe('the events of a reconciliation', () => {
