@@ -1,15 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import type { Redis } from 'ioredis';
 import type { Admin } from 'kafkajs';
 import { IngestModule } from '../ingest/ingest.module.js';
 import type { IngestServices } from '../ingest/ingest-services.js';
 import { Sweeper } from '../ingest/sweeper.js';
 import { Clients, ClientsModule } from './clients.module.js';
+import { createHttpApplication } from './http/http-server.js';
+import type { Logger } from './logger.js';
 
 describe('at the end of the process', () => {
-  it('the transport finishes what is in flight, then the sweeper; Redis is closed last', async () => {
+  it('the sweeper ends, then the transport finishes what is in flight; Redis is closed last', async () => {
     const order: string[] = [];
     const note = (what: string) => () => Promise.resolve(void order.push(what));
     const redis = { disconnect: () => order.push('Redis') } as unknown as Redis;
@@ -32,9 +33,12 @@ describe('at the end of the process', () => {
       on: () => undefined,
       unwrap: () => undefined as never,
     };
-    const app = await NestFactory.createMicroservice(App, { strategy, logger: false });
-    await app.listen();
+    const log = { error: () => undefined } as unknown as Logger;
+    const app = await createHttpApplication({ module: App }, { logger: false }, log);
+    app.connectMicroservice({ strategy });
+    await app.init();
+    await app.startAllMicroservices();
     await app.close();
-    expect(order).toEqual(['transport', 'sweeper', 'Kafka', 'Redis']);
+    expect(order).toEqual(['sweeper', 'transport', 'Kafka', 'Redis']);
   });
 });
