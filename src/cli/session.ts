@@ -1,10 +1,11 @@
 import type { Redis } from 'ioredis';
 import type { Admin, Kafka } from 'kafkajs';
-import { BoardReader, KeySpace } from '#board-store';
+import { BoardBuildingError, BoardReader, KeySpace, LeaseStore } from '#board-store';
 import { topicNames, type TopicNames } from '#contracts';
 import { kafkaFrom, redisFrom, waitForServices } from '../operations/clients.js';
 import { createLogger, type Logger } from '../operations/logger.js';
 import { loadSettings, type Settings } from '../operations/settings.js';
+import { buildingRefusal } from './building-refusal.js';
 
 /** What a command needs: settings, and the connections that it asked for. */
 export interface Session {
@@ -47,9 +48,20 @@ export async function withRedis<T>(
     const keys = new KeySpace(session.settings.redisPrefix);
     const reader = new BoardReader(redis, keys, generation);
     return await use({ ...session, redis, reader });
+  } catch (error) {
+    throw error instanceof BoardBuildingError ? await withProgress(error, redis, session) : error;
   } finally {
     redis.disconnect();
   }
+}
+
+async function withProgress(
+  error: BoardBuildingError,
+  redis: Redis,
+  { settings }: Session,
+): Promise<Error> {
+  const leases = new LeaseStore(redis, new KeySpace(settings.redisPrefix), settings);
+  return buildingRefusal(error, await leases.statuses());
 }
 
 /** Runs `use` with a Kafka client and an admin connection, and closes it. @throws ServiceUnreachableError */

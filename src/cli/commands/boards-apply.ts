@@ -3,6 +3,7 @@ import { suggestion, type BoardDefinition } from '#board';
 import { needsBuild, type Plan } from '../../reconciliation/plan/plan.js';
 import { canAsk, confirm } from '../confirm.js';
 import { CommandError, EXIT } from '../exit-codes.js';
+import { withLease } from '../held-lease.js';
 import { interruptible } from '../interruption.js';
 import { print } from '../output.js';
 import { planText } from '../plan-text.js';
@@ -139,7 +140,8 @@ async function carryOut(
   const wanted = new Set(plan.boards.filter(needsBuild).map(({ board }) => board));
   const toBuild = definitions.filter(({ board }) => wanted.has(board));
   const built = toBuild.length === 0 ? [] : await build(session, toBuild, { ...options, signal });
-  for (const board of remove) await session.reconciler.remove(board);
+  const { reconciler, leases } = session;
+  for (const board of remove) await withLease(() => reconciler.remove(board), { leases, signal });
   return { built, removed: remove };
 }
 
