@@ -26,6 +26,7 @@ export async function patiently<T>(
       if (failedAt === undefined) logger.warn(`tried again: ${toError(error).message}`);
       failedAt ??= now;
       if (error instanceof LeaseLostError || now - failedAt > PATIENCE_MS) throw error;
-      await delay(backoff.next(), undefined, { signal });
+      await delay(backoff.next(), undefined, { signal }).catch(() => undefined);
+      signal.throwIfAborted(); // the reason, which tells whether it helps to begin again
     }
 }

@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+import { LeaseLostError } from '#board-store';
+import { patiently } from './patiently.js';
+
+const words: string[] = [];
+const logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (word: string) => words.push(word),
+  error: () => undefined,
+};
+const away = () => Promise.reject(new Error('Redis is away'));
+
+describe('work that is tried again', () => {
+  it('ends with the reason of the signal, also while it waits for the next time', async () => {
+    const stopping = new AbortController();
+    words.length = 0;
+    const ended = patiently(away, { signal: stopping.signal, logger });
+    ended.catch(() => undefined); // awaited below
+    await new Promise(setImmediate); // it has failed once, and waits
+    stopping.abort(new LeaseLostError('arena'));
+    await expect(ended).rejects.toThrow(LeaseLostError);
+    expect(words).toEqual(['tried again: Redis is away']);
+  });
+
+  it('goes on once it succeeds', async () => {
+    let tries = 0;
+    const work = () => (++tries < 3 ? away() : Promise.resolve(tries));
+    const { signal } = new AbortController();
+    expect(await patiently(work, { signal, logger })).toBe(3);
+  });
+});
