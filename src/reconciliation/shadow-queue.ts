@@ -37,11 +37,6 @@ export class ShadowQueue {
     return this.#partition(partition).read + 1;
   }
 
-  /** Offset of the last event in the shadow. */
-  applied(partition: number): number {
-    return this.#partition(partition).applied;
-  }
-
   /** By partition, where there is one. */
   watermarks(): [partition: number, applied: number][] {
     return [...this.#partitions].map(([partition, { applied }]) => [partition, applied]);
@@ -94,11 +89,15 @@ export class ShadowQueue {
     return changes.includes(true);
   }
 
-  /** `snapshot` only: whether all that it takes in is applied. */
+  /**
+   * `snapshot` only: whether all that it takes in is applied. The log may end in markers of transactions: live ingest never
+   * comes to hear of those.
+   */
   get isAtEnds(): boolean {
-    return [...(this.shadow.ends ?? [])].every(
-      ([partition, end]) => this.applied(partition) + 1 >= end,
-    );
+    return [...(this.shadow.ends ?? [])].every(([partition, end]) => {
+      const { read, waiting } = this.#partition(partition);
+      return read + 1 >= end && waiting === 0;
+    });
   }
 
   /** Partitions whose live watermark lies above what was read of them. */
