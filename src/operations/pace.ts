@@ -7,12 +7,13 @@ export class Pace {
 
   constructor(private readonly rate: number | undefined) {}
 
-  /** Waits until so many more events may go. */
-  async next(events: number): Promise<void> {
+  /** Waits until so many more events may go. @throws the reason of the signal */
+  async next(events: number, signal?: AbortSignal): Promise<void> {
     if (this.rate === undefined) return;
     const due = this.#begin + (this.#events / this.rate) * 1_000;
     this.#events += events;
     const wait = due - performance.now();
-    if (wait > 0) await delay(wait);
+    if (wait > 0) await delay(wait, undefined, { signal }).catch(() => undefined); // only when it is aborted
+    signal?.throwIfAborted();
   }
 }

@@ -146,10 +146,10 @@ export class LogFeed {
   }
 
   async #deliver({ partition, records, nextOffset }: LogBatch): Promise<void> {
-    const { pace } = this.options;
+    const { pace, signal } = this.options;
     for (let first = 0; first < records.length; first += MOST_IN_ONE_GO) {
       const some = records.slice(first, first + MOST_IN_ONE_GO);
-      await pace.next(some.length);
+      await pace.next(some.length, signal);
       for (const record of some) this.#deliverRecord(partition, record);
       const last = some.at(-1);
       if (last !== undefined) this.#advance(partition, last.offset + 1);

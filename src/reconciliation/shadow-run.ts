@@ -1,6 +1,6 @@
 import type { Admin, Kafka } from 'kafkajs';
 import type { BoardStore, GenerationStore, Lease } from '#board-store';
-import { logRanges } from '#kafka-batch';
+import { logRanges, toError } from '#kafka-batch';
 import { Pace } from '../operations/pace.js';
 import { CatchUp } from './catch-up.js';
 import { WatermarkBeyondLogError } from './errors.js';
@@ -123,7 +123,11 @@ export class ShadowRun {
     board: string,
     behind: readonly { partition: number; live: number }[],
   ): Promise<void> {
-    const ranges = await logRanges(this.parts.admin, this.parts.topic);
+    const { admin, topic, logger } = this.parts;
+    const ranges = await logRanges(admin, topic).catch((error: unknown) => {
+      logger.debug(`the ends of the log can't be read now: ${toError(error).message}`);
+    });
+    if (ranges === undefined) return; // Kafka is away: that is waited for
     const beyond = behind
       .map(({ partition, live }) => ({
         partition,
