@@ -31,6 +31,7 @@ export class LeaseStore {
     const token = `${randomUUID()} ${holder}`;
     if ((await this.redis.set(key, token, 'PX', LEASE_MS, 'NX')) !== null) return { board, token };
     const [held, msLeft] = await Promise.all([this.redis.get(key), this.redis.pttl(key)]);
+    if (held === token) return { board, token }; // sent twice, as the first reply was lost
     throw new LeaseHeldError(board, { holder: holderOf(held ?? ''), msLeft: Math.max(0, msLeft) });
   }
 
