@@ -1,45 +1,19 @@
 import 'reflect-metadata';
 import { Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
-import {
-  BoardStore,
-  ContinuityStore,
-  GenerationCatalog,
-  KeySpace,
-  LeaseStore,
-  SampleStore,
-} from '#board-store';
 import { topicNames } from '#contracts';
-import { KafkaBatchServer } from '#kafka-batch';
-import { IngestModule } from './ingest/ingest.module.js';
-import { IngestServices } from './ingest/ingest-services.js';
-import { finalPositions } from './ingest/final-positions.js';
-import { LiveBoards, NoLiveBoardsError } from './ingest/live-boards.js';
-import { Losses } from './ingest/losses.js';
-import { ResultLog, ResultPartitionMissingError } from './ingest/result-log.js';
-import { ScoreLog } from './ingest/score-log.js';
-import { Sweeper } from './ingest/sweeper.js';
+import type { KafkaBatchServer } from '#kafka-batch';
+import { ingestRole, ingestTransport, waitsForPeople } from './ingest/ingest-role.js';
 import { Clients, ClientsModule } from './operations/clients.module.js';
 import { kafkaFrom, redisFrom, waitForServices } from './operations/clients.js';
 import { createOperations } from './operations/http/create-operations.js';
 import { createHttpApplication, listen } from './operations/http/http-server.js';
+import { nestLogger, type Logger } from './operations/logger.js';
 import { Metrics } from './operations/metrics.js';
 import { ProgressWatch } from './operations/progress-watch.js';
-import { requireTopics } from './operations/topics.js';
-import { nestLogger, type Logger } from './operations/logger.js';
 import type { Settings } from './operations/settings.js';
-import { BackgroundBuildModule } from './reconciliation/background-build.module.js';
-import { BackgroundBuilder } from './reconciliation/background-builder.js';
-import { BoardRegistrar } from './reconciliation/board-registrar.js';
-import { DefinitionsTopic } from './reconciliation/definitions-topic.js';
-import { GenerationSweeper } from './reconciliation/generation-sweeper.js';
-import { reconcilerFrom } from './reconciliation/reconciler-from.js';
-import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
-import { RegistrationWatch } from './reconciliation/registration-watch.js';
-import { VerifySchedule } from './reconciliation/schedule.js';
-import { ScheduleModule } from './reconciliation/schedule.module.js';
-import { ScheduledVerify } from './reconciliation/schedule-verify.js';
-import { SelfCheck } from './reconciliation/self-check.js';
-import { SelfCheckModule } from './reconciliation/self-check.module.js';
+import { requireTopics } from './operations/topics.js';
+import { partsOf, type Parts } from './parts.js';
+import { reconciliationRole } from './reconciliation/reconciliation-role.js';
 import type { Role } from './roles.js';
 
 export interface StartOptions {
@@ -66,7 +40,11 @@ export async function startApplication(options: StartOptions): Promise<INestAppl
     await waitForServices(settings, { kafka: true, redis, signal }, logger);
     await clients.admin.connect();
     await requireTopics(clients.admin, topicNames(settings.topicPrefix));
-    return await runApplication(options, kafka, clients);
+    return await runApplication(
+      options,
+      partsOf(options, { kafka, redis, admin: clients.admin }),
+      clients,
+    );
   } catch (error) {
     await clients.admin.disconnect();
     redis.disconnect();
@@ -77,11 +55,11 @@ export async function startApplication(options: StartOptions): Promise<INestAppl
 /** The HTTP server is there first, so that a port that is taken is told before anything is read from the log. */
 async function runApplication(
   options: StartOptions,
-  kafka: ReturnType<typeof kafkaFrom>,
+  parts: Parts,
   clients: Clients,
 ): Promise<INestApplicationContext> {
-  const { settings, roles, logger, signal } = options;
-  const strategy = roles.includes('ingest') ? transport(options, kafka) : undefined;
+  const { settings, roles, logger, signal, onFatal } = options;
+  const strategy = roles.includes('ingest') ? ingestTransport(parts, onFatal) : undefined;
   const metrics = new Metrics();
   let isRunning = false;
   const operations = createOperations({
@@ -92,12 +70,7 @@ async function runApplication(
     isRunning: () => isRunning,
     waitsForPeople,
   });
-  const modules = [
-    ClientsModule.with(clients),
-    operations,
-    ...roleModules(options, kafka, clients),
-    ...watchModules(options, kafka, clients, metrics),
-  ];
+  const modules = [ClientsModule.with(clients), operations, ...roleModules(roles, parts, metrics)];
   const nest = { logger: nestLogger(logger), abortOnError: false };
   const app = await createHttpApplication(AppModule.of(modules), nest, logger);
   try {
@@ -113,6 +86,14 @@ async function runApplication(
   if (strategy !== undefined) watchProgress(options, strategy);
   isRunning = true;
   return app;
+}
+
+function roleModules(roles: readonly Role[], parts: Parts, metrics: Metrics): DynamicModule[] {
+  const registers = roles.includes('reconciliation');
+  return [
+    ...(registers ? [reconciliationRole(parts, metrics)] : []),
+    ...(roles.includes('ingest') ? [ingestRole(parts, { registers })] : []),
+  ];
 }
 
 /** What was started would hold the process. The error of the start is the one to tell. */
@@ -135,125 +116,6 @@ class AppModule {
   }
 }
 
-function roleModules(
-  { settings, roles, logger }: StartOptions,
-  kafka: ReturnType<typeof kafkaFrom>,
-  { redis, admin }: Clients,
-): DynamicModule[] {
-  const keys = new KeySpace(settings.redisPrefix);
-  const store = new BoardStore(redis, keys, settings);
-  const topics = topicNames(settings.topicPrefix);
-  const definitions = new DefinitionsTopic(kafka, admin, topics.definitions, logger);
-  const continuity = new ContinuityStore(redis, keys, settings);
-  const registrar = new BoardRegistrar(
-    { store, continuity, definitions, log: logger },
-    settings.boards,
-  );
-  const registers = roles.includes('reconciliation');
-  const boards = new LiveBoards(store, async () => {
-    if (registers) await registrar.register();
-  });
-  const scoreLog = new ScoreLog(kafka, admin, topics.scoreEvents);
-  const resultLog = new ResultLog(kafka, admin, settings);
-  const losses = new Losses(
-    continuity,
-    {
-      finalPositions: async () => finalPositions(resultLog, store, await scoreLog.partitions()),
-      definitionsInForce: () => definitions.readAll(),
-    },
-    logger,
-  );
-  const services = new IngestServices({ store, boards, losses, scoreLog, resultLog });
-  const sweeper = new Sweeper(store, boards, logger);
-  return [
-    ...(registers
-      ? [
-          ReconciliationModule.with(registrar, new RegistrationWatch(registrar, logger)),
-          backgroundBuild(settings, { kafka, admin, redis }, { registrar, logger }),
-        ]
-      : []),
-    ...(roles.includes('ingest') ? [IngestModule.with(services, sweeper)] : []),
-  ];
-}
-
-function backgroundBuild(
-  settings: Settings,
-  connections: Parameters<typeof reconcilerFrom>[1],
-  { registrar, logger }: { readonly registrar: BoardRegistrar; readonly logger: Logger },
-): DynamicModule {
-  const { redis } = connections;
-  const keys = new KeySpace(settings.redisPrefix);
-  const store = new BoardStore(redis, keys, settings);
-  const reconciler = reconcilerFrom(settings, connections, logger);
-  const builder = new BackgroundBuilder({ store, reconciler, registrar, log: logger });
-  const catalog = new GenerationCatalog(redis, keys, settings);
-  return BackgroundBuildModule.with(builder, new GenerationSweeper(catalog, logger));
-}
-
-/** What the role reconciliation does to notice damage. */
-function watchModules(
-  options: StartOptions,
-  kafka: ReturnType<typeof kafkaFrom>,
-  clients: Clients,
-  metrics: Metrics,
-): DynamicModule[] {
-  if (!options.roles.includes('reconciliation')) return [];
-  return [selfCheck(options, clients, metrics), schedule(options, kafka, clients, metrics)];
-}
-
-function selfCheck(
-  { settings, logger }: StartOptions,
-  { redis }: Clients,
-  { counters }: Metrics,
-): DynamicModule {
-  const keys = new KeySpace(settings.redisPrefix);
-  const check = new SelfCheck({
-    store: new BoardStore(redis, keys, settings),
-    samples: new SampleStore(redis, keys, settings),
-    counters,
-    log: logger,
-    everyMs: settings.selfCheckInterval,
-  });
-  return SelfCheckModule.with(check);
-}
-
-function schedule(
-  { settings, logger }: StartOptions,
-  kafka: ReturnType<typeof kafkaFrom>,
-  { redis, admin }: Clients,
-  { gauges }: Metrics,
-): DynamicModule {
-  const keys = new KeySpace(settings.redisPrefix);
-  const verify = new ScheduledVerify({
-    store: new BoardStore(redis, keys, settings),
-    leases: new LeaseStore(redis, keys, settings),
-    reconciler: reconcilerFrom(settings, { kafka, admin, redis }, logger),
-    gauges,
-    log: logger,
-    rebuilds: settings.verifyRebuild,
-  });
-  const { verifySchedule: expression, verifyTimeZone: timeZone } = settings;
-  return ScheduleModule.with(new VerifySchedule({ expression, timeZone, verify, log: logger }));
-}
-
-function transport(
-  { settings, logger, onFatal }: StartOptions,
-  kafka: ReturnType<typeof kafkaFrom>,
-) {
-  return new KafkaBatchServer({
-    kafka,
-    groupId: settings.group,
-    topic: topicNames(settings.topicPrefix).scoreEvents,
-    consumer: {
-      sessionTimeout: settings.sessionTimeout,
-      heartbeatInterval: Math.min(1_000, settings.sessionTimeout / 3),
-    },
-    connectTimeoutMs: settings.startTimeout,
-    logger,
-    onFatal,
-  });
-}
-
 function watchProgress(
   { settings, signal, logger, onFatal }: StartOptions,
   strategy: KafkaBatchServer,
@@ -267,8 +129,4 @@ function watchProgress(
     onFatal,
   });
   watch.start(signal);
-}
-
-function waitsForPeople(error: Error): boolean {
-  return error instanceof ResultPartitionMissingError || error instanceof NoLiveBoardsError;
 }

@@ -1,17 +1,10 @@
-import type { Redis } from 'ioredis';
-import type { Admin, Kafka } from 'kafkajs';
 import { BoardStore, GenerationStore, KeySpace, LeaseStore } from '#board-store';
 import { topicNames } from '#contracts';
 import type { Settings } from '../operations/settings.js';
+import type { Connections } from '../parts.js';
 import { DefinitionsTopic } from './definitions-topic.js';
 import type { Log } from './log.js';
 import { Reconciler } from './reconciler.js';
-
-interface Connections {
-  readonly kafka: Kafka;
-  readonly admin: Admin;
-  readonly redis: Redis;
-}
 
 /** A reconciler of the settings, over connections that are there. */
 export function reconcilerFrom(

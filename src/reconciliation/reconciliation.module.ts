@@ -1,4 +1,5 @@
 import {
+  Inject,
   Module,
   type BeforeApplicationShutdown,
   type DynamicModule,
@@ -6,26 +7,34 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { BoardRegistrar } from './board-registrar.js';
-import { RegistrationWatch } from './registration-watch.js';
 
-/** The role `reconciliation`: makes the boards of the file known before anything is read from the log, and keeps them so. */
+/** Something that goes on by itself while the role runs. */
+export interface Activity {
+  start(): void;
+  /** Ends with the step in hand. */
+  stop(): Promise<void>;
+}
+
+const ACTIVITIES = Symbol('activities');
+
+/** The role `reconciliation`: makes the boards known before anything is read from the log, and then does what it does by itself. */
 @Module({})
 export class ReconciliationModule
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
 {
-  static with(registrar: BoardRegistrar, watch: RegistrationWatch): DynamicModule {
+  static with(registrar: BoardRegistrar, activities: readonly Activity[]): DynamicModule {
     return {
       module: ReconciliationModule,
       providers: [
         { provide: BoardRegistrar, useValue: registrar },
-        { provide: RegistrationWatch, useValue: watch },
+        { provide: ACTIVITIES, useValue: activities },
       ],
     };
   }
 
   constructor(
     private readonly registrar: BoardRegistrar,
-    private readonly watch: RegistrationWatch,
+    @Inject(ACTIVITIES) private readonly activities: readonly Activity[],
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -33,11 +42,11 @@ export class ReconciliationModule
   }
 
   onApplicationBootstrap(): void {
-    this.watch.start();
+    for (const activity of this.activities) activity.start();
   }
 
   /** Before the connections are closed. */
   async beforeApplicationShutdown(): Promise<void> {
-    await this.watch.stop();
+    await Promise.all(this.activities.map((activity) => activity.stop()));
   }
 }

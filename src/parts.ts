@@ -1,0 +1,47 @@
+import type { Redis } from 'ioredis';
+import type { Admin, Kafka } from 'kafkajs';
+import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
+import { topicNames, type TopicNames } from '#contracts';
+import type { Logger } from './operations/logger.js';
+import type { Settings } from './operations/settings.js';
+import { BoardRegistrar } from './reconciliation/board-registrar.js';
+import { DefinitionsTopic } from './reconciliation/definitions-topic.js';
+
+/** Connections of a process. */
+export interface Connections {
+  readonly kafka: Kafka;
+  readonly admin: Admin;
+  readonly redis: Redis;
+}
+
+/** What the roles of a process share. */
+export interface Parts extends Connections {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly topics: TopicNames;
+  readonly keys: KeySpace;
+  readonly store: BoardStore;
+  readonly continuity: ContinuityStore;
+  readonly definitions: DefinitionsTopic;
+  readonly registrar: BoardRegistrar;
+}
+
+export function partsOf(
+  { settings, logger }: Pick<Parts, 'settings' | 'logger'>,
+  connections: Connections,
+): Parts {
+  const { kafka, admin, redis } = connections;
+  const topics = topicNames(settings.topicPrefix);
+  const keys = new KeySpace(settings.redisPrefix);
+  const store = new BoardStore(redis, keys, settings);
+  const continuity = new ContinuityStore(redis, keys, settings);
+  const definitions = new DefinitionsTopic(kafka, admin, topics.definitions, logger);
+  const registrar = new BoardRegistrar(
+    { store, continuity, definitions, log: logger },
+    settings.boards,
+  );
+  return {
+    ...connections,
+    ...{ settings, logger, topics, keys, store, continuity, definitions, registrar },
+  };
+}
