@@ -42,16 +42,6 @@ export async function startsAtTime(log: TimedLog, board: string, time: number): 
   }
 }
 
-/** The offsets behind the last records up to a time (ms): live ingest comes there, whatever markers follow. */
-export async function endsAtTime(log: TimedLog, time: number): Promise<Starts> {
-  const { admin, topic } = log;
-  const ends = await offsetsAtTime(admin, topic, time + 1);
-  const found = [...ends].map(
-    async ([partition, end]) => [partition, await recordsEnd(log, partition, end)] as const,
-  );
-  return new Map(await Promise.all(found));
-}
-
 /** An offset, or, where no record follows, the one behind the last record before it. */
 async function recordsEnd(
   { kafka, admin, topic }: TimedLog,

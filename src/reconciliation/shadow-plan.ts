@@ -1,9 +1,9 @@
 import { definitionText, type BoardDefinition } from '#board';
 import type { GenerationStore, Lease, Shadow, Starts } from '#board-store';
-import { logRanges, type LogRange } from '#kafka-batch';
+import { logRanges, offsetsAtTime, type LogRange } from '#kafka-batch';
 import { HistoryCutError } from './errors.js';
 import { cutPartitions, isBetween, neededFrom, sameStarts, startsOfRest } from './history.js';
-import { endsAtTime, startsAtTime, type TimedLog } from './log-times.js';
+import { startsAtTime, type TimedLog } from './log-times.js';
 
 /** What a shadow is to be. */
 export interface ShadowWish {
@@ -66,7 +66,8 @@ export class ShadowPlanner {
       from === undefined ? starts : await startsAtTime(this.log, definition.board, from);
     const plan = { definition, purpose, ...(begins === undefined ? {} : { starts: begins }) };
     if (until === undefined) return plan;
-    return { ...plan, ends: await endsAtTime(this.log, until), asOf: until };
+    const ends = await offsetsAtTime(this.log.admin, this.log.topic, until + 1);
+    return { ...plan, ends, asOf: until };
   }
 
   /** What a killed run left, if it is what is wished for, and the log still has what comes next. */

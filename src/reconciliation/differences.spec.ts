@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { Differences } from './differences.js';
+
+const player = (view: string, playerId: string) => ({ view, kind: 'columns' as const, playerId });
+
+describe('differences', () => {
+  it('are all counted, and the first ones kept', () => {
+    const found = new Differences(2);
+    found.add([player('all', 'a'), player('all', 'b'), player('all', 'c'), player('day', 'd')]);
+    expect(found.count).toBe(4);
+    expect(found.kept.map(({ playerId }) => playerId)).toEqual(['a', 'b']);
+  });
+
+  it('that are met twice count once', () => {
+    const found = new Differences(10);
+    found.add([player('all', 'a'), { view: 'day', kind: 'view' }]);
+    found.add([player('all', 'a'), { view: 'day', kind: 'view' }]);
+    expect(found.count).toBe(2);
+  });
+
+  it('of the players of a view that is gone are forgotten; that it is gone is not', () => {
+    const found = new Differences(10);
+    found.add([player('all', 'a'), player('day', 'b'), { view: 'day', kind: 'view' }]);
+    found.keepViews(new Set(['all']));
+    expect(found.kept).toEqual([{ view: 'day', kind: 'view' }, player('all', 'a')]);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import { cutPartitions, isBetween, neededFrom, sameStarts, startsOfRest } from './history.js';
+
+const ranges = new Map([
+  [1, { start: 40, end: 90 }],
+  [0, { start: 0, end: 50 }],
+]);
+
+describe('the history of a log', () => {
+  it('is cut where it begins above what is needed', () => {
+    expect(cutPartitions({ needed: () => 0, ranges })).toEqual([
+      { partition: 1, from: 0, logStart: 40 },
+    ]);
+    expect(cutPartitions({ needed: (partition) => partition * 40, ranges })).toEqual([]);
+  });
+
+  it('from a time on may be cut where the first record after the time is the first that is left', () => {
+    const needed = neededFrom(
+      new Map([
+        [0, 0],
+        [1, 40],
+      ]),
+      ranges,
+    );
+    expect([...needed]).toEqual([
+      [0, 0],
+      [1, 39],
+    ]);
+    expect([...neededFrom(new Map([[1, 41]]), ranges)]).toEqual([[1, 41]]);
+  });
+
+  it('that is left begins with the log, or later where later was asked for', () => {
+    expect([...startsOfRest(undefined, ranges)].sort()).toEqual([
+      [0, 0],
+      [1, 40],
+    ]);
+    expect([...startsOfRest(new Map([[1, 60]]), ranges)].sort()).toEqual([
+      [0, 0],
+      [1, 60],
+    ]);
+  });
+});
+
+describe('the starts of generations', () => {
+  it('are the same where a partition that is not named begins with the log', () => {
+    expect(sameStarts(new Map([[0, 0]]), undefined)).toBe(true);
+    expect(sameStarts(new Map([[0, 1]]), undefined)).toBe(false);
+  });
+
+  it('are compared partition by partition', () => {
+    const least = new Map([[0, 5]]);
+    const most = new Map([
+      [0, 5],
+      [1, 9],
+    ]);
+    expect(isBetween(new Map([[0, 5]]), least, most)).toBe(true);
+    expect(isBetween(most, least, most)).toBe(true);
+    expect(isBetween(new Map([[0, 4]]), least, most)).toBe(false);
+    expect(isBetween(new Map([...least, [1, 10]]), least, most)).toBe(false);
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import { ProgressMeter } from './progress-meter.js';
+
+describe('the progress of a run', () => {
+  const meterAt = (clock: { ms: number }) => new ProgressMeter(() => clock.ms);
+
+  it('has no rate and no time left before a second has passed', () => {
+    const clock = { ms: 0 };
+    const meter = meterAt(clock);
+    expect(meter.note(0, 100)).toEqual({ done: 0, total: 100, rate: 0, secondsLeft: null });
+    clock.ms = 900;
+    expect(meter.note(50, 100)).toMatchObject({ rate: 0, secondsLeft: null });
+    clock.ms = 1_000;
+    expect(meter.note(50, 100)).toMatchObject({ rate: 50, secondsLeft: 1 });
+  });
+
+  it('is at the rate of the last seconds, not of the whole run', () => {
+    const clock = { ms: 0 };
+    const meter = meterAt(clock);
+    let done = 0;
+    for (; clock.ms <= 60_000; clock.ms += 500) meter.note((done += 500), 1_000_000);
+    for (; clock.ms <= 70_000; clock.ms += 500) meter.note((done += 50), 1_000_000);
+    expect(meter.note(done, 1_000_000).rate).toBeLessThanOrEqual(100);
+  });
+
+  it('does not count what was done before the first look', () => {
+    const clock = { ms: 0 };
+    const meter = meterAt(clock);
+    meter.note(1_000_000, 2_000_000);
+    clock.ms = 1_000;
+    expect(meter.note(1_001_000, 2_000_000)).toMatchObject({ rate: 1_000, secondsLeft: 999 });
+  });
+
+  it('takes the growth of the log into account, and has no end where that is as fast', () => {
+    const clock = { ms: 0 };
+    const growing = meterAt(clock);
+    const outrun = meterAt(clock);
+    growing.note(0, 1_000);
+    outrun.note(0, 1_000);
+    clock.ms = 1_000;
+    expect(growing.note(200, 1_100)).toMatchObject({ rate: 200, secondsLeft: 9 });
+    expect(outrun.note(200, 1_200)).toMatchObject({ rate: 200, secondsLeft: null });
+  });
+
+  it('is at its end when nothing is left', () => {
+    expect(meterAt({ ms: 0 }).note(0, 0).secondsLeft).toBe(0);
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { EventEntry, Shadow } from '#board-store';
+import { arena } from '../../libs/board/spec-support/arena.js';
+import { ShadowQueue } from './shadow-queue.js';
+
+const shadow: Shadow = { board: 'arena', generation: 'g', definition: arena, purpose: 'build' };
+const LIMITS = { entries: 10, viewUpdates: 20 };
+
+function entry(offset: number, views = 1): EventEntry {
+  const view = { view: 'all', expiresAt: null, published: true };
+  const all = Array.from({ length: views }, () => view);
+  const event = { playerId: 'p', occurredAt: 0, values: [1], views: all };
+  return { kind: 'event', offset, board: 'arena', event };
+}
+
+/** So many entries in each partition, one an offset. */
+function queueOf(counts: readonly number[]): ShadowQueue {
+  const queue = new ShadowQueue(shadow, new Map());
+  for (const [partition, count] of counts.entries())
+    for (let offset = 0; offset < count; offset++) queue.add(partition, entry(offset));
+  return queue;
+}
+
+const live = (watermarks: readonly number[]) => new Map(watermarks.entries());
+
+describe('the next call for a shadow', () => {
+  it('takes equal shares of the partitions below their live watermarks', () => {
+    const queue = queueOf([100, 100, 2]);
+    queue.heardLive(live([90, 90, 1]));
+    const { stretches, isNear } = queue.next(LIMITS);
+    expect(isNear).toBe(false);
+    expect(stretches.map(({ entries }) => entries.length)).toEqual([4, 4, 2]);
+    expect(stretches[0]).toMatchObject({ partition: 0, from: 0, through: 3 });
+  });
+
+  it('is near when it reaches all live watermarks, and then brings what was read ahead', () => {
+    const queue = queueOf([6, 6]);
+    queue.heardLive(live([1, 1]));
+    const { stretches, isNear } = queue.next(LIMITS);
+    expect(isNear).toBe(true);
+    expect(stretches.map(({ entries }) => entries.length)).toEqual([5, 5]);
+    expect(stretches.map(({ through }) => through)).toEqual([4, 4]);
+  });
+
+  it('is not near while a partition is not read up to its live watermark', () => {
+    const queue = queueOf([2, 2]);
+    queue.heardLive(live([1, 5]));
+    expect(queue.next(LIMITS).isNear).toBe(false);
+    expect(queue.behindLive()).toEqual([{ partition: 1, live: 5 }]);
+    queue.advance(1, 6);
+    const { isNear, stretches } = queue.next(LIMITS);
+    expect(isNear).toBe(true);
+    expect(stretches[1]).toMatchObject({ from: 0, through: 5 });
+  });
+
+  it('brings nothing where nothing is there to be applied', () => {
+    const queue = queueOf([0]);
+    queue.heardLive(live([7]));
+    expect(queue.next(LIMITS)).toEqual({ isNear: false, stretches: [] });
+  });
+
+  it('holds fewer entries where they move many views, and at least one', () => {
+    const queue = new ShadowQueue(shadow, new Map());
+    for (let offset = 0; offset < 5; offset++) queue.add(0, entry(offset, 50));
+    queue.heardLive(live([9]));
+    expect(queue.next(LIMITS).stretches[0]?.entries).toHaveLength(1);
+  });
+
+  it('does not bring again what was applied, nor what comes before the shadow begins', () => {
+    const queue = new ShadowQueue({ ...shadow, starts: new Map([[0, 3]]) }, new Map([[0, 4]]));
+    for (let offset = 0; offset < 8; offset++) queue.add(0, entry(offset));
+    queue.heardLive(live([9]));
+    expect(queue.next(LIMITS).stretches[0]).toMatchObject({ from: 5, through: 7 });
+    expect(queue.heard(new Map([[0, { shadow: 6, live: 9 }]]))).toBe(true);
+    expect(queue.heard(new Map([[0, { shadow: 6, live: 9 }]]))).toBe(false);
+    expect(queue.next(LIMITS).stretches[0]).toMatchObject({ from: 7, through: 7 });
+  });
+
+  it('brings every entry once and in order, however live ingest moves', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(fc.nat({ max: 30 }), { minLength: 3, maxLength: 3 }), { maxLength: 60 }),
+        (moves) => {
+          const counts = [90, 40, 0];
+          const queue = queueOf(counts);
+          const at = [-1, -1, -1];
+          const watermarks = [-1, -1, -1];
+          const taken: number[][] = [[], [], []];
+          const toTheEnd = Array.from({ length: 40 }, () => [90, 90, 90]);
+          for (const move of [...moves, ...toTheEnd]) {
+            move.forEach((by, partition) => {
+              const end = (counts[partition] ?? 0) - 1;
+              watermarks[partition] = Math.min(end, (watermarks[partition] ?? -1) + by);
+            });
+            const { stretches } = queue.next(LIMITS);
+            expect(stretches.flatMap(({ entries }) => entries).length).toBeLessThanOrEqual(10);
+            for (const { partition, from, through, entries } of stretches) {
+              expect(from).toBe((at[partition] ?? -1) + 1);
+              const reached = Math.min(through, watermarks[partition] ?? -1);
+              const applied = entries.filter(({ offset }) => offset <= reached);
+              taken[partition]?.push(...applied.map(({ offset }) => offset));
+              at[partition] = Math.max(at[partition] ?? -1, reached);
+            }
+            const said = at.map((shadowAt, partition) => {
+              return [partition, { shadow: shadowAt, live: watermarks[partition] ?? -1 }] as const;
+            });
+            queue.heard(new Map(said));
+          }
+          expect(taken).toEqual(
+            counts.map((count) => Array.from({ length: count }, (_, offset) => offset)),
+          );
+        },
+      ),
+    );
+  });
+});
