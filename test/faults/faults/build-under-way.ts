@@ -14,7 +14,7 @@ export interface BuildWish {
 }
 
 /** A throttled build takes about so many seconds, whatever the length of the log. */
-const SECONDS = 3;
+const SECONDS = 2;
 /** More than the load sends, so that it ends under load. */
 const LEAST_A_SECOND = 200;
 
@@ -114,7 +114,7 @@ export async function leaseRunsOut(world: World, board: BoardName): Promise<void
   );
 }
 
-/** The lease of one that was killed runs out at once: nobody has to wait for it. */
+/** The lease of one that was killed runs out at once: who goes on need not wait for that. */
 export async function letLeaseRunOut(world: World, board: BoardName): Promise<void> {
   await world.redis.redis.pexpire(leaseKey(world, board), 1);
   await leaseRunsOut(world, board);

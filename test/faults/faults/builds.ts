@@ -101,6 +101,7 @@ export const killBuilder: Fault = {
     withSomeBuild(world, random, async (wish) => {
       const build = await beginBuild(world, random, wish);
       await build.kill();
+      if (random() < 0.75) for (const board of wish.boards) await letLeaseRunOut(world, board);
       world.count('builders killed');
       world.note(`a builder of ${wish.boards.join(', ')} was killed`);
       await goesOn(world, wish);
