@@ -23,14 +23,12 @@ type Flips = ReadonlyMap<string, number>;
 
 /**
  * Makes the boards known in Redis: by the definitions that are in force, which the definitions topic keeps, and from the
- * file only boards that are new. So a board whose definition the file changes stays as it is, and instances with an old
- * and a new file never fight over it. And it keeps in the topic what went live in Redis.
+ * file only boards that are new. So a board whose definition the file changes stays as it is, one that was removed stays
+ * away, and instances with an old and a new file never fight over it. And it keeps in the topic what went live in Redis.
  */
 export class BoardRegistrar {
   /** The boards of the file as it could last be read. */
   #ofFile: readonly BoardDefinition[] | undefined;
-  /** What was in force when the process started: a board that was removed before is new in the file, and not one removed since. */
-  #atStart: InForce | undefined;
   /** What is in force as far as this process knows. */
   #inForce: InForce = new Map();
   #wanted: ReadonlyMap<string, BoardDefinition> = new Map();
@@ -70,13 +68,13 @@ export class BoardRegistrar {
     await this.store.claimShards();
     const inForce = await this.definitions.readAll();
     this.#inForce = inForce;
-    this.#atStart ??= inForce;
-    const wanted = this.#wantedOf(ofFile, inForce);
-    const { live: known } = await this.store.boards();
+    const { live: known, removed } = await this.store.boards();
+    const wanted = wantedOf(ofFile, inForce, removed);
     const { live } = await this.store.registerBoards(wanted, inForce);
     this.#wanted = new Map(wanted.map((definition) => [definition.board, definition]));
     for (const board of this.#wanted.keys())
       this.#tellNew(board, { before: known.get(board), now: live.get(board) });
+    this.#tellRemoved(ofFile);
     this.#tellDifferences(ofFile, live);
     await this.#keepRecorded(await this.store.flips(), await this.store.boards());
   }
@@ -89,17 +87,6 @@ export class BoardRegistrar {
       this.log.warn(`${error.message}; going on with the boards that the file had before`);
     }
     return this.#ofFile;
-  }
-
-  #wantedOf(ofFile: readonly BoardDefinition[], inForce: InForce): BoardDefinition[] {
-    const lasting = [...inForce.values()].flatMap(({ definition }) => definition ?? []);
-    return [...lasting, ...ofFile.filter(({ board }) => this.#isNew(inForce.get(board)))];
-  }
-
-  #isNew(record: DefinitionInForce | undefined): boolean {
-    if (record === undefined) return true;
-    const removedBefore = this.#atStart?.get(record.board)?.since ?? 0;
-    return record.definition === null && record.since <= removedBefore;
   }
 
   #isMissingAny({ live, building, removed }: Boards): boolean {
@@ -160,6 +147,14 @@ export class BoardRegistrar {
       this.log.info(`board "${board}" is live as generation ${now.generation}`);
   }
 
+  #tellRemoved(ofFile: readonly BoardDefinition[]): void {
+    for (const { board } of ofFile)
+      if (!this.#wanted.has(board))
+        this.log.warn(
+          `board "${board}" of ${this.file} was removed, and stays so until "ranklog boards apply" brings it back`,
+        );
+  }
+
   #tellDifferences(ofFile: readonly BoardDefinition[], live: ReadonlyMap<string, LiveBoard>): void {
     const text = new Map(
       ofFile.map((definition) => [definition.board, definitionText(definition)]),
@@ -175,6 +170,17 @@ export class BoardRegistrar {
         );
     }
   }
+}
+
+/** What is in force, and what is new in the file. */
+function wantedOf(
+  ofFile: readonly BoardDefinition[],
+  inForce: InForce,
+  removed: ReadonlySet<string>,
+): BoardDefinition[] {
+  const lasting = [...inForce.values()].flatMap(({ definition }) => definition ?? []);
+  const isNew = (board: string) => !inForce.has(board) && !removed.has(board);
+  return [...lasting, ...ofFile.filter(({ board }) => isNew(board))];
 }
 
 /** The boards file can't be read. */
