@@ -67,7 +67,7 @@ export class WatermarkBeyondLogError extends Error {
         `partition ${partition}: applied up to ${watermark}, the log ends at ${logEnd}`,
     );
     super(
-      `the watermarks of board "${board}" lie beyond the log (${places.join(', ')}): they were moved, or the topic was made anew`,
+      `the watermarks of board "${board}" lie beyond the log (${places.join(', ')}): they were moved, or the topic was made anew; docs/operations.md has the way out`,
     );
     this.name = 'WatermarkBeyondLogError';
   }
