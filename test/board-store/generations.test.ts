@@ -210,6 +210,19 @@ describe('a build', () => {
       { role: 'previous' },
     ]);
   });
+
+  it('may begin behind what is live, and counts from there on', async () => {
+    await fixture.apply(events.slice(0, 1));
+    const starts = new Map([[0, 2]]);
+    const shadow = await generations.begin(lease, { definition: arena, purpose: 'build', starts });
+    const outcome = await generations.flip(lease, shadow, [stretch(events)], GRACE);
+    endingOf(outcome);
+    expect(outcome).toMatchObject({ watermarks: new Map([[0, { shadow: 1, live: 0 }]]) });
+    expect(await top()).toEqual([]);
+    fixture.live = await live();
+    await fixture.apply([events[2]!], { from: 2, believed: 0 });
+    expect(await top()).toEqual(['c 1']);
+  });
 });
 
 describe('a shadow', () => {
@@ -220,6 +233,16 @@ describe('a shadow', () => {
       stretch(events.slice(1), { from: 1 }),
     ]);
     expect(outcome).toEqual({ status: 'rolledBack' });
+  });
+
+  it('takes nothing of a call that has a hole in any of its stretches', async () => {
+    await fixture.apply(events);
+    await fixture.apply(events, { partition: 1 });
+    const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
+    const holed = stretch(events.slice(1), { from: 1, partition: 1 });
+    const outcome = await generations.catchUp(lease, shadow, [stretch(events), holed]);
+    expect(outcome).toEqual({ status: 'rolledBack' });
+    expect(await generations.shadowWatermarks(shadow)).toEqual(new Map());
   });
 
   it('is found again by whoever goes on with it, with its watermarks', async () => {
