@@ -73,7 +73,7 @@ export interface ReconcileScenario {
 
 const MOST_PARTITIONS = 3;
 const RECORDS = 18;
-const STEPS = 35;
+const STEPS = 50;
 
 export const reconcileScenarioArbitrary: fc.Arbitrary<ReconcileScenario> = fc
   .tuple(
@@ -169,7 +169,7 @@ function stepArbitrary(boards: number, partitions: number): fc.Arbitrary<Reconci
       'snapshot' as const,
     ),
     variant: fc.nat({ max: 2 }),
-    starts: fc.option(shares, { freq: 3, nil: undefined }),
+    starts: fc.oneof(weighted(3, fc.constant(undefined)), weighted(1, shares)),
     ends: shares,
   });
   const feed = fc.record({
@@ -182,7 +182,7 @@ function stepArbitrary(boards: number, partitions: number): fc.Arbitrary<Reconci
   const flip = fc.record({
     kind: fc.constant('flip' as const),
     board,
-    sizes: fc.option(sizes, { freq: 3, nil: undefined }),
+    sizes: fc.oneof(weighted(4, fc.constant(undefined)), weighted(1, sizes)),
     kept: fc.constantFrom(true, true, true, false),
     told: fc.constantFrom(true, true, false),
   });
@@ -218,9 +218,9 @@ function stepArbitrary(boards: number, partitions: number): fc.Arbitrary<Reconci
   });
   return fc.oneof(
     weighted(24, apply),
-    weighted(9, begin),
+    weighted(11, begin),
     weighted(10, feed),
-    weighted(14, flip),
+    weighted(18, flip),
     weighted(6, verify),
     weighted(11, ofBoard),
     weighted(2, steal),
