@@ -83,6 +83,11 @@ export class LogReader {
     return this.#positions;
   }
 
+  /** Whether a broker has been asked and has not answered yet: a round without records is no end of the log then. */
+  get isWaiting(): boolean {
+    return !this.#requests.areAllAnswered;
+  }
+
   /**
    * One round over the partitions that `wanted` lets through: asks each of their leaders that is not being asked already,
    * and gives what the first ones answer; what others answer is given by the next round. Moves on behind what it gives. When there is nothing, or nothing is wanted, it takes 200 ms to say so.

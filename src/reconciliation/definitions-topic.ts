@@ -17,7 +17,10 @@ interface Log {
 /** The whole topic is small: whoever waits longer for it than this, waits for a broker. */
 const MOST_READ_MS = 10_000;
 
-/** Rounds in a row without a record after which nothing is left: compaction may have removed the last ones of a log. */
+/**
+ * Rounds in a row in which all brokers answered and none had a record, after which nothing is left: compaction may have
+ * removed the last ones of a log.
+ */
 const QUIET_ROUNDS = 5;
 
 /** What is in force, kept in a compacted topic: it outlives Redis. */
@@ -90,7 +93,7 @@ export class DefinitionsTopic {
     try {
       for (let quiet = 0; ends.size > 0 && quiet < QUIET_ROUNDS;) {
         const batches = await reader.fetch((partition) => ends.has(partition));
-        quiet = batches.length > 0 ? 0 : quiet + 1;
+        quiet = batches.length > 0 ? 0 : quiet + Number(!reader.isWaiting);
         for (const batch of batches) {
           take(batch);
           if (batch.nextOffset >= (ends.get(batch.partition) ?? 0)) ends.delete(batch.partition);

@@ -88,7 +88,7 @@ async function* recordsOf(
   let emptyRounds = 0;
   while ([...ends.keys()].some(isWanted) && emptyRounds < MOST_EMPTY_ROUNDS) {
     const batches = await reader.fetch(isWanted);
-    emptyRounds = batches.length === 0 ? emptyRounds + 1 : 0;
+    emptyRounds = batches.length > 0 ? 0 : emptyRounds + Number(!reader.isWaiting);
     for (const { partition, records } of batches)
       for (const record of records) if (record.offset < (ends.get(partition) ?? 0)) yield record;
   }
