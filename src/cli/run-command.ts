@@ -22,6 +22,7 @@ import { SettingsError } from '../operations/settings.js';
 import { TopicsMissingError } from '../operations/topics.js';
 import { BoardsFileMissingError } from '../reconciliation/board-registrar.js';
 import {
+  BoardsLostError,
   CancelledError,
   HistoryCutError,
   LiveGenerationChangedError,
@@ -68,6 +69,7 @@ const NO = [
   WatermarkBeyondLogError,
 ];
 const TRY_LATER = [
+  BoardsLostError,
   ServiceUnreachableError,
   KafkaUnreachableError,
   kafkajs.KafkaJSError,

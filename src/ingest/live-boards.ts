@@ -58,6 +58,6 @@ export class LiveBoards {
     const isComplete = known.every(
       (board) => live.has(board) || building.has(board) || removed.has(board),
     );
-    return isComplete && live.size + building.size > 0 ? boards : undefined;
+    return isComplete && live.size + building.size + removed.size > 0 ? boards : undefined;
   }
 }

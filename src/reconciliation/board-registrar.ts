@@ -68,8 +68,8 @@ export class BoardRegistrar {
     await this.store.claimShards();
     const inForce = await this.definitions.readAll();
     this.#inForce = inForce;
-    const { live: known, removed } = await this.store.boards();
-    const wanted = wantedOf(ofFile, inForce, removed);
+    const { live: known } = await this.store.boards();
+    const wanted = wantedOf(ofFile, inForce);
     const { live } = await this.store.registerBoards(wanted, inForce);
     this.#wanted = new Map(wanted.map((definition) => [definition.board, definition]));
     for (const board of this.#wanted.keys())
@@ -173,14 +173,9 @@ export class BoardRegistrar {
 }
 
 /** What is in force, and what is new in the file. */
-function wantedOf(
-  ofFile: readonly BoardDefinition[],
-  inForce: InForce,
-  removed: ReadonlySet<string>,
-): BoardDefinition[] {
+function wantedOf(ofFile: readonly BoardDefinition[], inForce: InForce): BoardDefinition[] {
   const lasting = [...inForce.values()].flatMap(({ definition }) => definition ?? []);
-  const isNew = (board: string) => !inForce.has(board) && !removed.has(board);
-  return [...lasting, ...ofFile.filter(({ board }) => isNew(board))];
+  return [...lasting, ...ofFile.filter(({ board }) => !inForce.has(board))];
 }
 
 /** The boards file can't be read. */

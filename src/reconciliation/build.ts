@@ -1,4 +1,5 @@
 import type { BoardDefinition } from '#board';
+import { BoardsLostError } from './errors.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import { runLeased, type Attempt } from './leased-run.js';
 import { makeLive } from './make-live.js';
@@ -16,6 +17,8 @@ export interface BuildOptions extends RunOptions {
 /** Builds boards from the log, all in one pass over it; each goes live when it is there. */
 export class Build {
   readonly #reports = new Map<string, BuildReport>();
+  /** Boards that are known since this run alone. */
+  readonly #registered = new Set<string>();
 
   constructor(
     private readonly parts: ReconcilerParts,
@@ -24,21 +27,12 @@ export class Build {
   ) {}
 
   async run(): Promise<BuildReport[]> {
-    await this.#registerNew();
     const { leases, logger } = this.parts;
     const { signal, keepsShadows = false } = this.options;
     const boards = this.definitions.map(({ board }) => board);
     const leased = { leases, logger, kind: 'build' as const, boards, signal, keepsShadows };
     await runLeased(leased, (attempt) => this.#attempt(attempt));
     return [...this.#reports.values()];
-  }
-
-  /** The events of a board that is registered wait for it: without that, they would become dead letters until it is live. */
-  async #registerNew(): Promise<void> {
-    const { live, building } = await this.parts.store.boards();
-    const isNew = ({ board }: BoardDefinition) => !live.has(board) && !building.has(board);
-    const definitions = this.definitions.filter(isNew);
-    if (definitions.length > 0) await this.parts.store.registerBoards(definitions);
   }
 
   /** Boards that an attempt before has made live are done. */
@@ -54,7 +48,37 @@ export class Build {
       const finish = (at: ShadowAtWork) => this.#finish(at, attempt.signal);
       tasks.push({ board, open, isResumable: true, finish });
     }
-    await new ShadowTasks(this.parts, attempt, this.options).run(tasks);
+    await this.#registerNew();
+    try {
+      await new ShadowTasks(this.parts, attempt, this.options).run(tasks);
+    } catch (error) {
+      const { signal, keepsShadows = false } = this.options;
+      if (signal.aborted && !keepsShadows) await this.#forgetNew(attempt);
+      throw error;
+    }
+  }
+
+  /**
+   * The events of a board that is registered wait for it: without that, they would become dead letters until it is live.
+   * @throws BoardsLostError
+   */
+  async #registerNew(): Promise<void> {
+    const { store, definitions } = this.parts;
+    const { live, building } = await store.boards();
+    const isNew = ({ board }: BoardDefinition) => !live.has(board) && !building.has(board);
+    const unknown = this.definitions.filter(isNew);
+    if (unknown.length === 0) return;
+    if (!(await store.areRegistered()) && (await definitions.readAll()).size > 0)
+      throw new BoardsLostError();
+    for (const { board } of unknown) this.#registered.add(board);
+    await store.registerBoards(unknown);
+  }
+
+  /** All is as it was: boards that only this run has made known, and that are not live, are unknown again. */
+  async #forgetNew({ keeper }: Attempt): Promise<void> {
+    const { building } = await this.parts.store.boards();
+    for (const board of this.#registered)
+      if (building.has(board)) await this.parts.generations.remove(keeper.lease(board));
   }
 
   async #finish(at: ShadowAtWork, signal: AbortSignal): Promise<void> {

@@ -48,6 +48,16 @@ export class ShadowLostError extends Error {
   }
 }
 
+/** Redis has lost its boards, and they are not registered again yet. Trying again helps, once that is done. */
+export class BoardsLostError extends Error {
+  constructor() {
+    super(
+      'Redis has lost its boards; the role reconciliation brings them back, and has to run somewhere',
+    );
+    this.name = 'BoardsLostError';
+  }
+}
+
 /** The live generation of a board was changed by another while a run relied on it. Beginning again helps. */
 export class LiveGenerationChangedError extends Error {
   constructor(readonly board: string) {

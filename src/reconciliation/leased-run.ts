@@ -7,6 +7,7 @@ import {
 } from '#board-store';
 import { Backoff, LogGapError, toError } from '#kafka-batch';
 import {
+  BoardsLostError,
   CancelledError,
   HistoryCutError,
   LiveGenerationChangedError,
@@ -91,6 +92,7 @@ async function orTakenOver(
 function helpsToBeginAgain(error: unknown, attempt: number): boolean {
   const isLoss =
     error instanceof ShadowLostError ||
+    error instanceof BoardsLostError ||
     (error instanceof LeaseLostError && error.takenOverBy === undefined) ||
     error instanceof LiveGenerationChangedError;
   const isUnknown = error instanceof UnknownBoardError || error instanceof BoardBuildingError;

@@ -13,7 +13,7 @@ export interface ReconcilerParts {
   readonly store: BoardStore;
   readonly leases: LeaseStore;
   readonly generations: GenerationStore;
-  readonly definitions: Pick<DefinitionsTopic, 'write'>;
+  readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>;
   /** How long a generation that is live no more can be brought back. */
   readonly graceMs: number;
   readonly logger: Log;
