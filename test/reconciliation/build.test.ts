@@ -95,11 +95,13 @@ describe('a build beside live traffic', () => {
     await published(instance, traffic);
     const before = await ground.live('arena');
     const cancelling = new AbortController();
-    const building = build(BOARDS, { signal: cancelling.signal, eventsPerSecond: 500 });
+    const withNew = `${BOARDS}  trials:\n    columns: [{ name: points }]\n`;
+    const building = build(withNew, { signal: cancelling.signal, eventsPerSecond: 500 });
     await until(
       async () => (await ground.leases.statuses()).some(({ done }) => done > 300),
       'the build is on its way',
     );
+    expect([...(await ground.store.boards()).building]).toEqual(['trials']);
     cancelling.abort();
     await expect(building).rejects.toBeInstanceOf(CancelledError);
     expect((await ground.live('arena')).generation).toBe(before.generation);
@@ -107,9 +109,11 @@ describe('a build beside live traffic', () => {
     expect((await ground.leases.statuses()).map(({ state }) => state)).toEqual([
       'cancelled',
       'cancelled',
+      'cancelled',
     ]);
     await ground.sweep();
-    const { live } = await ground.store.boards();
+    const { live, building: waiting } = await ground.store.boards();
+    expect([...live.keys(), ...waiting].sort()).toEqual(['arena', 'cup']);
     const generations = [...live.values()].map(({ generation }) => generation);
     const keys = (await instance.redis.keys(`${instance.name}:*`)).filter((key) =>
       /\d{16}-/.test(key),
