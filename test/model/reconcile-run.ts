@@ -21,6 +21,7 @@ import { ReconcileLog } from './reconcile-log.js';
 import type {
   BeginStep,
   BoardStep,
+  FeedStep,
   FlipStep,
   ReconcileScenario,
   ReconcileStep,
@@ -151,8 +152,10 @@ export class ReconcileRun {
       case 'begin':
         return builder.begin(this.#wanted(builder.board, step));
       case 'feed':
+        await this.#beginInstead(builder, step);
         return builder.feed(step);
       case 'flip':
+        await this.#beginInstead(builder, step);
         return this.#flip(builder, step);
       case 'verify':
         return this.#verify(builder, step);
@@ -175,6 +178,16 @@ export class ReconcileRun {
     const known = this.#builders.get(board) ?? new Builder(this.#ground, board);
     this.#builders.set(board, known);
     return known;
+  }
+
+  async #beginInstead(builder: Builder, { kind, instead }: FeedStep | FlipStep): Promise<void> {
+    const { board, shadow } = builder;
+    const isOfUse = kind === 'feed' || shadow?.purpose === 'build' || shadow?.purpose === 'restore';
+    if (shadow !== undefined && isOfUse) return;
+    const variants = this.#variants(board);
+    const definition = variants[Number(instead) % variants.length];
+    if (definition !== undefined) await builder.begin({ definition, purpose: 'build' });
+    else await builder.bringBack();
   }
 
   #wanted(board: string, { purpose, variant, starts, ends }: BeginStep) {
@@ -201,7 +214,10 @@ export class ReconcileRun {
     return offsets && new Map(offsets);
   }
 
-  async #flip(builder: Builder, { told, ...step }: FlipStep): Promise<void> {
+  async #flip(
+    builder: Builder,
+    { told, ...step }: Pick<FlipStep, 'sizes' | 'kept' | 'told'>,
+  ): Promise<void> {
     const { board } = builder;
     const before = this.#model.liveGeneration(board);
     const isRestored = builder.shadow?.purpose === 'restore';
@@ -483,7 +499,7 @@ export class ReconcileRun {
     while (!(await builder.prepare()));
     if (this.#model.liveGeneration(board) === undefined) {
       await builder.begin({ definition: this.#variants(board)[0]!, purpose: 'build' });
-      await this.#flip(builder, { kind: 'flip', sizes: undefined, kept: true, told: true });
+      await this.#flip(builder, { sizes: undefined, kept: true, told: true });
     }
     const live = this.#model.liveGeneration(board)!;
     await this.#verify(builder, { between: [] });

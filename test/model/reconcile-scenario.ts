@@ -36,15 +36,20 @@ export interface BeginStep {
   readonly ends: readonly number[];
 }
 
+/** What a builder works on when it has nothing to build: one of the board's definitions, or the previous generation. */
+export interface WorkStep {
+  readonly instead: number | 'previous';
+}
+
 /** How much of each partition a builder brings; `back` is what it repeats, `hole` what it leaves out. */
-export interface FeedStep {
+export interface FeedStep extends WorkStep {
   readonly kind: 'feed';
   readonly sizes: readonly number[];
   readonly back: number;
   readonly hole: boolean;
 }
 
-export interface FlipStep {
+export interface FlipStep extends WorkStep {
   readonly kind: 'flip';
   /** Missing: all that there is of the log. */
   readonly sizes: readonly number[] | undefined;
@@ -73,7 +78,7 @@ export interface ReconcileScenario {
 
 const MOST_PARTITIONS = 3;
 const RECORDS = 18;
-const STEPS = 50;
+const [LEAST_STEPS, STEPS] = [15, 50];
 
 export const reconcileScenarioArbitrary: fc.Arbitrary<ReconcileScenario> = fc
   .tuple(
@@ -95,6 +100,7 @@ export const reconcileScenarioArbitrary: fc.Arbitrary<ReconcileScenario> = fc
         { partitions, records: RECORDS, keyed },
       ),
       steps: fc.array(stepArbitrary(variants.length, partitions), {
+        minLength: LEAST_STEPS,
         maxLength: STEPS,
         size: 'max',
       }),
@@ -159,6 +165,7 @@ function stepArbitrary(boards: number, partitions: number): fc.Arbitrary<Reconci
   const shares = fc.tuple(...Array.from({ length: partitions }, () => share));
   const apply = applyStepArbitrary(partitions);
   const weighted = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary });
+  const instead = fc.constantFrom(0, 0, 1, 2, 'previous' as const);
   const begin = fc.record({
     kind: fc.constant('begin' as const),
     board,
@@ -175,6 +182,7 @@ function stepArbitrary(boards: number, partitions: number): fc.Arbitrary<Reconci
   const feed = fc.record({
     kind: fc.constant('feed' as const),
     board,
+    instead,
     sizes,
     back: fc.constantFrom(0, 0, 0, 2, RECORDS),
     hole: fc.constantFrom(false, false, false, true),
@@ -182,6 +190,7 @@ function stepArbitrary(boards: number, partitions: number): fc.Arbitrary<Reconci
   const flip = fc.record({
     kind: fc.constant('flip' as const),
     board,
+    instead,
     sizes: fc.oneof(weighted(4, fc.constant(undefined)), weighted(1, sizes)),
     kept: fc.constantFrom(true, true, true, false),
     told: fc.constantFrom(true, true, false),

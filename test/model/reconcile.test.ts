@@ -9,7 +9,7 @@ const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
 describe('a store that is reconciled while events come in', () => {
-  it.each(knownAndNewRuns(12))(
+  it.each(knownAndNewRuns(10))(
     'is at every moment what the oracle of each generation says, and tells every result once (%j)',
     async (parameters) => {
       expect.hasAssertions();
