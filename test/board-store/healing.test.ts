@@ -140,6 +140,13 @@ describe('the continuity of a shard', () => {
     expect(timeOf(healed?.token ?? '')).toBeGreaterThan(timeOf(token));
   });
 
+  it('is compared by nobody who has seen an older one', async () => {
+    const seen = await fixture.continuity.continuity(0);
+    await fixture.compare();
+    expect(await fixture.continuity.begin(0, seen)).toBeUndefined();
+    expect((await fixture.continuity.continuity(0)).token).toBe(fixture.token);
+  });
+
   it('ends with a comparison: calls that believe in the one before write nothing', async () => {
     const call = fixture.call([scored('a', [1])]);
     await fixture.compare();
