@@ -10,7 +10,7 @@ import { LiveGenerationChangedError, ShadowLostError } from './errors.js';
 import type { Log } from './log.js';
 import type { LogFeed } from './log-feed.js';
 import { patiently } from './patiently.js';
-import { FULL_CALL, type CallLimits, type ShadowQueue } from './shadow-queue.js';
+import type { CallLimits, ShadowQueue } from './shadow-queue.js';
 
 /** A call that ends the catching up, if the shadow is at the live watermarks then. */
 export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
@@ -21,9 +21,12 @@ const LOOK_AGAIN_MS = 200;
 /** How often views of a shadow that have expired are removed: the log may make far more of them than are kept. */
 const SWEEP_EVERY_MS = 2_000;
 
-/** Close to the live watermarks, so many calls in vain let the next one bring twice as much, up to so many times. */
+/**
+ * So close to the live watermarks that some calls should reach them, so many in vain let the next one bring twice as much, up
+ * to so many times.
+ */
 const CALLS_IN_VAIN = 8;
-const MOST_GROWTH = 8;
+const MOST_GROWTH = 4;
 
 interface CatchUpParts {
   readonly generations: GenerationStore;
@@ -36,7 +39,15 @@ interface CatchUpParts {
   /** Hears that nothing has moved for so many ms: live ingest stands still, or is behind. */
   readonly onWait: (ms: number) => void | Promise<void>;
   /** What a call brings at most on the way. */
-  readonly limits?: CallLimits;
+  readonly limits: CallLimits;
+  /** How many calls are under way at once: with more than one, Redis need not wait for what this process does between them. */
+  readonly callsAtOnce: number;
+}
+
+/** A call on its way, which nothing but a loss keeps from being applied as a whole. */
+interface CallUnderWay {
+  readonly stretches: readonly Stretch[];
+  readonly outcome: Promise<CatchUpOutcome<never>>;
 }
 
 /**
@@ -54,6 +65,7 @@ export class CatchUp {
   #looked = -Infinity;
   #moved = performance.now();
   #swept = performance.now();
+  #underWay: CallUnderWay[] = [];
 
   constructor(private readonly parts: CatchUpParts) {}
 
@@ -85,16 +97,51 @@ export class CatchUp {
     signal.throwIfAborted();
     await this.#sweep();
     const { stretches, isNear } = queue.next(this.#limits(ending));
-    if (isNear && ending !== undefined) return this.#end(ending, stretches);
-    const hasMoved = stretches.length > 0 && (await this.#bring(stretches));
-    if (!hasMoved) await this.#wait();
+    const isIdle = this.#underWay.length === 0;
+    if (isNear && isIdle && ending !== undefined) return this.#end(ending, stretches);
+    if (!(await this.#go(stretches, isNear))) await this.#wait();
     return undefined;
+  }
+
+  /** Gets on with what there is; false when nothing has moved. */
+  async #go(stretches: readonly Stretch[], isNear: boolean): Promise<boolean> {
+    const hasMore = stretches.length > 0;
+    if (isNear || !hasMore) {
+      if (this.#underWay.length > 0) return this.#land();
+      return hasMore && (await this.#bring(stretches));
+    }
+    this.#send(stretches);
+    return this.#underWay.length < this.parts.callsAtOnce || (await this.#land());
+  }
+
+  /** Only of what lies below the live watermarks, so that the next call may follow on it before it is answered. */
+  #send(stretches: readonly Stretch[]): void {
+    const { generations, lease, queue } = this.parts;
+    const outcome = generations.catchUp(lease, queue.shadow, stretches);
+    outcome.catch(() => undefined); // whoever lands it is told
+    this.#underWay.push({ stretches, outcome });
+    queue.send(stretches);
+  }
+
+  /** Waits for the first call that is under way. After one that failed, those behind it are brought again. */
+  async #land(): Promise<boolean> {
+    const [first, ...others] = this.#underWay;
+    if (first === undefined) return false;
+    this.#underWay = others;
+    const outcome = await first.outcome.catch(() => undefined);
+    if (outcome !== undefined) return this.#heard(outcome).hasMoved;
+    await Promise.allSettled(others.map((call) => call.outcome));
+    this.#underWay = [];
+    this.parts.queue.unsend();
+    return this.#bring(first.stretches);
   }
 
   /** While live ingest applies faster than calls of the usual size follow, they grow: the last one has to bring all that is missing. */
   #limits(ending: unknown): CallLimits {
-    const { limits = FULL_CALL } = this.parts;
-    if (ending === undefined || this.parts.queue.behindLive().length > 0) return limits;
+    const { limits, queue } = this.parts;
+    const isClose =
+      queue.behindLive().length === 0 && queue.countBelowLive() <= limits.entries * MOST_GROWTH;
+    if (ending === undefined || !isClose) return limits;
     const growth = Math.min(MOST_GROWTH, 2 ** Math.floor(this.#closeCalls++ / CALLS_IN_VAIN));
     return { entries: limits.entries * growth, viewUpdates: limits.viewUpdates * growth };
   }

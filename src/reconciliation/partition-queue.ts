@@ -8,6 +8,9 @@ export class PartitionQueue {
   #entries: EventEntry[] = [];
   /** Entries before it are applied. */
   #head = 0;
+  /** So many entries from there on are under way, up to this offset. */
+  #sent = 0;
+  #sentThrough: number;
   #applied: number;
   #read: number;
   #live = -1;
@@ -15,6 +18,7 @@ export class PartitionQueue {
   /** `applied` is the offset of the last event in the shadow. */
   constructor(applied: number) {
     this.#applied = applied;
+    this.#sentThrough = applied;
     this.#read = applied;
   }
 
@@ -33,17 +37,51 @@ export class PartitionQueue {
     return this.#live;
   }
 
-  /** Number of entries. */
+  /** Number of entries, also of those that are under way. */
   get waiting(): number {
     return this.#entries.length - this.#head;
   }
 
+  get oldest(): EventEntry | undefined {
+    return this.#entries[this.#head];
+  }
+
+  /** Where the next stretch begins. */
+  get next(): number {
+    return this.#sentThrough + 1;
+  }
+
+  /** An entry of those that are not under way. */
   at(index: number): EventEntry | undefined {
-    return this.#entries[this.#head + index];
+    return this.#entries[this.#head + this.#sent + index];
   }
 
   first(count: number): readonly EventEntry[] {
-    return this.#entries.slice(this.#head, this.#head + count);
+    const first = this.#head + this.#sent;
+    return this.#entries.slice(first, first + count);
+  }
+
+  /** How many entries of those that are not under way lie below the live watermark. */
+  countBelowLive(): number {
+    let [low, high] = [0, this.waiting - this.#sent];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.at(middle)?.offset ?? Infinity) <= this.#live) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** A stretch up to this offset is under way; what of it lies above the live watermark may have to be brought again. */
+  send(through: number): void {
+    this.#sentThrough = Math.max(this.#sentThrough, Math.min(through, this.#live));
+    while ((this.at(0)?.offset ?? Infinity) <= this.#sentThrough) this.#sent += 1;
+  }
+
+  /** Nothing is under way: what was is brought again. */
+  unsend(): void {
+    this.#sent = 0;
+    this.#sentThrough = this.#applied;
   }
 
   add(entry: EventEntry): void {
@@ -61,13 +99,20 @@ export class PartitionQueue {
     const isOther = this.#live !== live || this.#applied < applied;
     this.#live = live;
     this.#applied = Math.max(this.#applied, applied);
+    this.#sentThrough = Math.max(this.#sentThrough, applied);
     this.#read = Math.max(this.#read, applied);
-    for (let first = this.at(0); first !== undefined && first.offset <= applied; first = this.at(0))
-      this.#head += 1;
+    this.#drop(applied);
     if (this.#head >= MOST_APPLIED_KEPT) {
       this.#entries = this.#entries.slice(this.#head);
       this.#head = 0;
     }
     return isOther;
+  }
+
+  #drop(applied: number): void {
+    while ((this.oldest?.offset ?? Infinity) <= applied) {
+      this.#head += 1;
+      this.#sent = Math.max(0, this.#sent - 1);
+    }
   }
 }

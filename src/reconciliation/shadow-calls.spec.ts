@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { EventEntry, Shadow } from '#board-store';
+import type { EventEntry, Shadow, Watermark } from '#board-store';
 import { arena } from '../../libs/board/spec-support/arena.js';
 import { ShadowQueue } from './shadow-queue.js';
 
@@ -77,6 +77,21 @@ describe('the next call for a shadow', () => {
     expect(queue.next(LIMITS).stretches[0]).toMatchObject({ from: 7, through: 7 });
   });
 
+  it('follows on the calls that are under way, and brings them again when they are not known to have come', () => {
+    const queue = queueOf([30]);
+    queue.heardLive(live([24]));
+    const spans = () => {
+      const { stretches } = queue.next(LIMITS);
+      queue.send(stretches);
+      return stretches.map(({ from, through }) => [from, through]);
+    };
+    expect([spans(), spans()]).toEqual([[[0, 9]], [[10, 19]]]);
+    queue.heard(new Map([[0, { shadow: 9, live: 24 }]]));
+    expect(queue.next(LIMITS)).toMatchObject({ isNear: true, stretches: [{ from: 20 }] });
+    queue.unsend();
+    expect(spans()).toEqual([[10, 19]]);
+  });
+
   it('brings every entry once and in order, however live ingest moves', () => {
     fc.assert(
       fc.property(
@@ -87,13 +102,18 @@ describe('the next call for a shadow', () => {
           const at = [-1, -1, -1];
           const watermarks = [-1, -1, -1];
           const taken: number[][] = [[], [], []];
-          const toTheEnd = Array.from({ length: 40 }, () => [90, 90, 90]);
+          const toTheEnd = Array.from({ length: 80 }, () => [90, 90, 90]);
+          const answers: Map<number, Watermark>[] = [];
           for (const move of [...moves, ...toTheEnd]) {
             move.forEach((by, partition) => {
               const end = (counts[partition] ?? 0) - 1;
               watermarks[partition] = Math.min(end, (watermarks[partition] ?? -1) + by);
             });
-            const { stretches } = queue.next(LIMITS);
+            const { stretches, isNear } = queue.next(LIMITS);
+            if (isNear && answers.length > 0) {
+              queue.heard(answers.shift() ?? new Map());
+              continue;
+            }
             expect(stretches.flatMap(({ entries }) => entries).length).toBeLessThanOrEqual(10);
             for (const { partition, from, through, entries } of stretches) {
               expect(from).toBe((at[partition] ?? -1) + 1);
@@ -105,7 +125,12 @@ describe('the next call for a shadow', () => {
             const said = at.map((shadowAt, partition) => {
               return [partition, { shadow: shadowAt, live: watermarks[partition] ?? -1 }] as const;
             });
-            queue.heard(new Map(said));
+            if (isNear) queue.heard(new Map(said));
+            else {
+              queue.send(stretches);
+              answers.push(new Map(said));
+              if (answers.length === 2) queue.heard(answers.shift() ?? new Map());
+            }
           }
           expect(taken).toEqual(
             counts.map((count) => Array.from({ length: count }, (_, offset) => offset)),

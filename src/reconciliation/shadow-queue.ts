@@ -55,8 +55,8 @@ export class ShadowQueue {
   /** Whether it is full, and of events that are to be applied now. */
   isEmptying(partition: number): boolean {
     const queue = this.#partition(partition);
-    const next = queue.at(0);
-    return !this.hasRoom(partition) && next !== undefined && next.offset <= queue.live;
+    const { oldest, live } = queue;
+    return !this.hasRoom(partition) && oldest !== undefined && oldest.offset <= live;
   }
 
   /** An event of the shadow's board; one that is in the shadow, or not to be, is dropped. */
@@ -70,6 +70,16 @@ export class ShadowQueue {
     const { ends } = this.shadow;
     const end = ends === undefined ? Infinity : (ends.get(partition) ?? 0);
     this.#partition(partition).advance(Math.min(nextOffset, end));
+  }
+
+  /** These stretches are under way: the next call brings what follows on what of them lies below the live watermarks. */
+  send(stretches: readonly Stretch[]): void {
+    for (const { partition, through } of stretches) this.#partition(partition).send(through);
+  }
+
+  /** What has become of the calls that are under way is not known: all that is not known to be applied is brought again. */
+  unsend(): void {
+    for (const queue of this.#partitions.values()) queue.unsend();
   }
 
   /** What a call of the script said. Answers whether anything is other than before. */
@@ -98,6 +108,11 @@ export class ShadowQueue {
       const { read, waiting } = this.#partition(partition);
       return read + 1 >= end && waiting === 0;
     });
+  }
+
+  /** Entries that could be applied now. */
+  countBelowLive(): number {
+    return [...this.#partitions.values()].reduce((sum, queue) => sum + queue.countBelowLive(), 0);
   }
 
   /** Partitions whose live watermark lies above what was read of them. */
@@ -131,8 +146,8 @@ export class ShadowQueue {
     share(cuts, room, (cut) => cut.hasBelowLive);
     const isNear = cuts.every((cut) => cut.isAtLive);
     if (isNear) share(cuts, room, (cut) => cut.hasMore);
-    const stretches = cuts.map((cut) => cut.stretch());
-    return { isNear, stretches: isNear ? stretches : stretches.filter(isForward) };
+    const brought = isNear ? cuts : cuts.filter((cut) => cut.isForward);
+    return { isNear, stretches: brought.map((cut) => cut.stretch()) };
   }
 
   #partition(partition: number): PartitionQueue {
@@ -143,10 +158,6 @@ export class ShadowQueue {
     this.#partitions.set(partition, queue);
     return queue;
   }
-}
-
-function isForward({ from, through }: Stretch): boolean {
-  return through >= from;
 }
 
 /** Gives every cut that wants more an equal share of the room, until there is none or nobody wants. */
@@ -191,6 +202,11 @@ class Cut {
     return this.#through >= this.queue.live;
   }
 
+  /** Whether it brings anything below the live watermark. */
+  get isForward(): boolean {
+    return Math.min(this.#through, this.queue.live) >= this.queue.next;
+  }
+
   /** Takes one more entry; answers its view updates. */
   take(): number {
     const next = this.#next;
@@ -201,7 +217,7 @@ class Cut {
   stretch(): Stretch {
     const { partition, queue } = this;
     const entries = queue.first(this.#count);
-    return { partition, from: queue.applied + 1, through: this.#through, entries };
+    return { partition, from: queue.next, through: this.#through, entries };
   }
 
   get #next(): EventEntry | undefined {

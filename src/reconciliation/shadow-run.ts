@@ -84,9 +84,12 @@ export class ShadowRun {
     const queue = new ShadowQueue(job.open.shadow, job.open.watermarks);
     this.#feed.add(queue);
     const { eventsPerSecond } = this.options;
-    const limits = eventsPerSecond === undefined ? FULL_CALL : SHORT_CALL;
+    const calls =
+      eventsPerSecond === undefined
+        ? { limits: FULL_CALL, callsAtOnce: 2 }
+        : { limits: SHORT_CALL, callsAtOnce: 1 };
     const catchUp = new CatchUp({
-      ...{ generations, store, logger, lease: job.lease, queue, feed: this.#feed, limits },
+      ...{ generations, store, logger, lease: job.lease, queue, feed: this.#feed, ...calls },
       signal: this.#signal,
       onWait: (ms) => this.#lookWhatIsWaitedFor(queue, ms),
     });
