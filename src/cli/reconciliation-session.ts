@@ -61,7 +61,7 @@ async function compose(session: KafkaSession, redis: Redis): Promise<Reconciliat
     leases: new LeaseStore(redis, keys, settings),
     generations: new GenerationStore(redis, keys, settings),
     catalog: new GenerationCatalog(redis, keys, settings),
-    reconciler: reconcilerFrom(settings, { kafka, admin, redis }, logger),
+    reconciler: reconcilerFrom(settings, { kafka, admin, redis }, { logger }),
     graceMs: settings.rollbackGrace,
   };
 }

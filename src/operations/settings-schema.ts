@@ -30,6 +30,16 @@ const FORMATS: Format[] = [
       typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
   },
   {
+    name: 'rate-or-0',
+    validate: (value: unknown) =>
+      expect(
+        Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 10_000_000,
+        'a whole number from 0 to 10000000',
+      ),
+    coerce: (value: unknown) =>
+      typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
+  },
+  {
     name: 'port-or-any',
     validate: (value: unknown) =>
       expect(
@@ -209,6 +219,12 @@ export const SETTINGS_SCHEMA = {
     format: 'duration-ms',
     default: '24h',
     env: 'RANKLOG_ROLLBACK_GRACE',
+  },
+  backgroundRate: {
+    doc: 'Events per second that builds and verifies keep to which begin by themselves; 0 for as fast as they can.',
+    format: 'rate-or-0',
+    default: 0,
+    env: 'RANKLOG_BACKGROUND_RATE',
   },
   httpHost: {
     doc: 'Where health, metrics and reconciliations are served; 0.0.0.0 is every address of the machine.',

@@ -37,6 +37,7 @@ describe('loadSettings', () => {
     const { settings } = loadSettings({
       RANKLOG_HTTP_PORT: '0',
       RANKLOG_SELF_CHECK_INTERVAL: '0',
+      RANKLOG_BACKGROUND_RATE: '0',
       RANKLOG_VERIFY_SCHEDULE: '*/30 0 4 * * MON',
       RANKLOG_VERIFY_TIME_ZONE: 'Europe/Berlin',
       RANKLOG_VERIFY_REBUILD: 'true',
@@ -44,6 +45,7 @@ describe('loadSettings', () => {
     expect(settings).toMatchObject({
       httpPort: 0,
       selfCheckInterval: 0,
+      backgroundRate: 0,
       verifySchedule: '*/30 0 4 * * MON',
       verifyTimeZone: 'Europe/Berlin',
       verifyRebuild: true,

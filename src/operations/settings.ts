@@ -18,6 +18,8 @@ export interface Settings {
   readonly shutdownTimeout: number;
   readonly stallTimeout: number;
   readonly rollbackGrace: number;
+  /** Events per second; 0 for no bound. */
+  readonly backgroundRate: number;
   readonly httpHost: string;
   readonly httpPort: number;
   /** 0 for never. */

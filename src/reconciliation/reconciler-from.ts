@@ -6,11 +6,11 @@ import { DefinitionsTopic } from './definitions-topic.js';
 import type { Log } from './log.js';
 import { Reconciler } from './reconciler.js';
 
-/** A reconciler of the settings, over connections that are there. */
+/** A reconciler of the settings, over connections that are there. `eventsPerSecond` bounds runs that say nothing else. */
 export function reconcilerFrom(
   settings: Settings,
   { kafka, admin, redis }: Connections,
-  logger: Log,
+  { logger, eventsPerSecond }: { readonly logger: Log; readonly eventsPerSecond?: number },
 ): Reconciler {
   const keys = new KeySpace(settings.redisPrefix);
   const topics = topicNames(settings.topicPrefix);
@@ -23,6 +23,7 @@ export function reconcilerFrom(
     generations: new GenerationStore(redis, keys, settings),
     definitions: new DefinitionsTopic(kafka, admin, topics.definitions, logger),
     graceMs: settings.rollbackGrace,
+    eventsPerSecond,
     logger,
   });
 }

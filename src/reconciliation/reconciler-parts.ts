@@ -16,6 +16,8 @@ export interface ReconcilerParts {
   readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>;
   /** How long a generation that is live no more can be brought back. */
   readonly graceMs: number;
+  /** Records of the log a second that a run keeps to which says nothing else. */
+  readonly eventsPerSecond?: number | undefined;
   readonly logger: Log;
 }
 

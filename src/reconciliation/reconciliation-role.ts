@@ -14,7 +14,9 @@ import { SelfCheck } from './self-check.js';
 /** The role `reconciliation`, put together. @throws SettingsError */
 export function reconciliationRole(parts: Parts, metrics: Metrics): DynamicModule {
   const { settings, registrar, logger, redis, keys, store } = parts;
-  const reconciler = reconcilerFrom(settings, parts, logger);
+  const { backgroundRate } = settings;
+  const pace = backgroundRate === 0 ? {} : { eventsPerSecond: backgroundRate };
+  const reconciler = reconcilerFrom(settings, parts, { logger, ...pace });
   return ReconciliationModule.with(registrar, [
     new RegistrationWatch(registrar, logger),
     new BackgroundBuilder({ store, reconciler, registrar, log: logger }),

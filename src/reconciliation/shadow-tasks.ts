@@ -45,7 +45,7 @@ export class ShadowTasks {
       const jobs: Job<T>[] = [];
       for (const task of tasks) jobs.push(await this.#job(task));
       const { signal } = this.attempt;
-      const { eventsPerSecond } = this.options;
+      const { eventsPerSecond = this.parts.eventsPerSecond } = this.options;
       const onCount: ProgressTeller['count'] = (...counts) => this.#progress.count(...counts);
       const run = new ShadowRun(this.parts, { signal, eventsPerSecond, onCount });
       return await run.run(jobs);
