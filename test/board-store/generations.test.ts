@@ -223,6 +223,42 @@ describe('a build', () => {
     await fixture.apply([events[2]!], { from: 2, believed: 0 });
     expect(await top()).toEqual(['c 1']);
   });
+
+  it('gives up the generation before the previous one, with all its memory', async () => {
+    await fixture.apply(events);
+    const first = fixture.live.generation;
+    endingOf(await generations.flip(lease, await built(arena, events), [], GRACE));
+    endingOf(await generations.flip(lease, await built(arena, events), [], GRACE));
+    while ((await catalog.sweep()) > 0);
+    const keys = Object.keys(await dumpKeys(redis, fixture.keys));
+    expect(keys.filter((key) => key.includes(first))).toEqual([]);
+    expect(await redis.hexists(fixture.keys.definitions(0), first)).toBe(0);
+  });
+
+  it('is refused once to who believes another generation live, and then replaces that one', async () => {
+    await fixture.apply(events);
+    const other = new GenerationStore(redis, fixture.keys, { shards: 1 });
+    await other.flip(
+      lease,
+      await other.begin(lease, { definition: arena, purpose: 'build' }),
+      [],
+      GRACE,
+    );
+    const between = await built(arena, events);
+    endingOf(await generations.flip(lease, between, [], GRACE));
+    const shadow = await other.begin(lease, { definition: arena, purpose: 'build' });
+    const flip = () => other.flip(lease, shadow, [stretch(events)], GRACE);
+    expect(await flip()).toEqual({ status: 'generationChanged' });
+    expect(endingOf(await flip()).previous).toBe(between.generation);
+  });
+
+  it('brings a removed board back', async () => {
+    await fixture.apply(events);
+    await generations.remove(lease);
+    endingOf(await generations.flip(lease, await built(arena, events), [], GRACE));
+    const { live: boards, removed } = await fixture.store.boards();
+    expect([[...boards.keys()], removed.size]).toEqual([['arena'], 0]);
+  });
 });
 
 describe('a shadow', () => {
@@ -327,6 +363,9 @@ describe('a shadow', () => {
     const first = await generations.begin(lease, { definition: arena, purpose: 'build' });
     const second = await generations.begin(lease, { definition: arena, purpose: 'verify' });
     expect(await generations.catchUp(lease, first, [])).toEqual({ status: 'shadowGone' });
+    expect(await generations.shadow('arena')).toEqual(second);
+    await generations.abandon(lease, first);
+    await expect(generations.keep(lease, first)).rejects.toThrow(LeaseLostError);
     expect(await generations.shadow('arena')).toEqual(second);
   });
 });
