@@ -460,6 +460,19 @@ describe('removing a board', () => {
   });
 });
 
+describe('a lease', () => {
+  it('runs out unless it is renewed, and is given back by its holder alone', async () => {
+    const key = fixture.keys.lease(0, 'arena');
+    await redis.pexpire(key, 1_000);
+    await leases.renew(lease);
+    expect(await redis.pttl(key)).toBeGreaterThan(10_000);
+    await leases.release({ ...lease, token: 'another' });
+    expect(await redis.get(key)).toBe(lease.token);
+    await leases.release(lease);
+    expect(await redis.exists(key)).toBe(0);
+  });
+});
+
 describe('what a reconciliation tells', () => {
   const status = {
     board: 'arena',
