@@ -1,10 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { parseBoardsFile } from '#board';
 import type { EventEntry, Shadow, Watermark } from '#board-store';
-import { arena } from '../../libs/board/spec-support/arena.js';
 import { ShadowQueue } from './shadow-queue.js';
 
-const shadow: Shadow = { board: 'arena', generation: 'g', definition: arena, purpose: 'build' };
+const [arena] = parseBoardsFile(
+  'boards: { arena: { columns: [{ name: points }] } }',
+  'boards.yaml',
+);
+if (arena === undefined) throw new Error('the file defines no board');
+const definition = arena;
+
+const shadow: Shadow = { board: 'arena', generation: 'g', definition, purpose: 'build' };
 const LIMITS = { entries: 10, viewUpdates: 20 };
 
 function entry(offset: number, views = 1): EventEntry {

@@ -1,10 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
+import { parseBoardsFile } from '#board';
 import type { EventEntry, Shadow } from '#board-store';
-import { arena } from '../../libs/board/spec-support/arena.js';
 import { ShadowQueue } from './shadow-queue.js';
 
+const [arena] = parseBoardsFile(
+  'boards: { arena: { columns: [{ name: points }] } }',
+  'boards.yaml',
+);
+if (arena === undefined) throw new Error('the file defines no board');
+const definition = arena;
+
 function snapshot(ends: ReadonlyMap<number, number>): Shadow {
-  return { board: 'arena', generation: 'g', definition: arena, purpose: 'snapshot', ends };
+  return { board: 'arena', generation: 'g', definition, purpose: 'snapshot', ends };
 }
 
 function entry(offset: number): EventEntry {
