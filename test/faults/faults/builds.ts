@@ -1,3 +1,4 @@
+import { hashOf } from '../check/facts.js';
 import { pick, type Random } from '../load.js';
 import { eventually } from '../../support/eventually.js';
 import type { World } from '../world/world.js';
@@ -209,19 +210,14 @@ export const loseChanged: Fault = {
     await world.publishedMore(20);
     await loseAll(world);
     world.note(`changed: ${changed.join(', ')}; Redis restarted empty`);
-    await world.publishedMore(20);
+    await world.publishedEverywhere();
     const live = await world.live();
     for (const { board, generation } of built)
-      if (hashOf(live.get(board)) !== hashOf(generation))
+      if (hashOf(live.get(board) ?? '') !== hashOf(generation))
         throw new Error(`${board} was live as ${generation}, and came back as ${live.get(board)}`);
     await changeBack(world);
   },
 };
-
-/** The hash of its definition ends a generation id. */
-function hashOf(generation = ''): string {
-  return generation.slice(generation.indexOf('-') + 1);
-}
 
 export const BUILD_FAULTS: readonly Fault[] = [
   rebuild,
