@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import convict, { type Config } from 'convict';
 import { parse as parseYaml } from 'yaml';
 import { suggestion } from '#board';
+import { addFormats } from './settings-formats.js';
 import { SETTINGS_SCHEMA } from './settings-schema.js';
+
+addFormats();
 
 /** What is in force, checked. Durations in ms. */
 export interface Settings {
