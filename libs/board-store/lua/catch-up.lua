@@ -54,12 +54,13 @@ local function catch_up()
   return stretches
 end
 
--- { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ... } of some partitions.
-local function watermarks_of(partitions)
+-- { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ... } of some partitions. A shadow that
+-- begins in the log behind the live watermark is caught up; it is `exactly` there only when both have taken in the same.
+local function watermarks_of(partitions, exactly)
   local found, caught_up = { 1, #partitions }, true
   for _, partition in ipairs(partitions) do
     local shadow, live = watermark_of(KEYS[5], partition), watermark_of(KEYS[4], partition)
-    if shadow < live then caught_up = false end
+    if shadow < live or (exactly and shadow > live) then caught_up = false end
     found[#found + 1] = partition
     found[#found + 1] = format('%d', shadow)
     found[#found + 1] = format('%d', live)

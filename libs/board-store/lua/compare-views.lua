@@ -62,6 +62,6 @@ end
 if call('HGET', KEYS[3], ARGV[2]) ~= ARGV[7] then return GENERATION_CHANGED end
 local _, refused = catch_up()
 if refused then return refused end
-local found, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]))
+local found, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]), true)
 if is_caught_up then append_views(found) end
 return found
