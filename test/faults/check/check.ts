@@ -2,7 +2,7 @@ import { boardProblems } from './boards.js';
 import { chainProblems } from './chains.js';
 import { exactlyOnceProblems } from './exactly-once.js';
 import { expectedOf, type Expected } from './expected.js';
-import type { RunFacts } from './facts.js';
+import type { Losses, RunFacts } from './facts.js';
 import { leaderProblems } from './leaders.js';
 import { generationProblems } from './reigns.js';
 import { replayProblems } from './replay.js';
@@ -15,11 +15,6 @@ export interface Verdict {
   /** Events that changed something. */
   readonly results: number;
   readonly deadLetters: number;
-}
-
-/** What the checks have to know of a run: when Redis lost something, in us since 1970, as versions are. */
-export interface Losses {
-  readonly losses: readonly number[];
 }
 
 /** All checks of a run. */

@@ -66,3 +66,8 @@ export function summary(what: string, problems: readonly string[]): string[] {
   const shown = problems.slice(0, MOST_SHOWN).map((problem) => `  ${problem}`);
   return [`${what}: ${problems.length}`, ...shown, ...(rest > 0 ? [`  ... and ${rest} more`] : [])];
 }
+
+/** What the checks have to know of a run: when Redis lost something, in us since 1970, as versions are. */
+export interface Losses {
+  readonly losses: readonly number[];
+}

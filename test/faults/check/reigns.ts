@@ -1,8 +1,7 @@
 import { definitionHash } from '#board';
 import type { RankChange } from '#contracts';
 import { causeOf } from '../../support/results.js';
-import type { Losses } from './check.js';
-import { hashOf, summary, versionOf, type FlipFact, type RunFacts } from './facts.js';
+import { hashOf, summary, versionOf, type FlipFact, type Losses, type RunFacts } from './facts.js';
 
 /** A time in which a board had one definition, through whichever generations. */
 interface Reign {
