@@ -7,7 +7,7 @@ export class ShardCountError extends Error {
     readonly stored: number,
   ) {
     super(
-      `the boards in Redis were made with ${stored} shard(s), the settings say ${configured}; set RANKLOG_SHARDS=${stored}, or use another RANKLOG_REDIS_PREFIX to start anew`,
+      `the boards in Redis were made with ${stored} shard(s), the settings say ${configured}; set RANKLOG_SHARDS=${stored}, or start anew with another RANKLOG_REDIS_PREFIX, RANKLOG_GROUP and RANKLOG_TOPIC_PREFIX`,
     );
     this.name = 'ShardCountError';
   }
