@@ -3,16 +3,30 @@ import type { EndingArguments, ShadowPlace } from './catch-up-arguments.js';
 import type { CompareResult, CompareStep, Difference } from './generation-types.js';
 import { TIE_SIGNS } from './run-arguments.js';
 
-/** The ending of lua/compare-views.lua. */
-export function viewsEnding({ keys, shard, shadow }: ShadowPlace, live: string): EndingArguments {
+/** The ending of lua/compare-views.lua; of these partitions, what deduplicate remembers is compared, too. */
+export function viewsEnding(
+  { keys, shard, shadow }: ShadowPlace,
+  live: string,
+  partitions: readonly number[],
+): EndingArguments {
+  const { generation, definition } = shadow;
+  const { deduplicateMs } = definition;
+  const remembered = deduplicateMs === undefined ? [] : partitions;
   const ofGeneration = (generation: string) => [
     keys.views(shard, generation),
     keys.expiries(shard, generation),
     keys.facts(shard, generation),
   ];
   return {
-    keys: [...ofGeneration(shadow.generation), ...ofGeneration(live)],
-    arguments: [live],
+    keys: [
+      ...ofGeneration(generation),
+      ...ofGeneration(live),
+      ...remembered.flatMap((partition) => [
+        keys.eventIds(shard, generation, partition),
+        keys.eventIds(shard, live, partition),
+      ]),
+    ],
+    arguments: [live, deduplicateMs ?? '-', ...remembered],
   };
 }
 
@@ -28,12 +42,13 @@ export interface ComparedViews {
  */
 export function readViews(
   { maxViews }: Pick<BoardDefinition, 'maxViews'>,
-  [expectedClock = '', clock = '', ...words]: readonly string[],
+  [expectedClock = '', clock = '', count = '0', ...words]: readonly string[],
 ): ComparedViews {
-  const differences: Difference[] = [];
+  const ofPartitions = 3 * Number(count);
+  const differences = rowsOf(words.slice(0, ofPartitions), 3).map(forgottenIds);
   if (expectedClock !== clock)
     differences.push({ view: '', kind: 'clock', ...texts(expectedClock, clock) });
-  const rows = rowsOf(words, 3);
+  const rows = rowsOf(words.slice(ofPartitions), 3);
   const isFull =
     rows.filter(([, end]) => end !== '').length >= maxViews ||
     rows.filter(([, , end]) => end !== '').length >= maxViews;
@@ -75,6 +90,14 @@ export function readPlayers(
     ...texts(expected, found),
   }));
   return { cursor, players: Number(players), differences };
+}
+
+function forgottenIds([partition = '', expected = '', found = '']: readonly string[]): Difference {
+  const told = (text: string) => {
+    const [clock = '', ids] = text.split(' ');
+    return `partition ${partition}: ${ids === undefined ? 'nothing' : `${ids} ids, up to ${clock} ms`}`;
+  };
+  return { view: '', kind: 'eventIds', expected: told(expected), found: told(found) };
 }
 
 function texts(expected: string, found: string): Pick<Difference, 'expected' | 'found'> {

@@ -190,7 +190,8 @@ export class GenerationStore {
     stretches: readonly Stretch[],
   ): Promise<CatchUpOutcome<ComparedViews>> {
     const place = this.#place(lease, shadow);
-    const ending = viewsEnding(place, await this.#live(shadow.board));
+    const partitions = stretches.map(({ partition }) => partition);
+    const ending = viewsEnding(place, await this.#live(shadow.board), partitions);
     const reply = await this.redis.ranklogCompareViews(
       ...catchUpArguments(place, stretches, ending),
     );

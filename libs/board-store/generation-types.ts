@@ -74,6 +74,7 @@ export interface Difference {
     | 'order' // the state is right, the place in the ranking is not: absent, twice, or elsewhere
     | 'view' // a view that should (not) be there, or expires at another time
     | 'clock' // the event clock of the board
+    | 'eventIds' // what deduplicate remembers of a partition
     | 'watermark'; // a live watermark beyond the end of the log: nothing can be compared
   readonly playerId?: string;
   readonly expected?: string;

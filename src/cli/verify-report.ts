@@ -14,6 +14,7 @@ export type Side =
   | { readonly expiresAt: string | null }
   | { readonly clock: string }
   | { readonly watermark: string }
+  | { readonly eventIds: string }
   | { readonly raw: string };
 
 /** A difference as `boards verify --json` prints it; null: nothing is there. */
@@ -73,6 +74,7 @@ const KINDS: Readonly<Record<Difference['kind'], string>> = {
   view: 'view',
   clock: 'event clock',
   watermark: 'watermark beyond the log',
+  eventIds: 'event ids of deduplicate',
 };
 
 function differenceJson(definition: BoardDefinition, difference: Difference): DifferenceJson {
@@ -94,6 +96,8 @@ function sideOf(
       return { clock: timeText(text) };
     case 'watermark':
       return { watermark: text };
+    case 'eventIds':
+      return { eventIds: text };
     default:
       return stateSide(definition, text);
   }
@@ -122,6 +126,7 @@ function sideText(side: Side | null): string {
   if ('raw' in side) return `(no state) ${side.raw}`;
   if ('clock' in side) return side.clock;
   if ('watermark' in side) return side.watermark;
+  if ('eventIds' in side) return side.eventIds;
   if ('expiresAt' in side) return `expires ${side.expiresAt ?? 'never'}`;
   const columns = Object.entries(side.columns).map(([name, value]) => `${name} ${value}`);
   return `${columns.join(', ')} at ${side.reachedAt}`;

@@ -17,7 +17,7 @@ import { eventArbitrary } from '../model/inputs.js';
 import { Oracle } from '../model/oracle.js';
 import { runs } from '../model/arbitrary.js';
 import { compareGeneration } from '../model/store-comparison.js';
-import { arena, scored, StoreFixture } from './fixture.js';
+import { arena, scored, StoreFixture, T0 } from './fixture.js';
 import { boardContent, damages } from './damages.js';
 import { openTestRedis } from './test-redis.js';
 
@@ -227,12 +227,30 @@ describe('damage done to a board by hand', () => {
 });
 
 describe('damage to what a board remembers beside its views', () => {
-  it('moves nobody, and goes with a build: event ids, counters, versions', async () => {
+  it('is found where later events are judged by it, and goes with a build: event ids, their clock', async () => {
     const definition = { ...arena, deduplicateMs: 1_000 };
     const first = scored('a', [1], { eventId: 'x' });
     const board = await DamagedBoard.make(definition, [[first], []]);
     const { keys, live } = board.fixture;
     await redis.del(keys.eventIds(0, live.generation, 0));
+    const expected = `partition 0: 1 ids, up to ${T0} ms`;
+    expect(await board.differences()).toEqual([
+      { view: '', kind: 'eventIds', expected, found: `partition 0: 0 ids, up to ${T0} ms` },
+    ]);
+    await redis.hdel(keys.facts(0, live.generation), 'clock:0');
+    expect(await board.differences()).toEqual([
+      { view: '', kind: 'eventIds', expected, found: 'partition 0: nothing' },
+    ]);
+    await board.rebuild();
+    await compareGeneration(redis, board.place, board.oracle());
+    expect(await board.fixture.apply([first], { from: 1 })).toEqual([]);
+  });
+
+  it('is none where nobody is moved: counters, versions', async () => {
+    const definition = { ...arena, deduplicateMs: 1_000 };
+    const first = scored('a', [1], { eventId: 'x' });
+    const board = await DamagedBoard.make(definition, [[first], []]);
+    const { keys, live } = board.fixture;
     await redis.hset(keys.views(0, live.generation), 'all', 5);
     await redis.hincrby(keys.facts(0, live.generation), 'duplicates', 7);
     expect(canExpire(definition)).toBe(false);

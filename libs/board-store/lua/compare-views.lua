@@ -1,10 +1,12 @@
 -- Begins a comparison: brings the shadow to the live watermarks and, if it is there, answers the views of both generations.
 --
 -- KEYS  1 to 5 as in catch-up.lua; of the shadow: 6 views, 7 expiries, 8 facts; of the live generation: 9 views, 10 expiries,
---       11 facts; then the runs
--- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, then the stretches
+--       11 facts; for each partition: event ids of the shadow, of the live generation; then the runs
+-- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 span of event ids in ms (- none), then the partitions
+--       whose event ids are compared, then the stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
---          event clock of the shadow and of the live generation ('' for none), then for each view that has not expired: its text,
+--          event clock of the shadow and of the live generation ('' for none), number of partitions whose event ids differ, then for each
+--          of these: partition, clock and number of ids of the shadow, of the live generation; then for each view that has not expired: its text,
 --          and for the shadow and the live generation the ms at which it expires ('never'; '' when it does not exist) };
 --          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE; then nothing was written
 -- Cost  as apply.lua, without ranks, and O(views)
@@ -43,11 +45,33 @@ local function standing_views(views, expiries, clock)
   return standing
 end
 
+-- Clock of a partition, and how many event ids are remembered within the span: all that later events are judged by.
+local function remembered(facts, event_ids, partition)
+  local clock = tonumber(call('HGET', facts, 'clock:' .. partition))
+  if not clock then return '-' end
+  return format('%d %d', clock, call('ZCOUNT', event_ids, format('(%d', clock - tonumber(ARGV[8])), '+inf'))
+end
+
+local function append_event_ids(found)
+  local differing, count = {}, 0
+  for at = 9, tonumber(ARGV[6]) do
+    local partition, key = ARGV[at], 12 + 2 * (at - 9)
+    local expected, live = remembered(KEYS[8], KEYS[key], partition), remembered(KEYS[11], KEYS[key + 1], partition)
+    if expected ~= live then
+      count = count + 1
+      for _, text in ipairs({ partition, expected, live }) do differing[#differing + 1] = text end
+    end
+  end
+  found[#found + 1] = format('%d', count)
+  for _, text in ipairs(differing) do found[#found + 1] = text end
+end
+
 local function append_views(found)
   local text = call('HGET', KEYS[8], 'clock') or ''
   local clock = tonumber(text)
   found[#found + 1] = text
   found[#found + 1] = call('HGET', KEYS[11], 'clock') or ''
+  append_event_ids(found)
   local expected = standing_views(KEYS[6], KEYS[7], clock)
   local live = standing_views(KEYS[9], KEYS[10], clock)
   for view, last in pairs(expected) do
