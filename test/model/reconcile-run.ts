@@ -372,7 +372,7 @@ export class ReconcileRun {
     const isMissing = this.#kafka
       .wanted()
       .some(({ board }) => !this.#model.live.has(board) && !this.#model.removed.has(board));
-    if (isMissing) await this.#register();
+    if (isMissing || !(await this.#live.store.areRegistered())) await this.#register();
     await this.#refresh();
   }
 
