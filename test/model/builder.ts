@@ -206,6 +206,7 @@ export class Builder {
     shadow: Shadow,
     amount: Amount,
     call: (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>,
+    isThere: (watermark: Watermark) => boolean = isReached,
   ): Promise<Reached<E>> {
     const stretches = this.#stretches(shadow, amount);
     let outcome = await call(stretches);
@@ -214,10 +215,9 @@ export class Builder {
     if (await this.#hasLost(shadow, outcome)) return { hasEnded: false };
     const partitions = await this.#livePartitions();
     const watermarks = this.#bring(shadow, stretches, partitions);
-    const isThere = [...watermarks.values()].every((one) => one.shadow >= one.live);
     if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
     expect(outcome.watermarks).toEqual(watermarks);
-    expect(outcome.ending !== undefined).toBe(isThere);
+    expect(outcome.ending !== undefined).toBe([...watermarks.values()].every(isThere));
     return outcome.ending === undefined
       ? { hasEnded: false }
       : { hasEnded: true, ending: outcome.ending };
@@ -226,13 +226,13 @@ export class Builder {
   compareViews(shadow: Shadow): Promise<Reached<ComparedViews>> {
     const call = (stretches: readonly Stretch[]) =>
       this.#generations.compareViews(this.#held(), shadow, stretches);
-    return this.#reach(shadow, {}, call);
+    return this.#reach(shadow, {}, call, isLevel);
   }
 
   compare(shadow: Shadow, step: CompareStep): Promise<Reached<CompareResult>> {
     const call = (stretches: readonly Stretch[]) =>
       this.#generations.compare(this.#held(), shadow, stretches, step);
-    return this.#reach(shadow, {}, call);
+    return this.#reach(shadow, {}, call, isLevel);
   }
 
   /** One of the calls of a process that has lost its lease changes nothing. */
@@ -436,6 +436,16 @@ export class Builder {
   #dump(): Promise<Record<string, string>> {
     return dumpKeys(this.ground.redis, this.ground.keys);
   }
+}
+
+/** Whether a shadow has all that is live; it may begin behind that. */
+function isReached({ shadow, live }: Watermark): boolean {
+  return shadow >= live;
+}
+
+/** Whether a shadow and the live board are comparable. */
+function isLevel({ shadow, live }: Watermark): boolean {
+  return shadow === live;
 }
 
 function counting(watermarks: ReadonlyMap<number, number>): Starts {

@@ -276,7 +276,9 @@ export class ReconcileRun {
     shadow: Shadow,
     meanwhile: () => Promise<void>,
   ): Promise<Difference[]> {
-    const { views } = ended(await builder.compareViews(shadow));
+    const begun = await builder.compareViews(shadow);
+    if (!begun.hasEnded) return []; // the board begins behind what is live
+    const { views } = begun.ending;
     const found: Difference[] = [];
     for (const view of views)
       for (const walk of WALKS)
