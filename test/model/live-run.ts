@@ -25,6 +25,8 @@ export interface LiveRunParts {
   readonly partitions: number;
   /** The records of a partition, by the boards as they are live now. */
   readonly log: (partition: number) => readonly LogEntry[];
+  /** The board that a record names, whether there is one or not; undefined for what can't be read. */
+  readonly boardOf: (partition: number, entry: LogEntry) => string | undefined;
   /** Hears of what is published of a partition, once. */
   readonly published: (partition: number, verdict: Verdict) => void;
 }
@@ -352,12 +354,12 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     return found;
   }
 
-  /** Whether there is something of a record to apply to a shard. */
+  /** Whether there is something of a record to apply to a shard: one shard decides on it, whatever becomes of its board. */
   #isOf(shard: number, partition: number, entry: LogEntry): entry is ApplyEntry {
     if (entry.kind === 'none') return false;
-    return entry.kind === 'event'
-      ? this.store.shardOf(entry.board) === shard
-      : this.store.homeShard(partition) === shard;
+    const board = this.parts.boardOf(partition, entry);
+    const own = board === undefined ? this.store.homeShard(partition) : this.store.shardOf(board);
+    return own === shard;
   }
 }
 

@@ -39,6 +39,12 @@ export class ReconcileLog {
     return (this.offsets(partition).at(-1) ?? -1) + 1;
   }
 
+  /** The board that a record names; undefined where it is no event. */
+  boardOf(partition: number, offset: number): string | undefined {
+    const record = this.#records[partition]!.find((one) => one.offset === offset);
+    return record?.kind === 'event' ? this.#boards[record.board] : undefined;
+  }
+
   /** The player of a record; undefined where it is no event. */
   playerOf(partition: number, offset: number): string | undefined {
     const record = this.#records[partition]!.find((one) => one.offset === offset);

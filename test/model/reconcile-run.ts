@@ -15,7 +15,7 @@ import { Builder, type Ground } from './builder.js';
 import { Chains } from './chains.js';
 import { GenerationsModel, NO_GENERATION, type GenerationModel } from './generations-model.js';
 import { KafkaDefinitions } from './kafka-definitions.js';
-import { LiveRun } from './live-run.js';
+import { LiveRun, type LogEntry } from './live-run.js';
 import { Oracle } from './oracle.js';
 import { ReconcileLog } from './reconcile-log.js';
 import type {
@@ -71,6 +71,7 @@ export class ReconcileRun {
       shards,
       partitions: log.partitions,
       log: (partition: number) => log.live(partition, live.boards),
+      boardOf: (partition: number, { offset }: LogEntry) => log.boardOf(partition, offset),
       published: this.#published.bind(this),
     };
     const live: LiveRun<GenerationsModel> = new LiveRun(parts, newModel());

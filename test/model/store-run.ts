@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import type { ApplyEntry, Boards, KeySpace, LiveBoard, Verdict } from '#board-store';
 import type { BoardDefinition } from '#board';
-import { LiveRun } from './live-run.js';
+import { LiveRun, type LogEntry } from './live-run.js';
 import { Oracle, type OracleBytes } from './oracle.js';
 import type { Scenario, Step } from './scenario.js';
 import { readBytes, restoreKeys, saveKeys, type SavedKeys } from './store-keys.js';
@@ -37,6 +37,7 @@ export class StoreRun {
       shards,
       partitions: this.#logs.length,
       log: (partition: number) => this.#logs[partition]!,
+      boardOf: (_: number, entry: LogEntry) => (entry.kind === 'event' ? entry.board : undefined),
       published: this.#published.bind(this),
     };
     this.#live = new LiveRun(parts, newModel(scenario));
