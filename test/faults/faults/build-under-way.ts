@@ -37,9 +37,9 @@ export function applyOf(boards: readonly BoardName[]): BuildWish {
 export async function beginBuild(
   world: World,
   random: Random,
-  { boards, changed, args }: BuildWish,
+  { boards, changed, args, seconds = SECONDS }: BuildWish & { readonly seconds?: number },
 ): Promise<BoardsCommand> {
-  const throttle = Math.max(LEAST_A_SECOND, Math.ceil(sum(await world.logEnds()) / SECONDS));
+  const throttle = Math.max(LEAST_A_SECOND, Math.ceil(sum(await world.logEnds()) / seconds));
   const build = await world.boards([...args, '--throttle', String(throttle)], changed);
   const [board = ''] = boards;
   const share = random() * MOST_DONE;

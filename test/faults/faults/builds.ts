@@ -128,12 +128,15 @@ export const killAtFlip: Fault = {
     }),
 };
 
+/** Longer than a command takes to start. */
+const SECONDS_OF_THE_FIRST = 15;
+
 export const twoBuilders: Fault = {
   name: 'two-builders',
   does: 'two builds of a board at once, of which the second one is refused',
   run: (world, random) =>
     withSomeBuild(world, random, async (wish) => {
-      const first = await beginBuild(world, random, wish);
+      const first = await beginBuild(world, random, { ...wish, seconds: SECONDS_OF_THE_FIRST });
       const second = await world.boards(rebuildOf([pick(random, wish.boards)]).args);
       const code = await second.exitCode();
       const isRefused = code === REFUSED;
@@ -141,7 +144,7 @@ export const twoBuilders: Fault = {
         throw new Error(`a second builder ended with ${code}: ${second.words}`);
       if (isRefused) world.count('builders refused');
       world.note(isRefused ? 'a second builder was refused' : 'a second builder came too late');
-      await succeeds(world, first);
+      if (isRefused) await succeeds(world, first);
     }),
 };
 
