@@ -1,6 +1,5 @@
 import { expect } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import type { BoardDefinition } from '#board';
 import {
   GenerationStore,
   LeaseHeldError,
@@ -406,14 +405,13 @@ export class Builder {
   #calls(): (() => Promise<unknown>)[] {
     const shadow = this.#shadow;
     const [lease, generations] = [this.#held(), this.#generations];
-    const { definition } = shadow ?? { definition: this.#anyDefinition() };
     const calls = [
       () => this.#leases.renew(lease),
-      () => generations.begin(lease, { definition, purpose: 'build' }),
       () => generations.bringBack(lease),
       () => generations.remove(lease),
     ];
     if (shadow === undefined) return calls;
+    const { definition } = shadow;
     const stretches = this.#stretches(shadow, {});
     const step = { view: 'all', walk: 'shadow', cursor: '0' } as const;
     return [
@@ -422,15 +420,10 @@ export class Builder {
       () => generations.flip(lease, shadow, stretches, { graceMs: 0 }),
       () => generations.compareViews(lease, shadow, stretches),
       () => generations.compare(lease, shadow, stretches, step),
+      () => generations.begin(lease, { definition, purpose: 'build' }),
       () => generations.abandon(lease, shadow),
       () => generations.keep(lease, shadow),
     ];
-  }
-
-  #anyDefinition(): BoardDefinition {
-    const [any] = this.#model.generations.values();
-    if (any === undefined) throw new Error('the model has no generation');
-    return { ...any.definition, board: this.board };
   }
 
   #dump(): Promise<Record<string, string>> {
