@@ -183,7 +183,8 @@ interface DecodedRecord {
 function deliverEvent(queue: ShadowQueue, { partition, record, event }: DecodedRecord): void {
   const { offset, timestamp } = record;
   if (offset < queue.position(partition)) return;
-  const { board, definition } = queue.shadow;
+  const { board, definition, starts } = queue.shadow;
+  if (offset < (starts?.get(partition) ?? 0)) return; // of a generation that is brought back from before its start
   const resolved = resolveEvent(definition, event, timestamp);
   if (resolved.ok) queue.add(partition, { kind: 'event', offset, board, event: resolved.event });
 }
