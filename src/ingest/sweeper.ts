@@ -1,4 +1,5 @@
 import type { BoardStore, LiveBoard } from '#board-store';
+import { RecurringTask } from '../operations/recurring-task.js';
 import type { LiveBoards } from './live-boards.js';
 
 /** How often each process looks for views that have expired. */
@@ -15,29 +16,26 @@ interface Log {
  * may sweep at once, and a sweep that fails is made up for by the next.
  */
 export class Sweeper {
-  #timer: NodeJS.Timeout | undefined;
-  /** The sweep in hand: while Redis is slow, no others gather behind it. */
-  #sweeping: Promise<void> | undefined;
+  readonly #sweeps: RecurringTask;
   #stopping = false;
 
   constructor(
     private readonly store: Pick<BoardStore, 'sweep'>,
     private readonly boards: Pick<LiveBoards, 'current'>,
     private readonly log: Log,
-    private readonly everyMs = SWEEP_EVERY_MS,
-  ) {}
+    everyMs = SWEEP_EVERY_MS,
+  ) {
+    this.#sweeps = new RecurringTask(() => this.sweep(), everyMs);
+  }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#sweeping ??= this.sweep().finally(() => (this.#sweeping = undefined));
-    }, this.everyMs).unref();
+    this.#sweeps.start();
   }
 
   /** Ends with the call in hand. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    clearInterval(this.#timer);
-    await this.#sweeping;
+    await this.#sweeps.stop();
   }
 
   /** Removes all that has expired by now, some views at a time. */

@@ -1,6 +1,7 @@
 import type { BoardDefinition } from '#board';
 import { LeaseHeldError, type BoardStore } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
+import { RecurringTask } from '../operations/recurring-task.js';
 import { CancelledError } from './errors.js';
 import type { Log } from './log.js';
 import type { Reconciler } from './reconciler.js';
@@ -28,8 +29,7 @@ interface BuilderParts {
 export class BackgroundBuilder {
   readonly #stopping = new AbortController();
   readonly #backoff = new Backoff(BACKOFF);
-  #timer: NodeJS.Timeout | undefined;
-  #working: Promise<void> | undefined;
+  readonly #looks = new RecurringTask(() => this.#work(), LOOK_EVERY_MS);
   /** Nothing is tried before, after a failure. */
   #notBefore = -Infinity;
   /** The failure that was told last: it is not told every time. */
@@ -39,15 +39,12 @@ export class BackgroundBuilder {
   constructor(private readonly parts: BuilderParts) {}
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#working ??= this.#work().finally(() => (this.#working = undefined));
-    }, LOOK_EVERY_MS);
+    this.#looks.start();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
     this.#stopping.abort();
-    await this.#working;
+    await this.#looks.stop();
   }
 
   async #work(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { GenerationCatalog } from '#board-store';
 import { toError } from '#kafka-batch';
+import { RecurringTask } from '../operations/recurring-task.js';
 
 /** The words of the sweeper go here. */
 interface Log {
@@ -13,8 +14,7 @@ const SWEEP_EVERY_MS = 2_000;
  * what fails is made up for by the next time.
  */
 export class GenerationSweeper {
-  #timer: NodeJS.Timeout | undefined;
-  #sweeping: Promise<void> | undefined;
+  readonly #sweeps: RecurringTask;
   #isStopping = false;
   /** The failure that was told last: it is not told every time. */
   #said: string | undefined;
@@ -22,20 +22,19 @@ export class GenerationSweeper {
   constructor(
     private readonly catalog: Pick<GenerationCatalog, 'sweep'>,
     private readonly log: Log,
-    private readonly everyMs = SWEEP_EVERY_MS,
-  ) {}
+    everyMs = SWEEP_EVERY_MS,
+  ) {
+    this.#sweeps = new RecurringTask(() => this.sweep(), everyMs);
+  }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#sweeping ??= this.sweep().finally(() => (this.#sweeping = undefined));
-    }, this.everyMs);
+    this.#sweeps.start();
   }
 
   /** Ends with the step in hand. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    clearInterval(this.#timer);
-    await this.#sweeping;
+    await this.#sweeps.stop();
   }
 
   /** All that there is to give back by now. */

@@ -1,3 +1,4 @@
+import { RecurringTask } from '../operations/recurring-task.js';
 import type { BoardRegistrar } from './board-registrar.js';
 
 /** The words of the watch go here. */
@@ -13,8 +14,7 @@ const LOOK_EVERY_MS = 1_000;
  * States: stopped, then watching (`start` to `stop`).
  */
 export class RegistrationWatch {
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
+  readonly #looks = new RecurringTask(() => this.#look(), LOOK_EVERY_MS);
   /** The failure that was told last: it is not told every time. */
   #said: string | undefined;
 
@@ -24,15 +24,12 @@ export class RegistrationWatch {
   ) {}
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
-    }, LOOK_EVERY_MS);
+    this.#looks.start();
   }
 
   /** Ends with the look in hand. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#looking;
+    await this.#looks.stop();
   }
 
   async #look(): Promise<void> {

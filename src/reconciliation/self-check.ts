@@ -1,4 +1,5 @@
 import type { BoardStore, LiveBoard, SampleStore } from '#board-store';
+import { RecurringTask } from '../operations/recurring-task.js';
 import { Findings, type FindingsLog, type Sampled } from './self-check-findings.js';
 import { RememberedViews } from './self-check-views.js';
 import { WatermarkMemory, type FallenWatermark } from './self-check-watermarks.js';
@@ -41,26 +42,21 @@ export class SelfCheck {
   readonly #views = new RememberedViews();
   readonly #watermarks = new WatermarkMemory();
   readonly #random: () => number;
-  #timer: NodeJS.Timeout | undefined;
-  #checking: Promise<void> | undefined;
+  readonly #turns: RecurringTask;
 
   constructor(private readonly options: SelfCheckOptions) {
     this.#findings = new Findings(options.log);
     this.#random = options.random ?? Math.random;
+    this.#turns = new RecurringTask(() => this.#turn(), options.everyMs);
   }
 
   start(): void {
-    const { everyMs } = this.options;
-    if (everyMs === 0) return;
-    this.#timer = setInterval(() => {
-      this.#checking ??= this.#turn().finally(() => (this.#checking = undefined));
-    }, everyMs).unref();
+    if (this.options.everyMs > 0) this.#turns.start();
   }
 
   /** Ends with the turn in hand. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#checking;
+    await this.#turns.stop();
   }
 
   /** One turn. @throws when Redis does not answer */
