@@ -170,10 +170,7 @@ export class BoardStore {
       keys.facts(shard, generation),
       expiries,
       keys.leaders(shard, board),
-      ...views.flatMap((view) => [
-        keys.ranking(shard, generation, view),
-        keys.players(shard, generation, view),
-      ]),
+      ...views.flatMap((view) => keys.ofView(shard, generation, view)),
     ];
     return this.redis.ranklogSweep(allKeys.length, ...allKeys, board, generation, ...views);
   }

@@ -1,11 +1,22 @@
-import type { Starts } from '#board-store';
+import type { Shadow, Starts } from '#board-store';
 import type { LogRange } from '#kafka-batch';
 import type { CutPartition } from './errors.js';
+
+/** A shadow that is there, and the offset of the last event in it, by partition. */
+export interface OpenShadow {
+  readonly shadow: Shadow;
+  readonly watermarks: ReadonlyMap<number, number>;
+}
 
 /** By partition, the first offset that is needed, and what the log holds. */
 export interface NeededHistory {
   readonly needed: (partition: number) => number;
   readonly ranges: ReadonlyMap<number, LogRange>;
+}
+
+/** The first offset that a shadow lacks, by partition. */
+export function nextOf({ shadow, watermarks }: OpenShadow): (partition: number) => number {
+  return (partition) => (watermarks.get(partition) ?? (shadow.starts?.get(partition) ?? 0) - 1) + 1;
 }
 
 /** Partitions whose log begins above what is needed of them. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import type { GenerationStore, Starts } from '#board-store';
-import { lastCommittedRecord, logRanges, offsetsAtTime } from '#kafka-batch';
+import { lastCommittedRecord, logRanges, offsetsAtTime, type LogRange } from '#kafka-batch';
 import type { Log } from './log.js';
 
 /** The score topic, and where live ingest is in it. */
@@ -28,10 +28,13 @@ export async function startsAtTime(log: TimedLog, board: string, time: number): 
     const ahead = [...starts].filter(
       ([partition, start]) => start - 1 > (live.get(partition) ?? -1),
     );
+    const ranges = ahead.length > 0 ? await logRanges(admin, topic) : new Map<number, LogRange>();
     const isBehind = await Promise.all(
       ahead.map(async ([partition, start]) => {
         const watermark = live.get(partition) ?? -1;
-        const isIdle = (await recordsEnd(log, partition, start)) <= watermark + 1;
+        const isIdle =
+          (await recordsEnd(log, { partition, start, range: ranges.get(partition) })) <=
+          watermark + 1;
         if (isIdle) starts.set(partition, watermark + 1);
         return !isIdle;
       }),
@@ -44,12 +47,10 @@ export async function startsAtTime(log: TimedLog, board: string, time: number): 
 
 /** An offset, or, where no record follows, the one behind the last record before it. */
 async function recordsEnd(
-  { kafka, admin, topic }: TimedLog,
-  partition: number,
-  offset: number,
+  { kafka, topic }: TimedLog,
+  { partition, start, range }: { partition: number; start: number; range: LogRange | undefined },
 ): Promise<number> {
-  const range = (await logRanges(admin, topic)).get(partition);
-  if (range === undefined || offset < range.end) return offset;
+  if (range === undefined || start < range.end) return start;
   const last = await lastCommittedRecord(kafka, topic, partition);
-  return Math.min(offset, last === undefined ? range.start : last.offset + 1);
+  return Math.min(start, last === undefined ? range.start : last.offset + 1);
 }

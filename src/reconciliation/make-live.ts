@@ -1,5 +1,3 @@
-import type { Shadow } from '#board-store';
-import { ShadowLostError } from './errors.js';
 import { patiently } from './patiently.js';
 import type { ReconcilerParts } from './reconciler-parts.js';
 import type { FlipReport } from './reports.js';
@@ -16,24 +14,11 @@ export async function makeLive(
 ): Promise<FlipReport> {
   const { generations, graceMs } = parts;
   const { board, generation } = shadow;
-  const flip = await catchUp
-    .reach((stretches) => generations.flip(lease, shadow, stretches, { graceMs }))
-    .catch((error: unknown) => flipOfLostReply(parts, shadow, error));
+  const flip = await catchUp.reach((stretches) =>
+    generations.flip(lease, shadow, stretches, { graceMs }),
+  );
   const { definition, starts } = shadow;
   const record = { board, generation, since: flip.since, definition, ...(starts && { starts }) };
   await patiently(() => parts.definitions.write([record]), { signal, logger: parts.logger });
   return { board, generation, ...flip };
-}
-
-/** A flip whose reply was lost is not found again as a shadow, but as the live generation. */
-async function flipOfLostReply(
-  { store }: ReconcilerParts,
-  { board, generation }: Shadow,
-  error: unknown,
-): Promise<{ since: number }> {
-  if (!(error instanceof ShadowLostError)) throw error;
-  const since = (await store.flips()).get(board);
-  const { live } = await store.boards();
-  if (since === undefined || live.get(board)?.generation !== generation) throw error;
-  return { since };
 }

@@ -2,7 +2,15 @@ import { definitionText, type BoardDefinition } from '#board';
 import type { GenerationStore, Lease, Shadow, Starts } from '#board-store';
 import { logRanges, offsetsAtTime, type LogRange } from '#kafka-batch';
 import { HistoryCutError } from './errors.js';
-import { cutPartitions, isBetween, neededFrom, sameStarts, startsOfRest } from './history.js';
+import {
+  cutPartitions,
+  isBetween,
+  neededFrom,
+  sameStarts,
+  startsOfRest,
+  nextOf,
+  type OpenShadow,
+} from './history.js';
 import { startsAtTime, type TimedLog } from './log-times.js';
 
 /** What a shadow is to be. */
@@ -22,12 +30,6 @@ interface Plan extends Pick<ShadowWish, 'definition' | 'purpose'> {
   readonly starts?: Starts;
   readonly ends?: Starts;
   readonly asOf?: number;
-}
-
-/** A shadow that is there, and the offset of the last event in it, by partition. */
-export interface OpenShadow {
-  readonly shadow: Shadow;
-  readonly watermarks: ReadonlyMap<number, number>;
 }
 
 /** Begins the shadow, or goes on with it. @throws LeaseLostError */
@@ -50,15 +52,8 @@ export class ShadowPlanner {
   }
 
   async #begin(lease: Lease, plan: Plan): Promise<OpenShadow> {
-    await this.#putBack(lease);
     const shadow = await this.log.generations.begin(lease, plan);
     return { shadow, watermarks: await this.log.generations.shadowWatermarks(shadow) };
-  }
-
-  /** A generation that a killed rollback was bringing back is kept for the next one. */
-  async #putBack(lease: Lease): Promise<void> {
-    const left = await this.log.generations.shadow(lease.board);
-    if (left?.purpose === 'restore') await this.log.generations.abandon(lease, left);
   }
 
   async #inTermsOfTheLog({ definition, purpose, starts, from, until }: ShadowWish): Promise<Plan> {
@@ -77,10 +72,8 @@ export class ShadowPlanner {
   ): Promise<OpenShadow | undefined> {
     const shadow = await this.log.generations.shadow(plan.definition.board);
     if (shadow === undefined || !isSame(shadow, plan)) return undefined;
-    const watermarks = await this.log.generations.shadowWatermarks(shadow);
-    const needed = (partition: number) =>
-      (watermarks.get(partition) ?? (shadow.starts?.get(partition) ?? 0) - 1) + 1;
-    return cutPartitions({ needed, ranges }).length === 0 ? { shadow, watermarks } : undefined;
+    const left = { shadow, watermarks: await this.log.generations.shadowWatermarks(shadow) };
+    return cutPartitions({ needed: nextOf(left), ranges }).length === 0 ? left : undefined;
   }
 
   #withHistory(plan: Plan, wish: ShadowWish, ranges: ReadonlyMap<number, LogRange>): Plan {

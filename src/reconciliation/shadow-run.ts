@@ -6,7 +6,7 @@ import { CatchUp } from './catch-up.js';
 import { WatermarkBeyondLogError } from './errors.js';
 import { LogFeed } from './log-feed.js';
 import type { Log } from './log.js';
-import type { OpenShadow } from './shadow-plan.js';
+import type { OpenShadow } from './history.js';
 import { FULL_CALL, ShadowQueue } from './shadow-queue.js';
 
 /** What a run reads, and where it writes. */

@@ -1,9 +1,10 @@
-import { runLeased, type Attempt } from './leased-run.js';
+import type { Attempt } from './leased-run.js';
 import { liveBoard } from './live-board.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import type { SnapshotReport } from './reports.js';
 import { ShadowPlanner } from './shadow-plan.js';
-import { ShadowTasks, type ShadowAtWork } from './shadow-tasks.js';
+import { runForBoard } from './run-for-board.js';
+import type { ShadowAtWork } from './shadow-tasks.js';
 
 export interface SnapshotOptions extends RunOptions {
   /** Takes what of the log there is, where its beginning is gone. */
@@ -17,24 +18,11 @@ export async function takeSnapshot(
   options: SnapshotOptions,
 ): Promise<SnapshotReport> {
   await liveBoard(parts.store, board);
-  const { leases, logger } = parts;
-  const { signal, keepsShadows = false } = options;
-  const leased = {
-    leases,
-    logger,
-    kind: 'snapshot' as const,
-    boards: [board],
-    signal,
-    keepsShadows,
-  };
-  return runLeased(leased, async (attempt) => {
-    const open = await plan({ ...parts, signal: attempt.signal }, { board, until }, options);
-    const finish = (at: ShadowAtWork) => keep(parts, at, until);
-    const task = { board, open, isResumable: true, finish };
-    const [report] = await new ShadowTasks(parts, attempt, options).run([task]);
-    if (report === undefined) throw new Error(`the snapshot of board ${board} came to nothing`);
-    return report;
-  });
+  return runForBoard(parts, { board, kind: 'snapshot', options }, async ({ signal }) => ({
+    open: await plan({ ...parts, signal }, { board, until }, options),
+    isResumable: true,
+    finish: (at: ShadowAtWork) => keep(parts, at, until),
+  }));
 }
 
 async function plan(

@@ -5,10 +5,14 @@ local function now_in_us()
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
 end
 
--- Notes that the pointer of a board moves now; answers the time in us as text, later than that of the last move.
+-- The time in us at which the pointer of a board moves now: later than that of the last move, and than `since`.
+local function next_move(flips, board, since)
+  return math.max(now_in_us(), since + 1, tonumber(call('HGET', flips, board) or '0') + 1)
+end
+
+-- Notes that the pointer of a board moves now; answers the time as text.
 local function moved_now(flips, board)
-  local before = tonumber(call('HGET', flips, board) or '0')
-  local now = format('%d', math.max(before + 1, now_in_us()))
+  local now = format('%d', next_move(flips, board, 0))
   call('HSET', flips, board, now)
   return now
 end

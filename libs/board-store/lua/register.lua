@@ -21,10 +21,6 @@ local function has_applied()
   return false
 end
 
-local function flip_later_than(board, since)
-  return math.max(now_in_us(), since + 1, tonumber(call('HGET', KEYS[6], board) or '0') + 1)
-end
-
 local generations, new, flips = {}, {}, {}
 local now, is_late, last = now_in_us(), has_applied(), 1 + 5 * tonumber(ARGV[1])
 for i = 2, last, 5 do
@@ -33,7 +29,7 @@ for i = 2, last, 5 do
   if not generation or (generation ~= BUILDING and call('HEXISTS', KEYS[3], generation) == 0) then
     generation = is_late and BUILDING or format('%d-%s', now, ARGV[i + 1])
     new[#new + 1] = { board = board, generation = generation, definition = ARGV[i + 2], starts = ARGV[i + 3] }
-    if not is_late then flips[board] = flip_later_than(board, since) end
+    if not is_late then flips[board] = next_move(KEYS[6], board, since) end
   elseif generation ~= BUILDING and since == 0 and call('HEXISTS', KEYS[6], board) == 0 then
     flips[board] = now -- live since before flips were kept
   end
