@@ -28,8 +28,8 @@ const NOTHING: Outcome = { moved: [] };
 /**
  * The events of a board in the order in which they were applied. A rank change tells by its version when that was, and by
  * its generation by which definition. An event without one was applied between the two of its partition that are told of,
- * by a definition that it is nothing to, or a dead letter for that reason where there is one; as early as that can be: its
- * effect by a definition that came later is then part of every rank that was told by that.
+ * by a definition that it is nothing to, or a dead letter for that reason where there is one; not before it was written, and
+ * else as early as that can be: its effect by a definition that came later is then part of every rank that was told by that.
  */
 export function placedRecords(records: readonly BoardRecord[], judged: Judged): PlacedEvent[] {
   const partitions = new Map<number, BoardRecord[]>();
@@ -78,12 +78,14 @@ function placedAt(
     return { ...record, told: change, version: versionOf(change), hash, outcome: outcomeBy(hash) };
   }
   const reason = refused.get(record.id);
-  for (let reign = at.reign; reign <= at.lastReign; reign++) {
+  const written = record.timestamp * 1_000;
+  const earliest = Math.min(reigns.at(written), at.lastReign);
+  for (let reign = Math.max(at.reign, earliest); reign <= at.lastReign; reign++) {
     const hash = reigns.hash(reign);
     const outcome = outcomeBy(hash);
     const { moved, reasons } = outcome;
     const fits = moved.length === 0 && (reason === undefined ? !reasons : reasons?.has(reason));
-    const version = Math.max(at.version, reign === 0 ? 0 : reigns.since(reign));
+    const version = Math.max(at.version, written, reign === 0 ? 0 : reigns.since(reign));
     if (fits) return { ...record, version, hash, outcome };
   }
   const hash = reigns.hash(at.reign);
