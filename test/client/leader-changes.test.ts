@@ -134,10 +134,12 @@ describe('leader changes of an ingest that is killed under load', () => {
     await instance.remove();
   });
 
-  it('come exactly once, by their ids', () => {
-    const ids = consoleConsumerIds(instance.topics.leaderChanges);
+  it('come exactly once, by their ids', async () => {
+    const ids = await consoleConsumerIds(instance.topics.leaderChanges, changes.length);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(ids.sort()).toEqual(changes.map((change) => `${causeOf(change)} ${change.view}`).sort());
+    expect(ids.toSorted()).toEqual(
+      changes.map((change) => `${causeOf(change)} ${change.view}`).sort(),
+    );
     expect(new Set(changes.map(({ source }) => source.partition)).size).toBe(4);
   });
 

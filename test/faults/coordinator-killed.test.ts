@@ -111,7 +111,7 @@ describe('ingest that is killed', () => {
   );
 
   it('leaves the same for Kafka’s own consumer, and every score once', async () => {
-    const ids = consoleConsumerIds(instance.topics.rankChanges);
+    const ids = await consoleConsumerIds(instance.topics.rankChanges, sent);
     expect([new Set(ids).size, ids.length]).toEqual([sent, sent]);
     const { entries } = await instance.reader.standings('arena', 'all', { offset: 0, limit: 100 });
     const scores = entries.map(({ columns }) => Number(columns['score']));

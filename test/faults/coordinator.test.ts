@@ -287,7 +287,7 @@ describe('a service under load goes on, when', () => {
     const changes = await readRankChanges(kafka, topics);
     expect([new Set(changes.map(causeOf)).size, changes.length]).toEqual([load.sent, load.sent]);
     expect(brokenChains(changes)).toEqual([]);
-    const ids = consoleConsumerIds(topics.rankChanges);
+    const ids = await consoleConsumerIds(topics.rankChanges, load.sent);
     expect([new Set(ids).size, ids.length]).toEqual([load.sent, load.sent]);
     const { entries } = await reader.standings('arena', 'all', { offset: 0, limit: PLAYERS });
     expect(entries.map(({ columns }) => Number(columns['score'])).reduce((a, b) => a + b)).toBe(

@@ -54,7 +54,7 @@ describe('ingest whose apply calls are executed, and their answers lost', () => 
     const changes = await readRankChanges(instance.kafka, instance.topics);
     expect([new Set(changes.map(causeOf)).size, changes.length]).toEqual([sent, sent]);
     expect(brokenChains(changes)).toEqual([]);
-    const ids = consoleConsumerIds(instance.topics.rankChanges);
+    const ids = await consoleConsumerIds(instance.topics.rankChanges, sent);
     expect([new Set(ids).size, ids.length]).toEqual([sent, sent]);
     const { entries } = await instance.reader.standings('arena', 'all', { offset: 0, limit: 100 });
     expect(new Set(entries.map(({ columns }) => columns['score']))).toEqual(

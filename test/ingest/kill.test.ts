@@ -50,7 +50,7 @@ describe('ingest that is killed', () => {
     expect(new Set(changes.map(causeOf)).size).toBe(total);
     expect(changes).toHaveLength(total);
     expect(brokenChains(changes)).toEqual([]);
-    const ids = consoleConsumerIds(topics.rankChanges);
+    const ids = await consoleConsumerIds(topics.rankChanges, total);
     expect(new Set(ids).size).toBe(total);
     expect(ids).toHaveLength(total);
     expect(ids.every((id) => id.startsWith(`${name}.score-events/`))).toBe(true);

@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { Kafka } from 'kafkajs';
 import {
   decodeDeadLetter,
@@ -11,6 +12,8 @@ import {
 } from '#contracts';
 import { lastCommittedRecord, type KafkaRecord } from '#kafka-batch';
 import { until } from './instance.js';
+
+const run = promisify(execFile);
 
 /** A committed record and the partition it is in. */
 export type ReadRecord = KafkaRecord & { readonly partition: number };
@@ -93,24 +96,37 @@ export async function readDeadLetters(kafka: Kafka, topics: TopicNames) {
   });
 }
 
-/** CloudEvents ids of all committed records of a topic, as Kafka's own console consumer prints them. */
-export function consoleConsumerIds(topic: string): string[] {
-  const tool = ['kafka-tool', 'console-consumer', '--topic', topic, '--from-beginning'];
-  const options = [
-    '--isolation-level',
-    'read_committed',
-    '--timeout-ms',
-    '3000',
-    '--property',
-    'print.headers=true',
-    '--property',
-    'print.value=false',
-  ];
-  const { stdout } = spawnSync(process.execPath, ['scripts/services.mjs', ...tool, ...options], {
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
+/** How long the console consumer waits for another record before it ends, in ms; longer where it was too busy to read all. */
+const CONSOLE_PATIENCE = [3_000, 15_000, 45_000];
+
+/** What Kafka's own console consumer prints, given its patience; read with more of it while less is there than is `expected`. */
+export async function readPatiently<T>(
+  expected: number,
+  read: (patience: number) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  let found: readonly T[] = [];
+  for (const patience of CONSOLE_PATIENCE) {
+    found = await read(patience);
+    if (found.length >= expected) break;
+  }
+  return found;
+}
+
+/** CloudEvents ids of all committed records of a topic, as Kafka's own console consumer prints them; `expected` is their number. */
+export function consoleConsumerIds(topic: string, expected: number): Promise<readonly string[]> {
+  return readPatiently(expected, async (patience) => {
+    const { stdout } = await run(
+      process.execPath,
+      [
+        ...['scripts/services.mjs', 'kafka-tool', 'console-consumer'],
+        ...['--topic', topic, '--from-beginning', '--isolation-level', 'read_committed'],
+        ...['--timeout-ms', String(patience)],
+        ...['--property', 'print.headers=true', '--property', 'print.value=false'],
+      ],
+      { maxBuffer: 2 ** 28 },
+    );
+    return [...stdout.matchAll(/(?:ce_id|ranklog_id):([^,\t\n]+)/g)].map(([, id]) => id ?? '');
   });
-  return [...stdout.matchAll(/(?:ce_id|ranklog_id):([^,\t\n]+)/g)].map(([, id]) => id ?? '');
 }
 
 /** `topic/partition/offset` of what a result stems from. */

@@ -7,6 +7,7 @@ import {
   readCommitted,
   readDeadLetters,
   readLeaderChanges,
+  readPatiently,
   readRankChanges,
 } from '../../support/results.js';
 import { BOARD_NAMES, boardsFile } from '../boards.js';
@@ -67,18 +68,17 @@ async function readStored(
   return stored;
 }
 
-/** How long the console consumer waits for another record before it ends, in ms; longer where it was too busy to read all. */
-const CONSOLE_PATIENCE = [3_000, 15_000, 60_000];
-
 /** One console consumer reads the three result topics; what a line is, its headers tell. */
 async function readConsoleIds(world: World, expected: number): Promise<ConsoleIds> {
-  let ids: ConsoleIds = { rankChanges: [], leaderChanges: [], deadLetters: [] };
-  for (const patience of CONSOLE_PATIENCE) {
-    ids = sortIds(await consoleOutput(world, patience));
-    const { rankChanges, leaderChanges, deadLetters } = ids;
-    if (rankChanges.length + leaderChanges.length + deadLetters.length >= expected) break;
-  }
-  return ids;
+  const ids = await readPatiently(expected, async (patience) =>
+    idsOf(await consoleOutput(world, patience)),
+  );
+  const of = (kind: keyof ConsoleIds) => ids.filter((one) => one.kind === kind).map(({ id }) => id);
+  return {
+    rankChanges: of('rankChanges'),
+    leaderChanges: of('leaderChanges'),
+    deadLetters: of('deadLetters'),
+  };
 }
 
 function consoleOutput({ kafka, topics }: World, patience: number): Promise<string> {
@@ -91,17 +91,12 @@ function consoleOutput({ kafka, topics }: World, patience: number): Promise<stri
   );
 }
 
-function sortIds(output: string): ConsoleIds {
-  const ids = { rankChanges: [], leaderChanges: [], deadLetters: [] } as Record<
-    keyof ConsoleIds,
-    string[]
-  >;
-  for (const line of output.split('\n')) {
+function idsOf(output: string): { readonly kind: keyof ConsoleIds; readonly id: string }[] {
+  return output.split('\n').flatMap((line) => {
     const deadLetter = /(?:^|,)ranklog_id:([^,\t]+)/.exec(line)?.[1];
-    const result = /(?:^|,)ce_id:([^,\t]+)/.exec(line)?.[1];
-    if (deadLetter !== undefined) ids.deadLetters.push(deadLetter);
-    else if (result !== undefined)
-      ids[result.includes(' ') ? 'leaderChanges' : 'rankChanges'].push(result);
-  }
-  return ids;
+    if (deadLetter !== undefined) return { kind: 'deadLetters', id: deadLetter };
+    const id = /(?:^|,)ce_id:([^,\t]+)/.exec(line)?.[1];
+    if (id === undefined) return [];
+    return { kind: id.includes(' ') ? 'leaderChanges' : 'rankChanges', id };
+  });
 }
