@@ -170,6 +170,7 @@ export class BoardStore {
       keys.facts(shard, generation),
       expiries,
       keys.leaders(shard, board),
+      keys.unordered(shard, generation),
       ...views.flatMap((view) => keys.ofView(shard, generation, view)),
     ];
     return this.redis.ranklogSweep(allKeys.length, ...allKeys, board, generation, ...views);

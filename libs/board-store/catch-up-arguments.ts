@@ -1,7 +1,14 @@
 import type { KeySpace } from './keys.js';
 import { runArguments } from './run-arguments.js';
 import type { CatchUpReply } from './scripts.js';
-import type { CatchUpOutcome, Lease, Shadow, Stretch, Watermark } from './generation-types.js';
+import type {
+  CatchUpOutcome,
+  Lease,
+  Shadow,
+  ShadowRefusal,
+  Stretch,
+  Watermark,
+} from './generation-types.js';
 
 /** Where a catch-up call goes: the shadow of a shard, by the right of a lease. */
 export interface ShadowPlace {
@@ -20,7 +27,7 @@ export interface EndingArguments {
 const NO_ENDING: EndingArguments = { keys: [], arguments: [] };
 
 /** How many keys and arguments lua/catch-up.lua has before those of the ending. */
-const KEYS_OF_HEAD = 5;
+const KEYS_OF_HEAD = 6;
 const ARGUMENTS_OF_HEAD = 6;
 
 /** A catch-up call as keys and arguments of its script: lua/catch-up.lua gives the order. */
@@ -41,6 +48,7 @@ export function catchUpArguments(
     keys.live(shard),
     keys.watermarks(shard),
     keys.watermarksOf(shard, generation),
+    keys.unordered(shard, generation),
     ...ending.keys,
     ...runs.flatMap((run) => run.keys),
   ];
@@ -59,12 +67,13 @@ export function catchUpArguments(
 }
 
 /** What the scripts answer when they wrote nothing. */
-const REFUSALS = {
+const REFUSALS: Readonly<Record<number, ShadowRefusal>> = {
   [-1]: 'generationChanged',
   [-2]: 'rolledBack',
   [-5]: 'leaseLost',
   [-6]: 'shadowGone',
-} as const;
+  [-7]: 'unordered',
+};
 
 /** The outcome of a reply; `readEnding` reads what the script adds when the shadow is at the live watermarks. */
 export function catchUpOutcome<Ending>(
@@ -84,7 +93,9 @@ export function catchUpOutcome<Ending>(
   return { status: 'applied', watermarks, ending: readEnding(words.slice(rest)) };
 }
 
-function refusalOf(reply: number): (typeof REFUSALS)[keyof typeof REFUSALS] {
-  if (reply in REFUSALS) return REFUSALS[reply as keyof typeof REFUSALS];
+/** What a script that writes to a shadow says in place of its answer. */
+export function refusalOf(reply: number): ShadowRefusal {
+  const refusal = REFUSALS[reply];
+  if (refusal !== undefined) return refusal;
   throw new Error(`a script that catches up answered ${reply}, a code that is not known`);
 }

@@ -78,6 +78,7 @@ export class GenerationCatalog {
       facts,
       keys.expiries(shard, generation),
       keys.watermarksOf(shard, generation),
+      keys.unordered(shard, generation),
       ...partitions.map((partition) => keys.eventIds(shard, generation, partition)),
     );
     await redis

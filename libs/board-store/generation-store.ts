@@ -9,17 +9,20 @@ import {
   viewsEnding,
   type ComparedViews,
 } from './comparison.js';
-import { LeaseLostError, NoPreviousGenerationError } from './errors.js';
+import { LeaseLostError, NoPreviousGenerationError, UnorderedShadowError } from './errors.js';
 import type {
   CatchUpOutcome,
   CompareResult,
   CompareStep,
   Lease,
+  OrderOutcome,
+  OrderStep,
   Shadow,
   ShadowPurpose,
   Stretch,
 } from './generation-types.js';
 import type { KeySpace } from './keys.js';
+import { orderArguments, orderOutcome } from './order-arguments.js';
 import { originText, parseOrigin, type Origin } from './origin.js';
 import { defineScripts, type CatchUpReply } from './scripts.js';
 import { shardOf } from './shard.js';
@@ -27,6 +30,7 @@ import type { Starts } from './types.js';
 
 const LEASE_LOST = -5;
 const SHADOW_GONE = -6;
+const NO_ORDER = -7;
 
 /** What a generation is to be made of; see Shadow. `asOf` is the moment that a snapshot shows, in ms. */
 export interface NewShadow {
@@ -149,6 +153,15 @@ export class GenerationStore {
     return catchUpOutcome(await this.redis.ranklogBuild(...catchUpArguments(place, stretches)));
   }
 
+  /**
+   * Puts players of a shadow that was begun without order in order: begun with no views, and repeated with those that it
+   * answers until there are none. What a step has done stays, whatever comes between.
+   */
+  async order(lease: Lease, shadow: Shadow, step: OrderStep): Promise<OrderOutcome> {
+    const place = this.#place(lease, shadow);
+    return orderOutcome(await this.redis.ranklogOrder(...orderArguments(place, step)));
+  }
+
   /** Brings a shadow to the live watermarks and makes it live; what was live is kept for `graceMs`. */
   async flip(
     lease: Lease,
@@ -166,7 +179,6 @@ export class GenerationStore {
         keys.discarded(shard),
         keys.removed(shard),
         keys.facts(shard, shadow.generation),
-        keys.views(shard, live),
         keys.facts(shard, live),
         keys.watermarksOf(shard, live),
       ],
@@ -213,13 +225,14 @@ export class GenerationStore {
     return this.#outcome(shadow, reply, (words) => readPlayers(step.view, words));
   }
 
-  /** Keeps a shadow as a read-only snapshot. @throws LeaseLostError */
+  /** Keeps a shadow as a read-only snapshot. @throws LeaseLostError, UnorderedShadowError */
   async keep(lease: Lease, { board, generation }: Shadow): Promise<void> {
     const shard = this.#shardOf(board);
     const { keys } = this;
     const all = [keys.lease(shard, board), keys.shadows(shard), keys.snapshots(shard)];
     const reply = await this.redis.ranklogKeep(3, ...all, lease.token, board, generation);
     if (reply === LEASE_LOST || reply === SHADOW_GONE) throw new LeaseLostError(board);
+    if (reply === NO_ORDER) throw new UnorderedShadowError(board, generation);
   }
 
   /** Removes a board; answers when, in us of the server's clock, 0 when there was none. @throws LeaseLostError */

@@ -41,11 +41,15 @@ export interface Watermark {
   readonly live: number;
 }
 
-/**
- * What a catch-up call did. `watermarks` are those of its stretches; with an ending, of every partition that is live.
- * Refusals, with nothing written: the lease is another's or has run out; the shadow is not there (discarded, or Redis has
- * lost it) or lacks what came before the stretch.
- */
+/** Why nothing was written. */
+export type ShadowRefusal =
+  | 'leaseLost' // it is another's, or has run out
+  | 'shadowGone' // it was discarded, or Redis has lost it
+  | 'rolledBack' // it lacks what came before the stretch
+  | 'generationChanged' // another generation is live than was believed
+  | 'unordered'; // it would be read by its order, which is not made: see GenerationStore.order
+
+/** What a catch-up call did. `watermarks` are those of its stretches; with an ending, of every partition that is live. */
 export type CatchUpOutcome<Ending> =
   | {
       readonly status: 'applied';
@@ -53,7 +57,28 @@ export type CatchUpOutcome<Ending> =
       /** Missing while the shadow is not at the live watermarks: then nothing but the stretches was done. */
       readonly ending?: Ending;
     }
-  | { readonly status: 'leaseLost' | 'shadowGone' | 'rolledBack' | 'generationChanged' };
+  | { readonly status: ShadowRefusal };
+
+/** A view of a shadow whose order is to be made, and where it goes on: cursor '0' begins. */
+export interface UnorderedView {
+  readonly view: string;
+  readonly cursor: string;
+}
+
+/** Some views to put in order: about so many players of them at most. */
+export interface OrderStep {
+  readonly views: readonly UnorderedView[];
+  readonly mostPlayers: number;
+}
+
+/** What a step has put in order, and what the next one goes on with: nothing, when the shadow has its order. */
+export type OrderOutcome =
+  | {
+      readonly status: 'applied';
+      readonly players: number;
+      readonly views: readonly UnorderedView[];
+    }
+  | { readonly status: ShadowRefusal };
 
 /** A step of a comparison: some players of one view, in one of three walks; `cursor` '0' begins, and is answered at the end. */
 export interface CompareStep {

@@ -19,6 +19,7 @@ const SCRIPTS = {
   ranklogHeal: 'heal.lua',
   ranklogKeep: 'keep.lua',
   ranklogLetGo: 'let-go.lua',
+  ranklogOrder: 'order.lua',
   ranklogPage: 'page.lua',
   ranklogRank: 'rank-of.lua',
   ranklogRegister: 'register.lua',
@@ -32,6 +33,9 @@ type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: (string | 
 
 /** What the scripts that catch up answer: see lua/catch-up.lua. */
 export type CatchUpReply = (number | string)[];
+
+/** See lua/order.lua. */
+export type OrderReply = (number | string)[];
 
 declare module 'ioredis' {
   interface Redis {
@@ -51,6 +55,7 @@ declare module 'ioredis' {
     ranklogKeep(...args: Arguments): Promise<number>;
     ranklogLetGo(...args: Arguments): Promise<number>;
     ranklogHeal(...args: Arguments): Promise<string[]>;
+    ranklogOrder(...args: Arguments): Promise<number | OrderReply>;
     ranklogPage(...args: Arguments): Promise<string[] | string>;
     ranklogRank(...args: Arguments): Promise<string[] | string>;
     ranklogRegister(...args: Arguments): Promise<string[]>;

@@ -4,8 +4,11 @@ import {
   type CatchUpOutcome,
   type GenerationStore,
   type Lease,
+  type ShadowRefusal,
   type Stretch,
+  type UnorderedView,
 } from '#board-store';
+import type { Pace } from '../operations/pace.js';
 import { LiveGenerationChangedError, ShadowLostError } from './errors.js';
 import type { Log } from './log.js';
 import type { LogFeed } from './log-feed.js';
@@ -40,6 +43,8 @@ interface CatchUpParts {
   readonly onWait: (ms: number) => void | Promise<void>;
   /** What a call brings at most on the way. */
   readonly limits: CallLimits;
+  /** Players that are put in order count as events, too. */
+  readonly pace: Pace;
   /** How many calls are under way at once: with more than one, Redis need not wait for what this process does between them. */
   readonly callsAtOnce: number;
 }
@@ -85,6 +90,19 @@ export class CatchUp {
       const reached = await this.#step(ending);
       if (reached !== undefined) return reached;
     }
+  }
+
+  /**
+   * Makes the order of a shadow that was begun without one. `reach` does so by itself, once the shadow is near the live
+   * watermarks; one that was killed on the way goes on with what is missing.
+   */
+  async order(): Promise<void> {
+    const { board } = this.parts.lease;
+    let views = await this.#orderSome([]);
+    if (views.length === 0) return;
+    this.parts.logger.info(`board "${board}" has taken in the log; its players are put in order`);
+    while (views.length > 0) views = await this.#orderSome(views);
+    this.#moved = performance.now();
   }
 
   /** Until a snapshot has taken in all that it is to show. */
@@ -146,6 +164,17 @@ export class CatchUp {
     return { entries: limits.entries * growth, viewUpdates: limits.viewUpdates * growth };
   }
 
+  /** Answers what is to be gone on with. */
+  async #orderSome(views: readonly UnorderedView[]): Promise<readonly UnorderedView[]> {
+    const { generations, lease, queue, signal, pace, limits } = this.parts;
+    signal.throwIfAborted();
+    const step = { views, mostPlayers: limits.viewUpdates };
+    const outcome = await this.#patiently(() => generations.order(lease, queue.shadow, step));
+    if (outcome.status !== 'applied') throw this.#refused(outcome.status);
+    await pace.next(outcome.players, signal);
+    return outcome.views;
+  }
+
   /** Answers whether anything moved. */
   async #bring(stretches: readonly Stretch[]): Promise<boolean> {
     const { generations, lease, queue } = this.parts;
@@ -154,8 +183,13 @@ export class CatchUp {
   }
 
   async #end<E>(ending: Ending<E>, stretches: readonly Stretch[]): Promise<E | undefined> {
+    const outcome = await this.#patiently(() => ending(stretches));
+    if (outcome.status === 'unordered') {
+      await this.order();
+      return undefined;
+    }
     this.attempts += 1;
-    const { hasMoved, reached } = this.#heard(await this.#patiently(() => ending(stretches)));
+    const { hasMoved, reached } = this.#heard(outcome);
     if (reached !== undefined) {
       this.#closeCalls = 0;
       return reached;
@@ -166,21 +200,19 @@ export class CatchUp {
   }
 
   #heard<E>(outcome: CatchUpOutcome<E>): { hasMoved: boolean; reached?: E } {
-    const { lease, queue, feed } = this.parts;
-    switch (outcome.status) {
-      case 'applied': {
-        const hasMoved = queue.heard(outcome.watermarks);
-        feed.roomMade();
-        if (hasMoved) this.#moved = performance.now();
-        return outcome.ending === undefined ? { hasMoved } : { hasMoved, reached: outcome.ending };
-      }
-      case 'leaseLost':
-        throw new LeaseLostError(lease.board);
-      case 'generationChanged':
-        throw new LiveGenerationChangedError(lease.board);
-      default:
-        throw new ShadowLostError(lease.board);
-    }
+    const { queue, feed } = this.parts;
+    if (outcome.status !== 'applied') throw this.#refused(outcome.status);
+    const hasMoved = queue.heard(outcome.watermarks);
+    feed.roomMade();
+    if (hasMoved) this.#moved = performance.now();
+    return outcome.ending === undefined ? { hasMoved } : { hasMoved, reached: outcome.ending };
+  }
+
+  #refused(status: ShadowRefusal): Error {
+    const { board } = this.parts.lease;
+    if (status === 'leaseLost') return new LeaseLostError(board);
+    if (status === 'generationChanged') return new LiveGenerationChangedError(board);
+    return new ShadowLostError(board);
   }
 
   /** Until there is news of the log, or a moment has passed; partitions that are live and not read yet are read from then on. */

@@ -47,6 +47,7 @@ const SAY_EVERY_MS = 30_000;
 export class ShadowRun {
   readonly #ended = new AbortController();
   readonly #signal: AbortSignal;
+  readonly #pace: Pace;
   readonly #feed: LogFeed;
   #checked = performance.now();
   readonly #said = new Map<string, number>();
@@ -57,8 +58,8 @@ export class ShadowRun {
   ) {
     const { kafka, topic, logger } = parts;
     this.#signal = AbortSignal.any([options.signal, this.#ended.signal]);
-    const pace = new Pace(options.eventsPerSecond);
-    this.#feed = new LogFeed({ kafka, topic, pace, signal: this.#signal, logger });
+    this.#pace = new Pace(options.eventsPerSecond);
+    this.#feed = new LogFeed({ kafka, topic, pace: this.#pace, signal: this.#signal, logger });
   }
 
   /** What each job came to. The first failure ends all of them. @throws it */
@@ -90,6 +91,7 @@ export class ShadowRun {
         : { limits: SHORT_CALL, callsAtOnce: 1 };
     const catchUp = new CatchUp({
       ...{ generations, store, logger, lease: job.lease, queue, feed: this.#feed, ...calls },
+      pace: this.#pace,
       signal: this.#signal,
       onWait: (ms) => this.#lookWhatIsWaitedFor(queue, ms),
     });

@@ -4,10 +4,12 @@ local function load_board(board, partition)
   board.expired, board.duplicates, board.seen, board.moved = 0, 0, {}, {}
   board.head = head_of('change', board)
   call('HLEN', board.versions)
-  local facts = call('HMGET', board.facts, 'floor', 'clock', 'clock:' .. partition)
+  local facts = call('HMGET', board.facts, 'floor', 'clock', 'clock:' .. partition, 'version')
   board.floor, board.clock, board.partition_clock = tonumber(facts[1]) or 0, tonumber(facts[2]), tonumber(facts[3])
+  board.version = tonumber(facts[4]) or 0
   if board.keeps then call('ZCARD', board.expiries) end
   if board.span then call('ZCARD', board.event_ids) end
+  if board.unordered then call('SCARD', board.unordered) end
 end
 
 -- How many views exist: those that have expired do not, swept or not.
@@ -26,11 +28,18 @@ local function has_expired(view)
   return view.expires and view.expires <= view.board.clock
 end
 
+-- `version` is the largest of all its views': a flip goes on above it.
 local function store_board(board, partition)
-  if board.keeps and board.clock then call('HSET', board.facts, 'clock', format('%d', board.clock)) end
+  local facts = {}
+  local function note(name, value)
+    facts[#facts + 1], facts[#facts + 2] = name, format('%d', value)
+  end
+  if #board.moved > 0 then note('version', board.version) end
+  if board.keeps and board.clock then note('clock', board.clock) end
+  if board.span and board.partition_clock then note('clock:' .. partition, board.partition_clock) end
+  if #facts > 0 then call('HSET', board.facts, unpack(facts)) end
   if board.expired > 0 then call('HINCRBY', board.facts, 'expired', board.expired) end
   if board.span and board.partition_clock then
-    call('HSET', board.facts, 'clock:' .. partition, format('%d', board.partition_clock))
     if board.duplicates > 0 then call('HINCRBY', board.facts, 'duplicates', board.duplicates) end
     forget_event_ids(board)
   end

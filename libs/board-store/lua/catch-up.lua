@@ -1,12 +1,13 @@
 -- Brings a shadow nearer to the live watermarks: the part that all endings share. Everything is muted: results stem from the
 -- live generation alone.
 --
--- KEYS  1 lease, 2 shadows, 3 live, 4 watermarks, 5 watermarks of the shadow, then those of the ending, then the runs of the stretches
+-- KEYS  1 lease, 2 shadows, 3 live, 4 watermarks, 5 watermarks of the shadow, 6 its views without order, then those of the ending,
+--       then the runs of the stretches
 -- ARGV  1 token, 2 board, 3 generation of the shadow, 4 number of stretches, 5 number of keys before the runs,
 --       6 number of arguments before the stretches; for each stretch: partition, first offset, last offset, its run (arguments.lua)
 --
 -- A stretch is applied as far as the live watermark of its partition. Each is complete with its watermark: should a later one
--- fail, the shadow is what its watermarks say.
+-- fail, the shadow is what its watermarks say. The rankings of an unordered one are not kept up: see order.lua.
 
 local GENERATION_CHANGED = -1
 local ROLLED_BACK = -2
@@ -26,31 +27,32 @@ local function read_stretches()
 end
 
 -- Why nothing may be written; nil when it may.
-local function refusal(stretches)
+local function refusal(shadow, stretches, needs_order)
   if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
-  local shadow = shadow_of(KEYS[2], ARGV[2])
   if not shadow or shadow.generation ~= ARGV[3] then return SHADOW_GONE end
   for _, stretch in ipairs(stretches) do
     if stretch.first > watermark_of(KEYS[5], stretch.partition) + 1 then return ROLLED_BACK end
   end
+  if needs_order and shadow.is_unordered then return NO_ORDER end
 end
 
-local function apply_stretch(stretch)
+local function apply_stretch(stretch, is_unordered)
   local partition = stretch.partition
   local watermark = watermark_of(KEYS[5], partition)
   local last = math.min(stretch.last, watermark_of(KEYS[4], partition))
   if last <= watermark then return end
+  for _, board in ipairs(stretch.run.boards) do board.unordered = is_unordered and KEYS[6] end
   load_run(stretch.run, partition, watermark, last, false)
   call('HSET', KEYS[5], partition, format('%d', last))
   apply_run(stretch.run, partition)
 end
 
--- Applies all stretches; answers them, or the refusal.
-local function catch_up()
-  local stretches = read_stretches()
-  local refused = refusal(stretches)
+-- Applies all stretches; answers them, or the refusal. With `needs_order`, an unordered shadow is refused.
+local function catch_up(needs_order)
+  local stretches, shadow = read_stretches(), shadow_of(KEYS[2], ARGV[2])
+  local refused = refusal(shadow, stretches, needs_order)
   if refused then return nil, refused end
-  for _, stretch in ipairs(stretches) do apply_stretch(stretch) end
+  for _, stretch in ipairs(stretches) do apply_stretch(stretch, shadow.is_unordered) end
   return stretches
 end
 

@@ -1,7 +1,7 @@
 -- Begins a comparison: brings the shadow to the live watermarks and, if it is there, answers the views of both generations.
 --
--- KEYS  1 to 5 as in catch-up.lua; of the shadow: 6 views, 7 expiries, 8 facts; of the live generation: 9 views, 10 expiries,
---       11 facts; for each partition: event ids of the shadow, of the live generation; then the runs
+-- KEYS  1 to 6 as in catch-up.lua; of the shadow: 7 views, 8 expiries, 9 facts; of the live generation: 10 views, 11 expiries,
+--       12 facts; for each partition: event ids of the shadow, of the live generation; then the runs
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 span of event ids in ms (- none), then the partitions
 --       whose event ids are compared, then the stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
@@ -55,8 +55,8 @@ end
 local function append_event_ids(found)
   local differing, count = {}, 0
   for at = 9, tonumber(ARGV[6]) do
-    local partition, key = ARGV[at], 12 + 2 * (at - 9)
-    local expected, live = remembered(KEYS[8], KEYS[key], partition), remembered(KEYS[11], KEYS[key + 1], partition)
+    local partition, key = ARGV[at], 13 + 2 * (at - 9)
+    local expected, live = remembered(KEYS[9], KEYS[key], partition), remembered(KEYS[12], KEYS[key + 1], partition)
     if expected ~= live then
       count = count + 1
       for _, text in ipairs({ partition, expected, live }) do differing[#differing + 1] = text end
@@ -67,13 +67,13 @@ local function append_event_ids(found)
 end
 
 local function append_views(found)
-  local text = call('HGET', KEYS[8], 'clock') or ''
+  local text = call('HGET', KEYS[9], 'clock') or ''
   local clock = tonumber(text)
   found[#found + 1] = text
-  found[#found + 1] = call('HGET', KEYS[11], 'clock') or ''
+  found[#found + 1] = call('HGET', KEYS[12], 'clock') or ''
   append_event_ids(found)
-  local expected = standing_views(KEYS[6], KEYS[7], clock)
-  local live = standing_views(KEYS[9], KEYS[10], clock)
+  local expected = standing_views(KEYS[7], KEYS[8], clock)
+  local live = standing_views(KEYS[10], KEYS[11], clock)
   for view, last in pairs(expected) do
     for _, text in ipairs({ view, last, live[view] or '' }) do found[#found + 1] = text end
     live[view] = nil

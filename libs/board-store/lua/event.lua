@@ -73,6 +73,7 @@ local function begin_moves(view)
   if not view.known and view.expires then call('ZADD', board.expiries, format('%d', view.expires), view.text) end
   call('HSET', board.versions, view.text, view.version)
   view.known = view.version
+  board.version = math.max(board.version, tonumber(view.version))
   board.moved[#board.moved + 1] = view
 end
 
@@ -91,7 +92,7 @@ local function move(view, entry)
   view.cause = entry.text
   view.states[player] = state
   if view.placed[player] == nil then
-    view.placed[player] = old and member_of(board.tie, old, player)
+    view.placed[player] = old and not board.unordered and member_of(board.tie, old, player)
     view.movers[#view.movers + 1] = player
   end
   if not view.told then return nil end
@@ -136,19 +137,30 @@ local function apply_event(entry)
   end
 end
 
--- Stores what has moved: the states, and the order where nobody asked for places meanwhile.
-local function store_view(view)
-  local states, removed, added = {}, {}, {}
+-- Where nobody asked for places meanwhile.
+local function store_order(view)
+  local removed, added = {}, {}
   for i, player in ipairs(view.movers) do
     local state = view.states[player]
-    states[2 * i - 1], states[2 * i] = player, state_text(state)
-    if not view.told then
-      local old, member = view.placed[player], member_of(view.board.tie, state, player)
-      if old and old ~= member then removed[#removed + 1] = old end
-      added[2 * i - 1], added[2 * i] = format('%d', state[1]), member
-    end
+    local old, member = view.placed[player], member_of(view.board.tie, state, player)
+    if old and old ~= member then removed[#removed + 1] = old end
+    added[2 * i - 1], added[2 * i] = format('%d', state[1]), member
   end
-  call_in_chunks('HSET', view.players, states)
   call_in_chunks('ZREM', view.ranking, removed)
   call_in_chunks('ZADD', view.ranking, added)
+end
+
+-- Stores what has moved. A ranking that is not kept up is made later: what there is of it does not follow from the states any more.
+local function store_view(view)
+  local states, board = {}, view.board
+  for i, player in ipairs(view.movers) do
+    states[2 * i - 1], states[2 * i] = player, state_text(view.states[player])
+  end
+  call_in_chunks('HSET', view.players, states)
+  if board.unordered then
+    call('UNLINK', view.ranking)
+    call('SADD', board.unordered, view.text)
+  elseif not view.told then
+    store_order(view)
+  end
 end

@@ -2,17 +2,22 @@
 
 local LEASE_LOST = -5
 local SHADOW_GONE = -6
+local NO_ORDER = -7
+
+-- The third word of a shadow whose rankings are not kept up: see order.lua.
+local UNORDERED = 'unordered'
 
 local function holds_lease(lease, token)
   return call('GET', lease) == token
 end
 
--- What `shadows` holds: generation, purpose and, for one that is brought back, until when it is kept (ms); else nil.
+-- What `shadows` holds, else nil: generation, purpose, and either until when one that is brought back is kept (ms), or that it
+-- is unordered.
 local function shadow_of(shadows, board)
   local text = call('HGET', shadows, board)
   if not text then return nil end
-  local generation, purpose, kept_until = string.match(text, '^(%S+) (%S+) ?(%d*)$')
-  return { generation = generation, purpose = purpose, kept_until = kept_until }
+  local generation, purpose, rest = string.match(text, '^(%S+) (%S+) ?(%S*)$')
+  return { generation = generation, purpose = purpose, kept_until = rest, is_unordered = rest == UNORDERED }
 end
 
 -- Lets go of the shadow of a board: the previous generation goes back to its place, any other is given up.

@@ -1,0 +1,78 @@
+-- Makes the order of a shadow that was begun without one, some players a call.
+--
+-- A shadow that is far from the live watermarks is read by nobody: to keep its rankings would cost more than all else that an
+-- event does there. The scripts that bring it nearer note the views that they move, and take away what there is of their rankings;
+-- here they are made, each from the states of its players. When all are made, the shadow keeps its order from then on.
+--
+-- KEYS  1 lease, 2 shadows, 3 views without order, then for each view: ranking, players
+-- ARGV  1 token, 2 board, 3 generation, 4 number of columns, 5 tie (1 earliest, -1 latest, 0 none), 6 how many players at most, about;
+--       then for each view: its text, cursor to go on from ('0' begins)
+-- Returns  { players that were put in order, then the views to go on with: text, cursor, ... }; with no views, all have their
+--          order; -5 LEASE_LOST, -6 SHADOW_GONE; then nothing was written
+-- Cost  O(log players) for each player; more of them where Redis packs a small view into one piece
+--
+-- May be repeated, and interleaved with catching up. That a scan has come to its end proves nothing when Redis has lost writes
+-- meanwhile, or a replica has taken over, whose cursors are others: a ranking is made when it has as many members as there are
+-- players, since it never holds one that does not follow from a state.
+
+-- include names.lua
+-- include chunks.lua
+-- include state.lua
+-- include rank.lua
+-- include lease.lua
+
+local STEP = 500
+local MOST_VIEWS = 500
+-- What a view takes beside its players, in players.
+local VIEW = 2
+
+local columns, tie, most = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+
+local function add_players(view, found)
+  local added = {}
+  for i = 1, #found, 2 do
+    local state = parse_state(found[i + 1], columns)
+    if not state then error('the state of a player in ' .. view.players .. ' is damaged: rebuild the board') end
+    added[i], added[i + 1] = format('%d', state[1]), member_of(tie, state, found[i])
+  end
+  call_in_chunks('ZADD', view.ranking, added)
+  return #found / 2
+end
+
+-- Answers how many players were put in order, `most` at most, about. The view's cursor is '0' again at its end.
+local function order_some(view, most)
+  local players = 0
+  if view.cursor == '0' then call('UNLINK', view.ranking) end
+  repeat
+    local scan = call('HSCAN', view.players, view.cursor, 'COUNT', STEP)
+    view.cursor = scan[1]
+    players = players + add_players(view, scan[2])
+  until view.cursor == '0' or players >= most
+  if view.cursor == '0' and call('ZCARD', view.ranking) == call('HLEN', view.players) then call('SREM', KEYS[3], view.text) end
+  return players
+end
+
+local function order_all()
+  local players, effort = 0, 0
+  for at = 7, #ARGV, 2 do
+    local view = { text = ARGV[at], cursor = ARGV[at + 1], ranking = KEYS[at - 3], players = KEYS[at - 2] }
+    local some = order_some(view, most - effort)
+    players, effort = players + some, effort + some + VIEW
+    if view.cursor ~= '0' then return players, view end
+    if effort >= most then break end
+  end
+  return players
+end
+
+if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
+local shadow = shadow_of(KEYS[2], ARGV[2])
+if not shadow or shadow.generation ~= ARGV[3] then return SHADOW_GONE end
+if not shadow.is_unordered then return { 0 } end
+local players, begun = order_all()
+local found = { players }
+if begun then found[2], found[3] = begun.text, begun.cursor end
+for _, text in ipairs(call('SRANDMEMBER', KEYS[3], MOST_VIEWS)) do
+  if not begun or text ~= begun.text then found[#found + 1], found[#found + 2] = text, '0' end
+end
+if #found == 1 then call('HSET', KEYS[2], ARGV[2], shadow.generation .. ' ' .. shadow.purpose) end
+return found
