@@ -19,6 +19,7 @@ import { runs } from '../model/arbitrary.js';
 import { compareGeneration } from '../model/store-comparison.js';
 import { arena, scored, StoreFixture, T0 } from './fixture.js';
 import { boardContent, damages } from './damages.js';
+import { order } from './order.js';
 import { openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -92,6 +93,8 @@ class DamagedBoard {
     const { definition } = this.fixture.live;
     const shadow = await this.generations.begin(this.lease, { definition, purpose: 'build' });
     const stretches = this.stretches(logs);
+    await this.generations.catchUp(this.lease, shadow, stretches);
+    await order(this.generations, this.lease, shadow);
     endingOf(await this.generations.flip(this.lease, shadow, stretches, { graceMs: 0 }));
     this.fixture.live = (await this.fixture.store.boards()).live.get('arena')!;
   }

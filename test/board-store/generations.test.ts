@@ -15,6 +15,7 @@ import {
   type Stretch,
 } from '#board-store';
 import { arena, movements, scored, StoreFixture, verdictsOf } from './fixture.js';
+import { order } from './order.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -65,6 +66,14 @@ function endingOf<T>(outcome: CatchUpOutcome<T>): T {
   return outcome.ending;
 }
 
+/** As who builds it does: an unordered shadow has its order made first. */
+async function flip(shadow: Shadow, stretches: readonly Stretch[], grace: { graceMs: number }) {
+  const outcome = await generations.flip(lease, shadow, stretches, grace);
+  if (outcome.status !== 'unordered') return outcome;
+  await order(generations, lease, shadow);
+  return generations.flip(lease, shadow, stretches, grace);
+}
+
 async function top(generation?: string): Promise<string[]> {
   const reader = new BoardReader(redis, fixture.keys, generation);
   const { entries } = await reader.standings('arena', 'all', { offset: 0, limit: 10 });
@@ -98,12 +107,12 @@ describe('a build', () => {
     await fixture.apply(events);
     const shadow = await built(ascending, turned(events));
     expect(await top()).toEqual(['b 5', 'a 3', 'c 1']);
-    const { since, previous } = endingOf(await generations.flip(lease, shadow, [], GRACE));
+    const { since, previous } = endingOf(await flip(shadow, [], GRACE));
     expect(await top()).toEqual(['c 1', 'a 3', 'b 5']);
     expect(previous).toBe(fixture.live.generation);
     expect(await redis.hget(fixture.keys.flips(0), 'arena')).toBe(String(since));
     expect((await live()).generation).toBe(shadow.generation);
-    expect(endingOf(await generations.flip(lease, shadow, [], GRACE))).toEqual({ since });
+    expect(endingOf(await flip(shadow, [], GRACE))).toEqual({ since });
   });
 
   it('never goes beyond the live watermark, and flips only when it is there', async () => {
@@ -115,10 +124,10 @@ describe('a build', () => {
       watermarks: new Map([[0, { shadow: 1, live: 1 }]]),
     });
     await fixture.apply([events[2]!], { from: 2 });
-    const late = await generations.flip(lease, shadow, [], GRACE);
+    const late = await flip(shadow, [], GRACE);
     expect(late).toEqual({ status: 'applied', watermarks: new Map([[0, { shadow: 1, live: 2 }]]) });
     expect((await live()).generation).toBe(fixture.live.generation);
-    endingOf(await generations.flip(lease, shadow, [stretch(events)], GRACE));
+    endingOf(await flip(shadow, [stretch(events)], GRACE));
     expect(await top()).toEqual(['b 5', 'a 3', 'c 1']);
   });
 
@@ -127,7 +136,7 @@ describe('a build', () => {
     await fixture.apply(events.slice(0, 1), { partition: 1 });
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
     const both = [stretch(events), stretch(events, { partition: 1 })];
-    const outcome = await generations.flip(lease, shadow, both, GRACE);
+    const outcome = await flip(shadow, both, GRACE);
     endingOf(outcome);
     expect(await top()).toEqual(['a 6', 'b 5', 'c 1']);
     expect(outcome).toMatchObject({
@@ -150,7 +159,7 @@ describe('a build', () => {
     const after = await dumpKeys(redis, fixture.keys);
     for (const key of [fixture.keys.leaders(0, 'arena'), fixture.keys.outbox(0, 0)])
       expect(after[key]).toEqual(before[key]);
-    endingOf(await generations.flip(lease, shadow, [], GRACE));
+    endingOf(await flip(shadow, [], GRACE));
     fixture.live = await live();
     const verdicts = await fixture.apply([scored('c', [9])], { from: 3 });
     expect(movements(verdicts)).toEqual(['3 (3) -> 1 (1)', 'top 2']);
@@ -159,7 +168,7 @@ describe('a build', () => {
   it('makes live calls of before it read the boards again, and ranks go on from there', async () => {
     await fixture.apply(events);
     const shadow = await built(ascending, turned(events));
-    endingOf(await generations.flip(lease, shadow, [], GRACE));
+    endingOf(await flip(shadow, [], GRACE));
     const late = fixture.call([scored('a', [1])], { from: 3 });
     expect(await fixture.store.apply(late)).toEqual({ status: 'generationChanged' });
     fixture.live = await live();
@@ -170,13 +179,14 @@ describe('a build', () => {
   });
 
   it('shows larger view versions after its flip, also of views that it moved long ago', async () => {
-    await fixture.apply(events);
+    await fixture.apply(events.slice(0, 2));
+    await redis.hset(fixture.keys.views(0, fixture.live.generation), 'all', '8999999999999999');
+    await fixture.apply([events[2]!], { from: 2 });
     const shadow = await built(arena, events);
-    await redis.hset(fixture.keys.views(0, fixture.live.generation), 'all', '9000000000000000');
     const version = async () =>
       (await fixture.reader().standings('arena', 'all', { offset: 0, limit: 1 })).version;
     expect(await version()).toBe(9_000_000_000_000_000);
-    endingOf(await generations.flip(lease, shadow, [], GRACE));
+    endingOf(await flip(shadow, [], GRACE));
     expect(await version()).toBeGreaterThanOrEqual(9_000_000_000_000_000);
     fixture.live = await live();
     await fixture.apply([scored('a', [1])], { from: 3 });
@@ -193,6 +203,7 @@ describe('a build', () => {
       purpose: 'build',
     });
     const empty = { ...stretch([]), through: 2 };
+    await order(generations, other, shadow);
     const ending = endingOf(await generations.flip(other, shadow, [empty], GRACE));
     expect(ending.previous).toBeUndefined();
     expect([...(await fixture.store.boards()).live.keys()].sort()).toEqual(['arena', 'late']);
@@ -202,7 +213,7 @@ describe('a build', () => {
     await fixture.apply(events);
     const starts = new Map([[0, 2]]);
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build', starts });
-    endingOf(await generations.flip(lease, shadow, [stretch(events, { from: 0 })], GRACE));
+    endingOf(await flip(shadow, [stretch(events, { from: 0 })], GRACE));
     expect(await top()).toEqual(['c 1']);
     expect(await live()).toEqual({ ...shadow, purpose: undefined, starts });
     expect(await catalog.generations()).toMatchObject([
@@ -215,7 +226,7 @@ describe('a build', () => {
     await fixture.apply(events.slice(0, 1));
     const starts = new Map([[0, 2]]);
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build', starts });
-    const outcome = await generations.flip(lease, shadow, [stretch(events)], GRACE);
+    const outcome = await flip(shadow, [stretch(events)], GRACE);
     endingOf(outcome);
     expect(outcome).toMatchObject({ watermarks: new Map([[0, { shadow: 1, live: 0 }]]) });
     expect(await top()).toEqual([]);
@@ -227,8 +238,8 @@ describe('a build', () => {
   it('gives up the generation before the previous one, with all its memory', async () => {
     await fixture.apply(events);
     const first = fixture.live.generation;
-    endingOf(await generations.flip(lease, await built(arena, events), [], GRACE));
-    endingOf(await generations.flip(lease, await built(arena, events), [], GRACE));
+    endingOf(await flip(await built(arena, events), [], GRACE));
+    endingOf(await flip(await built(arena, events), [], GRACE));
     while ((await catalog.sweep()) > 0);
     const keys = Object.keys(await dumpKeys(redis, fixture.keys));
     expect(keys.filter((key) => key.includes(first))).toEqual([]);
@@ -238,24 +249,22 @@ describe('a build', () => {
   it('is refused once to who believes another generation live, and then replaces that one', async () => {
     await fixture.apply(events);
     const other = new GenerationStore(redis, fixture.keys, { shards: 1 });
-    await other.flip(
-      lease,
-      await other.begin(lease, { definition: arena, purpose: 'build' }),
-      [],
-      GRACE,
-    );
+    const first = await other.begin(lease, { definition: arena, purpose: 'build' });
+    await order(other, lease, first);
+    await other.flip(lease, first, [], GRACE);
     const between = await built(arena, events);
-    endingOf(await generations.flip(lease, between, [], GRACE));
+    endingOf(await flip(between, [], GRACE));
     const shadow = await other.begin(lease, { definition: arena, purpose: 'build' });
-    const flip = () => other.flip(lease, shadow, [stretch(events)], GRACE);
-    expect(await flip()).toEqual({ status: 'generationChanged' });
-    expect(endingOf(await flip()).previous).toBe(between.generation);
+    await order(other, lease, shadow);
+    const late = () => other.flip(lease, shadow, [stretch(events)], GRACE);
+    expect(await late()).toEqual({ status: 'generationChanged' });
+    expect(endingOf(await late()).previous).toBe(between.generation);
   });
 
   it('brings a removed board back', async () => {
     await fixture.apply(events);
     await generations.remove(lease);
-    endingOf(await generations.flip(lease, await built(arena, events), [], GRACE));
+    endingOf(await flip(await built(arena, events), [], GRACE));
     const { live: boards, removed } = await fixture.store.boards();
     expect([[...boards.keys()], removed.size]).toEqual([['arena'], 0]);
   });
@@ -288,7 +297,7 @@ describe('a shadow', () => {
     expect(await generations.shadowWatermarks(shadow)).toEqual(new Map([[0, 1]]));
     const again = await generations.catchUp(lease, shadow, [stretch(turned(events))]);
     expect(again).toMatchObject({ watermarks: new Map([[0, { shadow: 2, live: 2 }]]) });
-    endingOf(await generations.flip(lease, shadow, [], GRACE));
+    endingOf(await flip(shadow, [], GRACE));
     expect(await top()).toEqual(['c 1', 'a 3', 'b 5']);
   });
 
@@ -301,7 +310,7 @@ describe('a shadow', () => {
     expect(await generations.catchUp(lease, shadow, [stretch(events)])).toEqual({
       status: 'leaseLost',
     });
-    expect(await generations.flip(lease, shadow, [stretch(events)], GRACE)).toEqual({
+    expect(await flip(shadow, [stretch(events)], GRACE)).toEqual({
       status: 'leaseLost',
     });
     for (const write of [
@@ -373,7 +382,7 @@ describe('a shadow', () => {
 describe('a rollback', () => {
   it('brings the generation of before back, with the events since, and forward again', async () => {
     await fixture.apply(events);
-    endingOf(await generations.flip(lease, await built(ascending, turned(events)), [], GRACE));
+    endingOf(await flip(await built(ascending, turned(events)), [], GRACE));
     fixture.live = await live();
     const since = scored('c', [7]);
     await fixture.apply(turned([since]), { from: 3 });
@@ -382,17 +391,17 @@ describe('a rollback', () => {
     const back = await generations.bringBack(lease);
     expect(back).toMatchObject({ purpose: 'restore', definition: arena });
     expect(await generations.shadowWatermarks(back)).toEqual(new Map([[0, 2]]));
-    endingOf(await generations.flip(lease, back, [stretch([since], { from: 3 })], GRACE));
+    endingOf(await flip(back, [stretch([since], { from: 3 })], GRACE));
     expect(await top()).toEqual(['c 8', 'b 5', 'a 3']);
 
     const forward = await generations.bringBack(lease);
-    endingOf(await generations.flip(lease, forward, [], GRACE));
+    endingOf(await flip(forward, [], GRACE));
     expect(await top()).toEqual(['a 3', 'b 5', 'c 8']);
   });
 
   it('that is given up leaves the previous generation where it was', async () => {
     await fixture.apply(events);
-    endingOf(await generations.flip(lease, await built(arena, events), [], GRACE));
+    endingOf(await flip(await built(arena, events), [], GRACE));
     const before = await redis.hgetall(fixture.keys.previous(0));
     await generations.abandon(lease, await generations.bringBack(lease));
     expect(await redis.hgetall(fixture.keys.previous(0))).toEqual(before);
@@ -404,7 +413,7 @@ describe('a rollback', () => {
 
   it('is over when the grace time is, and the memory is given back', async () => {
     await fixture.apply(events);
-    endingOf(await generations.flip(lease, await built(arena, events), [], { graceMs: 0 }));
+    endingOf(await flip(await built(arena, events), [], { graceMs: 0 }));
     while ((await catalog.sweep()) > 0);
     await expect(generations.bringBack(lease)).rejects.toThrow(NoPreviousGenerationError);
     expect(await generationKeys(fixture.live)).toEqual([]);
@@ -424,6 +433,7 @@ describe('a snapshot', () => {
     });
     await generations.catchUp(lease, shadow, [stretch(events.slice(0, 2))]);
     expect(await generations.shadow('arena')).toEqual({ ...shadow, ends });
+    await order(generations, lease, shadow);
     await generations.keep(lease, shadow);
     expect(await top()).toEqual(['b 5', 'a 3', 'c 1']);
     expect(await top(shadow.generation)).toEqual(['b 5', 'a 3']);
@@ -441,7 +451,7 @@ describe('a snapshot', () => {
 describe('removing a board', () => {
   it('takes all its generations, and its events are unknown from then on', async () => {
     await fixture.apply(events);
-    endingOf(await generations.flip(lease, await built(arena, events), [], GRACE));
+    endingOf(await flip(await built(arena, events), [], GRACE));
     await built(arena, events);
     expect(await generations.remove(lease)).toBeGreaterThan(0);
     expect(await generations.remove(lease)).toBe(0);

@@ -6,6 +6,7 @@ import {
   LeaseLostError,
   LeaseStore,
   NoPreviousGenerationError,
+  UnorderedShadowError,
   type CatchUpOutcome,
   type ComparedViews,
   type CompareResult,
@@ -17,6 +18,7 @@ import {
   type Shadow,
   type Starts,
   type Stretch,
+  type UnorderedView,
   type Watermark,
 } from '#board-store';
 import { dumpKeys } from '../board-store/test-redis.js';
@@ -101,7 +103,7 @@ export class Builder {
     expect(this.#model.generations.has(generation)).toBe(false);
     const parts = { ...(starts && { starts }), ...(ends && { ends }) };
     this.#model.add({ generation, board, definition, ...parts, isBegun: true });
-    this.#model.shadows.set(board, { generation, purpose: wanted.purpose });
+    this.#model.shadows.set(board, { generation, purpose: wanted.purpose, isUnordered: true });
     this.#shadow = shadow;
     await this.#compareShadow(shadow);
   }
@@ -135,7 +137,13 @@ export class Builder {
     if (this.#shadow === undefined || !this.#isAtWork(this.#shadow)) return;
     const { generation, purpose } = this.#shadow;
     if (purpose !== 'snapshot') return;
-    await this.#generations.keep(this.#held(), this.#shadow);
+    const shadow = this.#shadow;
+    const keep = () => this.#generations.keep(this.#held(), shadow);
+    if (this.#isUnordered) {
+      await expect(keep()).rejects.toThrow(UnorderedShadowError);
+      await this.#order(shadow);
+    }
+    await keep();
     this.#model.shadows.delete(this.board);
     this.#model.snapshots.add(generation);
     this.#shadow = undefined;
@@ -170,6 +178,8 @@ export class Builder {
       status: 'applied',
       watermarks: this.#bring(shadow, stretches, partitions),
     });
+    const size = amount.sizes[0] ?? 0;
+    if (size % 3 === 1) await this.#order(shadow, size);
   }
 
   /** Makes the shadow live if it comes to the live watermarks. Answers whether it did. */
@@ -185,7 +195,7 @@ export class Builder {
       return false;
     const grace = { graceMs: kept ? GRACE_MS : 0 };
     const call = (stretches: readonly Stretch[]) =>
-      this.#generations.flip(this.#held(), shadow, stretches, grace);
+      this.#ordered(shadow, () => this.#generations.flip(this.#held(), shadow, stretches, grace));
     const { hasEnded, ending } = await this.#reach(
       shadow,
       sizes === undefined ? {} : { sizes },
@@ -198,6 +208,38 @@ export class Builder {
     expect(await this.#dump()).toEqual(before);
     this.#shadow = undefined;
     return true;
+  }
+
+  /** A call that an unordered shadow refuses, until its order is made. */
+  async #ordered<E>(
+    shadow: Shadow,
+    call: () => Promise<CatchUpOutcome<E>>,
+  ): Promise<CatchUpOutcome<E>> {
+    const outcome = await call();
+    if (outcome.status === 'applied') expect(this.#isUnordered).toBe(false);
+    if (outcome.status !== 'unordered') return outcome;
+    expect(this.#isUnordered).toBe(true);
+    await this.#order(shadow);
+    return call();
+  }
+
+  /** So many steps of one view each, or all that are needed. */
+  async #order(shadow: Shadow, most = Infinity): Promise<void> {
+    let views: readonly UnorderedView[] = [];
+    for (let steps = 0; steps < most; steps++) {
+      const step = { views, mostPlayers: 1 };
+      const outcome = await this.#generations.order(this.#held(), shadow, step);
+      if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
+      ({ views } = outcome);
+      if (views.length > 0) continue;
+      const known = this.#model.shadows.get(this.board)!;
+      this.#model.shadows.set(this.board, { ...known, isUnordered: false });
+      return;
+    }
+  }
+
+  get #isUnordered(): boolean {
+    return this.#model.shadows.get(this.board)?.isUnordered === true;
   }
 
   /** A call with an ending, which comes to it when the shadow is at the live watermarks. */
@@ -423,6 +465,7 @@ export class Builder {
       () => generations.begin(lease, { definition, purpose: 'build' }),
       () => generations.abandon(lease, shadow),
       () => generations.keep(lease, shadow),
+      () => generations.order(lease, shadow, { views: [], mostPlayers: 1 }),
     ];
   }
 

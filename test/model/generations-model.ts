@@ -23,6 +23,8 @@ export interface ShadowModel {
   readonly purpose: ShadowPurpose;
   /** `restore`: whether its grace time lasts. */
   readonly isKept?: boolean | undefined;
+  /** Whether its rankings are still to be made. */
+  readonly isUnordered?: boolean;
 }
 export interface PreviousModel {
   readonly generation: string;
@@ -100,6 +102,12 @@ export class GenerationsModel implements LiveOracle {
       [...(starts ?? [])].map(([partition, from]) => [partition, from - 1]),
     );
     this.generations.set(id, { ...generation, oracle: new Oracle([definition]), watermarks });
+  }
+
+  /** Whether it is a shadow whose rankings are still to be made. */
+  isUnordered({ board, generation }: GenerationModel): boolean {
+    const shadow = this.shadows.get(board);
+    return shadow?.generation === generation && shadow.isUnordered === true;
   }
 
   /** Whether other interleavings of the partitions give the same board. */

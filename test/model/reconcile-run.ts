@@ -477,7 +477,12 @@ export class ReconcileRun {
   async #compare(): Promise<void> {
     const { redis, keys } = this;
     const generations = [...this.#model.generations.values()].map((generation) =>
-      compareGeneration(redis, this.#place(generation), generation.oracle),
+      compareGeneration(
+        redis,
+        this.#place(generation),
+        generation.oracle,
+        this.#model.isUnordered(generation),
+      ),
     );
     const boards = [...this.#model.live.keys()].map(async (board) => {
       await compareReports(redis, { keys, shard: this.#shardOf(board), board }, this.#live.model);

@@ -33,11 +33,12 @@ export async function compareReports(
   expect(reported.sort()).toEqual(model.reportedViews(board));
 }
 
-/** Compares what Redis holds of a generation with its oracle. */
+/** Compares what Redis holds of a generation with its oracle; of an unordered one, some rankings may be made, others in part. */
 export async function compareGeneration(
   redis: Redis,
   place: BoardPlace,
   oracle: Oracle,
+  isUnordered = false,
 ): Promise<void> {
   const { keys, shard } = place;
   const { board, generation, definition } = place.live;
@@ -45,10 +46,20 @@ export async function compareGeneration(
   const versions = await redis.hgetall(keys.views(shard, generation));
   expect(Object.keys(versions).sort()).toEqual([...views.keys()].sort());
   const names = [...views.keys()];
+  const unordered = new Set(await redis.smembers(keys.unordered(shard, generation)));
+  expect([...unordered].filter((view) => !isUnordered || !views.has(view))).toEqual([]);
   const found = await Promise.all(names.map((view) => readBytes(redis, place, view)));
-  expect(found).toEqual(names.map((view) => oracle.bytes(board, view)));
+  expect(found).toEqual(
+    names.map((view, index) => {
+      const expected = oracle.bytes(board, view);
+      if (!unordered.has(view)) return expected;
+      const members = new Set(found[index]!.ranking.map(({ member }) => member));
+      return { ...expected, ranking: expected.ranking.filter(({ member }) => members.has(member)) };
+    }),
+  );
   const facts = await redis.hgetall(keys.facts(shard, generation));
-  for (const name of ['floor', 'version']) delete facts[name]; // of view versions, which are Redis' own
+  delete facts['floor']; // of view versions, which are Redis' own, as is the largest
+  delete facts['version'];
   expect({ expired: '0', duplicates: '0', ...facts }).toEqual({
     ...(canExpire(definition) && clock > -Infinity ? { clock: String(clock) } : {}),
     ...Object.fromEntries(
@@ -100,7 +111,10 @@ export function generationKeys({ keys, shard, live }: BoardPlace, oracle: Oracle
   const keeps = canExpire(definition) && clock > -Infinity;
   const optional: [boolean, string][] = [
     [views.size > 0, keys.views(shard, generation)],
-    [keeps || partitions.size > 0 || expired > 0 || duplicates > 0, keys.facts(shard, generation)],
+    [
+      views.size > 0 || keeps || partitions.size > 0 || expired > 0 || duplicates > 0,
+      keys.facts(shard, generation),
+    ],
     [
       [...views.values()].some(({ expiresAt }) => expiresAt !== null),
       keys.expiries(shard, generation),

@@ -9,6 +9,7 @@ import {
   type Stretch,
 } from '#board-store';
 import { decodeScoreEvent } from '#contracts';
+import { order } from '../board-store/order.js';
 import type { TestInstance } from '../support/instance.js';
 import { readCommitted, type ReadRecord } from '../support/results.js';
 
@@ -33,6 +34,7 @@ export class HandFlip {
     return this.#withLease(definition.board, async (lease) => {
       const shadow = await this.#generations.begin(lease, { definition, purpose: 'build' });
       const stretches = stretchesOf(records, definition);
+      await order(this.#generations, lease, shadow);
       const outcome = await this.#generations.flip(lease, shadow, stretches, { graceMs: 60_000 });
       if (outcome.status !== 'applied' || outcome.ending === undefined)
         throw new Error(`the flip did not happen: ${JSON.stringify(outcome)}`);

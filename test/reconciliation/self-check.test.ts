@@ -4,6 +4,7 @@ import type { BoardDefinition, ResolvedEvent, ResolvedView } from '#board';
 import { GenerationStore, LeaseStore, SampleStore, type WatermarkReading } from '#board-store';
 import { SelfCheck } from '../../src/reconciliation/self-check.js';
 import { arena, lasting, scored, StoreFixture, T0 } from '../board-store/fixture.js';
+import { order } from '../board-store/order.js';
 import { openTestRedis } from '../board-store/test-redis.js';
 import { seededRandom } from '../support/seeded-random.js';
 
@@ -292,6 +293,7 @@ class Traffic {
     }));
     const stretch = { partition: 0, from: 0, through: entries.length - 1, entries };
     const stretches = entries.length === 0 ? [] : [stretch];
+    await order(generations, lease, shadow);
     const outcome = await generations.flip(lease, shadow, stretches, { graceMs: 60_000 });
     expect(outcome).toMatchObject({ status: 'applied', ending: expect.anything() });
     await this.#leases.release(lease);
