@@ -156,12 +156,18 @@ export class CatchUp {
 
   /** While live ingest applies faster than calls of the usual size follow, they grow: the last one has to bring all that is missing. */
   #limits(ending: unknown): CallLimits {
-    const { limits, queue } = this.parts;
-    const isClose =
-      queue.behindLive().length === 0 && queue.countBelowLive() <= limits.entries * MOST_GROWTH;
-    if (ending === undefined || !isClose) return limits;
+    const { limits } = this.parts;
+    if (ending === undefined || !this.#isClose) return limits;
     const growth = Math.min(MOST_GROWTH, 2 ** Math.floor(this.#closeCalls++ / CALLS_IN_VAIN));
     return { entries: limits.entries * growth, viewUpdates: limits.viewUpdates * growth };
+  }
+
+  /** Whether some calls should bring the shadow to the live watermarks, as they were last heard of. */
+  get #isClose(): boolean {
+    const { limits, queue } = this.parts;
+    return (
+      queue.behindLive().length === 0 && queue.countBelowLive() <= limits.entries * MOST_GROWTH
+    );
   }
 
   /** Answers what is to be gone on with. */
@@ -185,7 +191,8 @@ export class CatchUp {
   async #end<E>(ending: Ending<E>, stretches: readonly Stretch[]): Promise<E | undefined> {
     const outcome = await this.#patiently(() => ending(stretches));
     if (outcome.status === 'unordered') {
-      await this.order();
+      await this.#look();
+      if (this.#isClose) await this.order();
       return undefined;
     }
     this.attempts += 1;
@@ -217,14 +224,19 @@ export class CatchUp {
 
   /** Until there is news of the log, or a moment has passed; partitions that are live and not read yet are read from then on. */
   async #wait(): Promise<void> {
-    const { generations, lease, queue, feed, onWait } = this.parts;
+    const { feed, onWait } = this.parts;
     await feed.news(LOOK_AGAIN_MS);
     if (performance.now() - this.#looked < LOOK_AGAIN_MS) return;
+    await this.#look();
+    await onWait(performance.now() - this.#moved);
+  }
+
+  async #look(): Promise<void> {
+    const { generations, lease, queue, feed } = this.parts;
     const live = await this.#patiently(() => generations.liveWatermarks(lease.board));
     this.#looked = performance.now();
     if (queue.heardLive(live)) this.#moved = performance.now();
     feed.cover(live.keys());
-    await onWait(performance.now() - this.#moved);
   }
 
   async #sweep(): Promise<void> {
