@@ -10,10 +10,20 @@ import type { ShadowQueue } from './shadow-queue.js';
 /** Records that are decoded in one go: answers of Redis are not kept waiting for longer. */
 const MOST_IN_ONE_GO = 250;
 
-/** What a round asks for of all partitions together, which bounds memory; of one, it asks for this much at most, and least. */
-const BYTES_OF_A_ROUND = 8 * 1_048_576;
-const MOST_BYTES_OF_A_PARTITION = 1_048_576;
+/**
+ * What a round asks for of all partitions together, which bounds memory, and keeps it young: what is decoded long before it is
+ * needed costs the collector of garbage more than all else. Of one, it asks for this much at least.
+ */
+const BYTES_OF_A_ROUND = 1_048_576;
 const LEAST_BYTES_OF_A_PARTITION = 65_536;
+
+/**
+ * Events that wait in all queues together before no more is read. A partition has an equal share of it in each queue, so that none
+ * waits for the others, and at most and at least so many.
+ */
+const MOST_WAITING = 16_000;
+const MOST_OF_A_SHARE = 2_000;
+const LEAST_OF_A_SHARE = 100;
 
 /** How long a look for room takes while nobody makes any. */
 const LOOK_AGAIN_MS = 200;
@@ -96,10 +106,7 @@ export class LogFeed {
         .filter(([, position]) => Number.isFinite(position)),
     );
     const bytes = Math.floor(BYTES_OF_A_ROUND / Math.max(1, from.size));
-    const maxBytesPerPartition = Math.min(
-      MOST_BYTES_OF_A_PARTITION,
-      Math.max(LEAST_BYTES_OF_A_PARTITION, bytes),
-    );
+    const maxBytesPerPartition = Math.max(LEAST_BYTES_OF_A_PARTITION, bytes);
     return LogReader.open({ kafka, topic, from, maxBytesPerPartition, signal, logger });
   }
 
@@ -127,7 +134,10 @@ export class LogFeed {
   #begin(reader: LogReader): Promise<LogBatch[]> | undefined {
     const queues = [...this.#queues];
     const partitions = [...this.#partitions];
-    if (queues.some((queue) => partitions.some((partition) => queue.isEmptying(partition)))) return;
+    const isEmptying = (queue: ShadowQueue, partition: number) =>
+      !this.#hasRoom(queue, partition) && queue.isEmptying(partition);
+    if (queues.some((queue) => partitions.some((partition) => isEmptying(queue, partition))))
+      return;
     if (!partitions.some((partition) => this.#isWanted(partition))) return;
     const round = reader.fetch((partition) => this.#isWanted(partition));
     round.catch(() => undefined); // whoever awaits it is told; it may fail before
@@ -136,7 +146,13 @@ export class LogFeed {
 
   #isWanted(partition: number): boolean {
     const queues = [...this.#queues].filter((queue) => queue.wants(partition));
-    return queues.length > 0 && queues.every((queue) => queue.hasRoom(partition));
+    return queues.length > 0 && queues.every((queue) => this.#hasRoom(queue, partition));
+  }
+
+  #hasRoom(queue: ShadowQueue, partition: number): boolean {
+    const share = MOST_WAITING / (this.#queues.size * this.#partitions.size);
+    const most = Math.min(MOST_OF_A_SHARE, Math.max(LEAST_OF_A_SHARE, share));
+    return queue.waiting(partition) < most;
   }
 
   /** The first offset that some queue needs. */

@@ -10,9 +10,6 @@ export interface CallLimits {
 
 export const FULL_CALL: CallLimits = { entries: MOST_ENTRIES, viewUpdates: MOST_VIEW_UPDATES };
 
-/** What waits of a partition before no more of it is read. Memory is bounded by it, and by what one round brings. */
-const MOST_WAITING = 2_000;
-
 /** What a call brings; `isNear` when it brings the shadow to the live watermarks, as they were last heard of. */
 export interface NextCall {
   readonly stretches: readonly Stretch[];
@@ -48,15 +45,15 @@ export class ShadowQueue {
     return this.shadow.ends === undefined || this.position(partition) < (end ?? 0);
   }
 
-  hasRoom(partition: number): boolean {
-    return this.#partition(partition).waiting < MOST_WAITING;
+  /** Events of a partition that wait. */
+  waiting(partition: number): number {
+    return this.#partition(partition).waiting;
   }
 
-  /** Whether it is full, and of events that are to be applied now. */
+  /** Whether what waits is to be applied now. */
   isEmptying(partition: number): boolean {
-    const queue = this.#partition(partition);
-    const { oldest, live } = queue;
-    return !this.hasRoom(partition) && oldest !== undefined && oldest.offset <= live;
+    const { oldest, live } = this.#partition(partition);
+    return oldest !== undefined && oldest.offset <= live;
   }
 
   /** An event of the shadow's board; one that is in the shadow, or not to be, is dropped. */
