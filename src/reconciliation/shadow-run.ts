@@ -34,6 +34,9 @@ export interface Job<T> {
   readonly finish: (catchUp: CatchUp) => Promise<T>;
 }
 
+/** So that Redis need not wait while this process makes the next call; a third one gains nothing more. */
+const CALLS_AT_ONCE = 2;
+
 /** A throttled run makes short calls, so that those of live ingest do not wait behind them. */
 const SHORT_CALL = { entries: 100, viewUpdates: 400 };
 
@@ -87,7 +90,7 @@ export class ShadowRun {
     const { eventsPerSecond } = this.options;
     const calls =
       eventsPerSecond === undefined
-        ? { limits: FULL_CALL, callsAtOnce: 2 }
+        ? { limits: FULL_CALL, callsAtOnce: CALLS_AT_ONCE }
         : { limits: SHORT_CALL, callsAtOnce: 1 };
     const catchUp = new CatchUp({
       ...{ generations, store, logger, lease: job.lease, queue, feed: this.#feed, ...calls },
