@@ -1,12 +1,13 @@
 import 'reflect-metadata';
 import { Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
 import { topicNames } from '#contracts';
-import type { KafkaBatchServer } from '#kafka-batch';
+import type { KafkaBatchServer } from '#kafka-batch/nest';
 import { ingestRole, ingestTransport, waitsForPeople } from './ingest/ingest-role.js';
 import { Clients, ClientsModule } from './operations/clients.module.js';
-import { kafkaFrom, redisFrom, waitForServices } from './operations/clients.js';
+import { redisFrom, waitForServices } from './operations/clients.js';
 import { createOperations } from './operations/http/create-operations.js';
 import { createHttpApplication, listen } from './operations/http/http-server.js';
+import { kafkaFrom } from './operations/kafka-client.js';
 import { nestLogger, type Logger } from './operations/logger.js';
 import { Metrics } from './operations/metrics.js';
 import { ProgressWatch } from './operations/progress-watch.js';

@@ -1,4 +1,4 @@
-import { formatTime } from '#contracts';
+import { formatTime } from '#board';
 
 /** Another number of shards than the one the boards were made with: their events would be looked for elsewhere. */
 export class ShardCountError extends Error {

@@ -1,4 +1,4 @@
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import {
   placeOf,
   problemText,
@@ -20,14 +20,19 @@ export class BoardsFileError extends Error {
   }
 }
 
-const validate = new Ajv({
-  allErrors: true,
-  allowUnionTypes: true,
-  useDefaults: true,
-  verbose: true,
-})
-  .addVocabulary(['errorMessage'])
-  .compile(BOARDS_FILE_SCHEMA);
+let compiled: ValidateFunction | undefined;
+
+/** Compiled when a file is first read: most processes never read one. */
+function validator(): ValidateFunction {
+  return (compiled ??= new Ajv({
+    allErrors: true,
+    allowUnionTypes: true,
+    useDefaults: true,
+    verbose: true,
+  })
+    .addVocabulary(['errorMessage'])
+    .compile(BOARDS_FILE_SCHEMA));
+}
 
 /**
  * The boards of a YAML text, defaults filled in, in its order (names that are whole numbers come first).
@@ -36,6 +41,7 @@ const validate = new Ajv({
 export function parseBoardsFile(text: string, file: string): BoardDefinition[] {
   const content = readContent(text, file);
   const { value } = content;
+  const validate = validator();
   const refused = validate(value) ? [] : schemaProblems(validate.errors ?? []);
   const problems = [...refused];
   const definitions = boardsOf(value).flatMap(([board, fields]) => {

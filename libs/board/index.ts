@@ -9,6 +9,7 @@ export * from './resolve-event.js';
 export * from './sort-key.js';
 export * from './state.js';
 export { suggestion } from './suggestion.js';
+export * from './time.js';
 export * from './view.js';
 export * from './window-of-read.js';
 export * from './windows.js';

@@ -1,4 +1,4 @@
-import { Ajv, type SchemaObject } from 'ajv';
+import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv';
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import {
   targetConstructorToSchema,
@@ -18,9 +18,15 @@ const options = {
 
 /**
  * A validator compiled from the class-validator decorators of a class: the same verdicts, some ten times faster
- * (test: libs/contracts/verdicts.spec.ts). It only says yes or no; class-validator explains.
+ * (test: libs/contracts/verdicts.spec.ts). It only says yes or no; class-validator explains. It is compiled when it is
+ * first asked: a process that knows all the contracts uses few of them.
  */
 export function compileValidator<T>(target: new () => T): (value: unknown) => value is T {
+  let compiled: ValidateFunction<T> | undefined;
+  return (value): value is T => (compiled ??= compile(target))(value);
+}
+
+function compile<T>(target: new () => T): ValidateFunction<T> {
   const ajv = new Ajv({ allErrors: false, strictTypes: false });
   ajv.addKeyword({ keyword: 'ranklogRule', schemaType: 'string', compile: predicate });
   const definitions = validationMetadatasToSchemas(options);

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { parseTime } from '#board';
 import { cloudEventId, cloudEventProblem } from './cloud-events.js';
 import type { DeadLetterCode } from './dead-letter-codes.js';
 import { exactDeltas, type ExactDeltas } from './exact-deltas.js';
@@ -8,7 +9,6 @@ import type { RawRecord } from './record.js';
 import { isScoreEvent, SCORE_EVENT_FIELDS, type ScoreEvent } from './score-event.js';
 import { scoreEventProblem } from './score-event-problem.js';
 import { quote, show } from './show.js';
-import { parseTime } from './time.js';
 
 /** A score event whose numbers are decimal texts and whose time is in ms since 1970. */
 export interface DecodedScoreEvent extends ExactDeltas {

@@ -1,4 +1,5 @@
 import { IsInt, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
+import { isEventTime } from '#board';
 import {
   isAttributes,
   isId,
@@ -14,7 +15,6 @@ import {
   MOST_DELTAS,
   MOST_NUMBER_DIGITS,
 } from './numbers.js';
-import { isEventTime } from './time.js';
 
 /** A rule of the contracts: one predicate for class-validator and for the compiled validators, and what it allows. */
 interface Rule {

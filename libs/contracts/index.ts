@@ -10,5 +10,5 @@ export * from './rank-change.js';
 export * from './record.js';
 export { Cause, MovedPlayer, RankPlacing } from './result-parts.js';
 export { isScoreEvent, ScoreEvent } from './score-event.js';
-export * from './time.js';
+export { formatTime, isEventTime, parseTime } from '#board';
 export * from './topics.js';

@@ -1,8 +1,6 @@
 export { Backoff } from './backoff.js';
 export type { ConsumerHealth, PartitionHealth } from './batch-consumer.js';
 export * from './errors.js';
-export { OnPartitionAssigned, OnPartitionReleased, OnRecordBatch } from './handlers.js';
-export { KafkaBatchServer, type KafkaBatchServerOptions } from './kafka-batch-server.js';
 export { kafkaLogCreator } from './kafka-logger.js';
 export { patchKafkajs } from './kafkajs-patches.js';
 export { lastCommittedRecord, recordAt } from './last-committed-record.js';

@@ -1,5 +1,4 @@
-import { LATEST_TIME } from '#board';
-import { formatTime } from '#contracts';
+import { formatTime, LATEST_TIME } from '#board';
 
 /** When a view expires, `expiresAt` in ms; null: never. A clock never comes beyond LATEST_TIME, as no event is later. */
 export function expiryText(expiresAt: number | null): string | null {

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LeaseHeldError, type LeaseStore } from '#board-store';
-import { formatTime } from '#contracts';
+import { formatTime } from '#board';
 import { CommandError, EXIT } from './exit-codes.js';
 
 interface Waiting {

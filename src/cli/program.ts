@@ -1,16 +1,15 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
-import { boardsCommand } from './commands/boards.js';
-import { configCommand } from './commands/config.js';
-import { produceCommand } from './commands/produce.js';
-import { rankCommand } from './commands/rank.js';
-import { standingsCommand } from './commands/standings.js';
-import { startCommand } from './commands/start.js';
-import { statusCommand } from './commands/status.js';
-import { topicsCommand } from './commands/topics.js';
-import { viewsCommand } from './commands/views.js';
-import { watchCommand } from './commands/watch.js';
 import { EXIT } from './exit-codes.js';
+import { boardsCommand } from './usage/boards.js';
+import {
+  rankCommand,
+  standingsCommand,
+  statusCommand,
+  viewsCommand,
+  watchCommand,
+} from './usage/reading.js';
+import { configCommand, produceCommand, startCommand, topicsCommand } from './usage/running.js';
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string };
 
@@ -27,7 +26,10 @@ const COMMANDS = [
   configCommand,
 ];
 
-/** The command line: every command, with what they share. */
+/**
+ * The command line: every command, with what they share. What a command does is loaded when it is run: this much is
+ * loaded by each of them, so it needs no server's client and no framework.
+ */
 export function createProgram(): Command {
   const program = new Command('ranklog')
     .description('Leaderboards that are a pure function of a Kafka log.')

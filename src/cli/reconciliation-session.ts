@@ -12,7 +12,7 @@ import { redisFrom, waitForServices } from '../operations/clients.js';
 import { requireTopics } from '../operations/topics.js';
 import { reconcilerFrom } from '../reconciliation/reconciler-from.js';
 import type { Reconciler } from '../reconciliation/reconciler.js';
-import { withKafka, type KafkaSession } from './session.js';
+import { withKafka, type KafkaSession } from './kafka-session.js';
 
 /** What a command needs that looks at generations, or makes them. */
 export interface ReconciliationSession extends KafkaSession {

@@ -1,23 +1,11 @@
-import type { Command } from 'commander';
 import type { BoardDefinition } from '#board';
-import { wholeNumber } from './commands/standings.js';
 import type { Boards } from '#board-store';
 import { CancelledError } from '../reconciliation/errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
 import { withLease } from './held-lease.js';
 import type { ReconciliationSession } from './reconciliation-session.js';
 import { showProgress } from './show-progress.js';
-import { momentOf } from './view-option.js';
-
-/** Options of commands that build. */
-export interface BuildOptions {
-  /** ms */
-  readonly from?: number;
-  /** Events per second. */
-  readonly throttle?: number;
-  readonly allowPartialHistory?: boolean;
-  readonly json?: boolean;
-}
+import type { BuildOptions } from './usage/shared-options.js';
 
 /** A board that was built, as JSON. */
 export interface BuiltBoard {
@@ -25,30 +13,6 @@ export interface BuiltBoard {
   readonly generation: string;
   /** What was live before, kept for rollback; null: nothing. */
   readonly previous: string | null;
-}
-
-/** Gives a command `--throttle`. */
-export function addThrottleOption(command: Command): Command {
-  return command.option(
-    '--throttle <n>',
-    'read at most so many events per second, to leave Redis to the traffic',
-    wholeNumber,
-  );
-}
-
-/** Gives a command the options of BuildOptions. */
-export function addBuildOptions(command: Command): Command {
-  return addThrottleOption(command)
-    .option(
-      '--from <time>',
-      'leave out what was sent before this time, by the timestamps of the records; written into the generation',
-      momentOf,
-    )
-    .option(
-      '--allow-partial-history',
-      'build from what is left of a log whose beginning is gone; written into the generation, and shown in every status',
-    )
-    .option('--json', 'as JSON');
 }
 
 /**

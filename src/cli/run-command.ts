@@ -1,35 +1,4 @@
-import {
-  BoardsFileError,
-  MalformedViewError,
-  NoInstanceError,
-  NoSuchViewError,
-  suggestion,
-} from '#board';
-import {
-  BoardBuildingError,
-  ExpiredViewError,
-  LeaseHeldError,
-  LeaseLostError,
-  NoPreviousGenerationError,
-  ShardCountError,
-  UnknownBoardError,
-  UnknownGenerationError,
-} from '#board-store';
-import kafkajs from 'kafkajs';
-import { KafkaUnreachableError } from '#kafka-batch';
-import { ServiceUnreachableError } from '../operations/clients.js';
-import { SettingsError } from '../operations/settings.js';
-import { TopicsMissingError } from '../operations/topics.js';
-import { BoardsFileMissingError } from '../reconciliation/board-registrar.js';
-import {
-  BoardsLostError,
-  CancelledError,
-  HistoryCutError,
-  LiveGenerationChangedError,
-  ShadowLostError,
-  WatermarkBeyondLogError,
-} from '../reconciliation/errors.js';
-import { CommandError, EXIT } from './exit-codes.js';
+import { EXIT } from './exit-codes.js';
 
 /** Time for a command to clean up after its reader has gone. */
 const PIPE_GRACE_MS = 2_000;
@@ -44,56 +13,8 @@ export async function runCommand(command: () => Promise<number>): Promise<void> 
   try {
     process.exitCode = await command();
   } catch (error) {
+    const { describe, exitCodeOf } = await import('./failures.js');
     process.exitCode = exitCodeOf(error);
     process.stderr.write(`ranklog: ${describe(error)}\n`);
   }
-}
-
-const USAGE = [
-  SettingsError,
-  BoardsFileError,
-  BoardsFileMissingError,
-  ShardCountError,
-  TopicsMissingError,
-  MalformedViewError,
-  NoSuchViewError,
-  HistoryCutError,
-];
-const NO = [
-  UnknownBoardError,
-  UnknownGenerationError,
-  BoardBuildingError,
-  ExpiredViewError,
-  NoInstanceError,
-  NoPreviousGenerationError,
-  WatermarkBeyondLogError,
-];
-const TRY_LATER = [
-  BoardsLostError,
-  ServiceUnreachableError,
-  KafkaUnreachableError,
-  kafkajs.KafkaJSError,
-  LeaseHeldError,
-  LeaseLostError,
-  ShadowLostError,
-  LiveGenerationChangedError,
-];
-
-function exitCodeOf(error: unknown): number {
-  if (error instanceof CommandError) return error.exitCode;
-  if (error instanceof CancelledError) return EXIT.cancelled;
-  if (NO.some((type) => error instanceof type)) return EXIT.no;
-  if (USAGE.some((type) => error instanceof type)) return EXIT.usage;
-  return TRY_LATER.some((type) => error instanceof type) ? EXIT.unreachable : EXIT.failed;
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (process.env['RANKLOG_LOG_LEVEL'] === 'debug') return error.stack ?? error.message;
-  return error.message + hint(error);
-}
-
-function hint(error: Error): string {
-  if (error instanceof UnknownBoardError) return suggestion(error.board, error.known);
-  return error instanceof NoSuchViewError ? suggestion(error.asked, error.known) : '';
 }

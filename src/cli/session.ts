@@ -1,8 +1,6 @@
 import type { Redis } from 'ioredis';
-import type { Admin, Kafka } from 'kafkajs';
 import { BoardBuildingError, BoardReader, KeySpace, LeaseStore } from '#board-store';
-import { topicNames, type TopicNames } from '#contracts';
-import { kafkaFrom, redisFrom, waitForServices } from '../operations/clients.js';
+import { redisFrom, waitForServices } from '../operations/clients.js';
 import { createLogger, type Logger } from '../operations/logger.js';
 import { loadSettings, type Settings } from '../operations/settings.js';
 import { buildingRefusal } from './building-refusal.js';
@@ -11,15 +9,10 @@ import { buildingRefusal } from './building-refusal.js';
 export interface Session {
   readonly settings: Settings;
   readonly logger: Logger;
-  readonly topics: TopicNames;
 }
 export interface RedisSession extends Session {
   readonly redis: Redis;
   readonly reader: BoardReader;
-}
-export interface KafkaSession extends Session {
-  readonly kafka: Kafka;
-  readonly admin: Admin;
 }
 
 /** Settings, with the log at `warn` unless the user has asked for more: a command's output is its answer. */
@@ -29,7 +22,6 @@ export function openSession(): Session {
   return {
     settings,
     logger: createLogger({ ...settings, logLevel }),
-    topics: topicNames(settings.topicPrefix),
   };
 }
 
@@ -62,18 +54,4 @@ async function withProgress(
 ): Promise<Error> {
   const leases = new LeaseStore(redis, new KeySpace(settings.redisPrefix), settings);
   return buildingRefusal(error, await leases.statuses());
-}
-
-/** Runs `use` with a Kafka client and an admin connection, and closes it. @throws ServiceUnreachableError */
-export async function withKafka<T>(use: (session: KafkaSession) => Promise<T>): Promise<T> {
-  const session = openSession();
-  const kafka = kafkaFrom(session.settings, session.logger);
-  await waitForServices(session.settings, { kafka: true }, session.logger);
-  const admin = kafka.admin();
-  await admin.connect();
-  try {
-    return await use({ ...session, kafka, admin });
-  } finally {
-    await admin.disconnect();
-  }
 }

@@ -1,6 +1,5 @@
-import { decimalColumns, parseState, reachTime, type BoardDefinition } from '#board';
+import { type BoardDefinition, decimalColumns, formatTime, parseState, reachTime } from '#board';
 import type { Difference } from '#board-store';
-import { formatTime } from '#contracts';
 import type { VerifyReport } from '../reconciliation/reports.js';
 import { table } from './output.js';
 import { countText } from './quantities.js';

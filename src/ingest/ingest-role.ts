@@ -1,5 +1,5 @@
 import type { DynamicModule } from '@nestjs/common';
-import { KafkaBatchServer, type KafkaBatchServerOptions } from '#kafka-batch';
+import { KafkaBatchServer, type KafkaBatchServerOptions } from '#kafka-batch/nest';
 import type { Parts } from '../parts.js';
 import { finalPositions } from './final-positions.js';
 import { IngestModule } from './ingest.module.js';

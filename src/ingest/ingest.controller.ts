@@ -1,12 +1,6 @@
 import { Controller } from '@nestjs/common';
-import {
-  OnPartitionAssigned,
-  OnPartitionReleased,
-  OnRecordBatch,
-  ProducerFencedError,
-  type PartitionAssignment,
-  type RecordBatch,
-} from '#kafka-batch';
+import { ProducerFencedError, type PartitionAssignment, type RecordBatch } from '#kafka-batch';
+import { OnPartitionAssigned, OnPartitionReleased, OnRecordBatch } from '#kafka-batch/nest';
 import { IngestServices } from './ingest-services.js';
 import { PartitionIngest } from './partition-ingest.js';
 

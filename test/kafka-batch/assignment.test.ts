@@ -3,15 +3,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Controller, Module, type INestMicroservice } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Consumer } from 'kafkajs';
+import { type KafkaBatchLogger, type PartitionAssignment, type RecordBatch } from '#kafka-batch';
 import {
   KafkaBatchServer,
   OnPartitionAssigned,
   OnPartitionReleased,
   OnRecordBatch,
-  type KafkaBatchLogger,
-  type PartitionAssignment,
-  type RecordBatch,
-} from '#kafka-batch';
+} from '#kafka-batch/nest';
 import { until } from '../support/instance.js';
 import { numbers, TestTopic } from './topic.js';
 

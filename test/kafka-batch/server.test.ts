@@ -5,17 +5,19 @@ import { NestFactory } from '@nestjs/core';
 import kafkajs, { type Consumer } from 'kafkajs';
 import {
   BatchHandlerError,
-  KafkaBatchServer,
   KafkaUnreachableError,
   LogGapError,
-  OnPartitionAssigned,
-  OnPartitionReleased,
-  OnRecordBatch,
   PermanentPartitionError,
-  type KafkaBatchServerOptions,
   type PartitionAssignment,
   type RecordBatch,
 } from '#kafka-batch';
+import {
+  KafkaBatchServer,
+  OnPartitionAssigned,
+  OnPartitionReleased,
+  OnRecordBatch,
+  type KafkaBatchServerOptions,
+} from '#kafka-batch/nest';
 import { until } from '../support/instance.js';
 import { numbers, TestTopic } from './topic.js';
 

@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import { suggestion, type BoardDefinition } from '#board';
 import { needsBuild, type Plan } from '../../reconciliation/plan/plan.js';
 import { canAsk, confirm } from '../confirm.js';
@@ -7,53 +6,23 @@ import { withLease } from '../held-lease.js';
 import { interruptible } from '../interruption.js';
 import { print } from '../output.js';
 import { planText } from '../plan-text.js';
-import {
-  addBuildOptions,
-  build,
-  builtText,
-  type BuildOptions,
-  type BuiltBoard,
-} from '../run-build.js';
+import { build, builtText, type BuiltBoard } from '../run-build.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
-import { runCommand } from '../run-command.js';
+import type { BuildOptions } from '../usage/shared-options.js';
 import { fileDefinitions, isToDo, makePlan } from './boards-plan.js';
 
-interface Options extends BuildOptions {
+export interface ApplyOptions extends BuildOptions {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
   readonly remove?: readonly string[];
 }
 
 /** `ranklog boards apply`: builds what the boards file changes, and makes it live. */
-export function boardsApplyCommand(): Command {
-  const command = new Command('apply')
-    .description(
-      'build the new and changed boards of the boards file from the log, with traffic running, and make them live',
-    )
-    .option('--yes', 'do not ask')
-    .option('--dry-run', 'as "boards plan": show what would be done, and end')
-    .option(
-      '--remove <board>',
-      'remove this live board, which the file no longer has; repeat it for several',
-      collect,
-    );
-  return addBuildOptions(command)
-    .addHelpText(
-      'after',
-      '\nReaders see the boards as they are until the new ones are complete. Ctrl-C leaves all as it was (exit code 130).' +
-        '\nAn apply that was killed goes on where it was when it is run again.' +
-        '\n\nExamples:\n  ranklog boards apply\n  ranklog boards apply --yes --throttle 5000\n  ranklog boards apply --remove trials',
-    )
-    .action((options: Options) =>
-      runCommand(() => withReconciliation((session) => apply(session, options))),
-    );
+export function boardsApply(options: ApplyOptions): Promise<number> {
+  return withReconciliation((session) => apply(session, options));
 }
 
-function collect(board: string, before: readonly string[] = []): string[] {
-  return [...before, board];
-}
-
-async function apply(session: ReconciliationSession, options: Options): Promise<number> {
+async function apply(session: ReconciliationSession, options: ApplyOptions): Promise<number> {
   const definitions = await fileDefinitions(session);
   const { throttle, from, remove = [] } = options;
   return interruptible(async (signal) => {
@@ -96,7 +65,7 @@ function checkRemovals({ boards }: Plan, remove: readonly string[]): void {
 /** @throws CommandError where nobody can be asked */
 async function isWanted(
   plan: Plan,
-  { yes, remove = [] }: Options,
+  { yes, remove = [] }: ApplyOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (yes === true) return true;
@@ -129,7 +98,7 @@ interface Work {
   readonly plan: Plan;
   readonly definitions: readonly BoardDefinition[];
   readonly remove: readonly string[];
-  readonly options: Options;
+  readonly options: ApplyOptions;
   readonly signal: AbortSignal;
 }
 

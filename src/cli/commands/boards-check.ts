@@ -1,24 +1,14 @@
-import { Command } from 'commander';
 import { BoardsFileError, parseBoardsFile, problemText, type BoardsFileProblem } from '#board';
 import { loadSettings } from '../../operations/settings.js';
 import { readBoardsFile } from '../../reconciliation/board-registrar.js';
 import { EXIT } from '../exit-codes.js';
 import { print } from '../output.js';
-import { runCommand } from '../run-command.js';
 
 /** `ranklog boards check FILE...`: exit code 1 when a file has problems. */
-export function boardsCheckCommand(): Command {
-  return new Command('check')
-    .description('check boards files, and tell all their problems; exit code 1: there are some')
-    .argument('[file...]', 'boards files (default: that of RANKLOG_BOARDS)')
-    .option('--json', 'as JSON')
-    .addHelpText('after', '\nExample:\n  ranklog boards check boards.yaml')
-    .action((files: readonly string[], options: { json?: boolean }) =>
-      runCommand(() => check(files, options)),
-    );
-}
-
-async function check(files: readonly string[], options: { json?: boolean }): Promise<number> {
+export async function boardsCheck(
+  files: readonly string[],
+  options: { json?: boolean },
+): Promise<number> {
   const reports = await Promise.all(
     (files.length === 0 ? [loadSettings().settings.boards] : files).map(checkFile),
   );

@@ -1,27 +1,17 @@
-import { Command } from 'commander';
 import type { GenerationOverview } from '#board-store';
-import { formatTime } from '#contracts';
+import { formatTime } from '#board';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { startsJson, startsText } from '../partial-history.js';
 import { withReconciliation } from '../reconciliation-session.js';
-import { runCommand } from '../run-command.js';
 
 /** `ranklog boards generations`: all that Redis holds of the boards. */
-export function boardsGenerationsCommand(): Command {
-  return new Command('generations')
-    .description('list the generations of all boards: live, previous, being built, snapshots')
-    .option('--json', 'as JSON')
-    .addHelpText('after', '\nExample:\n  ranklog boards generations')
-    .action((options: { json?: boolean }) =>
-      runCommand(() =>
-        withReconciliation(async ({ catalog }) => {
-          const generations = await catalog.generations();
-          print(generations.map(toJson), options, () => toTable(generations));
-          return EXIT.ok;
-        }),
-      ),
-    );
+export function boardsGenerations(options: { json?: boolean }): Promise<number> {
+  return withReconciliation(async ({ catalog }) => {
+    const generations = await catalog.generations();
+    print(generations.map(toJson), options, () => toTable(generations));
+    return EXIT.ok;
+  });
 }
 
 function toJson({ board, generation, role, starts, since, keptUntil, asOf }: GenerationOverview) {

@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import { readBoardsFile } from '../../reconciliation/board-registrar.js';
 import { needsBuild, type Plan } from '../../reconciliation/plan/plan.js';
@@ -8,22 +7,10 @@ import { interruptible } from '../interruption.js';
 import { print } from '../output.js';
 import { planText } from '../plan-text.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
-import { runCommand } from '../run-command.js';
 
 /** `ranklog boards plan`: what `boards apply` would do; exit code 1 when there is something to do. */
-export function boardsPlanCommand(): Command {
-  return new Command('plan')
-    .description(
-      'show how the boards file differs from the live boards, and what it takes to apply it; exit code 1: there is something to do',
-    )
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      '\nOnly reads: the live boards, and a sample of the log. A live board that the file does not have is shown, and is nothing to do.\n\nExample:\n  ranklog boards plan',
-    )
-    .action((options: { json?: boolean }) =>
-      runCommand(() => withReconciliation((session) => plan(session, options))),
-    );
+export function boardsPlan(options: { json?: boolean }): Promise<number> {
+  return withReconciliation((session) => plan(session, options));
 }
 
 async function plan(session: ReconciliationSession, options: { json?: boolean }): Promise<number> {

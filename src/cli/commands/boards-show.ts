@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { Command } from 'commander';
 import { Document, isCollection, isMap, visit } from 'yaml';
 import { boardFields, parseBoardsFile, suggestion, type BoardDefinition } from '#board';
 import { loadSettings } from '../../operations/settings.js';
@@ -8,10 +7,8 @@ import { readBoardsFile } from '../../reconciliation/board-registrar.js';
 import { previewEvent, type EventPreview, type MovingEvent } from '../event-preview.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
-import { runCommand } from '../run-command.js';
-import { momentOf } from '../view-option.js';
 
-interface Options {
+export interface ShowOptions {
   readonly board?: string;
   readonly event?: string;
   readonly at?: number;
@@ -19,24 +16,8 @@ interface Options {
 }
 
 /** `ranklog boards show`: definitions with every default, or what one score event would do. */
-export function boardsShowCommand(): Command {
-  return new Command('show')
-    .description(
-      'show the boards of a file with every default filled in, or what a score event would move; exit code 1: it would be a dead letter',
-    )
-    .argument('[file]', 'the boards file (default: that of RANKLOG_BOARDS)')
-    .option('--board <name>', 'this board only; an event counts as one of it')
-    .option('--event <json>', 'a score event; @FILE reads it from a file, - from standard input')
-    .option('--at <time>', "the timestamp of the event's record (default: now)", momentOf)
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ranklog boards show\n  ranklog boards show --board arena --event \'{"board":"arena","playerId":"ada","delta":"12.5"}\'',
-    )
-    .action((file: string | undefined, options: Options) => runCommand(() => show(file, options)));
-}
 
-async function show(given: string | undefined, options: Options): Promise<number> {
+export async function boardsShow(given: string | undefined, options: ShowOptions): Promise<number> {
   const { settings } = loadSettings();
   const file = given ?? settings.boards;
   const definitions = parseBoardsFile(await readBoardsFile(file), file);

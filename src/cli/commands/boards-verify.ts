@@ -1,43 +1,26 @@
-import { Command } from 'commander';
 import type { BoardDefinition } from '#board';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { withLease } from '../held-lease.js';
 import { interruptible } from '../interruption.js';
 import { print } from '../output.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
-import { addThrottleOption } from '../run-build.js';
-import { runCommand } from '../run-command.js';
 import { showProgress } from '../show-progress.js';
 import { reportJson, reportText, type ComparedBoard } from '../verify-report.js';
 
-interface Options {
+export interface VerifyOptions {
   readonly throttle?: number;
   readonly json?: boolean;
 }
 
 /** `ranklog boards verify [BOARD...]`: live boards against the log; exit code 1 when they differ. */
-export function boardsVerifyCommand(): Command {
-  const command = new Command('verify')
-    .description(
-      'compare live boards with what the log makes, player by player, with traffic running; exit code 1: they differ',
-    )
-    .argument('[board...]', 'default: all live boards');
-  return addThrottleOption(command)
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      '\nChanges nothing: "boards rebuild" mends what is found. Builds each board a second time beside the live one, so it takes as' +
-        '\nmuch memory in Redis as they do, until it ends.\n\nExamples:\n  ranklog boards verify\n  ranklog boards verify arena --json',
-    )
-    .action((boards: readonly string[], options: Options) =>
-      runCommand(() => withReconciliation((session) => verify(session, boards, options))),
-    );
+export function boardsVerify(boards: readonly string[], options: VerifyOptions): Promise<number> {
+  return withReconciliation((session) => verify(session, boards, options));
 }
 
 async function verify(
   session: ReconciliationSession,
   boards: readonly string[],
-  options: Options,
+  options: VerifyOptions,
 ): Promise<number> {
   const { reader, reconciler, leases } = session;
   const live = new Map((await reader.liveBoards()).map((board) => [board.board, board.definition]));
@@ -60,7 +43,7 @@ async function verify(
 function tell(
   reports: readonly ComparedBoard[],
   live: ReadonlyMap<string, BoardDefinition>,
-  options: Options,
+  options: VerifyOptions,
 ): void {
   const told = reports.flatMap((report) => {
     const definition = live.get(report.board);

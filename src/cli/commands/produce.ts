@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import { Command } from 'commander';
 import type { Message } from 'kafkajs';
 import { InvalidScoreEventError, ScoreProducer } from '#client';
 import { maxMessageBytes } from '../../operations/topics.js';
@@ -8,11 +7,9 @@ import { readLineBatches, type Line } from '../lines.js';
 import { print } from '../output.js';
 import { Pace } from '../../operations/pace.js';
 import { ProgressBar } from '../progress-bar.js';
-import { runCommand } from '../run-command.js';
-import { withKafka, type KafkaSession } from '../session.js';
-import { wholeNumber } from './standings.js';
+import { withKafka, type KafkaSession } from '../kafka-session.js';
 
-interface Options {
+export interface ProduceOptions {
   readonly rate?: number;
   readonly json?: boolean;
 }
@@ -27,25 +24,14 @@ const RECORD_OVERHEAD = 1_024;
 const PACED_SENDS = 20;
 
 /** `ranklog produce FILE`: sends score events; exit code 1 when some lines were bad. */
-export function produceCommand(): Command {
-  return new Command('produce')
-    .description('send score events: one JSON object a line, gzip too; - is standard input')
-    .argument('<file>')
-    .option('--rate <n>', 'at most so many events per second', wholeNumber)
-    .option('--json', 'the summary as JSON')
-    .addHelpText(
-      'after',
-      '\nBad lines are told with their number and not sent; the others are. Then the exit code is 1.\n\nExample:\n  ranklog produce events.ndjson.gz',
-    )
-    .action((file: string, options: Options) =>
-      runCommand(() => withKafka((session) => produce(session, file, options))),
-    );
+export function produce(file: string, options: ProduceOptions): Promise<number> {
+  return withKafka((session) => produceFrom(session, file, options));
 }
 
-async function produce(
+async function produceFrom(
   { settings, kafka, admin, topics }: KafkaSession,
   file: string,
-  options: Options,
+  options: ProduceOptions,
 ): Promise<number> {
   const size = sizeOf(file);
   if (!(await admin.listTopics()).includes(topics.scoreEvents))

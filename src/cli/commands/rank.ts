@@ -1,14 +1,13 @@
-import { Command } from 'commander';
 import { ExpiredViewError, type BoardReader, type Standing, type Standings } from '#board-store';
-import { formatTime } from '#contracts';
+import { formatTime } from '#board';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
-import { runCommand } from '../run-command.js';
 import { withRedis } from '../session.js';
-import { addGenerationOption, addViewOptions, viewOf, type ViewOptions } from '../view-option.js';
+import type { ViewOptions } from '../usage/shared-options.js';
+import { viewOf } from '../view-of.js';
 import { entryToJson, tellStale } from './standings.js';
 
-interface Options extends ViewOptions {
+export interface RankOptions extends ViewOptions {
   readonly dense?: boolean;
   readonly generation?: string;
   readonly json?: boolean;
@@ -20,45 +19,30 @@ interface Place {
 }
 
 /** `ranklog rank BOARD PLAYER`: where a player stands; exit code 1 for one who is ranked nowhere. */
-export function rankCommand(): Command {
-  const command = new Command('rank')
-    .description('show where a player stands, in every view or in one; exit code 1: not ranked')
-    .argument('<board>')
-    .argument('<player>');
-  return addGenerationOption(addViewOptions(command))
-    .option('--dense', 'count the dense rank, too: Redis looks at every player in front')
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ranklog rank football liverpool --view "all league=en.1 season=2019-20"\n  ranklog rank arena p-17 --window week',
-    )
-    .action((board: string, player: string, options: Options) =>
-      runCommand(() =>
-        withRedis(async ({ reader }) => {
-          const found = await findPlaces(reader, { board, player, options });
-          const stale = found.some((standings) => standings.stale) || (await reader.isStale(board));
-          if (stale) tellStale();
-          const places = found.flatMap(({ view, size, entries }) =>
-            entries.map((standing) => ({ view, size, standing })),
-          );
-          const json = places.map(({ view, size, standing }) => ({
-            view,
-            size,
-            ...entryToJson(standing),
-          }));
-          print({ board, playerId: player, stale, places: json }, options, () =>
-            toTable(board, player, places),
-          );
-          return places.length > 0 ? EXIT.ok : EXIT.no;
-        }, options.generation),
-      ),
+export function rank(board: string, player: string, options: RankOptions): Promise<number> {
+  return withRedis(async ({ reader }) => {
+    const found = await findPlaces(reader, { board, player, options });
+    const stale = found.some((standings) => standings.stale) || (await reader.isStale(board));
+    if (stale) tellStale();
+    const places = found.flatMap(({ view, size, entries }) =>
+      entries.map((standing) => ({ view, size, standing })),
     );
+    const json = places.map(({ view, size, standing }) => ({
+      view,
+      size,
+      ...entryToJson(standing),
+    }));
+    print({ board, playerId: player, stale, places: json }, options, () =>
+      toTable(board, player, places),
+    );
+    return places.length > 0 ? EXIT.ok : EXIT.no;
+  }, options.generation);
 }
 
 interface Wanted {
   readonly board: string;
   readonly player: string;
-  readonly options: Options;
+  readonly options: RankOptions;
 }
 
 async function findPlaces(reader: BoardReader, wanted: Wanted): Promise<Standings[]> {

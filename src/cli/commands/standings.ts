@@ -1,15 +1,13 @@
-import { Command, InvalidArgumentError } from 'commander';
-import { parseView, suggestion, type Column } from '#board';
+import { formatTime, parseView, suggestion, type Column } from '#board';
 import type { BoardReader, Standing, Standings } from '#board-store';
-import { formatTime } from '#contracts';
 import { readTop } from '../../query/pages.js';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
-import { runCommand } from '../run-command.js';
 import { withRedis } from '../session.js';
-import { addGenerationOption, addViewOptions, viewOf, type ViewOptions } from '../view-option.js';
+import type { ViewOptions } from '../usage/shared-options.js';
+import { viewOf } from '../view-of.js';
 
-interface Options extends ViewOptions {
+export interface StandingsOptions extends ViewOptions {
   readonly top: number;
   readonly all?: boolean;
   readonly generation?: string;
@@ -17,29 +15,14 @@ interface Options extends ViewOptions {
 }
 
 /** `ranklog standings BOARD`: a view, from the top. */
-export function standingsCommand(): Command {
-  const command = new Command('standings')
-    .description('show a view of a board from the top')
-    .argument('<board>');
-  return addGenerationOption(addViewOptions(command))
-    .option('--top <n>', 'how many players', wholeNumber, 20)
-    .option('--all', 'all players')
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ranklog standings football --where league=en.1 --where season=2019-20 --all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json\n  ranklog standings arena --window week:previous',
-    )
-    .action((board: string, options: Options) =>
-      runCommand(() =>
-        withRedis(({ reader }) => showStandings(reader, board, options), options.generation),
-      ),
-    );
+export function standings(board: string, options: StandingsOptions): Promise<number> {
+  return withRedis(({ reader }) => showStandings(reader, board, options), options.generation);
 }
 
 async function showStandings(
   reader: BoardReader,
   board: string,
-  options: Options,
+  options: StandingsOptions,
 ): Promise<number> {
   const { definition } = await reader.liveBoard(board);
   const view = viewOf(definition, options);
@@ -65,14 +48,6 @@ export function tellStale(): void {
   process.stderr.write(
     'ranklog: stale: Redis was restarted or replaced; what it has lost is applied again, or not known yet. "ranklog status" shows how far\n',
   );
-}
-
-/** A whole number of at least 1, for commander. */
-export function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!/^\d{1,15}$/.test(text) || value < 1)
-    throw new InvalidArgumentError('use a whole number from 1');
-  return value;
 }
 
 function toJson({ board, view, stale, size, entries }: Standings) {

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Command } from 'commander';
 import { BoardReader, KeySpace, type BoardOverview, type HealTarget } from '#board-store';
-import { formatTime } from '#contracts';
+import { formatTime } from '#board';
 import { redisFrom, waitForServices } from '../../operations/clients.js';
 import {
   readPositions,
@@ -13,37 +12,19 @@ import { CommandError, EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { ProgressBar } from '../progress-bar.js';
 import { readWork, workJson, workText } from '../reconciliation-report.js';
-import { runCommand } from '../run-command.js';
-import { withKafka, type KafkaSession } from '../session.js';
-import { wholeNumber } from './standings.js';
+import { withKafka, type KafkaSession } from '../kafka-session.js';
 
-interface Options {
+export interface StatusOptions {
   readonly wait?: number;
   readonly json?: boolean;
 }
 
 /** `ranklog status`: how far every partition is; with --wait, until what is in the log now is published. */
-export function statusCommand(): Command {
-  return new Command('status')
-    .description(
-      'show how far ingest is in each partition, what each board has counted, and what is being built',
-    )
-    .option(
-      '--wait <seconds>',
-      'wait until all that is in the log now is applied and published',
-      wholeNumber,
-    )
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      '\nExit code with --wait: 0 when it is published, 1 when time was up.\n\nExample:\n  ranklog status --wait 60',
-    )
-    .action((options: Options) =>
-      runCommand(() => withKafka((session) => status(session, options))),
-    );
+export function status(options: StatusOptions): Promise<number> {
+  return withKafka((session) => showStatus(session, options));
 }
 
-async function status(session: KafkaSession, options: Options): Promise<number> {
+async function showStatus(session: KafkaSession, options: StatusOptions): Promise<number> {
   const { settings, logger, admin, topics } = session;
   const redis = redisFrom(settings, logger);
   try {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { Command } from 'commander';
 import {
   LeaderChangeSubscriber,
   RankChangeSubscriber,
@@ -10,12 +9,10 @@ import {
 } from '#client';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { describeLeaders } from '../leaders-line.js';
-import { runCommand } from '../run-command.js';
-import { withKafka, type KafkaSession } from '../session.js';
+import { withKafka, type KafkaSession } from '../kafka-session.js';
 import { describeMovements } from '../movement-line.js';
-import { wholeNumber } from './standings.js';
 
-interface Options {
+export interface WatchOptions {
   readonly leaders?: boolean;
   readonly fromBeginning?: boolean;
   readonly player?: string;
@@ -24,28 +21,12 @@ interface Options {
 }
 
 /** `ranklog watch`: committed rank changes, or leader changes, as they come. */
-export function watchCommand(): Command {
-  return new Command('watch')
-    .description('show rank changes as they come')
-    .argument('[board]', 'only this board')
-    .option('--leaders', 'leader changes, of boards that publish them, in place of rank changes')
-    .option('--from-beginning', 'begin with the first change that Kafka has')
-    .option('--player <id>', 'only this player; with --leaders, who entered, left or moved')
-    .option('--limit <n>', 'end after so many changes', wholeNumber)
-    .option('--json', 'one JSON object a line')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ranklog watch football --player liverpool --from-beginning\n  ranklog watch arena --leaders',
-    )
-    .action((board: string | undefined, options: Options) =>
-      runCommand(() =>
-        withKafka((session) =>
-          options.leaders === true
-            ? watch(session, LEADER_CHANGES, { ...options, board })
-            : watch(session, RANK_CHANGES, { ...options, board }),
-        ),
-      ),
-    );
+export function watch(board: string | undefined, options: WatchOptions): Promise<number> {
+  return withKafka((session) =>
+    options.leaders === true
+      ? watchKind(session, LEADER_CHANGES, { ...options, board })
+      : watchKind(session, RANK_CHANGES, { ...options, board }),
+  );
 }
 
 /** A kind of results that can be watched. */
@@ -71,9 +52,9 @@ const LEADER_CHANGES: Kind<LeaderChange> = {
   describe: describeLeaders,
 };
 
-type Asked = Options & { readonly board: string | undefined };
+type Asked = WatchOptions & { readonly board: string | undefined };
 
-async function watch<T extends { readonly board: string }>(
+async function watchKind<T extends { readonly board: string }>(
   { settings, kafka, admin, topics }: KafkaSession,
   kind: Kind<T>,
   asked: Asked,

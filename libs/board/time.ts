@@ -1,4 +1,4 @@
-import { EARLIEST_TIME, LATEST_TIME } from '#board';
+import { EARLIEST_TIME, LATEST_TIME } from './sort-key.js';
 
 const RFC_3339 =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
