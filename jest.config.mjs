@@ -35,6 +35,7 @@ export default {
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
     },
   ],
+  testSequencer: './test/support/sequencer.mjs',
   // What hangs is ended, what a busy machine makes slow is not.
   testTimeout: 120_000,
 };

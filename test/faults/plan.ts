@@ -17,7 +17,7 @@ export interface PlanStep {
 
 const FEWEST_STEPS = 5;
 const MOST_STEPS = 9;
-const MOST_RECORDS_BETWEEN = 250;
+const MOST_RECORDS_BETWEEN = 120;
 
 /** A random choice of the faults, each about as often as the others, in random order. */
 export function planOf(seed: number, faults: readonly string[]): Plan {

@@ -7,8 +7,22 @@ import { Redis } from 'ioredis';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 import { BoardReader, KeySpace } from '#board-store';
 import { topicNames, type TopicNames } from '#contracts';
+import { createTopics } from '../../src/operations/topics.js';
 
 const CLI = path.resolve('dist/src/cli/main.js');
+
+/** What `ranklog topics` does, without a process of its own. */
+export async function createTestTopics(
+  admin: Admin,
+  topics: TopicNames,
+  partitions: number,
+): Promise<void> {
+  await createTopics(admin, topics, {
+    partitions,
+    replicationFactor: -1,
+    allowShortHistory: false,
+  });
+}
 
 /** A ranklog of its own: topics, group, keys and boards file that no other test uses. Ended by `remove`. */
 export class TestInstance {
@@ -58,7 +72,7 @@ export class TestInstance {
       ...env,
     };
     const instance = new TestInstance(admin, kafka, folder, base);
-    await instance.run('topics', '--partitions', String(partitions));
+    await createTestTopics(admin, instance.topics, partitions);
     return instance;
   }
 

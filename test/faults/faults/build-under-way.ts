@@ -106,20 +106,12 @@ export async function goesOn(world: World, { boards, changed, args }: BuildWish)
   world.count('builds gone on with', left.size);
 }
 
-/** Waits until nobody holds the lease of a board. */
-export async function leaseRunsOut(world: World, board: BoardName): Promise<void> {
-  await eventually(
-    async () => (await world.redis.redis.exists(leaseKey(world, board))) === 0,
-    `the lease of ${board} runs out`,
-  );
-}
-
-/** The lease of one that was killed runs out at once: who goes on need not wait for that. */
-export async function letLeaseRunOut(world: World, board: BoardName): Promise<void> {
-  await world.redis.redis.pexpire(leaseKey(world, board), 1);
-  await leaseRunsOut(world, board);
-}
-
-function leaseKey({ keys, shards }: World, board: BoardName): string {
-  return keys.lease(shardOf(board, shards), board);
+/** The lease of one that was killed or stopped runs out at once: who goes on need not wait for that. */
+export async function letLeaseRunOut(
+  { redis: { redis }, keys, shards }: World,
+  board: BoardName,
+): Promise<void> {
+  const key = keys.lease(shardOf(board, shards), board);
+  await redis.pexpire(key, 1);
+  await eventually(async () => (await redis.exists(key)) === 0, `the lease of ${board} runs out`);
 }

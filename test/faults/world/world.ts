@@ -5,7 +5,7 @@ import path from 'node:path';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 import { BoardReader, GenerationStore, KeySpace } from '#board-store';
 import { topicNames, type TopicNames } from '#contracts';
-import { RanklogProcess } from '../../support/instance.js';
+import { createTestTopics } from '../../support/instance.js';
 import { boardsFile, type BoardName } from '../boards.js';
 import { eventually } from '../../support/eventually.js';
 import { BoardsCommand } from './boards-command.js';
@@ -197,8 +197,7 @@ export class World {
       RANKLOG_LOG_FORMAT: 'json',
     };
     await this.admin.connect();
-    const topics = new RanklogProcess(['topics', '--partitions', String(PARTITIONS)], this.#env);
-    if ((await topics.ended) !== 0) throw new Error(`no topics: ${topics.errors}`);
+    await createTestTopics(this.admin, this.topics, PARTITIONS);
   }
 
   async #writeBoards(changed: readonly BoardName[]): Promise<string> {
