@@ -3,7 +3,8 @@ import Cluster from 'kafkajs/src/cluster/index.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import { BUSY_RETRY } from './busy-retry.js';
 
-const { KafkaJSConnectionError, KafkaJSRequestTimeoutError } = kafkajs;
+const { KafkaJSConnectionError, KafkaJSGroupCoordinatorNotFound, KafkaJSRequestTimeoutError } =
+  kafkajs;
 
 /** Bytes of the length in front of each answer. */
 const LENGTH_BYTES = 4;
@@ -13,6 +14,7 @@ export function patchConnections(): void {
   forgetTornAnswers();
   leaveSilentConnections();
   askBusyCoordinatorsAgain();
+  lookForCoordinatorsAgain();
 }
 
 /**
@@ -60,4 +62,22 @@ async function leave(connection: Connection): Promise<void> {
 /** Where a transaction begins or gets its position, kafkajs looks for these settings in a place where nobody puts them. */
 function askBusyCoordinatorsAgain(): void {
   Cluster.prototype.retry = BUSY_RETRY;
+}
+
+/**
+ * When the connection to each broker is lost while it is asked for a coordinator, kafkajs says that there is none, and
+ * that asking again is no use: a consumer would end for good. Here it is what it is, a connection that failed; with the
+ * code of one that is refused it asks again.
+ */
+function lookForCoordinatorsAgain(): void {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the cluster below
+  const { findGroupCoordinatorMetadata } = Cluster.prototype;
+  Cluster.prototype.findGroupCoordinatorMetadata = async function (asked) {
+    try {
+      return await findGroupCoordinatorMetadata.call(this, asked);
+    } catch (error) {
+      if (!(error instanceof KafkaJSGroupCoordinatorNotFound)) throw error;
+      throw new KafkaJSConnectionError(error.message, { code: 'ECONNREFUSED' });
+    }
+  };
 }

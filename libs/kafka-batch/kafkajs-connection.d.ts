@@ -19,5 +19,6 @@ declare module 'kafkajs/src/cluster/index.js' {
   import type { RetryOptions } from 'kafkajs';
   export default class Cluster {
     retry?: RetryOptions;
+    findGroupCoordinatorMetadata(asked: object): Promise<unknown>;
   }
 }

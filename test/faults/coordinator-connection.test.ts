@@ -43,4 +43,14 @@ describe('a connection of kafkajs', () => {
     },
     30_000,
   );
+
+  it('looks for a coordinator again when it was lost meanwhile', async () => {
+    const groupId = topic.name;
+    const asked = { groupId, topics: [topic.name] };
+    await admin.fetchOffsets(asked);
+    const fault = proxy.onRequest(KAFKA_API.findCoordinator, 'cutBefore', { times: 3 });
+    const [found] = await admin.fetchOffsets(asked);
+    expect(found?.partitions.map(({ offset }) => offset)).toEqual(['-1', '-1']);
+    expect(fault.isDone).toBe(true);
+  }, 30_000);
 });
