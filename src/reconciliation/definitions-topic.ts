@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 import {
   decodeDefinitionInForce,
@@ -5,7 +6,7 @@ import {
   MalformedDefinitionInForceError,
   type DefinitionInForce,
 } from '#contracts';
-import { LogReader, logRanges, type LogBatch } from '#kafka-batch';
+import { LogReader, logRanges, type LogBatch, type LogRange } from '#kafka-batch';
 
 export type { DefinitionInForce } from '#contracts';
 
@@ -23,8 +24,21 @@ const MOST_READ_MS = 10_000;
  */
 const QUIET_ROUNDS = 5;
 
+type Ranges = ReadonlyMap<number, LogRange>;
+
+/** What the topic says of the boards. */
+interface Reading {
+  /** Of each board, the record with the largest `since`. */
+  readonly latest: Map<string, DefinitionInForce>;
+  /** Boards of which an older record comes later in the same partition, so that compaction would leave that one. */
+  readonly overwritten: Set<string>;
+}
+
 /** What is in force, kept in a compacted topic: it outlives Redis. */
 export class DefinitionsTopic {
+  /** Where the log ended when nothing in it was to be mended. */
+  #mendedTo: Ranges = new Map();
+
   constructor(
     private readonly kafka: Kafka,
     private readonly admin: Admin,
@@ -38,15 +52,21 @@ export class DefinitionsTopic {
    * @throws what Kafka says, also when it does not answer for MOST_READ_MS
    */
   async readAll(): Promise<Map<string, DefinitionInForce>> {
-    const latest = new Map<string, DefinitionInForce>();
-    await this.#read(({ partition, records }) => {
-      for (const record of records) {
-        const found = this.#decode(partition, record);
-        const known = found && latest.get(found.board);
-        if (found && found.since >= (known?.since ?? 0)) latest.set(found.board, found);
-      }
-    });
-    return latest;
+    return (await this.#readFrom(await logRanges(this.admin, this.topic))).latest;
+  }
+
+  /**
+   * Writes what is in force once more where an older record came after it: of a writer that was held up between its flip
+   * and its record until another one had written. Answers those boards. Safe to repeat, and for several at once. Cost: one
+   * request where nothing was written since the last time.
+   */
+  async mend(): Promise<string[]> {
+    const ranges = await logRanges(this.admin, this.topic);
+    if (isDeepStrictEqual(ranges, this.#mendedTo)) return [];
+    const { latest, overwritten } = await this.#readFrom(ranges);
+    await this.write([...latest.values()].filter(({ board }) => overwritten.has(board)));
+    if (overwritten.size === 0) this.#mendedTo = ranges;
+    return [...overwritten];
   }
 
   /** Resolves when the records are in Kafka. Safe to repeat; of two writers at once, the larger `since` holds. */
@@ -67,6 +87,25 @@ export class DefinitionsTopic {
     }
   }
 
+  async #readFrom(ranges: Ranges): Promise<Reading> {
+    const latest = new Map<string, DefinitionInForce>();
+    const overwritten = new Set<string>();
+    const partitionOf = new Map<string, number>();
+    await this.#read(ranges, ({ partition, records }) => {
+      for (const record of records) {
+        const found = this.#decode(partition, record);
+        if (found === undefined) continue;
+        const { board, since } = found;
+        if (since >= (latest.get(board)?.since ?? 0)) {
+          latest.set(board, found);
+          partitionOf.set(board, partition);
+          overwritten.delete(board);
+        } else if (partitionOf.get(board) === partition) overwritten.add(board);
+      }
+    });
+    return { latest, overwritten };
+  }
+
   #decode(partition: number, record: LogBatch['records'][number]): DefinitionInForce | undefined {
     try {
       return decodeDefinitionInForce(record);
@@ -80,14 +119,12 @@ export class DefinitionsTopic {
   }
 
   /** All that the topic holds now. */
-  async #read(take: (batch: LogBatch) => void): Promise<void> {
+  async #read(ranges: Ranges, take: (batch: LogBatch) => void): Promise<void> {
     const { kafka, topic } = this;
-    const ranges = [...(await logRanges(this.admin, topic))].filter(
-      ([, { start, end }]) => start < end,
-    );
-    if (ranges.length === 0) return;
-    const ends = new Map(ranges.map(([partition, { end }]) => [partition, end]));
-    const from = new Map(ranges.map(([partition, { start }]) => [partition, start]));
+    const filled = [...ranges].filter(([, { start, end }]) => start < end);
+    if (filled.length === 0) return;
+    const ends = new Map(filled.map(([partition, { end }]) => [partition, end]));
+    const from = new Map(filled.map(([partition, { start }]) => [partition, start]));
     const signal = AbortSignal.timeout(MOST_READ_MS);
     const reader = await LogReader.open({ kafka, topic, from, signal });
     try {

@@ -3,6 +3,7 @@ import { GenerationCatalog, LeaseStore, SampleStore } from '#board-store';
 import type { Metrics } from '../operations/metrics.js';
 import type { Parts } from '../parts.js';
 import { BackgroundBuilder } from './background-builder.js';
+import { DefinitionsMender } from './definitions-mender.js';
 import { GenerationSweeper } from './generation-sweeper.js';
 import { reconcilerFrom } from './reconciler-from.js';
 import { ReconciliationModule } from './reconciliation.module.js';
@@ -13,12 +14,13 @@ import { SelfCheck } from './self-check.js';
 
 /** The role `reconciliation`, put together. @throws SettingsError */
 export function reconciliationRole(parts: Parts, metrics: Metrics): DynamicModule {
-  const { settings, registrar, logger, redis, keys, store } = parts;
+  const { settings, registrar, definitions, logger, redis, keys, store } = parts;
   const { backgroundRate } = settings;
   const pace = backgroundRate === 0 ? {} : { eventsPerSecond: backgroundRate };
   const reconciler = reconcilerFrom(settings, parts, { logger, ...pace });
   return ReconciliationModule.with(registrar, [
     new RegistrationWatch(registrar, logger),
+    new DefinitionsMender(definitions, logger),
     new BackgroundBuilder({ store, reconciler, registrar, log: logger }),
     new GenerationSweeper(new GenerationCatalog(redis, keys, settings), logger),
     new SelfCheck({

@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs from 'kafkajs';
-import { encodeDefinitionInForce, type DefinitionInForce } from '#contracts';
+import {
+  decodeDefinitionInForce,
+  encodeDefinitionInForce,
+  type DefinitionInForce,
+} from '#contracts';
 import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
 import { arena } from '../board-store/fixture.js';
 import { TestTopic } from '../kafka-batch/topic.js';
@@ -69,6 +73,19 @@ describe('the definitions topic', () => {
     const again = inForce('arena', 7);
     await definitions.write([again]);
     expect(await definitions.readAll()).toEqual(byBoard(again));
+  });
+
+  it('writes what is in force again where an older record came after it, which is all that compaction would leave', async () => {
+    const [old, now] = [inForce('arena', 5), inForce('arena', 7)];
+    await definitions.write([inForce('other', 8), inForce('other', 9), old, now]);
+    expect(await definitions.mend()).toEqual([]);
+    await definitions.write([old]);
+    expect(await definitions.mend()).toEqual(['arena']);
+    const records = await readCommitted(topic.kafka, topic.name);
+    const ofArena = records.filter(({ key }) => key?.toString() === 'arena');
+    expect(ofArena.map((record) => decodeDefinitionInForce(record))).toEqual([old, now, old, now]);
+    expect(await definitions.mend()).toEqual([]);
+    expect(await definitions.mend()).toEqual([]);
   });
 
   it('leaves out what can not be read, and tells where it is', async () => {
