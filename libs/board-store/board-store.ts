@@ -17,6 +17,7 @@ const REFUSALS: Readonly<Record<number, ApplyOutcome>> = {
   [-2]: { status: 'rolledBack' },
   [-3]: { status: 'storeChanged' },
   [-4]: { status: 'healing' },
+  [-7]: { status: 'watermarkMoved' },
 };
 
 /** How many expired views one sweep removes from a board: a short script. Who wants all of them gone sweeps until it answers 0. */
@@ -224,7 +225,8 @@ export class BoardStore {
   ): Promise<number[]> {
     const shards = Array.from({ length: this.#shards }, (_, shard) => shard);
     const values = await Promise.all(shards.map(read));
-    return values.map((value) => (value === null ? missing : Number(value)));
+    const numbers = values.map((value) => (value === null ? missing : Number(value)));
+    return numbers.map((value) => (Number.isFinite(value) ? value : missing)); // somebody wrote there
   }
 }
 

@@ -15,5 +15,6 @@ export {
 } from './sample-store.js';
 export type { Standing, Standings } from './standings.js';
 export { shardOf } from './shard.js';
+export { WatermarkStore, type KeptWatermark } from './watermark-store.js';
 export * from './types.js';
 export * from './generation-types.js';

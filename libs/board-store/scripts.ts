@@ -19,6 +19,7 @@ const SCRIPTS = {
   ranklogHeal: 'heal.lua',
   ranklogKeep: 'keep.lua',
   ranklogLetGo: 'let-go.lua',
+  ranklogMendWatermarks: 'mend-watermarks.lua',
   ranklogOrder: 'order.lua',
   ranklogPage: 'page.lua',
   ranklogRank: 'rank-of.lua',
@@ -55,6 +56,7 @@ declare module 'ioredis' {
     ranklogKeep(...args: Arguments): Promise<number>;
     ranklogLetGo(...args: Arguments): Promise<number>;
     ranklogHeal(...args: Arguments): Promise<string[]>;
+    ranklogMendWatermarks(...args: Arguments): Promise<number | string[]>;
     ranklogOrder(...args: Arguments): Promise<number | OrderReply>;
     ranklogPage(...args: Arguments): Promise<string[] | string>;
     ranklogRank(...args: Arguments): Promise<string[] | string>;

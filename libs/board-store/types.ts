@@ -102,9 +102,11 @@ export type ApplyOutcome =
 
 /**
  * Why a call wrote nothing: a generation is live no more; the watermark is older than believed; the shard is on another
- * server, or was compared with Kafka since; new events have to wait until all partitions have reached their heal targets.
+ * server, or was compared with Kafka since; new events have to wait until all partitions have reached their heal targets;
+ * somebody has moved the watermark, so that it is not that of the last applied record.
  */
-export type ApplyRefusal = 'generationChanged' | 'rolledBack' | 'storeChanged' | 'healing';
+export type ApplyRefusal =
+  'generationChanged' | 'rolledBack' | 'storeChanged' | 'healing' | 'watermarkMoved';
 
 /** What became of one record; records without a verdict changed nothing. Complete without a definition. */
 export type Verdict = RankChangeVerdict | DeadLetterVerdict | LeaderChangeVerdict;

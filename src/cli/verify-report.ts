@@ -72,7 +72,7 @@ const KINDS: Readonly<Record<Difference['kind'], string>> = {
   order: 'place in the order',
   view: 'view',
   clock: 'event clock',
-  watermark: 'watermark beyond the log',
+  watermark: 'watermark',
   eventIds: 'event ids of deduplicate',
 };
 

@@ -2,7 +2,7 @@ import type { ApplyCall, BoardStore, Boards, RecordIdentity, Verdict } from '#bo
 import type { KafkaRecord } from '#kafka-batch';
 import type { LiveBoards } from './live-boards.js';
 import { identityOf } from './score-log.js';
-import { StoreChangedError } from './losses.js';
+import { StoreChangedError, type WaitReason } from './losses.js';
 import { readRecord, type ReadRecord } from './read-record.js';
 import { splitRuns, type Run } from './split-calls.js';
 
@@ -58,8 +58,8 @@ export class Applier {
     { store, boards }: { readonly store: BoardStore; readonly boards: LiveBoards },
     private readonly partition: number,
     start: ApplierStart,
-    /** Resolves after a moment, while partitions that Redis has lost events of are below their heal targets. */
-    private readonly waitForHealing: () => Promise<void>,
+    /** Resolves after a moment; what is waited for, others have to do. */
+    private readonly wait: (reason: WaitReason) => Promise<void>,
   ) {
     this.store = store;
     this.boards = boards;
@@ -160,7 +160,8 @@ export class Applier {
         case 'generationChanged':
           return undefined;
         case 'healing':
-          await this.waitForHealing();
+        case 'watermarkMoved':
+          await this.wait(outcome.status);
           break;
         case 'rolledBack':
           throw lost(`has lost applied events of partition ${this.partition}`);

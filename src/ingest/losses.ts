@@ -7,6 +7,9 @@ import type { PartitionAssignment } from '#kafka-batch';
 const ASK_AGAIN_MS = 100;
 const SAY_AGAIN_MS = 5_000;
 
+/** What is waited for: that partitions that Redis has lost events of reach their heal targets; that a moved watermark is put right. */
+export type WaitReason = 'healing' | 'watermarkMoved';
+
 /** What of the boards is in Kafka. */
 export interface KeptInKafka {
   /** Fences all publishers and answers the published position of every partition. */
@@ -87,20 +90,30 @@ export class Losses {
     );
   }
 
-  /** Waits a moment for others to reach their heal targets. @throws when the partition is taken away */
-  async wait(assignment: PartitionAssignment): Promise<void> {
-    const { topic, partition, signal } = assignment;
+  /** Waits a moment for others to reach their heal targets, or for a moved watermark to be put right. @throws when the partition is taken away */
+  async wait(assignment: PartitionAssignment, reason: WaitReason): Promise<void> {
     assignment.progress();
     const now = performance.now();
     if (now >= this.#sayAgain) {
       this.#sayAgain = now + SAY_AGAIN_MS;
-      const healing = await this.store.healing();
-      if (healing.length > 0)
-        this.log.warn(
-          `${topic}/${partition} waits until others are applied again: ${listed(healing)}`,
-        );
+      await this.#sayWhy(assignment, reason);
     }
-    await delay(ASK_AGAIN_MS, undefined, { signal });
+    await delay(ASK_AGAIN_MS, undefined, { signal: assignment.signal });
+  }
+
+  async #sayWhy({ topic, partition }: PartitionAssignment, reason: WaitReason): Promise<void> {
+    if (reason === 'watermarkMoved') {
+      this.log.warn(
+        `${topic}/${partition} waits: somebody has moved its watermark in Redis, which is not that of the last applied record; ` +
+          '"ranklog boards verify" shows it, "ranklog boards rebuild" puts it right; nothing is lost meanwhile',
+      );
+      return;
+    }
+    const healing = await this.store.healing();
+    if (healing.length > 0)
+      this.log.warn(
+        `${topic}/${partition} waits until others are applied again: ${listed(healing)}`,
+      );
   }
 
   async #tokens(): Promise<string[]> {

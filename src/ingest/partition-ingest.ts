@@ -1,7 +1,7 @@
 import type { PartitionAssignment, RecordBatch, TransactionalPublisher } from '#kafka-batch';
 import { Applier, type AppliedRun, type ApplierStart } from './applier.js';
 import type { IngestServices } from './ingest-services.js';
-import { StoreChangedError } from './losses.js';
+import { StoreChangedError, type WaitReason } from './losses.js';
 import { PublishPipeline, type Publication } from './publish-pipeline.js';
 
 /** How often an idle partition tells all shards where it stands. */
@@ -62,7 +62,7 @@ export class PartitionIngest {
     const publisher = await resultLog.openPublisher(partition);
     try {
       const { published, ...start } = await findStart(partition, services, continuity);
-      const wait = () => losses.wait(assignment);
+      const wait = (reason: WaitReason) => losses.wait(assignment, reason);
       const applier = new Applier(services, partition, start, wait);
       const tools = { applier, publisher, onPublishFailure };
       const ingest = new PartitionIngest(assignment, services, tools, published);

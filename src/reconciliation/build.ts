@@ -3,6 +3,7 @@ import { BoardsLostError } from './errors.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import { runLeased, type Attempt } from './leased-run.js';
 import { makeLive } from './make-live.js';
+import { mendWatermarks } from './moved-watermarks.js';
 import type { BuildReport } from './reports.js';
 import { ShadowPlanner } from './shadow-plan.js';
 import { ShadowTasks, type ShadowAtWork, type Task } from './shadow-tasks.js';
@@ -37,6 +38,9 @@ export class Build {
 
   /** Boards that an attempt before has made live are done. */
   async #attempt(attempt: Attempt): Promise<void> {
+    for (const { board } of this.definitions)
+      if (!this.#reports.has(board))
+        await mendWatermarks(this.parts, attempt.keeper.lease(board), attempt.signal);
     const planner = new ShadowPlanner({ ...this.parts, signal: attempt.signal });
     const { from, allowPartialHistory } = this.options;
     const tasks: Task<void>[] = [];

@@ -66,19 +66,24 @@ export class LiveGenerationChangedError extends Error {
   }
 }
 
-/** A live watermark lies beyond the end of the log: events that come next would be taken for applied ones. */
+/**
+ * A live watermark, or even the last applied record, lies beyond the end of the log: events that come next would be taken for
+ * applied ones. A watermark that was moved is mended by a build; a log that lacks what was applied is another one.
+ */
 export class WatermarkBeyondLogError extends Error {
   constructor(
     readonly board: string,
     readonly partitions: readonly { partition: number; watermark: number; logEnd: number }[],
+    readonly isOtherLog: boolean,
   ) {
     const places = partitions.map(
       ({ partition, watermark, logEnd }) =>
         `partition ${partition}: applied up to ${watermark}, the log ends at ${logEnd}`,
     );
-    super(
-      `the watermarks of board "${board}" lie beyond the log (${places.join(', ')}): they were moved, or the topic was made anew; docs/operations.md has the way out`,
-    );
+    const why = isOtherLog
+      ? 'the topic was made anew, or has lost records; docs/operations.md has the way out'
+      : 'they were moved; "ranklog boards rebuild" puts them right';
+    super(`the watermarks of board "${board}" lie beyond the log (${places.join(', ')}): ${why}`);
     this.name = 'WatermarkBeyondLogError';
   }
 }

@@ -12,6 +12,7 @@ import {
   HistoryCutError,
   LiveGenerationChangedError,
   ShadowLostError,
+  WatermarkBeyondLogError,
 } from './errors.js';
 import { HOLDER, LeaseKeeper } from './lease-keeper.js';
 import type { Log } from './log.js';
@@ -52,7 +53,7 @@ export async function runLeased<T>(
       return await attemptOnce(parts, work);
     } catch (error) {
       if (signal.aborted) throw new CancelledError(parts.keepsShadows);
-      if (attempt === MOST_ATTEMPTS || !helpsToBeginAgain(error, attempt)) throw error;
+      if (attempt === MOST_ATTEMPTS || !helpsToBeginAgain(error, parts.kind, attempt)) throw error;
       logger.warn(`${toError(error).message}; it begins again`);
       await delay(backoff.next(), undefined, { signal }).catch(() => undefined);
     }
@@ -88,15 +89,20 @@ async function orTakenOver(
   return holder === HOLDER ? error : new LeaseLostError(board, holder);
 }
 
-/** A board that Redis has lost is registered again by the role reconciliation: it is unknown for a while. */
-function helpsToBeginAgain(error: unknown, attempt: number): boolean {
+/**
+ * A board that Redis has lost is registered again by the role reconciliation: it is unknown for a while. A build begins with
+ * mending what it needs.
+ */
+function helpsToBeginAgain(error: unknown, kind: LeasedRunParts['kind'], attempt: number): boolean {
   const isLoss =
     error instanceof ShadowLostError ||
     error instanceof BoardsLostError ||
     (error instanceof LeaseLostError && error.takenOverBy === undefined) ||
     error instanceof LiveGenerationChangedError;
+  const isMended =
+    kind === 'build' && error instanceof WatermarkBeyondLogError && !error.isOtherLog;
   const isUnknown = error instanceof UnknownBoardError || error instanceof BoardBuildingError;
-  return isLoss || (attempt > 1 && isUnknown);
+  return isLoss || isMended || (attempt > 1 && isUnknown);
 }
 
 /** The history of the log may be cut while it is read. */

@@ -1,4 +1,4 @@
-import { BoardStore, GenerationStore, KeySpace, LeaseStore } from '#board-store';
+import { BoardStore, GenerationStore, KeySpace, LeaseStore, WatermarkStore } from '#board-store';
 import { topicNames } from '#contracts';
 import type { Settings } from '../operations/settings.js';
 import type { Connections } from '../parts.js';
@@ -21,6 +21,7 @@ export function reconcilerFrom(
     store: new BoardStore(redis, keys, settings),
     leases: new LeaseStore(redis, keys, settings),
     generations: new GenerationStore(redis, keys, settings),
+    watermarks: new WatermarkStore(redis, keys, settings),
     definitions: new DefinitionsTopic(kafka, admin, topics.definitions, logger),
     graceMs: settings.rollbackGrace,
     eventsPerSecond,

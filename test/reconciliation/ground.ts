@@ -7,6 +7,7 @@ import {
   GenerationStore,
   KeySpace,
   LeaseStore,
+  WatermarkStore,
   type LiveBoard,
 } from '#board-store';
 import { ScoreProducer } from '#client';
@@ -65,6 +66,7 @@ export class Ground {
       store,
       leases,
       generations,
+      watermarks: new WatermarkStore(redis, this.keys, { shards }),
       graceMs: DAY,
       logger,
     });

@@ -79,32 +79,4 @@ describe('verify', () => {
     },
     60_000,
   );
-
-  it('finds a watermark that was moved beyond the log, and what was skipped for it, which a build mends', async () => {
-    const key = ground.keys.watermarks(0);
-    const partition = '3';
-    const watermark = Number(await instance.redis.hget(key, partition));
-    await instance.redis.hset(key, partition, watermark + 20);
-    const found = await verify();
-    expect(found).toMatchObject({ equal: false, differences: [{ kind: 'watermark' }] });
-    await expect(rebuild()).rejects.toThrow(/beyond the log/);
-    await traffic.send(2_000);
-    await published(instance, traffic);
-    expect(await verify()).toMatchObject({ equal: false });
-    await rebuild();
-    expect(await verify()).toMatchObject({ equal: true, differences: [] });
-  }, 60_000);
-
-  it('finds what is applied twice after a watermark was moved back, which a build mends', async () => {
-    const key = ground.keys.watermarks(0);
-    const watermark = Number(await instance.redis.hget(key, '5'));
-    await instance.redis.hset(key, '5', watermark - 40);
-    await until(
-      async () => Number(await instance.redis.hget(key, '5')) >= watermark,
-      'the events are applied again',
-    );
-    expect(await verify()).toMatchObject({ equal: false });
-    await rebuild();
-    expect(await verify()).toMatchObject({ equal: true, differences: [] });
-  }, 60_000);
 });

@@ -69,7 +69,7 @@ if #outdated > 0 then reset() end
 for i = 4, last, 2 do
   local partition = ARGV[i]
   local position = math.max(tonumber(ARGV[i + 1]), tonumber(call('HGET', KEYS[2], partition) or '0'))
-  local applied = tonumber(call('HGET', KEYS[3], partition) or '-1') + 1
+  local applied = (tonumber(call('HGET', KEYS[3], partition) or '-1') or -1) + 1
   local published = tonumber(call('HGET', KEYS[4], partition) or '0')
   if applied < position then call('HSET', KEYS[2], partition, format('%d', position)) end
   if published < position then call('HSET', KEYS[4], partition, format('%d', position)) end

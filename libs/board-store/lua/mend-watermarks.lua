@@ -1,0 +1,37 @@
+-- Sets watermarks that somebody has moved back to the last applied record, so that live ingest goes on behind it.
+--
+-- KEYS  1 lease, 2 watermarks, 3 records, 4 published, 5 shadows, 6 previous, 7 discarded, then the outbox of each partition
+-- ARGV  1 token, then for each partition: its number, its watermark and its last record as the caller has seen them ('' for none)
+-- Returns  the watermark of each partition as it is now; -5 LEASE_LOST, nothing was written
+-- Cost  O(partitions + shadows)
+--
+-- A partition that is not as the caller has seen it stays as it is. Where the last record is lost, too, all that is published was
+-- applied, and all that the outbox holds. Shadows of the shard may have followed a watermark to where it was moved: they are let go.
+
+-- include names.lua
+-- include lease.lua
+
+local function last_applied(partition, outbox)
+  local record = string.match(call('HGET', KEYS[3], partition) or '', '^%d+')
+  if record then return tonumber(record) end
+  local published = tonumber(call('HGET', KEYS[4], partition) or '0')
+  local last = call('ZRANGE', outbox, -1, -1, 'WITHSCORES')
+  return math.max(published - 1, tonumber(last[2] or '-1'))
+end
+
+if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
+local found, has_mended = {}, false
+for i = 2, #ARGV, 3 do
+  local partition, outbox = ARGV[i], KEYS[8 + (i - 2) / 3]
+  local is_as_seen = (call('HGET', KEYS[2], partition) or '') == ARGV[i + 1]
+    and (call('HGET', KEYS[3], partition) or '') == ARGV[i + 2]
+  if is_as_seen then
+    call('HSET', KEYS[2], partition, format('%d', last_applied(partition, outbox)))
+    has_mended = true
+  end
+  found[#found + 1] = call('HGET', KEYS[2], partition) or '-1'
+end
+if has_mended then
+  for _, board in ipairs(call('HKEYS', KEYS[5])) do let_go(KEYS[5], KEYS[6], KEYS[7], board) end
+end
+return found

@@ -1,0 +1,112 @@
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { LeaseLostError, LeaseStore, WatermarkStore, type Lease } from '#board-store';
+import { arena, scored, StoreFixture } from './fixture.js';
+import { dumpKeys, openTestRedis } from './test-redis.js';
+
+const { redis, newKeys, close } = openTestRedis();
+afterAll(close);
+
+const record = (offset: number) => ({ offset, timestamp: 1_000 + offset, hash: `h${offset}` });
+const points = (count: number) => Array.from({ length: count }, () => scored('a', [1]));
+
+let fixture: StoreFixture;
+let watermarks: WatermarkStore;
+let lease: Lease;
+let key: string;
+
+/** Five events at offsets 0 to 4 are applied, and two markers behind them. */
+async function begin() {
+  fixture = await new StoreFixture(redis, newKeys()).register(arena);
+  await fixture.apply(points(5), { lastRecord: record(4), through: 6 });
+  watermarks = new WatermarkStore(redis, fixture.keys, { shards: 1 });
+  lease = await new LeaseStore(redis, fixture.keys, { shards: 1 }).acquire('arena', 'test');
+  key = fixture.keys.watermarks(0);
+}
+beforeEach(begin);
+
+const apply = async (from: number, count: number) => {
+  const last = from + count - 1;
+  const fields = { from, believed: -1, lastRecord: record(last) };
+  return (await fixture.store.apply(fixture.call(points(count), fields))).status;
+};
+const state = () => redis.hget(fixture.keys.players(0, fixture.live.generation, 'all'), 'a');
+
+describe('a watermark that is not that of the last applied record', () => {
+  it.each([
+    ['over a record that was not applied', '9', 7],
+    ['over the last one of a run', '7', 6],
+    ['below what was applied', '2', 3],
+    ['to no number', 'x', 7],
+  ])('moved %s refuses the calls that it would mislead', async (_, moved, from) => {
+    await redis.hset(key, '0', moved);
+    const before = await dumpKeys(redis, fixture.keys);
+    expect(await apply(from, 2)).toBe('watermarkMoved');
+    expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
+  });
+
+  it('that is gone refuses them, too', async () => {
+    await redis.hdel(key, '0');
+    expect(await apply(0, 2)).toBe('watermarkMoved');
+    const idle = fixture.call([], { believed: -1, through: -1 });
+    expect(await fixture.store.apply(idle)).toEqual({ status: 'watermarkMoved' });
+  });
+
+  it('is none behind markers, for what is read again, and for runs without records', async () => {
+    expect(await apply(0, 5)).toBe('applied');
+    expect(await apply(3, 2)).toBe('applied');
+    await fixture.apply([], { from: 7, believed: 6, through: 8 });
+    expect(await apply(9, 2)).toBe('applied');
+    expect(await apply(10, 3)).toBe('applied');
+    expect(await state()).toMatch(/^-8@/);
+  });
+});
+
+describe('mending watermarks', () => {
+  it('sets them back to what was applied last, so that nothing is lost or counted twice', async () => {
+    for (const moved of ['9', '2', 'x']) {
+      await redis.hset(key, '0', moved);
+      expect(await watermarks.mend(lease, await watermarks.kept('arena'))).toEqual([4]);
+      expect(await apply(3, 4)).toBe('applied');
+      expect(await state()).toMatch(/^-7@/);
+      expect(await apply(0, 7)).toBe('applied');
+      expect(await state()).toMatch(/^-7@/);
+      await begin();
+    }
+  });
+
+  it('leaves what has changed since it was seen, and the other partitions', async () => {
+    await redis.hset(key, { 0: '9', 1: '3' });
+    const [seen] = await watermarks.kept('arena');
+    expect(seen).toEqual({ partition: 0, watermark: '9', record: '4 1004 h4' });
+    await redis.hset(key, '0', '8');
+    expect(await watermarks.mend(lease, [seen!])).toEqual([8]);
+    expect(await redis.hgetall(key)).toEqual({ 0: '8', 1: '3' });
+  });
+
+  it('without a last record goes back to what is published, or in the outbox', async () => {
+    await redis.hset(key, '0', '99');
+    await redis.hdel(fixture.keys.records(0), '0');
+    expect(await watermarks.mend(lease, await watermarks.kept('arena'))).toEqual([6]);
+    await redis.del(fixture.keys.outbox(0, 0));
+    await redis.hset(fixture.keys.published(0), '0', '3');
+    expect(await watermarks.mend(lease, await watermarks.kept('arena'))).toEqual([2]);
+  });
+
+  it('lets go of shadows, which may have followed', async () => {
+    await redis.hset(key, '0', '9');
+    await redis.hset(fixture.keys.shadows(0), { arena: 's build', other: 'p restore 7' });
+    await watermarks.mend(lease, await watermarks.kept('arena'));
+    expect(await redis.hgetall(fixture.keys.shadows(0))).toEqual({});
+    expect(await redis.smembers(fixture.keys.discarded(0))).toEqual(['s']);
+    expect(await redis.hget(fixture.keys.previous(0), 'other')).toBe('p 7');
+  });
+
+  it('needs the lease', async () => {
+    await redis.hset(key, '0', '9');
+    const before = await dumpKeys(redis, fixture.keys);
+    const other = { ...lease, token: 'other' };
+    const mending = watermarks.mend(other, await watermarks.kept('arena'));
+    await expect(mending).rejects.toBeInstanceOf(LeaseLostError);
+    expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
+  });
+});
