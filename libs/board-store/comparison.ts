@@ -1,6 +1,5 @@
-import type { BoardDefinition } from '#board';
 import type { EndingArguments, ShadowPlace } from './catch-up-arguments.js';
-import type { CompareResult, CompareStep, Difference } from './generation-types.js';
+import type { CompareResult, CompareStep, Difference, TooManyViews } from './generation-types.js';
 import { TIE_SIGNS } from './run-arguments.js';
 
 /** The ending of lua/compare-views.lua; of these partitions, what deduplicate remembers is compared, too. */
@@ -34,31 +33,31 @@ export function viewsEnding(
 export interface ComparedViews {
   readonly views: readonly string[];
   readonly differences: readonly Difference[];
+  /** Where events were refused for `maxViews`, nothing can be told from differences. */
+  readonly tooManyViews: TooManyViews;
 }
 
-/**
- * What lua/compare-views.lua adds. Which views are let in where there are as many as the board may have is not promised:
- * then one that only one of both has is no difference.
- */
-export function readViews(
-  { maxViews }: Pick<BoardDefinition, 'maxViews'>,
-  [expectedClock = '', clock = '', count = '0', ...words]: readonly string[],
-): ComparedViews {
+/** What lua/compare-views.lua adds. */
+export function readViews([
+  expectedClock = '',
+  clock = '',
+  expectedRefusals,
+  refusals,
+  count = '0',
+  ...words
+]: readonly string[]): ComparedViews {
   const ofPartitions = 3 * Number(count);
   const differences = rowsOf(words.slice(0, ofPartitions), 3).map(forgottenIds);
   if (expectedClock !== clock)
     differences.push({ view: '', kind: 'clock', ...texts(expectedClock, clock) });
   const rows = rowsOf(words.slice(ofPartitions), 3);
-  const isFull =
-    rows.filter(([, end]) => end !== '').length >= maxViews ||
-    rows.filter(([, , end]) => end !== '').length >= maxViews;
   const views: string[] = [];
   for (const [view = '', expected = '', found = ''] of rows) {
     if (expected !== '' && found !== '') views.push(view);
-    else if (isFull) continue;
     if (expected !== found) differences.push({ view, kind: 'view', ...texts(expected, found) });
   }
-  return { views: views.sort(), differences };
+  const tooManyViews = { expected: Number(expectedRefusals), found: Number(refusals) };
+  return { views: views.sort(), differences, tooManyViews };
 }
 
 /** The ending of lua/compare-players.lua. */

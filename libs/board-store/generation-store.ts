@@ -207,7 +207,7 @@ export class GenerationStore {
     const reply = await this.redis.ranklogCompareViews(
       ...catchUpArguments(place, stretches, ending),
     );
-    return this.#outcome(shadow, reply, (words) => readViews(shadow.definition, words));
+    return this.#outcome(shadow, reply, readViews);
   }
 
   /** Brings a shadow to the live watermarks and compares some players. */

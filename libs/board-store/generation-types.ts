@@ -106,6 +106,15 @@ export interface Difference {
   readonly found?: string;
 }
 
+/**
+ * Events that were refused for `maxViews`, by the log as it was read now, and on the live board. Which ones these are depends
+ * on how the partitions interleaved, so that boards that have refused some need not be the same.
+ */
+export interface TooManyViews {
+  readonly expected: number;
+  readonly found: number;
+}
+
 export interface CompareResult {
   readonly cursor: string;
   readonly players: number;

@@ -27,7 +27,7 @@
  * | `<prefix>:{<shard>}:<generation>:watermarks` | hash | partition -> last offset whose effect is in it; of all but live ones |
  * | `<prefix>:{<shard>}:<generation>:views` | hash | view -> view version |
  * | `<prefix>:{<shard>}:<generation>:expiries` | zset | view -> ms of the event clock at which it expires; only those that do |
- * | `<prefix>:{<shard>}:<generation>:facts` | hash | `clock`, `clock:<partition>` (ms), `expired`, `duplicates` (events), `floor` (view versions are larger), `version` (the largest of its views) |
+ * | `<prefix>:{<shard>}:<generation>:facts` | hash | `clock`, `clock:<partition>` (ms), `expired`, `duplicates`, `tooManyViews` (events), `floor` (view versions are larger), `version` (the largest of its views) |
  * | `<prefix>:{<shard>}:<generation>:event-ids:<partition>` | zset | event id and player id -> ms: see event-ids.lua |
  * | `<prefix>:{<shard>}:<generation>:unordered` | set | views whose rankings are to be made; only of a shadow that is unordered: see order.lua |
  * | `<prefix>:{<shard>}:<generation>:ranking:<view>` | zset | member and score: see sort-key.ts in libs/board |

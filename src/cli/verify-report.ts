@@ -1,5 +1,5 @@
-import { type BoardDefinition, decimalColumns, formatTime, parseState, reachTime } from '#board';
-import type { Difference } from '#board-store';
+import { decimalColumns, formatTime, parseState, reachTime, type BoardDefinition } from '#board';
+import type { Difference, TooManyViews } from '#board-store';
 import type { VerifyReport } from '../reconciliation/reports.js';
 import { table } from './output.js';
 import { countText } from './quantities.js';
@@ -28,11 +28,12 @@ export interface DifferenceJson {
 /** A report as JSON. */
 export function reportJson(definition: BoardDefinition, report: ComparedBoard) {
   const { board, generation, equal, players, views, differenceCount, watermarks } = report;
-  const { differences } = report;
+  const { differences, tooManyViews } = report;
   return {
     board,
     generation,
     equal,
+    ...(tooManyViews === undefined ? {} : { notComparable: reasonText(tooManyViews) }),
     players,
     views,
     watermarks,
@@ -44,8 +45,10 @@ export function reportJson(definition: BoardDefinition, report: ComparedBoard) {
 /** A report for people: a sentence, and a line for each difference. */
 export function reportText(definition: BoardDefinition, report: ComparedBoard): string {
   const { board, generation, players, views, differenceCount, equal, differences } = report;
+  if (report.tooManyViews !== undefined)
+    return `${board}: not comparable: ${reasonText(report.tooManyViews)}; generation ${generation}`;
   const compared = `${countText(players)} place(s) in ${countText(views)} view(s) compared`;
-  if (equal) return `${board}: as the log makes it; ${compared}, generation ${generation}`;
+  if (equal === true) return `${board}: as the log makes it; ${compared}, generation ${generation}`;
   const head = `${board}: ${countText(differenceCount)} difference(s) to what the log makes; ${compared}, generation ${generation}`;
   const rows = differences.map((difference) => {
     const { view, kind, playerId, expected, found } = differenceJson(definition, difference);
@@ -62,6 +65,13 @@ export function reportText(definition: BoardDefinition, report: ComparedBoard): 
       ? `\n${countText(differences.length)} of ${countText(differenceCount)} differences shown`
       : '';
   return `${head}\n\n${table(['view', 'difference', 'player', 'by the log', 'in Redis'], rows)}${more}`;
+}
+
+function reasonText({ expected, found }: TooManyViews): string {
+  return (
+    `maxViews has refused ${countText(expected)} event(s) of the log now, and ${countText(found)} on the live board, and which ones depends on how ` +
+    'partitions came; raise maxViews in the boards file, then "ranklog boards apply", then verify'
+  );
 }
 
 const KINDS: Readonly<Record<Difference['kind'], string>> = {

@@ -1,4 +1,4 @@
-import type { Difference, Starts } from '#board-store';
+import type { Difference, Starts, TooManyViews } from '#board-store';
 
 /** A board whose generation went live. */
 export interface FlipReport {
@@ -29,7 +29,10 @@ export interface VerifyReport {
   /** Some of them; `differenceCount` counts all. */
   readonly differences: readonly Difference[];
   readonly differenceCount: number;
-  readonly equal: boolean;
+  /** null where the board can't be compared. */
+  readonly equal: boolean | null;
+  /** Why it can't: events were refused for `maxViews`. */
+  readonly tooManyViews?: TooManyViews;
   /** By partition, the offset up to which all was compared at least. */
   readonly watermarks: Readonly<Record<string, number>>;
   readonly seconds: number;

@@ -57,7 +57,7 @@ export class ScheduledVerify {
       const reports = await this.#verify(boards, turn);
       this.#tell(reports, live.size);
       await this.#rebuild(
-        reports.filter(({ equal }) => !equal),
+        reports.filter(({ equal }) => equal === false),
         turn,
       );
     } catch (error) {
@@ -110,19 +110,31 @@ export class ScheduledVerify {
 
   #tell(reports: readonly VerifyReport[], live: number): void {
     const { gauges, log } = this.parts;
-    for (const report of reports) {
-      const { board, equal, differenceCount, players, views } = report;
-      gauges.verifyEqual.set({ board }, Number(equal));
-      gauges.verifyDifferences.set({ board }, differenceCount);
-      const compared = `${players} players in ${views} views`;
-      if (equal) log.info(`board "${board}" is what the log makes of it: ${compared} verified`);
-      else
-        log.error(
-          `board "${board}" has ${differenceCount} difference(s) to the log in ${compared}, such as ${differences(report)}`,
-          { differences: report.differences },
-        );
+    const compared = reports.filter(({ equal }) => equal !== null);
+    for (const { board } of reports.filter((report) => !compared.includes(report))) {
+      this.#forget(board);
+      log.warn(
+        `board "${board}" can't be verified: events were refused for its maxViews, and which ones depends on how partitions came; ` +
+          'raise maxViews, and apply that',
+      );
     }
-    if (reports.length === live) gauges.verifyLastSuccess.set(Date.now() / 1_000);
+    for (const report of compared) this.#tellCompared(report);
+    if (compared.length === live) gauges.verifyLastSuccess.set(Date.now() / 1_000);
+  }
+
+  #tellCompared(report: VerifyReport): void {
+    const { gauges, log } = this.parts;
+    const { board, equal, differenceCount, players, views } = report;
+    gauges.verifyEqual.set({ board }, Number(equal));
+    gauges.verifyDifferences.set({ board }, differenceCount);
+    const compared = `${players} players in ${views} views`;
+    if (equal === true)
+      log.info(`board "${board}" is what the log makes of it: ${compared} verified`);
+    else
+      log.error(
+        `board "${board}" has ${differenceCount} difference(s) to the log in ${compared}, such as ${differences(report)}`,
+        { differences: report.differences },
+      );
   }
 
   async #rebuild(damaged: readonly VerifyReport[], { signal }: Turn): Promise<void> {

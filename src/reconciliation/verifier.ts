@@ -6,6 +6,7 @@ import type {
   GenerationStore,
   Lease,
   Shadow,
+  TooManyViews,
 } from '#board-store';
 import type { CatchUp } from './catch-up.js';
 import { Differences, MOST_TOLD } from './differences.js';
@@ -18,7 +19,11 @@ export interface Findings {
   readonly views: number;
   readonly differences: readonly Difference[];
   readonly differenceCount: number;
+  /** Present where events were refused for `maxViews`: then the two can't be compared, and no difference is told. */
+  readonly tooManyViews?: TooManyViews;
 }
+
+const NOT_COMPARED = { players: 0, views: 0, differences: [], differenceCount: 0 };
 
 /**
  * Compares a shadow of the live definition with the live generation, some players a call, each at equal watermarks: so
@@ -40,7 +45,8 @@ export class Verifier {
     { mostDifferences = MOST_TOLD, onPlayers }: CompareOptions,
   ): Promise<Findings> {
     const found = new Differences(mostDifferences);
-    const { views, differences } = await this.#views(catchUp);
+    const { views, differences, tooManyViews } = await this.#views(catchUp);
+    if (hasRefused(tooManyViews)) return { ...NOT_COMPARED, tooManyViews };
     found.add(differences);
     let players = 0;
     for (const view of views)
@@ -51,6 +57,8 @@ export class Verifier {
           onPlayers(step.players);
         }
     const after = await this.#views(catchUp);
+    if (hasRefused(after.tooManyViews))
+      return { ...NOT_COMPARED, tooManyViews: after.tooManyViews };
     found.keepViews(new Set(after.views));
     found.add(after.differences);
     return { players, views: views.length, differences: found.kept, differenceCount: found.count };
@@ -82,4 +90,8 @@ export interface CompareOptions {
   readonly mostDifferences?: number | undefined;
   /** Hears how many players a call compared. */
   readonly onPlayers: (players: number) => void;
+}
+
+function hasRefused({ expected, found }: TooManyViews): boolean {
+  return expected > 0 || found > 0;
 }

@@ -71,7 +71,7 @@ export class Verify {
     const { watermarks, attempts, late } = catchUp;
     await this.parts.generations.abandon(at.lease, at.shadow);
     const seconds = (performance.now() - begun) / 1_000;
-    const equal = findings.differenceCount === 0;
+    const equal = findings.tooManyViews === undefined ? findings.differenceCount === 0 : null;
     const report = { board, generation, ...findings, equal, watermarks, seconds, attempts, late };
     await at.end(outcomeOf(report));
     return report;
@@ -91,7 +91,13 @@ export class Verify {
   }
 }
 
-function outcomeOf({ equal, players, views, differenceCount }: Findings & { equal: boolean }) {
+function outcomeOf({
+  equal,
+  players,
+  views,
+  differenceCount,
+}: Findings & Pick<VerifyReport, 'equal'>): string {
+  if (equal === null) return 'not comparable: events were refused for maxViews';
   const compared = `${players} players in ${views} views compared`;
   return equal ? `${compared}; no difference` : `${compared}; ${differenceCount} difference(s)`;
 }

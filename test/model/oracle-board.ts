@@ -44,6 +44,8 @@ export interface BoardMemory {
   clock: number;
   expired: number;
   duplicates: number;
+  /** Events refused with TOO_MANY_VIEWS. */
+  refused: number;
   /** Whether a sum left the range, which follows from the order of a player's own events. */
   overflowed: boolean;
   /** Whether an event was refused for a reason that follows from how the partitions interleaved. */
@@ -53,7 +55,13 @@ export interface BoardMemory {
 }
 
 export function emptyMemory(): BoardMemory {
-  const counters = { expired: 0, duplicates: 0, overflowed: false, orderMattered: false };
+  const counters = {
+    expired: 0,
+    duplicates: 0,
+    refused: 0,
+    overflowed: false,
+    orderMattered: false,
+  };
   return { clock: -Infinity, ...counters, partitions: new Map(), views: new Map() };
 }
 
@@ -77,6 +85,7 @@ export function judge(
       : { moved: [] };
   if (makesTooManyViews(definition, memory, views)) {
     memory.orderMattered = true;
+    memory.refused += 1;
     return refused('TOO_MANY_VIEWS');
   }
   return change(definition, memory, event, views);

@@ -42,7 +42,7 @@ export async function compareGeneration(
 ): Promise<void> {
   const { keys, shard } = place;
   const { board, generation, definition } = place.live;
-  const { views, clock, expired, duplicates, partitions } = oracle.memory(board);
+  const { views, clock, expired, duplicates, refused, partitions } = oracle.memory(board);
   const versions = await redis.hgetall(keys.views(shard, generation));
   expect(Object.keys(versions).sort()).toEqual([...views.keys()].sort());
   const names = [...views.keys()];
@@ -60,13 +60,14 @@ export async function compareGeneration(
   const facts = await redis.hgetall(keys.facts(shard, generation));
   delete facts['floor']; // of view versions, which are Redis' own, as is the largest
   delete facts['version'];
-  expect({ expired: '0', duplicates: '0', ...facts }).toEqual({
+  expect({ expired: '0', duplicates: '0', tooManyViews: '0', ...facts }).toEqual({
     ...(canExpire(definition) && clock > -Infinity ? { clock: String(clock) } : {}),
     ...Object.fromEntries(
       [...partitions].map(([id, known]) => [`clock:${id}`, String(known.clock)]),
     ),
     expired: String(expired),
     duplicates: String(duplicates),
+    tooManyViews: String(refused),
   });
   const ends = [...views].flatMap(([view, { expiresAt }]) =>
     expiresAt === null ? [] : [[view, expiresAt] as const],
@@ -107,12 +108,12 @@ export async function compareKeys(
 /** The keys of a generation that hold something, but its watermarks. */
 export function generationKeys({ keys, shard, live }: BoardPlace, oracle: Oracle): string[] {
   const { board, generation, definition } = live;
-  const { views, partitions, clock, expired, duplicates } = oracle.memory(board);
+  const { views, partitions, clock, expired, duplicates, refused } = oracle.memory(board);
   const keeps = canExpire(definition) && clock > -Infinity;
   const optional: [boolean, string][] = [
     [views.size > 0, keys.views(shard, generation)],
     [
-      views.size > 0 || keeps || partitions.size > 0 || expired > 0 || duplicates > 0,
+      views.size > 0 || keeps || partitions.size > 0 || expired + duplicates + refused > 0,
       keys.facts(shard, generation),
     ],
     [

@@ -1,7 +1,7 @@
 -- What a board knows beside its views: clocks, counters, the number of views. Read before the first write, written at the end.
 
 local function load_board(board, partition)
-  board.expired, board.duplicates, board.seen, board.moved = 0, 0, {}, {}
+  board.expired, board.duplicates, board.refused, board.seen, board.moved = 0, 0, 0, {}, {}
   board.head = head_of('change', board)
   call('HLEN', board.versions)
   local facts = call('HMGET', board.facts, 'floor', 'clock', 'clock:' .. partition, 'version')
@@ -39,6 +39,7 @@ local function store_board(board, partition)
   if board.span and board.partition_clock then note('clock:' .. partition, board.partition_clock) end
   if #facts > 0 then call('HSET', board.facts, unpack(facts)) end
   if board.expired > 0 then call('HINCRBY', board.facts, 'expired', board.expired) end
+  if board.refused > 0 then call('HINCRBY', board.facts, 'tooManyViews', board.refused) end
   if board.span and board.partition_clock then
     if board.duplicates > 0 then call('HINCRBY', board.facts, 'duplicates', board.duplicates) end
     forget_event_ids(board)

@@ -5,7 +5,7 @@
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 span of event ids in ms (- none), then the partitions
 --       whose event ids are compared, then the stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
---          event clock of the shadow and of the live generation ('' for none), number of partitions whose event ids differ, then for each
+--          event clock of the shadow and of the live generation ('' for none), events that each refused with TOO_MANY_VIEWS, number of partitions whose event ids differ, then for each
 --          of these: partition, clock and number of ids of the shadow, of the live generation; then for each view that has not expired: its text,
 --          and for the shadow and the live generation the ms at which it expires ('never'; '' when it does not exist) };
 --          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE; then nothing was written
@@ -71,6 +71,7 @@ local function append_views(found)
   local clock = tonumber(text)
   found[#found + 1] = text
   found[#found + 1] = call('HGET', KEYS[12], 'clock') or ''
+  for _, facts in ipairs({ KEYS[9], KEYS[12] }) do found[#found + 1] = call('HGET', facts, 'tooManyViews') or '0' end
   append_event_ids(found)
   local expected = standing_views(KEYS[7], KEYS[8], clock)
   local live = standing_views(KEYS[10], KEYS[11], clock)

@@ -120,6 +120,7 @@ local function apply_event(entry)
   end
   local new = too_many_views(board, views)
   if new then
+    board.refused = board.refused + 1
     return write_dead_letter(entry, 'TOO_MANY_VIEWS', format('%s has its most views (maxViews: %d), and the event would make %d more', board.name, board.most_views, new))
   end
   local changes, overflow = find_next_states(entry, views)

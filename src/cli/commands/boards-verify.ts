@@ -37,7 +37,8 @@ async function verify(
     return withLease(run, { leases, signal });
   });
   tell(reports, live, options);
-  return reports.every(({ equal }) => equal) ? EXIT.ok : EXIT.no;
+  if (reports.some(({ equal }) => equal === false)) return EXIT.no;
+  return reports.some(({ equal }) => equal === null) ? EXIT.usage : EXIT.ok;
 }
 
 function tell(

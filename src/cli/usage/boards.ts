@@ -111,7 +111,7 @@ function applyCommand(): Command {
 function verifyCommand(): Command {
   const command = new Command('verify')
     .description(
-      'compare live boards with what the log makes, player by player, with traffic running; exit code 1: they differ',
+      'compare live boards with what the log makes, player by player, with traffic running; exit code 1: they differ, 2: one can not be compared',
     )
     .argument('[board...]', 'default: all live boards');
   return addThrottleOption(command)
