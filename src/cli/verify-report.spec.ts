@@ -30,6 +30,17 @@ describe('a report of verify', () => {
     );
   });
 
+  it('says that a board can not be compared, why, and what to do', () => {
+    const tooManyViews = { expected: 1_200, found: 7 };
+    const refused = { ...report([]), equal: null, tooManyViews };
+    const reason =
+      'maxViews has refused 1,200 event(s) of the log now, and 7 on the live board, and which ones depends on how ' +
+      'partitions came; raise maxViews in the boards file, then "ranklog boards apply", then verify';
+    expect(reportText(ARENA, refused)).toBe(`arena: not comparable: ${reason}; generation g1`);
+    expect(reportJson(ARENA, refused)).toMatchObject({ equal: null, notComparable: reason });
+    expect(reportJson(ARENA, report([]))).not.toHaveProperty('notComparable');
+  });
+
   it('tells players in decimals and times, and what is on one side alone', () => {
     const differences: Difference[] = [
       {

@@ -125,6 +125,24 @@ describe('a turn of the schedule', () => {
     );
   });
 
+  it('has no result of a board that can not be compared, and does not build it again', async () => {
+    gauges.set('equal chess', 0).set('differences chess', 4);
+    const tooManyViews = { expected: 3, found: 2 };
+    verify = (names) =>
+      names.map((board) =>
+        board === 'chess' ? { ...report(board), equal: null, tooManyViews } : report(board),
+      );
+    await run(true);
+    expect(built).toEqual([]);
+    expect(words[0]).toMatch(/^warn: board "chess" can't be verified: .* raise maxViews/);
+    expect([...gauges.keys()].sort()).toEqual([
+      'differences arena',
+      'differences golf',
+      'equal arena',
+      'equal golf',
+    ]);
+  });
+
   it('builds nothing again that was changed meanwhile', async () => {
     verify = () => [{ ...report('chess', 4), generation: 'g-older' }];
     await run(true);

@@ -279,7 +279,11 @@ export class ReconcileRun {
   ): Promise<Difference[]> {
     const begun = await builder.compareViews(shadow);
     if (!begun.hasEnded) return []; // the board begins behind what is live
-    const { views } = begun.ending;
+    const { views, tooManyViews } = begun.ending;
+    expect(tooManyViews).toEqual({
+      expected: this.#refused(shadow.generation, builder.board),
+      found: this.#refused(this.#model.live.get(builder.board)!, builder.board),
+    });
     const found: Difference[] = [];
     for (const view of views)
       for (const walk of WALKS)
@@ -293,6 +297,10 @@ export class ReconcileRun {
     const after = ended(await builder.compareViews(shadow));
     const standing = found.filter(({ view }) => after.views.includes(view));
     return [...standing, ...after.differences];
+  }
+
+  #refused(generation: string, board: string): number {
+    return this.#model.generation(generation).oracle.memory(board).refused;
   }
 
   async #sweepShadow({ board, shadow }: Builder): Promise<void> {

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { VerifyReport } from '../../src/reconciliation/reports.js';
+import { TestInstance } from '../support/instance.js';
+import { definitionsOf, Ground, published, Traffic } from './ground.js';
+
+const boards = (maxViews: number) => `boards:
+  arena: { columns: [{ name: points }], dimensions: [[region]], maxViews: ${maxViews} }
+  cup: { columns: [{ name: points }] }
+`;
+/** More regions than the board takes; which ones come first depends on how the partitions interleave. */
+const event = (serial: number) => ({
+  board: serial % 5 === 0 ? 'cup' : 'arena',
+  playerId: `player-${serial % 40}`,
+  delta: 1,
+  attributes: { region: `r${serial % 12}` },
+});
+
+describe('a board whose maxViews has refused events', () => {
+  let instance: TestInstance;
+  let ground: Ground;
+  let traffic: Traffic;
+
+  beforeAll(async () => {
+    instance = await TestInstance.create(boards(5));
+    ground = new Ground(instance);
+    traffic = new Traffic(instance, event);
+    await instance.start();
+    await traffic.send(500);
+    await published(instance, traffic);
+  }, 60_000);
+  afterAll(async () => {
+    await traffic.close();
+    await instance.remove();
+  });
+
+  const verify = (...names: string[]) =>
+    ground.reconciler.verify(names, { signal: AbortSignal.timeout(60_000) });
+
+  it('is not comparable: verify says so in place of differences, and ends with 2', async () => {
+    const [arena, cup] = (await verify('arena', 'cup')) as [VerifyReport, VerifyReport];
+    expect(arena).toMatchObject({ equal: null, differences: [], differenceCount: 0 });
+    expect(arena.tooManyViews?.expected).toBeGreaterThan(0);
+    expect(arena.tooManyViews?.found).toBeGreaterThan(0);
+    expect(cup).toMatchObject({ equal: true });
+    expect(cup).not.toHaveProperty('tooManyViews');
+    const verifying = instance.spawn('boards', 'verify');
+    expect(await verifying.ended).toBe(2);
+    expect(verifying.output).toMatch(
+      /^arena: not comparable: maxViews has refused .* raise maxViews/m,
+    );
+    expect(verifying.output).toMatch(/^cup: as the log makes it/m);
+  }, 60_000);
+
+  it('is comparable again when it is built with room for all of them', async () => {
+    const [arena] = definitionsOf(boards(50));
+    if (arena === undefined) throw new Error('there is no definition');
+    await ground.reconciler.build([arena], { signal: AbortSignal.timeout(60_000) });
+    expect(await verify('arena')).toMatchObject([{ equal: true, views: 12 }]);
+  }, 60_000);
+});
