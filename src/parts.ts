@@ -6,6 +6,7 @@ import type { Logger } from './operations/logger.js';
 import type { Settings } from './operations/settings.js';
 import { BoardRegistrar } from './reconciliation/board-registrar.js';
 import { DefinitionsTopic } from './reconciliation/definitions-topic.js';
+import { startsOfUnreadLog } from './reconciliation/unread-log.js';
 
 /** Connections of a process. */
 export interface Connections {
@@ -37,7 +38,10 @@ export function partsOf(
   const continuity = new ContinuityStore(redis, keys, settings);
   const definitions = new DefinitionsTopic(kafka, admin, topics.definitions, logger);
   const registrar = new BoardRegistrar(
-    { store, continuity, definitions, log: logger },
+    {
+      ...{ store, continuity, definitions, log: logger },
+      unreadLog: () => startsOfUnreadLog(admin, topics.scoreEvents, settings.group),
+    },
     settings.boards,
   );
   return {

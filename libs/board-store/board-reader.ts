@@ -18,6 +18,9 @@ import { shardOf } from './shard.js';
 import { standingsOf, type Standings } from './standings.js';
 import type { BoardFacts, HealTarget, LiveBoard } from './types.js';
 
+/** How often a pointer is followed to a generation that is given up meanwhile: builds are not that fast. */
+const MOST_FOLLOWED = 5;
+
 const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
 
 /** A view with its number of players. */
@@ -101,9 +104,10 @@ export class BoardReader {
 
   /** The views that exist, by their text. Cost: linear in the views. @throws UnknownBoardError, BoardBuildingError */
   async views(board: string): Promise<ViewSummary[]> {
-    const { shard, live } = await this.#locate(board);
+    const [views, { shard, live }] = await this.#follow(board, ({ shard, live: { generation } }) =>
+      existingViews(this.redis, { keys: this.keys, shard, generation }),
+    );
     const { generation } = live;
-    const views = await existingViews(this.redis, { keys: this.keys, shard, generation });
     const sizes = await Promise.all(
       views.map(({ view }) => this.redis.zcard(this.keys.ranking(shard, generation, view))),
     );
@@ -121,11 +125,10 @@ export class BoardReader {
     view: string,
     { offset, limit, dense = false }: Page & DenseOption,
   ): Promise<Standings> {
-    const located = await this.#locate(board);
-    const readable = readableView(located.live.definition, view);
-    const args = this.#readArguments(located, readable, dense || offset === 0);
-    const reply = await this.redis.ranklogPage(...args, offset, limit);
-    return answer(located, readable, reply);
+    return this.#readPlaces(board, view, (located, readable) => {
+      const args = this.#readArguments(located, readable, dense || offset === 0);
+      return this.redis.ranklogPage(...args, offset, limit);
+    });
   }
 
   /**
@@ -138,12 +141,11 @@ export class BoardReader {
     playerId: string,
     { dense = false }: DenseOption = {},
   ): Promise<Standings> {
-    const located = await this.#locate(board);
-    const { definition } = located.live;
-    const readable = readableView(definition, view);
-    const args = this.#readArguments(located, readable, dense);
-    const reply = await this.redis.ranklogRank(...args, playerId, TIE_SIGNS[definition.ties]);
-    return answer(located, readable, reply);
+    return this.#readPlaces(board, view, (located, readable) => {
+      const args = this.#readArguments(located, readable, dense);
+      const tie = TIE_SIGNS[located.live.definition.ties];
+      return this.redis.ranklogRank(...args, playerId, tie);
+    });
   }
 
   /** For each partition, the first offset that is not applied in every shard. */
@@ -182,6 +184,37 @@ export class BoardReader {
     return Number((await this.redis.get(this.keys.shards())) ?? 1);
   }
 
+  async #readPlaces(
+    board: string,
+    view: string,
+    read: (located: Located, readable: ReadableView) => Promise<string[] | string | number>,
+  ): Promise<Standings> {
+    const [found] = await this.#follow(board, async (located) => {
+      const { definition } = located.live;
+      const readable = readableView(definition, view);
+      const reply = await read(located, readable);
+      return typeof reply === 'number' ? undefined : answer(located, readable, reply);
+    });
+    return found;
+  }
+
+  /**
+   * Reads the generation that the pointer leads to. One that was given up between the two has lost its keys, and is no
+   * empty board: then the pointer is followed again. @throws UnknownGenerationError
+   */
+  async #follow<T>(
+    board: string,
+    read: (located: Located) => Promise<T | undefined>,
+  ): Promise<[T, Located]> {
+    for (let attempt = 1; ; attempt++) {
+      const located = await this.#locate(board);
+      const found = await read(located);
+      if (found !== undefined) return [found, located];
+      if (attempt === MOST_FOLLOWED)
+        throw new UnknownGenerationError(board, located.live.generation);
+    }
+  }
+
   async #locate(board: string): Promise<Located> {
     const shard = shardOf(board, await this.#shards());
     const generation = this.generation ?? (await this.redis.hget(this.keys.live(shard), board));
@@ -209,18 +242,21 @@ export class BoardReader {
   #readArguments({ shard, live }: Located, { view, expiresAt }: ReadableView, dense: boolean) {
     const { generation, definition } = live;
     return [
-      6,
+      8,
       this.keys.facts(shard, generation),
       this.keys.views(shard, generation),
       this.keys.ranking(shard, generation, view),
       this.keys.players(shard, generation, view),
       this.keys.continuity(shard),
       this.keys.healing(shard),
+      this.keys.definitions(shard),
+      this.keys.discarded(shard),
       view,
       expiresAt ?? '-',
       definition.columns.length,
       REACH_TIME_WIDTH[definition.ties],
       dense ? 1 : 0,
+      generation,
     ] as const;
   }
 }

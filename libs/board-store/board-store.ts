@@ -8,7 +8,7 @@ import type { Boards } from './generation-types.js';
 import type { KeySpace } from './keys.js';
 import { defineScripts } from './scripts.js';
 import { shardOf } from './shard.js';
-import type { ApplyCall, ApplyOutcome, BoardFacts, LiveBoard, Verdict } from './types.js';
+import type { ApplyCall, ApplyOutcome, BoardFacts, LiveBoard, Starts, Verdict } from './types.js';
 import { parseVerdicts } from './verdict-text.js';
 
 /** What lua/apply.lua answers when it wrote nothing. */
@@ -61,17 +61,18 @@ export class BoardStore {
    * Makes boards live that are not, all boards of a shard in one step; the others stay as they are, whatever their
    * definition. One that is new in a shard where events were applied before is `building` from then on: it lacks them.
    * `inForce` is what was live before Redis was lost: where boards begin in the log, what their flips come after, and
-   * which ones were removed.
+   * which ones were removed. `begins` is where the log begins for others, which are live at once.
    */
   async registerBoards(
     definitions: readonly BoardDefinition[],
     inForce: ReadonlyMap<string, DefinitionInForce> = new Map(),
+    begins: Starts = new Map(),
   ): Promise<Boards> {
     for (let shard = 0; shard < this.#shards; shard++)
       await this.#registerInShard(
         shard,
         definitions.filter(({ board }) => this.shardOf(board) === shard),
-        inForce,
+        { inForce, begins },
       );
     return this.boards();
   }
@@ -196,8 +197,9 @@ export class BoardStore {
   async #registerInShard(
     shard: number,
     definitions: readonly BoardDefinition[],
-    inForce: ReadonlyMap<string, DefinitionInForce>,
+    known: Known,
   ): Promise<void> {
+    const { inForce } = known;
     const isWanted = new Set(definitions.map(({ board }) => board));
     const removed = [...inForce.values()].filter(
       ({ board, definition }) =>
@@ -214,7 +216,7 @@ export class BoardStore {
       keys.flips(shard),
       keys.removed(shard),
       definitions.length,
-      ...definitions.flatMap((definition) => registration(definition, inForce)),
+      ...definitions.flatMap((definition) => registration(definition, known)),
       ...removed.map(({ board }) => board),
     );
   }
@@ -230,18 +232,24 @@ export class BoardStore {
   }
 }
 
+/** What Kafka knows of boards: those that are in force, and where others begin. */
+interface Known {
+  readonly inForce: ReadonlyMap<string, DefinitionInForce>;
+  readonly begins: Starts;
+}
+
 /** A board as lua/register.lua takes it. */
 function registration(
   definition: BoardDefinition,
-  inForce: ReadonlyMap<string, DefinitionInForce>,
+  { inForce, begins }: Known,
 ): (string | number)[] {
   const { board } = definition;
-  const { starts, since = 0 } = inForce.get(board) ?? {};
+  const { starts, since } = inForce.get(board) ?? { starts: begins, since: 0 };
   return [
     board,
     definitionHash(definition),
     definitionText(definition),
-    starts === undefined ? '' : startsText(starts),
+    starts === undefined || starts.size === 0 ? '' : startsText(starts),
     since,
   ];
 }

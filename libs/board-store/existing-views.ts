@@ -15,20 +15,26 @@ export interface GenerationKeys {
   readonly generation: string;
 }
 
-/** The views of a board that have not expired, by their text; read in one atomic step. Cost: linear in the views. */
+/**
+ * The views of a board that have not expired, by their text; read in one atomic step. undefined for a generation that was
+ * given up. Cost: linear in the views.
+ */
 export async function existingViews(
   redis: Redis,
   { keys, shard, generation }: GenerationKeys,
-): Promise<ExistingView[]> {
-  const [versions, clock, expiries] = await atomically<
-    [Record<string, string>, string | null, string[]]
+): Promise<ExistingView[] | undefined> {
+  const [versions, clock, expiries, isThere, isDiscarded] = await atomically<
+    [Record<string, string>, string | null, string[], number, number]
   >(
     redis
       .multi()
       .hgetall(keys.views(shard, generation))
       .hget(keys.facts(shard, generation), 'clock')
-      .zrange(keys.expiries(shard, generation), '0', '-1', 'WITHSCORES'),
+      .zrange(keys.expiries(shard, generation), '0', '-1', 'WITHSCORES')
+      .hexists(keys.definitions(shard), generation)
+      .sismember(keys.discarded(shard), generation),
   );
+  if (isThere === 0 || isDiscarded === 1) return undefined;
   const ends = new Map<string, number>();
   for (let index = 0; index < expiries.length; index += 2)
     ends.set(expiries[index] ?? '', Number(expiries[index + 1]));

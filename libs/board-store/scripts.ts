@@ -58,8 +58,8 @@ declare module 'ioredis' {
     ranklogHeal(...args: Arguments): Promise<string[]>;
     ranklogMendWatermarks(...args: Arguments): Promise<number | string[]>;
     ranklogOrder(...args: Arguments): Promise<number | OrderReply>;
-    ranklogPage(...args: Arguments): Promise<string[] | string>;
-    ranklogRank(...args: Arguments): Promise<string[] | string>;
+    ranklogPage(...args: Arguments): Promise<string[] | string | number>;
+    ranklogRank(...args: Arguments): Promise<string[] | string | number>;
     ranklogRegister(...args: Arguments): Promise<string[]>;
     ranklogReleaseLease(...args: Arguments): Promise<number>;
     ranklogRemove(...args: Arguments): Promise<number | string>;

@@ -2,7 +2,7 @@ import type { BoardDefinition } from '#board';
 import { LeaseHeldError, type BoardStore } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
 import { RecurringTask } from '../operations/recurring-task.js';
-import { CancelledError } from './errors.js';
+import { CancelledError, HistoryCutError } from './errors.js';
 import type { Log } from './log.js';
 import type { Reconciler } from './reconciler.js';
 import type { RunProgress } from './run-progress.js';
@@ -57,7 +57,7 @@ export class BackgroundBuilder {
       if (error instanceof CancelledError) return;
       this.#notBefore = performance.now() + this.#backoff.next();
       // Another process builds it, and tells.
-      if (!(error instanceof LeaseHeldError)) this.#warn(toError(error).message);
+      if (!(error instanceof LeaseHeldError)) this.#warn(toError(error).message + hint(error));
     }
   }
 
@@ -92,4 +92,11 @@ export class BackgroundBuilder {
     if (reason !== this.#said) this.parts.log.warn(`boards can't be built now: ${reason}`);
     this.#said = reason;
   }
+}
+
+/** That a part of the log is enough, only people can say. */
+function hint(error: unknown): string {
+  return error instanceof HistoryCutError
+    ? ': say so with "ranklog boards apply --allow-partial-history"'
+    : '';
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
-import type { Boards, BoardStore, ContinuityStore, LiveBoard } from '#board-store';
+import type { Boards, BoardStore, ContinuityStore, LiveBoard, Starts } from '#board-store';
 import type { DefinitionInForce } from '#contracts';
 import type { DefinitionsTopic } from './definitions-topic.js';
 
@@ -15,6 +15,8 @@ interface Parts {
   readonly store: BoardStore;
   readonly continuity: Pick<ContinuityStore, 'distrust'>;
   readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>;
+  /** Where partitions begin of which nothing was ever read, and not all is left. */
+  readonly unreadLog: () => Promise<Starts>;
   readonly log: Log;
 }
 
@@ -70,7 +72,9 @@ export class BoardRegistrar {
     this.#inForce = inForce;
     const { live: known } = await this.store.boards();
     const wanted = wantedOf(ofFile, inForce);
-    const { live } = await this.store.registerBoards(wanted, inForce);
+    const isNew = wanted.some(({ board }) => !inForce.has(board) && !known.has(board));
+    const begins = isNew ? await this.parts.unreadLog() : undefined;
+    const { live } = await this.store.registerBoards(wanted, inForce, begins);
     this.#wanted = new Map(wanted.map((definition) => [definition.board, definition]));
     for (const board of this.#wanted.keys())
       this.#tellNew(board, { before: known.get(board), now: live.get(board) });
@@ -144,7 +148,7 @@ export class BoardRegistrar {
     if (now === undefined)
       this.log.info(`board "${board}" has no live generation: its past events are to be built in`);
     else if (now.generation !== before?.generation)
-      this.log.info(`board "${board}" is live as generation ${now.generation}`);
+      this.log.info(`board "${board}" is live as generation ${now.generation}${historyText(now)}`);
   }
 
   #tellRemoved(ofFile: readonly BoardDefinition[]): void {
@@ -170,6 +174,12 @@ export class BoardRegistrar {
         );
     }
   }
+}
+
+function historyText({ starts }: LiveBoard): string {
+  if (starts === undefined) return '';
+  const begins = [...starts].map(([partition, from]) => `partition ${partition} from ${from} on`);
+  return `, without what is gone from the log before it: ${begins.join(', ')}`;
 }
 
 /** What is in force, and what is new in the file. */

@@ -1,9 +1,11 @@
 -- Places as reads give them, of the keys and first arguments that all reads have in common; needs names.lua,
 -- continuity.lua and rank.lua.
 --
--- KEYS  1 facts, 2 views, 3 ranking, 4 players, 5 continuity, 6 healing
+-- KEYS  1 facts, 2 views, 3 ranking, 4 players, 5 continuity, 6 healing, 7 definitions, 8 discarded
 -- ARGV  1 view, 2 ms of the event clock at which it expires (- never), 3 number of columns, 4 bytes of the reach time in a
---       member, 5 count the dense position (1, 0)
+--       member, 5 count the dense position (1, 0), 6 generation
+
+local GENERATION_GONE = -8
 
 local columns_width = 8 * (tonumber(ARGV[3]) - 1)
 local id_from = columns_width + tonumber(ARGV[4]) + 1
@@ -11,6 +13,11 @@ local id_from = columns_width + tonumber(ARGV[4]) + 1
 -- How many players are looked at in one step while different columns are counted, and the tie that is jumped over instead.
 local STEP = 64
 local LONG_TIE = 16
+
+-- Whether the generation was given up since the caller followed the pointer to it: some or all of its keys are gone.
+local function is_gone()
+  return call('HEXISTS', KEYS[7], ARGV[6]) == 0 or call('SISMEMBER', KEYS[8], ARGV[6]) == 1
+end
 
 -- The board's event clock when it has reached the view's end; else false.
 local function expired_by()
