@@ -105,7 +105,7 @@ export class SelfCheck {
     this.options.counters.selfCheckFallenWatermarks.inc({ shard, partition });
     this.options.log.error(
       `the watermark of partition ${partition} in shard ${shard} went back from ${before} to ${now}, though Redis has lost ` +
-        'nothing: somebody has changed it, and events may be applied twice; verify the boards of the shard',
+        'nothing: somebody has changed it; "ranklog boards rebuild" of a board of the shard puts it right',
     );
   }
 }
