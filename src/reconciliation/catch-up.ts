@@ -13,7 +13,7 @@ import { LiveGenerationChangedError, ShadowLostError } from './errors.js';
 import type { Log } from './log.js';
 import type { LogFeed } from './log-feed.js';
 import { patiently } from './patiently.js';
-import type { CallLimits, ShadowQueue } from './shadow-queue.js';
+import type { CallLimits, NextCall, ShadowQueue } from './shadow-queue.js';
 
 /** A call that ends the catching up, if the shadow is at the live watermarks then. */
 export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
@@ -114,20 +114,19 @@ export class CatchUp {
     const { queue, signal } = this.parts;
     signal.throwIfAborted();
     await this.#sweep();
-    const { stretches, isNear } = queue.next(this.#limits(ending));
+    const next = queue.next(this.#limits(ending));
     const isIdle = this.#underWay.length === 0;
-    if (isNear && isIdle && ending !== undefined) return this.#end(ending, stretches);
-    if (!(await this.#go(stretches, isNear))) await this.#wait();
+    if (next.isNear && isIdle && ending !== undefined) return this.#end(ending, next.stretches);
+    if (!(await this.#go(next))) await this.#wait();
     return undefined;
   }
 
-  /** Gets on with what there is; false when nothing has moved. */
-  async #go(stretches: readonly Stretch[], isNear: boolean): Promise<boolean> {
-    const hasMore = stretches.length > 0;
-    if (isNear || !hasMore) {
-      if (this.#underWay.length > 0) return this.#land();
-      return hasMore && (await this.#bring(stretches));
-    }
+  /** Gets on with what there is; false when nothing has moved. Where the log is what is waited for, calls are not made smaller by it. */
+  async #go({ stretches, isNear, isFull }: NextCall): Promise<boolean> {
+    const isUnderWay = this.#underWay.length > 0;
+    if (isUnderWay && (isNear || !isFull)) return this.#land();
+    if (isNear || stretches.length === 0)
+      return stretches.length > 0 && (await this.#bring(stretches));
     this.#send(stretches);
     return this.#underWay.length < this.parts.callsAtOnce || (await this.#land());
   }

@@ -35,8 +35,8 @@ describe('the next call for a shadow', () => {
   it('takes equal shares of the partitions below their live watermarks', () => {
     const queue = queueOf([100, 100, 2]);
     queue.heardLive(live([90, 90, 1]));
-    const { stretches, isNear } = queue.next(LIMITS);
-    expect(isNear).toBe(false);
+    const { stretches, isNear, isFull } = queue.next(LIMITS);
+    expect([isNear, isFull]).toEqual([false, true]);
     expect(stretches.map(({ entries }) => entries.length)).toEqual([4, 4, 2]);
     expect(stretches[0]).toMatchObject({ partition: 0, from: 0, through: 3 });
   });
@@ -64,7 +64,7 @@ describe('the next call for a shadow', () => {
   it('brings nothing where nothing is there to be applied', () => {
     const queue = queueOf([0]);
     queue.heardLive(live([7]));
-    expect(queue.next(LIMITS)).toEqual({ isNear: false, stretches: [] });
+    expect(queue.next(LIMITS)).toEqual({ isNear: false, isFull: false, stretches: [] });
   });
 
   it('holds fewer entries where they move many views, and at least one', () => {

@@ -10,10 +10,11 @@ export interface CallLimits {
 
 export const FULL_CALL: CallLimits = { entries: MOST_ENTRIES, viewUpdates: MOST_VIEW_UPDATES };
 
-/** What a call brings; `isNear` when it brings the shadow to the live watermarks, as they were last heard of. */
+/** What a call brings; `isNear` when it brings the shadow to the live watermarks, as they were last heard of; `isFull` when no more fits. */
 export interface NextCall {
   readonly stretches: readonly Stretch[];
   readonly isNear: boolean;
+  readonly isFull: boolean;
 }
 
 /**
@@ -144,7 +145,8 @@ export class ShadowQueue {
     const isNear = cuts.every((cut) => cut.isAtLive);
     if (isNear) share(cuts, room, (cut) => cut.hasMore);
     const brought = isNear ? cuts : cuts.filter((cut) => cut.isForward);
-    return { isNear, stretches: brought.map((cut) => cut.stretch()) };
+    const isFull = room.entries <= 0 || room.viewUpdates <= 0;
+    return { isNear, isFull, stretches: brought.map((cut) => cut.stretch()) };
   }
 
   #partition(partition: number): PartitionQueue {

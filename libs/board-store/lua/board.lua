@@ -28,6 +28,12 @@ local function has_expired(view)
   return view.expires and view.expires <= view.board.clock
 end
 
+local function note_unordered(board)
+  local views = {}
+  for i, view in ipairs(board.moved) do views[i] = view.text end
+  call_in_chunks('SADD', board.unordered, views)
+end
+
 -- `version` is the largest of all its views': a flip goes on above it.
 local function store_board(board, partition)
   local facts = {}
@@ -38,6 +44,7 @@ local function store_board(board, partition)
   if board.keeps and board.clock then note('clock', board.clock) end
   if board.span and board.partition_clock then note('clock:' .. partition, board.partition_clock) end
   if #facts > 0 then call('HSET', board.facts, unpack(facts)) end
+  if board.unordered then note_unordered(board) end
   if board.expired > 0 then call('HINCRBY', board.facts, 'expired', board.expired) end
   if board.refused > 0 then call('HINCRBY', board.facts, 'tooManyViews', board.refused) end
   if board.span and board.partition_clock then

@@ -8,7 +8,7 @@ local function load_view(view, now, told)
   local board = view.board
   view.known = call('HGET', board.versions, view.text)
   view.version = format('%d', math.max(tonumber(view.known or '0') + 1, board.floor + 1, now))
-  call('ZCARD', view.ranking)
+  view.members = call('ZCARD', view.ranking)
   view.head = view.text .. '\t' .. view.version .. '\t'
   view.told = told and view.published and board.changes ~= 'n'
 end
@@ -138,7 +138,7 @@ local function apply_event(entry)
   end
 end
 
--- Where nobody asked for places meanwhile.
+-- The order, where nobody asked for places meanwhile.
 local function store_order(view)
   local removed, added = {}, {}
   for i, player in ipairs(view.movers) do
@@ -151,7 +151,7 @@ local function store_order(view)
   call_in_chunks('ZADD', view.ranking, added)
 end
 
--- Stores what has moved. A ranking that is not kept up is made later: what there is of it does not follow from the states any more.
+-- Stores what has moved. What there is of a ranking that is made later goes: it follows from the states of before.
 local function store_view(view)
   local states, board = {}, view.board
   for i, player in ipairs(view.movers) do
@@ -159,8 +159,7 @@ local function store_view(view)
   end
   call_in_chunks('HSET', view.players, states)
   if board.unordered then
-    call('UNLINK', view.ranking)
-    call('SADD', board.unordered, view.text)
+    if view.members > 0 then call('UNLINK', view.ranking) end
   elseif not view.told then
     store_order(view)
   end
