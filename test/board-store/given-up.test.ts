@@ -8,6 +8,7 @@ import {
   UnknownGenerationError,
 } from '#board-store';
 import { arena, scored, StoreFixture } from './fixture.js';
+import { order } from './order.js';
 import { openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -31,6 +32,7 @@ async function replace({ isSwept }: { isSwept: boolean }): Promise<void> {
     ...{ kind: 'event' as const, offset, board: 'arena', event },
   }));
   const stretches = [{ partition: 0, from: 0, through: 1, entries }];
+  await order(generations, lease, shadow);
   expect(await generations.flip(lease, shadow, stretches, { graceMs: 0 })).toMatchObject({
     ending: {},
   });
