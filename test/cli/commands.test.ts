@@ -293,10 +293,12 @@ describe('the commands', () => {
     );
   });
 
-  it('status --wait ends with 1 when time is up', () => {
-    expect(
-      ranklog(['status', '--wait', '1'], { env: { RANKLOG_GROUP: 'nobody-runs-this' } }).code,
-    ).toBe(1);
+  it('status --wait ends with 1 when time is up, and says where a partition tells that it has stopped', () => {
+    const env = { RANKLOG_GROUP: 'nobody-runs-this' };
+    const { code, out } = ranklog(['status', '--wait', '1'], { env });
+    expect(code).toBe(1);
+    expect(out).toContain('the metric ranklog_partition_stopped');
+    expect(ranklog(['status']).out).not.toContain('ranklog_partition_stopped');
   });
 
   it('a reader that has seen enough is no error', async () => {

@@ -48,7 +48,13 @@ async function showStatus(session: KafkaSession, options: StatusOptions): Promis
     const work = await readWork(redis, keys, reader);
     const json = { partitions: last, boards: boards.map(boardToJson), healing, ...workJson(work) };
     print(json, options, () =>
-      [toTable(last), boardsTable(boards), ...healingText(healing), ...workText(work)].join('\n\n'),
+      [
+        toTable(last),
+        ...lagText(last),
+        boardsTable(boards),
+        ...healingText(healing),
+        ...workText(work),
+      ].join('\n\n'),
     );
     if (!done) process.stderr.write(`ranklog: not all published after ${options.wait ?? 0} s\n`);
     return done ? EXIT.ok : EXIT.no;
@@ -105,6 +111,14 @@ function toTable(positions: readonly PartitionPosition[]): string {
       lag,
     ]),
   );
+}
+
+/** Only the process that has a partition knows that it has stopped. */
+function lagText(positions: readonly PartitionPosition[]): string[] {
+  if (positions.every(({ lag }) => lag === 0)) return [];
+  return [
+    'Where a lag stays, the partition may have stopped: /health of the process that has it, and the metric ranklog_partition_stopped, tell.',
+  ];
 }
 
 function boardToJson({ clock, ...board }: BoardOverview) {
