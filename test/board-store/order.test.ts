@@ -74,20 +74,27 @@ async function feed(shadow: Shadow, from = 0, end = events.length): Promise<void
   }
 }
 
-/** So many steps; answers what comes next. */
-async function orderSome(shadow: Shadow, steps: number): Promise<readonly UnorderedView[]> {
-  let views: readonly UnorderedView[] = [];
-  for (let step = 0; step < steps; step++) {
+const ALL = [{ view: 'all', cursor: '0' }];
+
+/** So many steps from there on, or all; answers what comes next. */
+async function orderAll(
+  shadow: Shadow,
+  from: readonly UnorderedView[] = [],
+  most = Infinity,
+): Promise<readonly UnorderedView[]> {
+  let views = from;
+  for (let steps = 1; steps <= most; steps++) {
     const outcome = await generations.order(lease, shadow, { views, mostPlayers: STEP });
     if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
     ({ views } = outcome);
+    if (views.length === 0) break;
   }
   return views;
 }
 
 const ranked = (shadow: Shadow, view = 'all') =>
   redis.zcard(fixture.keys.ranking(0, shadow.generation, view));
-const left = (shadow: Shadow) => redis.scard(fixture.keys.unordered(0, shadow.generation));
+const countLeft = (shadow: Shadow) => redis.scard(fixture.keys.unordered(0, shadow.generation));
 
 /** Makes it live, and compares all of it with the oracle, byte by byte. */
 async function flipAndCompare(shadow: Shadow): Promise<void> {
@@ -117,7 +124,7 @@ describe('a shadow that is far from the live watermarks', () => {
     expect(await generations.flip(lease, shadow, [], GRACE)).toEqual({ status: 'unordered' });
     await expect(generations.keep(lease, shadow)).rejects.toThrow(UnorderedShadowError);
     expect(await generations.shadow('arena')).toEqual(shadow);
-    await orderSome(shadow, 3);
+    await orderAll(shadow, [], 3);
     expect(await generations.flip(lease, shadow, [], GRACE)).toEqual({ status: 'unordered' });
     await order(generations, lease, shadow, STEP);
     await flipAndCompare(shadow);
@@ -144,7 +151,7 @@ describe('a shadow that is far from the live watermarks', () => {
     await feed(shadow, 0, 6_000);
     await order(generations, lease, shadow);
     await feed(shadow, 6_000);
-    expect(await left(shadow)).toBe(0);
+    expect(await countLeft(shadow)).toBe(0);
     await flipAndCompare(shadow);
   });
 
@@ -159,8 +166,8 @@ describe('a shadow that is far from the live watermarks', () => {
   it('does not lose what was made of it when its builder is killed, and goes on with the rest', async () => {
     const shadow = await begun();
     await feed(shadow);
-    await orderSome(shadow, 4);
-    const before = await left(shadow);
+    await orderAll(shadow, [], 4);
+    const before = await countLeft(shadow);
     expect(before).toBeLessThan(SMALL_VIEWS);
     expect(await generations.shadow('arena')).toEqual(shadow);
     await order(generations, lease, shadow, STEP);
@@ -169,32 +176,21 @@ describe('a shadow that is far from the live watermarks', () => {
 
   it('that is brought nearer between two steps has what was moved put in order again', async () => {
     const shadow = await begun();
-    await feed(shadow, 0, 5_000);
-    const views = await orderSome(shadow, 5);
-    await feed(shadow, 5_000, 6_000);
-    const outcome = await generations.order(lease, shadow, { views, mostPlayers: STEP });
-    expect(outcome.status).toBe('applied');
-    await feed(shadow, 6_000);
-    await order(generations, lease, shadow, STEP);
+    await feed(shadow, 0, 7_000);
+    const left = await orderAll(shadow, ALL, 1);
+    await feed(shadow, 7_000);
+    await orderAll(shadow, left);
     await flipAndCompare(shadow);
   });
 
   it('has its order made again where Redis has lost some of it between two steps', async () => {
     const shadow = await begun();
     await feed(shadow);
-    const some = { views: [{ view: 'all', cursor: '0' }], mostPlayers: STEP };
-    const first = await generations.order(lease, shadow, some);
+    const left = await orderAll(shadow, ALL, 1);
     const saved = await saveKeys(redis, fixture.keys);
-    if (first.status !== 'applied') throw new Error(first.status);
-    const second = await generations.order(lease, shadow, { ...some, views: first.views });
+    const next = await orderAll(shadow, left, 1);
     await restoreKeys(redis, fixture.keys, saved);
-    if (second.status !== 'applied') throw new Error(second.status);
-    let { views } = second;
-    while (views.length > 0) {
-      const next = await generations.order(lease, shadow, { views, mostPlayers: STEP });
-      if (next.status !== 'applied') throw new Error(next.status);
-      ({ views } = next);
-    }
+    await orderAll(shadow, next);
     await flipAndCompare(shadow);
   });
 
@@ -209,9 +205,9 @@ describe('a shadow that is far from the live watermarks', () => {
     await prepare(keeping);
     const shadow = await begun(keeping);
     await feed(shadow);
-    expect(await left(shadow)).toBe(2);
+    expect(await countLeft(shadow)).toBe(2);
     expect(await fixture.store.sweep(shadow)).toBe(1);
-    expect(await left(shadow)).toBe(1);
+    expect(await countLeft(shadow)).toBe(1);
     await order(generations, lease, shadow);
     expect(await ranked(shadow)).toBe(2);
     expect(await redis.exists(fixture.keys.unordered(0, shadow.generation))).toBe(0);
