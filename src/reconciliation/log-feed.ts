@@ -14,16 +14,16 @@ const MOST_IN_ONE_GO = 250;
  * What a round asks for of all partitions together, which bounds memory, and keeps it young: what is decoded long before it is
  * needed costs the collector of garbage more than all else. Of one, it asks for this much at least.
  */
-const BYTES_OF_A_ROUND = 1_048_576;
+const BYTES_OF_A_ROUND = 524_288;
 const LEAST_BYTES_OF_A_PARTITION = 65_536;
 
 /**
  * Events that wait in all queues together before no more is read. A partition has an equal share of it in each queue, so that none
  * waits for the others, and at most and at least so many.
  */
-const MOST_WAITING = 16_000;
+const MOST_WAITING = 8_000;
 const MOST_OF_A_SHARE = 2_000;
-const LEAST_OF_A_SHARE = 100;
+const LEAST_OF_A_SHARE = 250;
 
 /** How long a look for room takes while nobody makes any. */
 const LOOK_AGAIN_MS = 200;
