@@ -1,12 +1,18 @@
 import type { EndingArguments, ShadowPlace } from './catch-up-arguments.js';
-import type { CompareResult, CompareStep, Difference, TooManyViews } from './generation-types.js';
+import type {
+  CompareResult,
+  CompareStep,
+  CompareViewsStep,
+  Difference,
+  TooManyViews,
+} from './generation-types.js';
 import { TIE_SIGNS } from './run-arguments.js';
 
 /** The ending of lua/compare-views.lua; of these partitions, what deduplicate remembers is compared, too. */
 export function viewsEnding(
   { keys, shard, shadow }: ShadowPlace,
   live: string,
-  partitions: readonly number[],
+  { walk, cursor, partitions }: CompareViewsStep & { readonly partitions: readonly number[] },
 ): EndingArguments {
   const { generation, definition } = shadow;
   const { deduplicateMs } = definition;
@@ -25,12 +31,13 @@ export function viewsEnding(
         keys.eventIds(shard, live, partition),
       ]),
     ],
-    arguments: [live, deduplicateMs ?? '-', ...remembered],
+    arguments: [live, deduplicateMs ?? '-', walk, cursor, ...remembered],
   };
 }
 
-/** The views to walk, and where the boards as a whole differ. */
+/** Some of the views to walk, and where the boards as a whole differ. */
 export interface ComparedViews {
+  readonly cursor: string;
   readonly views: readonly string[];
   readonly differences: readonly Difference[];
   /** Where events were refused for `maxViews`, nothing can be told from differences. */
@@ -50,14 +57,15 @@ export function readViews([
   const differences = rowsOf(words.slice(0, ofPartitions), 3).map(forgottenIds);
   if (expectedClock !== clock)
     differences.push({ view: '', kind: 'clock', ...texts(expectedClock, clock) });
-  const rows = rowsOf(words.slice(ofPartitions), 3);
+  const [cursor = '0', ...ofViews] = words.slice(ofPartitions);
+  const rows = rowsOf(ofViews, 3);
   const views: string[] = [];
   for (const [view = '', expected = '', found = ''] of rows) {
     if (expected !== '' && found !== '') views.push(view);
     if (expected !== found) differences.push({ view, kind: 'view', ...texts(expected, found) });
   }
   const tooManyViews = { expected: Number(expectedRefusals), found: Number(refusals) };
-  return { views: views.sort(), differences, tooManyViews };
+  return { cursor, views: views.sort(), differences, tooManyViews };
 }
 
 /** The ending of lua/compare-players.lua. */

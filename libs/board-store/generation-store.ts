@@ -14,6 +14,7 @@ import type {
   CatchUpOutcome,
   CompareResult,
   CompareStep,
+  CompareViewsStep,
   Lease,
   OrderOutcome,
   OrderStep,
@@ -195,15 +196,17 @@ export class GenerationStore {
     return outcome;
   }
 
-  /** Brings a shadow to the live watermarks and answers the views to walk. */
+  /** Brings a shadow to the live watermarks and answers some of the views to walk. */
   async compareViews(
     lease: Lease,
     shadow: Shadow,
     stretches: readonly Stretch[],
+    step: CompareViewsStep,
   ): Promise<CatchUpOutcome<ComparedViews>> {
     const place = this.#place(lease, shadow);
     const partitions = stretches.map(({ partition }) => partition);
-    const ending = viewsEnding(place, await this.#live(shadow.board), partitions);
+    const live = await this.#live(shadow.board);
+    const ending = viewsEnding(place, live, { ...step, partitions });
     const reply = await this.redis.ranklogCompareViews(
       ...catchUpArguments(place, stretches, ending),
     );

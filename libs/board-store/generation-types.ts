@@ -88,6 +88,12 @@ export interface CompareStep {
   readonly cursor: string;
 }
 
+/** A step of a comparison: some of the views that should be there, or that are there and should not; `cursor` as in CompareStep. */
+export interface CompareViewsStep {
+  readonly walk: 'shadow' | 'live';
+  readonly cursor: string;
+}
+
 /** A player, or a view as a whole, that is not what the log makes of it. States are texts of libs/board/state.ts. */
 export interface Difference {
   readonly view: string;

@@ -65,6 +65,7 @@ export class WatermarkStore {
       keys.shadows(shard),
       keys.previous(shard),
       keys.discarded(shard),
+      keys.continuity(shard),
       ...seen.map(({ partition }) => keys.outbox(shard, partition)),
     ];
     const reply = await this.redis.ranklogMendWatermarks(

@@ -34,6 +34,11 @@ export class Differences {
       else this.#addPlayer(difference.playerId, difference);
   }
 
+  /** Whether players of a view differ. */
+  hasView(view: string): boolean {
+    return this.#ofViews.has(view);
+  }
+
   /** Forgets what the players of all other views differ in. */
   keepViews(views: ReadonlySet<string>): void {
     for (const view of this.#ofViews.keys()) if (!views.has(view)) this.#ofViews.delete(view);

@@ -23,8 +23,6 @@ export interface Findings {
   readonly tooManyViews?: TooManyViews;
 }
 
-const NOT_COMPARED = { players: 0, views: 0, differences: [], differenceCount: 0 };
-
 /**
  * Compares a shadow of the live definition with the live generation, some players a call, each at equal watermarks: so
  * traffic makes no difference. Every view is walked three times: who should be there, who is there, and the order.
@@ -37,36 +35,58 @@ export class Verifier {
   ) {}
 
   /**
-   * Cost: a call for each 500 players, view and walk. A view that expires meanwhile is none that differs: one generation may
-   * be swept before the other.
+   * Cost: a call for each 500 players, view and walk, and for some hundred views. A view that expires meanwhile is none that
+   * differs: one generation may be swept before the other.
    */
   async compare(
     catchUp: CatchUp,
     { mostDifferences = MOST_TOLD, onPlayers }: CompareOptions,
   ): Promise<Findings> {
     const found = new Differences(mostDifferences);
-    const { views, differences, tooManyViews } = await this.#views(catchUp);
-    if (hasRefused(tooManyViews)) return { ...NOT_COMPARED, tooManyViews };
-    found.add(differences);
-    let players = 0;
-    for (const view of views)
-      for (const walk of WALKS)
-        for await (const step of this.#walk(catchUp, { view, walk })) {
+    let [players, views] = [0, 0];
+    for await (const page of this.#pages(catchUp)) {
+      if (hasRefused(page.tooManyViews)) return notCompared(page);
+      found.add(page.differences);
+      views += page.views.length;
+      for (const view of page.views)
+        for await (const { walk, step } of this.#walks(catchUp, view)) {
           found.add(step.differences);
           if (walk === 'shadow') players += step.players;
           onPlayers(step.players);
         }
-    const after = await this.#views(catchUp);
-    if (hasRefused(after.tooManyViews))
-      return { ...NOT_COMPARED, tooManyViews: after.tooManyViews };
-    found.keepViews(new Set(after.views));
-    found.add(after.differences);
-    return { players, views: views.length, differences: found.kept, differenceCount: found.count };
+    }
+    const standing = new Set<string>();
+    for await (const page of this.#pages(catchUp)) {
+      if (hasRefused(page.tooManyViews)) return notCompared(page);
+      found.add(page.differences);
+      for (const view of page.views) if (found.hasView(view)) standing.add(view);
+    }
+    found.keepViews(standing);
+    return { players, views, differences: found.kept, differenceCount: found.count };
   }
 
-  #views(catchUp: CatchUp): Promise<ComparedViews> {
+  /** The views of both, some hundred at a time. */
+  async *#pages(catchUp: CatchUp): AsyncGenerator<ComparedViews> {
     const { generations, lease, shadow } = this;
-    return catchUp.reach((stretches) => generations.compareViews(lease, shadow, stretches));
+    for (const walk of ['shadow', 'live'] as const) {
+      let cursor = '0';
+      do {
+        const step = { walk, cursor };
+        const page = await catchUp.reach((stretches) =>
+          generations.compareViews(lease, shadow, stretches, step),
+        );
+        yield page;
+        cursor = page.cursor;
+      } while (cursor !== '0');
+    }
+  }
+
+  async *#walks(
+    catchUp: CatchUp,
+    view: string,
+  ): AsyncGenerator<{ walk: CompareStep['walk']; step: CompareResult }> {
+    for (const walk of WALKS)
+      for await (const step of this.#walk(catchUp, { view, walk })) yield { walk, step };
   }
 
   async *#walk(
@@ -94,4 +114,8 @@ export interface CompareOptions {
 
 function hasRefused({ expected, found }: TooManyViews): boolean {
   return expected > 0 || found > 0;
+}
+
+function notCompared({ tooManyViews }: ComparedViews): Findings {
+  return { players: 0, views: 0, differences: [], differenceCount: 0, tooManyViews };
 }

@@ -17,7 +17,7 @@ import { eventArbitrary } from '../model/inputs.js';
 import { Oracle } from '../model/oracle.js';
 import { runs } from '../model/arbitrary.js';
 import { compareGeneration } from '../model/store-comparison.js';
-import { arena, scored, StoreFixture, T0 } from './fixture.js';
+import { arena, lasting, scored, StoreFixture, T0 } from './fixture.js';
 import { boardContent, damages } from './damages.js';
 import { order } from './order.js';
 import { openTestRedis } from './test-redis.js';
@@ -80,8 +80,7 @@ class DamagedBoard {
   ): Promise<Difference[]> {
     const { definition } = this.fixture.live;
     const shadow = await this.generations.begin(this.lease, { definition, purpose: 'verify' });
-    const compared = await this.generations.compareViews(this.lease, shadow, this.stretches());
-    const { views, differences } = endingOf(compared);
+    const { views, differences } = await this.views(shadow);
     const found = [...differences];
     for (const view of views)
       for (const walk of WALKS) found.push(...(await this.#walk(shadow, { view, walk }, between)));
@@ -97,6 +96,27 @@ class DamagedBoard {
     await order(this.generations, this.lease, shadow);
     endingOf(await this.generations.flip(this.lease, shadow, stretches, { graceMs: 0 }));
     this.fixture.live = (await this.fixture.store.boards()).live.get('arena')!;
+  }
+
+  /** The views to walk, and the differences as a whole. */
+  async views(shadow: Shadow) {
+    const views: string[] = [];
+    const differences = new Map<string, Difference>();
+    let stretches = this.stretches();
+    let largestPage = 0;
+    for (const walk of ['shadow', 'live'] as const)
+      for (let cursor = ''; cursor !== '0';) {
+        const step = { walk, cursor: cursor === '' ? '0' : cursor };
+        const outcome = await this.generations.compareViews(this.lease, shadow, stretches, step);
+        const page = endingOf(outcome);
+        views.push(...page.views);
+        largestPage = Math.max(largestPage, page.views.length);
+        for (const difference of page.differences)
+          differences.set(JSON.stringify(difference), difference); // those of the board come with each page
+        ({ cursor } = page);
+        stretches = stretches.map((stretch) => ({ ...stretch, entries: [] }));
+      }
+    return { views, differences: [...differences.values()], largestPage };
   }
 
   async #walk(
@@ -220,6 +240,34 @@ describe('damage done to a board by hand', () => {
       ['columns p7', 'extra ghost', 'missing p900', 'order p7', 'order p900'].sort(),
     );
     expect((await boardContent(redis, place)).views.size).toBe(1);
+  });
+});
+
+describe('damage among many views', () => {
+  it('is told, with some hundred views a step', async () => {
+    const count = 2_000;
+    const events = Array.from({ length: count }, (_, index) =>
+      scored('a', [1], { views: lasting(`all region=r${index}`) }),
+    );
+    const board = await DamagedBoard.make(arena, [events, []]);
+    const { keys, live } = board.fixture;
+    await redis.hdel(keys.views(0, live.generation), 'all region=r7');
+    await redis.hset(keys.views(0, live.generation), 'all region=nowhere', 1);
+    await redis.zadd(keys.expiries(0, live.generation), T0, 'all region=r9');
+    const shadow = await board.generations.begin(board.lease, {
+      definition: arena,
+      purpose: 'verify',
+    });
+    const { views, differences, largestPage } = await board.views(shadow);
+    expect(new Set(views)).toEqual(
+      new Set(events.flatMap(({ views: [view] }, index) => (index === 7 ? [] : view!.view))),
+    );
+    expect(largestPage).toBeLessThan(count / 2);
+    expect(differences.sort((a, b) => (a.view < b.view ? -1 : 1))).toEqual([
+      { view: 'all region=nowhere', kind: 'view', found: 'never' },
+      { view: 'all region=r7', kind: 'view', expected: 'never' },
+      { view: 'all region=r9', kind: 'view', expected: 'never', found: String(T0) },
+    ]);
   });
 });
 

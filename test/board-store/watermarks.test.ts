@@ -66,6 +66,9 @@ describe('mending watermarks', () => {
     for (const moved of ['9', '2', 'x']) {
       await redis.hset(key, '0', moved);
       expect(await watermarks.mend(lease, await watermarks.kept('arena'))).toEqual([4]);
+      const { isContinued } = await fixture.continuity.continuity(0);
+      expect(isContinued).toBe(moved !== '9');
+      if (!isContinued) await fixture.compare();
       expect(await apply(3, 4)).toBe('applied');
       expect(await state()).toMatch(/^-7@/);
       expect(await apply(0, 7)).toBe('applied');

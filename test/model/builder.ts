@@ -11,6 +11,8 @@ import {
   type ComparedViews,
   type CompareResult,
   type CompareStep,
+  type CompareViewsStep,
+  type Difference,
   type Flip,
   type KeySpace,
   type Lease,
@@ -264,9 +266,26 @@ export class Builder {
       : { hasEnded: true, ending: outcome.ending };
   }
 
-  compareViews(shadow: Shadow): Promise<Reached<ComparedViews>> {
+  /** All views of both generations, and where the boards as a whole differ; undefined where the shadow is not level. */
+  async compareAllViews(shadow: Shadow): Promise<Omit<ComparedViews, 'cursor'> | undefined> {
+    const views: string[] = [];
+    const differences: Difference[] = [];
+    let tooManyViews = { expected: 0, found: 0 };
+    for (const walk of ['shadow', 'live'] as const)
+      for (let cursor = ''; cursor !== '0';) {
+        const step = { walk, cursor: cursor === '' ? '0' : cursor };
+        const page = await this.#compareViews(shadow, step);
+        if (!page.hasEnded) return undefined;
+        views.push(...page.ending.views);
+        differences.push(...page.ending.differences);
+        ({ cursor, tooManyViews } = page.ending);
+      }
+    return { views, differences, tooManyViews };
+  }
+
+  #compareViews(shadow: Shadow, step: CompareViewsStep): Promise<Reached<ComparedViews>> {
     const call = (stretches: readonly Stretch[]) =>
-      this.#generations.compareViews(this.#held(), shadow, stretches);
+      this.#generations.compareViews(this.#held(), shadow, stretches, step);
     return this.#reach(shadow, {}, call, isLevel);
   }
 
@@ -460,7 +479,7 @@ export class Builder {
       ...calls,
       () => generations.catchUp(lease, shadow, stretches),
       () => generations.flip(lease, shadow, stretches, { graceMs: 0 }),
-      () => generations.compareViews(lease, shadow, stretches),
+      () => generations.compareViews(lease, shadow, stretches, { walk: 'shadow', cursor: '0' }),
       () => generations.compare(lease, shadow, stretches, step),
       () => generations.begin(lease, { definition, purpose: 'build' }),
       () => generations.abandon(lease, shadow),

@@ -277,9 +277,9 @@ export class ReconcileRun {
     shadow: Shadow,
     meanwhile: () => Promise<void>,
   ): Promise<Difference[]> {
-    const begun = await builder.compareViews(shadow);
-    if (!begun.hasEnded) return []; // the board begins behind what is live
-    const { views, tooManyViews } = begun.ending;
+    const begun = await builder.compareAllViews(shadow);
+    if (begun === undefined) return []; // the board begins behind what is live
+    const { views, tooManyViews } = begun;
     expect(tooManyViews).toEqual({
       expected: this.#refused(shadow.generation, builder.board),
       found: this.#refused(this.#model.live.get(builder.board)!, builder.board),
@@ -294,7 +294,8 @@ export class ReconcileRun {
           found.push(...result.differences);
           ({ cursor } = result);
         }
-    const after = ended(await builder.compareViews(shadow));
+    const after = await builder.compareAllViews(shadow);
+    if (after === undefined) throw new Error('the shadow was level before');
     const standing = found.filter(({ view }) => after.views.includes(view));
     return [...standing, ...after.differences];
   }

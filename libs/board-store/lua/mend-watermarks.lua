@@ -1,14 +1,16 @@
 -- Sets watermarks that somebody has moved back to the last applied record, so that live ingest goes on behind it.
 --
--- KEYS  1 lease, 2 watermarks, 3 records, 4 published, 5 shadows, 6 previous, 7 discarded, then the outbox of each partition
+-- KEYS  1 lease, 2 watermarks, 3 records, 4 published, 5 shadows, 6 previous, 7 discarded, 8 continuity, then the outbox of each partition
 -- ARGV  1 token, then for each partition: its number, its watermark and its last record as the caller has seen them ('' for none)
 -- Returns  the watermark of each partition as it is now; -5 LEASE_LOST, nothing was written
 -- Cost  O(partitions + shadows)
 --
 -- A partition that is not as the caller has seen it stays as it is. Where the last record is lost, too, all that is published was
 -- applied, and all that the outbox holds. Shadows of the shard may have followed a watermark to where it was moved: they are let go.
+-- Who believes in a watermark that is lower now would take that for a loss: the shard is compared with Kafka before it goes on.
 
 -- include names.lua
+-- include continuity.lua
 -- include lease.lua
 
 local function last_applied(partition, outbox)
@@ -20,18 +22,21 @@ local function last_applied(partition, outbox)
 end
 
 if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
-local found, has_mended = {}, false
+local found, has_mended, is_lower = {}, false, false
 for i = 2, #ARGV, 3 do
-  local partition, outbox = ARGV[i], KEYS[8 + (i - 2) / 3]
+  local partition, outbox = ARGV[i], KEYS[9 + (i - 2) / 3]
   local is_as_seen = (call('HGET', KEYS[2], partition) or '') == ARGV[i + 1]
     and (call('HGET', KEYS[3], partition) or '') == ARGV[i + 2]
   if is_as_seen then
-    call('HSET', KEYS[2], partition, format('%d', last_applied(partition, outbox)))
-    has_mended = true
+    local applied = last_applied(partition, outbox)
+    call('HSET', KEYS[2], partition, format('%d', applied))
+    has_mended, is_lower = true, is_lower or applied < (tonumber(ARGV[i + 1]) or -1)
   end
   found[#found + 1] = call('HGET', KEYS[2], partition) or '-1'
 end
 if has_mended then
   for _, board in ipairs(call('HKEYS', KEYS[5])) do let_go(KEYS[5], KEYS[6], KEYS[7], board) end
 end
+local continuity = call('GET', KEYS[8])
+if is_lower and is_continued(continuity) then call('SET', KEYS[8], format('lost %d', time_of(continuity))) end
 return found
