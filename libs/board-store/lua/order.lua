@@ -22,7 +22,8 @@
 -- include lease.lua
 
 local STEP = 500
-local MOST_VIEWS = 500
+-- How many views are told to go on with: twice as many as this call came to the end of, within these bounds.
+local LEAST_VIEWS, MOST_VIEWS = 20, 1000
 -- What a view takes beside its players, in players.
 local VIEW = 2
 
@@ -39,39 +40,43 @@ local function add_players(view, found)
   return #found / 2
 end
 
--- Answers how many players were put in order, `most` at most, about. The view's cursor is '0' again at its end.
+-- Answers how many players were put in order, `most` at most, about. A scan that was begun in a call before may have missed some.
 local function order_some(view, most)
-  local players = 0
-  if view.cursor == '0' then call('UNLINK', view.ranking) end
+  local players, is_begun = 0, view.cursor ~= '0'
+  if not is_begun then call('UNLINK', view.ranking) end
   repeat
     local scan = call('HSCAN', view.players, view.cursor, 'COUNT', STEP)
     view.cursor = scan[1]
     players = players + add_players(view, scan[2])
   until view.cursor == '0' or players >= most
-  if view.cursor == '0' and call('ZCARD', view.ranking) == call('HLEN', view.players) then call('SREM', KEYS[3], view.text) end
+  view.is_made = view.cursor == '0' and (not is_begun or call('ZCARD', view.ranking) == call('HLEN', view.players))
   return players
 end
 
+-- Answers how many players were put in order, the views that are made, and the one that is not at its end.
 local function order_all()
-  local players, effort = 0, 0
+  local players, effort, made = 0, 0, {}
   for at = 7, #ARGV, 2 do
     local view = { text = ARGV[at], cursor = ARGV[at + 1], ranking = KEYS[at - 3], players = KEYS[at - 2] }
     local some = order_some(view, most - effort)
     players, effort = players + some, effort + some + VIEW
-    if view.cursor ~= '0' then return players, view end
+    if view.is_made then made[#made + 1] = view.text end
+    if view.cursor ~= '0' then return players, made, view end
     if effort >= most then break end
   end
-  return players
+  return players, made
 end
 
 if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
 local shadow = shadow_of(KEYS[2], ARGV[2])
 if not shadow or shadow.generation ~= ARGV[3] then return SHADOW_GONE end
 if not shadow.is_unordered then return { 0 } end
-local players, begun = order_all()
+local players, made, begun = order_all()
+call_in_chunks('SREM', KEYS[3], made)
+local next_views = math.max(LEAST_VIEWS, math.min(MOST_VIEWS, 2 * #made))
 local found = { players }
 if begun then found[2], found[3] = begun.text, begun.cursor end
-for _, text in ipairs(call('SRANDMEMBER', KEYS[3], MOST_VIEWS)) do
+for _, text in ipairs(call('SRANDMEMBER', KEYS[3], next_views)) do
   if not begun or text ~= begun.text then found[#found + 1], found[#found + 2] = text, '0' end
 end
 if #found == 1 then call('HSET', KEYS[2], ARGV[2], shadow.generation .. ' ' .. shadow.purpose) end
