@@ -38,16 +38,19 @@ export class Build {
 
   /** Boards that an attempt before has made live are done. */
   async #attempt(attempt: Attempt): Promise<void> {
-    for (const { board } of this.definitions)
-      if (!this.#reports.has(board))
-        await mendWatermarks(this.parts, attempt.keeper.lease(board), attempt.signal);
+    await this.#mendWatermarks(attempt);
     const planner = new ShadowPlanner({ ...this.parts, signal: attempt.signal });
     const { from, allowPartialHistory } = this.options;
+    const { live } = await this.parts.store.boards();
     const tasks: Task<void>[] = [];
     for (const definition of this.definitions) {
       const { board } = definition;
       if (this.#reports.has(board)) continue;
-      const wish = { definition, purpose: 'build' as const, from, allowPartialHistory };
+      const liveStarts = live.get(board)?.starts;
+      const wish = {
+        ...{ definition, purpose: 'build' as const },
+        ...{ from, allowPartialHistory, liveStarts },
+      };
       const open = await planner.plan(wish);
       const finish = (at: ShadowAtWork) => this.#finish(at, attempt.signal);
       tasks.push({ board, open, isResumable: true, finish });
@@ -60,6 +63,15 @@ export class Build {
       if (signal.aborted && !keepsShadows) await this.#forgetNew(attempt);
       throw error;
     }
+  }
+
+  /** Once a shard. */
+  async #mendWatermarks({ keeper, signal }: Attempt): Promise<void> {
+    const { store } = this.parts;
+    const waiting = this.definitions.filter(({ board }) => !this.#reports.has(board));
+    const ofShards = new Map(waiting.map(({ board }) => [store.shardOf(board), board]));
+    for (const board of ofShards.values())
+      await mendWatermarks(this.parts, keeper.lease(board), signal);
   }
 
   /**

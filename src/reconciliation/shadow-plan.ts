@@ -23,6 +23,8 @@ export interface ShadowWish {
   /** A time in ms, the last that it takes in. */
   readonly until?: number | undefined;
   readonly allowPartialHistory?: boolean | undefined;
+  /** Where what is live begins: what it lacks already may be lacking. */
+  readonly liveStarts?: Starts | undefined;
 }
 
 /** A wish in terms of the log. */
@@ -43,11 +45,11 @@ export class ShadowPlanner {
   async plan(wish: ShadowWish): Promise<OpenPlanned> {
     const plan = await this.#inTermsOfTheLog(wish);
     const ranges = await logRanges(this.log.admin, this.log.topic);
-    const rest =
-      wish.allowPartialHistory === true ? startsOfRest(plan.starts, ranges) : plan.starts;
+    const mayBePartial = wish.allowPartialHistory === true || lacksNoMore(wish, ranges);
+    const rest = mayBePartial ? startsOfRest(plan.starts, ranges) : plan.starts;
     const left = await this.#leftBehind({ ...plan, rest }, ranges);
     if (left !== undefined) return () => Promise.resolve(left);
-    const whole = this.#withHistory(plan, wish, ranges);
+    const whole = this.#withHistory(plan, { ...wish, allowPartialHistory: mayBePartial }, ranges);
     return (lease) => this.#begin(lease, whole);
   }
 
@@ -99,4 +101,14 @@ function isSame(
     isBetween(shadow.starts, starts, rest) &&
     sameStarts(shadow.ends, ends)
   );
+}
+
+/** Whether the log still holds all that what is live begins with. */
+function lacksNoMore(
+  { liveStarts, from }: ShadowWish,
+  ranges: ReadonlyMap<number, LogRange>,
+): boolean {
+  if (liveStarts === undefined || from !== undefined) return false;
+  const needed = (partition: number) => liveStarts.get(partition) ?? 0;
+  return cutPartitions({ needed, ranges }).length === 0;
 }

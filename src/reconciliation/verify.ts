@@ -2,7 +2,7 @@ import type { Difference, LiveBoard } from '#board-store';
 import { WatermarkBeyondLogError } from './errors.js';
 import { runLeased, type Attempt } from './leased-run.js';
 import { liveBoard } from './live-board.js';
-import { movedDifference, movedWatermarks } from './moved-watermarks.js';
+import { movedDifference, movedWatermarks, type MovedWatermark } from './moved-watermarks.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import type { VerifyReport } from './reports.js';
 import { ShadowPlanner } from './shadow-plan.js';
@@ -35,9 +35,10 @@ export class Verify {
     const planner = new ShadowPlanner({ ...this.parts, signal: attempt.signal });
     const tasks: Task<VerifyReport>[] = [];
     const reports: VerifyReport[] = [];
+    const movedOf = this.#movedByShard(attempt);
     for (const board of this.boards) {
       const live = await liveBoard(store, board);
-      const moved = await movedWatermarks(this.parts, board, attempt.signal);
+      const moved = await movedOf(board);
       if (moved.length > 0) {
         reports.push(await this.#endMoved(live, attempt, moved.map(movedDifference)));
         continue;
@@ -48,6 +49,17 @@ export class Verify {
       tasks.push({ board, open, isResumable: false, finish });
     }
     return [...reports, ...(await new ShadowTasks(this.parts, attempt, this.options).run(tasks))];
+  }
+
+  /** The watermarks that were moved, looked for once a shard. */
+  #movedByShard({ signal }: Attempt): (board: string) => Promise<MovedWatermark[]> {
+    const found = new Map<number, Promise<MovedWatermark[]>>();
+    return (board) => {
+      const shard = this.parts.store.shardOf(board);
+      const moved = found.get(shard) ?? movedWatermarks(this.parts, board, signal);
+      found.set(shard, moved);
+      return moved;
+    };
   }
 
   /** What is live can't be compared at watermarks that are not those of what was applied. */

@@ -81,6 +81,10 @@ describe('a log whose beginning is gone', () => {
     const { generation } = await ground.live('arena');
     await ground.redis.hdel(ground.keys.players(0, generation, 'all'), 'player-0');
     expect(await verify('arena')).toMatchObject({ equal: false });
+    await instance.run('boards', 'rebuild', 'arena');
+    await isRight('arena');
+    await traffic.send(100);
+    await published(instance, traffic);
 
     await flush();
     await traffic.send(100);
@@ -89,6 +93,10 @@ describe('a log whose beginning is gone', () => {
     expect(await partialHistory()).toMatchObject([{ board: 'arena', startsAt: starts }]);
     const causes = (await readRankChanges(instance.kafka, instance.topics)).map(causeOf);
     expect(new Set(causes).size).toBe(causes.length);
+
+    await cut();
+    const refused = instance.spawn('boards', 'rebuild', 'arena');
+    expect([await refused.ended, refused.errors]).toEqual([2, expect.stringContaining('gone')]);
   }, 120_000);
 
   it('does not excuse a board whose events were read before that: it is missed', async () => {
