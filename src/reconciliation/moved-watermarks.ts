@@ -144,14 +144,16 @@ async function partitionsWithRecords(
   const from = new Map([...spans].map(([partition, span]) => [partition, span.from]));
   const reader = await LogReader.open({ kafka, topic, from, signal, logger });
   try {
-    for (let idle = 0; open.size > 0 && idle < MOST_IDLE_ROUNDS; idle++)
-      for (const { partition, records, nextOffset } of await reader.fetch((one) => open.has(one))) {
-        idle = -1;
+    for (let idle = 0; open.size > 0 && idle < MOST_IDLE_ROUNDS;) {
+      const batches = await reader.fetch((one) => open.has(one));
+      idle = batches.length > 0 || reader.isWaiting ? 0 : idle + 1;
+      for (const { partition, records, nextOffset } of batches) {
         const { through } = open.get(partition) ?? { through: -1 };
         const [first] = records;
         if (first !== undefined && first.offset <= through) open.delete(partition);
         else if (nextOffset > through && open.delete(partition)) found.delete(partition);
       }
+    }
   } finally {
     await reader.close();
   }
