@@ -3,8 +3,15 @@ import Cluster from 'kafkajs/src/cluster/index.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import { BUSY_RETRY } from './busy-retry.js';
 
-const { KafkaJSConnectionError, KafkaJSGroupCoordinatorNotFound, KafkaJSRequestTimeoutError } =
-  kafkajs;
+const {
+  KafkaJSConnectionError,
+  KafkaJSGroupCoordinatorNotFound,
+  KafkaJSProtocolError,
+  KafkaJSRequestTimeoutError,
+} = kafkajs;
+
+/** Kafka's error code of a topic that a broker does not know, or not yet. */
+const UNKNOWN_TOPIC_OR_PARTITION = 3;
 
 /** Bytes of the length in front of each answer. */
 const LENGTH_BYTES = 4;
@@ -15,6 +22,7 @@ export function patchConnections(): void {
   leaveSilentConnections();
   askBusyCoordinatorsAgain();
   lookForCoordinatorsAgain();
+  missOffsetsAloud();
 }
 
 /**
@@ -79,5 +87,27 @@ function lookForCoordinatorsAgain(): void {
       if (!(error instanceof KafkaJSGroupCoordinatorNotFound)) throw error;
       throw new KafkaJSConnectionError(error.message, { code: 'ECONNREFUSED' });
     }
+  };
+}
+
+/**
+ * A broker that has just started may tell of a topic without partitions; kafkajs then has no offsets of it, and stumbles
+ * over that. Here it is what it says where a broker does not know the topic at all, for which it looks again.
+ */
+function missOffsetsAloud(): void {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the cluster below
+  const { fetchTopicsOffset } = Cluster.prototype;
+  Cluster.prototype.fetchTopicsOffset = async function (topics) {
+    const found = await fetchTopicsOffset.call(this, topics);
+    for (const { topic } of topics)
+      if (!found.some((one) => one.topic === topic))
+        throw new KafkaJSProtocolError(
+          Object.assign(new Error(`the broker tells of no partitions of ${topic}`), {
+            type: 'UNKNOWN_TOPIC_OR_PARTITION',
+            code: UNKNOWN_TOPIC_OR_PARTITION,
+            retriable: true,
+          }),
+        );
+    return found;
   };
 }

@@ -20,5 +20,6 @@ declare module 'kafkajs/src/cluster/index.js' {
   export default class Cluster {
     retry?: RetryOptions;
     findGroupCoordinatorMetadata(asked: object): Promise<unknown>;
+    fetchTopicsOffset(topics: readonly { topic: string }[]): Promise<{ topic: string }[]>;
   }
 }
