@@ -99,15 +99,14 @@ function missOffsetsAloud(): void {
   const { fetchTopicsOffset } = Cluster.prototype;
   Cluster.prototype.fetchTopicsOffset = async function (topics) {
     const found = await fetchTopicsOffset.call(this, topics);
-    for (const { topic } of topics)
-      if (!found.some((one) => one.topic === topic))
-        throw new KafkaJSProtocolError(
-          Object.assign(new Error(`the broker tells of no partitions of ${topic}`), {
-            type: 'UNKNOWN_TOPIC_OR_PARTITION',
-            code: UNKNOWN_TOPIC_OR_PARTITION,
-            retriable: true,
-          }),
-        );
-    return found;
+    if (found.length > 0) return found;
+    const names = topics.map(({ topic }) => topic).join(', ');
+    throw new KafkaJSProtocolError(
+      Object.assign(new Error(`the broker tells of no partitions of ${names}`), {
+        type: 'UNKNOWN_TOPIC_OR_PARTITION',
+        code: UNKNOWN_TOPIC_OR_PARTITION,
+        retriable: true,
+      }),
+    );
   };
 }
