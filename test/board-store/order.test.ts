@@ -194,6 +194,17 @@ describe('a shadow that is far from the live watermarks', () => {
     await flipAndCompare(shadow);
   });
 
+  it('takes no harm from a call that arrives once more, after what it began was made', async () => {
+    const shadow = await begun();
+    await feed(shadow);
+    let left = await orderAll(shadow, ALL, 1);
+    while (left[0]?.view === 'all') left = await orderAll(shadow, left, 1);
+    expect(await ranked(shadow)).toBe(PLAYERS);
+    await orderAll(shadow, ALL, 1);
+    await orderAll(shadow, left);
+    await flipAndCompare(shadow);
+  });
+
   it('forgets views that have expired, also those that it would still put in order', async () => {
     const view = { view: 'day:2026-11-20', expiresAt: T0 + 1_000, published: true };
     events = [

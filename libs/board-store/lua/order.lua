@@ -14,6 +14,8 @@
 -- May be repeated, and interleaved with catching up. That a scan has come to its end proves nothing when Redis has lost writes
 -- meanwhile, or a replica has taken over, whose cursors are others: a ranking is made when it has as many members as there are
 -- players, since it never holds one that does not follow from a state.
+-- A view that is in the set no more is left alone: a call that arrives once more, after what it began was made, would begin it
+-- again, and nobody would know that it is not at its end.
 
 -- include names.lua
 -- include chunks.lua
@@ -58,10 +60,12 @@ local function order_all()
   local players, effort, made = 0, 0, {}
   for at = 7, #ARGV, 2 do
     local view = { text = ARGV[at], cursor = ARGV[at + 1], ranking = KEYS[at - 3], players = KEYS[at - 2] }
-    local some = order_some(view, most - effort)
-    players, effort = players + some, effort + some + VIEW
-    if view.is_made then made[#made + 1] = view.text end
-    if view.cursor ~= '0' then return players, made, view end
+    if call('SISMEMBER', KEYS[3], view.text) == 1 then
+      local some = order_some(view, most - effort)
+      players, effort = players + some, effort + some + VIEW
+      if view.is_made then made[#made + 1] = view.text end
+      if view.cursor ~= '0' then return players, made, view end
+    end
     if effort >= most then break end
   end
   return players, made
