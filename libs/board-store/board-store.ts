@@ -17,7 +17,7 @@ const REFUSALS: Readonly<Record<number, ApplyOutcome>> = {
   [-2]: { status: 'rolledBack' },
   [-3]: { status: 'storeChanged' },
   [-4]: { status: 'healing' },
-  [-7]: { status: 'watermarkMoved' },
+  [-9]: { status: 'watermarkMoved' },
 };
 
 /** How many expired views one sweep removes from a board: a short script. Who wants all of them gone sweeps until it answers 0. */

@@ -27,7 +27,7 @@ export interface EndingArguments {
 const NO_ENDING: EndingArguments = { keys: [], arguments: [] };
 
 /** How many keys and arguments lua/catch-up.lua has before those of the ending. */
-const KEYS_OF_HEAD = 6;
+const KEYS_OF_HEAD = 7;
 const ARGUMENTS_OF_HEAD = 6;
 
 /** A catch-up call as keys and arguments of its script: lua/catch-up.lua gives the order. */
@@ -49,6 +49,7 @@ export function catchUpArguments(
     keys.watermarks(shard),
     keys.watermarksOf(shard, generation),
     keys.unordered(shard, generation),
+    keys.records(shard),
     ...ending.keys,
     ...runs.flatMap((run) => run.keys),
   ];
@@ -73,6 +74,7 @@ const REFUSALS: Readonly<Record<number, ShadowRefusal>> = {
   [-5]: 'leaseLost',
   [-6]: 'shadowGone',
   [-7]: 'unordered',
+  [-9]: 'watermarkMoved',
 };
 
 /** The outcome of a reply; `readEnding` reads what the script adds when the shadow is at the live watermarks. */

@@ -47,7 +47,8 @@ export type ShadowRefusal =
   | 'shadowGone' // it was discarded, or Redis has lost it
   | 'rolledBack' // it lacks what came before the stretch
   | 'generationChanged' // another generation is live than was believed
-  | 'unordered'; // it would be read by its order, which is not made: see GenerationStore.order
+  | 'unordered' // it would be read by its order, which is not made: see GenerationStore.order
+  | 'watermarkMoved'; // a live watermark is not that of what was applied: see WatermarkStore
 
 /** What a catch-up call did. `watermarks` are those of its stretches; with an ending, of every partition that is live. */
 export type CatchUpOutcome<Ending> =

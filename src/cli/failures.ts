@@ -14,6 +14,7 @@ import {
   ShardCountError,
   UnknownBoardError,
   UnknownGenerationError,
+  UnorderedShadowError,
 } from '#board-store';
 import kafkajs from 'kafkajs';
 import { KafkaUnreachableError } from '#kafka-batch';
@@ -28,6 +29,7 @@ import {
   LiveGenerationChangedError,
   ShadowLostError,
   WatermarkBeyondLogError,
+  WatermarkMovedError,
 } from '../reconciliation/errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
 
@@ -49,6 +51,7 @@ const NO = [
   NoInstanceError,
   NoPreviousGenerationError,
   WatermarkBeyondLogError,
+  WatermarkMovedError,
 ];
 const TRY_LATER = [
   BoardsLostError,
@@ -57,6 +60,7 @@ const TRY_LATER = [
   kafkajs.KafkaJSError,
   LeaseHeldError,
   LeaseLostError,
+  UnorderedShadowError,
   ShadowLostError,
   LiveGenerationChangedError,
 ];

@@ -9,7 +9,7 @@ import {
   type UnorderedView,
 } from '#board-store';
 import type { Pace } from '../operations/pace.js';
-import { LiveGenerationChangedError, ShadowLostError } from './errors.js';
+import { LiveGenerationChangedError, ShadowLostError, WatermarkMovedError } from './errors.js';
 import type { Log } from './log.js';
 import type { LogFeed } from './log-feed.js';
 import { patiently } from './patiently.js';
@@ -58,8 +58,8 @@ interface CallUnderWay {
 /**
  * Brings one shadow to the live watermarks, call by call, and there to the endings asked for.
  *
- * A call that was refused is final: @throws LeaseLostError, ShadowLostError, LiveGenerationChangedError, or the reason of
- * the signal.
+ * A call that was refused is final: @throws LeaseLostError, ShadowLostError, LiveGenerationChangedError,
+ * WatermarkMovedError, or the reason of the signal.
  */
 export class CatchUp {
   /** Ending calls of this shadow, and those that came too late: live had moved on meanwhile. */
@@ -218,6 +218,7 @@ export class CatchUp {
     const { board } = this.parts.lease;
     if (status === 'leaseLost') return new LeaseLostError(board);
     if (status === 'generationChanged') return new LiveGenerationChangedError(board);
+    if (status === 'watermarkMoved') return new WatermarkMovedError(board);
     return new ShadowLostError(board);
   }
 
@@ -233,6 +234,7 @@ export class CatchUp {
   async #look(): Promise<void> {
     const { generations, lease, queue, feed } = this.parts;
     const live = await this.#patiently(() => generations.liveWatermarks(lease.board));
+    if (![...live.values()].every(Number.isSafeInteger)) throw new WatermarkMovedError(lease.board);
     this.#looked = performance.now();
     if (queue.heardLive(live)) this.#moved = performance.now();
     feed.cover(live.keys());

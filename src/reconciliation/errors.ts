@@ -87,3 +87,13 @@ export class WatermarkBeyondLogError extends Error {
     this.name = 'WatermarkBeyondLogError';
   }
 }
+
+/** A live watermark was moved by hand while a run relied on it. A build and a comparison begin again with looking at that. */
+export class WatermarkMovedError extends Error {
+  constructor(readonly board: string) {
+    super(
+      `a live watermark that board "${board}" relies on was moved by hand; "ranklog boards rebuild" puts it right`,
+    );
+    this.name = 'WatermarkMovedError';
+  }
+}

@@ -3,6 +3,7 @@ import {
   BoardBuildingError,
   LeaseLostError,
   UnknownBoardError,
+  UnorderedShadowError,
   type ReconciliationStatus,
 } from '#board-store';
 import { Backoff, LogGapError, toError } from '#kafka-batch';
@@ -13,6 +14,7 @@ import {
   LiveGenerationChangedError,
   ShadowLostError,
   WatermarkBeyondLogError,
+  WatermarkMovedError,
 } from './errors.js';
 import { HOLDER, LeaseKeeper } from './lease-keeper.js';
 import type { Log } from './log.js';
@@ -91,16 +93,18 @@ async function orTakenOver(
 
 /**
  * A board that Redis has lost is registered again by the role reconciliation: it is unknown for a while. A build begins with
- * mending what it needs.
+ * mending what it needs, a comparison with looking at it.
  */
 function helpsToBeginAgain(error: unknown, kind: LeasedRunParts['kind'], attempt: number): boolean {
   const isLoss =
     error instanceof ShadowLostError ||
+    error instanceof UnorderedShadowError ||
     error instanceof BoardsLostError ||
     (error instanceof LeaseLostError && error.takenOverBy === undefined) ||
     error instanceof LiveGenerationChangedError;
   const isMended =
-    kind === 'build' && error instanceof WatermarkBeyondLogError && !error.isOtherLog;
+    (kind === 'build' && error instanceof WatermarkBeyondLogError && !error.isOtherLog) ||
+    ((kind === 'build' || kind === 'verify') && error instanceof WatermarkMovedError);
   const isUnknown = error instanceof UnknownBoardError || error instanceof BoardBuildingError;
   return isLoss || isMended || (attempt > 1 && isUnknown);
 }

@@ -1,6 +1,14 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { LeaseLostError, LeaseStore, WatermarkStore, type Lease } from '#board-store';
+import {
+  GenerationStore,
+  LeaseLostError,
+  LeaseStore,
+  WatermarkStore,
+  type Lease,
+  type Shadow,
+} from '#board-store';
 import { arena, scored, StoreFixture } from './fixture.js';
+import { order } from './order.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -58,6 +66,49 @@ describe('a watermark that is not that of the last applied record', () => {
     expect(await apply(9, 2)).toBe('applied');
     expect(await apply(10, 3)).toBe('applied');
     expect(await state()).toMatch(/^-9@/);
+  });
+});
+
+describe('a shadow that is built while a watermark is moved', () => {
+  let generations: GenerationStore;
+  let shadow: Shadow;
+  const GRACE = { graceMs: 60_000 };
+  const stretch = (from: number, count: number) => {
+    const entries = points(count).map((event, index) => ({
+      ...{ kind: 'event' as const, offset: from + index, board: 'arena', event },
+    }));
+    return [{ partition: 0, from, through: from + count - 1, entries }];
+  };
+  beforeEach(async () => {
+    generations = new GenerationStore(redis, fixture.keys, { shards: 1 });
+    shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
+    await generations.catchUp(lease, shadow, stretch(0, 3));
+    await order(generations, lease, shadow);
+  });
+
+  it.each([
+    ['over what was not applied', '9'],
+    ['back', '3'],
+    ['to no number', 'x'],
+    ['to nowhere', undefined],
+  ])('%s does not follow it, and does not go live', async (_, moved) => {
+    if (moved === undefined) await redis.del(key);
+    else await redis.hset(key, '0', moved);
+    const before = await dumpKeys(redis, fixture.keys);
+    const refused = { status: 'watermarkMoved' };
+    expect(await generations.catchUp(lease, shadow, stretch(3, 7))).toEqual(refused);
+    expect(await generations.flip(lease, shadow, stretch(3, 7), GRACE)).toEqual(refused);
+    expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
+  });
+
+  it('goes live where only markers lie between the last record and the watermark', async () => {
+    const flip = await generations.flip(
+      lease,
+      shadow,
+      [{ ...stretch(3, 2)[0]!, through: 8 }],
+      GRACE,
+    );
+    expect(flip).toMatchObject({ status: 'applied', ending: { previous: expect.anything() } });
   });
 });
 

@@ -84,6 +84,28 @@ describe('a watermark that was moved by hand', () => {
     120_000,
   );
 
+  it.each(Object.entries(MOVES))(
+    'that is moved %s during a build is put right by it, and misleads no board',
+    async (name, move) => {
+      let done = 0;
+      const building = ground.reconciler.build(definitionsOf(BOARDS).slice(0, 1), {
+        ...options(),
+        eventsPerSecond: 3_000,
+        onProgress: (progress) => ({ done } = progress),
+      });
+      building.catch(() => undefined);
+      await until(() => done > 0, 'the build is under way');
+      await move(below(random, PARTITIONS));
+      await traffic.send(400);
+      await building;
+      await isAllThere();
+      expect({ seed, name, reports: await verify() }).toMatchObject({
+        reports: [{ equal: true }, { equal: true }],
+      });
+    },
+    120_000,
+  );
+
   it('is found and mended under traffic, wherever it was moved to', async () => {
     traffic.start(20, 20);
     for (let round = 0; round < 4; round++) {

@@ -6,7 +6,7 @@
 --       8 number of boards in the shard, then name and generation of each as the caller believes them live (-: it has none yet);
 --       then the run: see arguments.lua
 -- Returns  { watermark, verdicts, ... } of every offset of the run that has one, also where it is no entry any more; see verdict.lua
---          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -3 STORE_CHANGED, -4 HEALING, -7 WATERMARK_MOVED; then nothing was written
+--          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -3 STORE_CHANGED, -4 HEALING, -9 WATERMARK_MOVED; then nothing was written
 -- Cost  O(log players) for each entry and view; a tie of k players in all columns adds O(log k log players);
 --       overtook and leaders add what they name
 --
@@ -25,12 +25,12 @@
 -- include leaders.lua
 -- include event.lua
 -- include run.lua
+-- include moved.lua
 
 local GENERATION_CHANGED = -1
 local ROLLED_BACK = -2
 local STORE_CHANGED = -3
 local HEALING = -4
-local WATERMARK_MOVED = -7
 
 local HEAD, KEYS_OF_HEAD = 8, 7
 local partition, last, boards = ARGV[1], tonumber(ARGV[5]), tonumber(ARGV[8])
@@ -45,21 +45,6 @@ local function believes_rightly()
   return true
 end
 
--- Watermark and last record are written in one step. So a record above the watermark, or an entry that lies between the two, says
--- that somebody has moved one of them: what would be skipped was never applied, or what would be applied is applied.
-local function is_moved(watermark)
-  if not watermark then return true end -- no number
-  local record = tonumber(string.match(call('HGET', KEYS[7], partition) or '', '^%d+'))
-  if not record then return false end
-  if record > watermark then return true end
-  if ARGV[7] == '' then return false end
-  for _, entry in ipairs(entries) do
-    if entry.offset > watermark then return false end
-    if entry.offset > record then return true end
-  end
-  return false
-end
-
 local function has_news(watermark)
   return #entries > 0 and entries[#entries].offset > watermark
 end
@@ -68,7 +53,7 @@ local continuity = call('GET', KEYS[5])
 if continuity ~= ARGV[6] or not is_continued(continuity) then return STORE_CHANGED end
 if not believes_rightly() then return GENERATION_CHANGED end
 local watermark = tonumber(call('HGET', KEYS[2], partition) or '-1')
-if is_moved(watermark) then return WATERMARK_MOVED end
+if is_moved(watermark, call('HGET', KEYS[7], partition), ARGV[7] == '' and {} or entries) then return WATERMARK_MOVED end
 if watermark < tonumber(ARGV[2]) then return ROLLED_BACK end
 
 local published = math.max(tonumber(ARGV[3]), tonumber(call('HGET', KEYS[3], partition) or '0'))

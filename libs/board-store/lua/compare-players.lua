@@ -1,12 +1,12 @@
 -- A step of a comparison: brings the shadow to the live watermarks and, if it is there, compares some players of one view.
 --
--- KEYS  1 to 6 as in catch-up.lua; of the shadow: 7 players; of the live generation: 8 players, 9 ranking; then the runs
+-- KEYS  1 to 7 as in catch-up.lua; of the shadow: 8 players; of the live generation: 9 players, 10 ranking; then the runs
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 walk: shadow (who should be there: state, member and
 --       score), live (who is there and should not), ranking (members without a state that they follow from), 9 cursor, 10 number of
 --       columns, 11 tie (1 earliest, -1 latest, 0 none), then the stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
 --          next cursor, number of players that were looked at, then for each difference: kind, player id, state expected, found };
---          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE; then nothing was written
+--          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED; then nothing was written
 -- Cost  as apply.lua, without ranks, and about STEP players; more where Redis packs a small view into one piece
 
 -- include names.lua
@@ -21,6 +21,7 @@
 -- include event.lua
 -- include run.lua
 -- include lease.lua
+-- include moved.lua
 -- include catch-up.lua
 
 local STEP = 500
@@ -50,7 +51,7 @@ local function kind_of(expected, text)
 end
 
 local function has_place(state, player)
-  return tonumber(call('ZSCORE', KEYS[9], member_of(tie, state, player))) == state[1]
+  return tonumber(call('ZSCORE', KEYS[10], member_of(tie, state, player))) == state[1]
 end
 
 -- Players and values of a hash, as two lists.
@@ -66,9 +67,9 @@ end
 local walks = {}
 
 walks['shadow'] = function(found)
-  local scan = call('HSCAN', KEYS[7], ARGV[9], 'COUNT', STEP)
+  local scan = call('HSCAN', KEYS[8], ARGV[9], 'COUNT', STEP)
   local players, expected = pairs_of(scan[2])
-  local live = values_of(KEYS[8], players)
+  local live = values_of(KEYS[9], players)
   for i, player in ipairs(players) do
     if not live[i] then
       differ(found, 'missing', player, expected[i])
@@ -82,9 +83,9 @@ walks['shadow'] = function(found)
 end
 
 walks['live'] = function(found)
-  local scan = call('HSCAN', KEYS[8], ARGV[9], 'COUNT', STEP)
+  local scan = call('HSCAN', KEYS[9], ARGV[9], 'COUNT', STEP)
   local players, live = pairs_of(scan[2])
-  local expected = values_of(KEYS[7], players)
+  local expected = values_of(KEYS[8], players)
   for i, player in ipairs(players) do
     if not expected[i] then differ(found, 'extra', player, nil, live[i]) end
   end
@@ -92,15 +93,15 @@ walks['live'] = function(found)
 end
 
 walks['ranking'] = function(found)
-  local scan = call('ZSCAN', KEYS[9], ARGV[9], 'COUNT', STEP)
+  local scan = call('ZSCAN', KEYS[10], ARGV[9], 'COUNT', STEP)
   local members, scores = pairs_of(scan[2])
   local players = {}
   for i, member in ipairs(members) do players[i] = sub(member, id_from) end
-  local live = values_of(KEYS[8], players)
+  local live = values_of(KEYS[9], players)
   for i, player in ipairs(players) do
     local state = live[i] and parse_state(live[i], columns)
     if not state or member_of(tie, state, player) ~= members[i] or tonumber(scores[i]) ~= state[1] then
-      differ(found, 'order', player, call('HGET', KEYS[7], player) or nil, live[i] or nil)
+      differ(found, 'order', player, call('HGET', KEYS[8], player) or nil, live[i] or nil)
     end
   end
   return scan[1], #members

@@ -1,8 +1,8 @@
 -- A step of a comparison: brings the shadow to the live watermarks and, if it is there, answers some views of both generations,
 -- and in what these differ as a whole.
 --
--- KEYS  1 to 6 as in catch-up.lua; of the shadow: 7 views, 8 expiries, 9 facts; of the live generation: 10 views, 11 expiries,
---       12 facts; for each partition: event ids of the shadow, of the live generation; then the runs
+-- KEYS  1 to 7 as in catch-up.lua; of the shadow: 8 views, 9 expiries, 10 facts; of the live generation: 11 views, 12 expiries,
+--       13 facts; for each partition: event ids of the shadow, of the live generation; then the runs
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 span of event ids in ms (- none), 9 walk: shadow (views that
 --       should be there), live (views that are there and should not), 10 cursor, then the partitions whose event ids are compared,
 --       then the stretches
@@ -11,7 +11,7 @@
 --          of partitions whose event ids differ, then for each of these: partition, clock and number of ids of the shadow, of the live
 --          generation; next cursor, then for each view of the walk that has not expired: its text, and for the shadow and the live
 --          generation the ms at which it expires ('never'; '' when it does not exist) };
---          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE; then nothing was written
+--          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED; then nothing was written
 -- Cost  as apply.lua, without ranks, and about STEP views; more where Redis packs few views into one piece
 
 -- include names.lua
@@ -26,6 +26,7 @@
 -- include event.lua
 -- include run.lua
 -- include lease.lua
+-- include moved.lua
 -- include catch-up.lua
 
 local STEP = 300
@@ -55,8 +56,8 @@ end
 local function append_event_ids(found)
   local differing, count = {}, 0
   for at = 11, tonumber(ARGV[6]) do
-    local partition, key = ARGV[at], 13 + 2 * (at - 11)
-    local expected, live = remembered(KEYS[9], KEYS[key], partition), remembered(KEYS[12], KEYS[key + 1], partition)
+    local partition, key = ARGV[at], 14 + 2 * (at - 11)
+    local expected, live = remembered(KEYS[10], KEYS[key], partition), remembered(KEYS[13], KEYS[key + 1], partition)
     if expected ~= live then
       count = count + 1
       for _, text in ipairs({ partition, expected, live }) do differing[#differing + 1] = text end
@@ -68,24 +69,24 @@ end
 
 -- Answers the event clock of the shadow.
 local function append_facts(found)
-  local clock = call('HGET', KEYS[9], 'clock') or ''
+  local clock = call('HGET', KEYS[10], 'clock') or ''
   found[#found + 1] = clock
-  found[#found + 1] = call('HGET', KEYS[12], 'clock') or ''
-  for _, facts in ipairs({ KEYS[9], KEYS[12] }) do found[#found + 1] = call('HGET', facts, 'tooManyViews') or '0' end
+  found[#found + 1] = call('HGET', KEYS[13], 'clock') or ''
+  for _, facts in ipairs({ KEYS[10], KEYS[13] }) do found[#found + 1] = call('HGET', facts, 'tooManyViews') or '0' end
   append_event_ids(found)
   return tonumber(clock)
 end
 
 local function append_views(found, clock)
   local is_of_shadow = ARGV[9] == 'shadow'
-  local scan = call('HSCAN', is_of_shadow and KEYS[7] or KEYS[10], ARGV[10], 'COUNT', STEP)
+  local scan = call('HSCAN', is_of_shadow and KEYS[8] or KEYS[11], ARGV[10], 'COUNT', STEP)
   local names = {}
   for i = 1, #scan[2], 2 do names[#names + 1] = scan[2][i] end
   found[#found + 1] = scan[1]
   for first, last in chunks(names) do
     local some = { unpack(names, first, last) }
-    local expected = standing_views(KEYS[7], KEYS[8], clock, some)
-    local live = standing_views(KEYS[10], KEYS[11], clock, some)
+    local expected = standing_views(KEYS[8], KEYS[9], clock, some)
+    local live = standing_views(KEYS[11], KEYS[12], clock, some)
     for _, view in ipairs(some) do
       if is_of_shadow and expected[view] or not is_of_shadow and live[view] and not expected[view] then
         for _, text in ipairs({ view, expected[view] or '', live[view] or '' }) do found[#found + 1] = text end
