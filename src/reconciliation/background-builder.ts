@@ -55,7 +55,7 @@ export class BackgroundBuilder {
       this.#said = undefined;
     } catch (error) {
       if (error instanceof CancelledError) return;
-      this.#notBefore = performance.now() + this.#backoff.next();
+      this.#notBefore = performance.now() + this.#msUntilNext(error);
       // Another process builds it, and tells.
       if (!(error instanceof LeaseHeldError)) this.#warn(toError(error).message + hint(error));
     }
@@ -78,6 +78,11 @@ export class BackgroundBuilder {
       log.info(
         `board "${board}" is live as generation ${generation}, built from ${records} records in ${seconds.toFixed(1)} s`,
       );
+  }
+
+  /** Where only people can help, they are not to find the board's lease taken when they do. */
+  #msUntilNext(error: unknown): number {
+    return error instanceof HistoryCutError ? BACKOFF.mostMs : this.#backoff.next();
   }
 
   #tell(names: string, { done, total, secondsLeft }: RunProgress): void {

@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { arena } from '../../libs/board/spec-support/arena.js';
+import { BackgroundBuilder } from './background-builder.js';
+import { HistoryCutError } from './errors.js';
+
+const log = { info: () => undefined, warn: () => undefined, debug: () => undefined };
+const boards = {
+  live: new Map(),
+  building: new Set([arena.board]),
+  removed: new Set<string>(),
+};
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** How often a build is tried within so many ms, when each fails. */
+async function triesWithin(ms: number, failure: Error): Promise<number> {
+  let tries = 0;
+  const build = () => Promise.reject(((tries += 1), failure));
+  const builder = new BackgroundBuilder({
+    store: { boards: () => Promise.resolve(boards) },
+    reconciler: { build },
+    registrar: { wanted: new Map([[arena.board, arena]]) },
+    log,
+  });
+  builder.start();
+  await jest.advanceTimersByTimeAsync(ms);
+  await builder.stop();
+  return tries;
+}
+
+describe('a background build that fails', () => {
+  it('is tried again soon', async () => {
+    expect(await triesWithin(20_000, new Error('Kafka is away'))).toBeGreaterThan(2);
+  });
+
+  it('for a log that is cut leaves the lease to those who can say that it may be partial', async () => {
+    const cut = [{ partition: 0, from: 0, logStart: 5 }];
+    expect(await triesWithin(50_000, new HistoryCutError(arena.board, cut, true))).toBe(1);
+  });
+});
