@@ -104,7 +104,8 @@ function forgottenIds([partition = '', expected = '', found = '']: readonly stri
     const [clock = '', ids] = text.split(' ');
     return `partition ${partition}: ${ids === undefined ? 'nothing' : `${ids} ids, up to ${clock} ms`}`;
   };
-  return { view: '', kind: 'eventIds', expected: told(expected), found: told(found) };
+  const texts = { expected: told(expected), found: told(found) };
+  return { view: '', kind: 'eventIds', partition: Number(partition), ...texts };
 }
 
 function texts(expected: string, found: string): Pick<Difference, 'expected' | 'found'> {

@@ -107,8 +107,10 @@ export interface Difference {
     | 'view' // a view that should (not) be there, or expires at another time
     | 'clock' // the event clock of the board
     | 'eventIds' // what deduplicate remembers of a partition
-    | 'watermark'; // a live watermark beyond the end of the log: nothing can be compared
+    | 'watermark'; // a live watermark that is not that of what was applied: nothing can be compared
   readonly playerId?: string;
+  /** Of event ids and watermarks. */
+  readonly partition?: number;
   readonly expected?: string;
   readonly found?: string;
 }

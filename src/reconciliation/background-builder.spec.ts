@@ -3,7 +3,12 @@ import { arena } from '../../libs/board/spec-support/arena.js';
 import { BackgroundBuilder } from './background-builder.js';
 import { HistoryCutError } from './errors.js';
 
-const log = { info: () => undefined, warn: () => undefined, debug: () => undefined };
+const log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 const boards = {
   live: new Map(),
   building: new Set([arena.board]),

@@ -18,6 +18,16 @@ describe('differences', () => {
     expect(found.count).toBe(2);
   });
 
+  it('of several partitions count each, and are told as they were met last', () => {
+    const found = new Differences(10);
+    const ofPartition = (partition: number, ids: string) =>
+      ({ view: '', kind: 'eventIds', partition, found: ids }) as const;
+    found.add([ofPartition(0, '3 ids'), ofPartition(1, '4 ids')]);
+    found.add([ofPartition(0, '5 ids')]);
+    expect(found.count).toBe(2);
+    expect(found.kept).toEqual([ofPartition(0, '5 ids'), ofPartition(1, '4 ids')]);
+  });
+
   it('of the players of a view that is gone are forgotten; that it is gone is not', () => {
     const found = new Differences(10);
     found.add([player('all', 'a'), player('day', 'b'), { view: 'day', kind: 'view' }]);

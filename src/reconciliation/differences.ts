@@ -29,8 +29,7 @@ export class Differences {
 
   add(differences: readonly Difference[]): void {
     for (const difference of differences)
-      if (difference.playerId === undefined)
-        this.#whole.set(`${difference.kind} ${difference.view}`, difference);
+      if (difference.playerId === undefined) this.#whole.set(wholeName(difference), difference);
       else this.#addPlayer(difference.playerId, difference);
   }
 
@@ -53,4 +52,8 @@ export class Differences {
     ofView.count += 1;
     if (ofView.kept.size < this.most) ofView.kept.set(name, difference);
   }
+}
+
+function wholeName({ kind, view, partition }: Difference): string {
+  return `${kind} ${partition ?? ''} ${view}`;
 }

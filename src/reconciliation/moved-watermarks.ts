@@ -85,6 +85,7 @@ export function movedDifference({ kept, record, logEnd }: MovedWatermark): Diffe
   return {
     view: '',
     kind: 'watermark',
+    partition,
     expected: `partition ${partition}: ${expected}`,
     found: watermark,
   };
