@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { below } from '../faults/load.js';
-import { TestInstance, until } from '../support/instance.js';
+import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { causeOf, readRankChanges } from '../support/results.js';
 import { seededRandom } from '../support/seeded-random.js';
 import { definitionsOf, Ground, published, Traffic } from './ground.js';
@@ -22,13 +22,14 @@ describe('a watermark that was moved by hand', () => {
   let ground: Ground;
   let traffic: Traffic;
   let key: string;
+  let ingest: RanklogProcess;
 
   beforeAll(async () => {
     instance = await TestInstance.create(BOARDS, { partitions: PARTITIONS });
     ground = new Ground(instance);
     traffic = new Traffic(instance, event);
     key = ground.keys.watermarks(0);
-    await instance.start();
+    ingest = await instance.start();
     await traffic.send(2_000);
     await published(instance, traffic);
   }, 60_000);
@@ -46,7 +47,11 @@ describe('a watermark that was moved by hand', () => {
   };
   /** Both boards are what the log makes of them, and every event has one result. */
   const isAllThere = async () => {
-    await published(instance, traffic);
+    await published(instance, traffic).catch((error: unknown) => {
+      throw new Error(
+        `${String(error)} (seed ${seed}); ingest said last: ${ingest.errors.slice(-4_000)}`,
+      );
+    });
     const wrong = await Promise.all(definitionsOf(BOARDS).map((one) => ground.wrongViews(one)));
     expect({ seed, wrong: wrong.flat() }).toEqual({ seed, wrong: [] });
     const causes = (await readRankChanges(instance.kafka, instance.topics)).map(causeOf);
@@ -119,7 +124,7 @@ describe('a watermark that was moved by hand', () => {
     await traffic.stop();
     await isAllThere();
     expect(await verify()).toMatchObject([{ equal: true }, { equal: true }]);
-  }, 120_000);
+  }, 240_000);
 
   it('ends boards verify with 1, and boards rebuild with 0', async () => {
     await ground.redis.hset(key, '1', (await logEnd(1)) + 50);
