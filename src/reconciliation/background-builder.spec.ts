@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { arena } from '../../libs/board/spec-support/arena.js';
+import { parseBoardsFile, type BoardDefinition } from '#board';
 import { BackgroundBuilder } from './background-builder.js';
 import { HistoryCutError } from './errors.js';
+
+const [arena] = parseBoardsFile(
+  'boards: { arena: { columns: [{ name: points }] } }',
+  'boards.yaml',
+) as [BoardDefinition];
 
 const log = {
   debug: () => undefined,
