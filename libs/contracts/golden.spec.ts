@@ -139,12 +139,23 @@ describe('the examples of docs/reference/events.md', () => {
   );
   const isRankChange = (text: string) => text.includes('"changes"');
   const isLeaderChange = (text: string) => text.includes('"top"');
-  const isResult = (text: string) => isRankChange(text) || isLeaderChange(text);
+  const isInForce = (text: string) => text.includes('"definition"');
+  const isEvent = (text: string) =>
+    !isRankChange(text) && !isLeaderChange(text) && !isInForce(text);
 
   it('are score events that are taken', () => {
-    const events = examples.filter((text) => !isResult(text));
+    const events = examples.filter(isEvent);
     expect(events.length).toBeGreaterThan(0);
     for (const text of events) expect(decodeText(text)).toMatchObject({ ok: true });
+  });
+
+  it('are definitions in force that are read', () => {
+    const inForce = examples.filter(isInForce);
+    expect(inForce.length).toBeGreaterThan(0);
+    for (const text of inForce) {
+      const record = { key: Buffer.from('arena'), value: Buffer.from(text), headers: {} };
+      expect(decodeDefinitionInForce(record)).toMatchObject({ definition: { board: 'arena' } });
+    }
   });
 
   it('are rank changes that are read', () => {
