@@ -280,11 +280,17 @@ describe('damage to what a board remembers beside its views', () => {
     await redis.del(keys.eventIds(0, live.generation, 0));
     const expected = `partition 0: 1 ids, up to ${T0} ms`;
     expect(await board.differences()).toEqual([
-      { view: '', kind: 'eventIds', expected, found: `partition 0: 0 ids, up to ${T0} ms` },
+      {
+        view: '',
+        kind: 'eventIds',
+        partition: 0,
+        expected,
+        found: `partition 0: 0 ids, up to ${T0} ms`,
+      },
     ]);
     await redis.hdel(keys.facts(0, live.generation), 'clock:0');
     expect(await board.differences()).toEqual([
-      { view: '', kind: 'eventIds', expected, found: 'partition 0: nothing' },
+      { view: '', kind: 'eventIds', partition: 0, expected, found: 'partition 0: nothing' },
     ]);
     await board.rebuild();
     await compareGeneration(redis, board.place, board.oracle());
