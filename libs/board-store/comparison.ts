@@ -112,7 +112,8 @@ function texts(expected: string, found: string): Pick<Difference, 'expected' | '
   return { ...(expected === '' ? {} : { expected }), ...(found === '' ? {} : { found }) };
 }
 
-function rowsOf(words: readonly string[], length: number): string[][] {
+/** The words of a reply, so many a row. */
+export function rowsOf(words: readonly string[], length: number): string[][] {
   return Array.from({ length: words.length / length }, (_, row) =>
     words.slice(row * length, (row + 1) * length),
   );

@@ -1,5 +1,6 @@
 import { refusalOf, type ShadowPlace } from './catch-up-arguments.js';
-import type { OrderOutcome, OrderStep, UnorderedView } from './generation-types.js';
+import { rowsOf } from './comparison.js';
+import type { OrderOutcome, OrderStep } from './generation-types.js';
 import { TIE_SIGNS } from './run-arguments.js';
 import type { OrderReply } from './scripts.js';
 
@@ -32,8 +33,6 @@ export function orderArguments(
 export function orderOutcome(reply: number | OrderReply): OrderOutcome {
   if (!Array.isArray(reply)) return { status: refusalOf(reply) };
   const [players, ...words] = reply;
-  const views: UnorderedView[] = [];
-  for (let at = 0; at < words.length; at += 2)
-    views.push({ view: String(words[at]), cursor: String(words[at + 1]) });
+  const views = rowsOf(words.map(String), 2).map(([view = '', cursor = '']) => ({ view, cursor }));
   return { status: 'applied', players: Number(players), views };
 }
