@@ -1,7 +1,8 @@
 import { BUILDING } from './boards.js';
+import { recordText } from './kept-texts.js';
 import type { KeySpace } from './keys.js';
 import { runArguments } from './run-arguments.js';
-import type { ApplyCall, RecordIdentity } from './types.js';
+import type { ApplyCall } from './types.js';
 
 /** An apply call as keys and arguments of lua/apply.lua, whose header gives the order. */
 export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(string | number)[]] {
@@ -26,7 +27,7 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(st
     firstOffset(call),
     call.through,
     call.continuity,
-    identityText(call.lastRecord),
+    recordText(call.lastRecord),
     call.boards.size + building.length,
     ...[...call.boards.values()].flatMap(({ board, generation }) => [board, generation]),
     ...building.flatMap((board) => [board, BUILDING]),
@@ -37,8 +38,4 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(st
 /** Behind the last one when there is none. */
 function firstOffset({ first, entries, through }: ApplyCall): number {
   return first ?? entries[0]?.offset ?? through + 1;
-}
-
-function identityText(record: RecordIdentity | undefined): string {
-  return record === undefined ? '' : `${record.offset} ${record.timestamp} ${record.hash}`;
 }

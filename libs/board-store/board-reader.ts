@@ -10,8 +10,9 @@ import {
   UnknownBoardError,
   UnknownGenerationError,
 } from './errors.js';
-import { countViews, existingViews, type ExistingView } from './existing-views.js';
+import { countViews, sizedViews, type ViewSummary } from './existing-views.js';
 import type { Boards } from './generation-types.js';
+import { keptOffset } from './kept-texts.js';
 import type { KeySpace } from './keys.js';
 import { defineScripts } from './scripts.js';
 import { shardOf } from './shard.js';
@@ -22,11 +23,6 @@ import type { BoardFacts, HealTarget, LiveBoard } from './types.js';
 const MOST_FOLLOWED = 5;
 
 const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
-
-/** A view with its number of players. */
-export interface ViewSummary extends ExistingView {
-  readonly size: number;
-}
 
 /** What a live board has counted, and how many of its most views exist. */
 export interface BoardOverview extends BoardFacts {
@@ -72,7 +68,7 @@ export class BoardReader {
 
   /** The boards of all shards. Cost: four short requests a shard. */
   async boards(): Promise<Boards> {
-    return readBoards(this.redis, this.keys, await this.#shards());
+    return readBoards(this.redis, this.keys, await this.shards());
   }
 
   /** All live boards, by name. */
@@ -88,7 +84,7 @@ export class BoardReader {
 
   /** What each live board has counted, by name. Cost: three requests, and two more a board. */
   async overviews(): Promise<BoardOverview[]> {
-    const shards = await this.#shards();
+    const shards = await this.shards();
     const store = new BoardStore(this.redis, this.keys, { shards });
     const boards = await this.liveBoards();
     return Promise.all(
@@ -104,16 +100,10 @@ export class BoardReader {
 
   /** The views that exist, by their text. Cost: linear in the views. @throws UnknownBoardError, BoardBuildingError */
   async views(board: string): Promise<ViewSummary[]> {
-    const [views, { shard, live }] = await this.#follow(board, ({ shard, live: { generation } }) =>
-      existingViews(this.redis, { keys: this.keys, shard, generation }),
+    const [views] = await this.#follow(board, ({ shard, live: { generation } }) =>
+      sizedViews(this.redis, { keys: this.keys, shard, generation }),
     );
-    const { generation } = live;
-    const sizes = await Promise.all(
-      views.map(({ view }) => this.redis.zcard(this.keys.ranking(shard, generation, view))),
-    );
-    return views
-      .map((view, index) => ({ ...view, size: sizes[index] ?? 0 }))
-      .filter(({ size }) => size > 0); // nothing is left of one that was swept meanwhile
+    return views;
   }
 
   /**
@@ -150,7 +140,7 @@ export class BoardReader {
 
   /** For each partition, the first offset that is not applied in every shard. */
   async appliedOffsets(): Promise<Map<number, number>> {
-    const shards = Array.from({ length: await this.#shards() }, (_, shard) => shard);
+    const shards = Array.from({ length: await this.shards() }, (_, shard) => shard);
     const watermarks = await Promise.all(
       shards.map((shard) => this.redis.hgetall(this.keys.watermarks(shard))),
     );
@@ -158,14 +148,14 @@ export class BoardReader {
     return new Map(
       [...partitions].map((partition) => [
         Number(partition),
-        Math.min(...watermarks.map((shard) => Number(shard[partition] ?? -1))) + 1,
+        Math.min(...watermarks.map((shard) => keptOffset(shard[partition]))) + 1,
       ]),
     );
   }
 
   /** Whether what is read of a board is stale. Cost: four requests. */
   async isStale(board: string): Promise<boolean> {
-    const shards = await this.#shards();
+    const shards = await this.shards();
     const store = new ContinuityStore(this.redis, this.keys, { shards });
     const shard = shardOf(board, shards);
     const [{ isContinued }, healing] = await Promise.all([
@@ -177,10 +167,11 @@ export class BoardReader {
 
   /** Partitions that are applied again after a loss of Redis, and how far they are. Cost: two requests a shard. */
   async healing(): Promise<HealTarget[]> {
-    return new ContinuityStore(this.redis, this.keys, { shards: await this.#shards() }).healing();
+    return new ContinuityStore(this.redis, this.keys, { shards: await this.shards() }).healing();
   }
 
-  async #shards(): Promise<number> {
+  /** How many shards there are. */
+  async shards(): Promise<number> {
     return Number((await this.redis.get(this.keys.shards())) ?? 1);
   }
 
@@ -215,17 +206,25 @@ export class BoardReader {
     }
   }
 
+  /** @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError */
   async #locate(board: string): Promise<Located> {
-    const shard = shardOf(board, await this.#shards());
-    const generation = this.generation ?? (await this.redis.hget(this.keys.live(shard), board));
-    if (generation === BUILDING) throw new BoardBuildingError(board);
-    const live = generation === null ? undefined : await this.#read(board, { shard, generation });
-    if (live !== undefined) return { shard, live };
-    if (this.generation !== undefined) throw new UnknownGenerationError(board, this.generation);
-    const known = (await this.liveBoards()).map((other) => other.board);
-    throw new UnknownBoardError(board, known);
+    const shard = shardOf(board, await this.shards());
+    for (let attempt = 1; ; attempt++) {
+      const generation = this.generation ?? (await this.redis.hget(this.keys.live(shard), board));
+      if (generation === BUILDING) throw new BoardBuildingError(board);
+      const live = generation === null ? undefined : await this.#read(board, { shard, generation });
+      if (live !== undefined) return { shard, live };
+      if (this.generation !== undefined) throw new UnknownGenerationError(board, this.generation);
+      if (generation === null || attempt === MOST_FOLLOWED) throw await this.#unknown(board);
+    }
   }
 
+  async #unknown(board: string): Promise<UnknownBoardError> {
+    const known = (await this.liveBoards()).map((other) => other.board);
+    return new UnknownBoardError(board, known);
+  }
+
+  /** undefined for a generation that is none of the board, or was given up and has lost its definition. */
   async #read(
     board: string,
     { shard, generation }: { shard: number; generation: string },

@@ -1,13 +1,11 @@
-import type { Redis } from 'ioredis';
 import { canExpire, definitionHash, definitionText, type BoardDefinition } from '#board';
 import { applyArguments } from './apply-arguments.js';
 import type { DefinitionInForce } from '#contracts';
 import { readBoards, startsText } from './boards.js';
 import { ShardCountError } from './errors.js';
 import type { Boards } from './generation-types.js';
-import type { KeySpace } from './keys.js';
-import { defineScripts } from './scripts.js';
-import { shardOf } from './shard.js';
+import { isOffset } from './kept-texts.js';
+import { ShardedStore } from './sharded-store.js';
 import type { ApplyCall, ApplyOutcome, BoardFacts, LiveBoard, Starts, Verdict } from './types.js';
 import { parseVerdicts } from './verdict-text.js';
 
@@ -24,37 +22,22 @@ const REFUSALS: Readonly<Record<number, ApplyOutcome>> = {
 const MOST_SWEPT = 100;
 
 /** Writes to the boards in Redis. Every method may be repeated: a lost reply does no harm. */
-export class BoardStore {
-  readonly #shards: number;
-
-  constructor(
-    private readonly redis: Redis,
-    private readonly keys: KeySpace,
-    { shards }: { shards: number },
-  ) {
-    this.#shards = shards;
-    defineScripts(redis);
-  }
-
+export class BoardStore extends ShardedStore {
   get shards(): number {
-    return this.#shards;
-  }
-
-  shardOf(board: string): number {
-    return shardOf(board, this.#shards);
+    return this.allShards.length;
   }
 
   /** The shard of a partition's records that belong to no board. */
   homeShard(partition: number): number {
-    return partition % this.#shards;
+    return partition % this.shards;
   }
 
   /** Fixes the number of shards, or checks it. @throws ShardCountError */
   async claimShards(): Promise<void> {
     const key = this.keys.shards();
-    await this.redis.setnx(key, this.#shards);
+    await this.redis.setnx(key, this.shards);
     const stored = Number(await this.redis.get(key));
-    if (stored !== this.#shards) throw new ShardCountError(this.#shards, stored);
+    if (stored !== this.shards) throw new ShardCountError(this.shards, stored);
   }
 
   /**
@@ -68,7 +51,7 @@ export class BoardStore {
     inForce: ReadonlyMap<string, DefinitionInForce> = new Map(),
     begins: Starts = new Map(),
   ): Promise<Boards> {
-    for (let shard = 0; shard < this.#shards; shard++)
+    for (const shard of this.allShards)
       await this.#registerInShard(
         shard,
         definitions.filter(({ board }) => this.shardOf(board) === shard),
@@ -79,9 +62,8 @@ export class BoardStore {
 
   /** When the pointer of each live board was last moved, in us of Redis' clock. Cost: a short request a shard. */
   async flips(): Promise<Map<string, number>> {
-    const shards = Array.from({ length: this.#shards }, (_, shard) => shard);
     const found = await Promise.all(
-      shards.map((shard) => this.redis.hgetall(this.keys.flips(shard))),
+      this.allShards.map((shard) => this.redis.hgetall(this.keys.flips(shard))),
     );
     return new Map(
       found.flatMap((flips) =>
@@ -98,7 +80,7 @@ export class BoardStore {
 
   /** The boards of all shards. Cost: four short requests a shard. */
   async boards(): Promise<Boards> {
-    return readBoards(this.redis, this.keys, this.#shards);
+    return readBoards(this.redis, this.keys, this.shards);
   }
 
   /** The watermark of a partition in each shard, -1 for none. */
@@ -120,7 +102,7 @@ export class BoardStore {
 
   /** Whether verdicts of records below an offset are kept, which are not known to be published. Cost: linear in them. */
   async hasUnpublished(partition: number, below: number): Promise<boolean> {
-    for (let shard = 0; shard < this.#shards; shard++) {
+    for (const shard of this.allShards) {
       const published = await this.redis.hget(this.keys.published(shard), String(partition));
       const from = Number(published ?? 0);
       const texts = await this.redis.zrange(this.keys.outbox(shard, partition), 0, -1);
@@ -207,7 +189,7 @@ export class BoardStore {
     );
     const { keys } = this;
     await this.redis.ranklogRegister(
-      7,
+      8,
       keys.live(shard),
       keys.watermarks(shard),
       keys.definitions(shard),
@@ -215,6 +197,7 @@ export class BoardStore {
       keys.starts(shard),
       keys.flips(shard),
       keys.removed(shard),
+      keys.records(shard),
       definitions.length,
       ...definitions.flatMap((definition) => registration(definition, known)),
       ...removed.map(({ board }) => board),
@@ -225,10 +208,8 @@ export class BoardStore {
     read: (shard: number) => Promise<string | null>,
     missing: number,
   ): Promise<number[]> {
-    const shards = Array.from({ length: this.#shards }, (_, shard) => shard);
-    const values = await Promise.all(shards.map(read));
-    const numbers = values.map((value) => (value === null ? missing : Number(value)));
-    return numbers.map((value) => (Number.isFinite(value) ? value : missing)); // somebody wrote there
+    const values = await Promise.all(this.allShards.map(read));
+    return values.map((value) => (isOffset(value ?? '') ? Number(value) : missing)); // somebody may have written there
   }
 }
 

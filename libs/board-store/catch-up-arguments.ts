@@ -75,6 +75,7 @@ const REFUSALS: Readonly<Record<number, ShadowRefusal>> = {
   [-6]: 'shadowGone',
   [-7]: 'unordered',
   [-9]: 'watermarkMoved',
+  [-10]: 'serverChanged',
 };
 
 /** The outcome of a reply; `readEnding` reads what the script adds when the shadow is at the live watermarks. */

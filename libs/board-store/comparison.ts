@@ -12,7 +12,12 @@ import { TIE_SIGNS } from './run-arguments.js';
 export function viewsEnding(
   { keys, shard, shadow }: ShadowPlace,
   live: string,
-  { walk, cursor, partitions }: CompareViewsStep & { readonly partitions: readonly number[] },
+  {
+    server = '',
+    walk,
+    cursor,
+    partitions,
+  }: CompareViewsStep & { readonly partitions: readonly number[] },
 ): EndingArguments {
   const { generation, definition } = shadow;
   const { deduplicateMs } = definition;
@@ -31,12 +36,14 @@ export function viewsEnding(
         keys.eventIds(shard, live, partition),
       ]),
     ],
-    arguments: [live, deduplicateMs ?? '-', walk, cursor, ...remembered],
+    arguments: [live, server, deduplicateMs ?? '-', walk, cursor, ...remembered],
   };
 }
 
 /** Some of the views to walk, and where the boards as a whole differ. */
 export interface ComparedViews {
+  /** Replication id of the server that has the board: another one after a restart, or when a replica took over. */
+  readonly server: string;
   readonly cursor: string;
   readonly views: readonly string[];
   readonly differences: readonly Difference[];
@@ -46,6 +53,7 @@ export interface ComparedViews {
 
 /** What lua/compare-views.lua adds. */
 export function readViews([
+  server = '',
   expectedClock = '',
   clock = '',
   expectedRefusals,
@@ -65,14 +73,14 @@ export function readViews([
     if (expected !== found) differences.push({ view, kind: 'view', ...texts(expected, found) });
   }
   const tooManyViews = { expected: Number(expectedRefusals), found: Number(refusals) };
-  return { cursor, views: views.sort(), differences, tooManyViews };
+  return { server, cursor, views: views.sort(), differences, tooManyViews };
 }
 
 /** The ending of lua/compare-players.lua. */
 export function playersEnding(
   { keys, shard, shadow }: ShadowPlace,
   live: string,
-  { view, walk, cursor }: CompareStep,
+  { server, view, walk, cursor }: CompareStep,
 ): EndingArguments {
   const { columns, ties } = shadow.definition;
   return {
@@ -81,7 +89,7 @@ export function playersEnding(
       keys.players(shard, live, view),
       keys.ranking(shard, live, view),
     ],
-    arguments: [live, walk, cursor, columns.length, TIE_SIGNS[ties]],
+    arguments: [live, server, walk, cursor, columns.length, TIE_SIGNS[ties]],
   };
 }
 

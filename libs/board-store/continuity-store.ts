@@ -1,8 +1,6 @@
-import type { Redis } from 'ioredis';
 import type { DefinitionInForce } from '#contracts';
-import type { KeySpace } from './keys.js';
-import { defineScripts } from './scripts.js';
-import { shardOf } from './shard.js';
+import { keptOffset, keptRecord } from './kept-texts.js';
+import { ShardedStore } from './sharded-store.js';
 import type { Continuity, HealTarget, RecordIdentity } from './types.js';
 
 /** Who has not ended a comparison by then is taken to be gone. */
@@ -17,20 +15,9 @@ export interface Healed {
 }
 
 /** What the shards know of losses, and of the log that they were made from. */
-export class ContinuityStore {
-  readonly #shards: readonly number[];
-
-  constructor(
-    private readonly redis: Redis,
-    private readonly keys: KeySpace,
-    { shards }: { shards: number },
-  ) {
-    this.#shards = Array.from({ length: shards }, (_, shard) => shard);
-    defineScripts(redis);
-  }
-
+export class ContinuityStore extends ShardedStore {
   get shards(): readonly number[] {
-    return this.#shards;
+    return this.allShards;
   }
 
   /** Cost: one short script. */
@@ -68,9 +55,7 @@ export class ContinuityStore {
   ): Promise<Healed | undefined> {
     const { keys } = this;
     const live = await this.redis.hkeys(keys.live(shard));
-    const ofShard = [...inForce.keys()].filter(
-      (board) => shardOf(board, this.#shards.length) === shard,
-    );
+    const ofShard = [...inForce.keys()].filter((board) => this.shardOf(board) === shard);
     const boards = [...new Set([...live, ...ofShard])];
     const allKeys = [
       keys.continuity(shard),
@@ -111,16 +96,16 @@ export class ContinuityStore {
 
   /** Partitions that are below their heal targets, by shard and partition. Cost: two requests a shard. */
   async healing(): Promise<HealTarget[]> {
-    const shards = await Promise.all(this.#shards.map((shard) => this.#healingIn(shard)));
+    const shards = await Promise.all(this.allShards.map((shard) => this.#healingIn(shard)));
     return shards.flat();
   }
 
   /** The last applied record of a partition; undefined when there is none. */
   async lastRecord(partition: number): Promise<RecordIdentity | undefined> {
     const texts = await Promise.all(
-      this.#shards.map((shard) => this.redis.hget(this.keys.records(shard), String(partition))),
+      this.allShards.map((shard) => this.redis.hget(this.keys.records(shard), String(partition))),
     );
-    const records = texts.flatMap((text) => (text === null ? [] : [parseIdentity(text)]));
+    const records = texts.flatMap((text) => keptRecord(text) ?? []);
     return records.sort((a, b) => b.offset - a.offset)[0];
   }
 
@@ -134,15 +119,10 @@ export class ContinuityStore {
         shard,
         partition: Number(partition),
         target: Number(target),
-        applied: Number(watermarks[partition] ?? -1) + 1,
+        applied: keptOffset(watermarks[partition]) + 1,
       }))
       .sort((a, b) => a.partition - b.partition);
   }
-}
-
-function parseIdentity(text: string): RecordIdentity {
-  const [offset, timestamp, hash = ''] = text.split(' ');
-  return { offset: Number(offset), timestamp: Number(timestamp), hash };
 }
 
 /** The flip that Kafka knows of, and whether the board is in force since. */

@@ -21,20 +21,22 @@ export interface GenerationKeys {
  */
 export async function existingViews(
   redis: Redis,
-  { keys, shard, generation }: GenerationKeys,
+  place: GenerationKeys,
 ): Promise<ExistingView[] | undefined> {
-  const [versions, clock, expiries, isThere, isDiscarded] = await atomically<
+  const { keys, shard, generation } = place;
+  const [versions, clock, expiries, ...asked] = await atomically<
     [Record<string, string>, string | null, string[], number, number]
   >(
-    redis
-      .multi()
-      .hgetall(keys.views(shard, generation))
-      .hget(keys.facts(shard, generation), 'clock')
-      .zrange(keys.expiries(shard, generation), '0', '-1', 'WITHSCORES')
-      .hexists(keys.definitions(shard), generation)
-      .sismember(keys.discarded(shard), generation),
+    askGivenUp(
+      redis
+        .multi()
+        .hgetall(keys.views(shard, generation))
+        .hget(keys.facts(shard, generation), 'clock')
+        .zrange(keys.expiries(shard, generation), '0', '-1', 'WITHSCORES'),
+      place,
+    ),
   );
-  if (isThere === 0 || isDiscarded === 1) return undefined;
+  if (isGone(asked)) return undefined;
   const ends = new Map<string, number>();
   for (let index = 0; index < expiries.length; index += 2)
     ends.set(expiries[index] ?? '', Number(expiries[index + 1]));
@@ -46,6 +48,51 @@ export async function existingViews(
     }))
     .filter(({ expiresAt }) => expiresAt === null || clock === null || expiresAt > Number(clock))
     .sort((a, b) => (a.view < b.view ? -1 : 1));
+}
+
+/** A view with its number of players. */
+export interface ViewSummary extends ExistingView {
+  readonly size: number;
+}
+
+/**
+ * The views that have players, by their text. undefined for a generation that was given up, also while it was read.
+ * Cost: linear in the views.
+ */
+export async function sizedViews(
+  redis: Redis,
+  place: GenerationKeys,
+): Promise<ViewSummary[] | undefined> {
+  const { keys, shard, generation } = place;
+  const views = await existingViews(redis, place);
+  if (views === undefined) return undefined;
+  const sizes = await Promise.all(
+    views.map(({ view }) => redis.zcard(keys.ranking(shard, generation, view))),
+  );
+  if (sizes.includes(0) && (await isGivenUp(redis, place))) return undefined;
+  return views
+    .map((view, index) => ({ ...view, size: sizes[index] ?? 0 }))
+    .filter(({ size }) => size > 0); // nothing is left of one that was swept meanwhile
+}
+
+/** Whether the keys of a generation are gone, or may go at any moment. */
+async function isGivenUp(redis: Redis, place: GenerationKeys): Promise<boolean> {
+  return isGone(await atomically<[number, number]>(askGivenUp(redis.multi(), place)));
+}
+
+/** What `askGivenUp` was answered. */
+function isGone([isThere, isDiscarded]: readonly [number, number]): boolean {
+  return isThere === 0 || isDiscarded === 1;
+}
+
+/** Adds two replies: whether there is a definition (1, 0), and whether it is discarded (1, 0). */
+function askGivenUp(
+  commands: ChainableCommander,
+  { keys, shard, generation }: GenerationKeys,
+): ChainableCommander {
+  return commands
+    .hexists(keys.definitions(shard), generation)
+    .sismember(keys.discarded(shard), generation);
 }
 
 /** How many views of a board have not expired at a time of its event clock (null: none has). */

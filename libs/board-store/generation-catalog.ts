@@ -1,36 +1,23 @@
-import type { Redis } from 'ioredis';
 import { parseDefinitionText } from '#board';
 import { BUILDING, liveBoardOf } from './boards.js';
 import type { GenerationOverview } from './generation-types.js';
-import type { KeySpace } from './keys.js';
 import { parseOrigin } from './origin.js';
-import { defineScripts } from './scripts.js';
+import { ShardedStore } from './sharded-store.js';
 
 /** How many views of a discarded generation one step unlinks. */
 const VIEWS_A_STEP = 100;
 
 /** All generations that Redis holds, and the end of those that nobody needs. */
-export class GenerationCatalog {
-  readonly #shards: readonly number[];
-
-  constructor(
-    private readonly redis: Redis,
-    private readonly keys: KeySpace,
-    { shards }: { shards: number },
-  ) {
-    this.#shards = Array.from({ length: shards }, (_, shard) => shard);
-    defineScripts(redis);
-  }
-
+export class GenerationCatalog extends ShardedStore {
   /** By board, the live one first. Cost: seven requests a shard. */
   async generations(): Promise<GenerationOverview[]> {
-    const found = await Promise.all(this.#shards.map((shard) => this.#generationsOf(shard)));
+    const found = await Promise.all(this.allShards.map((shard) => this.#generationsOf(shard)));
     return found.flat().sort((a, b) => (a.board < b.board ? -1 : Number(a.board > b.board)));
   }
 
   /** Gives up a snapshot; false when there is none of this id. */
   async removeSnapshot(generation: string): Promise<boolean> {
-    for (const shard of this.#shards) {
+    for (const shard of this.allShards) {
       if ((await this.redis.hexists(this.keys.snapshots(shard), generation)) === 0) continue;
       await this.redis
         .multi()
@@ -49,7 +36,7 @@ export class GenerationCatalog {
    */
   async sweep(): Promise<number> {
     let steps = 0;
-    for (const shard of this.#shards) {
+    for (const shard of this.allShards) {
       const keys = [this.keys.previous(shard), this.keys.discarded(shard)];
       steps += await this.redis.ranklogExpirePrevious(2, ...keys);
       for (const generation of await this.redis.smembers(this.keys.discarded(shard))) {

@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import { definitionHash, definitionText, type BoardDefinition } from '#board';
 import { liveBoardOf, BUILDING, startsText } from './boards.js';
 import { catchUpArguments, catchUpOutcome, type ShadowPlace } from './catch-up-arguments.js';
@@ -22,16 +21,18 @@ import type {
   ShadowPurpose,
   Stretch,
 } from './generation-types.js';
-import type { KeySpace } from './keys.js';
 import { orderArguments, orderOutcome } from './order-arguments.js';
 import { originText, parseOrigin, type Origin } from './origin.js';
-import { defineScripts, type CatchUpReply } from './scripts.js';
-import { shardOf } from './shard.js';
+import type { CatchUpReply } from './scripts.js';
+import { ShardedStore } from './sharded-store.js';
 import type { Starts } from './types.js';
 
 const LEASE_LOST = -5;
 const SHADOW_GONE = -6;
 const NO_ORDER = -7;
+
+/** Views whose players are counted at once. */
+const VIEWS_AT_ONCE = 500;
 
 /** What a generation is to be made of; see Shadow. `asOf` is the moment that a snapshot shows, in ms. */
 export interface NewShadow {
@@ -52,23 +53,13 @@ export interface Flip {
  * Generations beside the live one: begun, brought to the live watermarks, and made live, compared or kept in the same atomic
  * step. Every write needs the board's lease; every method may be repeated.
  */
-export class GenerationStore {
-  readonly #shards: number;
+export class GenerationStore extends ShardedStore {
   /** The live generation of boards as last read: a call takes no time to ask. The scripts refuse another one. */
   readonly #believed = new Map<string, string>();
 
-  constructor(
-    private readonly redis: Redis,
-    private readonly keys: KeySpace,
-    { shards }: { shards: number },
-  ) {
-    this.#shards = shards;
-    defineScripts(redis);
-  }
-
   /** The generation of a board that is being worked on, or that somebody who was killed has left. */
   async shadow(board: string): Promise<Shadow | undefined> {
-    const shard = this.#shardOf(board);
+    const shard = this.shardOf(board);
     const entry = await this.redis.hget(this.keys.shadows(shard), board);
     if (entry === null) return undefined;
     const [generation = '', purpose] = entry.split(' ');
@@ -88,12 +79,12 @@ export class GenerationStore {
 
   /** The watermark of each partition that the shadow has come to. */
   async shadowWatermarks({ board, generation }: Shadow): Promise<Map<number, number>> {
-    return this.#watermarks(this.keys.watermarksOf(this.#shardOf(board), generation));
+    return this.#watermarks(this.keys.watermarksOf(this.shardOf(board), generation));
   }
 
   /** The watermark of each partition in the board's shard. */
   async liveWatermarks(board: string): Promise<Map<number, number>> {
-    return this.#watermarks(this.keys.watermarks(this.#shardOf(board)));
+    return this.#watermarks(this.keys.watermarks(this.shardOf(board)));
   }
 
   /** Begins a shadow; another one of the board is let go. @throws LeaseLostError */
@@ -102,7 +93,7 @@ export class GenerationStore {
     { definition, purpose, starts, ends, asOf }: NewShadow,
   ): Promise<Shadow> {
     const { board } = lease;
-    const shard = this.#shardOf(board);
+    const shard = this.shardOf(board);
     const now = await this.#now();
     const generation = `${now}-${definitionHash(definition)}`;
     const origin: Origin = { purpose, begunAt: Math.floor(now / 1_000), asOf, ends };
@@ -161,6 +152,29 @@ export class GenerationStore {
   async order(lease: Lease, shadow: Shadow, step: OrderStep): Promise<OrderOutcome> {
     const place = this.#place(lease, shadow);
     return orderOutcome(await this.redis.ranklogOrder(...orderArguments(place, step)));
+  }
+
+  /**
+   * How many players lack their order, one for each view; of the view that was begun, those that it lacks. Not read in one
+   * step: an estimate while the shadow moves. Cost: O(views), some hundred at a time.
+   */
+  async countUnordered({ board, generation }: Shadow, begun?: string): Promise<number> {
+    const shard = this.shardOf(board);
+    const { keys, redis } = this;
+    let [players, cursor] = [0, '0'];
+    do {
+      const [next, views] = await redis.sscan(
+        keys.unordered(shard, generation),
+        cursor,
+        'COUNT',
+        VIEWS_AT_ONCE,
+      );
+      const counts = views.map((view) => redis.hlen(keys.players(shard, generation, view)));
+      for (const count of await Promise.all(counts)) players += count;
+      cursor = next;
+    } while (cursor !== '0');
+    if (begun !== undefined) players -= await redis.zcard(keys.ranking(shard, generation, begun));
+    return Math.max(0, players);
   }
 
   /** Brings a shadow to the live watermarks and makes it live; what was live is kept for `graceMs`. */
@@ -230,7 +244,7 @@ export class GenerationStore {
 
   /** Keeps a shadow as a read-only snapshot. @throws LeaseLostError, UnorderedShadowError */
   async keep(lease: Lease, { board, generation }: Shadow): Promise<void> {
-    const shard = this.#shardOf(board);
+    const shard = this.shardOf(board);
     const { keys } = this;
     const all = [keys.lease(shard, board), keys.shadows(shard), keys.snapshots(shard)];
     const reply = await this.redis.ranklogKeep(3, ...all, lease.token, board, generation);
@@ -241,7 +255,7 @@ export class GenerationStore {
   /** Removes a board; answers when, in us of the server's clock, 0 when there was none. @throws LeaseLostError */
   async remove(lease: Lease): Promise<number> {
     const { board, token } = lease;
-    const shard = this.#shardOf(board);
+    const shard = this.shardOf(board);
     const { keys } = this;
     const reply = await this.redis.ranklogRemove(
       8,
@@ -258,11 +272,11 @@ export class GenerationStore {
   }
 
   #place(lease: Lease, shadow: Shadow): ShadowPlace {
-    return { keys: this.keys, shard: this.#shardOf(shadow.board), lease, shadow };
+    return { keys: this.keys, shard: this.shardOf(shadow.board), lease, shadow };
   }
 
   #shadowKeys({ board }: Lease): string[] {
-    const shard = this.#shardOf(board);
+    const shard = this.shardOf(board);
     const { keys } = this;
     return [
       keys.lease(shard, board),
@@ -276,7 +290,7 @@ export class GenerationStore {
   async #live(board: string): Promise<string> {
     const known = this.#believed.get(board);
     if (known !== undefined) return known;
-    const live = (await this.redis.hget(this.keys.live(this.#shardOf(board)), board)) ?? BUILDING;
+    const live = (await this.redis.hget(this.keys.live(this.shardOf(board)), board)) ?? BUILDING;
     this.#believed.set(board, live);
     return live;
   }
@@ -301,9 +315,5 @@ export class GenerationStore {
   async #now(): Promise<number> {
     const [seconds, us] = await this.redis.time();
     return Number(seconds) * 1_000_000 + Number(us);
-  }
-
-  #shardOf(board: string): number {
-    return shardOf(board, this.#shards);
   }
 }

@@ -48,6 +48,7 @@ export type ShadowRefusal =
   | 'rolledBack' // it lacks what came before the stretch
   | 'generationChanged' // another generation is live than was believed
   | 'unordered' // it would be read by its order, which is not made: see GenerationStore.order
+  | 'serverChanged' // the comparison began on another server: see CompareStep
   | 'watermarkMoved'; // a live watermark is not that of what was applied: see WatermarkStore
 
 /** What a catch-up call did. `watermarks` are those of its stretches; with an ending, of every partition that is live. */
@@ -81,16 +82,23 @@ export type OrderOutcome =
     }
   | { readonly status: ShadowRefusal };
 
-/** A step of a comparison: some players of one view, in one of three walks; `cursor` '0' begins, and is answered at the end. */
+/**
+ * A step of a comparison: some players of one view, in one of three walks; `cursor` '0' begins, and is answered at the end.
+ * A comparison is one of a server, as its cursors are: on another one it has to begin again.
+ */
 export interface CompareStep {
+  /** Where the comparison began: see ComparedViews. */
+  readonly server: string;
   readonly view: string;
   /** Players that should be there; players that are there; places in the ranking that is there. */
   readonly walk: 'shadow' | 'live' | 'ranking';
   readonly cursor: string;
 }
 
-/** A step of a comparison: some of the views that should be there, or that are there and should not; `cursor` as in CompareStep. */
+/** A step of a comparison: some of the views that should be there, or that are there and should not; `server` and `cursor` as in CompareStep. */
 export interface CompareViewsStep {
+  /** Missing in the step that begins a comparison. */
+  readonly server?: string;
   readonly walk: 'shadow' | 'live';
   readonly cursor: string;
 }
@@ -160,6 +168,10 @@ export interface ReconciliationStatus {
   readonly total: number;
   /** Records per second, over the last seconds. */
   readonly rate: number;
+  /** Once the log is read: players that are put in order, of those that are to be, one for each view; `rate` as that of records. */
+  readonly ordering?: { readonly done: number; readonly total: number; readonly rate: number };
+  /** Until all of it is done, as far as is known; null: not known, or there is nothing left to wait for. */
+  readonly secondsLeft: number | null;
   /** Times in ms of the holder's clock. */
   readonly startedAt: number;
   readonly updatedAt: number;

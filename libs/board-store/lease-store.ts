@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { LeaseHeldError, LeaseLostError } from './errors.js';
 import type { Lease, ReconciliationStatus } from './generation-types.js';
-import type { KeySpace } from './keys.js';
-import { defineScripts } from './scripts.js';
-import { shardOf } from './shard.js';
+import { ShardedStore } from './sharded-store.js';
 
 /** How long a lease is held without being renewed, in ms: so long others wait for one who was killed. */
 export const LEASE_MS = 15_000;
@@ -13,18 +10,7 @@ export const LEASE_MS = 15_000;
 const GONE = 'its process is gone; what was built is kept, and goes on when it is asked for again';
 
 /** Leases of boards, and what their holders tell of their work. */
-export class LeaseStore {
-  readonly #shards: number;
-
-  constructor(
-    private readonly redis: Redis,
-    private readonly keys: KeySpace,
-    { shards }: { shards: number },
-  ) {
-    this.#shards = shards;
-    defineScripts(redis);
-  }
-
+export class LeaseStore extends ShardedStore {
   /** `holder` is told to others who want the lease. @throws LeaseHeldError */
   async acquire(board: string, holder: string): Promise<Lease> {
     const key = this.#key(board);
@@ -52,9 +38,8 @@ export class LeaseStore {
 
   /** The running or last reconciliation of each board, by name. Cost: a request a shard, and one for each that runs. */
   async statuses(): Promise<ReconciliationStatus[]> {
-    const shards = Array.from({ length: this.#shards }, (_, shard) => shard);
     const texts = await Promise.all(
-      shards.map((shard) => this.redis.hvals(this.keys.reconciliations(shard))),
+      this.allShards.map((shard) => this.redis.hvals(this.keys.reconciliations(shard))),
     );
     const statuses = texts.flat().map((text) => JSON.parse(text) as ReconciliationStatus);
     const checked = await Promise.all(statuses.map((status) => this.#checked(status)));
@@ -69,7 +54,7 @@ export class LeaseStore {
   }
 
   async #renew({ board, token }: Lease, status: string): Promise<void> {
-    const shard = shardOf(board, this.#shards);
+    const shard = this.shardOf(board);
     const reply = await this.redis.ranklogRenewLease(
       2,
       this.keys.lease(shard, board),
@@ -83,7 +68,7 @@ export class LeaseStore {
   }
 
   #key(board: string): string {
-    return this.keys.lease(shardOf(board, this.#shards), board);
+    return this.keys.lease(this.shardOf(board), board);
   }
 }
 

@@ -1,8 +1,6 @@
-import type { Redis } from 'ioredis';
 import { TIE_SIGNS } from './run-arguments.js';
-import type { KeySpace } from './keys.js';
-import { defineScripts } from './scripts.js';
-import { shardOf } from './shard.js';
+import { keptOffset } from './kept-texts.js';
+import { ShardedStore } from './sharded-store.js';
 import type { LiveBoard } from './types.js';
 
 /** What an invariant is about: see lua/check-sample.lua. */
@@ -22,21 +20,10 @@ export interface WatermarkReading {
 }
 
 /** Samples of boards, for checks that what Redis keeps of them agrees. Reads only; each method is one short step. */
-export class SampleStore {
-  readonly #shards: number;
-
-  constructor(
-    private readonly redis: Redis,
-    private readonly keys: KeySpace,
-    { shards }: { shards: number },
-  ) {
-    this.#shards = shards;
-    defineScripts(redis);
-  }
-
+export class SampleStore extends ShardedStore {
   /** Some views of a board, at random. Cost: O(count). */
   async randomViews({ board, generation }: LiveBoard, count: number): Promise<string[]> {
-    const key = this.keys.views(shardOf(board, this.#shards), generation);
+    const key = this.keys.views(this.shardOf(board), generation);
     return this.redis.hrandfield(key, count) as Promise<string[]>;
   }
 
@@ -47,7 +34,7 @@ export class SampleStore {
   async checkView(live: LiveBoard, view: string, size: number): Promise<SampleViolation[]> {
     const { board, generation, definition } = live;
     const { keys } = this;
-    const shard = shardOf(board, this.#shards);
+    const shard = this.shardOf(board);
     const reply = await this.redis.ranklogCheckSample(
       4,
       keys.live(shard),
@@ -80,7 +67,7 @@ export class SampleStore {
     );
     const watermarks = new Map<number, number>();
     for (let index = 0; index < pairs.length; index += 2)
-      watermarks.set(Number(pairs[index]), Number(pairs[index + 1]));
+      watermarks.set(Number(pairs[index]), keptOffset(pairs[index + 1]));
     return { continuity, watermarks };
   }
 }

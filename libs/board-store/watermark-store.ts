@@ -1,9 +1,7 @@
-import type { Redis } from 'ioredis';
 import { LeaseLostError } from './errors.js';
 import type { Lease } from './generation-types.js';
-import type { KeySpace } from './keys.js';
-import { defineScripts } from './scripts.js';
-import { shardOf } from './shard.js';
+import { keptOffset } from './kept-texts.js';
+import { ShardedStore } from './sharded-store.js';
 
 /** What a shard keeps of one partition: its watermark, and the last applied record, which vouches for it. As Redis has them. */
 export interface KeptWatermark {
@@ -12,33 +10,31 @@ export interface KeptWatermark {
   readonly watermark?: string;
   /** Offset, timestamp and hash; missing for none. */
   readonly record?: string;
+  /** The first offset whose results are not published. */
+  readonly published: number;
+  /** Whether what is published is applied once more: see HealTarget. */
+  readonly isHealing: boolean;
 }
 
 /** The watermarks of shards, and what vouches for them: both are written in one step, so that one that was moved is known. */
-export class WatermarkStore {
-  readonly #shards: number;
-
-  constructor(
-    private readonly redis: Redis,
-    private readonly keys: KeySpace,
-    { shards }: { shards: number },
-  ) {
-    this.#shards = shards;
-    defineScripts(redis);
-  }
-
+export class WatermarkStore extends ShardedStore {
   /** Of the shard of a board, by one moment. Cost: linear in the partitions. */
   async kept(board: string): Promise<KeptWatermark[]> {
-    const shard = shardOf(board, this.#shards);
+    const shard = this.shardOf(board);
+    const { keys } = this;
     const replies = await this.redis
       .multi()
-      .hgetall(this.keys.watermarks(shard))
-      .hgetall(this.keys.records(shard))
+      .hgetall(keys.watermarks(shard))
+      .hgetall(keys.records(shard))
+      .hgetall(keys.published(shard))
+      .hgetall(keys.healing(shard))
       .exec();
-    const [watermarks = {}, records = {}] = (replies ?? []).map(([error, reply]) => {
-      if (error !== null) throw error;
-      return reply as Record<string, string>;
-    });
+    const [watermarks = {}, records = {}, published = {}, healing = {}] = (replies ?? []).map(
+      ([error, reply]) => {
+        if (error !== null) throw error;
+        return reply as Record<string, string>;
+      },
+    );
     const partitions = new Set([...Object.keys(watermarks), ...Object.keys(records)]);
     return [...partitions].map((partition) => {
       const [watermark, record] = [watermarks[partition], records[partition]];
@@ -46,17 +42,23 @@ export class WatermarkStore {
         partition: Number(partition),
         ...(watermark === undefined ? {} : { watermark }),
         ...(record === undefined ? {} : { record }),
+        published: Math.max(0, keptOffset(published[partition])),
+        isHealing: healing[partition] !== undefined,
       };
     });
   }
 
   /**
    * Sets watermarks of the shard back to what was applied last, those of them that are as they were seen; answers what they
-   * are now. Live ingest notices, and goes on from there. @throws LeaseLostError
+   * are now. `lastOffset` is that of the record; missing for none. Live ingest notices, and goes on from there.
+   * @throws LeaseLostError
    */
-  async mend(lease: Lease, seen: readonly KeptWatermark[]): Promise<number[]> {
+  async mend(
+    lease: Lease,
+    seen: readonly (KeptWatermark & { readonly lastOffset?: number })[],
+  ): Promise<number[]> {
     const { keys } = this;
-    const shard = shardOf(lease.board, this.#shards);
+    const shard = this.shardOf(lease.board);
     const allKeys = [
       keys.lease(shard, lease.board),
       keys.watermarks(shard),
@@ -66,16 +68,15 @@ export class WatermarkStore {
       keys.previous(shard),
       keys.discarded(shard),
       keys.continuity(shard),
+      keys.healing(shard),
       ...seen.map(({ partition }) => keys.outbox(shard, partition)),
     ];
     const reply = await this.redis.ranklogMendWatermarks(
       allKeys.length,
       ...allKeys,
       lease.token,
-      ...seen.flatMap(({ partition, watermark = '', record = '' }) => [
-        partition,
-        watermark,
-        record,
+      ...seen.flatMap(({ partition, watermark = '', record = '', lastOffset = -1 }) => [
+        ...[partition, watermark, record, lastOffset],
       ]),
     );
     if (!Array.isArray(reply)) throw new LeaseLostError(lease.board);

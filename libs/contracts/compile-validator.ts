@@ -27,7 +27,8 @@ export function compileValidator<T>(target: new () => T): (value: unknown) => va
 }
 
 function compile<T>(target: new () => T): ValidateFunction<T> {
-  const ajv = new Ajv({ allErrors: false, strictTypes: false });
+  // Made from decorators, it needs no check against the schema of schemas, which would take longer than all else.
+  const ajv = new Ajv({ allErrors: false, strictTypes: false, validateSchema: false });
   ajv.addKeyword({ keyword: 'ranklogRule', schemaType: 'string', compile: predicate });
   const definitions = validationMetadatasToSchemas(options);
   const schema = targetConstructorToSchema(target, options);

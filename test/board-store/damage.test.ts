@@ -80,10 +80,11 @@ class DamagedBoard {
   ): Promise<Difference[]> {
     const { definition } = this.fixture.live;
     const shadow = await this.generations.begin(this.lease, { definition, purpose: 'verify' });
-    const { views, differences } = await this.views(shadow);
+    const { server, views, differences } = await this.views(shadow);
     const found = [...differences];
     for (const view of views)
-      for (const walk of WALKS) found.push(...(await this.#walk(shadow, { view, walk }, between)));
+      for (const walk of WALKS)
+        found.push(...(await this.#walk(shadow, { server, view, walk }, between)));
     await this.generations.abandon(this.lease, shadow);
     return found;
   }
@@ -104,6 +105,7 @@ class DamagedBoard {
     const differences = new Map<string, Difference>();
     let stretches = this.stretches();
     let largestPage = 0;
+    let server = '';
     for (const walk of ['shadow', 'live'] as const)
       for (let cursor = ''; cursor !== '0';) {
         const step = { walk, cursor: cursor === '' ? '0' : cursor };
@@ -113,10 +115,10 @@ class DamagedBoard {
         largestPage = Math.max(largestPage, page.views.length);
         for (const difference of page.differences)
           differences.set(JSON.stringify(difference), difference); // those of the board come with each page
-        ({ cursor } = page);
+        ({ server, cursor } = page);
         stretches = stretches.map((stretch) => ({ ...stretch, entries: [] }));
       }
-    return { views, differences: [...differences.values()], largestPage };
+    return { server, views, differences: [...differences.values()], largestPage };
   }
 
   async #walk(
@@ -200,13 +202,12 @@ describe('damage done to a board by hand', () => {
       expect(state).toMatch(new RegExp(`^-${points === 9 ? 13 : 7}@`));
       const differing = new GenerationStore(redis, fixture.keys, { shards: 1 });
       const shadow = await differing.begin(board.lease, { definition: arena, purpose: 'verify' });
-      const step = { view: 'all', walk: 'shadow', cursor: '0' } as const;
-      const result = await differing.compare(
-        board.lease,
-        shadow,
-        board.stretches([whole, []]),
-        step,
-      );
+      const stretches = board.stretches([whole, []]);
+      const begin = { walk: 'shadow', cursor: '0' } as const;
+      const page = await differing.compareViews(board.lease, shadow, stretches, begin);
+      const { server } = endingOf(page);
+      const step = { server, view: 'all', walk: 'shadow', cursor: '0' } as const;
+      const result = await differing.compare(board.lease, shadow, stretches, step);
       expect(endingOf(result).differences).toMatchObject([{ kind: 'columns', playerId: 'a' }]);
       await board.rebuild([whole, []]);
       await compareGeneration(redis, board.place, board.oracle([whole, []]));

@@ -493,6 +493,8 @@ describe('what a reconciliation tells', () => {
     done: 1,
     total: 2,
     rate: 3,
+    ordering: { done: 1, total: 2, rate: 3 },
+    secondsLeft: 6,
     startedAt: 4,
     updatedAt: 5,
   } as const;

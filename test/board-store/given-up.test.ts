@@ -5,6 +5,7 @@ import {
   GenerationCatalog,
   GenerationStore,
   LeaseStore,
+  UnknownBoardError,
   UnknownGenerationError,
 } from '#board-store';
 import { arena, scored, StoreFixture } from './fixture.js';
@@ -73,12 +74,10 @@ function lateMulti(target: Redis, meanwhile: () => Promise<void>) {
   };
 }
 
-function once(work: () => Promise<void>): () => Promise<void> {
-  let isDone = false;
+function once(work: () => Promise<void>, call = 1): () => Promise<void> {
+  let calls = 0;
   return async () => {
-    if (isDone) return;
-    isDone = true;
-    await work();
+    if (++calls === call) await work();
   };
 }
 
@@ -102,6 +101,24 @@ describe.each([true, false])(
       expect(await late('multi').views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
     });
 
+    it('shortens no list of views: their sizes are read again, of the next one', async () => {
+      expect(await late('zcard').views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
+    });
+
+    it('is looked for again where its definition went after its pointer was read', async () => {
+      const afterPointer = () =>
+        lateReader(
+          ['hget'],
+          once(() => replace({ isSwept }), 2),
+        );
+      const before = fixture.live.generation;
+      const { generation } = await afterPointer().liveBoard('arena');
+      expect(generation === before).toBe(!isSwept);
+      expect(await afterPointer().rank('arena', 'all', 'a')).toMatchObject({
+        entries: [{ playerId: 'a', rank: 2 }],
+      });
+    });
+
     it('is told where all are given up, and nothing is read without end', async () => {
       const always = lateReader(['ranklogPage'], () => replace({ isSwept }));
       const reading = always.standings('arena', 'all', { offset: 0, limit: 9 });
@@ -109,6 +126,14 @@ describe.each([true, false])(
     });
   },
 );
+
+describe('a board', () => {
+  it('whose pointer leads to no definition, however often it is read, is unknown', async () => {
+    await redis.del(fixture.keys.definitions(0));
+    const reading = fixture.reader().liveBoard('arena');
+    await expect(reading).rejects.toBeInstanceOf(UnknownBoardError);
+  });
+});
 
 describe('a snapshot that is given up while it is read', () => {
   it('is unknown', async () => {

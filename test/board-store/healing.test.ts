@@ -75,6 +75,18 @@ describe('a shard that is below the published position of some partition', () =>
     expect(await fixture.store.watermarks(0)).toEqual([7]);
   });
 
+  it('waits for no partition that somebody has put back to its target', async () => {
+    await redis.hset(fixture.keys.watermarks(0), { 1: '1', 3: '0' });
+    const news = [scored('a', [5])];
+    expect(await outcome(news, { from: 2, published: 1 })).toBe('healing');
+    const after = { believed: -1, published: 2 };
+    expect(await outcome(news, { ...after, partition: 1, from: 2 })).toBe('healing');
+    expect(await outcome(news, { ...after, partition: 3, from: 1 })).toBe('applied');
+    expect(await outcome(news, { ...after, partition: 1, from: 2 })).toBe('applied');
+    expect(await outcome(news, { from: 2, published: 1 })).toBe('applied');
+    expect(await isStale()).toBe(false);
+  });
+
   it('keeps the larger of two targets', async () => {
     await fixture.compare(new Map([[1, 9], [3, 0]])); // prettier-ignore
     expect(await targets()).toEqual(['1: 0 of 9', '3: 0 of 1']);

@@ -146,6 +146,26 @@ describe('a shadow that is far from the live watermarks', () => {
     await flipAndCompare(shadow);
   });
 
+  it('has its players counted who lack their order: of the view that is begun, those that it lacks', async () => {
+    const shadow = await begun();
+    expect(await generations.countUnordered(shadow)).toBe(0);
+    await feed(shadow);
+    const [...sizes] = await Promise.all(
+      oracle()
+        .views('arena')
+        .map((view) => redis.hlen(fixture.keys.players(0, shadow.generation, view))),
+    );
+    const all = sizes.reduce((sum, size) => sum + size, 0);
+    expect(await generations.countUnordered(shadow)).toBe(all);
+    const step = { views: ALL, mostPlayers: STEP };
+    const outcome = await generations.order(lease, shadow, step);
+    if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
+    expect(await generations.countUnordered(shadow)).toBe(all);
+    expect(await generations.countUnordered(shadow, 'all')).toBe(all - outcome.players);
+    await order(generations, lease, shadow, STEP);
+    expect(await generations.countUnordered(shadow)).toBe(0);
+  });
+
   it('keeps its order from then on', async () => {
     const shadow = await begun();
     await feed(shadow, 0, 6_000);

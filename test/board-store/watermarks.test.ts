@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   GenerationStore,
+  keptRecord,
   LeaseLostError,
   LeaseStore,
   WatermarkStore,
@@ -45,6 +46,8 @@ describe('a watermark that is not that of the last applied record', () => {
     ['over the last one of a run', '7', 6],
     ['below what was applied', '2', 3],
     ['to no number', 'x', 7],
+    ['to no offset', '6.5', 7],
+    ['below all offsets', '-2', 0],
   ])('moved %s refuses the calls that it would mislead', async (_, moved, from) => {
     await redis.hset(key, '0', moved);
     const before = await dumpKeys(redis, fixture.keys);
@@ -57,6 +60,18 @@ describe('a watermark that is not that of the last applied record', () => {
     expect(await apply(0, 2)).toBe('watermarkMoved');
     const idle = fixture.call([], { believed: -1, through: -1 });
     expect(await fixture.store.apply(idle)).toEqual({ status: 'watermarkMoved' });
+  });
+
+  it('refuses a run that has a record there, though none of its entries is about the shard', async () => {
+    await redis.hset(key, '0', '9');
+    const call = fixture.call([], { from: 7, believed: -1, through: 8, lastRecord: record(8) });
+    expect(await fixture.store.apply(call)).toEqual({ status: 'watermarkMoved' });
+  });
+
+  it('that is gone lets no new board begin without what was applied', async () => {
+    await redis.del(key);
+    const { building } = await fixture.store.registerBoards([arena, { ...arena, board: 'late' }]);
+    expect([...building]).toEqual(['late']);
   });
 
   it('is none behind markers, for what is read again, and for runs without records', async () => {
@@ -112,17 +127,24 @@ describe('a shadow that is built while a watermark is moved', () => {
   });
 });
 
+/** What is kept, of a log that has the last records. */
+const seen = async () =>
+  (await watermarks.kept('arena')).map((kept) => {
+    const record = keptRecord(kept.record);
+    return { ...kept, ...(record && { lastOffset: record.offset }) };
+  });
+
 describe('mending watermarks', () => {
   it('sets them back to what was applied last, so that nothing is lost or counted twice', async () => {
     for (const moved of ['9', '2', 'x']) {
       await redis.hset(key, '0', moved);
-      expect(await watermarks.mend(lease, await watermarks.kept('arena'))).toEqual([4]);
+      expect(await watermarks.mend(lease, await seen())).toEqual([6]);
       const { isContinued } = await fixture.continuity.continuity(0);
       expect(isContinued).toBe(moved !== '9');
       if (!isContinued) await fixture.compare();
-      expect(await apply(3, 4)).toBe('applied');
-      expect(await state()).toMatch(/^-7@/);
-      expect(await apply(0, 7)).toBe('applied');
+      expect(await apply(0, 5)).toBe('applied');
+      expect(await state()).toMatch(/^-5@/);
+      expect(await apply(7, 2)).toBe('applied');
       expect(await state()).toMatch(/^-7@/);
       await begin();
     }
@@ -130,26 +152,42 @@ describe('mending watermarks', () => {
 
   it('leaves what has changed since it was seen, and the other partitions', async () => {
     await redis.hset(key, { 0: '9', 1: '3' });
-    const [seen] = await watermarks.kept('arena');
-    expect(seen).toEqual({ partition: 0, watermark: '9', record: '4 1004 h4' });
+    const [first] = await seen();
+    expect(first).toMatchObject({ partition: 0, watermark: '9', record: '4 1004 h4' });
     await redis.hset(key, '0', '8');
-    expect(await watermarks.mend(lease, [seen!])).toEqual([8]);
+    expect(await watermarks.mend(lease, [first!])).toEqual([8]);
     expect(await redis.hgetall(key)).toEqual({ 0: '8', 1: '3' });
   });
 
   it('without a last record goes back to what is published, or in the outbox', async () => {
     await redis.hset(key, '0', '99');
     await redis.hdel(fixture.keys.records(0), '0');
-    expect(await watermarks.mend(lease, await watermarks.kept('arena'))).toEqual([6]);
+    expect(await watermarks.mend(lease, await seen())).toEqual([6]);
     await redis.del(fixture.keys.outbox(0, 0));
     await redis.hset(fixture.keys.published(0), '0', '3');
-    expect(await watermarks.mend(lease, await watermarks.kept('arena'))).toEqual([2]);
+    expect(await watermarks.mend(lease, await seen())).toEqual([2]);
+  });
+
+  it('without a last record goes back to what is in the outbox while what is published is applied once more', async () => {
+    await redis.hset(key, '0', '99');
+    await redis.hset(fixture.keys.records(0), '0', 'x');
+    await redis.hset(fixture.keys.published(0), '0', '50');
+    await redis.hset(fixture.keys.healing(0), '0', '50');
+    expect(await watermarks.mend(lease, await seen())).toEqual([6]);
+    expect(await redis.hget(fixture.keys.records(0), '0')).toBeNull();
+  });
+
+  it('believes a record, not what is published', async () => {
+    await redis.hset(key, '0', '99');
+    await redis.hset(fixture.keys.published(0), '0', '50');
+    expect(await watermarks.mend(lease, await seen())).toEqual([6]);
+    expect(await redis.hget(fixture.keys.records(0), '0')).toBe('4 1004 h4');
   });
 
   it('lets go of shadows, which may have followed', async () => {
     await redis.hset(key, '0', '9');
     await redis.hset(fixture.keys.shadows(0), { arena: 's build', other: 'p restore 7' });
-    await watermarks.mend(lease, await watermarks.kept('arena'));
+    await watermarks.mend(lease, await seen());
     expect(await redis.hgetall(fixture.keys.shadows(0))).toEqual({});
     expect(await redis.smembers(fixture.keys.discarded(0))).toEqual(['s']);
     expect(await redis.hget(fixture.keys.previous(0), 'other')).toBe('p 7');
@@ -159,7 +197,7 @@ describe('mending watermarks', () => {
     await redis.hset(key, '0', '9');
     const before = await dumpKeys(redis, fixture.keys);
     const other = { ...lease, token: 'other' };
-    const mending = watermarks.mend(other, await watermarks.kept('arena'));
+    const mending = watermarks.mend(other, await seen());
     await expect(mending).rejects.toBeInstanceOf(LeaseLostError);
     expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
   });

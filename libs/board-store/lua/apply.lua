@@ -6,7 +6,8 @@
 --       8 number of boards in the shard, then name and generation of each as the caller believes them live (-: it has none yet);
 --       then the run: see arguments.lua
 -- Returns  { watermark, verdicts, ... } of every offset of the run that has one, also where it is no entry any more; see verdict.lua
---          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -3 STORE_CHANGED, -4 HEALING, -9 WATERMARK_MOVED; then nothing was written
+--          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -3 STORE_CHANGED, -4 HEALING, -9 WATERMARK_MOVED; then nothing was
+--          written, but that a heal target that is reached is none any more
 -- Cost  O(log players) for each entry and view; a tie of k players in all columns adds O(log k log players);
 --       overtook and leaders add what they name
 --
@@ -53,7 +54,8 @@ local continuity = call('GET', KEYS[5])
 if continuity ~= ARGV[6] or not is_continued(continuity) then return STORE_CHANGED end
 if not believes_rightly() then return GENERATION_CHANGED end
 local watermark = tonumber(call('HGET', KEYS[2], partition) or '-1')
-if is_moved(watermark, call('HGET', KEYS[7], partition), ARGV[7] == '' and {} or entries) then return WATERMARK_MOVED end
+local last_record = tonumber(string.match(ARGV[7], '^%d+'))
+if is_moved(watermark, call('HGET', KEYS[7], partition), last_record and entries or {}, last_record) then return WATERMARK_MOVED end
 if watermark < tonumber(ARGV[2]) then return ROLLED_BACK end
 
 local published = math.max(tonumber(ARGV[3]), tonumber(call('HGET', KEYS[3], partition) or '0'))
@@ -61,8 +63,9 @@ local through = math.max(watermark, last)
 -- A call never straddles the published position: it is muted as a whole, or not at all.
 local unmuted = through >= published
 -- While a partition is below its heal target, the boards lack events that were published: no rank is drawn from them.
-if unmuted and has_news(watermark) and call('HLEN', KEYS[6]) > 0 then return HEALING end
 local target = tonumber(call('HGET', KEYS[6], partition) or '0')
+if target > 0 and watermark + 1 >= target then call('HDEL', KEYS[6], partition) end -- put right by hand, or by a build
+if unmuted and has_news(watermark) and call('HLEN', KEYS[6]) > 0 then return HEALING end
 local verdicts = stored_verdicts(KEYS[4], math.max(published, tonumber(ARGV[4])), math.min(watermark, last))
 
 call('ZCARD', KEYS[4])

@@ -1,12 +1,14 @@
 -- A step of a comparison: brings the shadow to the live watermarks and, if it is there, compares some players of one view.
 --
 -- KEYS  1 to 7 as in catch-up.lua; of the shadow: 8 players; of the live generation: 9 players, 10 ranking; then the runs
--- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 walk: shadow (who should be there: state, member and
---       score), live (who is there and should not), ranking (members without a state that they follow from), 9 cursor, 10 number of
---       columns, 11 tie (1 earliest, -1 latest, 0 none), then the stretches
+-- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 replication id of the server that the comparison began
+--       on, 9 walk: shadow (who should be there: state, member and score), live (who is there and should not), ranking (members
+--       without a state that they follow from), 10 cursor, 11 number of columns, 12 tie (1 earliest, -1 latest, 0 none), then the
+--       stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
 --          next cursor, number of players that were looked at, then for each difference: kind, player id, state expected, found };
---          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED; then nothing was written
+--          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED, -10 SERVER_CHANGED; then nothing
+--          was written
 -- Cost  as apply.lua, without ranks, and about STEP players; more where Redis packs a small view into one piece
 
 -- include names.lua
@@ -23,9 +25,11 @@
 -- include lease.lua
 -- include moved.lua
 -- include catch-up.lua
+-- include continuity.lua
+-- include cursor.lua
 
 local STEP = 500
-local columns, tie = tonumber(ARGV[10]), tonumber(ARGV[11])
+local columns, tie = tonumber(ARGV[11]), tonumber(ARGV[12])
 local id_from = 8 * (columns - 1) + (tie == 0 and 0 or 7) + 1
 
 local function differ(found, kind, player, expected, text)
@@ -67,7 +71,7 @@ end
 local walks = {}
 
 walks['shadow'] = function(found)
-  local scan = call('HSCAN', KEYS[8], ARGV[9], 'COUNT', STEP)
+  local scan = call('HSCAN', KEYS[8], ARGV[10], 'COUNT', STEP)
   local players, expected = pairs_of(scan[2])
   local live = values_of(KEYS[9], players)
   for i, player in ipairs(players) do
@@ -83,7 +87,7 @@ walks['shadow'] = function(found)
 end
 
 walks['live'] = function(found)
-  local scan = call('HSCAN', KEYS[9], ARGV[9], 'COUNT', STEP)
+  local scan = call('HSCAN', KEYS[9], ARGV[10], 'COUNT', STEP)
   local players, live = pairs_of(scan[2])
   local expected = values_of(KEYS[8], players)
   for i, player in ipairs(players) do
@@ -93,7 +97,7 @@ walks['live'] = function(found)
 end
 
 walks['ranking'] = function(found)
-  local scan = call('ZSCAN', KEYS[10], ARGV[9], 'COUNT', STEP)
+  local scan = call('ZSCAN', KEYS[10], ARGV[10], 'COUNT', STEP)
   local members, scores = pairs_of(scan[2])
   local players = {}
   for i, member in ipairs(members) do players[i] = sub(member, id_from) end
@@ -107,13 +111,14 @@ walks['ranking'] = function(found)
   return scan[1], #members
 end
 
+if is_elsewhere(ARGV[8]) then return SERVER_CHANGED end
 if call('HGET', KEYS[3], ARGV[2]) ~= ARGV[7] then return GENERATION_CHANGED end
 local _, refused = catch_up()
 if refused then return refused end
 local found, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]), true)
 if is_caught_up then
   local differences = {}
-  local cursor, players = walks[ARGV[8]](differences)
+  local cursor, players = walks[ARGV[9]](differences)
   found[#found + 1] = cursor
   found[#found + 1] = players
   for _, word in ipairs(differences) do found[#found + 1] = word end

@@ -3,15 +3,16 @@
 --
 -- KEYS  1 to 7 as in catch-up.lua; of the shadow: 8 views, 9 expiries, 10 facts; of the live generation: 11 views, 12 expiries,
 --       13 facts; for each partition: event ids of the shadow, of the live generation; then the runs
--- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 span of event ids in ms (- none), 9 walk: shadow (views that
---       should be there), live (views that are there and should not), 10 cursor, then the partitions whose event ids are compared,
---       then the stretches
+-- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 replication id of the server that the comparison began
+--       on ('' begins one), 9 span of event ids in ms (- none), 10 walk: shadow (views that should be there), live (views that are there and should
+--       not), 11 cursor, then the partitions whose event ids are compared, then the stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
---          event clock of the shadow and of the live generation ('' for none), events that each refused with TOO_MANY_VIEWS, number
+--          replication id of the server, event clock of the shadow and of the live generation ('' for none), events that each refused with TOO_MANY_VIEWS, number
 --          of partitions whose event ids differ, then for each of these: partition, clock and number of ids of the shadow, of the live
 --          generation; next cursor, then for each view of the walk that has not expired: its text, and for the shadow and the live
 --          generation the ms at which it expires ('never'; '' when it does not exist) };
---          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED; then nothing was written
+--          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED, -10 SERVER_CHANGED; then nothing
+--          was written
 -- Cost  as apply.lua, without ranks, and about STEP views; more where Redis packs few views into one piece
 
 -- include names.lua
@@ -28,6 +29,8 @@
 -- include lease.lua
 -- include moved.lua
 -- include catch-up.lua
+-- include continuity.lua
+-- include cursor.lua
 
 local STEP = 300
 
@@ -50,13 +53,13 @@ end
 local function remembered(facts, event_ids, partition)
   local clock = tonumber(call('HGET', facts, 'clock:' .. partition))
   if not clock then return '-' end
-  return format('%d %d', clock, call('ZCOUNT', event_ids, format('(%d', clock - tonumber(ARGV[8])), '+inf'))
+  return format('%d %d', clock, call('ZCOUNT', event_ids, format('(%d', clock - tonumber(ARGV[9])), '+inf'))
 end
 
 local function append_event_ids(found)
   local differing, count = {}, 0
-  for at = 11, tonumber(ARGV[6]) do
-    local partition, key = ARGV[at], 14 + 2 * (at - 11)
+  for at = 12, tonumber(ARGV[6]) do
+    local partition, key = ARGV[at], 14 + 2 * (at - 12)
     local expected, live = remembered(KEYS[10], KEYS[key], partition), remembered(KEYS[13], KEYS[key + 1], partition)
     if expected ~= live then
       count = count + 1
@@ -69,6 +72,7 @@ end
 
 -- Answers the event clock of the shadow.
 local function append_facts(found)
+  found[#found + 1] = replication_id()
   local clock = call('HGET', KEYS[10], 'clock') or ''
   found[#found + 1] = clock
   found[#found + 1] = call('HGET', KEYS[13], 'clock') or ''
@@ -78,8 +82,8 @@ local function append_facts(found)
 end
 
 local function append_views(found, clock)
-  local is_of_shadow = ARGV[9] == 'shadow'
-  local scan = call('HSCAN', is_of_shadow and KEYS[8] or KEYS[11], ARGV[10], 'COUNT', STEP)
+  local is_of_shadow = ARGV[10] == 'shadow'
+  local scan = call('HSCAN', is_of_shadow and KEYS[8] or KEYS[11], ARGV[11], 'COUNT', STEP)
   local names = {}
   for i = 1, #scan[2], 2 do names[#names + 1] = scan[2][i] end
   found[#found + 1] = scan[1]
@@ -95,6 +99,7 @@ local function append_views(found, clock)
   end
 end
 
+if ARGV[8] ~= '' and is_elsewhere(ARGV[8]) then return SERVER_CHANGED end
 if call('HGET', KEYS[3], ARGV[2]) ~= ARGV[7] then return GENERATION_CHANGED end
 local _, refused = catch_up()
 if refused then return refused end

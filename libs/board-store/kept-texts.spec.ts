@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { isOffset, keptOffset, keptRecord, recordText } from './kept-texts.js';
+
+describe('an offset that Redis keeps', () => {
+  it.each(['-1', '0', '919', '9007199254740991'])('is %s', (text) => {
+    expect(isOffset(text)).toBe(true);
+    expect(keptOffset(text)).toBe(Number(text));
+  });
+
+  it.each(['', ' ', 'x', '1e3', ' 5', '5 ', '-2', '1.5', '0x1', 'NaN', '9007199254740992'])(
+    'is not "%s", which counts as none',
+    (text) => {
+      expect(isOffset(text)).toBe(false);
+      expect(keptOffset(text)).toBe(-1);
+    },
+  );
+
+  it('is none where there is nothing', () => {
+    expect([keptOffset(null), keptOffset(undefined)]).toEqual([-1, -1]);
+  });
+});
+
+describe('a last record that Redis keeps', () => {
+  it('is read as it was written, also from before 1970', () => {
+    for (const timestamp of [1_700_000_000_000, -1]) {
+      const record = { offset: 919, timestamp, hash: '0123456789abcdef' };
+      expect(keptRecord(recordText(record))).toEqual(record);
+    }
+  });
+
+  it.each([
+    undefined,
+    null,
+    '',
+    '919',
+    '919 5',
+    'x 5 h',
+    '919 x h',
+    '-1 5 h',
+    '919 5 h ',
+    '1 2 3 4',
+  ])('is none in %p', (text) => {
+    expect(keptRecord(text)).toBeUndefined();
+  });
+});

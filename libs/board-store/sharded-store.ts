@@ -1,0 +1,24 @@
+import type { Redis } from 'ioredis';
+import type { KeySpace } from './keys.js';
+import { defineScripts } from './scripts.js';
+import { shardOf } from './shard.js';
+
+/** What all stores have: the keys of ranklog in Redis, spread over shards, and a client that knows the scripts. */
+export abstract class ShardedStore {
+  /** From 0 on. */
+  protected readonly allShards: readonly number[];
+
+  constructor(
+    protected readonly redis: Redis,
+    protected readonly keys: KeySpace,
+    { shards }: { readonly shards: number },
+  ) {
+    this.allShards = Array.from({ length: shards }, (_, shard) => shard);
+    defineScripts(redis);
+  }
+
+  /** The shard of a board. */
+  shardOf(board: string): number {
+    return shardOf(board, this.allShards.length);
+  }
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  GenerationStore,
+  KeySpace,
+  LeaseStore,
+  type CatchUpOutcome,
+  type Lease,
+  type Shadow,
+} from '#board-store';
+import { RedisServer } from '../support/redis-server.js';
+import { arena, scored, StoreFixture } from './fixture.js';
+import { dumpKeys } from './test-redis.js';
+
+/** More than one call compares. */
+const EVENTS = Array.from({ length: 1_500 }, (_, index) => scored(`player-${index}`, [index]));
+
+describe('a comparison, when Redis is another server between two of its pages', () => {
+  let own: RedisServer;
+  let fixture: StoreFixture;
+  let generations: GenerationStore;
+  let lease: Lease;
+  let shadow: Shadow;
+
+  beforeAll(async () => {
+    own = await RedisServer.start();
+    fixture = await new StoreFixture(own.redis, new KeySpace('test')).register(arena);
+    await fixture.apply(EVENTS);
+    generations = new GenerationStore(own.redis, fixture.keys, { shards: 1 });
+    lease = await new LeaseStore(own.redis, fixture.keys, { shards: 1 }).acquire('arena', 'test');
+    await own.redis.persist(fixture.keys.lease(0, 'arena')); // nobody renews it
+    shadow = await generations.begin(lease, { definition: arena, purpose: 'verify' });
+    const entries = EVENTS.map((event, offset) => ({
+      ...{ kind: 'event' as const, offset, board: 'arena', event },
+    }));
+    const through = EVENTS.length - 1;
+    await generations.catchUp(lease, shadow, [{ partition: 0, from: 0, through, entries }]);
+  });
+  afterAll(() => own.remove());
+
+  const begin = async () =>
+    endingOf(await generations.compareViews(lease, shadow, [], { walk: 'shadow', cursor: '0' }));
+  const compare = (server: string, walk: 'shadow' | 'live' | 'ranking', cursor: string) =>
+    generations.compare(lease, shadow, [], { server, view: 'all', walk, cursor });
+
+  it('goes no further, as a cursor of the one leads nowhere on the other, and can begin again', async () => {
+    const { server } = await begin();
+    const walks = ['shadow', 'live', 'ranking'] as const;
+    const cursors: string[] = [];
+    for (const walk of walks) cursors.push(endingOf(await compare(server, walk, '0')).cursor);
+    expect(cursors).not.toContain('0');
+    await own.kill();
+    await own.start();
+    const before = await dumpKeys(own.redis, fixture.keys);
+    const refused = { status: 'serverChanged' };
+    for (const [index, walk] of walks.entries()) {
+      expect(await compare(server, walk, cursors[index] ?? '')).toEqual(refused);
+      expect(await compare(server, walk, '0')).toEqual(refused);
+    }
+    for (const walk of ['shadow', 'live'] as const) {
+      const step = { server, walk, cursor: '0' };
+      expect(await generations.compareViews(lease, shadow, [], step)).toEqual(refused);
+    }
+    expect(await dumpKeys(own.redis, fixture.keys)).toEqual(before);
+    const again = await begin();
+    expect(again.server).not.toBe(server);
+    for (const walk of walks)
+      expect(endingOf(await compare(again.server, walk, '0'))).toMatchObject({ differences: [] });
+  });
+});
+
+function endingOf<T>(outcome: CatchUpOutcome<T>): T {
+  if (outcome.status !== 'applied' || outcome.ending === undefined)
+    throw new Error(`no ending: ${JSON.stringify(outcome)}`);
+  return outcome.ending;
+}
