@@ -3,6 +3,7 @@ import { Module, type DynamicModule, type INestApplicationContext } from '@nestj
 import { topicNames } from '#contracts';
 import type { KafkaBatchServer } from '#kafka-batch/nest';
 import { ingestRole, ingestTransport, waitsForPeople } from './ingest/ingest-role.js';
+import { PartitionWaits } from './ingest/partition-waits.js';
 import { Clients, ClientsModule } from './operations/clients.module.js';
 import { redisFrom, waitForServices } from './operations/clients.js';
 import { createOperations } from './operations/http/create-operations.js';
@@ -62,16 +63,19 @@ async function runApplication(
   const { settings, roles, logger, signal, onFatal } = options;
   const strategy = roles.includes('ingest') ? ingestTransport(parts, onFatal) : undefined;
   const metrics = new Metrics();
+  const waits = new PartitionWaits(parts.continuity, logger);
   let isRunning = false;
   const operations = createOperations({
     settings,
     redis: clients.redis,
     metrics,
     ...(strategy && { consumer: () => strategy.health() }),
+    waiting: () => waits.current,
     isRunning: () => isRunning,
     waitsForPeople,
   });
-  const modules = [ClientsModule.with(clients), operations, ...roleModules(roles, parts, metrics)];
+  const shared = { parts, metrics, waits };
+  const modules = [ClientsModule.with(clients), operations, ...roleModules(roles, shared)];
   const nest = { logger: nestLogger(logger), abortOnError: false };
   const app = await createHttpApplication(AppModule.of(modules), nest, logger);
   try {
@@ -89,11 +93,20 @@ async function runApplication(
   return app;
 }
 
-function roleModules(roles: readonly Role[], parts: Parts, metrics: Metrics): DynamicModule[] {
+interface SharedByRoles {
+  readonly parts: Parts;
+  readonly metrics: Metrics;
+  readonly waits: PartitionWaits;
+}
+
+function roleModules(
+  roles: readonly Role[],
+  { parts, metrics, waits }: SharedByRoles,
+): DynamicModule[] {
   const registers = roles.includes('reconciliation');
   return [
     ...(registers ? [reconciliationRole(parts, metrics)] : []),
-    ...(roles.includes('ingest') ? [ingestRole(parts, { registers })] : []),
+    ...(roles.includes('ingest') ? [ingestRole(parts, { registers, waits })] : []),
   ];
 }
 

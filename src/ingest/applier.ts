@@ -2,7 +2,8 @@ import type { ApplyCall, BoardStore, Boards, RecordIdentity, Verdict } from '#bo
 import type { KafkaRecord } from '#kafka-batch';
 import type { LiveBoards } from './live-boards.js';
 import { identityOf } from './score-log.js';
-import { StoreChangedError, type WaitReason } from './losses.js';
+import { StoreChangedError } from './losses.js';
+import type { Waiter } from './partition-waits.js';
 import { readRecord, type ReadRecord } from './read-record.js';
 import { splitRuns, type Run } from './split-calls.js';
 
@@ -58,8 +59,7 @@ export class Applier {
     { store, boards }: { readonly store: BoardStore; readonly boards: LiveBoards },
     private readonly partition: number,
     start: ApplierStart,
-    /** Resolves after a moment; what is waited for, others have to do. */
-    private readonly wait: (reason: WaitReason) => Promise<void>,
+    private readonly waiter: Waiter,
   ) {
     this.store = store;
     this.boards = boards;
@@ -150,7 +150,17 @@ export class Applier {
     published: number,
   ): Promise<readonly Verdict[] | undefined> {
     const call = this.#callOf(shard, run, published);
-    const lost = (why: string) => new StoreChangedError(shard, call.continuity, why);
+    try {
+      return await this.#ask(call);
+    } finally {
+      this.waiter.over();
+    }
+  }
+
+  /** Asks again while the partition has to wait. */
+  async #ask(call: ApplyCall): Promise<readonly Verdict[] | undefined> {
+    const { shard, continuity } = call;
+    const lost = (why: string) => new StoreChangedError(shard, continuity, why);
     for (;;) {
       const outcome = await this.store.apply(call);
       switch (outcome.status) {
@@ -161,7 +171,7 @@ export class Applier {
           return undefined;
         case 'healing':
         case 'watermarkMoved':
-          await this.wait(outcome.status);
+          await this.waiter.moment(outcome.status);
           break;
         case 'rolledBack':
           throw lost(`has lost applied events of partition ${this.partition}`);

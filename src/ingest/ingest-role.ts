@@ -6,12 +6,20 @@ import { IngestModule } from './ingest.module.js';
 import { IngestServices } from './ingest-services.js';
 import { LiveBoards, NoLiveBoardsError } from './live-boards.js';
 import { Losses } from './losses.js';
+import type { PartitionWaits } from './partition-waits.js';
 import { ResultLog, ResultPartitionMissingError } from './result-log.js';
 import { ScoreLog } from './score-log.js';
 import { Sweeper } from './sweeper.js';
 
-/** The role `ingest`, put together; its transport is that of `ingestTransport`. `registers`: this process can bring boards back that Redis has lost. */
-export function ingestRole(parts: Parts, { registers }: { registers: boolean }): DynamicModule {
+export interface IngestOptions {
+  /** This process can bring boards back that Redis has lost. */
+  readonly registers: boolean;
+  /** Told which partitions wait. */
+  readonly waits: PartitionWaits;
+}
+
+/** The role `ingest`, put together; its transport is that of `ingestTransport`. */
+export function ingestRole(parts: Parts, { registers, waits }: IngestOptions): DynamicModule {
   const { settings, logger, kafka, admin, topics, store, continuity, definitions, registrar } =
     parts;
   const boards = new LiveBoards(store, async () => {
@@ -24,7 +32,7 @@ export function ingestRole(parts: Parts, { registers }: { registers: boolean }):
     definitionsInForce: () => definitions.readAll(),
   };
   const losses = new Losses(continuity, kafkaSays, logger);
-  const services = new IngestServices({ store, boards, losses, scoreLog, resultLog });
+  const services = new IngestServices({ store, boards, losses, waits, scoreLog, resultLog });
   return IngestModule.with(services, new Sweeper(store, boards, logger));
 }
 

@@ -1,14 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Continuity, ContinuityStore, HealTarget, RecordIdentity } from '#board-store';
+import type { Continuity, ContinuityStore, RecordIdentity } from '#board-store';
 import type { DefinitionInForce } from '#contracts';
-import type { PartitionAssignment } from '#kafka-batch';
+import { healTargetsText } from './heal-targets-text.js';
 
-/** How often a partition that has to wait asks again, and how often it says so. */
+/** How often it is looked whether somebody else has ended a comparison. */
 const ASK_AGAIN_MS = 100;
-const SAY_AGAIN_MS = 5_000;
-
-/** What is waited for: that partitions that Redis has lost events of reach their heal targets; that a moved watermark is put right. */
-export type WaitReason = 'healing' | 'watermarkMoved';
 
 /** What of the boards is in Kafka. */
 export interface KeptInKafka {
@@ -52,7 +48,6 @@ export class Losses {
   /** The last comparison of each shard that this process has begun: one that failed is begun again at once. */
   readonly #begun = new Map<number, string>();
   #turn: Promise<unknown> = Promise.resolve();
-  #sayAgain = 0;
 
   constructor(
     private readonly store: ContinuityStore,
@@ -88,32 +83,6 @@ export class Losses {
       (found) =>
         found.shard === shard && found.partition === partition && found.target >= published,
     );
-  }
-
-  /** Waits a moment for others to reach their heal targets, or for a moved watermark to be put right. @throws when the partition is taken away */
-  async wait(assignment: PartitionAssignment, reason: WaitReason): Promise<void> {
-    assignment.progress();
-    const now = performance.now();
-    if (now >= this.#sayAgain) {
-      this.#sayAgain = now + SAY_AGAIN_MS;
-      await this.#sayWhy(assignment, reason);
-    }
-    await delay(ASK_AGAIN_MS, undefined, { signal: assignment.signal });
-  }
-
-  async #sayWhy({ topic, partition }: PartitionAssignment, reason: WaitReason): Promise<void> {
-    if (reason === 'watermarkMoved') {
-      this.log.warn(
-        `${topic}/${partition} waits: somebody has moved its watermark in Redis, which is not that of the last applied record; ` +
-          '"ranklog boards verify" shows it, "ranklog boards rebuild" puts it right; nothing is lost meanwhile',
-      );
-      return;
-    }
-    const healing = await this.store.healing();
-    if (healing.length > 0)
-      this.log.warn(
-        `${topic}/${partition} waits until others are applied again: ${listed(healing)}`,
-      );
   }
 
   async #tokens(): Promise<string[]> {
@@ -162,7 +131,7 @@ export class Losses {
     if (healing.length > 0)
       this.log.warn(
         `shard ${shard} has lost events whose results are published; they are applied again, and nothing new is until that is done: ` +
-          listed(healing),
+          healTargetsText(healing),
       );
   }
 }
@@ -170,12 +139,4 @@ export class Losses {
 /** When a token was given, in us of the server's clock. */
 function timeOf(token: string): number {
   return Number(token.slice(token.indexOf(' ') + 1));
-}
-
-/** `partition 1 (20 of 250), 3 (0 of 90)` */
-function listed(targets: readonly HealTarget[]): string {
-  const parts = targets.map(
-    ({ partition, applied, target }) => `${partition} (${applied} of ${target})`,
-  );
-  return `partition ${parts.join(', ')}`;
 }

@@ -1,7 +1,7 @@
 import type { PartitionAssignment, RecordBatch, TransactionalPublisher } from '#kafka-batch';
 import { Applier, type AppliedRun, type ApplierStart } from './applier.js';
 import type { IngestServices } from './ingest-services.js';
-import { StoreChangedError, type WaitReason } from './losses.js';
+import { StoreChangedError } from './losses.js';
 import { PublishPipeline, type Publication } from './publish-pipeline.js';
 
 /** How often an idle partition tells all shards where it stands. */
@@ -56,14 +56,13 @@ export class PartitionIngest {
     onPublishFailure: (error: Error) => void,
   ): Promise<{ offset: number; ingest: PartitionIngest }> {
     const { partition } = assignment;
-    const { resultLog, losses } = services;
+    const { resultLog, losses, waits } = services;
     await resultLog.checkPartition(partition);
     const continuity = await losses.continuity();
     const publisher = await resultLog.openPublisher(partition);
     try {
       const { published, ...start } = await findStart(partition, services, continuity);
-      const wait = (reason: WaitReason) => losses.wait(assignment, reason);
-      const applier = new Applier(services, partition, start, wait);
+      const applier = new Applier(services, partition, start, waits.of(assignment));
       const tools = { applier, publisher, onPublishFailure };
       const ingest = new PartitionIngest(assignment, services, tools, published);
       return { offset: start.offset, ingest };

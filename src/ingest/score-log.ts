@@ -23,6 +23,12 @@ export function identityOf({ offset, timestamp, key, value }: KafkaRecord): Reco
   return { offset, timestamp, hash: hash.slice(0, 16) };
 }
 
+/** Whether a record of the log is the one that was applied. */
+export function isSameRecord(found: KafkaRecord | undefined, applied: RecordIdentity): boolean {
+  const identity = found && identityOf(found);
+  return identity?.timestamp === applied.timestamp && identity.hash === applied.hash;
+}
+
 /** The score topic, beside what the consumer reads of it. */
 export class ScoreLog {
   constructor(
@@ -58,9 +64,7 @@ export class ScoreLog {
     if (range.end <= known) throw new LogEndsError(topic, partition, known, range);
     if (last === undefined || range.start > last.offset) return range;
     const found = await recordAt(this.kafka, { topic, partition, offset: last.offset });
-    const identity = found === undefined ? undefined : identityOf(found);
-    if (identity?.timestamp !== last.timestamp || identity.hash !== last.hash)
-      throw new OtherLogError(topic, partition, last.offset);
+    if (!isSameRecord(found, last)) throw new OtherLogError(topic, partition, last.offset);
     return range;
   }
 }

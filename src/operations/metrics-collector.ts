@@ -2,11 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ConsumerHealth } from '#kafka-batch';
 import type { Metrics } from './metrics.js';
 import { forgetStoreFacts, setStoreFacts, type StoreFacts } from './metrics-store-facts.js';
+import { WAIT_NAMES, type Waiting, type WaitReason } from './waiting.js';
 
 export interface MetricsCollectorOptions {
   readonly metrics: Metrics;
   /** Missing in a process without the role ingest. */
   readonly consumer?: () => ConsumerHealth;
+  readonly waiting: () => Waiting;
   /** Whether a partition waits for people. */
   readonly waitsForPeople: (error: Error) => boolean;
   /** What Redis knows; may fail or take long. */
@@ -35,18 +37,25 @@ export class MetricsCollector {
   }
 
   #setPartitions(): void {
-    const { metrics, consumer, waitsForPeople } = this.options;
+    const { metrics, consumer, waiting, waitsForPeople } = this.options;
     if (consumer === undefined) return;
     const { loopAgeMs, partitions } = consumer();
-    const { partitionStopped, partitionStuck, fetchLoopAge } = metrics.gauges;
+    const { partitionStopped, partitionStuck, partitionWaiting, fetchLoopAge } = metrics.gauges;
     fetchLoopAge.set(loopAgeMs / 1_000);
-    partitionStopped.reset();
-    partitionStuck.reset();
+    for (const gauge of [partitionStopped, partitionStuck, partitionWaiting]) gauge.reset();
     for (const [partition, { state, error, stuckMs }] of partitions) {
-      const isStopped = state === 'failed' || (error !== undefined && waitsForPeople(error));
-      partitionStopped.set({ partition }, Number(isStopped));
+      const waitsFor = waiting().get(partition);
+      const forPeople = waitsFor === 'watermarkMoved' || (error && waitsForPeople(error));
+      partitionStopped.set({ partition }, Number(state === 'failed' || forPeople === true));
       partitionStuck.set({ partition }, stuckMs / 1_000);
+      this.#setWaiting(partition, waitsFor);
     }
+  }
+
+  #setWaiting(partition: number, waitsFor: WaitReason | undefined): void {
+    const { partitionWaiting } = this.options.metrics.gauges;
+    for (const [one, reason] of Object.entries(WAIT_NAMES))
+      partitionWaiting.set({ partition, reason }, Number(one === waitsFor));
   }
 
   async #setStore(): Promise<void> {

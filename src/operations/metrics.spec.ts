@@ -4,6 +4,7 @@ import type { LiveBoard, ReconciliationStatus } from '#board-store';
 import { Metrics, METRICS } from './metrics.js';
 import { MetricsCollector } from './metrics-collector.js';
 import { readStoreFacts, type StoreFacts } from './metrics-store-facts.js';
+import type { WaitReason } from './waiting.js';
 
 const live = (board: string, starts?: LiveBoard['starts']) =>
   ({ board, generation: `g-${board}`, ...(starts && { starts }) }) as LiveBoard;
@@ -20,6 +21,8 @@ const BUILD: ReconciliationStatus = {
   done: 250,
   total: 1_000,
   rate: 99.5,
+  ordering: { done: 30, total: 400, rate: 10.5 },
+  secondsLeft: 12,
   startedAt: 0,
   updatedAt: 0,
 };
@@ -58,10 +61,12 @@ describe('the metrics', () => {
 
 describe('a scrape', () => {
   let metrics: Metrics;
+  let waiting: Map<number, WaitReason>;
   let reads: number;
   let readStore: () => Promise<StoreFacts>;
   beforeEach(() => {
     metrics = new Metrics();
+    waiting = new Map();
     reads = 0;
     readStore = () => Promise.resolve(FACTS);
   });
@@ -69,6 +74,7 @@ describe('a scrape', () => {
   const collector = (consumer?: ConstructorParameters<typeof MetricsCollector>[0]['consumer']) =>
     new MetricsCollector({
       metrics,
+      waiting: () => waiting,
       waitsForPeople: (error) => error instanceof RangeError,
       readStore: () => {
         reads += 1;
@@ -86,7 +92,7 @@ describe('a scrape', () => {
       [3, { state: 'backingOff', error: new Error('for a moment'), stuckMs: 0 } as const],
     ]);
     const text = await collector(() => ({ loopAgeMs: 250, partitions })).scrape();
-    expect(text.match(/^ranklog_(partition|fetch).*$/gm)).toEqual([
+    expect(text.match(/^ranklog_(partition_st|fetch).*$/gm)).toEqual([
       'ranklog_partition_stopped{partition="0"} 0',
       'ranklog_partition_stopped{partition="1"} 1',
       'ranklog_partition_stopped{partition="2"} 1',
@@ -96,6 +102,29 @@ describe('a scrape', () => {
       'ranklog_partition_stuck_seconds{partition="2"} 0',
       'ranklog_partition_stuck_seconds{partition="3"} 0',
       'ranklog_fetch_loop_age_seconds 0.25',
+    ]);
+  });
+
+  it('tells which partitions wait, for what, and of those that go on that they do not', async () => {
+    const running = { state: 'running', error: undefined, stuckMs: 0 } as const;
+    const partitions = new Map([0, 1, 2].map((partition) => [partition, running] as const));
+    const scrapes = collector(() => ({ loopAgeMs: 0, partitions }));
+    const linesOf = (text: string) => text.match(/^ranklog_partition_(waiting|stopped)\{.* 1$/gm);
+    waiting = new Map([
+      [1, 'healing'],
+      [2, 'watermarkMoved'],
+    ]);
+    expect(linesOf(await scrapes.scrape())).toEqual([
+      'ranklog_partition_stopped{partition="2"} 1',
+      'ranklog_partition_waiting{partition="1",reason="healing"} 1',
+      'ranklog_partition_waiting{partition="2",reason="watermark_moved"} 1',
+    ]);
+    waiting = new Map();
+    const text = await scrapes.scrape();
+    expect(linesOf(text)).toBeNull();
+    expect(text.match(/^ranklog_partition_waiting\{partition="2".*$/gm)).toEqual([
+      'ranklog_partition_waiting{partition="2",reason="healing"} 0',
+      'ranklog_partition_waiting{partition="2",reason="watermark_moved"} 0',
     ]);
   });
 
@@ -121,6 +150,9 @@ describe('a scrape', () => {
       'ranklog_reconciliation_done_records{board="arena",kind="build"} 250',
       'ranklog_reconciliation_total_records{board="arena",kind="build"} 1000',
       'ranklog_reconciliation_records_per_second{board="arena",kind="build"} 99.5',
+      'ranklog_reconciliation_ordered_players{board="arena",kind="build"} 30',
+      'ranklog_reconciliation_total_players{board="arena",kind="build"} 400',
+      'ranklog_reconciliation_players_per_second{board="arena",kind="build"} 10.5',
     ]);
     expect(text).toContain('ranklog_redis_up 1\n');
   });

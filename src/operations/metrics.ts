@@ -17,6 +17,11 @@ const GAUGES = {
     help: 'For how long a partition of this process has had work and finished none.',
     labels: ['partition'],
   },
+  partitionWaiting: {
+    name: 'ranklog_partition_waiting',
+    help: '1 while a partition of this process waits for others that heal (healing), or for people to put its watermark right (watermark_moved).',
+    labels: ['partition', 'reason'],
+  },
   fetchLoopAge: {
     name: 'ranklog_fetch_loop_age_seconds',
     help: 'Since when nothing was fetched from Kafka, not even emptiness.',
@@ -65,6 +70,21 @@ const GAUGES = {
   reconciliationRate: {
     name: 'ranklog_reconciliation_records_per_second',
     help: 'Records of the log that it reads in a second; 0 when it does not run.',
+    labels: ['board', 'kind'],
+  },
+  reconciliationOrdered: {
+    name: 'ranklog_reconciliation_ordered_players',
+    help: 'Players that it has put in order, one for each view; missing until the log is read.',
+    labels: ['board', 'kind'],
+  },
+  reconciliationPlayers: {
+    name: 'ranklog_reconciliation_total_players',
+    help: 'Players that it has to put in order.',
+    labels: ['board', 'kind'],
+  },
+  reconciliationPlayerRate: {
+    name: 'ranklog_reconciliation_players_per_second',
+    help: 'Players that it puts in order in a second; 0 when it does not run.',
     labels: ['board', 'kind'],
   },
   verifyEqual: {

@@ -7,6 +7,7 @@ import { LiveBoards } from '../../src/ingest/live-boards.js';
 import { MOST_ENTRIES } from '../../src/ingest/split-calls.js';
 import { arena, StoreFixture, T0 } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
+import { NEVER_WAITS } from './never-waits.js';
 
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
@@ -35,9 +36,7 @@ describe('a batch of several runs', () => {
     const columns = [{ name: 'points', update: 'sum', order: 'asc', decimals: 2 }] as const;
 
     const start = { watermarks: [-1], offset: 0, continuity: [fixture.token] };
-    const applier = new Applier({ store, boards }, 0, start, () =>
-      Promise.reject(new Error('heals')),
-    );
+    const applier = new Applier({ store, boards }, 0, start, NEVER_WAITS);
     const nextOffset = MOST_ENTRIES + 2;
     let runs = 0;
     await applier.apply(recordsOf(nextOffset), { published: 0, nextOffset }, async () => {

@@ -12,6 +12,7 @@ import { Applier } from '../../src/ingest/applier.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
 import { arena, comparedToken, T0 } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
+import { NEVER_WAITS } from './never-waits.js';
 
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
@@ -67,9 +68,7 @@ describe('an event whose board changes before its result is published', () => {
     const watched = new WatchedStore(redis, keys, { shards: SHARDS });
     watched.beforeCall = beforeCall;
     const start = { watermarks, continuity, offset: 0 };
-    const applier = new Applier({ store: watched, boards }, PARTITION, start, () =>
-      Promise.reject(new Error('heals')),
-    );
+    const applier = new Applier({ store: watched, boards }, PARTITION, start, NEVER_WAITS);
     const value = Buffer.from(
       JSON.stringify({ board: definition.board, playerId: 'p', delta: '1' }),
     );

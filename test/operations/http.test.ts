@@ -35,6 +35,7 @@ const RUNNING: ReconciliationStatus = {
   done: 250,
   total: 450,
   rate: 100,
+  secondsLeft: 2,
   startedAt: Date.parse('2026-11-20T09:00:00.000Z'),
   updatedAt: Date.parse('2026-11-20T09:00:02.500Z'),
 };

@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics.js';
 import { MetricsCollector } from '../metrics-collector.js';
 import { readStoreFacts } from '../metrics-store-facts.js';
 import type { Settings } from '../settings.js';
+import type { Waiting } from '../waiting.js';
 import { HealthProbe } from './health.controller.js';
 import { OperationsModule } from './operations.module.js';
 import { Reconciliations } from './reconciliations.js';
@@ -16,6 +17,7 @@ export interface OperationsParts {
   readonly metrics: Metrics;
   /** Missing in a process without the role ingest. */
   readonly consumer?: () => ConsumerHealth;
+  readonly waiting: () => Waiting;
   readonly isRunning: () => boolean;
   /** Whether a partition waits for people. */
   readonly waitsForPeople: (error: Error) => boolean;
@@ -23,7 +25,7 @@ export interface OperationsParts {
 
 /** What operators can ask of this process. */
 export function createOperations(parts: OperationsParts): DynamicModule {
-  const { settings, redis, metrics, consumer, isRunning, waitsForPeople } = parts;
+  const { settings, redis, metrics, consumer, waiting, isRunning, waitsForPeople } = parts;
   const keys = new KeySpace(settings.redisPrefix);
   const statuses = new LeaseStore(redis, keys, settings);
   const sources = {
@@ -36,11 +38,13 @@ export function createOperations(parts: OperationsParts): DynamicModule {
     isRunning: isRunning(),
     redis: redis.status,
     ...(consumer === undefined ? {} : { consumer: consumer() }),
+    waiting: waiting(),
     longestLoopAgeMs: settings.sessionTimeout,
   }));
   const collector = new MetricsCollector({
     metrics,
     ...(consumer === undefined ? {} : { consumer }),
+    waiting,
     waitsForPeople,
     readStore: () => readStoreFacts(sources),
   });

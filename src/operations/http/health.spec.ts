@@ -10,7 +10,9 @@ const facts = (
   const { loopAgeMs = 0, ...same } = others;
   const entries = Object.entries(partitions).map(([key, value]) => [Number(key), value] as const);
   const consumer = { loopAgeMs, partitions: new Map(entries) };
-  return { isRunning: true, redis: 'ready', consumer, longestLoopAgeMs: 10_000, ...same };
+  const redis = 'ready';
+  const waiting = new Map();
+  return { isRunning: true, redis, consumer, waiting, longestLoopAgeMs: 10_000, ...same };
 };
 
 describe('the health of a process', () => {
@@ -20,8 +22,8 @@ describe('the health of a process', () => {
       status: 'ok',
       problems: [],
       partitions: [
-        { partition: 0, state: 'starting', stuckSeconds: 2, problem: null },
-        { partition: 1, state: 'running', stuckSeconds: 0, problem: null },
+        { partition: 0, state: 'starting', stuckSeconds: 2, waitsFor: null, problem: null },
+        { partition: 1, state: 'running', stuckSeconds: 0, waitsFor: null, problem: null },
       ],
     });
   });
@@ -44,6 +46,25 @@ describe('the health of a process', () => {
         'partition 2 is starting again: Redis has lost events',
       ],
     });
+  });
+
+  it('is good while a partition waits for others to heal, and says so', () => {
+    const { status, problems, partitions } = healthOf(
+      facts({ 0: running, 1: running }, { waiting: new Map([[1, 'healing']]) }),
+    );
+    expect({ status, problems }).toEqual({ status: 'ok', problems: [] });
+    expect(partitions.map(({ waitsFor }) => waitsFor)).toEqual([null, 'healing']);
+  });
+
+  it('is bad while a partition waits for people to put its watermark right', () => {
+    const { status, problems, partitions } = healthOf(
+      facts({ 0: running, 1: running }, { waiting: new Map([[1, 'watermarkMoved']]) }),
+    );
+    expect({ status, problems }).toEqual({
+      status: 'failing',
+      problems: [expect.stringMatching(/^partition 1 waits: somebody has moved its watermark/)],
+    });
+    expect(partitions.map(({ waitsFor }) => waitsFor)).toEqual([null, 'watermark_moved']);
   });
 
   it('is bad while nothing is fetched, and while Redis is away', () => {

@@ -30,6 +30,7 @@ const RUNNING: ReconciliationStatus = {
   done: 250,
   total: 1_000,
   rate: 100,
+  secondsLeft: 8,
   startedAt: Date.parse('2026-11-20T09:00:00.000Z'),
   updatedAt: Date.parse('2026-11-20T09:00:02.500Z'),
 };
@@ -42,6 +43,7 @@ const RUNNING_JSON = {
   done: 250,
   total: 1_000,
   rate: 100,
+  ordering: null,
   secondsLeft: 8,
   startedAt: '2026-11-20T09:00:00.000Z',
   updatedAt: '2026-11-20T09:00:02.500Z',
@@ -66,6 +68,7 @@ describe('the operations server', () => {
     const readStore = () => Promise.reject<StoreFacts>(new Error('Redis is away'));
     const collector = new MetricsCollector({
       metrics: new Metrics(),
+      waiting: () => new Map(),
       waitsForPeople: () => false,
       readStore,
     });
@@ -78,7 +81,7 @@ describe('the operations server', () => {
   beforeEach(async () => {
     errors = [];
     asked = 0;
-    health = { isRunning: true, redis: 'ready', longestLoopAgeMs: 10_000 };
+    health = { isRunning: true, redis: 'ready', waiting: new Map(), longestLoopAgeMs: 10_000 };
     statuses = () => Promise.resolve([RUNNING]);
     const { module, logger } = create();
     app = await createHttpApplication(module, { logger: false }, logger);

@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Sse, type MessageEvent } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import { Reconciliations, type ReconciliationJson } from './reconciliations.js';
+import type { ReconciliationJson } from './reconciliation-json.js';
+import { Reconciliations } from './reconciliations.js';
 
 @Controller('reconciliations')
 export class ReconciliationsController {

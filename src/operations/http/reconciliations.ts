@@ -1,24 +1,12 @@
 import type { MessageEvent } from '@nestjs/common';
 import { exhaustMap, map, Subject, takeUntil, takeWhile, timer, type Observable } from 'rxjs';
 import type { ReconciliationStatus } from '#board-store';
-import { formatTime } from '#contracts';
 import { NoReconciliationError, StoreAwayError } from './api-error.js';
+import { reconciliationJson, type ReconciliationJson } from './reconciliation-json.js';
 
 /** Who knows the running and the last reconciliation of each board. */
 export interface StatusSource {
   statuses(): Promise<readonly ReconciliationStatus[]>;
-}
-
-/** A reconciliation as the API tells it. Times are RFC 3339. */
-export interface ReconciliationJson extends Omit<
-  ReconciliationStatus,
-  'startedAt' | 'updatedAt' | 'outcome'
-> {
-  /** At the present rate; null where it is not known, or there is nothing left to wait for. */
-  readonly secondsLeft: number | null;
-  readonly startedAt: string;
-  readonly updatedAt: string;
-  readonly outcome: string | null;
 }
 
 const EVENT_EVERY_MS = 1_000;
@@ -86,21 +74,4 @@ export class Reconciliations {
       throw new StoreAwayError(error);
     }
   }
-}
-
-/** A reconciliation in the words of the API. */
-export function reconciliationJson(status: ReconciliationStatus): ReconciliationJson {
-  const { startedAt, updatedAt, outcome, ...same } = status;
-  return {
-    ...same,
-    secondsLeft: secondsLeft(status),
-    startedAt: formatTime(startedAt),
-    updatedAt: formatTime(updatedAt),
-    outcome: outcome ?? null,
-  };
-}
-
-function secondsLeft({ state, done, total, rate }: ReconciliationStatus): number | null {
-  if (state !== 'running' || rate <= 0) return null;
-  return Math.ceil(Math.max(0, total - done) / rate);
 }

@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { KeySpace } from '#board-store';
+import { ScoreProducer } from '#client';
+import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+
+const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
+const PLAYERS = Array.from({ length: 20 }, (_, index) => `player-${index}`);
+
+async function get(service: RanklogProcess, path: string): Promise<string> {
+  const url = /health and metrics at ([^"]+)/.exec(service.errors)?.[1] ?? 'nowhere';
+  return (await fetch(url + path)).text();
+}
+
+/** Those of the metrics of partitions that are not 0, of what they wait for and whether they have stopped. */
+async function told(...services: RanklogProcess[]): Promise<string[]> {
+  const texts = await Promise.all(services.map((service) => get(service, '/metrics')));
+  return texts.flatMap((text) => text.match(/^ranklog_partition_(waiting|stopped)\{.* 1$/gm) ?? []);
+}
+
+describe('a partition that waits', () => {
+  let instance: TestInstance;
+  let keys: KeySpace;
+  let service: RanklogProcess;
+
+  beforeEach(async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 2 });
+    keys = new KeySpace(instance.name);
+    service = await instance.start();
+    await produce();
+    await instance.published(PLAYERS.length);
+  }, 60_000);
+  afterEach(() => instance.remove());
+
+  /** An event of each player: both partitions have some. */
+  const produce = async () => {
+    const producer = new ScoreProducer({ kafka: instance.kafka, topicPrefix: instance.name });
+    await producer.connect();
+    await producer.send(PLAYERS.map((playerId) => ({ board: 'arena', playerId, delta: 1 })));
+    await producer.disconnect();
+  };
+  const said = (words: string) => until(() => service.errors.includes(words), `it says: ${words}`);
+  const status = async () =>
+    JSON.parse(await instance.run('status', '--json')) as { movedWatermarks: unknown };
+
+  it('for its watermark to be put right is told by metrics, health and status until then, by who has it', async () => {
+    expect(await told(service)).toEqual([]);
+    await instance.redis.hset(keys.watermarks(0), '1', '5000');
+    await produce();
+    const lines = [
+      'ranklog_partition_stopped{partition="1"} 1',
+      'ranklog_partition_waiting{partition="1",reason="watermark_moved"} 1',
+    ];
+    await until(async () => (await told(service)).length > 0, 'it is told', 20);
+    expect(await told(service)).toEqual(lines);
+    expect(JSON.parse(await get(service, '/health'))).toMatchObject({
+      status: 'failing',
+      problems: [expect.stringMatching(/^partition 1 waits: somebody has moved its watermark/)],
+      partitions: [{ waitsFor: null }, { waitsFor: 'watermark_moved' }],
+    });
+    await said('/1 waits: somebody has moved its watermark');
+    expect((await status()).movedWatermarks).toEqual([
+      {
+        ...{ shard: 0, partition: 1, watermark: '5000' },
+        lastApplied: expect.any(Number),
+        logEnd: expect.any(Number),
+      },
+    ]);
+    expect(await instance.run('status')).toMatch(/^ *0 +1 +5000 +\d+ +\d+$/m);
+
+    const other = await instance.start();
+    const isTold = async () => (await told(service, other)).join() === lines.join();
+    await until(async () => (await get(other, '/metrics')).includes('partition='), 'it has one');
+    await until(isTold, 'the one that has the partition tells, and no other', 30);
+
+    await instance.run('boards', 'rebuild', 'arena');
+    await until(async () => (await told(service, other)).length === 0, 'it is told no more', 20);
+    await instance.published(2 * PLAYERS.length);
+    const health = async () => JSON.parse(await get(service, '/health')) as { status: string };
+    await until(
+      async () => (await health()).status === 'ok',
+      'its partitions are started anew',
+      20,
+    );
+    expect((await status()).movedWatermarks).toEqual([]);
+    expect(await instance.run('status')).not.toContain('Watermarks');
+  }, 120_000);
+
+  it('for others that heal is told by metrics and health until they have, as no problem', async () => {
+    await instance.redis.hset(keys.healing(0), '0', '5000');
+    await produce();
+    const lines = [0, 1].map(
+      (partition) => `ranklog_partition_waiting{partition="${partition}",reason="healing"} 1`,
+    );
+    await until(async () => (await told(service)).length === 2, 'it is told', 20);
+    expect(await told(service)).toEqual(lines);
+    expect(JSON.parse(await get(service, '/health'))).toMatchObject({
+      status: 'ok',
+      partitions: [{ waitsFor: 'healing' }, { waitsFor: 'healing' }],
+    });
+    for (const partition of [0, 1]) await said(`/${partition} waits until others`);
+    await instance.redis.del(keys.healing(0));
+    await instance.published(2 * PLAYERS.length);
+    expect(await told(service)).toEqual([]);
+  }, 60_000);
+});
