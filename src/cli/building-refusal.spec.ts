@@ -4,7 +4,7 @@ import { buildingRefusal } from './building-refusal.js';
 
 const RUN: ReconciliationStatus = {
   ...{ board: 'arena', kind: 'build', state: 'running', generation: 'g', holder: 'host:1' },
-  ...{ done: 4_000, total: 10_000, rate: 100, startedAt: 0, updatedAt: 0 },
+  ...{ done: 4_000, total: 10_000, rate: 100, secondsLeft: 60, startedAt: 0, updatedAt: 0 },
 };
 const refusal = (...statuses: ReconciliationStatus[]) =>
   buildingRefusal(new BoardBuildingError('arena'), statuses);
@@ -16,7 +16,11 @@ describe('the refusal to read a board that is being built', () => {
       message:
         'board "arena" can\'t be read yet: host:1 builds it from the log, 4,000 of 10,000 records, about 60 s left',
     });
-    expect(refusal({ ...RUN, rate: 0 }).message).toMatch(/of 10,000 records$/);
+    expect(refusal({ ...RUN, secondsLeft: null }).message).toMatch(/of 10,000 records$/);
+    const ordering = { done: 1_000, total: 4_000, rate: 50 };
+    expect(refusal({ ...RUN, ordering }).message).toMatch(
+      /, 1,000 of 4,000 players in order, about 60 s left$/,
+    );
   });
 
   it('says what it knows where nobody is at it', () => {

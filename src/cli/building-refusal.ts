@@ -1,5 +1,6 @@
 import type { BoardBuildingError, ReconciliationStatus } from '#board-store';
 import { CommandError, EXIT } from './exit-codes.js';
+import { phaseOf } from '../reconciliation/phase.js';
 import { countText, durationText } from './quantities.js';
 
 /** Says of a board that can't be read yet how far its build is, where that is known. */
@@ -14,7 +15,9 @@ export function buildingRefusal(
   );
 }
 
-function progressText({ holder, done, total, rate }: ReconciliationStatus): string {
-  const left = rate > 0 ? `, about ${durationText((total - done) / rate)} left` : '';
-  return `${holder} builds it from the log, ${countText(done)} of ${countText(total)} records${left}`;
+function progressText(status: ReconciliationStatus): string {
+  const { holder, secondsLeft } = status;
+  const left = secondsLeft === null ? '' : `, about ${durationText(secondsLeft)} left`;
+  const { done, total, unit } = phaseOf(status);
+  return `${holder} builds it from the log, ${countText(done)} of ${countText(total)} ${unit}${left}`;
 }

@@ -27,6 +27,8 @@ import {
   CancelledError,
   HistoryCutError,
   LiveGenerationChangedError,
+  OtherRecordError,
+  ServerChangedError,
   ShadowLostError,
   WatermarkBeyondLogError,
   WatermarkMovedError,
@@ -50,6 +52,7 @@ const NO = [
   ExpiredViewError,
   NoInstanceError,
   NoPreviousGenerationError,
+  OtherRecordError,
   WatermarkBeyondLogError,
   WatermarkMovedError,
 ];
@@ -63,6 +66,7 @@ const TRY_LATER = [
   UnorderedShadowError,
   ShadowLostError,
   LiveGenerationChangedError,
+  ServerChangedError,
 ];
 
 /** The exit code that an error ends a command with. */

@@ -8,7 +8,7 @@ const HERE = `${hostname()}:4711`;
 const held = (holder: string) => new LeaseHeldError('arena', { holder, msLeft: 1 });
 const status = (state: ReconciliationStatus['state']): ReconciliationStatus => ({
   ...{ board: 'arena', kind: 'verify', state, generation: 'g', holder: 'far:1' },
-  ...{ done: 5, total: 10, rate: 1, startedAt: 0, updatedAt: 0 },
+  ...{ done: 5, total: 10, rate: 1, secondsLeft: 5, startedAt: 0, updatedAt: 0 },
 });
 
 /** Fails with each of the errors, then answers how often it was tried. */

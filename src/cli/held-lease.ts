@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LeaseHeldError, type LeaseStore } from '#board-store';
 import { formatTime } from '#board';
+import { phaseOf } from '../reconciliation/phase.js';
 import { CommandError, EXIT } from './exit-codes.js';
 
 interface Waiting {
@@ -61,9 +62,8 @@ async function refusal(error: LeaseHeldError, { leases }: Waiting): Promise<Comm
   const running = (await leases.statuses()).find(
     (status) => status.board === board && status.state === 'running',
   );
-  const since =
-    running === undefined
-      ? ''
-      : `. It is a ${running.kind}, since ${formatTime(running.startedAt)}, at ${running.done} of ${running.total} records`;
-  return new CommandError(message + since, EXIT.unreachable);
+  if (running === undefined) return new CommandError(message, EXIT.unreachable);
+  const { done, total, unit } = phaseOf(running);
+  const work = `${running.kind}, since ${formatTime(running.startedAt)}, at ${done} of ${total} ${unit}`;
+  return new CommandError(`${message}. It is a ${work}`, EXIT.unreachable);
 }

@@ -78,7 +78,9 @@ describe('the text of a plan', () => {
     const with_ = (facts: Partial<NonNullable<Plan['backfill']>>) =>
       planText({ boards: [fresh], backfill: { ...backfill, ...facts }, cut: [] }, DAY_MS);
     expect(with_({ basis: 'sample' })).toContain('at least 2 min: a sample was read at 9,500');
-    expect(with_({ basis: 'throttle' })).toContain('about 2 min, at 9,500 records/s (--throttle)');
+    expect(with_({ basis: 'throttle' })).toContain(
+      'at least 2 min, at 9,500 records/s (--throttle): players are put in order at that, too',
+    );
     expect(with_({ basis: null, rate: null, seconds: null })).toContain('is not known yet');
   });
 

@@ -71,7 +71,7 @@ function backfillText({ records, seconds, rate, basis }: NonNullable<Plan['backf
     case 'last build':
       return `${read}; about ${time}, at the ${speed} of the last build`;
     case 'throttle':
-      return `${read}; about ${time}, at ${speed} (--throttle)`;
+      return `${read}; at least ${time}, at ${speed} (--throttle): players are put in order at that, too`;
     default:
       return `${read}; at least ${time}: a sample was read at ${speed}, and a build writes, too`;
   }

@@ -6,7 +6,8 @@ import {
   type LiveBoard,
   type ReconciliationStatus,
 } from '#board-store';
-import { reconciliationJson } from '../operations/http/reconciliations.js';
+import { reconciliationJson } from '../operations/http/reconciliation-json.js';
+import { phaseOf } from '../reconciliation/phase.js';
 import { table } from './output.js';
 import { startsJson, startsText } from './partial-history.js';
 import { countText, durationText } from './quantities.js';
@@ -25,9 +26,9 @@ export interface BoardsWork {
 export async function readWork(
   redis: Redis,
   keys: KeySpace,
-  reader: Pick<BoardReader, 'boards'>,
+  reader: Pick<BoardReader, 'boards' | 'shards'>,
 ): Promise<BoardsWork> {
-  const shards = Number((await redis.get(keys.shards())) ?? 1);
+  const shards = await reader.shards();
   const [{ live, building }, reconciliations] = await Promise.all([
     reader.boards(),
     new LeaseStore(redis, keys, { shards }).statuses(),
@@ -70,7 +71,8 @@ export function workText({ reconciliations, building, partial }: BoardsWork): st
 
 function reconciliationsTable(statuses: readonly ReconciliationStatus[]): string {
   const rows = statuses.map((status) => {
-    const { board, kind, state, done, total, rate, holder, outcome } = status;
+    const { board, kind, state, holder, outcome } = status;
+    const { done, total, rate, unit } = phaseOf(status);
     const { secondsLeft } = reconciliationJson(status);
     const percent = total === 0 ? '-' : `${Math.floor((100 * done) / total)} %`;
     const left = secondsLeft === null ? '' : `, about ${durationText(secondsLeft)} left`;
@@ -78,11 +80,11 @@ function reconciliationsTable(statuses: readonly ReconciliationStatus[]): string
       board,
       kind,
       state === 'running'
-        ? `${percent} of ${countText(total)}, ${countText(rate)}/s${left}`
+        ? `${percent} of ${countText(total)} ${unit}, ${countText(rate)}/s${left}`
         : state,
       holder,
       outcome ?? '',
     ];
   });
-  return table(['board', 'reconciliation', 'records', 'by', ''], rows);
+  return table(['board', 'reconciliation', 'progress', 'by', ''], rows);
 }

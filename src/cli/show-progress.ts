@@ -1,3 +1,4 @@
+import { phaseOf } from '../reconciliation/phase.js';
 import type { RunProgress } from '../reconciliation/run-progress.js';
 import { ProgressBar } from './progress-bar.js';
 import { countText } from './quantities.js';
@@ -8,10 +9,13 @@ export async function showProgress<T>(
 ): Promise<T> {
   let bar: ProgressBar | undefined;
   try {
-    return await work(({ done, compared, ...facts }) => {
-      bar ??= new ProgressBar('records', Math.max(1, facts.total));
+    return await work((progress) => {
+      const { compared, secondsLeft } = progress;
+      const { done, total, rate, unit } = phaseOf(progress);
+      bar ??= new ProgressBar('records', Math.max(1, total));
+      const what = unit === 'records' ? unit : `of ${countText(total)} ${unit}`;
       const note = compared === undefined ? '' : `, ${countText(compared)} players compared`;
-      bar.update(done, { ...facts, note });
+      bar.update(done, { total, rate, secondsLeft, what, note });
     });
   } finally {
     bar?.stop();

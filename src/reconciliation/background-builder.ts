@@ -4,6 +4,7 @@ import { Backoff, toError } from '#kafka-batch';
 import { RecurringTask } from '../operations/recurring-task.js';
 import { CancelledError, HistoryCutError } from './errors.js';
 import type { Log } from './log.js';
+import { phaseOf } from './phase.js';
 import type { Reconciler } from './reconciler.js';
 import type { RunProgress } from './run-progress.js';
 
@@ -85,12 +86,14 @@ export class BackgroundBuilder {
     return error instanceof HistoryCutError ? BACKOFF.mostMs : this.#backoff.next();
   }
 
-  #tell(names: string, { done, total, secondsLeft }: RunProgress): void {
+  #tell(names: string, progress: RunProgress): void {
     const now = performance.now();
     if (now - this.#told < TELL_EVERY_MS) return;
     this.#told = now;
+    const { secondsLeft } = progress;
+    const { done, total, unit } = phaseOf(progress);
     const left = secondsLeft === null ? '' : `, about ${secondsLeft} s left`;
-    this.parts.log.info(`building ${names} from the log: ${done} of ${total} records${left}`);
+    this.parts.log.info(`building ${names} from the log: ${done} of ${total} ${unit}${left}`);
   }
 
   #warn(reason: string): void {

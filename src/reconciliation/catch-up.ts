@@ -1,19 +1,10 @@
-import {
-  LeaseLostError,
-  type BoardStore,
-  type CatchUpOutcome,
-  type GenerationStore,
-  type Lease,
-  type ShadowRefusal,
-  type Stretch,
-  type UnorderedView,
-} from '#board-store';
-import type { Pace } from '../operations/pace.js';
-import { LiveGenerationChangedError, ShadowLostError, WatermarkMovedError } from './errors.js';
-import type { Log } from './log.js';
+import type { BoardStore, CatchUpOutcome, GenerationStore, Stretch } from '#board-store';
+import { refusal, WatermarkMovedError } from './errors.js';
 import type { LogFeed } from './log-feed.js';
+import { Ordering, type OrderingParts } from './ordering.js';
 import { patiently } from './patiently.js';
-import type { CallLimits, NextCall, ShadowQueue } from './shadow-queue.js';
+import type { WorkCounts } from './progress-meter.js';
+import type { CallLimits, NextCall } from './shadow-queue.js';
 
 /** A call that ends the catching up, if the shadow is at the live watermarks then. */
 export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
@@ -31,20 +22,12 @@ const SWEEP_EVERY_MS = 2_000;
 const CALLS_IN_VAIN = 8;
 const MOST_GROWTH = 4;
 
-interface CatchUpParts {
+interface CatchUpParts extends OrderingParts {
   readonly generations: GenerationStore;
   readonly store: Pick<BoardStore, 'sweep'>;
-  readonly lease: Lease;
-  readonly queue: ShadowQueue;
   readonly feed: LogFeed;
-  readonly signal: AbortSignal;
-  readonly logger: Log;
   /** Hears that nothing has moved for so many ms: live ingest stands still, or is behind. */
   readonly onWait: (ms: number) => void | Promise<void>;
-  /** What a call brings at most on the way. */
-  readonly limits: CallLimits;
-  /** Players that are put in order count as events, too. */
-  readonly pace: Pace;
   /** How many calls are under way at once: with more than one, Redis need not wait for what this process does between them. */
   readonly callsAtOnce: number;
 }
@@ -59,7 +42,7 @@ interface CallUnderWay {
  * Brings one shadow to the live watermarks, call by call, and there to the endings asked for.
  *
  * A call that was refused is final: @throws LeaseLostError, ShadowLostError, LiveGenerationChangedError,
- * WatermarkMovedError, or the reason of the signal.
+ * ServerChangedError, WatermarkMovedError, or the reason of the signal.
  */
 export class CatchUp {
   /** Ending calls of this shadow, and those that came too late: live had moved on meanwhile. */
@@ -71,8 +54,11 @@ export class CatchUp {
   #moved = performance.now();
   #swept = performance.now();
   #underWay: CallUnderWay[] = [];
+  readonly #ordering: Ordering;
 
-  constructor(private readonly parts: CatchUpParts) {}
+  constructor(private readonly parts: CatchUpParts) {
+    this.#ordering = new Ordering(parts);
+  }
 
   /** Offset of the last event in the shadow, by partition. */
   get watermarks(): Record<string, number> {
@@ -80,8 +66,10 @@ export class CatchUp {
   }
 
   /** Records of the log from where the shadow begins: those it has taken in, of those it is to take in. */
-  get counts(): { readonly done: number; readonly total: number } {
-    return this.parts.queue.progress;
+  get counts(): WorkCounts {
+    const { progress } = this.parts.queue;
+    const { counts: ordering } = this.#ordering;
+    return ordering === undefined ? progress : { ...progress, ordering };
   }
 
   /** Repeats the ending until it finds the shadow at the live watermarks of all partitions. */
@@ -97,11 +85,7 @@ export class CatchUp {
    * watermarks; one that was killed on the way goes on with what is missing.
    */
   async order(): Promise<void> {
-    const { board } = this.parts.lease;
-    let views = await this.#orderSome([]);
-    if (views.length === 0) return;
-    this.parts.logger.info(`board "${board}" has taken in the log; its players are put in order`);
-    while (views.length > 0) views = await this.#orderSome(views);
+    await this.#ordering.run(() => this.#lookAgain());
     this.#moved = performance.now();
   }
 
@@ -114,6 +98,7 @@ export class CatchUp {
     const { queue, signal } = this.parts;
     signal.throwIfAborted();
     await this.#sweep();
+    await this.#ordering.look();
     const next = queue.next(this.#limits(ending));
     const isIdle = this.#underWay.length === 0;
     if (next.isNear && isIdle && ending !== undefined) return this.#end(ending, next.stretches);
@@ -169,17 +154,6 @@ export class CatchUp {
     );
   }
 
-  /** Answers what is to be gone on with. */
-  async #orderSome(views: readonly UnorderedView[]): Promise<readonly UnorderedView[]> {
-    const { generations, lease, queue, signal, pace, limits } = this.parts;
-    signal.throwIfAborted();
-    const step = { views, mostPlayers: limits.viewUpdates };
-    const outcome = await this.#patiently(() => generations.order(lease, queue.shadow, step));
-    if (outcome.status !== 'applied') throw this.#refused(outcome.status);
-    await pace.next(outcome.players, signal);
-    return outcome.views;
-  }
-
   /** Answers whether anything moved. */
   async #bring(stretches: readonly Stretch[]): Promise<boolean> {
     const { generations, lease, queue } = this.parts;
@@ -207,28 +181,25 @@ export class CatchUp {
 
   #heard<E>(outcome: CatchUpOutcome<E>): { hasMoved: boolean; reached?: E } {
     const { queue, feed } = this.parts;
-    if (outcome.status !== 'applied') throw this.#refused(outcome.status);
+    if (outcome.status !== 'applied') throw refusal(this.parts.lease.board, outcome.status);
     const hasMoved = queue.heard(outcome.watermarks);
     feed.roomMade();
     if (hasMoved) this.#moved = performance.now();
     return outcome.ending === undefined ? { hasMoved } : { hasMoved, reached: outcome.ending };
   }
 
-  #refused(status: ShadowRefusal): Error {
-    const { board } = this.parts.lease;
-    if (status === 'leaseLost') return new LeaseLostError(board);
-    if (status === 'generationChanged') return new LiveGenerationChangedError(board);
-    if (status === 'watermarkMoved') return new WatermarkMovedError(board);
-    return new ShadowLostError(board);
-  }
-
   /** Until there is news of the log, or a moment has passed; partitions that are live and not read yet are read from then on. */
   async #wait(): Promise<void> {
     const { feed, onWait } = this.parts;
     await feed.news(LOOK_AGAIN_MS);
-    if (performance.now() - this.#looked < LOOK_AGAIN_MS) return;
+    if (await this.#lookAgain()) await onWait(performance.now() - this.#moved);
+  }
+
+  /** Answers false when it was looked a moment ago. */
+  async #lookAgain(): Promise<boolean> {
+    if (performance.now() - this.#looked < LOOK_AGAIN_MS) return false;
     await this.#look();
-    await onWait(performance.now() - this.#moved);
+    return true;
   }
 
   async #look(): Promise<void> {

@@ -1,3 +1,5 @@
+import { LeaseLostError, type ShadowRefusal } from '#board-store';
+
 /** Events that a run needs and the log does not hold any more. */
 export interface CutPartition {
   readonly partition: number;
@@ -88,6 +90,35 @@ export class WatermarkBeyondLogError extends Error {
   }
 }
 
+/** What Redis keeps as the last applied record can't be that: nobody can tell what was applied. */
+export class OtherRecordError extends Error {
+  constructor(
+    readonly board: string,
+    readonly partition: number,
+    readonly offset: number,
+    why: string,
+  ) {
+    super(
+      `the watermark of partition ${partition} was moved, and the record at offset ${offset}, which Redis keeps as the last one that was applied, can't be that: ` +
+        `${why}. Either the topic was made anew, or Redis was changed or restored by hand; docs/operations.md has the ways out`,
+    );
+    this.name = 'OtherRecordError';
+  }
+}
+
+/**
+ * Redis was restarted, or a replica took over, while a board was compared: how far the comparison was means nothing to the
+ * server that holds the board now. Beginning again helps.
+ */
+export class ServerChangedError extends Error {
+  constructor(readonly board: string) {
+    super(
+      `the comparison of board "${board}" began on another server of Redis: it was restarted, or a replica took over`,
+    );
+    this.name = 'ServerChangedError';
+  }
+}
+
 /** A live watermark was moved by hand while a run relied on it. A build and a comparison begin again with looking at that. */
 export class WatermarkMovedError extends Error {
   constructor(readonly board: string) {
@@ -96,4 +127,13 @@ export class WatermarkMovedError extends Error {
     );
     this.name = 'WatermarkMovedError';
   }
+}
+
+/** Why the shadow of a board can't be gone on with, as the store said it. */
+export function refusal(board: string, status: ShadowRefusal): Error {
+  if (status === 'leaseLost') return new LeaseLostError(board);
+  if (status === 'generationChanged') return new LiveGenerationChangedError(board);
+  if (status === 'serverChanged') return new ServerChangedError(board);
+  if (status === 'watermarkMoved') return new WatermarkMovedError(board);
+  return new ShadowLostError(board);
 }

@@ -14,7 +14,10 @@ const RENEW_EVERY_MS = 4_000;
 const TELL_EVERY_MS = 1_000;
 
 type Kind = ReconciliationStatus['kind'];
-type Counts = Pick<ReconciliationStatus, 'generation' | 'done' | 'total' | 'rate'>;
+type Facts = Pick<
+  ReconciliationStatus,
+  'generation' | 'done' | 'total' | 'rate' | 'ordering' | 'secondsLeft'
+>;
 type EndState = Exclude<ReconciliationStatus['state'], 'running'>;
 
 /** A board that a run works on, and what is told of it. */
@@ -77,16 +80,18 @@ export class LeaseKeeper {
   }
 
   /** What is told of a board from now on. */
-  note(board: string, counts: Partial<Counts>): void {
+  note(board: string, facts: Partial<Facts>): void {
     const kept = this.#boards.get(board);
-    if (kept !== undefined) kept.status = { ...kept.status, ...counts };
+    if (kept !== undefined) kept.status = { ...kept.status, ...facts };
   }
 
   /** Tells how it ended, and lets go of the board. */
   async end(board: string, state: EndState, outcome: string): Promise<void> {
     const kept = this.#boards.get(board);
     if (kept === undefined) return;
-    kept.status = { ...kept.status, rate: 0, state, outcome };
+    const { ordering } = kept.status;
+    const stopped = ordering && { ordering: { ...ordering, rate: 0 } };
+    kept.status = { ...kept.status, rate: 0, ...stopped, secondsLeft: null, state, outcome };
     this.#boards.delete(board);
     await this.#tell(kept);
     await this.#release(kept);
@@ -106,7 +111,7 @@ export class LeaseKeeper {
     const now = Date.now();
     const status: ReconciliationStatus = {
       ...{ board, kind: this.parts.kind, state: 'running', generation: '', holder: HOLDER },
-      ...{ done: 0, total: 0, rate: 0, startedAt: now, updatedAt: now },
+      ...{ done: 0, total: 0, rate: 0, secondsLeft: null, startedAt: now, updatedAt: now },
     };
     this.#boards.set(board, { lease, status, heldAt });
   }

@@ -12,6 +12,7 @@ import {
   CancelledError,
   HistoryCutError,
   LiveGenerationChangedError,
+  ServerChangedError,
   ShadowLostError,
   WatermarkBeyondLogError,
   WatermarkMovedError,
@@ -98,6 +99,7 @@ async function orTakenOver(
 function helpsToBeginAgain(error: unknown, kind: LeasedRunParts['kind'], attempt: number): boolean {
   const isLoss =
     error instanceof ShadowLostError ||
+    error instanceof ServerChangedError ||
     error instanceof UnorderedShadowError ||
     error instanceof BoardsLostError ||
     (error instanceof LeaseLostError && error.takenOverBy === undefined) ||

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Kafka } from 'kafkajs';
 import { resolveEvent } from '#board';
 import { decodeScoreEvent, type DecodedScoreEvent } from '#contracts';
-import { LogReader, type KafkaBatchLogger, type KafkaRecord, type LogBatch } from '#kafka-batch';
+import type { KafkaRecord, LogBatch, LogReader } from '#kafka-batch';
 import type { Pace } from '../operations/pace.js';
 import { Bell } from './bell.js';
 import type { ShadowQueue } from './shadow-queue.js';
@@ -28,13 +27,19 @@ const LEAST_OF_A_SHARE = 250;
 /** How long a look for room takes while nobody makes any. */
 const LOOK_AGAIN_MS = 200;
 
+/** Where a reader begins, by partition, and what a round asks for of each. */
+export interface ReadFrom {
+  readonly from: ReadonlyMap<number, number>;
+  readonly maxBytesPerPartition: number;
+}
+
+type Rounds = Pick<LogReader, 'fetch' | 'close'>;
+
 export interface LogFeedOptions {
-  readonly kafka: Kafka;
-  readonly topic: string;
+  readonly open: (where: ReadFrom) => Promise<Rounds>;
   readonly pace: Pace;
   /** Aborted, the feed ends. */
   readonly signal: AbortSignal;
-  readonly logger: KafkaBatchLogger;
 }
 
 /**
@@ -48,9 +53,15 @@ export class LogFeed {
   readonly #queues = new Set<ShadowQueue>();
   readonly #news = new Bell();
   readonly #room = new Bell();
+  readonly #suspended = new Set<ShadowQueue>();
+  /**
+   * Suspended ones that were full. Nothing is brought to them, so that they lack nothing before where they go on; a reader
+   * that is under way may be beyond that, so only the next one brings them more.
+   */
+  readonly #behind = new Set<ShadowQueue>();
   /** Partitions that are to be read. */
   readonly #partitions = new Set<number>();
-  /** The reader lacks a partition. */
+  /** The reader lacks a partition, or a queue needs what lies behind it. */
   #isOutdated = false;
 
   constructor(private readonly options: LogFeedOptions) {}
@@ -61,7 +72,19 @@ export class LogFeed {
 
   /** Nothing more is read for it. */
   remove(queue: ShadowQueue): void {
-    this.#queues.delete(queue);
+    for (const queues of [this.#queues, this.#suspended, this.#behind]) queues.delete(queue);
+    this.#room.ring();
+  }
+
+  /** Nothing empties it for a while: when it is full, the others go on without it. */
+  suspend(queue: ShadowQueue): void {
+    this.#suspended.add(queue);
+  }
+
+  /** Something empties it again. What it was left behind for is read once more, by another reader: costs making that. */
+  resume(queue: ShadowQueue): void {
+    this.#suspended.delete(queue);
+    if (this.#behind.has(queue)) this.#isOutdated = true;
     this.#room.ring();
   }
 
@@ -89,6 +112,7 @@ export class LogFeed {
   async run(): Promise<void> {
     while (this.#queues.size > 0) {
       this.#isOutdated = false;
+      for (const queue of this.#behind) if (!this.#suspended.has(queue)) this.#behind.delete(queue);
       const reader = await this.#open();
       try {
         await this.#read(reader);
@@ -98,8 +122,7 @@ export class LogFeed {
     }
   }
 
-  async #open(): Promise<LogReader> {
-    const { kafka, topic, signal, logger } = this.options;
+  #open(): Promise<Rounds> {
     const from = new Map(
       [...this.#partitions]
         .map((partition) => [partition, this.#position(partition)] as const)
@@ -107,10 +130,10 @@ export class LogFeed {
     );
     const bytes = Math.floor(BYTES_OF_A_ROUND / Math.max(1, from.size));
     const maxBytesPerPartition = Math.max(LEAST_BYTES_OF_A_PARTITION, bytes);
-    return LogReader.open({ kafka, topic, from, maxBytesPerPartition, signal, logger });
+    return this.options.open({ from, maxBytesPerPartition });
   }
 
-  async #read(reader: LogReader): Promise<void> {
+  async #read(reader: Rounds): Promise<void> {
     let round: Promise<LogBatch[]> | undefined;
     while (this.#queues.size > 0 && !this.#isOutdated) {
       round ??= this.#begin(reader);
@@ -131,12 +154,14 @@ export class LogFeed {
    * The next round, of all that is needed and has room; undefined when nothing has, or when a full queue empties by itself:
    * a round of the others would wait for news of theirs, and that one run dry meanwhile.
    */
-  #begin(reader: LogReader): Promise<LogBatch[]> | undefined {
-    const queues = [...this.#queues];
+  #begin(reader: Rounds): Promise<LogBatch[]> | undefined {
+    this.#leaveBehind();
     const partitions = [...this.#partitions];
     const isEmptying = (queue: ShadowQueue, partition: number) =>
       !this.#hasRoom(queue, partition) && queue.isEmptying(partition);
-    if (queues.some((queue) => partitions.some((partition) => isEmptying(queue, partition))))
+    if (
+      this.#followed.some((queue) => partitions.some((partition) => isEmptying(queue, partition)))
+    )
       return;
     if (!partitions.some((partition) => this.#isWanted(partition))) return;
     const round = reader.fetch((partition) => this.#isWanted(partition));
@@ -144,8 +169,23 @@ export class LogFeed {
     return round;
   }
 
+  /** Queues that what is read is brought to. */
+  get #followed(): ShadowQueue[] {
+    return [...this.#queues].filter((queue) => !this.#behind.has(queue));
+  }
+
+  /** A suspended queue that is full would hold up those that are not. */
+  #leaveBehind(): void {
+    const followed = this.#followed;
+    if (followed.every((queue) => this.#suspended.has(queue))) return;
+    const isFull = (queue: ShadowQueue) =>
+      [...this.#partitions].some((partition) => !this.#hasRoom(queue, partition));
+    for (const queue of followed)
+      if (this.#suspended.has(queue) && isFull(queue)) this.#behind.add(queue);
+  }
+
   #isWanted(partition: number): boolean {
-    const queues = [...this.#queues].filter((queue) => queue.wants(partition));
+    const queues = this.#followed.filter((queue) => queue.wants(partition));
     return queues.length > 0 && queues.every((queue) => this.#hasRoom(queue, partition));
   }
 
@@ -157,7 +197,7 @@ export class LogFeed {
 
   /** The first offset that some queue needs. */
   #position(partition: number): number {
-    const queues = [...this.#queues].filter((queue) => queue.wants(partition));
+    const queues = this.#followed.filter((queue) => queue.wants(partition));
     return Math.min(...queues.map((queue) => queue.position(partition)));
   }
 
@@ -180,12 +220,12 @@ export class LogFeed {
     const decoded = decodeScoreEvent(record);
     if (!decoded.ok) return; // a dead letter, on every board
     for (const queue of this.#queues)
-      if (queue.shadow.board === decoded.event.board)
+      if (queue.shadow.board === decoded.event.board && !this.#behind.has(queue))
         deliverEvent(queue, { partition, record, event: decoded.event });
   }
 
   #advance(partition: number, nextOffset: number): void {
-    for (const queue of this.#queues) queue.advance(partition, nextOffset);
+    for (const queue of this.#followed) queue.advance(partition, nextOffset);
   }
 }
 

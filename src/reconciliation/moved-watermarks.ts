@@ -1,9 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
-import type { Difference, KeptWatermark, Lease, WatermarkStore } from '#board-store';
-import { LogReader, logRanges, type LogRange } from '#kafka-batch';
-import { WatermarkBeyondLogError } from './errors.js';
+import {
+  isOffset,
+  keptOffset,
+  keptRecord,
+  type Difference,
+  type KeptWatermark,
+  type Lease,
+  type RecordIdentity,
+  type WatermarkStore,
+} from '#board-store';
+import { LogReader, logRanges, recordAt, type LogRange } from '#kafka-batch';
+import { isSameRecord } from '../ingest/score-log.js';
+import { OtherRecordError, WatermarkBeyondLogError } from './errors.js';
 import type { Log } from './log.js';
+import { patiently } from './patiently.js';
 
 /** A second look tells what was moved from a log whose end was seen late. */
 const LOOK_AGAIN_MS = 1_000;
@@ -20,13 +31,12 @@ interface WatermarkParts {
   readonly logger: Log;
 }
 
-/** A watermark that is not that of what was applied last, in the shard of a board. */
-export interface MovedWatermark {
+/** A watermark in the shard of a board, and what there is to judge it by. */
+export interface SeenWatermark {
   readonly kept: KeptWatermark;
-  /** The offset of the record that was applied last; missing where that is lost, too. */
-  readonly record?: number;
-  /** The offset behind the last one of the log. */
-  readonly logEnd: number;
+  /** The record that was applied last; missing where that is lost. */
+  readonly record?: RecordIdentity;
+  readonly log: LogRange;
 }
 
 /**
@@ -38,7 +48,7 @@ export async function movedWatermarks(
   parts: WatermarkParts,
   board: string,
   signal: AbortSignal,
-): Promise<MovedWatermark[]> {
+): Promise<SeenWatermark[]> {
   const first = await look(parts, board, signal);
   if (first.length === 0) return [];
   await delay(LOOK_AGAIN_MS, undefined, { signal });
@@ -52,8 +62,8 @@ export async function movedWatermarks(
 
 /**
  * Sets the watermarks of a board's shard back that somebody has moved, to what was applied last. Live ingest goes on from
- * there, so that what was written meanwhile is applied, and published, once. @throws LeaseLostError, WatermarkBeyondLogError where
- * the log ends before what was applied
+ * there, so that what was written meanwhile is applied, and published, once. @throws LeaseLostError; WatermarkBeyondLogError,
+ * OtherRecordError where what Redis keeps of it does not fit the log
  */
 export async function mendWatermarks(
   parts: WatermarkParts,
@@ -63,14 +73,11 @@ export async function mendWatermarks(
   const { board } = lease;
   const moved = await movedWatermarks(parts, board, signal);
   if (moved.length === 0) return;
-  const beyond = moved.flatMap(({ kept: { partition }, record = -1, logEnd }) =>
-    record >= logEnd ? { partition, watermark: record, logEnd } : [],
-  );
-  if (beyond.length > 0) throw new WatermarkBeyondLogError(board, beyond, true);
-  const now = await parts.watermarks.mend(
-    lease,
-    moved.map(({ kept }) => kept),
-  );
+  checkEnds(board, moved);
+  const seen = [];
+  for (const one of moved)
+    seen.push({ ...one.kept, ...(await lastOffset(parts, one, { board, signal })) });
+  const now = await parts.watermarks.mend(lease, seen);
   for (const [index, { kept }] of moved.entries())
     parts.logger.warn(
       `the watermark of partition ${kept.partition} was moved by hand to ${kept.watermark ?? 'nowhere'}; ` +
@@ -79,9 +86,9 @@ export async function mendWatermarks(
 }
 
 /** As a difference of a board in the shard. */
-export function movedDifference({ kept, record, logEnd }: MovedWatermark): Difference {
+export function movedDifference({ kept, record, log }: SeenWatermark): Difference {
   const { partition, watermark = 'none' } = kept;
-  const expected = record === undefined ? `at most ${logEnd - 1}` : `${record}`;
+  const expected = record === undefined ? `at most ${log.end - 1}` : `${record.offset}`;
   return {
     view: '',
     kind: 'watermark',
@@ -89,6 +96,39 @@ export function movedDifference({ kept, record, logEnd }: MovedWatermark): Diffe
     expected: `partition ${partition}: ${expected}`,
     found: watermark,
   };
+}
+
+/** @throws WatermarkBeyondLogError */
+function checkEnds(board: string, moved: readonly SeenWatermark[]): void {
+  const beyond = moved.flatMap(({ kept: { partition }, record, log }) =>
+    record !== undefined && record.offset >= log.end
+      ? { partition, watermark: record.offset, logEnd: log.end }
+      : [],
+  );
+  if (beyond.length > 0) throw new WatermarkBeyondLogError(board, beyond, true);
+}
+
+/**
+ * The offset of the last record, where there is one. One that the log has no more is believed.
+ * @throws OtherRecordError where the log has another one there, or later ones are published
+ */
+async function lastOffset(
+  parts: WatermarkParts,
+  moved: SeenWatermark,
+  { board, signal }: { readonly board: string; readonly signal: AbortSignal },
+): Promise<{ lastOffset?: number }> {
+  const { kept, record, log } = moved;
+  if (record === undefined) return {};
+  const { offset } = record;
+  const refused = (why: string) => new OtherRecordError(board, kept.partition, offset, why);
+  const { kafka, topic, logger } = parts;
+  const read = () => recordAt(kafka, { topic, partition: kept.partition, offset });
+  if (offset >= log.start && !isSameRecord(await patiently(read, { signal, logger }), record))
+    throw refused('the log has another one there');
+  const published = kept.isHealing ? [] : spanBehind(moved, kept.published - 1);
+  if ((await partitionsWithRecords(parts, new Map(published), signal)).size > 0)
+    throw refused(`later ones are published, up to offset ${kept.published - 1}`);
+  return { lastOffset: offset };
 }
 
 /** Offsets, both included. */
@@ -101,35 +141,35 @@ async function look(
   parts: WatermarkParts,
   board: string,
   signal: AbortSignal,
-): Promise<MovedWatermark[]> {
+): Promise<SeenWatermark[]> {
   const kept = await parts.watermarks.kept(board);
   const ranges = await logRanges(parts.admin, parts.topic); // after that, so that the log has what was applied
   const found = kept.map((one) => withLog(one, ranges.get(one.partition)));
   const wrong = found.filter((one) => isWrong(one));
   const unsure = found.filter((one) => !wrong.includes(one));
-  const spans = unsure.flatMap((one) => spanBehind(one, ranges.get(one.kept.partition)));
+  const spans = unsure.flatMap((one) => spanBehind(one, keptOffset(one.kept.watermark)));
   const skipped = await partitionsWithRecords(parts, new Map(spans), signal);
   return found.filter((one) => wrong.includes(one) || skipped.has(one.kept.partition));
 }
 
-function withLog(kept: KeptWatermark, { end }: LogRange = { start: 0, end: 0 }): MovedWatermark {
-  const record = kept.record === undefined ? {} : { record: Number.parseInt(kept.record, 10) };
-  return { kept, ...record, logEnd: end };
+function withLog(kept: KeptWatermark, log: LogRange = { start: 0, end: 0 }): SeenWatermark {
+  const record = keptRecord(kept.record);
+  return { kept, log, ...(record && { record }) };
 }
 
 /** What can be told without the log: that it is no number, or beyond the log, or below what was applied. */
-function isWrong({ kept, record = -1, logEnd }: MovedWatermark): boolean {
-  const watermark = Number(kept.watermark ?? -1);
-  return !Number.isSafeInteger(watermark) || watermark >= logEnd || watermark < record;
+function isWrong({ kept, record, log }: SeenWatermark): boolean {
+  const { watermark = '-1' } = kept;
+  const [offset, applied] = [keptOffset(watermark), record?.offset ?? -1];
+  return !isOffset(watermark) || offset >= log.end || offset < applied;
 }
 
-/** What lies between the last applied record and the watermark, and is still there: markers of transactions, if all is right. */
+/** What lies between the last applied record and an offset, and is still there: markers of transactions, if all is right. */
 function spanBehind(
-  { kept, record }: MovedWatermark,
-  { start }: LogRange = { start: 0, end: 0 },
+  { kept, record, log }: SeenWatermark,
+  through: number,
 ): [partition: number, span: Span][] {
-  const through = Number(kept.watermark ?? -1);
-  const from = Math.max(start, (record ?? through) + 1);
+  const from = Math.max(log.start, (record?.offset ?? through) + 1);
   return from > through ? [] : [[kept.partition, { from, through }]];
 }
 

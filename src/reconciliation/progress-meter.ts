@@ -1,23 +1,37 @@
-/** How far a run is: records of the log that are done, of those that are to be read; rate per second over the last seconds. */
-export interface Progress {
+/** How much is done, of how much. */
+export interface Counts {
   readonly done: number;
   readonly total: number;
+}
+
+/** Records of the log to read, up to the live watermarks. */
+export interface WorkCounts extends Counts {
+  /** Players that are put in order behind that, one for each view: an estimate until it is begun. Missing where none are. */
+  readonly ordering?: Counts & { readonly isBegun: boolean };
+}
+
+/** How far a run is: records of the log that are done, of those that are to be read; rates per second over the last seconds. */
+export interface Progress extends Counts {
   readonly rate: number;
-  /** null: not known yet, or the log grows as fast as it is read. */
+  /** Once it is begun. */
+  readonly ordering?: Counts & { readonly rate: number };
+  /** Until all of it is done. null: not known yet, or the log grows as fast as it is read. */
   readonly secondsLeft: number | null;
 }
 
 interface Sample {
   readonly at: number;
-  readonly done: number;
-  readonly total: number;
+  readonly records: Counts;
+  readonly players: Counts;
 }
 
 /** The rate is that of so many ms, and is not told of less than so many. */
 const SPAN_MS = 5_000;
 const SHORTEST_SPAN_MS = 1_000;
 
-/** Turns counts into a rate and the time that is left. */
+const NOBODY: Counts = { done: 0, total: 0 };
+
+/** Turns counts into rates and the time that is left. */
 export class ProgressMeter {
   #samples: Sample[] = [];
 
@@ -25,23 +39,47 @@ export class ProgressMeter {
   constructor(private readonly now: () => number) {}
 
   /** So much is done by now. What was done before the first call took no time of this run. */
-  note(done: number, total: number): Progress {
+  note({ done, total, ordering }: WorkCounts): Progress {
     const at = this.now();
-    const last: Sample = { at, done, total };
+    const last: Sample = { at, records: { done, total }, players: ordering ?? NOBODY };
     const firstKept = this.#samples.findIndex((sample) => sample.at >= at - SPAN_MS);
     this.#samples = firstKept < 0 ? [] : this.#samples.slice(Math.max(0, firstKept - 1));
     this.#samples.push(last);
-    return { done, total, ...estimate(this.#samples[0] ?? last, last) };
+    const speed = speedOf(this.#samples[0] ?? last, last);
+    const seconds = secondsLeft(last, speed);
+    const isEnd = ordering?.total !== 0; // no player is known before something is read
+    const progress = {
+      ...{ done, total, rate: Math.round(speed.records) },
+      secondsLeft: seconds === 0 && !isEnd ? null : seconds,
+    };
+    if (ordering?.isBegun !== true) return progress;
+    const players = { done: ordering.done, total: ordering.total };
+    return { ...progress, ordering: { ...players, rate: Math.round(speed.players) } };
   }
 }
 
-function estimate(first: Sample, last: Sample): Pick<Progress, 'rate' | 'secondsLeft'> {
-  const left = last.total - last.done;
+/** Per second; 0 while it is not known. `growth` is that of the log. */
+interface Speed {
+  readonly records: number;
+  readonly players: number;
+  readonly growth: number;
+}
+
+function speedOf(first: Sample, last: Sample): Speed {
   const ms = last.at - first.at;
-  if (ms < SHORTEST_SPAN_MS) return { rate: 0, secondsLeft: left === 0 ? 0 : null };
-  const rate = ((last.done - first.done) / ms) * 1_000;
-  const growth = ((last.total - first.total) / ms) * 1_000;
-  const gain = rate - growth;
-  const seconds = gain > 0 ? Math.round(left / gain) : null;
-  return { rate: Math.round(rate), secondsLeft: left === 0 ? 0 : seconds };
+  const perSecond = (count: (sample: Sample) => number) =>
+    ms < SHORTEST_SPAN_MS ? 0 : ((count(last) - count(first)) / ms) * 1_000;
+  return {
+    records: perSecond(({ records }) => records.done),
+    players: perSecond(({ players }) => players.done),
+    growth: perSecond(({ records }) => records.total),
+  };
+}
+
+/** A throttle counts a player as a record; without one, a player takes less. That players become known is no growth of the log. */
+function secondsLeft({ records, players }: Sample, speed: Speed): number | null {
+  const left = records.total - records.done + players.total - players.done;
+  if (left === 0) return 0;
+  const gain = speed.records + speed.players - speed.growth;
+  return gain > 0 ? Math.ceil(left / gain) : null;
 }

@@ -1,5 +1,5 @@
 import type { LeaseKeeper } from './lease-keeper.js';
-import { ProgressMeter, type Progress } from './progress-meter.js';
+import { ProgressMeter, type Progress, type WorkCounts } from './progress-meter.js';
 
 /** How far a run is, as it is told. */
 export interface RunProgress extends Progress {
@@ -7,26 +7,30 @@ export interface RunProgress extends Progress {
   readonly compared?: number;
 }
 
-const now = () => performance.now();
+const performanceNow = () => performance.now();
 
 /** Tells how far the boards of one attempt are: each by its lease, the slowest of them to the caller. */
 export class ProgressTeller {
   readonly #meters = new Map<string, ProgressMeter>();
-  readonly #last = new Map<string, Progress>();
+  readonly #last = new Map<string, { readonly progress: Progress; readonly left: number }>();
   #compared = 0;
 
+  /** `now` is a clock in ms. */
   constructor(
     private readonly keeper: Pick<LeaseKeeper, 'note'>,
     private readonly onProgress: ((progress: RunProgress) => void) | undefined,
+    private readonly now: () => number = performanceNow,
   ) {}
 
-  /** Records of the log, of those to be read. */
-  count(board: string, { done, total }: { readonly done: number; readonly total: number }): void {
-    const meter = this.#meters.get(board) ?? new ProgressMeter(now);
+  /** Records of the log, of those to be read, and players that are put in order. */
+  count(board: string, counts: WorkCounts): void {
+    const meter = this.#meters.get(board) ?? new ProgressMeter(this.now);
     this.#meters.set(board, meter);
-    const progress = meter.note(done, total);
-    this.#last.set(board, progress);
-    this.keeper.note(board, { done, total, rate: progress.rate });
+    const progress = meter.note(counts);
+    const { done, total, ordering } = counts;
+    const left = total - done + (ordering === undefined ? 0 : ordering.total - ordering.done);
+    this.#last.set(board, { progress, left });
+    this.keeper.note(board, progress);
     this.#tell();
   }
 
@@ -35,9 +39,9 @@ export class ProgressTeller {
   }
 
   #tell(): void {
-    const left = (progress: Progress) => progress.total - progress.done;
-    const [slowest] = [...this.#last.values()].sort((a, b) => left(b) - left(a));
+    const [slowest] = [...this.#last.values()].sort((a, b) => b.left - a.left);
     if (slowest === undefined) return;
-    this.onProgress?.(this.#compared === 0 ? slowest : { ...slowest, compared: this.#compared });
+    const { progress } = slowest;
+    this.onProgress?.(this.#compared === 0 ? progress : { ...progress, compared: this.#compared });
   }
 }

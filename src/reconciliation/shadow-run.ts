@@ -1,11 +1,12 @@
 import type { Admin, Kafka } from 'kafkajs';
 import type { BoardStore, GenerationStore, Lease } from '#board-store';
-import { logRanges, toError } from '#kafka-batch';
+import { LogReader, logRanges, toError } from '#kafka-batch';
 import { Pace } from '../operations/pace.js';
 import { CatchUp } from './catch-up.js';
 import { WatermarkBeyondLogError } from './errors.js';
-import { LogFeed } from './log-feed.js';
+import { LogFeed, type ReadFrom } from './log-feed.js';
 import type { Log } from './log.js';
+import type { WorkCounts } from './progress-meter.js';
 import type { OpenShadow } from './history.js';
 import { FULL_CALL, ShadowQueue } from './shadow-queue.js';
 
@@ -24,7 +25,7 @@ export interface RunOptions {
   /** Records of the log, at most so many a second. */
   readonly eventsPerSecond?: number | undefined;
   /** Hears about each second how far a board is. */
-  readonly onCount: (board: string, counts: { done: number; total: number }) => void;
+  readonly onCount: (board: string, counts: WorkCounts) => void;
 }
 
 /** One shadow, and what is to be done with it when it is at the live watermarks. */
@@ -62,7 +63,9 @@ export class ShadowRun {
     const { kafka, topic, logger } = parts;
     this.#signal = AbortSignal.any([options.signal, this.#ended.signal]);
     this.#pace = new Pace(options.eventsPerSecond);
-    this.#feed = new LogFeed({ kafka, topic, pace: this.#pace, signal: this.#signal, logger });
+    const signal = this.#signal;
+    const open = (where: ReadFrom) => LogReader.open({ kafka, topic, signal, logger, ...where });
+    this.#feed = new LogFeed({ open, pace: this.#pace, signal });
   }
 
   /** What each job came to. The first failure ends all of them. @throws it */
@@ -98,18 +101,15 @@ export class ShadowRun {
       signal: this.#signal,
       onWait: (ms) => this.#lookWhatIsWaitedFor(queue, ms),
     });
-    const counting = setInterval(() => this.#count(queue), COUNT_EVERY_MS);
+    const count = () => this.options.onCount(job.lease.board, catchUp.counts);
+    const counting = setInterval(count, COUNT_EVERY_MS);
     try {
       return await job.finish(catchUp);
     } finally {
       clearInterval(counting);
       this.#feed.remove(queue);
-      this.#count(queue);
+      count();
     }
-  }
-
-  #count(queue: ShadowQueue): void {
-    this.options.onCount(queue.shadow.board, queue.progress);
   }
 
   /** @throws WatermarkBeyondLogError: what never comes is not waited for */

@@ -25,9 +25,13 @@ export interface Findings {
 
 /**
  * Compares a shadow of the live definition with the live generation, some players a call, each at equal watermarks: so
- * traffic makes no difference. Every view is walked three times: who should be there, who is there, and the order.
+ * traffic makes no difference. Every view is walked three times: who should be there, who is there, and the order. All on
+ * one server of Redis: on another one, what was walked says nothing of what is left.
  */
 export class Verifier {
+  /** Where the comparison began. */
+  #server: string | undefined;
+
   constructor(
     private readonly generations: GenerationStore,
     private readonly lease: Lease,
@@ -36,7 +40,7 @@ export class Verifier {
 
   /**
    * Cost: a call for each 500 players, view and walk, and for some hundred views. A view that expires meanwhile is none that
-   * differs: one generation may be swept before the other.
+   * differs: one generation may be swept before the other. @throws ServerChangedError
    */
   async compare(
     catchUp: CatchUp,
@@ -71,10 +75,12 @@ export class Verifier {
     for (const walk of ['shadow', 'live'] as const) {
       let cursor = '0';
       do {
-        const step = { walk, cursor };
+        const server = this.#server === undefined ? {} : { server: this.#server };
+        const step = { ...server, walk, cursor };
         const page = await catchUp.reach((stretches) =>
           generations.compareViews(lease, shadow, stretches, step),
         );
+        this.#server ??= page.server;
         yield page;
         cursor = page.cursor;
       } while (cursor !== '0');
@@ -91,12 +97,13 @@ export class Verifier {
 
   async *#walk(
     catchUp: CatchUp,
-    { view, walk }: Omit<CompareStep, 'cursor'>,
+    { view, walk }: Pick<CompareStep, 'view' | 'walk'>,
   ): AsyncGenerator<CompareResult> {
     const { generations, lease, shadow } = this;
+    const server = this.#server ?? '';
     let cursor = '0';
     do {
-      const step = { view, walk, cursor };
+      const step = { server, view, walk, cursor };
       const result = await catchUp.reach((stretches) =>
         generations.compare(lease, shadow, stretches, step),
       );

@@ -2,7 +2,7 @@ import type { Difference, LiveBoard } from '#board-store';
 import { WatermarkBeyondLogError } from './errors.js';
 import { runLeased, type Attempt } from './leased-run.js';
 import { liveBoard } from './live-board.js';
-import { movedDifference, movedWatermarks, type MovedWatermark } from './moved-watermarks.js';
+import { movedDifference, movedWatermarks, type SeenWatermark } from './moved-watermarks.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import type { VerifyReport } from './reports.js';
 import { ShadowPlanner } from './shadow-plan.js';
@@ -52,8 +52,8 @@ export class Verify {
   }
 
   /** The watermarks that were moved, looked for once a shard. */
-  #movedByShard({ signal }: Attempt): (board: string) => Promise<MovedWatermark[]> {
-    const found = new Map<number, Promise<MovedWatermark[]>>();
+  #movedByShard({ signal }: Attempt): (board: string) => Promise<SeenWatermark[]> {
+    const found = new Map<number, Promise<SeenWatermark[]>>();
     return (board) => {
       const shard = this.parts.store.shardOf(board);
       const moved = found.get(shard) ?? movedWatermarks(this.parts, board, signal);

@@ -33,7 +33,7 @@ describe('boards apply that does not come to its end', () => {
     expect(second.err).toContain(`is being reconciled by ${holderOf(first)}`);
     expect(second.err).toMatch(/It is a build, since \d{4}-\S+Z, at \d+ of \d+ records/);
     const [text, json] = await Promise.all([ground.ranklog('status'), ground.json('status')]);
-    expect(text.out).toMatch(/^arena +build +\d+ % of 3,000, .*\/s/m);
+    expect(text.out).toMatch(/^arena +build +\d+ % of 3,000 records, .*\/s/m);
     expect(json).toMatchObject({
       reconciliations: [
         { board: 'arena', kind: 'build', state: 'running', holder: holderOf(first) },

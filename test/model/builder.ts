@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import {
+  ContinuityStore,
   GenerationStore,
   LeaseHeldError,
   LeaseLostError,
@@ -271,6 +272,7 @@ export class Builder {
     const views: string[] = [];
     const differences: Difference[] = [];
     let tooManyViews = { expected: 0, found: 0 };
+    let server = '';
     for (const walk of ['shadow', 'live'] as const)
       for (let cursor = ''; cursor !== '0';) {
         const step = { walk, cursor: cursor === '' ? '0' : cursor };
@@ -278,9 +280,9 @@ export class Builder {
         if (!page.hasEnded) return undefined;
         views.push(...page.ending.views);
         differences.push(...page.ending.differences);
-        ({ cursor, tooManyViews } = page.ending);
+        ({ server, cursor, tooManyViews } = page.ending);
       }
-    return { views, differences, tooManyViews };
+    return { server, views, differences, tooManyViews };
   }
 
   #compareViews(shadow: Shadow, step: CompareViewsStep): Promise<Reached<ComparedViews>> {
@@ -474,18 +476,24 @@ export class Builder {
     if (shadow === undefined) return calls;
     const { definition } = shadow;
     const stretches = this.#stretches(shadow, {});
-    const step = { view: 'all', walk: 'shadow', cursor: '0' } as const;
+    const walk = { walk: 'shadow', cursor: '0' } as const;
+    const step = async () => ({ ...walk, view: 'all', server: await this.#server() });
     return [
       ...calls,
       () => generations.catchUp(lease, shadow, stretches),
       () => generations.flip(lease, shadow, stretches, { graceMs: 0 }),
-      () => generations.compareViews(lease, shadow, stretches, { walk: 'shadow', cursor: '0' }),
-      () => generations.compare(lease, shadow, stretches, step),
+      () => generations.compareViews(lease, shadow, stretches, walk),
+      async () => generations.compare(lease, shadow, stretches, await step()),
       () => generations.begin(lease, { definition, purpose: 'build' }),
       () => generations.abandon(lease, shadow),
       () => generations.keep(lease, shadow),
       () => generations.order(lease, shadow, { views: [], mostPlayers: 1 }),
     ];
+  }
+
+  async #server(): Promise<string> {
+    const { redis, keys, shards } = this.ground;
+    return (await new ContinuityStore(redis, keys, { shards }).continuity(0)).server;
   }
 
   #dump(): Promise<Record<string, string>> {

@@ -279,7 +279,7 @@ export class ReconcileRun {
   ): Promise<Difference[]> {
     const begun = await builder.compareAllViews(shadow);
     if (begun === undefined) return []; // the board begins behind what is live
-    const { views, tooManyViews } = begun;
+    const { server, views, tooManyViews } = begun;
     expect(tooManyViews).toEqual({
       expected: this.#refused(shadow.generation, builder.board),
       found: this.#refused(this.#model.live.get(builder.board)!, builder.board),
@@ -289,7 +289,7 @@ export class ReconcileRun {
       for (const walk of WALKS)
         for (let cursor = ''; cursor !== '0';) {
           await meanwhile();
-          const step = { view, walk, cursor: cursor === '' ? '0' : cursor };
+          const step = { server, view, walk, cursor: cursor === '' ? '0' : cursor };
           const result = ended(await builder.compare(shadow, step));
           found.push(...result.differences);
           ({ cursor } = result);

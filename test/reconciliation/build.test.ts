@@ -3,7 +3,14 @@ import type { RankChange } from '#contracts';
 import { CancelledError } from '../../src/reconciliation/errors.js';
 import { TestInstance, until } from '../support/instance.js';
 import { brokenChains, causeOf, readRankChanges } from '../support/results.js';
-import { definitionsOf, Ground, published, Traffic } from './ground.js';
+import {
+  closeScene,
+  definitionsOf,
+  type Ground,
+  openScene,
+  published,
+  type Traffic,
+} from './ground.js';
 
 const BOARDS = `
 boards:
@@ -34,15 +41,10 @@ describe('a build beside live traffic', () => {
   let traffic: Traffic;
 
   beforeEach(async () => {
-    instance = await TestInstance.create(BOARDS);
-    ground = new Ground(instance);
-    traffic = new Traffic(instance, event);
+    ({ instance, ground, traffic } = await openScene(BOARDS, event));
     await instance.start();
   }, 60_000);
-  afterEach(async () => {
-    await traffic.close();
-    await instance.remove();
-  });
+  afterEach(() => closeScene({ instance, ground, traffic }));
 
   const build = (yaml: string, options = {}) =>
     ground.reconciler.build(definitionsOf(yaml), {

@@ -20,6 +20,7 @@ import { updatedState, type OracleState } from '../model/oracle-update.js';
 import { Oracle } from '../model/oracle.js';
 import { readBytes } from '../model/store-keys.js';
 import { TestInstance, until } from '../support/instance.js';
+import type { RedisServer } from '../support/redis-server.js';
 import { readCommitted } from '../support/results.js';
 
 /** What a boards file defines. */
@@ -169,6 +170,30 @@ export class Traffic {
     await this.stop();
     await this.#producer.disconnect();
   }
+}
+
+/** What a test of reconciliation plays on. */
+export interface Scene {
+  readonly instance: TestInstance;
+  readonly ground: Ground;
+  readonly traffic: Traffic;
+}
+
+/** An instance without services yet, a reconciler beside it, and events for it; on a Redis of its own, if one is given. */
+export async function openScene(
+  boards: string,
+  event: (serial: number) => ScoreEvent,
+  own?: RedisServer,
+): Promise<Scene> {
+  const env = own === undefined ? {} : { REDIS_URL: `redis://127.0.0.1:${own.port}` };
+  const instance = await TestInstance.create(boards, { env });
+  const ground = new Ground(instance, own?.redis);
+  return { instance, ground, traffic: new Traffic(instance, event) };
+}
+
+export async function closeScene({ instance, traffic }: Scene): Promise<void> {
+  await traffic.close();
+  await instance.remove();
 }
 
 /** A signal that is never aborted. */

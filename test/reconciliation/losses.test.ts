@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { TestInstance, until } from '../support/instance.js';
 import { RedisServer } from '../support/redis-server.js';
 import { causeOf, readRankChanges } from '../support/results.js';
-import { definitionsOf, Ground, published, Traffic } from './ground.js';
+import { closeScene, definitionsOf, Ground, openScene, published, Traffic } from './ground.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
 const CHANGED = 'boards: { arena: { columns: [{ name: points, update: best }] } }';
@@ -21,14 +21,10 @@ describe('a build', () => {
 
   beforeEach(async () => {
     own = await RedisServer.start();
-    const env = { REDIS_URL: `redis://127.0.0.1:${own.port}` };
-    instance = await TestInstance.create(BOARDS, { env });
-    ground = new Ground(instance, own.redis);
-    traffic = new Traffic(instance, event);
+    ({ instance, ground, traffic } = await openScene(BOARDS, event, own));
   }, 60_000);
   afterEach(async () => {
-    await traffic.close();
-    await instance.remove();
+    await closeScene({ instance, ground, traffic });
     await own.remove();
   });
 
@@ -94,6 +90,70 @@ describe('a build', () => {
     expect(generations.filter((generation) => generation !== report?.generation)).toHaveLength(
       1_000,
     );
+  }, 120_000);
+});
+
+describe('a verify', () => {
+  const PLAYERS = 2_000; // more than one call compares
+  let own: RedisServer;
+  let instance: TestInstance;
+  let ground: Ground;
+  let traffic: Traffic;
+
+  beforeEach(async () => {
+    own = await RedisServer.start();
+    const manyPlayers = (serial: number) => ({
+      ...event(serial),
+      playerId: `player-${serial % PLAYERS}`,
+    });
+    ({ instance, ground, traffic } = await openScene(BOARDS, manyPlayers, own));
+    await instance.start();
+    await traffic.send(PLAYERS + 500);
+    await published(instance, traffic);
+  }, 60_000);
+  afterEach(async () => {
+    await closeScene({ instance, ground, traffic });
+    await own.remove();
+  });
+
+  /** Redis is another server from the second page of a walk on, once. */
+  const restartBetweenPages = () => {
+    const { generations } = ground;
+    const compare = generations.compare.bind(generations);
+    let isDone = false;
+    generations.compare = async (lease, shadow, stretches, step) => {
+      if (step.cursor !== '0' && !isDone) {
+        isDone = true;
+        await own.kill();
+        await own.start();
+      }
+      return compare(lease, shadow, stretches, step);
+    };
+  };
+  const verify = async () => {
+    const [report] = await ground.reconciler.verify(['arena'], {
+      signal: AbortSignal.timeout(60_000),
+    });
+    return report;
+  };
+  const begunAgain = () => ground.words.filter((word) => word.endsWith('; it begins again'));
+
+  it('begins again when Redis is restarted between two pages, and ends equal', async () => {
+    restartBetweenPages();
+    expect(await verify()).toMatchObject({ equal: true, players: PLAYERS, differences: [] });
+    expect(begunAgain()).toEqual([expect.stringContaining('on another server of Redis')]);
+    expect(await ground.generations.shadow('arena')).toBeUndefined();
+  }, 120_000);
+
+  it('finds each damage all the same', async () => {
+    const { generation } = await ground.live('arena');
+    const ranking = ground.keys.ranking(0, generation, 'all');
+    const places = await own.redis.zcard(ranking);
+    for (let place = places - 1; place > 0; place -= 100)
+      await own.redis.zremrangebyrank(ranking, place, place);
+    restartBetweenPages();
+    expect(await verify()).toMatchObject({ equal: false, differenceCount: PLAYERS / 100 });
+    expect(begunAgain()).toHaveLength(1);
   }, 120_000);
 });
 

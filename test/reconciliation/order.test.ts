@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { TestInstance, until } from '../support/instance.js';
-import { definitionsOf, Ground, published, Traffic } from './ground.js';
+import {
+  closeScene,
+  definitionsOf,
+  type Ground,
+  openScene,
+  published,
+  type Traffic,
+} from './ground.js';
 
 const BOARDS = `
 boards:
@@ -26,15 +33,10 @@ describe('a build that is killed while the players are put in order', () => {
   let traffic: Traffic;
 
   beforeEach(async () => {
-    instance = await TestInstance.create(BOARDS);
-    ground = new Ground(instance);
-    traffic = new Traffic(instance, event);
+    ({ instance, ground, traffic } = await openScene(BOARDS, event));
     await instance.start();
   }, 60_000);
-  afterEach(async () => {
-    await traffic.close();
-    await instance.remove();
-  });
+  afterEach(() => closeScene({ instance, ground, traffic }));
 
   it('leaves the live board alone, and the next one goes on with what is missing', async () => {
     await traffic.send(PLAYERS);

@@ -59,39 +59,59 @@ describe('a watermark that was moved by hand', () => {
     expect(causes).toHaveLength(traffic.sent);
   };
 
-  const MOVES: Readonly<Record<string, (partition: number) => Promise<unknown>>> = {
-    'beyond the log': async (partition) =>
-      ground.redis.hset(key, partition, (await logEnd(partition)) + 2_000),
-    'just beyond the log': async (partition) =>
-      ground.redis.hset(key, partition, (await logEnd(partition)) + 3),
-    back: async (partition) =>
-      ground.redis.hset(key, partition, Math.floor((await logEnd(partition)) / 2)),
-    'to nowhere': async (partition) => ground.redis.hdel(key, String(partition)),
-    'to nowhere, as all others': async () => ground.redis.del(key),
-    'to what is no number': async (partition) => ground.redis.hset(key, partition, 'x'),
+  /** Answers the partitions whose watermarks are other than before. */
+  const MOVES: Readonly<Record<string, () => Promise<number[]>>> = {
+    'beyond the log, back, to nowhere and to what is no number': async () => {
+      await ground.redis.hset(key, {
+        0: (await logEnd(0)) + 2_000,
+        1: Math.floor((await logEnd(1)) / 2),
+        3: 'x',
+      });
+      await ground.redis.hdel(key, '2');
+      return [0, 1, 2, 3];
+    },
+    'just beyond the log': async () => {
+      const partition = below(random, PARTITIONS);
+      await ground.redis.hset(key, partition, (await logEnd(partition)) + 3);
+      return [partition];
+    },
+    'to nowhere, all of them': async () => {
+      await ground.redis.del(key);
+      return [0, 1, 2, 3];
+    },
+  };
+  const moves = Object.entries(MOVES);
+  /** Both boards are told to differ in the watermarks of these partitions. */
+  const isFound = async (partitions: readonly number[]) => {
+    for (const { board, equal, differences } of await verify()) {
+      expect({ seed, board, equal }).toEqual({ seed, board, equal: false });
+      expect(differences.map(({ kind }) => kind)).toEqual(partitions.map(() => 'watermark'));
+      expect(differences.map(({ partition }) => partition).sort()).toEqual(partitions);
+    }
+  };
+  const isEqual = async () => {
+    expect({ seed, reports: await verify() }).toMatchObject({
+      reports: [{ equal: true }, { equal: true }],
+    });
   };
 
-  it.each(Object.entries(MOVES))(
+  it.each(moves)(
     'is found %s, and mended by a build, with all that was written meanwhile',
-    async (name, move) => {
-      await move(below(random, PARTITIONS));
+    async (_name, move) => {
+      const moved = await move();
       await traffic.send(400);
-      for (const report of await verify())
-        expect({ seed, name, ...report }).toMatchObject({
-          equal: false,
-          differences: expect.arrayContaining([expect.objectContaining({ kind: 'watermark' })]),
-        });
+      await isFound(moved);
       await traffic.send(100);
       await rebuild();
       await isAllThere();
-      expect(await verify()).toMatchObject([{ equal: true }, { equal: true }]);
+      await isEqual();
     },
     120_000,
   );
 
-  it.each(Object.entries(MOVES))(
+  it.each(moves)(
     'that is moved %s during a build is put right by it, and misleads no board',
-    async (name, move) => {
+    async (_name, move) => {
       let done = 0;
       const building = ground.reconciler.build(definitionsOf(BOARDS).slice(0, 1), {
         ...options(),
@@ -100,16 +120,75 @@ describe('a watermark that was moved by hand', () => {
       });
       building.catch(() => undefined);
       await until(() => done > 0, 'the build is under way');
-      await move(below(random, PARTITIONS));
+      await move();
       await traffic.send(400);
       await building;
       await isAllThere();
-      expect({ seed, name, reports: await verify() }).toMatchObject({
-        reports: [{ equal: true }, { equal: true }],
-      });
+      await isEqual();
     },
     120_000,
   );
+
+  const startAnew = async (whileDown: () => Promise<unknown>) => {
+    ingest.kill('SIGKILL');
+    await ingest.ended;
+    await traffic.send(400);
+    await whileDown();
+    ingest = await instance.start();
+  };
+
+  it.each(moves)(
+    'that is moved %s while no service runs holds up the one that is started, until a build',
+    async (_name, move) => {
+      let moved: number[] = [];
+      await startAnew(async () => (moved = await move()));
+      await until(() => ingest.errors.includes('has moved its watermark'), 'a partition waits');
+      await isFound(moved);
+      await rebuild();
+      await isAllThere();
+      await isEqual();
+    },
+    120_000,
+  );
+
+  it('holds up nobody once it is put right, though it was taken for a loss meanwhile', async () => {
+    await published(instance, traffic);
+    await startAnew(async () => {
+      const targets = await ground.redis.hgetall(ground.keys.published(0));
+      await ground.redis.hset(ground.keys.healing(0), targets);
+    });
+    await isAllThere();
+    expect(await ground.redis.exists(ground.keys.healing(0))).toBe(0);
+  }, 120_000);
+
+  it('beside a record that the log does not have is left as it is, and mended when that is put right', async () => {
+    const records = ground.keys.records(0);
+    const kept = (await ground.redis.hget(records, '1')) ?? '';
+    await ground.redis.hset(records, '1', '200 1700000000000 0123456789abcdef');
+    await ground.redis.hset(key, '1', (await logEnd(1)) + 20);
+    await traffic.send(100);
+    const before = await ground.redis.hget(key, '1');
+    await expect(rebuild()).rejects.toThrow("can't be that: the log has another one there");
+    expect(await ground.redis.hget(key, '1')).toBe(before);
+    await ground.redis.hset(records, '1', kept);
+    await rebuild();
+    await isAllThere();
+    await isEqual();
+  }, 120_000);
+
+  it('beside a record that is older than what is published is left as it is, and heals when Redis is emptied', async () => {
+    const records = ground.keys.records(0);
+    const older = (await ground.redis.hget(records, '2')) ?? '';
+    await traffic.send(200);
+    await isAllThere();
+    await ground.redis.hset(records, '2', older);
+    await isFound([2]);
+    await expect(rebuild()).rejects.toThrow("can't be that: later ones are published");
+    await ground.redis.unlink(await ground.redis.keys(`${instance.name}:*`));
+    await traffic.send(100);
+    await isAllThere();
+    await isEqual();
+  }, 120_000);
 
   it('is found and mended under traffic, wherever it was moved to', async () => {
     traffic.start(20, 20);
@@ -123,7 +202,7 @@ describe('a watermark that was moved by hand', () => {
     }
     await traffic.stop();
     await isAllThere();
-    expect(await verify()).toMatchObject([{ equal: true }, { equal: true }]);
+    await isEqual();
   }, 240_000);
 
   it('ends boards verify with 1, and boards rebuild with 0', async () => {

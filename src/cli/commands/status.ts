@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
 import { BoardReader, KeySpace, type BoardOverview, type HealTarget } from '#board-store';
 import { formatTime } from '#board';
 import { redisFrom, waitForServices } from '../../operations/clients.js';
@@ -10,6 +11,7 @@ import {
 } from '../../query/positions.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
+import { movedJson, movedText, readMoved } from '../moved-watermarks.js';
 import { ProgressBar } from '../progress-bar.js';
 import { readWork, workJson, workText } from '../reconciliation-report.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
@@ -43,24 +45,39 @@ async function showStatus(session: KafkaSession, options: StatusOptions): Promis
       options.wait === undefined ||
       (await waitFor(positions, () => readProgress(admin, reader, where), options.wait));
     const last = options.wait === undefined ? positions : await read();
-    const boards = await reader.overviews();
-    const healing = await reader.healing();
-    const work = await readWork(redis, keys, reader);
-    const json = { partitions: last, boards: boards.map(boardToJson), healing, ...workJson(work) };
-    print(json, options, () =>
-      [
-        toTable(last),
-        ...lagText(last),
-        boardsTable(boards),
-        ...healingText(healing),
-        ...workText(work),
-      ].join('\n\n'),
-    );
+    const facts = await readFacts(session, { redis, keys, reader });
+    const json = { partitions: last, ...factsJson(facts) };
+    print(json, options, () => [toTable(last), ...lagText(last), ...factsText(facts)].join('\n\n'));
     if (!done) process.stderr.write(`ranklog: not all published after ${options.wait ?? 0} s\n`);
     return done ? EXIT.ok : EXIT.no;
   } finally {
     redis.disconnect();
   }
+}
+
+type Facts = Awaited<ReturnType<typeof readFacts>>;
+
+/** What Redis knows. */
+async function readFacts(
+  session: KafkaSession,
+  stores: { readonly redis: Redis; readonly keys: KeySpace; readonly reader: BoardReader },
+) {
+  const { redis, keys, reader } = stores;
+  return {
+    boards: await reader.overviews(),
+    healing: await reader.healing(),
+    moved: await readMoved(session, stores),
+    work: await readWork(redis, keys, reader),
+  };
+}
+
+function factsJson({ boards, healing, moved, work }: Facts) {
+  const movedWatermarks = moved.map(movedJson);
+  return { boards: boards.map(boardToJson), healing, movedWatermarks, ...workJson(work) };
+}
+
+function factsText({ boards, healing, moved, work }: Facts): string[] {
+  return [boardsTable(boards), ...healingText(healing), ...movedText(moved), ...workText(work)];
 }
 
 const POLL_MS = 200;

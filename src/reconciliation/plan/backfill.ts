@@ -8,7 +8,7 @@ export interface Backfill {
   readonly seconds: number | null;
   /** Records per second that `seconds` rests on. */
   readonly rate: number | null;
-  /** Whose rate that is: that of the last build, of reading a sample (a build writes, too, and takes longer), or the throttle. */
+  /** Whose rate that is: that of the last build, of reading a sample (a build writes, too, and takes longer), or the throttle, which counts the players that are put in order, too. */
   readonly basis: 'last build' | 'sample' | 'throttle' | null;
 }
 

@@ -119,7 +119,7 @@ describe('boardChanges', () => {
     const present = { live: new Map<string, LiveBoard>(), building: new Set(['one', 'two']) };
     const run: ReconciliationStatus = {
       ...{ board: 'two', kind: 'build', state: 'running', generation: 'g', holder: 'host:1' },
-      ...{ done: 5, total: 10, rate: 1, startedAt: 0, updatedAt: 0 },
+      ...{ done: 5, total: 10, rate: 1, secondsLeft: 5, startedAt: 0, updatedAt: 0 },
     };
     const statuses = [run, { ...run, board: 'one', state: 'failed' } as const];
     const found = boardChanges([one, two], { ...present, statuses });

@@ -40,6 +40,7 @@ const ended = (facts: Partial<ReconciliationStatus>): ReconciliationStatus => ({
   done: 50_000,
   total: 50_000,
   rate: 0,
+  secondsLeft: null,
   startedAt: 1_000,
   updatedAt: 6_000,
   ...facts,
