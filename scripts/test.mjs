@@ -13,7 +13,7 @@ await runNode(
   [
     ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', JEST],
     ...(given.includes('--unit') ? ['--selectProjects', 'unit'] : []),
-    ...['--maxWorkers=2', ...args],
+    ...['--maxWorkers=4', ...args],
   ],
   // kafkajs has other timings under NODE_ENV=test, which jest would set.
   { ...process.env, NODE_ENV: 'development' },

@@ -48,7 +48,9 @@ async function launch(release) {
 /** @param {string} classpath @param {string} config */
 function format(classpath, config) {
   const id = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url');
-  run('java', ['-cp', classpath, 'kafka.tools.StorageTool', 'format', '-t', id, '-c', config]);
+  // One id of 64 begins with "-": as a word of its own it would be taken for an option.
+  const args = ['format', `--cluster-id=${id}`, '--config', config];
+  run('java', ['-cp', classpath, 'kafka.tools.StorageTool', ...args]);
 }
 
 /** @param {{ port: number, controller: number, data: string }} node */

@@ -27,11 +27,14 @@ describe('npm run check', () => {
     );
   }
 
-  it('runs format, lint, layers and types', () => {
+  it('runs format, lint, layers and types, and so does .ci/run', () => {
     const steps = [...(scripts()['check'] ?? '').matchAll(/npm run (\S+)/g)].map(
       ([, name]) => name,
     );
     expect(steps).toEqual(['format:check', 'lint', 'layers', 'types']);
+    const [, ci = ''] = /^check\(\) \{$(.*?)^\}$/ms.exec(readProject('.ci/run')) ?? [];
+    const stepsOfCi = [...ci.matchAll(/npm run --silent ([\w:]+)/g)].map(([, name]) => name);
+    expect(stepsOfCi.sort()).toEqual(steps.sort());
   });
 
   it.each([
@@ -56,6 +59,9 @@ describe('npm run check', () => {
 });
 
 function scripts(): Record<string, string> {
-  const text = readFileSync(path.join(PROJECT, 'package.json'), 'utf8');
-  return (JSON.parse(text) as { scripts: Record<string, string> }).scripts;
+  return (JSON.parse(readProject('package.json')) as { scripts: Record<string, string> }).scripts;
+}
+
+function readProject(file: string): string {
+  return readFileSync(path.join(PROJECT, file), 'utf8');
 }
