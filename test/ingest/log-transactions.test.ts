@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Producer, Transaction } from 'kafkajs';
 import { TestInstance } from '../support/instance.js';
 import { causeOf, readRankChanges } from '../support/results.js';
+import { transactionsEnded } from '../support/transactions.js';
 import { BOARDS, scores, ScoreTopic } from './score-topic.js';
 
 describe('a score topic that is written in transactions, some of them aborted', () => {
@@ -17,9 +18,10 @@ describe('a score topic that is written in transactions, some of them aborted', 
     await instance.remove();
   });
 
+  const idOf = (name: string) => `${instance.name}-${name}`;
   const producerOf = async (name: string) => {
     const producer = instance.kafka.producer({
-      transactionalId: `${instance.name}-${name}`,
+      transactionalId: idOf(name),
       idempotent: true,
       maxInFlightRequests: 1,
     });
@@ -60,6 +62,7 @@ describe('a score topic that is written in transactions, some of them aborted', 
     const last = await two.transaction();
     await send(last, 'kept 4');
     await last.commit();
+    await transactionsEnded(instance.kafka, idOf('one'), idOf('two'));
   };
 
   it.each(['before it starts', 'while it runs'])(
@@ -84,7 +87,6 @@ describe('a score topic that is written in transactions, some of them aborted', 
       expect(new Set(changes.map(causeOf)).size).toBe(6);
       expect(service.errors).not.toContain('stops:');
     },
-    60_000,
   );
 
   it('has nothing to wait for when all of it was aborted, or is still open', async () => {
@@ -100,7 +102,8 @@ describe('a score topic that is written in transactions, some of them aborted', 
     await instance.run('status', '--wait', '10');
     expect(await scores(instance)).toEqual({ other: 1 });
     await open.commit();
+    await transactionsEnded(instance.kafka, idOf('one'));
     await instance.run('status', '--wait', '10');
     expect(await scores(instance)).toEqual({ other: 1, late: 1 });
-  }, 60_000);
+  });
 });

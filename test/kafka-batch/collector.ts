@@ -21,6 +21,8 @@ export class Collector {
   readonly fatal: Error[] = [];
   /** Starts of partitions: one each, unless something was wrong. */
   starts = 0;
+  /** Batches handed over, those in hand with them. A partition that starts is busy as well, with none in hand. */
+  handed = 0;
   readonly consumer: BatchConsumer;
   readonly #next = new Map<number, number>();
 
@@ -39,6 +41,7 @@ export class Collector {
           return Promise.resolve(this.#next.get(partition) ?? 0);
         },
         batch: async (batch) => {
+          this.handed += 1;
           await before(batch);
           this.#take(batch);
         },
@@ -64,6 +67,10 @@ export class Collector {
 
   state(partition: number) {
     return this.consumer.health().partitions.get(partition);
+  }
+
+  isPaused(partition: number): boolean {
+    return this.consumer.client.paused().some(({ partitions }) => partitions.includes(partition));
   }
 
   #take({ partition, records, nextOffset }: RecordBatch): void {

@@ -1,4 +1,5 @@
 import type { Message, Transaction } from 'kafkajs';
+import { transactionsEnded } from '../support/transactions.js';
 import { transactional } from './collector.js';
 import type { TestTopic } from './topic.js';
 
@@ -21,9 +22,8 @@ export async function writeInterleaved(
   topic: TestTopic,
   { message, steps, random }: Interleaved,
 ): Promise<number[]> {
-  const producers = await Promise.all(
-    ['a', 'b'].map((id) => transactional(topic.kafka, `${topic.name}-${id}`)),
-  );
+  const ids = ['a', 'b'].map((id) => `${topic.name}-${id}`);
+  const producers = await Promise.all(ids.map((id) => transactional(topic.kafka, id)));
   const open = new Map<number, { transaction: Transaction; counts: number[] }>();
   const committed: number[] = [];
   const end = async (writer: number, commit: boolean) => {
@@ -48,5 +48,6 @@ export async function writeInterleaved(
   }
   for (const writer of [...open.keys()]) await end(writer, false);
   await Promise.all(producers.map((producer) => producer.disconnect()));
+  await transactionsEnded(topic.kafka, ...ids);
   return committed.sort((one, other) => one - other);
 }

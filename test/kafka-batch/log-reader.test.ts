@@ -10,6 +10,7 @@ import {
 } from '#kafka-batch';
 import { until } from '../support/instance.js';
 import { seededRandom } from '../support/seeded-random.js';
+import { transactionsEnded } from '../support/transactions.js';
 import { transactional } from './collector.js';
 import { writeInterleaved } from './interleaved.js';
 import { numbers, TestTopic } from './topic.js';
@@ -52,21 +53,17 @@ describe('a log reader', () => {
       batches = await reader.fetch(wanted);
       return batches.length > 0;
     };
-    await until(isThere, 'something is read', 20);
+    await until(isThere, 'something is read');
     return batches;
   };
   /** All rounds until the positions are at the ends of the log. */
   const readAll = async (reader: LogReader): Promise<LogBatch[]> => {
     const batches: LogBatch[] = [];
     const goal = await ends();
-    await until(
-      async () => {
-        batches.push(...(await reader.fetch()));
-        return [...reader.positions].every(([partition, at]) => at === goal.get(partition));
-      },
-      'all is read',
-      20,
-    );
+    await until(async () => {
+      batches.push(...(await reader.fetch()));
+      return [...reader.positions].every(([partition, at]) => at === goal.get(partition));
+    }, 'all is read');
     return batches;
   };
   const produce = async (messages: readonly Message[]) => {
@@ -82,6 +79,7 @@ describe('a log reader', () => {
       await open.send({ topic: topic.name, messages: [{ partition: 0, value }] });
     await open[end]();
     await producer.disconnect();
+    await transactionsEnded(topic.kafka, topic.name);
   };
 
   it('gives all partitions from their offsets, in order, and then what comes', async () => {
@@ -107,7 +105,7 @@ describe('a log reader', () => {
         [2, 101],
       ]),
     );
-  }, 30_000);
+  });
 
   it('gives a record as it was written, and only partitions that it was told', async () => {
     await topic.send(1, ['not asked for']);
@@ -126,7 +124,7 @@ describe('a log reader', () => {
       },
       { offset: 1, key: null, value: null },
     ]);
-  }, 30_000);
+  });
 
   it('leaves a partition out that is not wanted, and goes on with it where it was', async () => {
     for (const partition of [0, 1]) await topic.send(partition, numbers(0, 10));
@@ -138,7 +136,7 @@ describe('a log reader', () => {
     expect(first).toMatchObject([{ partition: 1, nextOffset: 10 }]);
     expect(reader.positions.get(0)).toBe(0);
     expect(valuesOf(await readAll(reader))).toEqual(numbers(0, 10));
-  }, 30_000);
+  });
 
   it('waits a little when there is nothing, or nothing is wanted, so that a loop does not spin', async () => {
     await topic.send(0, ['a']);
@@ -153,7 +151,7 @@ describe('a log reader', () => {
     };
     expect(await timed((partition) => partition === 1)).toEqual([0, true]);
     expect(await timed(() => false)).toEqual([0, true]);
-  }, 30_000);
+  });
 
   it('refuses two rounds at a time, and lets the next one go on while the last is worked on', async () => {
     await topic.send(0, ['a']);
@@ -165,7 +163,7 @@ describe('a log reader', () => {
     await topic.send(0, ['b']);
     const batches = [...begun, ...(await next), ...(await readAll(reader))];
     expect(valuesOf(batches)).toEqual(['a', 'b']);
-  }, 30_000);
+  });
 
   it('leaves out aborted transactions and the ends of transactions, and moves on behind them', async () => {
     await topic.send(0, ['before']);
@@ -180,7 +178,7 @@ describe('a log reader', () => {
     expect(await readAll(reader)).toMatchObject([
       { records: [{ offset: 7, value: Buffer.from('after') }], nextOffset: 8 },
     ]);
-  }, 30_000);
+  });
 
   it('moves on over more aborted records than fit in an answer', async () => {
     await transaction(
@@ -190,7 +188,7 @@ describe('a log reader', () => {
     await topic.send(0, ['after']);
     const reader = await open([[0, 0]]);
     expect(valuesOf(await readAll(reader))).toEqual(['after']);
-  }, 30_000);
+  });
 
   it('does not read into a transaction that is open', async () => {
     await topic.send(0, ['before']);
@@ -202,9 +200,10 @@ describe('a log reader', () => {
     expect(valuesOf(await readSome(reader))).toEqual(['before']);
     expect(await reader.fetch()).toEqual([]);
     await open_.commit();
+    await transactionsEnded(topic.kafka, topic.name);
     expect(valuesOf(await readAll(reader))).toEqual(['open', 'behind it']);
     await producer.disconnect();
-  }, 30_000);
+  });
 
   it('gives the committed records of transactions that interleave, in answers of any size', async () => {
     const { random, seed } = seededRandom();
@@ -215,7 +214,7 @@ describe('a log reader', () => {
       const reader = await open([[0, 0]], { maxBytesPerPartition });
       expect(valuesOf(await readAll(reader))).toEqual(committed.map(String));
     }
-  }, 60_000);
+  });
 
   it('begins anywhere among transactions that interleave', async () => {
     const { random, seed } = seededRandom();
@@ -231,7 +230,7 @@ describe('a log reader', () => {
       const records = (await readAll(await open([[0, from]]))).flatMap(({ records: of }) => of);
       expect(records).toEqual(all.filter(({ offset }) => offset >= from));
     }
-  }, 60_000);
+  });
 
   it('reads records that are larger than it takes at once, in several partitions', async () => {
     const large = 'x'.repeat(900_000);
@@ -249,7 +248,7 @@ describe('a log reader', () => {
     const batches = await readAll(reader);
     for (const partition of [0, 1])
       expect(valuesOf(batches, partition)).toEqual([`1${large}`, `2${large}`]);
-  }, 30_000);
+  });
 
   it('reads what is compressed, from the middle of a batch, too', async () => {
     const producer = topic.kafka.producer();
@@ -261,7 +260,7 @@ describe('a log reader', () => {
     });
     await producer.disconnect();
     expect(valuesOf(await readAll(await open([[0, 70]])))).toEqual(numbers(70, 100));
-  }, 30_000);
+  });
 
   it('names the codec of records that it cannot read', async () => {
     const packed = await TestTopic.create(1, { 'compression.type': 'lz4' });
@@ -269,7 +268,7 @@ describe('a log reader', () => {
     const reader = await open([[0, 0]], { topic: packed.name });
     await expect(readSome(reader)).rejects.toThrow(/compressed with lz4/);
     await packed.remove();
-  }, 30_000);
+  });
 
   it('tells of history that is cut, and of a log that ends before, and stays where it was', async () => {
     for (const partition of [0, 1]) await topic.send(partition, numbers(0, 10));
@@ -296,7 +295,7 @@ describe('a log reader', () => {
       expected: 11,
       log: { start: 0, end: 10 },
     });
-  }, 30_000);
+  });
 
   it('finds the offsets of a time, the end of the log for a later one, the start for any before', async () => {
     const at = (time: number, partition = 0) => ({
@@ -325,7 +324,7 @@ describe('a log reader', () => {
       '3001': [5, 0, 0],
       '9999999999999': [5, 1, 0],
     });
-  }, 30_000);
+  });
 
   it('knows the range of every log', async () => {
     await topic.send(0, numbers(0, 10));
@@ -338,5 +337,5 @@ describe('a log reader', () => {
         [2, { start: 0, end: 0 }],
       ]),
     );
-  }, 30_000);
+  });
 });

@@ -7,6 +7,7 @@ import {
   TransactionalPublisher,
 } from '#kafka-batch';
 import { until } from '../support/instance.js';
+import { transactionsEnded } from '../support/transactions.js';
 import { numbers, TestTopic } from './topic.js';
 
 describe('positions', () => {
@@ -71,7 +72,7 @@ describe('positions', () => {
     ] as const) {
       const position = { groupId: topic.name, topic: topic.name, partition: 0, offset };
       await publisher.publish({ records: [], offset: position });
-      await until(async () => (await stored()) === String(offset), `${offset} is stored`, 5);
+      await until(async () => (await stored()) === String(offset), `${offset} is stored`);
       expect(await committed()).toBe(expected);
     }
     await publisher.close();
@@ -108,6 +109,7 @@ describe('positions', () => {
     expect(before).toMatchObject({ value: 'before' });
     expect(await last()).toEqual(before);
     await transaction.commit();
+    await transactionsEnded(topic.kafka, topic.name);
     expect(await last()).toMatchObject({ value: 'open' });
   });
 
