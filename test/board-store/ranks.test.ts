@@ -63,7 +63,7 @@ describe('the ranks of a view', () => {
     const reader = await readerOf(arena, points);
     const { entries } = await reader.rank('arena', 'all', 'p0');
     expect(entries).toMatchObject([{ aheadOf: 20_000, percentile: 99.99 }]);
-  }, 60_000);
+  });
 
   it('are dense where that is asked for, or comes for nothing', async () => {
     const reader = await readerOf(arena, [scored('a', [2]), scored('b', [1])]);

@@ -158,7 +158,7 @@ describe('the windows of a reader', () => {
       }),
       runs(25),
     );
-  }, 120_000);
+  });
 });
 
 interface Score {

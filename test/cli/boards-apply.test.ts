@@ -21,7 +21,7 @@ describe('boards apply', () => {
     ground = await BoardsGround.create(plain('update: best'));
     await ground.instance.start();
     await ground.publish([...eventsOf('arena', EVENTS), ...eventsOf('trials', 20)]);
-  }, 120_000);
+  });
   afterAll(() => ground.remove());
 
   it('does nothing without a terminal to ask on, nor with --dry-run', async () => {
@@ -67,7 +67,7 @@ describe('boards apply', () => {
     const changes = await readRankChanges(ground.instance.kafka, ground.instance.topics);
     const causes = changes.map(causeOf);
     expect(new Set(causes).size).toBe(causes.length);
-  }, 120_000);
+  });
 
   it('goes back with rollback, and forward again', async () => {
     const now = await ground.liveGeneration('arena');
@@ -83,7 +83,7 @@ describe('boards apply', () => {
     expect(forward.out).toContain(`arena: live as generation ${now} again`);
     const none = await ground.ranklog('boards', 'rollback', 'trials');
     expect([none.code, none.err]).toEqual([1, expect.stringContaining('no previous generation')]);
-  }, 120_000);
+  });
 
   it('removes a board that the file no longer has, by its name alone', async () => {
     const inFile = await ground.ranklog('boards', 'apply', '--yes', '--remove', 'trials');
@@ -100,5 +100,5 @@ describe('boards apply', () => {
     const gone = await ground.ranklog('boards', 'apply', '--yes', '--remove', 'trials');
     expect([gone.code, gone.out]).toEqual([0, expect.stringContaining('trials: removed\n')]);
     expect((await ground.ranklog('standings', 'trials')).code).toBe(1);
-  }, 120_000);
+  });
 });

@@ -20,7 +20,7 @@ describe('boards apply that does not come to its end', () => {
     await ground.instance.start();
     await ground.publish(EVENTS);
     await ground.writeBoards(plain('sum'));
-  }, 120_000);
+  });
   afterAll(() => ground.remove());
 
   it('refuses a second one, and tells who is at it since when; Ctrl-C leaves all as it was', async () => {
@@ -46,7 +46,7 @@ describe('boards apply that does not come to its end', () => {
     expect(cancelled.err).toContain('cancelled: arena as before, nothing is left of the build');
     expect(await ground.liveGeneration('arena')).toBe(before);
     expect(await ground.json('boards', 'generations')).toMatchObject([{ role: 'live' }]);
-  }, 120_000);
+  });
 
   it('goes on where one was that was killed', async () => {
     const first = ground.instance.spawn('boards', 'apply', '--yes', '--throttle', '100');
@@ -68,5 +68,5 @@ describe('boards apply that does not come to its end', () => {
       limit: 1,
     });
     expect(entries[0]?.columns).toEqual({ score: topSum() });
-  }, 120_000);
+  });
 });

@@ -12,7 +12,7 @@ describe('boards without all of their history', () => {
     ground = await BoardsGround.create(ARENA, { partitions: 1 });
     await ground.instance.start('--roles', 'ingest,reconciliation');
     await ground.publish([...eventsOf('arena', 400), ...eventsOf('trials', 100)]);
-  }, 120_000);
+  });
   afterAll(() => ground.remove());
 
   it('one whose first build is not done is told by reads, status and plan', async () => {
@@ -32,7 +32,7 @@ describe('boards without all of their history', () => {
     expect(plan.out).toContain('+ trials: new, and registered; nobody builds it yet');
     expect(await ground.ranklog('boards', 'apply', '--yes')).toMatchObject({ code: 0 });
     expect(await ground.json('standings', 'trials')).toMatchObject({ size: 50 });
-  }, 120_000);
+  });
 
   it('where the log is cut, plan says so and apply refuses, with the way out', async () => {
     const topic = ground.instance.topics.scoreEvents;
@@ -55,7 +55,7 @@ describe('boards without all of their history', () => {
       expect.stringMatching(/partition 0: 0 to 149.*--allow-partial-history/),
     ]);
     expect(await ground.liveGeneration('arena')).toBe(before);
-  }, 120_000);
+  });
 
   it('what is built all the same is shown as partial in every status', async () => {
     const applied = await ground.ranklog('boards', 'apply', '--yes', '--allow-partial-history');
@@ -72,10 +72,10 @@ describe('boards without all of their history', () => {
     });
     expect(generations.out).toMatch(/^arena +live .* partial, from 0:150$/m);
     expect((await ground.ranklog('boards', 'verify', 'arena')).code).toBe(0);
-  }, 120_000);
+  });
 
   it('verify of a board whose beginning is gone from the log ends with 2, not with 1', async () => {
     const { code, err } = await ground.ranklog('boards', 'verify', 'trials');
     expect([code, err]).toEqual([2, expect.stringContaining('are gone from the log')]);
-  }, 120_000);
+  });
 });

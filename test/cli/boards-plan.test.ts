@@ -16,7 +16,7 @@ describe('boards plan', () => {
   let ground: BoardsGround;
   beforeAll(async () => {
     ground = await BoardsGround.create(BOARDS);
-  }, 120_000);
+  });
   afterAll(() => ground.remove());
 
   it('has all boards to build on a Redis that has none', async () => {

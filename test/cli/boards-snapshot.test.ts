@@ -27,7 +27,7 @@ describe('boards snapshot', () => {
     between = new Date().toISOString();
     await until(() => Date.now() > Date.parse(between), 'the next ms');
     await ground.publish(eventsOf('arena', 500, 20));
-  }, 120_000);
+  });
   afterAll(() => ground.remove());
 
   it('shows the board as it was, beside the live one', async () => {
@@ -44,7 +44,7 @@ describe('boards snapshot', () => {
     expect([then.size, now.size]).toEqual([10, 20]);
     expect(rank).toMatchObject({ places: [{ view: 'year:2026', size: 10 }] });
     expect(views).toContainEqual(expect.objectContaining({ view: 'all region=eu', size: 10 }));
-  }, 120_000);
+  });
 
   it('says how to read it, and is listed with its moment', async () => {
     const { code, out } = await ground.ranklog('boards', 'snapshot', 'arena', '--until', between);
@@ -63,7 +63,7 @@ describe('boards snapshot', () => {
     expect((await ground.ranklog('boards', 'generations')).out).toMatch(
       new RegExp(`^arena +snapshot +${made.generation} +- +- +${between} +all$`, 'm'),
     );
-  }, 120_000);
+  });
 
   it('takes a date as its start in UTC, and says so', async () => {
     const { code, out, err } = await ground.ranklog(
@@ -77,7 +77,7 @@ describe('boards snapshot', () => {
     expect(await ground.json('standings', 'arena', '--generation', generation)).toMatchObject({
       size: 0,
     });
-  }, 120_000);
+  });
 
   it('is gone when it is discarded', async () => {
     const discarded = await ground.ranklog('boards', 'discard', made.generation);
@@ -87,7 +87,7 @@ describe('boards snapshot', () => {
     expect([again.code, again.err]).toEqual([1, expect.stringContaining('there is no snapshot')]);
     const read = await ground.ranklog('standings', 'arena', '--generation', made.generation);
     expect([read.code, read.err]).toEqual([1, expect.stringContaining('has no generation')]);
-  }, 120_000);
+  });
 
   it.each([
     [['--until', '2999-01-01T00:00:00Z'], 2, 'it is yet to come'],

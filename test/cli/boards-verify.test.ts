@@ -23,7 +23,7 @@ describe('boards verify', () => {
     keys = new KeySpace(ground.instance.name);
     await ground.instance.start();
     await ground.publish([...eventsOf('arena', 900), ...eventsOf('daily', 100)]);
-  }, 120_000);
+  });
   afterAll(() => ground.remove());
 
   it('ends with 0 while events come in, and says what was compared', async () => {
@@ -33,7 +33,7 @@ describe('boards verify', () => {
     expect([code, err]).toEqual([0, '']);
     expect(out).toMatch(/^arena: as the log makes it; 200 place\(s\) in 4 view\(s\) compared/);
     expect(out).toMatch(/^daily: as the log makes it; 50 place\(s\) in 1 view\(s\) compared/m);
-  }, 120_000);
+  });
 
   it('tells each difference by view and player, in decimals, and ends with 1; rebuild mends it', async () => {
     await ground.instance.run('status', '--wait', '60');
@@ -72,10 +72,10 @@ describe('boards verify', () => {
       expect.stringContaining(`"ranklog boards rollback arena" brings back ${damaged}`),
     ]);
     expect((await ground.ranklog('boards', 'verify')).code).toBe(0);
-  }, 120_000);
+  });
 
   it('ends with 1 for a board that there is not', async () => {
     const { code, err } = await ground.ranklog('boards', 'verify', 'arana');
     expect([code, err]).toEqual([1, expect.stringContaining('did you mean arena?')]);
-  }, 120_000);
+  });
 });

@@ -61,7 +61,7 @@ describe('the commands', () => {
       ranklog(['produce', '-'], { input });
       expect(ranklog(['status', '--wait', '30']).code).toBe(0);
     }
-  }, 60_000);
+  });
   afterAll(() => instance.remove());
 
   it('standings --json has the documented shape', () => {
@@ -333,7 +333,7 @@ describe('the boards of a running ranklog', () => {
     } finally {
       await instance.remove();
     }
-  }, 60_000);
+  });
 
   it('are waited for by an ingest that is alone', async () => {
     const instance = await TestInstance.create(BOARDS, { partitions: 1 });
@@ -347,7 +347,7 @@ describe('the boards of a running ranklog', () => {
     } finally {
       await instance.remove();
     }
-  }, 60_000);
+  });
 
   it('may get a new one while ingest runs, as long as nothing was read: its events are no dead letters', async () => {
     const instance = await TestInstance.create(BOARDS, { partitions: 1 });
@@ -365,5 +365,5 @@ describe('the boards of a running ranklog', () => {
     } finally {
       await instance.remove();
     }
-  }, 60_000);
+  });
 });

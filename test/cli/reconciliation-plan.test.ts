@@ -12,7 +12,7 @@ describe('what a plan is made of', () => {
   let instance: TestInstance;
   beforeAll(async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 2 });
-  }, 60_000);
+  });
   afterAll(() => instance.remove());
 
   /** Sends records to a partition: score events whose player is their number, with others that are none. */

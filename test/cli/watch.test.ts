@@ -28,7 +28,7 @@ describe('ranklog watch', () => {
       await instance.published(index + 1); // so that each event is a batch of its own
     }
     await producer.disconnect();
-  }, 60_000);
+  });
   afterAll(() => instance.remove());
 
   const watch = async (limit: number, ...args: string[]) =>

@@ -54,7 +54,7 @@ describe('the position of a subscriber', () => {
     await subscriber.stop();
     expect(seen).toEqual([0, 1]);
     expect(await topic.committed(groupOf(topic))).toEqual([2]);
-  }, 30_000);
+  });
 
   it('goes behind results that are gone, once it has told of them, if that is asked for', async () => {
     await cutBehind();
@@ -65,7 +65,7 @@ describe('the position of a subscriber', () => {
     expect(gaps).toEqual([{ topic: topic.name, partition: 0, from: 2, to: 6 }]);
     expect(seen).toEqual([0, 1, 6, 7, 8, 9]);
     expect(await topic.committed(groupOf(topic))).toEqual([10]);
-  }, 30_000);
+  });
 
   it.each([true, false])(
     'is told of when results are gone under a subscriber that runs (asked to go on: %p)',
@@ -98,7 +98,6 @@ describe('the position of a subscriber', () => {
         expect(await topic.committed(groupOf(topic))).toEqual([(seen.at(-1) ?? NaN) + 1]);
       }
     },
-    60_000,
   );
 
   it('is not used in a topic that ends before it, as one that was restored from a backup', async () => {
@@ -118,7 +117,7 @@ describe('the position of a subscriber', () => {
     await subscriber.stop();
     expect(seen).toEqual([]);
     expect(await topic.committed(groupOf(topic))).toEqual([50]);
-  }, 30_000);
+  });
 
   it('of a new group is the next result, and stays so when it ends before there is one', async () => {
     await topic.send(0, results(0, 3));
@@ -132,7 +131,7 @@ describe('the position of a subscriber', () => {
     await subscribe({ fromBeginning: false });
     await until(() => seen.at(-1) === 4, 'the next ones are handled');
     expect(seen).toEqual([3, 4]);
-  }, 30_000);
+  });
 
   it('in a partition that came later is its first result', async () => {
     await topic.send(0, results(0, 1));
@@ -148,5 +147,5 @@ describe('the position of a subscriber', () => {
     await subscribe({ fromBeginning: false });
     await until(() => seen.at(-1) === 11, 'those of the new partition are handled');
     expect(seen).toEqual([1, 10, 11]);
-  }, 30_000);
+  });
 });

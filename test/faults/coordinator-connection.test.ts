@@ -32,17 +32,13 @@ describe('a connection of kafkajs', () => {
     ['it was lost in the middle of an answer', 'tearReply'],
     ['an answer did not come', 'hangAfter'],
     ['a request did not arrive', 'hangBefore'],
-  ] as const)(
-    'answers the next request after %s',
-    async (_name, action) => {
-      expect(await partitions()).toBe(2);
-      const fault = proxy.onRequest(KAFKA_API.listOffsets, action);
-      await expect(partitions()).rejects.toThrow();
-      expect(fault.hits).toBe(1);
-      expect([await partitions(), await partitions()]).toEqual([2, 2]);
-    },
-    30_000,
-  );
+  ] as const)('answers the next request after %s', async (_name, action) => {
+    expect(await partitions()).toBe(2);
+    const fault = proxy.onRequest(KAFKA_API.listOffsets, action);
+    await expect(partitions()).rejects.toThrow();
+    expect(fault.hits).toBe(1);
+    expect([await partitions(), await partitions()]).toEqual([2, 2]);
+  });
 
   it('looks for a coordinator again when it was lost meanwhile', async () => {
     const groupId = topic.name;
@@ -52,5 +48,5 @@ describe('a connection of kafkajs', () => {
     const [found] = await admin.fetchOffsets(asked);
     expect(found?.partitions.map(({ offset }) => offset)).toEqual(['-1', '-1']);
     expect(fault.isDone).toBe(true);
-  }, 30_000);
+  });
 });

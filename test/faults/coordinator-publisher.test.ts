@@ -63,11 +63,7 @@ class Fixture {
     const { admin, name } = this.topic;
     const position = () => committedOffset(admin, name, name, 0);
     const records = (await readCommitted(this.topic.kafka, name)).length;
-    await until(
-      async () => ((await position()) ?? 0) === records,
-      'position and records agree',
-      10,
-    );
+    await until(async () => ((await position()) ?? 0) === records, 'position and records agree');
     this.#next = records;
     await this.publish();
   }
@@ -76,7 +72,7 @@ class Fixture {
   async expectExactlyOnce(): Promise<void> {
     const { kafka, admin, name } = this.topic;
     const position = () => committedOffset(admin, name, name, 0);
-    await until(async () => (await position()) === this.#next, 'the last position is seen', 10);
+    await until(async () => (await position()) === this.#next, 'the last position is seen');
     const values = (await readCommitted(kafka, name)).map(({ value }) => value?.toString());
     expect(values).toEqual(Array.from({ length: this.#next }, (_, index) => String(index)));
   }
@@ -153,17 +149,13 @@ describe('a publisher, when', () => {
     ],
     ['Produce is executed and its answer lost', KAFKA_API.produce, 'swallowReply'],
     ['the connection is lost before Produce', KAFKA_API.produce, 'cutBefore'],
-  ])(
-    '%s, goes on without a word',
-    async (_name, apiKey, action) => {
-      const fault = fixture.proxy.onRequest(apiKey, action);
-      await fixture.publish();
-      expect(fault.hits).toBe(1);
-      await fixture.publish();
-      await fixture.expectExactlyOnce();
-    },
-    30_000,
-  );
+  ])('%s, goes on without a word', async (_name, apiKey, action) => {
+    const fault = fixture.proxy.onRequest(apiKey, action);
+    await fixture.publish();
+    expect(fault.hits).toBe(1);
+    await fixture.publish();
+    await fixture.expectExactlyOnce();
+  });
 
   it.each<[string, KafkaAction]>([
     ['EndTxn is answered NOT_COORDINATOR', { error: KAFKA_ERROR.notCoordinator, executed: false }],
@@ -182,18 +174,14 @@ describe('a publisher, when', () => {
     ['EndTxn is answered CONCURRENT_TRANSACTIONS', busy],
     ['EndTxn is executed and its answer lost', 'swallowReply'],
     ['the connection is lost before EndTxn', 'cutBefore'],
-  ])(
-    '%s, does not know, and the next one does',
-    async (_name, action) => {
-      const fault = fixture.proxy.onRequest(KAFKA_API.endTxn, action);
-      await expect(fixture.publish()).rejects.toBeInstanceOf(PublishOutcomeUnknownError);
-      expect(fault.hits).toBe(1);
-      await fixture.recover();
-      await fixture.publish();
-      await fixture.expectExactlyOnce();
-    },
-    30_000,
-  );
+  ])('%s, does not know, and the next one does', async (_name, action) => {
+    const fault = fixture.proxy.onRequest(KAFKA_API.endTxn, action);
+    await expect(fixture.publish()).rejects.toBeInstanceOf(PublishOutcomeUnknownError);
+    expect(fault.hits).toBe(1);
+    await fixture.recover();
+    await fixture.publish();
+    await fixture.expectExactlyOnce();
+  });
 
   it.each([
     ['Produce', KAFKA_API.produce],
@@ -209,7 +197,6 @@ describe('a publisher, when', () => {
       await fixture.recover();
       await fixture.expectExactlyOnce();
     },
-    30_000,
   );
 });
 
@@ -240,7 +227,7 @@ describe('a coordinator that is busy with the transaction before', () => {
     process.stdout.write(`publish p50, max; when busy twice p50, max: ${text} ms\n`);
     expect(median(slow)).toBeLessThan(3 * median(usual) + 4 * 20);
     await fixture.expectExactlyOnce();
-  }, 60_000);
+  });
 
   it('is asked again after 20 ms when the next publisher takes over', async () => {
     const waits: number[] = [];
@@ -261,5 +248,5 @@ describe('a coordinator that is busy with the transaction before', () => {
     expect(median(waits)).toBeLessThan(48); // kafkajs would wait 50 ms at least, and 300 in production
     await fixture.publish();
     await fixture.expectExactlyOnce();
-  }, 30_000);
+  });
 });

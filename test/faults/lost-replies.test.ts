@@ -61,5 +61,5 @@ describe('ingest whose apply calls are executed, and their answers lost', () => 
       new Set([String(sent / PLAYERS)]),
     );
     expect(service.exitCode).toBeNull();
-  }, 90_000);
+  });
 });

@@ -142,7 +142,7 @@ describe('records that can never be applied', () => {
     expect(await viewsOf('daily')).toEqual(['day:2026-03-10']);
     expect(await viewsOf('crowded')).toEqual(['all guild=blue', 'all guild=red']);
     expect([...(await viewsOf('bounded')), ...(await viewsOf('guilds'))]).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('a boards file that can not be used', () => {

@@ -32,7 +32,7 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
     const env = { REDIS_URL: `redis://127.0.0.1:${own.port}` };
     instance = await TestInstance.create(BOARDS, { partitions: 2, env });
     reader = new BoardReader(own.redis, new KeySpace(instance.name));
-  }, 60_000);
+  });
   afterEach(async () => {
     await instance.remove();
     await own.remove();
@@ -95,7 +95,6 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
         ...kept.slice(1).map(() => '10'),
       ]);
     },
-    60_000,
   );
 
   it('is emptied and the roles are apart, gets its boards from the process that has the boards file', async () => {
@@ -111,7 +110,7 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
     const { entries } = await reader.standings('arena', 'all', page);
     expect(entries.map(({ columns }) => columns['points'])).toEqual(PLAYERS.map(() => '11'));
     expect(reconciliation.errors.split('is live as generation')).toHaveLength(3);
-  }, 60_000);
+  });
 
   it('has lost events and nobody runs: reads are stale until they are applied again', async () => {
     const service = await instance.start();
@@ -137,5 +136,5 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
       /shard 0 has lost events whose results are published; .*partition 0 \(\d+ of \d+\), 1 \(/,
     );
     expect(await results()).toHaveLength(sent);
-  }, 60_000);
+  });
 });

@@ -16,7 +16,7 @@ describe('a score topic that was deleted and made anew', () => {
     service = await instance.start();
     await log.send(0, PLAYERS);
     await log.isPublished(0, 5);
-  }, 60_000);
+  });
   afterEach(() => instance.remove());
 
   const stop = async () => {
@@ -48,7 +48,7 @@ describe('a score topic that was deleted and made anew', () => {
     await expectStopped(
       'was applied up to offset 4, but the log ends before that: it holds 0 to 1',
     );
-  }, 90_000);
+  });
 
   it('stops its partitions when it has grown past what was applied, found at the start by the record there', async () => {
     await stop();
@@ -58,17 +58,17 @@ describe('a score topic that was deleted and made anew', () => {
     await expectStopped(
       'was applied up to offset 4, but the record there is not the one that was applied: the topic was made anew under the same name',
     );
-  }, 90_000);
+  });
 
   it('stops its partitions when it is shorter, found while it runs', async () => {
     await log.recreate(2);
     await log.send(0, ['other'], 100);
     await expectStopped('the topic was made anew. Nothing is skipped over');
-  }, 90_000);
+  });
 
   it('stops its partitions when it has grown past what was applied, found while it runs', async () => {
     await log.recreate(2);
     await log.send(0, [...PLAYERS, ...PLAYERS], 100);
     await expectStopped('the topic was made anew under the same name');
-  }, 90_000);
+  });
 });

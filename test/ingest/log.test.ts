@@ -42,7 +42,7 @@ describe('a score topic whose history is cut', () => {
     await log.isPublished(1, 5);
     expect(await causes()).toEqual(expected({ 0: [5, 6, 7, 8, 9], 1: [2, 3, 4] }));
     expect(await scores(instance)).toEqual({ a: 1, b: 1, c: 1, d: 1, e: 1, x: 1, y: 1, z: 1 });
-  }, 60_000);
+  });
 
   it('goes on where it began, though nothing was published since', async () => {
     await log.send(0, ONE);
@@ -57,7 +57,7 @@ describe('a score topic whose history is cut', () => {
     await log.isPublished(0, 6);
     expect(second.errors).not.toContain('stops:');
     expect(await causes()).toEqual(expected({ 0: [5] }));
-  }, 60_000);
+  });
 
   it('goes on as if nothing was when all that is gone was applied, running or not', async () => {
     const first = await instance.start();
@@ -75,7 +75,7 @@ describe('a score topic whose history is cut', () => {
     expect(await causes()).toEqual(expected({ 0: Array.from({ length: 11 }, (_, n) => n) }));
     expect(await scores(instance)).toEqual({ a: 3, b: 2, c: 2, d: 2, e: 2 });
     expect(`${first.errors}${second.errors}`).not.toContain('stops:');
-  }, 60_000);
+  });
 
   it('stops the partition that has not read what is gone, with an error, and the others go on', async () => {
     await stopAfterFirstEvents();
@@ -100,7 +100,7 @@ describe('a score topic whose history is cut', () => {
       expected({ 0: [0, 1, 2, 3, 4], 1: Array.from({ length: 15 }, (_, n) => n) }),
     );
     expect(service.exitCode).toBeNull();
-  }, 60_000);
+  });
 
   it('stops the partition that Redis has lost, too; the others are applied again and wait for it, and say so', async () => {
     await stopAfterFirstEvents();
@@ -128,7 +128,7 @@ describe('a score topic whose history is cut', () => {
     expect(status.healing).toEqual([{ shard: 0, partition: 0, target: 5, applied: 0 }]);
     expect(await log.published(1)).toBe(5);
     expect(service.exitCode).toBeNull();
-  }, 60_000);
+  });
 });
 
 describe('topics that are not there', () => {

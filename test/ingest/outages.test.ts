@@ -70,7 +70,7 @@ describe('ingest, while Redis', () => {
     const changes = await expectExactlyOnce(instance, lines.length);
     expect(brokenChains(changes)).toEqual([]);
     expect(service.exitCode).toBeNull();
-  }, 120_000);
+  });
 
   it('loses everything, builds the boards again and publishes nothing twice', async () => {
     const lines = footballLines();
@@ -88,7 +88,7 @@ describe('ingest, while Redis', () => {
       return [...applied.values()].reduce((sum, offset) => sum + offset, 0) === lines.length;
     }, 'every partition is applied again');
     await expectExactlyOnce(instance, lines.length);
-  }, 120_000);
+  });
 });
 
 describe('ingest, while Kafka', () => {

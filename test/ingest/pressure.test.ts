@@ -55,7 +55,7 @@ describe('a result topic that refuses records', () => {
     const offsets = changes.map(({ source }) => source.offset);
     expect(offsets).toEqual(Array.from({ length: EVENTS }, (_, index) => EVENTS + index));
     expect(service.exitCode).toBeNull();
-  }, 90_000);
+  });
 
   it('for their size stops the partition with the way out; mended and started again, it has each once', async () => {
     const { topics } = instance;
@@ -73,7 +73,7 @@ describe('a result topic that refuses records', () => {
     await instance.start();
     await instance.published(2 * EVENTS);
     await expectRankChanges(2 * EVENTS);
-  }, 90_000);
+  });
 
   it('that are small gets them in smaller batches', async () => {
     const { topics } = instance;
@@ -85,7 +85,7 @@ describe('a result topic that refuses records', () => {
     await expectRankChanges(EVENTS);
     const letters = await readDeadLetters(instance.kafka, topics);
     expect(letters.map(({ offset }) => offset - EVENTS)).toEqual([...Array(EVENTS).keys()]);
-  }, 90_000);
+  });
 });
 
 describe('a partition of a result topic that refuses records for want of replicas', () => {
@@ -111,7 +111,7 @@ describe('a partition of a result topic that refuses records for want of replica
     await instance.published(2 * EVENTS);
     await expectRankChanges(2 * EVENTS);
     expect(service.exitCode).toBeNull();
-  }, 90_000);
+  });
 });
 
 describe('a result topic with fewer partitions than the score topic', () => {
@@ -128,7 +128,7 @@ describe('a result topic with fewer partitions than the score topic', () => {
     await instance.published(2 * EVENTS);
     await expectRankChanges(2 * EVENTS);
     expect(service.exitCode).toBeNull();
-  }, 90_000);
+  });
 });
 
 describe('a record that is larger than the dead letter topic takes', () => {
@@ -152,7 +152,7 @@ describe('a record that is larger than the dead letter topic takes', () => {
     await instance.published(3);
     expect(await lettersOf()).toEqual([{ offset: 1, leftOut: digest(large), value: null }]);
     await expectRankChanges(2);
-  }, 60_000);
+  });
 
   it('is so, too, when the topic has come to take less while the service ran', async () => {
     const service = await instance.start();
@@ -169,5 +169,5 @@ describe('a record that is larger than the dead letter topic takes', () => {
     ]);
     await expectRankChanges(1);
     expect(service.errors).toContain('max.message.bytes of a result topic has changed');
-  }, 60_000);
+  });
 });

@@ -55,7 +55,7 @@ describe('an instance', () => {
     await instance.start();
     await instance.published(2);
     expect(await readRankChanges(instance.kafka, instance.topics)).toHaveLength(2);
-  }, 60_000);
+  });
 
   it('whose Kafka does not answer ends with exit code 1, and says for how long', async () => {
     await create('3s');
@@ -68,7 +68,7 @@ describe('an instance', () => {
     kafka.freeze();
     expect(await service.ended).toBe(1);
     expect(service.errors).toMatch(/nothing was fetched from .*score-events for \d+ s|has made no/);
-  }, 60_000);
+  });
 
   it('goes on while one of its partitions has stopped for good, and ends when all have', async () => {
     await create('3s');
@@ -89,7 +89,7 @@ describe('an instance', () => {
     await send(1, event(2));
     expect(await service.ended).toBe(1);
     expect(service.errors).toContain('score-events that this process has are stopped (');
-  }, 60_000);
+  });
 
   it('that waits for others to heal, which never may, stays', async () => {
     await create('3s');
@@ -113,7 +113,7 @@ describe('an instance', () => {
     await until(() => performance.now() - begin > 6_500, 'more than twice the timeout is over');
     expect(service.errors).toContain('score-events/0 stops:');
     expect(service.exitCode).toBeNull();
-  }, 60_000);
+  });
 
   it('with nothing to do stays, and so does one without a partition', async () => {
     await create('3s', 1);
@@ -123,7 +123,7 @@ describe('an instance', () => {
     expect(services.map(({ exitCode }) => exitCode)).toEqual([null, null]);
     await send(0, event(0));
     await instance.published(1);
-  }, 60_000);
+  });
 
   it('that is slow, because its Redis is, stays', async () => {
     await create('4s', 1);
@@ -138,5 +138,5 @@ describe('an instance', () => {
       if (sent - (await instance.publishedCount()) < 5) await send(0, event(sent++));
     await instance.published(sent);
     expect(service.exitCode).toBeNull();
-  }, 60_000);
+  });
 });

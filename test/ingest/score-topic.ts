@@ -45,12 +45,11 @@ export class ScoreTopic {
   async recreate(numPartitions: number): Promise<void> {
     const { admin } = this.instance;
     await admin.deleteTopics({ topics: [this.name] });
-    await until(async () => !(await admin.listTopics()).includes(this.name), 'it is deleted', 20);
+    await until(async () => !(await admin.listTopics()).includes(this.name), 'it is deleted');
     await until(
       () =>
         admin.createTopics({ topics: [{ topic: this.name, numPartitions }] }).catch(() => false),
       'it is made anew',
-      20,
     );
   }
 
@@ -67,7 +66,6 @@ export class ScoreTopic {
     await until(
       async () => (await this.published(partition)) >= offset,
       `partition ${partition} is published up to ${offset}`,
-      30,
     );
   }
 
@@ -76,7 +74,6 @@ export class ScoreTopic {
     await until(
       async () => ((await this.instance.reader.appliedOffsets()).get(partition) ?? 0) >= offset,
       `partition ${partition} is applied up to ${offset}`,
-      30,
     );
   }
 }

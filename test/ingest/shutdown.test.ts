@@ -59,7 +59,7 @@ describe('ingest under load', () => {
     await instance.start();
     await instance.published(total);
     await expectExactlyOnce(instance, total);
-  }, 90_000);
+  });
 
   it('hands partitions from one instance to another as they come and go, and every result is there once', async () => {
     const lines = footballLines();
@@ -78,7 +78,7 @@ describe('ingest under load', () => {
     await instance.published(total);
     await expectExactlyOnce(instance, total);
     expect(await compareWithOfficialTables(instance.reader)).toEqual({ figures: 27, order: 22 });
-  }, 120_000);
+  });
 });
 
 describe('an end that can not be reached', () => {
@@ -130,7 +130,7 @@ describe('an end that can not be reached', () => {
     expect(performance.now() - begin).toBeLessThan(3_000);
     expect(service.errors).toContain('SIGTERM again: ending at once');
     await expectNothingLost();
-  }, 90_000);
+  });
 
   it.each(['Redis', 'Kafka'] as const)(
     'is forced by the deadline while %s does not answer, with exit code 1, and nothing is lost or repeated',
@@ -143,7 +143,6 @@ describe('an end that can not be reached', () => {
       expect(service.errors).toContain('not finished after 1500 ms');
       await expectNothingLost();
     },
-    90_000,
   );
 });
 
@@ -165,5 +164,5 @@ describe('SIGTERM while the service starts', () => {
       await instance.remove();
       await proxy.close();
     }
-  }, 60_000);
+  });
 });

@@ -32,6 +32,5 @@ describe('a partition that two transactional producers write', () => {
       expect(collector.state(0)).toMatchObject({ state: 'running', error: undefined });
       expect(collector.starts).toBe(1); // gaps in the offsets are no loss
     },
-    60_000,
   );
 });

@@ -126,7 +126,7 @@ describe('an assigned partition', () => {
     await member.leave();
     const later = await join(() => Promise.resolve(0));
     await until(() => later.assignments.has(1), 'the partitions are assigned anew');
-  }, 30_000);
+  });
 
   it('is known as ours by its holder alone, as instances come and go', async () => {
     const first = await join();
@@ -151,5 +151,5 @@ describe('an assigned partition', () => {
     await second.leave();
     await until(() => first.server.health().partitions.size === 2, 'the first has both again');
     expect(await ask(first, moved)).toBe(true);
-  }, 30_000);
+  });
 });

@@ -67,5 +67,5 @@ describe('an idle service', () => {
       await Promise.all(producers.map((producer) => producer.disconnect()));
       await collector.consumer.close();
     }
-  }, 30_000);
+  });
 });

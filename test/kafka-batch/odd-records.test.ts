@@ -37,7 +37,7 @@ describe('a batch consumer', () => {
     await until(() => collector?.count(0) === values.length, 'all is handed over');
     expect(collector.records.get(0)?.map(({ value }) => value)).toEqual(values);
     expect(collector.starts).toBe(2);
-  }, 30_000);
+  });
 
   it('moves on over fetches of nothing but control records, and of nothing but aborted ones', async () => {
     const producer = await transactional(topic.kafka, topic.name);
@@ -56,7 +56,7 @@ describe('a batch consumer', () => {
     await until(() => collector?.count(0) === 2, 'it goes on');
     expect(collector.values(0)).toEqual(['after it', 'and on']);
     expect(collector.starts).toBe(2);
-  }, 30_000);
+  });
 
   it.each(['lz4', 'snappy'])(
     'gives up, and names the codec, when a record is compressed with %s',
@@ -69,7 +69,6 @@ describe('a batch consumer', () => {
       expect(collector.fatal[0]?.message).toContain('compression.type=gzip');
       await packed.remove();
     },
-    30_000,
   );
 
   it('reads gzip', async () => {
@@ -79,5 +78,5 @@ describe('a batch consumer', () => {
     await until(() => collector?.count(0) === 1, 'it is handed over');
     expect(collector.values(0)).toEqual(['squeezed']);
     await packed.remove();
-  }, 30_000);
+  });
 });

@@ -35,11 +35,11 @@ describe('passing faults of the group, with records read in between', () => {
     for (let fault = 0; fault < FAULTS; fault++) {
       const error = { error: KAFKA_ERROR.requestTimedOut, executed: false };
       const heartbeat = proxy.onRequest(KAFKA_API.heartbeat, error);
-      await until(() => heartbeat.isDone, 'a heartbeat has failed', 10);
+      await until(() => heartbeat.isDone, 'a heartbeat has failed');
       await topic.send(0, [String(fault)]);
       await until(() => collector?.count(0) === fault + 1, `record ${fault} is read`, LONGEST_S);
     }
     expect(collector.values(0)).toEqual(numbers(0, FAULTS));
     expect(collector.fatal).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -75,7 +75,7 @@ describe('a running process', () => {
     const ingest = await instance.start('--roles', 'ingest');
     await produce('ada', 'bob', 'eve');
     await instance.published(3);
-    await until(async () => (await health(ingest)).body.status === 'ok', 'ingest is healthy', 10);
+    await until(async () => (await health(ingest)).body.status === 'ok', 'ingest is healthy');
     expect((await health(reconciliation)).body).toEqual({
       status: 'ok',
       problems: [],
@@ -98,7 +98,7 @@ describe('a running process', () => {
     expect(others.filter((line) => line.startsWith('ranklog_partition'))).toEqual([]);
     const list = await fetch(`${urlOf(reconciliation)}/reconciliations`);
     expect([list.status, await list.json()]).toEqual([200, []]);
-  }, 90_000);
+  });
 
   it('tells which partition has stopped, and why', async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 2 });
@@ -109,7 +109,7 @@ describe('a running process', () => {
     expect(await first.ended).toBe(0);
     await instance.redis.hset(`${instance.name}:{0}:records`, '0', '0 1 abc'); // as if of another log
     const service = await instance.start();
-    await until(async () => (await health(service)).body.problems.length > 0, 'it is told', 20);
+    await until(async () => (await health(service)).body.problems.length > 0, 'it is told');
     const { code, body } = await health(service);
     expect(code).toBe(503);
     expect(body.status).toBe('failing');
@@ -122,7 +122,7 @@ describe('a running process', () => {
         'ranklog_partition_stopped{partition="1"} 0',
       ]),
     );
-  }, 90_000);
+  });
 
   it('answers while Redis does not, and says so', async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 1 });
@@ -152,7 +152,7 @@ describe('a running process', () => {
     proxy.thaw();
     proxy.restore();
     await until(async () => (await scrape(service)).includes('ranklog_redis_up 1'), 'it is back');
-  }, 90_000);
+  });
 
   it('whose port is taken ends with exit code 2 before it reads the log, and names the setting', async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 1 });
@@ -163,7 +163,7 @@ describe('a running process', () => {
     expect(await second.ended).toBe(2);
     expect(second.errors).toContain(`RANKLOG_HTTP_PORT: can't listen on 127.0.0.1:${port}`);
     expect(second.errors).not.toContain('assigned partitions');
-  }, 60_000);
+  });
 
   it('tells a reconciliation of any process, and its events until its end; a stream does not hold a SIGTERM', async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 1 });
@@ -177,20 +177,20 @@ describe('a running process', () => {
       'ranklog_reconciliation_done_records{board="arena",kind="build"} 250',
     );
     const first = textOf(await fetch(`${url}/events`));
-    await until(() => first.text.includes('event: progress'), 'progress is told', 10);
+    await until(() => first.text.includes('event: progress'), 'progress is told');
     await leases.tell(lease, { ...RUNNING, state: 'done', done: 450, outcome: 'live' });
-    await until(() => first.isOver, 'the stream is over', 10);
+    await until(() => first.isOver, 'the stream is over');
     expect(first.text).toMatch(/\nevent: end\nid: \d+\ndata: .*"state":"done".*\n\n$/);
 
     await leases.tell(lease, RUNNING);
     const second = textOf(await fetch(`${url}/events`));
-    await until(() => second.text.includes('event: progress'), 'progress is told', 10);
+    await until(() => second.text.includes('event: progress'), 'progress is told');
     const begin = performance.now();
     service.kill('SIGTERM');
     expect(await service.ended).toBe(0);
     expect(performance.now() - begin).toBeLessThan(5_000);
-    await until(() => second.isOver, 'the stream is over', 10);
-  }, 60_000);
+    await until(() => second.isOver, 'the stream is over');
+  });
 
   it('ends at a SIGTERM though a client holds a connection', async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 1 });
@@ -200,5 +200,5 @@ describe('a running process', () => {
     service.kill('SIGTERM');
     expect(await service.ended).toBe(0);
     expect(performance.now() - begin).toBeLessThan(5_000);
-  }, 60_000);
+  });
 });

@@ -43,7 +43,7 @@ describe('a build beside live traffic', () => {
   beforeEach(async () => {
     ({ instance, ground, traffic } = await openScene(BOARDS, event));
     await instance.start();
-  }, 60_000);
+  });
   afterEach(() => closeScene({ instance, ground, traffic }));
 
   const build = (yaml: string, options = {}) =>
@@ -74,7 +74,7 @@ describe('a build beside live traffic', () => {
     const changes = await check(BOARDS);
     expect(new Set(changes.map(({ generation }) => generation)).size).toBe(4);
     expect(brokenChains(changes)).toEqual([]);
-  }, 120_000);
+  });
 
   it('of changed definitions gives each event one rank change, that of the definition in force then', async () => {
     await traffic.send(3_000);
@@ -90,7 +90,7 @@ describe('a build beside live traffic', () => {
       ({ board, delta }) => board === 'arena' && delta !== 0,
     );
     expect(causes.length).toBeGreaterThanOrEqual(expected.length);
-  }, 120_000);
+  });
 
   it('that is throttled, and one that is cancelled, change nothing on the way', async () => {
     await traffic.send(3_000);
@@ -123,7 +123,7 @@ describe('a build beside live traffic', () => {
     expect(keys.filter((key) => !generations.some((id) => key.includes(id)))).toEqual([]);
     const definitions = await instance.redis.hkeys(ground.keys.definitions(0));
     expect(definitions.sort()).toEqual(generations.sort());
-  }, 120_000);
+  });
 });
 
 /** As brokenChains, where a generation that came later begins with what it was built of. */

@@ -21,7 +21,7 @@ describe('a log whose beginning is gone', () => {
     instance = await TestInstance.create(ARENA, { partitions: 2 });
     ground = new Ground(instance);
     traffic = new Traffic(instance, event);
-  }, 60_000);
+  });
   afterEach(async () => {
     await traffic.close();
     await instance.remove();
@@ -97,7 +97,7 @@ describe('a log whose beginning is gone', () => {
     await cut();
     const refused = instance.spawn('boards', 'rebuild', 'arena');
     expect([await refused.ended, refused.errors]).toEqual([2, expect.stringContaining('gone')]);
-  }, 120_000);
+  });
 
   it('does not excuse a board whose events were read before that: it is missed', async () => {
     const service = await instance.start();
@@ -111,7 +111,7 @@ describe('a log whose beginning is gone', () => {
     const again = await instance.start();
     await until(() => again.errors.includes('has to go on at offset 0'), 'a partition stops');
     expect(await partialHistory()).toEqual([]);
-  }, 120_000);
+  });
 
   it('before a board was new in the file: it waits for a word, and is built with it', async () => {
     const first = await instance.start();
@@ -130,7 +130,7 @@ describe('a log whose beginning is gone', () => {
     await published(instance, traffic);
     await isRight('cup');
     expect(await partialHistory()).toMatchObject([{ board: 'cup', startsAt: starts }]);
-  }, 120_000);
+  });
 
   it('and a Redis that is lost: its partitions stop, and go on with what is left after a rebuild', async () => {
     const first = await instance.start();
@@ -160,5 +160,5 @@ describe('a log whose beginning is gone', () => {
     const causes = (await readRankChanges(instance.kafka, instance.topics)).map(causeOf);
     expect(new Set(causes).size).toBe(causes.length);
     expect(causes).toHaveLength(before.length + 50);
-  }, 120_000);
+  });
 });

@@ -41,7 +41,7 @@ describe('the boards that are in force', () => {
     });
     hand = new HandFlip(instance, own.redis);
     service = await instance.start();
-  }, 60_000);
+  });
   afterEach(async () => {
     await instance.remove();
     await own.remove();
@@ -93,7 +93,7 @@ describe('the boards that are in force', () => {
     await restart();
     expect(await store.boards()).toMatchObject({ live });
     expect(await definitions.readAll()).toEqual(inForce);
-  }, 60_000);
+  });
 
   it.each(['while a process runs', 'before one starts'])(
     'come back when Redis is emptied %s, whatever the file says by then',
@@ -116,7 +116,6 @@ describe('the boards that are in force', () => {
       expect([...after.keys()].sort()).toEqual(['arena', 'late', 'other']);
       expect(after.get('arena')?.since).toBeGreaterThan(before.get('arena')?.since ?? Infinity);
     },
-    60_000,
   );
 
   it('come back when Redis is emptied and the file can not be read any more', async () => {
@@ -126,44 +125,40 @@ describe('the boards that are in force', () => {
     await score(1);
     expect(await points()).toEqual(each(11));
     expect(service.errors).toContain('going on with the boards that the file had before');
-  }, 60_000);
+  });
 
   it.each([
     ['one process', ['ingest,reconciliation']],
     ['the roles apart', ['ingest', 'reconciliation']],
-  ])(
-    'are what a Redis heals to that comes back from before a flip (%s)',
-    async (_, roles) => {
-      service.kill('SIGKILL');
-      await service.ended;
-      const processes: RanklogProcess[] = [];
-      for (const role of roles) processes.push(await instance.start('--roles', role));
-      await score(10);
-      await score(4);
-      await own.snapshot();
-      const { generation } = await hand.flip(best());
-      await recorded();
-      await score(12);
-      expect(await points()).toEqual(each(12));
+  ])('are what a Redis heals to that comes back from before a flip (%s)', async (_, roles) => {
+    service.kill('SIGKILL');
+    await service.ended;
+    const processes: RanklogProcess[] = [];
+    for (const role of roles) processes.push(await instance.start('--roles', role));
+    await score(10);
+    await score(4);
+    await own.snapshot();
+    const { generation } = await hand.flip(best());
+    await recorded();
+    await score(12);
+    expect(await points()).toEqual(each(12));
 
-      await own.kill();
-      await own.startFromSnapshot();
-      expect((await store.boards()).live.get('arena')?.generation).not.toBe(generation);
-      await score(20);
-      await until(async () => (await reader.healing()).length === 0, 'all is healed');
+    await own.kill();
+    await own.startFromSnapshot();
+    expect((await store.boards()).live.get('arena')?.generation).not.toBe(generation);
+    await score(20);
+    await until(async () => (await reader.healing()).length === 0, 'all is healed');
 
-      expect(await points()).toEqual(each(20));
-      expect((await reader.liveBoard('arena')).definition).toEqual(best());
-      const changes = await results();
-      const columns = changes.slice(-1).map(({ changes }) => changes[0]?.before?.columns);
-      expect(columns).toEqual([{ points: '12' }]);
-      expect(processes.map(({ errors }) => errors).join()).toContain(
-        'shard 0 is from before the last change of board arena',
-      );
-      await recorded();
-    },
-    90_000,
-  );
+    expect(await points()).toEqual(each(20));
+    expect((await reader.liveBoard('arena')).definition).toEqual(best());
+    const changes = await results();
+    const columns = changes.slice(-1).map(({ changes }) => changes[0]?.before?.columns);
+    expect(columns).toEqual([{ points: '12' }]);
+    expect(processes.map(({ errors }) => errors).join()).toContain(
+      'shard 0 is from before the last change of board arena',
+    );
+    await recorded();
+  });
 
   it('are what a Redis heals to that loses nothing but a flip, by hands that restore its keys', async () => {
     await score(10);
@@ -179,7 +174,7 @@ describe('the boards that are in force', () => {
     await score(20);
     expect(await points()).toEqual(each(20));
     await results();
-  }, 60_000);
+  });
 
   it('are in Kafka though their builder was killed between the flip and its record', async () => {
     await score(10);
@@ -192,7 +187,7 @@ describe('the boards that are in force', () => {
     await score(20);
     expect(await points()).toEqual(each(20));
     await results();
-  }, 60_000);
+  });
 
   it('do not depend on records of the topic that can not be read', async () => {
     await score(10);
@@ -215,7 +210,7 @@ describe('the boards that are in force', () => {
     expect(service.errors).toMatch(
       /definitions\/0\/\d+ is left out, as it is not a definition in force/,
     );
-  }, 60_000);
+  });
 
   it('lack one that was removed, also when a process starts whose file has it still', async () => {
     await score(10);
@@ -233,5 +228,5 @@ describe('the boards that are in force', () => {
     expect([...live.keys(), ...building]).toEqual(['arena']);
     expect(await readFile(instance.env['RANKLOG_BOARDS'] ?? '', 'utf8')).toContain('other');
     expect(service.errors).toContain('was removed, and stays so until');
-  }, 60_000);
+  });
 });

@@ -25,7 +25,7 @@ describe('of the history of a board', () => {
     ground = new Ground(instance);
     traffic = new Traffic(instance, event);
     service = await instance.start();
-  }, 60_000);
+  });
   afterEach(async () => {
     await traffic.close();
     await instance.remove();
@@ -81,7 +81,7 @@ describe('of the history of a board', () => {
       changes.length,
     );
     expect(new Set(changes.map(({ generation }) => generation))).toEqual(new Set(flips));
-  }, 120_000);
+  });
 
   it('a board is built from a time on, and is as it was at a time beside the live one', async () => {
     await send(300);
@@ -106,7 +106,7 @@ describe('of the history of a board', () => {
     expect(await points(reader)).toEqual(sums(0, 300));
     await ground.reconciler.build([definition], options());
     expect(await points()).toEqual(sums(0, 550));
-  }, 120_000);
+  });
 
   it('a board that begins ahead of live ingest is not given what comes before', async () => {
     await send(100);
@@ -122,7 +122,7 @@ describe('of the history of a board', () => {
     await building;
     await published(instance, traffic);
     expect(await points()).toEqual(sums(200, 250));
-  }, 120_000);
+  });
 
   it('events that are gone from the log are not built without, unless that is wanted; then it stays known', async () => {
     await send(400);
@@ -151,5 +151,5 @@ describe('of the history of a board', () => {
     expect((await ground.live('arena')).starts).toEqual(starts);
     expect(await ground.wrongViews(definition)).toEqual([]);
     expect(await ground.reconciler.verify(['arena'], options())).toMatchObject([{ equal: true }]);
-  }, 120_000);
+  });
 });

@@ -22,7 +22,7 @@ describe('a build', () => {
   beforeEach(async () => {
     own = await RedisServer.start();
     ({ instance, ground, traffic } = await openScene(BOARDS, event, own));
-  }, 60_000);
+  });
   afterEach(async () => {
     await closeScene({ instance, ground, traffic });
     await own.remove();
@@ -58,7 +58,7 @@ describe('a build', () => {
     await building;
     await traffic.send(100);
     await check();
-  }, 120_000);
+  });
 
   it('goes on when Redis was away for a while', async () => {
     await instance.start();
@@ -72,7 +72,7 @@ describe('a build', () => {
     const [report] = await building;
     expect(report?.records).toBeGreaterThanOrEqual(2_000);
     await check();
-  }, 120_000);
+  });
 
   it('ends where live ingest stands still, and what comes then is applied to what it built', async () => {
     const service = await instance.start();
@@ -90,7 +90,7 @@ describe('a build', () => {
     expect(generations.filter((generation) => generation !== report?.generation)).toHaveLength(
       1_000,
     );
-  }, 120_000);
+  });
 });
 
 describe('a verify', () => {
@@ -110,7 +110,7 @@ describe('a verify', () => {
     await instance.start();
     await traffic.send(PLAYERS + 500);
     await published(instance, traffic);
-  }, 60_000);
+  });
   afterEach(async () => {
     await closeScene({ instance, ground, traffic });
     await own.remove();
@@ -143,7 +143,7 @@ describe('a verify', () => {
     expect(await verify()).toMatchObject({ equal: true, players: PLAYERS, differences: [] });
     expect(begunAgain()).toEqual([expect.stringContaining('on another server of Redis')]);
     expect(await ground.generations.shadow('arena')).toBeUndefined();
-  }, 120_000);
+  });
 
   it('finds each damage all the same', async () => {
     const { generation } = await ground.live('arena');
@@ -154,7 +154,7 @@ describe('a verify', () => {
     restartBetweenPages();
     expect(await verify()).toMatchObject({ equal: false, differenceCount: PLAYERS / 100 });
     expect(begunAgain()).toHaveLength(1);
-  }, 120_000);
+  });
 });
 
 describe('a board that is new in the file', () => {
@@ -184,7 +184,7 @@ describe('a board that is new in the file', () => {
     await writeFile(instance.env['RANKLOG_BOARDS'] ?? '', both);
     const service = await instance.start();
     const isLive = async () => (await ground.store.boards()).live.has('cup');
-    await until(isLive, 'the new board is live', 30);
+    await until(isLive, 'the new board is live');
     await send('cup', 50);
     await instance.published(550);
     const [, cup] = definitionsOf(both);
@@ -192,6 +192,6 @@ describe('a board that is new in the file', () => {
     expect(await ground.wrongViews(cup)).toEqual([]);
     const changes = await readRankChanges(instance.kafka, instance.topics);
     expect(changes.filter(({ board }) => board === 'cup')).toHaveLength(50);
-    await until(() => service.errors.includes('built from 500 records'), 'it is told', 10);
-  }, 120_000);
+    await until(() => service.errors.includes('built from 500 records'), 'it is told');
+  });
 });

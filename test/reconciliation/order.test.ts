@@ -35,7 +35,7 @@ describe('a build that is killed while the players are put in order', () => {
   beforeEach(async () => {
     ({ instance, ground, traffic } = await openScene(BOARDS, event));
     await instance.start();
-  }, 60_000);
+  });
   afterEach(() => closeScene({ instance, ground, traffic }));
 
   it('leaves the live board alone, and the next one goes on with what is missing', async () => {
@@ -70,5 +70,5 @@ describe('a build that is killed while the players are put in order', () => {
     await published(instance, traffic);
     const [definition] = definitionsOf(BOARDS);
     expect(definition && (await ground.wrongViews(definition))).toEqual([]);
-  }, 120_000);
+  });
 });

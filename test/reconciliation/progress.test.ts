@@ -57,7 +57,7 @@ describe('a throttled build of many players', () => {
     await instance.start();
     await traffic.send(PLAYERS);
     await published(instance, traffic);
-  }, 60_000);
+  });
   afterEach(() => closeScene({ instance, ground, traffic }));
 
   interface BuildOptions {
@@ -105,7 +105,7 @@ describe('a throttled build of many players', () => {
       ordering: { ...orderings.at(-1), rate: 0 },
       secondsLeft: null,
     });
-  }, 90_000);
+  });
 
   it('is shown by status with the players that are in order, and the time that is left', async () => {
     const stop = new AbortController();
@@ -120,7 +120,7 @@ describe('a throttled build of many players', () => {
     expect(text).toMatch(
       /arena +build +\d+ % of [\d,]+ players in order, \d+\/s, about \d+ s left /,
     );
-  }, 90_000);
+  });
 
   it('that was stopped while they are put in order tells of those that are left', async () => {
     const stop = new AbortController();
@@ -138,5 +138,5 @@ describe('a throttled build of many players', () => {
       second.told.flatMap(({ ordering }) => ordering ?? []),
       PLAYERS,
     );
-  }, 90_000);
+  });
 });

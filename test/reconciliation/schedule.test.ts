@@ -36,7 +36,7 @@ describe('the schedule', () => {
     return service;
   };
   const says = (service: RanklogProcess, words: string) =>
-    until(() => service.errors.includes(words), `the log says: ${words}`, 45);
+    until(() => service.errors.includes(words), `the log says: ${words}`);
 
   /** A player of arena loses their place in the ranking. */
   const damage = async () => {
@@ -70,7 +70,7 @@ describe('the schedule', () => {
     ]);
     service.kill('SIGTERM');
     expect(await service.ended).toBe(0);
-  }, 120_000);
+  });
 
   it('builds boards again that differ, if it is told to', async () => {
     const service = await create({ RANKLOG_VERIFY_REBUILD: 'true' });
@@ -82,7 +82,7 @@ describe('the schedule', () => {
         (await metrics(service, 'ranklog_verify_equal{board="arena"}'))[0]?.endsWith(' 1') === true,
       'the next verify finds nothing',
     );
-  }, 120_000);
+  });
 
   it("in two processes gets in nobody's way", async () => {
     const first = await create();
@@ -91,9 +91,9 @@ describe('the schedule', () => {
       (first.errors + second.errors).split('board \\"arena\\" is what the log makes of it').length -
       1;
     const before = turns();
-    await until(() => turns() > before + 4, 'some turns are over', 60);
+    await until(() => turns() > before + 4, 'some turns are over');
     for (const { errors } of [first, second]) expect(errors).not.toContain('verify failed');
-  }, 120_000);
+  });
 
   it('that is no cron expression ends the start, and names the setting', async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 1 });
@@ -101,5 +101,5 @@ describe('the schedule', () => {
     const service = instance.spawn('start');
     expect(await service.ended).toBe(2);
     expect(service.errors).toContain('RANKLOG_VERIFY_SCHEDULE: "0 25 * * *" is not allowed');
-  }, 60_000);
+  });
 });

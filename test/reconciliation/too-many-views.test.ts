@@ -27,7 +27,7 @@ describe('a board whose maxViews has refused events', () => {
     await instance.start();
     await traffic.send(500);
     await published(instance, traffic);
-  }, 60_000);
+  });
   afterAll(async () => {
     await traffic.close();
     await instance.remove();
@@ -49,12 +49,12 @@ describe('a board whose maxViews has refused events', () => {
       /^arena: not comparable: maxViews has refused .* raise maxViews/m,
     );
     expect(verifying.output).toMatch(/^cup: as the log makes it/m);
-  }, 60_000);
+  });
 
   it('is comparable again when it is built with room for all of them', async () => {
     const [arena] = definitionsOf(boards(50));
     if (arena === undefined) throw new Error('there is no definition');
     await ground.reconciler.build([arena], { signal: AbortSignal.timeout(60_000) });
     expect(await verify('arena')).toMatchObject([{ equal: true, views: 12 }]);
-  }, 60_000);
+  });
 });

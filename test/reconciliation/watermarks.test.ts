@@ -32,7 +32,7 @@ describe('a watermark that was moved by hand', () => {
     ingest = await instance.start();
     await traffic.send(2_000);
     await published(instance, traffic);
-  }, 60_000);
+  });
   afterAll(async () => {
     await traffic.close();
     await instance.remove();
@@ -106,7 +106,6 @@ describe('a watermark that was moved by hand', () => {
       await isAllThere();
       await isEqual();
     },
-    120_000,
   );
 
   it.each(moves)(
@@ -126,7 +125,6 @@ describe('a watermark that was moved by hand', () => {
       await isAllThere();
       await isEqual();
     },
-    120_000,
   );
 
   const startAnew = async (whileDown: () => Promise<unknown>) => {
@@ -148,7 +146,6 @@ describe('a watermark that was moved by hand', () => {
       await isAllThere();
       await isEqual();
     },
-    120_000,
   );
 
   it('holds up nobody once it is put right, though it was taken for a loss meanwhile', async () => {
@@ -159,7 +156,7 @@ describe('a watermark that was moved by hand', () => {
     });
     await isAllThere();
     expect(await ground.redis.exists(ground.keys.healing(0))).toBe(0);
-  }, 120_000);
+  });
 
   it('beside a record that the log does not have is left as it is, and mended when that is put right', async () => {
     const records = ground.keys.records(0);
@@ -174,7 +171,7 @@ describe('a watermark that was moved by hand', () => {
     await rebuild();
     await isAllThere();
     await isEqual();
-  }, 120_000);
+  });
 
   it('beside a record that is older than what is published is left as it is, and heals when Redis is emptied', async () => {
     const records = ground.keys.records(0);
@@ -188,7 +185,7 @@ describe('a watermark that was moved by hand', () => {
     await traffic.send(100);
     await isAllThere();
     await isEqual();
-  }, 120_000);
+  });
 
   it('is found and mended under traffic, wherever it was moved to', async () => {
     traffic.start(20, 20);
@@ -213,5 +210,5 @@ describe('a watermark that was moved by hand', () => {
     await instance.run('boards', 'rebuild', 'arena');
     await instance.run('boards', 'verify');
     await isAllThere();
-  }, 120_000);
+  });
 });

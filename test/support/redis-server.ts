@@ -82,7 +82,7 @@ export class RedisServer {
     this.#process = launch(all);
     // Refused while it starts, or busy loading its data.
     const answers = () => this.redis.get('none').then(() => true);
-    await eventually(answers, `redis-server answers at port ${this.port}`, 30);
+    await eventually(answers, `redis-server answers at port ${this.port}`);
   }
 
   async #clear(): Promise<void> {

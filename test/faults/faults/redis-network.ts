@@ -17,7 +17,6 @@ async function untilSaid(
       await eventually(
         () => worker.count(words) > (before.get(worker) ?? 0),
         `worker ${worker.name} says: ${words}`,
-        30,
       );
   } finally {
     for (const worker of workers) mend(worker);

@@ -30,7 +30,7 @@ export const fillMemory: Fault = {
     const before = said();
     await redis.config('SET', 'maxmemory', '1mb');
     try {
-      await eventually(() => said() > before, 'a worker says that Redis is full', 30);
+      await eventually(() => said() > before, 'a worker says that Redis is full');
     } finally {
       await redis.config('SET', 'maxmemory', '0');
     }

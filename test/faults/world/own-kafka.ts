@@ -44,7 +44,7 @@ export class OwnKafka {
   async kill(): Promise<void> {
     const pid = this.services.pid('kafka');
     process.kill(pid, 'SIGKILL');
-    await eventually(() => !exists(pid), 'the broker has ended', 10);
+    await eventually(() => !exists(pid), 'the broker has ended');
   }
 
   /** What one of Kafka's own tools prints. */
