@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   GenerationStore,
   KeySpace,
@@ -16,12 +16,13 @@ const EVENTS = Array.from({ length: 1_500 }, (_, index) => scored(`player-${inde
 
 describe('a comparison, when Redis is another server between two of its pages', () => {
   let own: RedisServer;
+  let replica: RedisServer | undefined;
   let fixture: StoreFixture;
   let generations: GenerationStore;
   let lease: Lease;
   let shadow: Shadow;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     own = await RedisServer.start();
     fixture = await new StoreFixture(own.redis, new KeySpace('test')).register(arena);
     await fixture.apply(EVENTS);
@@ -35,37 +36,60 @@ describe('a comparison, when Redis is another server between two of its pages', 
     const through = EVENTS.length - 1;
     await generations.catchUp(lease, shadow, [{ partition: 0, from: 0, through, entries }]);
   });
-  afterAll(() => own.remove());
+  afterEach(async () => {
+    await replica?.remove();
+    replica = undefined;
+    await own.remove();
+  });
+
+  const started = async () => {
+    await own.kill();
+    await own.start();
+    return own.redis;
+  };
+  const promoted = async () => {
+    replica = await RedisServer.start('--replicaof', '127.0.0.1', String(own.port));
+    await own.redis.set('after all else', '');
+    expect(await own.redis.wait(1, 10_000)).toBe(1);
+    await replica.redis.replicaof('NO', 'ONE');
+    generations = new GenerationStore(replica.redis, fixture.keys, { shards: 1 });
+    return replica.redis;
+  };
 
   const begin = async () =>
     endingOf(await generations.compareViews(lease, shadow, [], { walk: 'shadow', cursor: '0' }));
   const compare = (server: string, walk: 'shadow' | 'live' | 'ranking', cursor: string) =>
     generations.compare(lease, shadow, [], { server, view: 'all', walk, cursor });
 
-  it('goes no further, as a cursor of the one leads nowhere on the other, and can begin again', async () => {
-    const { server } = await begin();
-    const walks = ['shadow', 'live', 'ranking'] as const;
-    const cursors: string[] = [];
-    for (const walk of walks) cursors.push(endingOf(await compare(server, walk, '0')).cursor);
-    expect(cursors).not.toContain('0');
-    await own.kill();
-    await own.start();
-    const before = await dumpKeys(own.redis, fixture.keys);
-    const refused = { status: 'serverChanged' };
-    for (const [index, walk] of walks.entries()) {
-      expect(await compare(server, walk, cursors[index] ?? '')).toEqual(refused);
-      expect(await compare(server, walk, '0')).toEqual(refused);
-    }
-    for (const walk of ['shadow', 'live'] as const) {
-      const step = { server, walk, cursor: '0' };
-      expect(await generations.compareViews(lease, shadow, [], step)).toEqual(refused);
-    }
-    expect(await dumpKeys(own.redis, fixture.keys)).toEqual(before);
-    const again = await begin();
-    expect(again.server).not.toBe(server);
-    for (const walk of walks)
-      expect(endingOf(await compare(again.server, walk, '0'))).toMatchObject({ differences: [] });
-  });
+  it.each([
+    ['it was started again', started],
+    ['a replica was promoted', promoted],
+  ])(
+    'goes no further when %s, whose cursors are others, and can begin again',
+    async (_how, change) => {
+      const { server } = await begin();
+      const walks = ['shadow', 'live', 'ranking'] as const;
+      const cursors: string[] = [];
+      for (const walk of walks) cursors.push(endingOf(await compare(server, walk, '0')).cursor);
+      expect(cursors).not.toContain('0');
+      const redis = await change();
+      const before = await dumpKeys(redis, fixture.keys);
+      const refused = { status: 'serverChanged' };
+      for (const [index, walk] of walks.entries()) {
+        expect(await compare(server, walk, cursors[index] ?? '')).toEqual(refused);
+        expect(await compare(server, walk, '0')).toEqual(refused);
+      }
+      for (const walk of ['shadow', 'live'] as const) {
+        const step = { server, walk, cursor: '0' };
+        expect(await generations.compareViews(lease, shadow, [], step)).toEqual(refused);
+      }
+      expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
+      const again = await begin();
+      expect(again.server).not.toBe(server);
+      for (const walk of walks)
+        expect(endingOf(await compare(again.server, walk, '0'))).toMatchObject({ differences: [] });
+    },
+  );
 });
 
 function endingOf<T>(outcome: CatchUpOutcome<T>): T {
