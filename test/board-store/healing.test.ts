@@ -87,6 +87,15 @@ describe('a shard that is below the published position of some partition', () =>
     expect(await isStale()).toBe(false);
   });
 
+  it('keeps a published position that is further than the one that Kafka tells of', async () => {
+    await fixture.apply([scored('a', [1])], { partition: 1, published: 2 });
+    await fixture.apply([scored('b', [1])], { partition: 1, from: 1, published: 2 });
+    await fixture.apply([], { partition: 1, from: 2, through: 4, published: 5 });
+    await fixture.compare(new Map([[1, 3]]));
+    expect(await redis.hget(fixture.keys.published(0), '1')).toBe('5');
+    expect(await targets()).toEqual(['3: 0 of 1']);
+  });
+
   it('keeps the larger of two targets', async () => {
     await fixture.compare(new Map([[1, 9], [3, 0]])); // prettier-ignore
     expect(await targets()).toEqual(['1: 0 of 9', '3: 0 of 1']);
