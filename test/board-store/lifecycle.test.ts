@@ -114,6 +114,16 @@ describe('a view with keep', () => {
     ]);
     expect(await board.told([{ occurredAt: T0 }])).toEqual([1, 'leaderChange']);
   });
+
+  it('is not swept once its generation is neither live nor being built', async () => {
+    const board = await Board.of(dayAndAll);
+    const { keys } = board.fixture;
+    await board.apply([{ occurredAt: T0 }, { occurredAt: T0 + 3 * DAY }]);
+    await redis.hset(keys.live(0), 'arena', 'another');
+    const before = await dumpKeys(redis, keys);
+    expect(await board.sweep()).toBe(0);
+    expect(await dumpKeys(redis, keys)).toEqual(before);
+  });
 });
 
 describe('maxViews', () => {
