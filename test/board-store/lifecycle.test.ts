@@ -115,6 +115,13 @@ describe('a view with keep', () => {
     expect(await board.told([{ occurredAt: T0 }])).toEqual([1, 'leaderChange']);
   });
 
+  it('is swept once, by two who have seen it', async () => {
+    const board = await Board.of(dayAndAll);
+    await board.apply([{ occurredAt: T0 }, { occurredAt: T0 + 3 * DAY }]);
+    const both = await Promise.all([board.sweep(), board.sweep()]);
+    expect(both.sort()).toEqual([0, 1]);
+  });
+
   it('is not swept once its generation is neither live nor being built', async () => {
     const board = await Board.of(dayAndAll);
     const { keys } = board.fixture;
