@@ -214,6 +214,14 @@ describe('a shadow that is far from the live watermarks', () => {
     await flipAndCompare(shadow);
   });
 
+  it('has nobody in its order whom somebody put there by hand', async () => {
+    const shadow = await begun();
+    await feed(shadow);
+    await redis.zadd(fixture.keys.ranking(0, shadow.generation, 'all'), -1e6, 'nobody');
+    await order(generations, lease, shadow, STEP);
+    await flipAndCompare(shadow);
+  });
+
   it('takes no harm from a call that arrives once more, after what it began was made', async () => {
     const shadow = await begun();
     await feed(shadow);

@@ -68,10 +68,20 @@ describe('a watermark that is not that of the last applied record', () => {
     expect(await fixture.store.apply(call)).toEqual({ status: 'watermarkMoved' });
   });
 
+  const registerLate = async () => {
+    const { building } = await fixture.store.registerBoards([arena, { ...arena, board: 'late' }]);
+    return [...building];
+  };
+
   it('that is gone lets no new board begin without what was applied', async () => {
     await redis.del(key);
-    const { building } = await fixture.store.registerBoards([arena, { ...arena, board: 'late' }]);
-    expect([...building]).toEqual(['late']);
+    expect(await registerLate()).toEqual(['late']);
+  });
+
+  it('that is no number lets none begin either, though the last records are gone, too', async () => {
+    await redis.hset(key, '0', 'far');
+    await redis.del(fixture.keys.records(0));
+    expect(await registerLate()).toEqual(['late']);
   });
 
   it('is none behind markers, for what is read again, and for runs without records', async () => {
