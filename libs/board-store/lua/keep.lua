@@ -1,4 +1,4 @@
--- Keeps a shadow as a snapshot, read-only: nothing is applied to it any more.
+-- Keeps a shadow as a snapshot, read-only: nothing is applied to it any more. May be repeated.
 --
 -- KEYS  1 lease, 2 shadows, 3 snapshots
 -- ARGV  1 token, 2 board, 3 generation
@@ -9,6 +9,7 @@
 -- include lease.lua
 
 if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
+if call('HGET', KEYS[3], ARGV[3]) == ARGV[2] then return 1 end -- done before; the answer was lost
 local shadow = shadow_of(KEYS[2], ARGV[2])
 if not shadow or shadow.generation ~= ARGV[3] then return SHADOW_GONE end
 if shadow.is_unordered then return NO_ORDER end

@@ -1,4 +1,5 @@
 -- Removes a board with all its generations but snapshots. From now on its events are unknown; what was not published yet will be.
+-- May be repeated.
 --
 -- KEYS  1 lease, 2 shadows, 3 previous, 4 discarded, 5 live, 6 flips, 7 removed, 8 leaders of the board
 -- ARGV  1 token, 2 board
@@ -12,7 +13,9 @@
 if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
 local board = ARGV[2]
 local live = call('HGET', KEYS[5], board)
-if not live then return 0 end
+if not live then -- removed before: the answer may have been lost
+  return call('SISMEMBER', KEYS[7], board) == 1 and call('HGET', KEYS[6], board) or 0
+end
 let_go(KEYS[2], KEYS[3], KEYS[4], board)
 local previous = call('HGET', KEYS[3], board)
 if previous then call('SADD', KEYS[4], string.match(previous, '^%S+')) end

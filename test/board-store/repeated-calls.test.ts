@@ -1,0 +1,104 @@
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import { GenerationCatalog, GenerationStore, LeaseStore, type Lease } from '#board-store';
+import { arena, scored, StoreFixture } from './fixture.js';
+import { order } from './order.js';
+import { dumpKeys, openTestRedis } from './test-redis.js';
+
+const { redis, newKeys, close } = openTestRedis();
+afterAll(close);
+
+/** A client that sends each call of a script again, as ioredis does after a connection that broke before the answer came. */
+function repeating(client: Redis): Redis {
+  return new Proxy(client, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      const call = (...args: unknown[]) => Reflect.apply(value, target, args) as unknown;
+      if (!String(name).startsWith('ranklog')) return call;
+      return async (...args: unknown[]) => {
+        await call(...args);
+        return call(...args);
+      };
+    },
+  });
+}
+
+const EVENTS = [scored('a', [3]), scored('b', [5])];
+
+describe('a call whose answer was lost, and that is sent again', () => {
+  let fixture: StoreFixture;
+  let generations: GenerationStore;
+  let catalog: GenerationCatalog;
+  let lease: Lease;
+  beforeEach(async () => {
+    fixture = await new StoreFixture(redis, newKeys()).register(arena);
+    await fixture.apply(EVENTS);
+    const again = repeating(redis);
+    lease = await new LeaseStore(redis, fixture.keys, { shards: 1 }).acquire('arena', 'test');
+    generations = new GenerationStore(again, fixture.keys, { shards: 1 });
+    catalog = new GenerationCatalog(again, fixture.keys, { shards: 1 });
+  });
+
+  const built = async () => {
+    const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
+    const entries = EVENTS.map((event, offset) => ({
+      ...{ kind: 'event' as const, offset, board: 'arena', event },
+    }));
+    await generations.catchUp(lease, shadow, [{ partition: 0, from: 0, through: 1, entries }]);
+    await order(generations, lease, shadow);
+    return shadow;
+  };
+  const sweep = async () => {
+    while ((await catalog.sweep()) > 0);
+  };
+  const flip = async () => {
+    const shadow = await built();
+    const outcome = await generations.flip(lease, shadow, [], { graceMs: 60_000 });
+    if (outcome.status !== 'applied') throw new Error(outcome.status);
+    return { shadow, flip: outcome.ending };
+  };
+  const live = () => redis.hget(fixture.keys.live(0), 'arena');
+
+  it('begins one shadow, which nobody sweeps away', async () => {
+    const shadow = await built();
+    await sweep();
+    expect(await generations.shadow('arena')).toEqual(shadow);
+    expect(await redis.scard(fixture.keys.discarded(0))).toBe(0);
+  });
+
+  it('makes it live once', async () => {
+    const before = await live();
+    const { shadow, flip: done } = await flip();
+    await sweep();
+    expect(await live()).toBe(shadow.generation);
+    const [kept] = (await redis.hget(fixture.keys.previous(0), 'arena'))?.split(' ') ?? [];
+    expect(kept).toBe(before);
+    expect(String(done?.since)).toBe(await redis.hget(fixture.keys.flips(0), 'arena'));
+  });
+
+  it('keeps a snapshot', async () => {
+    const shadow = await built();
+    await generations.keep(lease, shadow);
+    await sweep();
+    expect(await redis.hget(fixture.keys.snapshots(0), shadow.generation)).toBe('arena');
+    expect(await redis.hexists(fixture.keys.definitions(0), shadow.generation)).toBe(1);
+  });
+
+  it('brings the previous generation back, and gives it up, once', async () => {
+    await flip();
+    const previous = await redis.hget(fixture.keys.previous(0), 'arena');
+    const before = await dumpKeys(redis, fixture.keys);
+    const shadow = await generations.bringBack(lease);
+    expect(previous).toContain(shadow.generation);
+    await generations.abandon(lease, shadow);
+    expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
+  });
+
+  it('removes a board once, and tells when', async () => {
+    const since = await generations.remove(lease);
+    expect(since).toBeGreaterThan(0);
+    expect(String(since)).toBe(await redis.hget(fixture.keys.flips(0), 'arena'));
+    expect(await live()).toBeNull();
+  });
+});
