@@ -210,13 +210,20 @@ export class BoardReader {
   async #locate(board: string): Promise<Located> {
     const shard = shardOf(board, await this.shards());
     for (let attempt = 1; ; attempt++) {
-      const generation = this.generation ?? (await this.redis.hget(this.keys.live(shard), board));
+      const generation = await this.#chosen(board, shard);
       if (generation === BUILDING) throw new BoardBuildingError(board);
       const live = generation === null ? undefined : await this.#read(board, { shard, generation });
       if (live !== undefined) return { shard, live };
       if (this.generation !== undefined) throw new UnknownGenerationError(board, this.generation);
       if (generation === null || attempt === MOST_FOLLOWED) throw await this.#unknown(board);
     }
+  }
+
+  /** The live generation, or the snapshot asked for; others are half built, or stand still. */
+  async #chosen(board: string, shard: number): Promise<string | null> {
+    if (this.generation === undefined) return this.redis.hget(this.keys.live(shard), board);
+    const isKept = await this.redis.hexists(this.keys.snapshots(shard), this.generation);
+    return isKept === 1 ? this.generation : null;
   }
 
   async #unknown(board: string): Promise<UnknownBoardError> {

@@ -31,7 +31,7 @@ export class UnknownGenerationError extends Error {
     readonly generation: string,
   ) {
     super(
-      `board "${board}" has no generation ${generation} to read; "ranklog boards generations" lists them`,
+      `board "${board}" has no generation ${generation} to read: the live one and snapshots are, and "ranklog boards generations" lists them`,
     );
     this.name = 'UnknownGenerationError';
   }

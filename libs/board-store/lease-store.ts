@@ -18,7 +18,8 @@ export class LeaseStore extends ShardedStore {
     if ((await this.redis.set(key, token, 'PX', LEASE_MS, 'NX')) !== null) return { board, token };
     const [held, msLeft] = await Promise.all([this.redis.get(key), this.redis.pttl(key)]);
     if (held === token) return { board, token }; // sent twice, as the first reply was lost
-    throw new LeaseHeldError(board, { holder: holderOf(held ?? ''), msLeft: Math.max(0, msLeft) });
+    if (held === null) return this.acquire(board, holder); // it ended between the two
+    throw new LeaseHeldError(board, { holder: holderOf(held), msLeft: Math.max(0, msLeft) });
   }
 
   /** Holds on to a lease for LEASE_MS from now on. @throws LeaseLostError */
@@ -44,6 +45,11 @@ export class LeaseStore extends ShardedStore {
     const statuses = texts.flat().map((text) => JSON.parse(text) as ReconciliationStatus);
     const checked = await Promise.all(statuses.map((status) => this.#checked(status)));
     return checked.sort((a, b) => (a.board < b.board ? -1 : 1));
+  }
+
+  /** Of a board that is no more, nothing is told. */
+  async forget(board: string): Promise<void> {
+    await this.redis.hdel(this.keys.reconciliations(this.shardOf(board)), board);
   }
 
   async #checked(status: ReconciliationStatus): Promise<ReconciliationStatus> {

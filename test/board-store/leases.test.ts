@@ -20,4 +20,16 @@ describe('a lease', () => {
     await expect(leases.acquire('arena', 'host:2')).rejects.toThrow(LeaseHeldError);
     client.disconnect();
   });
+
+  it('is got where the one before ends while it is looked who holds it', async () => {
+    const client = redis.duplicate();
+    const set = client.set.bind(client) as (...args: unknown[]) => Promise<'OK' | null>;
+    let tries = 0;
+    client.set = ((...args: unknown[]) =>
+      ++tries === 1 ? Promise.resolve(null) : set(...args)) as typeof client.set;
+    const leases = new LeaseStore(client, newKeys(), { shards: 1 });
+    await leases.renew(await leases.acquire('arena', 'host:1'));
+    expect(tries).toBe(2);
+    client.disconnect();
+  });
 });
