@@ -47,10 +47,18 @@ describe('the text of a plan', () => {
   });
 
   it('leaves a board to the one who builds it', () => {
-    const builtBy = { holder: 'host:1', done: 5, total: 10 };
+    const builtBy = { holder: 'host:1', done: 5, total: 10, definition: 'same' } as const;
     const building: PlannedBoard = { ...fresh, change: 'building', builtBy };
     expect(planText({ boards: [building], backfill: null, cut: [] }, DAY_MS)).toBe(
       '+ trials: new; host:1 builds it, 5 of 10 records: left to that\n\nnothing to do: trials will be live without it',
+    );
+  });
+
+  it('tells of a build by another definition', () => {
+    const builtBy = { holder: 'host:1', done: 5, total: 10, definition: 'other' } as const;
+    const building: PlannedBoard = { ...fresh, change: 'building', builtBy };
+    expect(planText({ boards: [building], backfill, cut: [] }, DAY_MS)).toContain(
+      '5 of 10 records, but by another definition than the file has: apply this one once that is live',
     );
   });
 

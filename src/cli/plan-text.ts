@@ -1,6 +1,6 @@
 import { bytesText, countText, durationText } from './quantities.js';
 import type { FieldChange } from '../reconciliation/plan/field-changes.js';
-import { needsBuild, type Plan, type PlannedBoard } from '../reconciliation/plan/plan.js';
+import { needsBuild, type BuiltBy, type Plan, type PlannedBoard } from '../reconciliation/plan/plan.js';
 
 /** A plan for people. `graceMs`: how long the generation before is kept. */
 export function planText({ boards, backfill, cut }: Plan, graceMs: number): string {
@@ -45,9 +45,7 @@ function changeText({ change, board, generation, builtBy }: PlannedBoard): strin
     case 'new':
       return 'new';
     case 'building':
-      return builtBy === null
-        ? 'new, and registered; nobody builds it yet'
-        : `new; ${builtBy.holder} builds it, ${builtBy.done} of ${builtBy.total} records: left to that`;
+      return builtBy === null ? 'new, and registered; nobody builds it yet' : builtByText(builtBy);
     case 'changed':
       return `changed, live as generation ${generation ?? ''}`;
     case 'removed':
@@ -55,6 +53,13 @@ function changeText({ change, board, generation, builtBy }: PlannedBoard): strin
     case 'same':
       return 'the same';
   }
+}
+
+function builtByText({ holder, done, total, definition }: BuiltBy): string {
+  const progress = `${holder} builds it, ${done} of ${total} records`;
+  return definition === 'same'
+    ? `new; ${progress}: left to that`
+    : `new; ${progress}, but by another definition than the file has: apply this one once that is live`;
 }
 
 function fieldText({ field, before, after }: FieldChange): string {

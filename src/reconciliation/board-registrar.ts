@@ -59,6 +59,7 @@ export class BoardRegistrar {
     // Before the boards: a pointer that moves meanwhile is then found with the next look.
     const flips = await this.store.flips();
     const boards = await this.store.boards();
+    this.#wantNoMore(boards.removed);
     const isLost = this.#isMissingAny(boards) || !(await this.store.areRegistered());
     if (isLost) await this.register();
     else if (!(await this.#distrustsAny(flips, boards))) await this.#keepRecorded(flips, boards);
@@ -97,6 +98,11 @@ export class BoardRegistrar {
     return [...this.#wanted.keys()].some(
       (board) => !live.has(board) && !building.has(board) && !removed.has(board),
     );
+  }
+
+  /** What comes back by these names is built by whoever brings it back, by a definition of then. */
+  #wantNoMore(removed: ReadonlySet<string>): void {
+    this.#wanted = new Map([...this.#wanted].filter(([board]) => !removed.has(board)));
   }
 
   /**

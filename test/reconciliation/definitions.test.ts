@@ -2,8 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs from 'kafkajs';
 import { parseBoardsFile, type BoardDefinition } from '#board';
-import { BoardReader, BoardStore, KeySpace } from '#board-store';
+import { BoardReader, BoardStore, ContinuityStore, KeySpace } from '#board-store';
 import { ScoreProducer } from '#client';
+import { BoardRegistrar } from '../../src/reconciliation/board-registrar.js';
 import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { RedisServer } from '../support/redis-server.js';
@@ -210,6 +211,21 @@ describe('the boards that are in force', () => {
     expect(service.errors).toMatch(
       /definitions\/0\/\d+ is left out, as it is not a definition in force/,
     );
+  });
+
+  it('are no more what a board is built by that was removed, and comes back by another one', async () => {
+    const log = { info: () => undefined, warn: () => undefined };
+    const continuity = new ContinuityStore(own.redis, new KeySpace(instance.name), { shards: 1 });
+    const unreadLog = () => Promise.resolve(new Map<number, number>());
+    const registrar = new BoardRegistrar(
+      { store, continuity, definitions, unreadLog, log },
+      instance.env['RANKLOG_BOARDS'] ?? '',
+    );
+    await registrar.register();
+    expect([...registrar.wanted.keys()].sort()).toEqual(['arena', 'other']);
+    await hand.remove('other');
+    await registrar.keepRegistered();
+    expect([...registrar.wanted.keys()]).toEqual(['arena']);
   });
 
   it('lack one that was removed, also when a process starts whose file has it still', async () => {

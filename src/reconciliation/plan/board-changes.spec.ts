@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseBoardsFile, type BoardDefinition } from '#board';
+import { definitionHash, parseBoardsFile, type BoardDefinition } from '#board';
 import type { LiveBoard, ReconciliationStatus } from '#board-store';
 import { boardChanges } from './board-changes.js';
 import { fieldChanges, isPublishOnly } from './field-changes.js';
@@ -118,7 +118,8 @@ describe('boardChanges', () => {
   it('knows a board whose first generation is being built, and by whom', () => {
     const present = { live: new Map<string, LiveBoard>(), building: new Set(['one', 'two']) };
     const run: ReconciliationStatus = {
-      ...{ board: 'two', kind: 'build', state: 'running', generation: 'g', holder: 'host:1' },
+      ...{ board: 'two', kind: 'build', state: 'running', holder: 'host:1' },
+      generation: `7-${definitionHash(two)}`,
       ...{ done: 5, total: 10, rate: 1, secondsLeft: 5, startedAt: 0, updatedAt: 0 },
     };
     const statuses = [run, { ...run, board: 'one', state: 'failed' } as const];
@@ -130,7 +131,21 @@ describe('boardChanges', () => {
     expect(found.map(toBeBuilt)).toEqual([true, false]);
     expect(idlePlan(found).boards.map(({ builtBy }) => builtBy)).toEqual([
       null,
-      { holder: 'host:1', done: 5, total: 10 },
+      { holder: 'host:1', done: 5, total: 10, definition: 'same' },
     ]);
+  });
+
+  it('has a board built that somebody builds by another definition', () => {
+    const present = { live: new Map<string, LiveBoard>(), building: new Set(['two']) };
+    const run: ReconciliationStatus = {
+      ...{ board: 'two', kind: 'build', state: 'running', holder: 'host:1' },
+      generation: `7-${definitionHash({ ...two, ties: 'none' })}`,
+      ...{ done: 5, total: 10, rate: 1, secondsLeft: 5, startedAt: 0, updatedAt: 0 },
+    };
+    const found = boardChanges([two], { ...present, statuses: [run] });
+    expect(found.map(toBeBuilt)).toEqual([true]);
+    expect(idlePlan(found).boards[0]?.builtBy).toMatchObject({ definition: 'other' });
+    const begun = boardChanges([two], { ...present, statuses: [{ ...run, generation: '' }] });
+    expect(begun.map(toBeBuilt)).toEqual([false]);
   });
 });

@@ -1,4 +1,5 @@
-import type { BoardDefinition } from '#board';
+import { definitionHash, type BoardDefinition } from '#board';
+import type { ReconciliationStatus } from '#board-store';
 import type { CutPartition } from '../errors.js';
 import type { Backfill } from './backfill.js';
 import { boardOf, type BoardChange } from './board-changes.js';
@@ -30,7 +31,7 @@ export interface PlannedBoard {
   /** What the new generation takes; null where none is built. */
   readonly memory: MemoryEstimate | null;
   readonly warnings: readonly string[];
-  /** Who builds it already: that is left to them. */
+  /** Who builds it already: that is left to them, if it is by the definition of the file. */
   readonly builtBy: BuiltBy | null;
 }
 
@@ -39,6 +40,8 @@ export interface BuiltBy {
   readonly holder: string;
   readonly done: number;
   readonly total: number;
+  /** As the file has it, or as it was before. */
+  readonly definition: 'same' | 'other';
 }
 
 /** What a plan is made of, beside the changes themselves. */
@@ -53,7 +56,7 @@ export interface PlanFacts {
 /** Whether a board has to be built for the file to be in force, and nobody is at it. */
 export function needsBuild({ change, builtBy }: Pick<PlannedBoard, 'change' | 'builtBy'>): boolean {
   const isInForce = change === 'same' || change === 'removed';
-  return !isInForce && builtBy === null;
+  return !isInForce && builtBy?.definition !== 'same';
 }
 
 /** The same of a change. */
@@ -89,8 +92,14 @@ function unbuilt(change: BoardChange): PlannedBoard {
 
 function builderOf(change: BoardChange): BuiltBy | null {
   if (change.change !== 'building' || change.run === undefined) return null;
-  const { holder, done, total } = change.run;
-  return { holder, done, total };
+  const { run, definition } = change;
+  const { holder, done, total } = run;
+  return { holder, done, total, definition: isBuildOf(definition, run) ? 'same' : 'other' };
+}
+
+/** A generation has the hash of its definition in its name; one that has none yet is believed. */
+function isBuildOf(definition: BoardDefinition, { generation }: ReconciliationStatus): boolean {
+  return generation === '' || generation.endsWith(`-${definitionHash(definition)}`);
 }
 
 function built(change: BoardChange, { sample, measured }: PlanFacts): PlannedBoard {
