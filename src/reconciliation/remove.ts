@@ -17,6 +17,7 @@ export async function removeBoard(
     const since = await generations.remove(lease);
     if (since === 0) throw new UnknownBoardError(board, [...live.keys()].sort());
     await definitions.write([{ board, generation, since, definition: null }]);
+    await leases.forget(board);
   } finally {
     await leases.release(lease);
   }

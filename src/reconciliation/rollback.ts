@@ -2,6 +2,7 @@ import type { Lease } from '#board-store';
 import { logRanges } from '#kafka-batch';
 import { HistoryCutError } from './errors.js';
 import { cutPartitions, nextOf, type OpenShadow } from './history.js';
+import { liveBoard } from './live-board.js';
 import { makeLive } from './make-live.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import type { FlipReport } from './reports.js';
@@ -10,13 +11,14 @@ import type { ShadowAtWork } from './shadow-tasks.js';
 
 /**
  * Brings the previous generation of a board up to date, and back; the one that it replaces is the previous one then.
- * @throws NoPreviousGenerationError, HistoryCutError
+ * @throws UnknownBoardError, BoardBuildingError, NoPreviousGenerationError, HistoryCutError
  */
-export function rollBack(
+export async function rollBack(
   parts: ReconcilerParts,
   board: string,
   options: RunOptions,
 ): Promise<FlipReport> {
+  await liveBoard(parts.store, board); // so that nothing is told of a board that there is not
   return runForBoard(parts, { board, kind: 'rollback', options }, ({ signal }) =>
     Promise.resolve({
       open: (lease: Lease) => bringBack(parts, lease),

@@ -55,9 +55,9 @@ describe('a turn of the schedule', () => {
     remove: ({ board = '' }: Readonly<Record<string, string>>) =>
       void gauges.delete(`${name} ${board}`),
   });
-  const run = (rebuilds = false) => {
+  const scheduledVerify = (rebuilds: boolean) => {
     const say = (level: string) => (message: string) => void words.push(`${level}: ${message}`);
-    const scheduled = new ScheduledVerify({
+    return new ScheduledVerify({
       store: {
         boards: () =>
           Promise.resolve({
@@ -91,6 +91,8 @@ describe('a turn of the schedule', () => {
       },
       rebuilds,
     });
+  };
+  const run = (rebuilds = false, scheduled = scheduledVerify(rebuilds)) => {
     const { signal } = new AbortController();
     return scheduled.run({ signal, begun: NOW, sameTurnMs: 60_000 });
   };
@@ -171,7 +173,18 @@ describe('a turn of the schedule', () => {
     expect(gauges.size + built.length).toBe(0);
   });
 
+  it('has no result of a board that was removed', async () => {
+    const scheduled = scheduledVerify(false);
+    await run(false, scheduled);
+    expect([...gauges.keys()]).toContain('equal chess');
+    boards = ['arena', 'golf'];
+    await run(false, scheduled);
+    expect([...gauges.keys()]).not.toContain('equal chess');
+    expect([...gauges.keys()]).toContain('equal golf');
+  });
+
   it('tells of a board whose history is cut, and verifies the others', async () => {
+    gauges.set('equal arena', 1);
     verify = (names) => {
       if (names.includes('arena')) throw new HistoryCutError('arena', [], true);
       return names.map((board) => report(board));
@@ -181,6 +194,7 @@ describe('a turn of the schedule', () => {
     expect(words[0]).toMatch(
       /^error: board "arena" can't be verified: events of board "arena" are/,
     );
+    expect([...gauges.keys()]).not.toContain('equal arena');
     expect([...gauges.keys()]).not.toContain('success');
   });
 

@@ -47,11 +47,15 @@ const MOST_TOLD = 3;
  * processes, one does it: a board that another one works on, or has verified in the same turn, is left to that one.
  */
 export class ScheduledVerify {
+  /** Boards that there is a result of. */
+  readonly #told = new Set<string>();
+
   constructor(private readonly parts: ScheduledVerifyParts) {}
 
   /** @throws what Kafka and Redis say after some patience */
   async run(turn: Turn): Promise<void> {
     const { live } = await this.parts.store.boards();
+    for (const board of this.#told) if (!live.has(board)) this.#forget(board);
     const boards = await this.#leftToUs([...live.keys()], turn);
     try {
       const reports = await this.#verify(boards, turn);
@@ -104,6 +108,7 @@ export class ScheduledVerify {
     if (error instanceof UnknownBoardError || error instanceof BoardBuildingError)
       return error.board; // it went away meanwhile
     if (!(error instanceof HistoryCutError)) return undefined;
+    this.#forget(error.board);
     log.error(`board "${error.board}" can't be verified: ${error.message}`);
     return error.board;
   }
@@ -125,6 +130,7 @@ export class ScheduledVerify {
   #tellCompared(report: VerifyReport): void {
     const { gauges, log } = this.parts;
     const { board, equal, differenceCount, players, views } = report;
+    this.#told.add(board);
     gauges.verifyEqual.set({ board }, Number(equal));
     gauges.verifyDifferences.set({ board }, differenceCount);
     const compared = `${players} players in ${views} views`;
@@ -149,8 +155,9 @@ export class ScheduledVerify {
       log.info(`board "${board}" was built again, and is live as generation ${generation}`);
   }
 
-  /** The result is another process's now. */
+  /** The result is another process's now, or there is none any more. */
   #forget(board: string): void {
+    this.#told.delete(board);
     this.parts.gauges.verifyEqual.remove({ board });
     this.parts.gauges.verifyDifferences.remove({ board });
   }

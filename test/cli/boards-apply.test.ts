@@ -83,6 +83,9 @@ describe('boards apply', () => {
     expect(forward.out).toContain(`arena: live as generation ${now} again`);
     const none = await ground.ranklog('boards', 'rollback', 'trials');
     expect([none.code, none.err]).toEqual([1, expect.stringContaining('no previous generation')]);
+    const slip = await ground.ranklog('boards', 'rollback', 'arenna');
+    expect([slip.code, slip.err]).toEqual([1, expect.stringContaining('did you mean arena?')]);
+    expect((await ground.ranklog('status')).out).not.toContain('arenna');
   });
 
   it('removes a board that the file no longer has, by its name alone', async () => {
@@ -100,5 +103,6 @@ describe('boards apply', () => {
     const gone = await ground.ranklog('boards', 'apply', '--yes', '--remove', 'trials');
     expect([gone.code, gone.out]).toEqual([0, expect.stringContaining('trials: removed\n')]);
     expect((await ground.ranklog('standings', 'trials')).code).toBe(1);
+    expect((await ground.ranklog('status')).out).not.toContain('trials');
   });
 });

@@ -90,11 +90,12 @@ describe('boards snapshot', () => {
   });
 
   it.each([
-    [['--until', '2999-01-01T00:00:00Z'], 2, 'it is yet to come'],
-    [['--until', 'yesterday'], 2, 'use a time with a zone'],
-    [[], 2, "required option '--until <time>' not specified"],
-  ])('%j ends with %i', async (args, code, word) => {
-    const ended = await ground.ranklog('boards', 'snapshot', 'arena', ...args);
+    ['snapshot', ['--until', '2999-01-01T00:00:00Z'], 2, 'it is yet to come'],
+    ['snapshot', ['--until', 'yesterday'], 2, 'use a time with a zone'],
+    ['snapshot', [], 2, "required option '--until <time>' not specified"],
+    ['rebuild', ['--from', '2999-01-01T00:00:00Z'], 2, 'it is yet to come'],
+  ])('boards %s with %j ends with %i', async (command, args, code, word) => {
+    const ended = await ground.ranklog('boards', command, 'arena', ...args);
     expect([ended.code, ended.err]).toEqual([code, expect.stringContaining(word)]);
   });
 });

@@ -28,6 +28,14 @@ export interface PastMoment {
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
+/** A time that is over, in ms. */
+export function pastTime(text: string): number {
+  const time = momentOf(text);
+  if (time > Date.now())
+    throw new InvalidArgumentError('it is yet to come: nothing was sent after it');
+  return time;
+}
+
 export function pastMoment(text: string): PastMoment {
   const isDate = DATE.test(text);
   const time = parseTime(isDate ? `${text}T00:00:00Z` : text);

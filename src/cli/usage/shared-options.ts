@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { collectWhere, momentOf, wholeNumber } from './option-values.js';
+import { collectWhere, momentOf, pastTime, wholeNumber } from './option-values.js';
 
 /** Options that name a view. `at` is ms. */
 export interface ViewOptions {
@@ -63,7 +63,7 @@ export function addBuildOptions(command: Command): Command {
     .option(
       '--from <time>',
       'leave out what was sent before this time, by the timestamps of the records; written into the generation',
-      momentOf,
+      pastTime,
     )
     .option(
       '--allow-partial-history',
