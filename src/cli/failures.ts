@@ -34,6 +34,7 @@ import {
   WatermarkMovedError,
 } from '../reconciliation/errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
+import { isRedisAway } from './redis-away.js';
 
 const USAGE = [
   SettingsError,
@@ -75,13 +76,15 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CancelledError) return EXIT.cancelled;
   if (NO.some((type) => error instanceof type)) return EXIT.no;
   if (USAGE.some((type) => error instanceof type)) return EXIT.usage;
-  return TRY_LATER.some((type) => error instanceof type) ? EXIT.unreachable : EXIT.failed;
+  const helpsLater = isRedisAway(error) || TRY_LATER.some((type) => error instanceof type);
+  return helpsLater ? EXIT.unreachable : EXIT.failed;
 }
 
 /** An error in words for the one who typed the command. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (process.env['RANKLOG_LOG_LEVEL'] === 'debug') return error.stack ?? error.message;
+  if (isRedisAway(error)) return `Redis can't do it now (${error.message}); try again later`;
   return error.message + hint(error);
 }
 

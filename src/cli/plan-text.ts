@@ -1,6 +1,11 @@
 import { bytesText, countText, durationText } from './quantities.js';
 import type { FieldChange } from '../reconciliation/plan/field-changes.js';
-import { needsBuild, type BuiltBy, type Plan, type PlannedBoard } from '../reconciliation/plan/plan.js';
+import {
+  needsBuild,
+  type BuiltBy,
+  type Plan,
+  type PlannedBoard,
+} from '../reconciliation/plan/plan.js';
 
 /** A plan for people. `graceMs`: how long the generation before is kept. */
 export function planText({ boards, backfill, cut }: Plan, graceMs: number): string {
