@@ -36,7 +36,9 @@ const backfill = { records: 1_234_567, seconds: 130, rate: 9_500, basis: 'last b
 describe('the text of a plan', () => {
   it('says that there is nothing to do, and of boards that are not in the file', () => {
     const removed: PlannedBoard = { ...same, board: 'old', change: 'removed' };
-    expect(planText({ boards: [same, removed], backfill: null, cut: [] }, DAY_MS)).toBe(
+    expect(
+      planText({ boards: [same, removed], backfill: null, cut: [] }, { graceMs: DAY_MS }),
+    ).toBe(
       [
         '= football: the same',
         '- old: not in the file; stays unless "ranklog boards apply --remove old" says otherwise',
@@ -46,10 +48,19 @@ describe('the text of a plan', () => {
     );
   });
 
+  it('says what is to be removed, also when nothing is to be built', () => {
+    const options = { graceMs: DAY_MS, remove: ['trials', 'cup'] };
+    const nothing = planText({ boards: [same], backfill: null, cut: [] }, options);
+    const some = planText({ boards: [fresh], backfill, cut: [] }, options);
+    expect(nothing).not.toContain('nothing to do');
+    for (const text of [nothing, some])
+      expect(text).toMatch(/\n\nto be removed for good: trials, cup$/);
+  });
+
   it('leaves a board to the one who builds it', () => {
     const builtBy = { holder: 'host:1', done: 5, total: 10, definition: 'same' } as const;
     const building: PlannedBoard = { ...fresh, change: 'building', builtBy };
-    expect(planText({ boards: [building], backfill: null, cut: [] }, DAY_MS)).toBe(
+    expect(planText({ boards: [building], backfill: null, cut: [] }, { graceMs: DAY_MS })).toBe(
       '+ trials: new; host:1 builds it, 5 of 10 records: left to that\n\nnothing to do: trials will be live without it',
     );
   });
@@ -57,13 +68,15 @@ describe('the text of a plan', () => {
   it('tells of a build by another definition', () => {
     const builtBy = { holder: 'host:1', done: 5, total: 10, definition: 'other' } as const;
     const building: PlannedBoard = { ...fresh, change: 'building', builtBy };
-    expect(planText({ boards: [building], backfill, cut: [] }, DAY_MS)).toContain(
+    expect(planText({ boards: [building], backfill, cut: [] }, { graceMs: DAY_MS })).toContain(
       '5 of 10 records, but by another definition than the file has: apply this one once that is live',
     );
   });
 
   it('shows fields, warnings, what is read and what it takes', () => {
-    expect(planText({ boards: [changed, fresh, same], backfill, cut: [] }, DAY_MS)).toBe(
+    expect(
+      planText({ boards: [changed, fresh, same], backfill, cut: [] }, { graceMs: DAY_MS }),
+    ).toBe(
       [
         '~ arena: changed, live as generation g1',
         '    ties: earliest -> latest',
@@ -84,7 +97,10 @@ describe('the text of a plan', () => {
 
   it('is honest about a rate from a sample, and about none', () => {
     const with_ = (facts: Partial<NonNullable<Plan['backfill']>>) =>
-      planText({ boards: [fresh], backfill: { ...backfill, ...facts }, cut: [] }, DAY_MS);
+      planText(
+        { boards: [fresh], backfill: { ...backfill, ...facts }, cut: [] },
+        { graceMs: DAY_MS },
+      );
     expect(with_({ basis: 'sample' })).toContain('at least 2 min: a sample was read at 9,500');
     expect(with_({ basis: 'throttle' })).toContain(
       'at least 2 min, at 9,500 records/s (--throttle): players are put in order at that, too',
@@ -94,7 +110,7 @@ describe('the text of a plan', () => {
 
   it('says that the log is cut', () => {
     const cut = [{ partition: 1, from: 0, logStart: 100 }];
-    expect(planText({ boards: [fresh], backfill, cut }, DAY_MS)).toContain(
+    expect(planText({ boards: [fresh], backfill, cut }, { graceMs: DAY_MS })).toContain(
       'gone in partition 1 (from offset 100)',
     );
   });

@@ -7,10 +7,22 @@ import {
   type PlannedBoard,
 } from '../reconciliation/plan/plan.js';
 
-/** A plan for people. `graceMs`: how long the generation before is kept. */
-export function planText({ boards, backfill, cut }: Plan, graceMs: number): string {
+interface PlanTextOptions {
+  /** How long the generation before is kept. */
+  readonly graceMs: number;
+  /** Boards that are to be removed. */
+  readonly remove?: readonly string[];
+}
+
+/** A plan for people. */
+export function planText(
+  { boards, backfill, cut }: Plan,
+  { graceMs, remove = [] }: PlanTextOptions,
+): string {
   const head = boards.map(boardText).join('\n');
-  if (backfill === null) return `${head}\n\n${idleText(boards)}`;
+  const removal = remove.length === 0 ? [] : [`to be removed for good: ${remove.join(', ')}`];
+  if (backfill === null)
+    return [head, ...(removal.length === 0 ? [idleText(boards)] : removal)].join('\n\n');
   const built = boards.filter(needsBuild);
   const names = built.map(({ board }) => board).join(', ');
   return [
@@ -18,6 +30,7 @@ export function planText({ boards, backfill, cut }: Plan, graceMs: number): stri
     `building ${names}: ${backfillText(backfill)}`,
     ...(cut.length === 0 ? [] : [cutText(cut)]),
     memoryText(built, graceMs),
+    ...removal,
   ].join('\n\n');
 }
 

@@ -27,6 +27,8 @@ describe('boards without all of their history', () => {
       ground.ranklog('boards', 'plan'),
     ]);
     expect([read.code, read.err]).toEqual([1, expect.stringContaining('is being built')]);
+    const verify = await ground.ranklog('boards', 'verify', 'trials'); // 1 would say that it differs
+    expect([verify.code, verify.err]).toEqual([3, expect.stringContaining('is being built')]);
     expect(status.out).toContain('not built yet, so nothing of it can be read: trials');
     expect(json).toMatchObject({ building: ['trials'], partialHistory: [], reconciliations: [] });
     expect(plan.out).toContain('+ trials: new, and registered; nobody builds it yet');
@@ -72,6 +74,11 @@ describe('boards without all of their history', () => {
     });
     expect(generations.out).toMatch(/^arena +live .* partial, from 0:150$/m);
     expect((await ground.ranklog('boards', 'verify', 'arena')).code).toBe(0);
+
+    await ground.writeBoards(ARENA.replace('}]', ', decimals: 2 }]') + TRIALS);
+    const plan = await ground.ranklog('boards', 'plan');
+    expect(plan.out).toContain('~ arena: changed');
+    expect(plan.out).not.toContain('the beginning of the log is gone');
   });
 
   it('verify of a board whose beginning is gone from the log ends with 2, not with 1', async () => {

@@ -24,12 +24,16 @@ export function boardsApply(options: ApplyOptions): Promise<number> {
 
 async function apply(session: ReconciliationSession, options: ApplyOptions): Promise<number> {
   const definitions = await fileDefinitions(session);
-  const { throttle, from, remove = [] } = options;
+  const { throttle, from } = options;
+  const remove = [...new Set(options.remove)];
   return interruptible(async (signal) => {
     const plan = await makePlan(session, definitions, { throttle, from, signal });
     checkRemovals(plan, remove);
     const show = (value: Applied) => print(value, options, (it) => appliedText(it));
-    if (options.json !== true) process.stdout.write(`${planText(plan, session.graceMs)}\n`);
+    if (options.json !== true) {
+      const { graceMs } = session;
+      process.stdout.write(`${planText(plan, { graceMs, remove })}\n`);
+    }
     if (options.dryRun === true) {
       if (options.json === true) print(plan, options, () => '');
       return isToDo(plan) || remove.length > 0 ? EXIT.no : EXIT.ok;
@@ -38,7 +42,7 @@ async function apply(session: ReconciliationSession, options: ApplyOptions): Pro
       if (options.json === true) show({ built: [], removed: [] });
       return EXIT.ok;
     }
-    if (!(await isWanted(plan, options, signal)))
+    if (!(await isWanted(plan, { ...options, remove }, signal)))
       throw new CommandError('nothing was done', EXIT.no);
     show(await carryOut(session, { plan, definitions, remove, options, signal }));
     return EXIT.ok;
@@ -110,7 +114,10 @@ async function carryOut(
   const toBuild = definitions.filter(({ board }) => wanted.has(board));
   const built = toBuild.length === 0 ? [] : await build(session, toBuild, { ...options, signal });
   const { reconciler, leases } = session;
-  for (const board of remove) await withLease(() => reconciler.remove(board), { leases, signal });
+  for (const board of remove) {
+    signal.throwIfAborted();
+    await withLease(() => reconciler.remove(board), { leases, signal });
+  }
   return { built, removed: remove };
 }
 

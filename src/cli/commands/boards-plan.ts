@@ -16,7 +16,7 @@ export function boardsPlan(options: { json?: boolean }): Promise<number> {
 async function plan(session: ReconciliationSession, options: { json?: boolean }): Promise<number> {
   const definitions = await fileDefinitions(session);
   const found = await interruptible((signal) => makePlan(session, definitions, { signal }));
-  print(found, options, (value) => planText(value, session.graceMs));
+  print(found, options, (value) => planText(value, session));
   return isToDo(found) ? EXIT.no : EXIT.ok;
 }
 

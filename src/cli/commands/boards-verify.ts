@@ -1,4 +1,5 @@
 import type { BoardDefinition } from '#board';
+import { BoardBuildingError, type BoardReader } from '#board-store';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { withLease } from '../held-lease.js';
 import { interruptible } from '../interruption.js';
@@ -27,7 +28,7 @@ async function verify(
   const names = boards.length === 0 ? [...live.keys()] : [...new Set(boards)];
   if (names.length === 0)
     throw new CommandError('no board is live, so there is nothing to verify', EXIT.no);
-  for (const board of names) if (!live.has(board)) await reader.liveBoard(board); // says why
+  for (const board of names) if (!live.has(board)) await sayWhyNot(reader, board);
   const { throttle } = options;
   const reports = await interruptible((signal) => {
     const run = () =>
@@ -39,6 +40,17 @@ async function verify(
   tell(reports, live, options);
   if (reports.some(({ equal }) => equal === false)) return EXIT.no;
   return reports.some(({ equal }) => equal === null) ? EXIT.usage : EXIT.ok;
+}
+
+/** @throws CommandError for a board that is being built: 1 would say that it differs; else what its read says */
+async function sayWhyNot(reader: BoardReader, board: string): Promise<void> {
+  try {
+    await reader.liveBoard(board);
+  } catch (error) {
+    throw error instanceof BoardBuildingError
+      ? new CommandError(error.message, EXIT.unreachable)
+      : error;
+  }
 }
 
 function tell(

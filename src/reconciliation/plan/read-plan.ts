@@ -3,7 +3,7 @@ import type { Admin, Kafka } from 'kafkajs';
 import type { BoardDefinition } from '#board';
 import type { BoardReader, BoardStore, KeySpace, ReconciliationStatus } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
-import { cutPartitions } from '../history.js';
+import { cutPartitions, type NeededHistory } from '../history.js';
 import { backfill, recordsToRead, type LogFacts } from './backfill.js';
 import { boardChanges, boardOf, type BoardChange } from './board-changes.js';
 import { generationMemory } from './generation-memory.js';
@@ -54,8 +54,19 @@ export async function readPlan(
     sample,
     measured,
     backfill: backfill(recordsToRead(log), { statuses, sampleRate, throttle: options.throttle }),
-    cut: options.from === undefined ? cutPartitions({ needed: () => 0, ranges: log.ranges }) : [],
+    cut: options.from === undefined ? cutPartitions(neededBy(toBuild, log)) : [],
   });
+}
+
+/** What the live generations of changed boards lack, the new ones may lack, too. */
+function neededBy(changes: readonly BoardChange[], { ranges }: LogFacts): NeededHistory {
+  const starts = changes.map((change) =>
+    change.change === 'changed' ? change.live.starts : undefined,
+  );
+  return {
+    needed: (partition) => Math.min(...starts.map((of) => of?.get(partition) ?? 0)),
+    ranges,
+  };
 }
 
 async function readLogFacts(
