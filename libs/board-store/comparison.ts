@@ -31,6 +31,7 @@ export function viewsEnding(
     keys: [
       ...ofGeneration(generation),
       ...ofGeneration(live),
+      keys.leaders(shard, shadow.board),
       ...remembered.flatMap((partition) => [
         keys.eventIds(shard, generation, partition),
         keys.eventIds(shard, live, partition),
@@ -58,6 +59,7 @@ export function readViews([
   clock = '',
   expectedRefusals,
   refusals,
+  unreadable = '',
   count = '0',
   ...words
 ]: readonly string[]): ComparedViews {
@@ -65,12 +67,15 @@ export function readViews([
   const differences = rowsOf(words.slice(0, ofPartitions), 3).map(forgottenIds);
   if (expectedClock !== clock)
     differences.push({ view: '', kind: 'clock', ...texts(expectedClock, clock) });
+  if (unreadable !== '') differences.push({ view: '', kind: 'unreadable', found: unreadable });
   const [cursor = '0', ...ofViews] = words.slice(ofPartitions);
-  const rows = rowsOf(ofViews, 3);
+  const rows = rowsOf(ofViews, 4);
   const views: string[] = [];
-  for (const [view = '', expected = '', found = ''] of rows) {
+  for (const [view = '', expected = '', found = '', version = ''] of rows) {
     if (expected !== '' && found !== '') views.push(view);
     if (expected !== found) differences.push({ view, kind: 'view', ...texts(expected, found) });
+    if (version !== '')
+      differences.push({ view, kind: 'unreadable', found: `its version is ${version}` });
   }
   const tooManyViews = { expected: Number(expectedRefusals), found: Number(refusals) };
   return { server, cursor, views: views.sort(), differences, tooManyViews };
@@ -101,7 +106,7 @@ export function readPlayers(
   const differences = rowsOf(words, 4).map(([kind, playerId = '', expected = '', found = '']) => ({
     view,
     kind: kind as Difference['kind'],
-    playerId,
+    ...(playerId === '' ? {} : { playerId }),
     ...texts(expected, found),
   }));
   return { cursor, players: Number(players), differences };

@@ -196,6 +196,7 @@ export class GenerationStore extends ShardedStore {
         keys.facts(shard, shadow.generation),
         keys.facts(shard, live),
         keys.watermarksOf(shard, live),
+        keys.leaders(shard, shadow.board),
       ],
       arguments: [live, graceMs],
     };

@@ -115,6 +115,7 @@ export interface Difference {
     | 'view' // a view that should (not) be there, or expires at another time
     | 'clock' // the event clock of the board
     | 'eventIds' // what deduplicate remembers of a partition
+    | 'unreadable' // what no script could have written: a key of another type, a text in place of a number
     | 'watermark'; // a live watermark that is not that of what was applied: nothing can be compared
   readonly playerId?: string;
   /** Of event ids and watermarks. */

@@ -1,150 +1,21 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { canExpire, type BoardDefinition, type ResolvedEvent } from '#board';
-import {
-  BoardReader,
-  GenerationStore,
-  LeaseStore,
-  type CatchUpOutcome,
-  type CompareStep,
-  type Difference,
-  type Lease,
-  type Shadow,
-  type Stretch,
-} from '#board-store';
+import { canExpire, type ResolvedEvent } from '#board';
+import { BoardReader, GenerationStore } from '#board-store';
 import { definitionArbitrary } from '../model/definitions.js';
 import { eventArbitrary } from '../model/inputs.js';
-import { Oracle } from '../model/oracle.js';
 import { runs } from '../model/arbitrary.js';
 import { compareGeneration } from '../model/store-comparison.js';
-import { arena, lasting, scored, StoreFixture, T0 } from './fixture.js';
+import { arena, lasting, scored, T0 } from './fixture.js';
+import { DamagedBoard, endingOf } from './damaged-board.js';
 import { boardContent, damages } from './damages.js';
-import { order } from './order.js';
 import { openTestRedis } from './test-redis.js';
 
-const { redis, newKeys, close } = openTestRedis();
+const testRedis = openTestRedis();
+const { redis, close } = testRedis;
 afterAll(close);
 
 const PLAYERS = ['a', 'b', 'é', 'a b'];
-const WALKS = ['shadow', 'live', 'ranking'] as const;
-
-/** A board with its whole log applied, and who reconciles it. */
-class DamagedBoard {
-  readonly generations: GenerationStore;
-  lease!: Lease;
-
-  private constructor(
-    readonly fixture: StoreFixture,
-    private readonly logs: readonly (readonly ResolvedEvent[])[],
-  ) {
-    this.generations = new GenerationStore(redis, fixture.keys, { shards: 1 });
-  }
-
-  static async make(
-    definition: BoardDefinition,
-    logs: readonly (readonly ResolvedEvent[])[],
-  ): Promise<DamagedBoard> {
-    const fixture = await new StoreFixture(redis, newKeys()).register(definition);
-    const board = new DamagedBoard(fixture, logs);
-    board.lease = await new LeaseStore(redis, fixture.keys, { shards: 1 }).acquire('arena', 'test');
-    await redis.persist(fixture.keys.lease(0, 'arena'));
-    for (const [partition, events] of logs.entries())
-      if (events.length > 0) await fixture.apply(events, { partition });
-    return board;
-  }
-
-  get place() {
-    return { keys: this.fixture.keys, shard: 0, live: this.fixture.live };
-  }
-
-  /** What the log makes of the board. */
-  oracle(logs = this.logs): Oracle {
-    const oracle = new Oracle([this.fixture.live.definition]);
-    for (const [partition, events] of logs.entries())
-      for (const event of events) oracle.apply('arena', event, partition);
-    return oracle;
-  }
-
-  stretches(logs = this.logs): Stretch[] {
-    return logs.map((events, partition) => ({
-      partition,
-      from: 0,
-      through: events.length - 1,
-      entries: events.map((event, offset) => ({ kind: 'event', offset, board: 'arena', event })),
-    }));
-  }
-
-  /** All differences from what the log makes of the board. */
-  async differences(
-    between = () => Promise.resolve<readonly Stretch[]>([]),
-  ): Promise<Difference[]> {
-    const { definition } = this.fixture.live;
-    const shadow = await this.generations.begin(this.lease, { definition, purpose: 'verify' });
-    const { server, views, differences } = await this.views(shadow);
-    const found = [...differences];
-    for (const view of views)
-      for (const walk of WALKS)
-        found.push(...(await this.#walk(shadow, { server, view, walk }, between)));
-    await this.generations.abandon(this.lease, shadow);
-    return found;
-  }
-
-  async rebuild(logs = this.logs): Promise<void> {
-    const { definition } = this.fixture.live;
-    const shadow = await this.generations.begin(this.lease, { definition, purpose: 'build' });
-    const stretches = this.stretches(logs);
-    await this.generations.catchUp(this.lease, shadow, stretches);
-    await order(this.generations, this.lease, shadow);
-    endingOf(await this.generations.flip(this.lease, shadow, stretches, { graceMs: 0 }));
-    this.fixture.live = (await this.fixture.store.boards()).live.get('arena')!;
-  }
-
-  /** The views to walk, and the differences as a whole. */
-  async views(shadow: Shadow) {
-    const views: string[] = [];
-    const differences = new Map<string, Difference>();
-    let stretches = this.stretches();
-    let largestPage = 0;
-    let server = '';
-    for (const walk of ['shadow', 'live'] as const)
-      for (let cursor = ''; cursor !== '0';) {
-        const step = { walk, cursor: cursor === '' ? '0' : cursor };
-        const outcome = await this.generations.compareViews(this.lease, shadow, stretches, step);
-        const page = endingOf(outcome);
-        views.push(...page.views);
-        largestPage = Math.max(largestPage, page.views.length);
-        for (const difference of page.differences)
-          differences.set(JSON.stringify(difference), difference); // those of the board come with each page
-        ({ server, cursor } = page);
-        stretches = stretches.map((stretch) => ({ ...stretch, entries: [] }));
-      }
-    return { server, views, differences: [...differences.values()], largestPage };
-  }
-
-  async #walk(
-    shadow: Shadow,
-    walk: Omit<CompareStep, 'cursor'>,
-    between: () => Promise<readonly Stretch[]>,
-  ): Promise<Difference[]> {
-    const found: Difference[] = [];
-    let cursor = '0';
-    do {
-      const stretches = await between();
-      const step = { ...walk, cursor };
-      const outcome = await this.generations.compare(this.lease, shadow, stretches, step);
-      const result = endingOf(outcome);
-      found.push(...result.differences);
-      ({ cursor } = result);
-    } while (cursor !== '0');
-    return found;
-  }
-}
-
-function endingOf<T>(outcome: CatchUpOutcome<T>): T {
-  if (outcome.status !== 'applied' || outcome.ending === undefined)
-    throw new Error(`no ending: ${JSON.stringify(outcome)}`);
-  return outcome.ending;
-}
 
 const scenario = definitionArbitrary('arena').chain((definition) => {
   const log = fc.array(eventArbitrary(definition, PLAYERS), { maxLength: 12, size: 'max' });
@@ -161,7 +32,7 @@ describe('damage done to a board by hand', () => {
     let found = 0;
     await fc.assert(
       fc.asyncProperty(scenario, async ({ definition, logs, damage, choice }) => {
-        const board = await DamagedBoard.make(definition, logs);
+        const board = await DamagedBoard.make(testRedis, definition, logs);
         const { place } = board;
         expect(await board.differences()).toEqual([]);
         const before = await boardContent(redis, place);
@@ -194,7 +65,7 @@ describe('damage done to a board by hand', () => {
     ] as const) {
       // prettier-ignore
       const whole = [...log, ...log.slice(0, 3)];
-      const board = await DamagedBoard.make(arena, [log, []]);
+      const board = await DamagedBoard.make(testRedis, arena, [log, []]);
       const { fixture } = board;
       await redis.hset(fixture.keys.watermarks(0), '0', moved);
       await fixture.apply(whole, { believed: -1 });
@@ -217,7 +88,7 @@ describe('damage done to a board by hand', () => {
   it('is told player by player among many, with events coming in and no false alarm', async () => {
     const players = Array.from({ length: 1_700 }, (_, index) => `p${index}`);
     const events = players.map((player, index) => scored(player, [index % 50]));
-    const board = await DamagedBoard.make(arena, [events, []]);
+    const board = await DamagedBoard.make(testRedis, arena, [events, []]);
     const { fixture, place } = board;
     const { keys } = fixture;
     const { generation } = fixture.live;
@@ -250,7 +121,7 @@ describe('damage among many views', () => {
     const events = Array.from({ length: count }, (_, index) =>
       scored('a', [1], { views: lasting(`all region=r${index}`) }),
     );
-    const board = await DamagedBoard.make(arena, [events, []]);
+    const board = await DamagedBoard.make(testRedis, arena, [events, []]);
     const { keys, live } = board.fixture;
     await redis.hdel(keys.views(0, live.generation), 'all region=r7');
     await redis.hset(keys.views(0, live.generation), 'all region=nowhere', 1);
@@ -276,7 +147,7 @@ describe('damage to what a board remembers beside its views', () => {
   it('is found where later events are judged by it, and goes with a build: event ids, their clock', async () => {
     const definition = { ...arena, deduplicateMs: 1_000 };
     const first = scored('a', [1], { eventId: 'x' });
-    const board = await DamagedBoard.make(definition, [[first], []]);
+    const board = await DamagedBoard.make(testRedis, definition, [[first], []]);
     const { keys, live } = board.fixture;
     await redis.del(keys.eventIds(0, live.generation, 0));
     const expected = `partition 0: 1 ids, up to ${T0} ms`;
@@ -301,7 +172,7 @@ describe('damage to what a board remembers beside its views', () => {
   it('is none where nobody is moved: counters, versions', async () => {
     const definition = { ...arena, deduplicateMs: 1_000 };
     const first = scored('a', [1], { eventId: 'x' });
-    const board = await DamagedBoard.make(definition, [[first], []]);
+    const board = await DamagedBoard.make(testRedis, definition, [[first], []]);
     const { keys, live } = board.fixture;
     await redis.hset(keys.views(0, live.generation), 'all', 5);
     await redis.hincrby(keys.facts(0, live.generation), 'duplicates', 7);

@@ -14,6 +14,7 @@
 -- A script is not rolled back: all that can fail is read and checked before the first write.
 
 -- include names.lua
+-- include kept.lua
 -- include clock.lua
 -- include continuity.lua
 -- include chunks.lua

@@ -1,14 +1,22 @@
 -- What a board knows beside its views: clocks, counters, the number of views. Read before the first write, written at the end.
 
+local COUNTERS = { 'expired', 'tooManyViews', 'duplicates' }
+
 local function load_board(board, partition)
   board.expired, board.duplicates, board.refused, board.seen, board.moved = 0, 0, 0, {}, {}
   board.head = head_of('change', board)
-  call('HLEN', board.versions)
-  local facts = call('HMGET', board.facts, 'floor', 'clock', 'clock:' .. partition, 'version')
-  board.floor, board.clock, board.partition_clock = tonumber(facts[1]) or 0, tonumber(facts[2]), tonumber(facts[3])
-  board.version = tonumber(facts[4]) or 0
-  if board.keeps then call('ZCARD', board.expiries) end
-  if board.span then call('ZCARD', board.event_ids) end
+  read_kept('HLEN', board.versions)
+  local facts = read_kept('HMGET', board.facts, 'floor', 'version', 'clock', 'clock:' .. partition, unpack(COUNTERS))
+  board.floor, board.version = kept_number(facts[1]) or 0, kept_number(facts[2]) or 0
+  board.clock, board.partition_clock = kept_number(facts[3]), kept_number(facts[4])
+  -- Of views that have expired, and of duplicates, nothing else tells.
+  if board.keeps and facts[3] and not board.clock or board.span and facts[4] and not board.partition_clock then
+    error('a clock in ' .. board.facts .. ' is damaged: rebuild the board')
+  end
+  board.counted = {}
+  for i, name in ipairs(COUNTERS) do board.counted[name] = kept_number(facts[4 + i]) or 0 end
+  if board.keeps then read_kept('ZCARD', board.expiries) end
+  if board.span then read_kept('ZCARD', board.event_ids) end
   if board.unordered then call('SCARD', board.unordered) end
 end
 
@@ -40,15 +48,16 @@ local function store_board(board, partition)
   local function note(name, value)
     facts[#facts + 1], facts[#facts + 2] = name, format('%d', value)
   end
+  local function count(name, more)
+    if more > 0 then note(name, board.counted[name] + more) end
+  end
   if #board.moved > 0 then note('version', board.version) end
   if board.keeps and board.clock then note('clock', board.clock) end
   if board.span and board.partition_clock then note('clock:' .. partition, board.partition_clock) end
+  count('expired', board.expired)
+  count('tooManyViews', board.refused)
+  count('duplicates', board.duplicates)
   if #facts > 0 then call('HSET', board.facts, unpack(facts)) end
   if board.unordered then note_unordered(board) end
-  if board.expired > 0 then call('HINCRBY', board.facts, 'expired', board.expired) end
-  if board.refused > 0 then call('HINCRBY', board.facts, 'tooManyViews', board.refused) end
-  if board.span and board.partition_clock then
-    if board.duplicates > 0 then call('HINCRBY', board.facts, 'duplicates', board.duplicates) end
-    forget_event_ids(board)
-  end
+  if board.span and board.partition_clock then forget_event_ids(board) end
 end

@@ -6,6 +6,7 @@
 -- Cost  as apply.lua, without ranks
 
 -- include names.lua
+-- include kept.lua
 -- include clock.lua
 -- include chunks.lua
 -- include state.lua

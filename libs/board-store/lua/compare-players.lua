@@ -6,12 +6,14 @@
 --       without a state that they follow from), 10 cursor, 11 number of columns, 12 tie (1 earliest, -1 latest, 0 none), then the
 --       stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
---          next cursor, number of players that were looked at, then for each difference: kind, player id, state expected, found };
+--          next cursor, number of players that were looked at, then for each difference: kind, player id, state expected, found; of a key
+--          of another type that alone, as unreadable };
 --          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED, -10 SERVER_CHANGED; then nothing
 --          was written
 -- Cost  as apply.lua, without ranks, and about STEP players; more where Redis packs a small view into one piece
 
 -- include names.lua
+-- include kept.lua
 -- include clock.lua
 -- include chunks.lua
 -- include state.lua
@@ -111,6 +113,22 @@ walks['ranking'] = function(found)
   return scan[1], #members
 end
 
+-- What the keys of the live generation are that should be something else.
+local function wrong_types()
+  local wrong = {}
+  wrong[1] = wrong_type(KEYS[9], 'hash')
+  wrong[#wrong + 1] = wrong_type(KEYS[10], 'zset')
+  return #wrong > 0 and table.concat(wrong, ', ')
+end
+
+-- Answers the next cursor, and how many players were looked at.
+local function walk(found)
+  local wrong = wrong_types()
+  if not wrong then return walks[ARGV[9]](found) end
+  differ(found, 'unreadable', '', nil, wrong)
+  return '0', 0
+end
+
 if is_elsewhere(ARGV[8]) then return SERVER_CHANGED end
 if call('HGET', KEYS[3], ARGV[2]) ~= ARGV[7] then return GENERATION_CHANGED end
 local _, refused = catch_up()
@@ -118,7 +136,7 @@ if refused then return refused end
 local found, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]), true)
 if is_caught_up then
   local differences = {}
-  local cursor, players = walks[ARGV[9]](differences)
+  local cursor, players = walk(differences)
   found[#found + 1] = cursor
   found[#found + 1] = players
   for _, word in ipairs(differences) do found[#found + 1] = word end

@@ -7,8 +7,9 @@
 local function load_view(view, now, told)
   local board = view.board
   view.known = call('HGET', board.versions, view.text)
-  view.version = format('%d', math.max(tonumber(view.known or '0') + 1, board.floor + 1, now))
-  view.members = call('ZCARD', view.ranking)
+  local before = view.known and (kept_number(view.known) or board.version) or 0
+  view.version = format('%d', math.max(before + 1, board.floor + 1, now))
+  view.members = read_kept('ZCARD', view.ranking)
   view.head = view.text .. '\t' .. view.version .. '\t'
   view.told = told and view.published and board.changes ~= 'n'
 end
@@ -27,7 +28,7 @@ end
 
 local function load_states(view)
   for first, last in chunks(view.wanted) do
-    local texts = call('HMGET', view.players, unpack(view.wanted, first, last))
+    local texts = read_kept('HMGET', view.players, unpack(view.wanted, first, last))
     for i, text in ipairs(texts) do
       local state = text and parse_state(text, #view.board.updates)
       if text and not state then error('the state of a player in ' .. view.players .. ' is damaged: rebuild the board') end

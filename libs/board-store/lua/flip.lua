@@ -2,7 +2,7 @@
 -- generation that was live becomes the previous one, and the previous one before it is given up.
 --
 -- KEYS  1 to 7 as in catch-up.lua, 8 flips, 9 previous, 10 discarded, 11 removed, 12 facts of the shadow, 13 facts of the live
---       generation, 14 its watermarks, then the runs
+--       generation, 14 its watermarks, 15 leaders of the board, then the runs
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it ('-' for none yet), 8 ms for which it is kept, then
 --       the stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
@@ -11,6 +11,7 @@
 -- Cost  as apply.lua, without ranks, and O(partitions)
 
 -- include names.lua
+-- include kept.lua
 -- include clock.lua
 -- include chunks.lua
 -- include state.lua
@@ -27,10 +28,11 @@
 
 local NONE = '-'
 
--- No version that was told of a view may be larger than those to come.
+-- No version that was told of a view may be larger than those to come. Where somebody has written there, the time of the flip does.
 local function largest_version()
+  if wrong_type(KEYS[13], 'hash') then return 0 end
   local facts = call('HMGET', KEYS[13], 'floor', 'version')
-  return math.max(tonumber(facts[1] or '0'), tonumber(facts[2] or '0'))
+  return math.max(kept_number(facts[1]) or 0, kept_number(facts[2]) or 0)
 end
 
 local function keep_as_previous(board, generation, watermarks)
@@ -42,6 +44,7 @@ local function keep_as_previous(board, generation, watermarks)
 end
 
 local function flip(board, shadow, live)
+  read_kept('HLEN', KEYS[12])
   local floor = math.max(largest_version(), now_in_us())
   if live ~= NONE then keep_as_previous(board, live, call('HGETALL', KEYS[4])) end
   call('HSET', KEYS[3], board, shadow)
@@ -49,6 +52,7 @@ local function flip(board, shadow, live)
   call('HDEL', KEYS[2], board)
   call('SREM', KEYS[11], board)
   call('DEL', KEYS[5])
+  if wrong_type(KEYS[15], 'hash') then call('UNLINK', KEYS[15]) end -- the next report is the first
   return moved_now(KEYS[8], board)
 end
 

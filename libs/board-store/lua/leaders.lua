@@ -32,7 +32,7 @@ end
 local function load_reports(views)
   for _, view in ipairs(views) do
     view.reported = view.published and view.board.leaders > 0
-    if view.reported then view.report = call('HGET', view.board.reports, view.text) end
+    if view.reported then view.report = read_kept('HGET', view.board.reports, view.text) end
   end
 end
 
@@ -42,7 +42,8 @@ end
 
 -- Writes a verdict when the top differs from the last report, which it replaces.
 local function write_leader_change(view)
-  local since, before = string.match(view.report or '-\n', '^([^\n]*)\n(.*)$')
+  local since, before = string.match(view.report or '', '^(%d+)\n(.*)$')
+  if not since then since, before = '-', '' end
   local lines = top_lines(view)
   local top = table.concat(lines, '\n')
   if top == before then return end

@@ -7,6 +7,8 @@
 -- Cost  O(log players + page), a tie of k players at either end O(log k log players); a dense position: see places.lua
 
 -- include names.lua
+-- include kept.lua
+-- include clock.lua
 -- include continuity.lua
 -- include rank.lua
 -- include places.lua

@@ -1,5 +1,5 @@
 -- Places as reads give them, of the keys and first arguments that all reads have in common; needs names.lua,
--- continuity.lua and rank.lua.
+-- kept.lua, clock.lua, continuity.lua and rank.lua.
 --
 -- KEYS  1 facts, 2 views, 3 ranking, 4 players, 5 continuity, 6 healing, 7 definitions, 8 discarded
 -- ARGV  1 view, 2 ms of the event clock at which it expires (- never), 3 number of columns, 4 bytes of the reach time in a
@@ -21,15 +21,19 @@ end
 
 -- The board's event clock when it has reached the view's end; else false.
 local function expired_by()
-  local clock = ARGV[2] ~= '-' and call('HGET', KEYS[1], 'clock')
+  local clock = ARGV[2] ~= '-' and read_kept('HGET', KEYS[1], 'clock')
+  if clock and not kept_number(clock) then error('the clock in ' .. KEYS[1] .. ' is damaged: rebuild the board') end
   return clock and tonumber(ARGV[2]) <= tonumber(clock) and clock
 end
 
--- The version of the view; nil when it does not exist. No smaller one was ever told of it, in whichever generation.
+-- The version of the view; nil when it does not exist. No smaller one was ever told of it, in whichever generation. Where somebody
+-- has written there, it is the time, which lies between those that were told and those to come.
 local function version()
-  local version = call('HGET', KEYS[2], ARGV[1])
-  local floor = version and call('HGET', KEYS[1], 'floor')
-  return floor and tonumber(floor) > tonumber(version) and floor or version
+  local version = read_kept('HGET', KEYS[2], ARGV[1])
+  if not version then return nil end
+  local floor = read_kept('HGET', KEYS[1], 'floor') or '0'
+  if not kept_number(version) or not kept_number(floor) then return format('%d', now_in_us()) end
+  return tonumber(floor) > tonumber(version) and floor or version
 end
 
 -- Whether the board lacks events that were published: Redis has lost them, and they are being applied again.
@@ -73,10 +77,10 @@ end
 -- ('' when it is not counted), players with worse columns than the last one, player id, state, ... }; positions from 0.
 local function places(first, limit)
   local ranking, members, version = KEYS[3], {}, version()
+  local size = read_kept('ZCARD', ranking)
   if limit > 0 and version then
     members = call('ZRANGE', ranking, format('%d', first), format('%d', first + limit - 1), 'WITHSCORES')
   end
-  local size = call('ZCARD', ranking)
   local found = { is_stale() and 1 or 0, version or '0', version and size or 0, first, 0, '', 0 }
   if #members == 0 then return found end
   found[5] = better_columns(ranking, first, tonumber(members[2]), sub(members[1], 1, columns_width))
@@ -86,7 +90,7 @@ local function places(first, limit)
   for i = 1, #members, 2 do
     local player = sub(members[i], id_from)
     found[#found + 1] = player
-    found[#found + 1] = call('HGET', KEYS[4], player) or ''
+    found[#found + 1] = read_kept('HGET', KEYS[4], player) or ''
   end
   return found
 end

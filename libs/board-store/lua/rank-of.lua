@@ -7,6 +7,8 @@
 -- Cost  O(log players), a tie of k players O(log k log players); a dense position: see places.lua
 
 -- include names.lua
+-- include kept.lua
+-- include clock.lua
 -- include state.lua
 -- include continuity.lua
 -- include rank.lua
@@ -15,8 +17,8 @@
 if is_gone() then return GENERATION_GONE end
 local clock = expired_by()
 if clock then return clock end
-local text = call('HGET', KEYS[4], ARGV[7])
+local text = read_kept('HGET', KEYS[4], ARGV[7])
 local state = text and parse_state(text, tonumber(ARGV[3]))
-local position = state and call('ZRANK', KEYS[3], member_of(tonumber(ARGV[8]), state, ARGV[7]))
+local position = state and read_kept('ZRANK', KEYS[3], member_of(tonumber(ARGV[8]), state, ARGV[7]))
 if not position then return places(0, 0) end
 return places(position, 1)

@@ -1,0 +1,136 @@
+import type { BoardDefinition, ResolvedEvent } from '#board';
+import {
+  GenerationStore,
+  LeaseStore,
+  type CatchUpOutcome,
+  type CompareStep,
+  type Difference,
+  type Lease,
+  type Shadow,
+  type Stretch,
+} from '#board-store';
+import { Oracle } from '../model/oracle.js';
+import { StoreFixture } from './fixture.js';
+import { order } from './order.js';
+import type { TestRedis } from './test-redis.js';
+
+const WALKS = ['shadow', 'live', 'ranking'] as const;
+
+/** A board with its whole log applied, and who reconciles it. */
+export class DamagedBoard {
+  readonly generations: GenerationStore;
+  lease!: Lease;
+
+  private constructor(
+    readonly fixture: StoreFixture,
+    private readonly logs: readonly (readonly ResolvedEvent[])[],
+  ) {
+    this.generations = new GenerationStore(fixture.redis, fixture.keys, { shards: 1 });
+  }
+
+  static async make(
+    { redis, newKeys }: TestRedis,
+    definition: BoardDefinition,
+    logs: readonly (readonly ResolvedEvent[])[],
+  ): Promise<DamagedBoard> {
+    const fixture = await new StoreFixture(redis, newKeys()).register(definition);
+    const board = new DamagedBoard(fixture, logs);
+    board.lease = await new LeaseStore(redis, fixture.keys, { shards: 1 }).acquire('arena', 'test');
+    await redis.persist(fixture.keys.lease(0, 'arena'));
+    for (const [partition, events] of logs.entries())
+      if (events.length > 0) await fixture.apply(events, { partition });
+    return board;
+  }
+
+  get place() {
+    return { keys: this.fixture.keys, shard: 0, live: this.fixture.live };
+  }
+
+  /** What the log makes of the board. */
+  oracle(logs = this.logs): Oracle {
+    const oracle = new Oracle([this.fixture.live.definition]);
+    for (const [partition, events] of logs.entries())
+      for (const event of events) oracle.apply('arena', event, partition);
+    return oracle;
+  }
+
+  stretches(logs = this.logs): Stretch[] {
+    return logs.map((events, partition) => ({
+      partition,
+      from: 0,
+      through: events.length - 1,
+      entries: events.map((event, offset) => ({ kind: 'event', offset, board: 'arena', event })),
+    }));
+  }
+
+  /** All differences from what the log makes of the board. */
+  async differences(
+    between = () => Promise.resolve<readonly Stretch[]>([]),
+  ): Promise<Difference[]> {
+    const { definition } = this.fixture.live;
+    const shadow = await this.generations.begin(this.lease, { definition, purpose: 'verify' });
+    const { server, views, differences } = await this.views(shadow);
+    const found = [...differences];
+    for (const view of views)
+      for (const walk of WALKS)
+        found.push(...(await this.#walk(shadow, { server, view, walk }, between)));
+    await this.generations.abandon(this.lease, shadow);
+    return found;
+  }
+
+  async rebuild(logs = this.logs): Promise<void> {
+    const { definition } = this.fixture.live;
+    const shadow = await this.generations.begin(this.lease, { definition, purpose: 'build' });
+    const stretches = this.stretches(logs);
+    await this.generations.catchUp(this.lease, shadow, stretches);
+    await order(this.generations, this.lease, shadow);
+    endingOf(await this.generations.flip(this.lease, shadow, stretches, { graceMs: 0 }));
+    this.fixture.live = (await this.fixture.store.boards()).live.get('arena')!;
+  }
+
+  /** The views to walk, and the differences as a whole. */
+  async views(shadow: Shadow) {
+    const views: string[] = [];
+    const differences = new Map<string, Difference>();
+    let stretches = this.stretches();
+    let largestPage = 0;
+    let server = '';
+    for (const walk of ['shadow', 'live'] as const)
+      for (let cursor = ''; cursor !== '0';) {
+        const step = { walk, cursor: cursor === '' ? '0' : cursor };
+        const outcome = await this.generations.compareViews(this.lease, shadow, stretches, step);
+        const page = endingOf(outcome);
+        views.push(...page.views);
+        largestPage = Math.max(largestPage, page.views.length);
+        for (const difference of page.differences)
+          differences.set(JSON.stringify(difference), difference); // those of the board come with each page
+        ({ server, cursor } = page);
+        stretches = stretches.map((stretch) => ({ ...stretch, entries: [] }));
+      }
+    return { server, views, differences: [...differences.values()], largestPage };
+  }
+
+  async #walk(
+    shadow: Shadow,
+    walk: Omit<CompareStep, 'cursor'>,
+    between: () => Promise<readonly Stretch[]>,
+  ): Promise<Difference[]> {
+    const found: Difference[] = [];
+    let cursor = '0';
+    do {
+      const stretches = await between();
+      const step = { ...walk, cursor };
+      const outcome = await this.generations.compare(this.lease, shadow, stretches, step);
+      const result = endingOf(outcome);
+      found.push(...result.differences);
+      ({ cursor } = result);
+    } while (cursor !== '0');
+    return found;
+  }
+}
+
+export function endingOf<T>(outcome: CatchUpOutcome<T>): T {
+  if (outcome.status !== 'applied' || outcome.ending === undefined)
+    throw new Error(`no ending: ${JSON.stringify(outcome)}`);
+  return outcome.ending;
+}
