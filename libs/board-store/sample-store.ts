@@ -4,7 +4,8 @@ import { ShardedStore } from './sharded-store.js';
 import type { LiveBoard } from './types.js';
 
 /** What an invariant is about: see lua/check-sample.lua. */
-export type SampleViolationKind = 'view' | 'type' | 'size' | 'state' | 'player' | 'member';
+export type SampleViolationKind =
+  'view' | 'type' | 'number' | 'size' | 'state' | 'player' | 'member';
 
 /** An invariant that does not hold in a view. */
 export interface SampleViolation {
@@ -21,26 +22,28 @@ export interface WatermarkReading {
 
 /** Samples of boards, for checks that what Redis keeps of them agrees. Reads only; each method is one short step. */
 export class SampleStore extends ShardedStore {
-  /** Some views of a board, at random. Cost: O(count). */
+  /** Some views of a board, at random; none where their list is no list. Cost: O(count). */
   async randomViews({ board, generation }: LiveBoard, count: number): Promise<string[]> {
     const key = this.keys.views(this.shardOf(board), generation);
+    if ((await this.redis.type(key)) !== 'hash') return [];
     return this.redis.hrandfield(key, count) as Promise<string[]>;
   }
 
   /**
    * What does not hold in a view, of so many players and as many places in the ranking, at random; nothing once the
-   * generation is no longer live. Cost: O(size log players).
+   * generation is no longer live. Cost: O(size log players + partitions).
    */
   async checkView(live: LiveBoard, view: string, size: number): Promise<SampleViolation[]> {
     const { board, generation, definition } = live;
     const { keys } = this;
     const shard = this.shardOf(board);
     const reply = await this.redis.ranklogCheckSample(
-      4,
+      5,
       keys.live(shard),
       keys.views(shard, generation),
       keys.players(shard, generation, view),
       keys.ranking(shard, generation, view),
+      keys.facts(shard, generation),
       board,
       generation,
       view,

@@ -69,6 +69,10 @@ class Checked {
     return this.fixture.keys.views(0, this.fixture.live.generation);
   }
 
+  get facts(): string {
+    return this.fixture.keys.facts(0, this.fixture.live.generation);
+  }
+
   async turns(count: number): Promise<void> {
     for (let turn = 0; turn < count; turn++) await this.check.check();
   }
@@ -143,6 +147,10 @@ describe('the self-check', () => {
     ['neither', ['view'], () => redis.del(checked.players, checked.ranking)],
     ['a view that is not known', ['view'], () => redis.hdel(checked.views, 'all')],
     ['a key of another type', ['type'], () => redis.set(checked.ranking, 'x')],
+    ['views of another type', ['type'], () => redis.set(checked.views, 'x')],
+    ['facts of another type', ['type'], () => redis.set(checked.facts, 'x')],
+    ['a version that is none', ['number'], () => redis.hset(checked.views, 'all', 'x')],
+    ['a floor that is none', ['number'], () => redis.hset(checked.facts, 'floor', 'x')],
   ])('finds %s', async (_, kinds, damage) => {
     await damage();
     await checked.turns(1);

@@ -1,32 +1,44 @@
 -- Looks at a sample of one view of a live generation: whether what is kept of it twice agrees. Writes nothing.
 --
--- KEYS  1 live, 2 views, 3 players, 4 ranking
+-- KEYS  1 live, 2 views, 3 players, 4 ranking, 5 facts
 -- ARGV  1 board, 2 generation, 3 view, 4 tie (1 earliest, -1 latest, 0 none), 5 number of columns, 6 most players, 7 most members
 -- Returns  { kind, what is wrong, ... } of each violation; nothing when the generation is no longer live.
---          Kinds: view (known, but without players, or the reverse), type (a key is of another type), size (as many players as
+--          Kinds: view (known, but without players, or the reverse), type (a key is of another type), number (a
+--          fact or the version of the view is none), size (as many players as
 --          members), state (of a player: not readable), player (whose member is not in the ranking), member (without its player)
--- Cost  O(sample log players)
+-- Cost  O(sample log players + partitions)
 --
 -- In one step, so that nothing that is being written shows half; a sweep takes all keys of a view at once.
 
 -- include names.lua
+-- include kept.lua
 -- include state.lua
 -- include rank.lua
 
 if call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return {} end
 local tie, columns = tonumber(ARGV[4]), tonumber(ARGV[5])
 local violations = {}
+local MOST_SHOWN = 100
 
 local function violation(kind, detail)
   violations[#violations + 1] = kind
   violations[#violations + 1] = detail
 end
 
-local function has_type(key, expected)
-  local found = call('TYPE', key).ok
-  if found == expected or found == 'none' then return true end
-  violation('type', format('%s is a %s', key, found))
-  return false
+local function have_types()
+  for i, expected in ipairs({ false, 'hash', 'hash', 'zset', 'hash' }) do
+    local wrong = expected and wrong_type(KEYS[i], expected)
+    if wrong then violation('type', wrong) end
+  end
+  return #violations == 0
+end
+
+local function check_numbers()
+  local facts, version = call('HGETALL', KEYS[5]), call('HGET', KEYS[2], ARGV[3])
+  for i = 1, #facts, 2 do
+    if not kept_number(facts[i + 1]) then violation('number', format('%s of %s is %s', facts[i], KEYS[5], sub(facts[i + 1], 1, MOST_SHOWN))) end
+  end
+  if version and not kept_number(version) then violation('number', 'its version is ' .. sub(version, 1, MOST_SHOWN)) end
 end
 
 local function check_sizes()
@@ -59,7 +71,8 @@ local function check_member(member)
   end
 end
 
-if not has_type(KEYS[3], 'hash') or not has_type(KEYS[4], 'zset') then return violations end
+if not have_types() then return violations end
+check_numbers()
 check_sizes()
 local players = call('HRANDFIELD', KEYS[3], ARGV[6], 'WITHVALUES')
 for i = 1, #players, 2 do check_player(players[i], players[i + 1]) end
