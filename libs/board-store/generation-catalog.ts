@@ -1,7 +1,10 @@
+import type { Redis } from 'ioredis';
 import { parseDefinitionText } from '#board';
 import { BUILDING, liveBoardOf } from './boards.js';
 import type { GenerationOverview } from './generation-types.js';
-import { parseOrigin } from './origin.js';
+import type { KeySpace } from './keys.js';
+import { LeftoverScan } from './leftover-scan.js';
+import { isOfComparison, parseOrigin } from './origin.js';
 import { ShardedStore } from './sharded-store.js';
 
 /** How many views of a discarded generation one step unlinks. */
@@ -9,6 +12,13 @@ const VIEWS_A_STEP = 100;
 
 /** All generations that Redis holds, and the end of those that nobody needs. */
 export class GenerationCatalog extends ShardedStore {
+  readonly #leftovers: LeftoverScan;
+
+  constructor(redis: Redis, keys: KeySpace, options: { readonly shards: number }) {
+    super(redis, keys, options);
+    this.#leftovers = new LeftoverScan(redis, keys);
+  }
+
   /** By board, the live one first. Cost: seven requests a shard. */
   async generations(): Promise<GenerationOverview[]> {
     const found = await Promise.all(this.allShards.map((shard) => this.#generationsOf(shard)));
@@ -32,34 +42,58 @@ export class GenerationCatalog extends ShardedStore {
   /**
    * Gives back some of the memory that nobody needs any more: previous generations past their grace time, and those that
    * were discarded. Answers how many steps were made; who wants all of it gone repeats it until that is 0. Any number of
-   * processes may do it at once. Redis frees the memory in the background.
+   * processes may do it at once. Redis frees the memory in the background. What fails in a shard holds no other one up.
+   * @throws the first failure, when all is done that can be
    */
   async sweep(): Promise<number> {
     let steps = 0;
-    for (const shard of this.allShards) {
-      const keys = [this.keys.previous(shard), this.keys.discarded(shard)];
-      steps += await this.redis.ranklogExpirePrevious(2, ...keys);
-      for (const generation of await this.redis.smembers(this.keys.discarded(shard))) {
-        await this.#unlinkSome(shard, generation);
-        steps += 1;
+    const failures: unknown[] = [];
+    for (const shard of this.allShards)
+      try {
+        steps += await this.#sweepShard(shard);
+      } catch (error) {
+        failures.push(error);
       }
-    }
+    if (failures.length > 0) throw failures[0];
     return steps;
   }
 
-  /** Nobody writes to a discarded generation any more: plain commands do. */
-  async #unlinkSome(shard: number, generation: string): Promise<void> {
+  async #sweepShard(shard: number): Promise<number> {
+    const keys = [this.keys.previous(shard), this.keys.discarded(shard)];
+    const expired = await this.redis.ranklogExpirePrevious(2, ...keys);
+    const discarded = await this.redis.smembers(this.keys.discarded(shard));
+    await this.#removeSome(shard, discarded);
+    return expired + discarded.length;
+  }
+
+  /** What only a comparison has read is gone with its lists: there was no time to change them. */
+  async #removeSome(shard: number, discarded: readonly string[]): Promise<void> {
+    const waiting: string[] = [];
+    for (const generation of discarded) {
+      if (await this.#unlinkSome(shard, generation)) continue;
+      const origin = await this.redis.hget(this.keys.origins(shard), generation);
+      if (isOfComparison(origin)) await this.#forget(shard, generation);
+      else waiting.push(generation);
+    }
+    for (const generation of await this.#leftovers.step(shard, waiting))
+      await this.#forget(shard, generation);
+  }
+
+  /** Nobody writes to a discarded generation any more: plain commands do. Answers whether there may be more of its views. */
+  async #unlinkSome(shard: number, generation: string): Promise<boolean> {
     const { keys, redis } = this;
     const views = keys.views(shard, generation);
     // A scan from the start may meet none where there are some: it gives up among the places of those that are gone.
-    const names = (await redis.hrandfield(views, VIEWS_A_STEP)) as string[];
+    const names = (await this.#isHash(views))
+      ? ((await redis.hrandfield(views, VIEWS_A_STEP)) as string[])
+      : [];
     if (names.length > 0) {
       await redis.unlink(...names.flatMap((view) => keys.ofView(shard, generation, view)));
       await redis.hdel(views, ...names);
-      return;
+      return true;
     }
     const facts = keys.facts(shard, generation);
-    const partitions = partitionsOf(await redis.hkeys(facts));
+    const partitions = (await this.#isHash(facts)) ? partitionsOf(await redis.hkeys(facts)) : [];
     await redis.unlink(
       views,
       facts,
@@ -68,6 +102,16 @@ export class GenerationCatalog extends ShardedStore {
       keys.unordered(shard, generation),
       ...partitions.map((partition) => keys.eventIds(shard, generation, partition)),
     );
+    return false;
+  }
+
+  /** A key may be of another type, or gone: somebody may have written there. */
+  async #isHash(key: string): Promise<boolean> {
+    return (await this.redis.type(key)) === 'hash';
+  }
+
+  async #forget(shard: number, generation: string): Promise<void> {
+    const { keys, redis } = this;
     await redis
       .multi()
       .hdel(keys.definitions(shard), generation)
