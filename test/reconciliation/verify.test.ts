@@ -10,6 +10,7 @@ boards:
     columns: [{ name: points }]
     windows: [all, day]
     dimensions: [[], [region]]
+    publish: { leaders: 3 }
 `;
 const BASE = Date.parse('2026-03-01T00:00:00Z');
 const event = (serial: number) => ({
@@ -75,4 +76,24 @@ describe('verify', () => {
     });
     expect(await ground.wrongViews(definitionsOf(BOARDS)[0]!)).toEqual([]);
   });
+
+  it.each(['facts', 'leaders'] as const)(
+    'finds a SET of %s while events wait for it, which go on after a build',
+    async (name) => {
+      const { keys, redis, store } = ground;
+      const shard = store.shardOf('arena');
+      const { generation } = await ground.live('arena');
+      const key = name === 'facts' ? keys.facts(shard, generation) : keys.leaders(shard, 'arena');
+      await redis.set(key, 'abc');
+      await traffic.send(200);
+      const { differences } = await verify();
+      expect(differences).toContainEqual(
+        expect.objectContaining({ kind: 'unreadable', found: `${key} is a string` }),
+      );
+      await rebuild();
+      await published(instance, traffic);
+      expect((await verify()).differences).toEqual([]);
+      expect(await ground.wrongViews(definitionsOf(BOARDS)[0]!)).toEqual([]);
+    },
+  );
 });
