@@ -4,7 +4,7 @@ import type { DefinitionInForce } from '#contracts';
 import { readBoards, startsText } from './boards.js';
 import { ShardCountError } from './errors.js';
 import type { Boards } from './generation-types.js';
-import { isOffset } from './kept-texts.js';
+import { isOffset, keptNumber } from './kept-texts.js';
 import { ShardedStore } from './sharded-store.js';
 import type { ApplyCall, ApplyOutcome, BoardFacts, LiveBoard, Starts, Verdict } from './types.js';
 import { parseVerdicts } from './verdict-text.js';
@@ -160,7 +160,7 @@ export class BoardStore extends ShardedStore {
     return this.redis.ranklogSweep(allKeys.length, ...allKeys, board, generation, ...views);
   }
 
-  /** What a live board has counted. */
+  /** What a live board has counted; nothing where somebody has written what is no number. */
   async facts({ board, generation }: LiveBoard): Promise<BoardFacts> {
     const key = this.keys.facts(this.shardOf(board), generation);
     const [clock, expired, duplicates] = await this.redis.hmget(
@@ -170,9 +170,9 @@ export class BoardStore extends ShardedStore {
       'duplicates',
     );
     return {
-      clock: clock === null || clock === undefined ? null : Number(clock),
-      expired: Number(expired ?? 0),
-      duplicates: Number(duplicates ?? 0),
+      clock: keptNumber(clock) ?? null,
+      expired: keptNumber(expired) ?? 0,
+      duplicates: keptNumber(duplicates) ?? 0,
     };
   }
 

@@ -1,4 +1,5 @@
 import type { ChainableCommander, Redis } from 'ioredis';
+import { keptNumber } from './kept-texts.js';
 import type { KeySpace } from './keys.js';
 
 /** A view that exists. `expiresAt` is in ms of the board's event clock; null: never. */
@@ -24,14 +25,15 @@ export async function existingViews(
   place: GenerationKeys,
 ): Promise<ExistingView[] | undefined> {
   const { keys, shard, generation } = place;
-  const [versions, clock, expiries, ...asked] = await atomically<
+  const [viewsKey, facts] = [keys.views(shard, generation), keys.facts(shard, generation)];
+  const [versions, clockText, expiries, ...asked] = await atomically<
     [Record<string, string>, string | null, string[], number, number]
   >(
     askGivenUp(
       redis
         .multi()
-        .hgetall(keys.views(shard, generation))
-        .hget(keys.facts(shard, generation), 'clock')
+        .hgetall(viewsKey)
+        .hget(facts, 'clock')
         .zrange(keys.expiries(shard, generation), '0', '-1', 'WITHSCORES'),
       place,
     ),
@@ -40,14 +42,22 @@ export async function existingViews(
   const ends = new Map<string, number>();
   for (let index = 0; index < expiries.length; index += 2)
     ends.set(expiries[index] ?? '', Number(expiries[index + 1]));
+  const clock = clockText === null ? null : soundNumber(clockText, `the clock in ${facts}`);
   return Object.entries(versions)
     .map(([view, version]) => ({
       view,
-      version: Number(version),
+      version: soundNumber(version, `the version of view "${view}" in ${viewsKey}`),
       expiresAt: ends.get(view) ?? null,
     }))
-    .filter(({ expiresAt }) => expiresAt === null || clock === null || expiresAt > Number(clock))
+    .filter(({ expiresAt }) => expiresAt === null || clock === null || expiresAt > clock)
     .sort((a, b) => (a.view < b.view ? -1 : 1));
+}
+
+/** @throws where somebody has written what is no number: which views exist, and as of when, can't be told then */
+function soundNumber(text: string, name: string): number {
+  const found = keptNumber(text);
+  if (found === undefined) throw new Error(`${name} is damaged: rebuild the board`);
+  return found;
 }
 
 /** A view with its number of players. */

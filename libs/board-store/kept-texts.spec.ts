@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isOffset, keptOffset, keptRecord, recordText } from './kept-texts.js';
+import { isOffset, keptNumber, keptOffset, keptRecord, recordText } from './kept-texts.js';
 
 describe('an offset that Redis keeps', () => {
   it.each(['-1', '0', '919', '9007199254740991'])('is %s', (text) => {
@@ -18,6 +18,19 @@ describe('an offset that Redis keeps', () => {
   it('is none where there is nothing', () => {
     expect([keptOffset(null), keptOffset(undefined)]).toEqual([-1, -1]);
   });
+});
+
+describe('a number that Redis keeps', () => {
+  it.each(['0', '-62135596800000', '1795273100972813', '9999999999999999'])('is %s', (text) => {
+    expect(keptNumber(text)).toBe(Number(text));
+  });
+
+  it.each([undefined, null, '', 'abc', '1e3', ' 5', '1.5', '--1', '-', '12345678901234567'])(
+    'is none in %p',
+    (text) => {
+      expect(keptNumber(text)).toBeUndefined();
+    },
+  );
 });
 
 describe('a last record that Redis keeps', () => {

@@ -10,6 +10,11 @@ export function keptOffset(text: string | null | undefined): number {
   return isOffset(text ?? '') ? Number(text) : -1;
 }
 
+/** An integer that Redis keeps of a board; undefined for none, and for what is none (lua/kept.lua judges the same). */
+export function keptNumber(text: string | null | undefined): number | undefined {
+  return /^(?=.{1,16}$)-?\d+$/.test(text ?? '') ? Number(text) : undefined;
+}
+
 /** The last applied record of a partition, as Redis keeps it; '' for none. */
 export function recordText(record: RecordIdentity | undefined): string {
   return record === undefined ? '' : `${record.offset} ${record.timestamp} ${record.hash}`;

@@ -180,6 +180,22 @@ describe('a read that meets what nobody could read', () => {
     expect(version).toBeGreaterThan(found.version);
   });
 
+  it('lists no views by a clock or a version that is none, and says which it is', async () => {
+    const board = await make();
+    const { keys, live } = board.fixture;
+    const reader = board.fixture.reader();
+    const [facts, list] = [keys.facts(0, live.generation), keys.views(0, live.generation)];
+    await redis.hset(list, 'all', 'abc');
+    await expect(reader.views('arena')).rejects.toThrow(
+      `the version of view "all" in ${list} is damaged: rebuild the board`,
+    );
+    await redis.hset(facts, { clock: 'abc', expired: 'abc', duplicates: 'abc' });
+    await expect(reader.views('arena')).rejects.toThrow(`the clock in ${facts} is damaged`);
+    expect(await reader.overviews()).toMatchObject([
+      { clock: null, expired: 0, duplicates: 0, views: 2 },
+    ]);
+  });
+
   it('says which key it is, where one is of another type, or the clock is none', async () => {
     const board = await make();
     const { keys, live } = board.fixture;
