@@ -30,22 +30,25 @@ export class Build {
   async run(): Promise<BuildReport[]> {
     const { leases, logger } = this.parts;
     const { signal, keepsShadows = false } = this.options;
-    const boards = this.definitions.map(({ board }) => board);
+    const boards = () => this.#waiting.map(({ board }) => board);
     const leased = { leases, logger, kind: 'build' as const, boards, signal, keepsShadows };
     await runLeased(leased, (attempt) => this.#attempt(attempt));
     return [...this.#reports.values()];
   }
 
-  /** Boards that an attempt before has made live are done. */
+  /** Boards that an attempt before has made live are done: somebody else may be at work on them already. */
+  get #waiting(): BoardDefinition[] {
+    return this.definitions.filter(({ board }) => !this.#reports.has(board));
+  }
+
   async #attempt(attempt: Attempt): Promise<void> {
     await this.#mendWatermarks(attempt);
     const planner = new ShadowPlanner({ ...this.parts, signal: attempt.signal });
     const { from, allowPartialHistory } = this.options;
     const { live } = await this.parts.store.boards();
     const tasks: Task<void>[] = [];
-    for (const definition of this.definitions) {
+    for (const definition of this.#waiting) {
       const { board } = definition;
-      if (this.#reports.has(board)) continue;
       const liveStarts = live.get(board)?.starts;
       const wish = {
         ...{ definition, purpose: 'build' as const },
@@ -68,8 +71,7 @@ export class Build {
   /** Once a shard. */
   async #mendWatermarks({ keeper, signal }: Attempt): Promise<void> {
     const { store } = this.parts;
-    const waiting = this.definitions.filter(({ board }) => !this.#reports.has(board));
-    const ofShards = new Map(waiting.map(({ board }) => [store.shardOf(board), board]));
+    const ofShards = new Map(this.#waiting.map(({ board }) => [store.shardOf(board), board]));
     for (const board of ofShards.values())
       await mendWatermarks(this.parts, keeper.lease(board), signal);
   }
@@ -82,7 +84,7 @@ export class Build {
     const { store, definitions } = this.parts;
     const { live, building } = await store.boards();
     const isNew = ({ board }: BoardDefinition) => !live.has(board) && !building.has(board);
-    const unknown = this.definitions.filter(isNew);
+    const unknown = this.#waiting.filter(isNew);
     if (unknown.length === 0) return;
     if (!(await store.areRegistered()) && (await definitions.readAll()).size > 0)
       throw new BoardsLostError();
@@ -93,8 +95,9 @@ export class Build {
   /** All is as it was: boards that only this run has made known, and that are not live, are unknown again. */
   async #forgetNew({ keeper }: Attempt): Promise<void> {
     const { building } = await this.parts.store.boards();
-    for (const board of this.#registered)
-      if (building.has(board)) await this.parts.generations.remove(keeper.lease(board));
+    for (const { board } of this.#waiting)
+      if (this.#registered.has(board) && building.has(board))
+        await this.parts.generations.remove(keeper.lease(board));
   }
 
   async #finish(at: ShadowAtWork, signal: AbortSignal): Promise<void> {

@@ -28,7 +28,8 @@ const BACKOFF = { firstMs: 500, mostMs: 5_000 };
 interface LeasedRunParts {
   readonly leases: LeaseStore;
   readonly kind: ReconciliationStatus['kind'];
-  readonly boards: readonly string[];
+  /** Asked for each attempt: those that are still to be worked on. */
+  readonly boards: () => readonly string[];
   readonly signal: AbortSignal;
   /** What was built stays when the signal is aborted. */
   readonly keepsShadows: boolean;
@@ -63,9 +64,10 @@ export async function runLeased<T>(
 }
 
 async function attemptOnce<T>(
-  { leases, kind, boards, signal, keepsShadows, logger }: LeasedRunParts,
+  { leases, kind, signal, keepsShadows, logger, ...parts }: LeasedRunParts,
   work: (attempt: Attempt) => Promise<T>,
 ): Promise<T> {
+  const boards = parts.boards();
   const keeper = await LeaseKeeper.acquire(boards, { leases, kind, logger });
   try {
     return await work({ keeper, signal: AbortSignal.any([signal, keeper.signal]) });

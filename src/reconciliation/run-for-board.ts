@@ -17,7 +17,7 @@ export function runForBoard<T>(
 ): Promise<T> {
   const { leases, logger } = parts;
   const { signal, keepsShadows = false } = options;
-  const leased = { leases, logger, kind, boards: [board], signal, keepsShadows };
+  const leased = { leases, logger, kind, boards: () => [board], signal, keepsShadows };
   return runLeased(leased, async (attempt) => {
     const task = { board, ...(await taskOf(attempt)) };
     const [report] = await new ShadowTasks(parts, attempt, options).run([task]);

@@ -26,8 +26,10 @@ export class Verify {
     const { parts, boards, options } = this;
     for (const board of boards) await liveBoard(parts.store, board);
     const { leases, logger } = parts;
-    const leased = { leases, logger, kind: 'verify' as const, boards, keepsShadows: false };
-    return runLeased({ ...leased, signal: options.signal }, (attempt) => this.#attempt(attempt));
+    const leased = { leases, logger, kind: 'verify' as const, keepsShadows: false };
+    return runLeased({ ...leased, boards: () => boards, signal: options.signal }, (attempt) =>
+      this.#attempt(attempt),
+    );
   }
 
   async #attempt(attempt: Attempt): Promise<VerifyReport[]> {

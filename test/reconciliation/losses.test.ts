@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { LeaseLostError } from '#board-store';
 import { TestInstance, until } from '../support/instance.js';
 import { RedisServer } from '../support/redis-server.js';
 import { causeOf, readRankChanges } from '../support/results.js';
@@ -90,6 +91,69 @@ describe('a build', () => {
     expect(generations.filter((generation) => generation !== report?.generation)).toHaveLength(
       1_000,
     );
+  });
+});
+
+describe('a build of two boards', () => {
+  const BOTH =
+    'boards: { arena: { columns: [{ name: points }] }, cup: { columns: [{ name: points }] } }';
+  let instance: TestInstance;
+  let ground: Ground;
+  let traffic: Traffic;
+
+  beforeEach(async () => {
+    const ofBoth = (serial: number) => ({ ...event(serial), board: serial % 2 ? 'arena' : 'cup' });
+    ({ instance, ground, traffic } = await openScene(BOTH, ofBoth));
+    await instance.start();
+    await traffic.send(200);
+    await published(instance, traffic);
+  });
+  afterEach(() => closeScene({ instance, ground, traffic }));
+
+  const arena = async () => (await ground.leases.statuses()).find(({ board }) => board === 'arena');
+  /** The shadow of "cup" is lost once, when "arena" is done. */
+  const loseCup = (onLoss: () => Promise<unknown>) => {
+    const { generations, keys } = ground;
+    const flip = generations.flip.bind(generations);
+    let isLost = false;
+    generations.flip = async (lease, shadow, ...args) => {
+      if (shadow.board === 'cup' && !isLost) {
+        isLost = true;
+        await until(async () => (await arena())?.state === 'done', '"arena" is done');
+        await instance.redis.hdel(keys.shadows(0), 'cup');
+        await onLoss();
+      }
+      return flip(lease, shadow, ...args);
+    };
+  };
+  const build = () =>
+    ground.reconciler.build(definitionsOf(BOTH), { signal: AbortSignal.timeout(60_000) });
+
+  it('that begins again leaves the one that is done to whoever works on it', async () => {
+    loseCup(async () => {
+      await until(
+        async () => (await instance.redis.exists(ground.keys.lease(0, 'arena'))) === 0,
+        '"arena" is let go',
+      );
+      await ground.leases.acquire('arena', 'somebody else');
+    });
+    const reports = await build();
+    expect(reports.map(({ board }) => board)).toEqual(['arena', 'cup']);
+    expect(ground.words).toContainEqual(expect.stringContaining('it begins again'));
+  });
+
+  it('that begins again and fails tells no more of the one that is done', async () => {
+    const told: unknown[] = [];
+    loseCup(async () => told.push(await arena()));
+    const { generations } = ground;
+    const flip = generations.flip.bind(generations);
+    generations.flip = async (lease, shadow, ...args) => {
+      if (shadow.board === 'cup' && told.length > 0)
+        throw new LeaseLostError('cup', 'somebody else');
+      return flip(lease, shadow, ...args);
+    };
+    await expect(build()).rejects.toThrow('somebody else');
+    expect(await arena()).toEqual(told[0]);
   });
 });
 
