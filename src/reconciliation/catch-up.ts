@@ -94,6 +94,11 @@ export class CatchUp {
     while (!this.parts.queue.isAtEnds) await this.#step(undefined);
   }
 
+  /** Players that an ending has dealt with count as events of the throttle, too. @throws the reason of the signal */
+  async keepPace(players: number): Promise<void> {
+    await this.parts.pace.next(players, this.parts.signal);
+  }
+
   async #step<E>(ending: Ending<E> | undefined): Promise<E | undefined> {
     const { queue, signal } = this.parts;
     signal.throwIfAborted();

@@ -57,6 +57,7 @@ export class Verifier {
           found.add(step.differences);
           if (walk === 'shadow') players += step.players;
           onPlayers(step.players);
+          await catchUp.keepPace(step.players);
         }
     }
     const standing = new Set<string>();

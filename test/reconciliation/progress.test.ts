@@ -47,7 +47,7 @@ function expectNear(orderings: readonly Counts[], players: number): void {
   expect(orderings.length).toBeGreaterThan(0);
 }
 
-describe('a throttled build of many players', () => {
+describe('a throttled run over many players', () => {
   let instance: TestInstance;
   let ground: Ground;
   let traffic: Traffic;
@@ -105,6 +105,16 @@ describe('a throttled build of many players', () => {
       ordering: { ...orderings.at(-1), rate: 0 },
       secondsLeft: null,
     });
+  });
+
+  it('that verifies them compares them at that pace', async () => {
+    const signal = AbortSignal.timeout(60_000);
+    const rate = 2 * THROTTLE;
+    const options = { signal, eventsPerSecond: rate };
+    const [report] = await ground.reconciler.verify(['arena'], options);
+    expect(report).toMatchObject({ equal: true, players: PLACES });
+    // Each is looked at in what the log makes, in what is live, and in the order; a second may have been saved up.
+    expect(report?.seconds).toBeGreaterThan((3 * PLACES) / rate - 1);
   });
 
   it('is shown by status with the players that are in order, and the time that is left', async () => {
