@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ReconciliationStatus } from '#board-store';
 import { until } from '../support/instance.js';
 import { BoardsGround, eventsOf } from './boards-ground.js';
 
@@ -63,6 +64,17 @@ describe('boards snapshot', () => {
     expect((await ground.ranklog('boards', 'generations')).out).toMatch(
       new RegExp(`^arena +snapshot +${made.generation} +- +- +${between} +all$`, 'm'),
     );
+  });
+
+  it('keeps to a throttle', async () => {
+    const now = new Date().toISOString();
+    const options = ['--until', now, '--throttle', '200'];
+    expect((await ground.ranklog('boards', 'snapshot', 'arena', ...options)).code).toBe(0);
+    const { redis, name } = ground.instance;
+    const told = await redis.hget(`${name}:{0}:reconciliations`, 'arena');
+    const status = JSON.parse(told ?? '{}') as ReconciliationStatus;
+    expect(status).toMatchObject({ kind: 'snapshot', done: 800 });
+    expect(status.updatedAt - status.startedAt).toBeGreaterThan(1_500);
   });
 
   it('takes a date as its start in UTC, and says so', async () => {

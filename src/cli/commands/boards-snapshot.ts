@@ -9,6 +9,8 @@ import type { PastMoment } from '../usage/option-values.js';
 
 export interface SnapshotOptions {
   readonly until: PastMoment;
+  /** Events per second. */
+  readonly throttle?: number;
   readonly allowPartialHistory?: boolean;
   readonly json?: boolean;
 }
@@ -23,16 +25,17 @@ async function snapshot(
   board: string,
   options: SnapshotOptions,
 ): Promise<number> {
-  const { until, allowPartialHistory } = options;
+  const { until, throttle, allowPartialHistory } = options;
   await reader.liveBoard(board); // says why where there is none
   if (until.isDate)
     process.stderr.write(
       `ranklog: until ${formatTime(until.time)}, the start of that day in UTC\n`,
     );
   const { generation, asOf } = await interruptible((signal) => {
+    const wanted = { signal, eventsPerSecond: throttle, allowPartialHistory };
     const run = () =>
       showProgress((onProgress) =>
-        reconciler.snapshot(board, until.time, { signal, onProgress, allowPartialHistory }),
+        reconciler.snapshot(board, until.time, { ...wanted, onProgress }),
       );
     return withLease(run, { leases, signal });
   });

@@ -168,14 +168,15 @@ function rollbackCommand(): Command {
 
 /** `ranklog boards snapshot BOARD --until TIME`: the board as it was, beside the live one. */
 function snapshotCommand(): Command {
-  return new Command('snapshot')
+  const command = new Command('snapshot')
     .description('build a board as it was at a time, to be read beside the live one')
     .argument('<board>')
     .requiredOption(
       '--until <time>',
       'take in what was sent up to this time, by the timestamps of the records',
       pastMoment,
-    )
+    );
+  return addThrottleOption(command)
     .option('--allow-partial-history', 'from what is left of a log whose beginning is gone')
     .option('--json', 'as JSON')
     .addHelpText(
