@@ -1,9 +1,11 @@
+import { startsText } from './boards.js';
 import type { EndingArguments, ShadowPlace } from './catch-up-arguments.js';
 import type {
   CompareResult,
   CompareStep,
   CompareViewsStep,
   Difference,
+  Shadow,
   TooManyViews,
 } from './generation-types.js';
 import { TIE_SIGNS } from './run-arguments.js';
@@ -37,8 +39,13 @@ export function viewsEnding(
         keys.eventIds(shard, live, partition),
       ]),
     ],
-    arguments: [live, server, deduplicateMs ?? '-', walk, cursor, ...remembered],
+    arguments: [live, server, deduplicateMs ?? '-', walk, cursor, startsOf(shadow), ...remembered],
   };
+}
+
+/** Where a shadow begins, as the live generation that it is compared with. */
+function startsOf({ starts = new Map() }: Shadow): string {
+  return startsText(starts);
 }
 
 /** Some of the views to walk, and where the boards as a whole differ. */
@@ -94,7 +101,7 @@ export function playersEnding(
       keys.players(shard, live, view),
       keys.ranking(shard, live, view),
     ],
-    arguments: [live, server, walk, cursor, columns.length, TIE_SIGNS[ties]],
+    arguments: [live, server, walk, cursor, columns.length, TIE_SIGNS[ties], startsOf(shadow)],
   };
 }
 

@@ -5,7 +5,7 @@
 --       13 facts, 14 leaders; for each partition: event ids of the shadow, of the live generation; then the runs
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 replication id of the server that the comparison began
 --       on ('' begins one), 9 span of event ids in ms (- none), 10 walk: shadow (views that should be there), live (views that are there and should
---       not), 11 cursor, then the partitions whose event ids are compared, then the stretches
+--       not), 11 cursor, 12 where both begin in the log (JSON), then the partitions whose event ids are compared, then the stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
 --          replication id of the server, event clock of the shadow and of the live generation ('' for none), events that each refused with TOO_MANY_VIEWS, what is
 --          unreadable in the facts of the live generation, or is no list of its ('' for nothing), number of partitions whose event ids differ, then for each of these: partition, clock and number of ids of the shadow, of the live
@@ -68,8 +68,8 @@ end
 
 local function append_event_ids(found)
   local differing, count = {}, 0
-  for at = 12, tonumber(ARGV[6]) do
-    local partition, key = ARGV[at], 15 + 2 * (at - 12)
+  for at = 13, tonumber(ARGV[6]) do
+    local partition, key = ARGV[at], 15 + 2 * (at - 13)
     local expected, live = remembered(KEYS[10], KEYS[key], partition), remembered(KEYS[13], KEYS[key + 1], partition)
     if expected ~= live then
       count = count + 1
@@ -143,6 +143,6 @@ if ARGV[8] ~= '' and is_elsewhere(ARGV[8]) then return SERVER_CHANGED end
 if call('HGET', KEYS[3], ARGV[2]) ~= ARGV[7] then return GENERATION_CHANGED end
 local _, refused = catch_up()
 if refused then return refused end
-local found, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]), true)
+local found, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]), cjson.decode(ARGV[12]))
 if is_caught_up then append_views(found, append_facts(found)) end
 return found
