@@ -15,34 +15,48 @@ export interface TimedLog {
 }
 
 const LOOK_EVERY_MS = 200;
+/** After so many looks, about ten seconds, people are told. */
+const LOOKS_UNTIL_TOLD = 50;
+
+/** What people are to look at who wait for live ingest. */
+export const IS_IT_RUNNING = 'does a service run? "ranklog status" shows how far it is';
 
 /**
  * The first offsets from a time (ms) on. A generation that begins ahead of live ingest would be given what lies between as
  * soon as it is live: so live ingest is waited for. @throws the reason of the signal
  */
 export async function startsAtTime(log: TimedLog, board: string, time: number): Promise<Starts> {
-  const { admin, topic, generations, signal, logger } = log;
+  const { admin, topic, signal, logger } = log;
   const starts = new Map(await offsetsAtTime(admin, topic, time));
-  for (let isTold = false; ; isTold = true) {
-    const live = await generations.liveWatermarks(board);
-    const ahead = [...starts].filter(
-      ([partition, start]) => start - 1 > (live.get(partition) ?? -1),
-    );
-    const ranges = ahead.length > 0 ? await logRanges(admin, topic) : new Map<number, LogRange>();
-    const isBehind = await Promise.all(
-      ahead.map(async ([partition, start]) => {
-        const watermark = live.get(partition) ?? -1;
-        const isIdle =
-          (await recordsEnd(log, { partition, start, range: ranges.get(partition) })) <=
-          watermark + 1;
-        if (isIdle) starts.set(partition, watermark + 1);
-        return !isIdle;
-      }),
-    );
-    if (!isBehind.includes(true)) return starts;
-    if (!isTold) logger.info(`board "${board}" waits for live ingest to come to where it begins`);
+  for (let look = 0; ; look++) {
+    const ahead = await aheadOfIngest(log, board, starts);
+    if (ahead.length === 0) return starts;
+    const wait = `board "${board}" waits for live ingest to come to where it begins`;
+    if (look === 0) logger.info(wait);
+    if (look === LOOKS_UNTIL_TOLD) logger.warn(`${wait} (${ahead.join(', ')}): ${IS_IT_RUNNING}`);
     await delay(LOOK_EVERY_MS, undefined, { signal });
   }
+}
+
+/** Where starts lie ahead of live ingest, in words; those behind which the log has nothing are moved back to it. */
+async function aheadOfIngest(
+  log: TimedLog,
+  board: string,
+  starts: Map<number, number>,
+): Promise<string[]> {
+  const live = await log.generations.liveWatermarks(board);
+  const nextOf = (partition: number) => (live.get(partition) ?? -1) + 1;
+  const ahead = [...starts].filter(([partition, start]) => start > nextOf(partition));
+  if (ahead.length === 0) return [];
+  const ranges = await logRanges(log.admin, log.topic);
+  const places = ahead.map(async ([partition, start]) => {
+    const next = nextOf(partition);
+    if ((await recordsEnd(log, { partition, start, range: ranges.get(partition) })) > next)
+      return `partition ${partition}: at offset ${next} of ${start}`;
+    starts.set(partition, next);
+    return [];
+  });
+  return (await Promise.all(places)).flat();
 }
 
 /** An offset, or, where no record follows, the one behind the last record before it. */

@@ -5,6 +5,7 @@ import { Pace } from '../operations/pace.js';
 import { CatchUp } from './catch-up.js';
 import { WatermarkBeyondLogError } from './errors.js';
 import { LogFeed, type ReadFrom } from './log-feed.js';
+import { IS_IT_RUNNING } from './log-times.js';
 import type { Log } from './log.js';
 import type { WorkCounts } from './progress-meter.js';
 import type { OpenShadow } from './history.js';
@@ -44,8 +45,7 @@ const SHORT_CALL = { entries: 100, viewUpdates: 400 };
 const COUNT_EVERY_MS = 500;
 /** How often it is looked whether the log has what is waited for, and told that nothing moves. */
 const CHECK_EVERY_MS = 1_000;
-const SAY_AFTER_MS = 5_000;
-const SAY_EVERY_MS = 30_000;
+const SAY_AFTER_MS = 10_000;
 
 /** One pass over the log for the shadows of all jobs; each goes its own way through it, and ends for itself. */
 export class ShadowRun {
@@ -54,7 +54,8 @@ export class ShadowRun {
   readonly #pace: Pace;
   readonly #feed: LogFeed;
   #checked = performance.now();
-  readonly #said = new Map<string, number>();
+  /** Boards of which it was told that nothing moves. */
+  readonly #said = new Set<string>();
 
   constructor(
     private readonly parts: RunParts,
@@ -121,10 +122,15 @@ export class ShadowRun {
       this.#checked = now;
       await this.#checkLog(board, behind);
     }
-    if (ms < SAY_AFTER_MS || now - (this.#said.get(board) ?? -Infinity) < SAY_EVERY_MS) return;
-    this.#said.set(board, now);
-    const what = behind.length > 0 ? 'the log to be read' : 'live ingest to go on';
-    this.parts.logger.info(`board "${board}" waits for ${what}`);
+    if (ms < SAY_AFTER_MS) this.#said.delete(board);
+    if (ms < SAY_AFTER_MS || this.#said.has(board)) return;
+    this.#said.add(board);
+    const seconds = Math.round(ms / 1_000);
+    const what =
+      behind.length > 0
+        ? `the log to be read, of which nothing has come for ${seconds} s`
+        : `live ingest, which has stood still for ${seconds} s: ${IS_IT_RUNNING}`;
+    this.parts.logger.warn(`board "${board}" waits for ${what}`);
   }
 
   async #checkLog(
