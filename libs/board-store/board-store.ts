@@ -6,7 +6,15 @@ import { ShardCountError } from './errors.js';
 import type { Boards } from './generation-types.js';
 import { isOffset, keptNumber } from './kept-texts.js';
 import { ShardedStore } from './sharded-store.js';
-import type { ApplyCall, ApplyOutcome, BoardFacts, LiveBoard, Starts, Verdict } from './types.js';
+import type {
+  ApplyCall,
+  ApplyOutcome,
+  BoardFacts,
+  LiveBoard,
+  ServerMemory,
+  Starts,
+  Verdict,
+} from './types.js';
 import { parseVerdicts } from './verdict-text.js';
 
 /** What lua/apply.lua answers when it wrote nothing. */
@@ -158,6 +166,13 @@ export class BoardStore extends ShardedStore {
       ...views.flatMap((view) => keys.ofView(shard, generation, view)),
     ];
     return this.redis.ranklogSweep(allKeys.length, ...allKeys, board, generation, ...views);
+  }
+
+  /** What Redis holds, of all that use it. */
+  async memory(): Promise<ServerMemory> {
+    const info = await this.redis.info('memory');
+    const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+    return { used: bytes('used_memory'), most: bytes('maxmemory') };
   }
 
   /** What a live board has counted; nothing where somebody has written what is no number. */

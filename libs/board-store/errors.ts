@@ -121,3 +121,8 @@ export class NoPreviousGenerationError extends Error {
     this.name = 'NoPreviousGenerationError';
   }
 }
+
+/** Whether Redis has refused a command, or a script, as its memory is full. What was refused wrote nothing. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('OOM ');
+}

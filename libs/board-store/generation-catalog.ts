@@ -28,13 +28,8 @@ export class GenerationCatalog extends ShardedStore {
   /** Gives up a snapshot; false when there is none of this id. */
   async removeSnapshot(generation: string): Promise<boolean> {
     for (const shard of this.allShards) {
-      if ((await this.redis.hexists(this.keys.snapshots(shard), generation)) === 0) continue;
-      await this.redis
-        .multi()
-        .sadd(this.keys.discarded(shard), generation)
-        .hdel(this.keys.snapshots(shard), generation)
-        .exec();
-      return true;
+      const keys = [this.keys.snapshots(shard), this.keys.discarded(shard)];
+      if ((await this.redis.ranklogRemoveSnapshot(2, ...keys, generation)) === 1) return true;
     }
     return false;
   }
@@ -110,15 +105,13 @@ export class GenerationCatalog extends ShardedStore {
     return (await this.redis.type(key)) === 'hash';
   }
 
+  /** One by one, and the set last: Redis takes no transaction when memory is full. */
   async #forget(shard: number, generation: string): Promise<void> {
     const { keys, redis } = this;
-    await redis
-      .multi()
-      .hdel(keys.definitions(shard), generation)
-      .hdel(keys.starts(shard), generation)
-      .hdel(keys.origins(shard), generation)
-      .srem(keys.discarded(shard), generation)
-      .exec();
+    await redis.hdel(keys.definitions(shard), generation);
+    await redis.hdel(keys.starts(shard), generation);
+    await redis.hdel(keys.origins(shard), generation);
+    await redis.srem(keys.discarded(shard), generation);
   }
 
   async #generationsOf(shard: number): Promise<GenerationOverview[]> {

@@ -26,6 +26,7 @@ const SCRIPTS = {
   ranklogRegister: 'register.lua',
   ranklogReleaseLease: 'release-lease.lua',
   ranklogRemove: 'remove.lua',
+  ranklogRemoveSnapshot: 'remove-snapshot.lua',
   ranklogRenewLease: 'renew-lease.lua',
   ranklogSweep: 'sweep.lua',
 } as const;
@@ -63,6 +64,7 @@ declare module 'ioredis' {
     ranklogRegister(...args: Arguments): Promise<string[]>;
     ranklogReleaseLease(...args: Arguments): Promise<number>;
     ranklogRemove(...args: Arguments): Promise<number | string>;
+    ranklogRemoveSnapshot(...args: Arguments): Promise<number>;
     ranklogRenewLease(...args: Arguments): Promise<number>;
     ranklogSweep(...args: Arguments): Promise<number>;
   }

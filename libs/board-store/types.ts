@@ -25,6 +25,12 @@ export interface BoardFacts {
   readonly duplicates: number;
 }
 
+/** The memory of a Redis server, in bytes; `most` is its maxmemory, 0 for no bound. */
+export interface ServerMemory {
+  readonly used: number;
+  readonly most: number;
+}
+
 /** What is known of one record of the log before it is applied: an event of a live board, or why it can't be one. */
 export type ApplyEntry = EventEntry | DeadLetterEntry;
 export interface EventEntry {

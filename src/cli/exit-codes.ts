@@ -6,7 +6,7 @@ export const EXIT = {
   no: 1,
   /** The command line, the settings or the boards file can't be used. */
   usage: 2,
-  /** Kafka or Redis can't be reached, somebody else is at it, or time is up: trying again later helps. */
+  /** Kafka or Redis can't be reached, Redis is full, somebody else is at it, or time is up: trying again later helps. */
   unreachable: 3,
   /** Something that should not happen: a bug, or a server that answers nonsense. */
   failed: 4,

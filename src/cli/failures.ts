@@ -28,6 +28,7 @@ import {
   HistoryCutError,
   LiveGenerationChangedError,
   OtherRecordError,
+  OutOfMemoryError,
   ServerChangedError,
   ShadowLostError,
   WatermarkBeyondLogError,
@@ -59,6 +60,7 @@ const NO = [
 ];
 const TRY_LATER = [
   BoardsLostError,
+  OutOfMemoryError,
   ServiceUnreachableError,
   KafkaUnreachableError,
   kafkajs.KafkaJSError,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import { BackgroundBuilder } from './background-builder.js';
-import { HistoryCutError } from './errors.js';
+import { HistoryCutError, OutOfMemoryError } from './errors.js';
 
 const [arena] = parseBoardsFile(
   'boards: { arena: { columns: [{ name: points }] } }',
@@ -47,5 +47,10 @@ describe('a background build that fails', () => {
   it('for a log that is cut leaves the lease to those who can say that it may be partial', async () => {
     const cut = [{ partition: 0, from: 0, logStart: 5 }];
     expect(await triesWithin(50_000, new HistoryCutError(arena.board, cut, true))).toBe(1);
+  });
+
+  it('for a Redis that is full lets live ingest be for ten minutes', async () => {
+    expect(await triesWithin(590_000, new OutOfMemoryError([arena.board]))).toBe(1);
+    expect(await triesWithin(610_000, new OutOfMemoryError([arena.board]))).toBe(2);
   });
 });

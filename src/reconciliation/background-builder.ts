@@ -2,7 +2,7 @@ import type { BoardDefinition } from '#board';
 import { LeaseHeldError, type BoardStore } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
 import { RecurringTask } from '../operations/recurring-task.js';
-import { CancelledError, HistoryCutError } from './errors.js';
+import { CancelledError, HistoryCutError, OutOfMemoryError } from './errors.js';
 import type { Log } from './log.js';
 import { phaseOf } from './phase.js';
 import type { Reconciler } from './reconciler.js';
@@ -11,6 +11,8 @@ import type { RunProgress } from './run-progress.js';
 const LOOK_EVERY_MS = 1_000;
 const TELL_EVERY_MS = 10_000;
 const BACKOFF = { firstMs: 1_000, mostMs: 60_000 };
+/** Each try of a build that Redis has no room for fills it up, and live ingest stands still until that is given back. */
+const FULL_MS = 600_000;
 
 interface BuilderParts {
   readonly store: Pick<BoardStore, 'boards'>;
@@ -83,6 +85,7 @@ export class BackgroundBuilder {
 
   /** Where only people can help, they are not to find the board's lease taken when they do. */
   #msUntilNext(error: unknown): number {
+    if (error instanceof OutOfMemoryError) return FULL_MS;
     return error instanceof HistoryCutError ? BACKOFF.mostMs : this.#backoff.next();
   }
 

@@ -28,10 +28,10 @@ export class Build {
   ) {}
 
   async run(): Promise<BuildReport[]> {
-    const { leases, logger } = this.parts;
+    const { leases, store, logger } = this.parts;
     const { signal, keepsShadows = false } = this.options;
     const boards = () => this.#waiting.map(({ board }) => board);
-    const leased = { leases, logger, kind: 'build' as const, boards, signal, keepsShadows };
+    const leased = { leases, store, logger, kind: 'build' as const, boards, signal, keepsShadows };
     await runLeased(leased, (attempt) => this.#attempt(attempt));
     return [...this.#reports.values()];
   }

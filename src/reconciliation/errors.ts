@@ -1,4 +1,4 @@
-import { LeaseLostError, type ShadowRefusal } from '#board-store';
+import { LeaseLostError, type ServerMemory, type ShadowRefusal } from '#board-store';
 
 /** Events that a run needs and the log does not hold any more. */
 export interface CutPartition {
@@ -127,6 +127,28 @@ export class WatermarkMovedError extends Error {
     );
     this.name = 'WatermarkMovedError';
   }
+}
+
+/** Redis has no room for a second generation beside the live one. Trying again helps once there is more. */
+export class OutOfMemoryError extends Error {
+  constructor(
+    readonly boards: readonly string[],
+    readonly memory?: ServerMemory,
+  ) {
+    const names = boards.map((board) => `"${board}"`).join(', ');
+    const numbers =
+      memory && ` (maxmemory ${megabytes(memory.most)}, used ${megabytes(memory.used)})`;
+    super(
+      `Redis is full${numbers ?? ''}: there is no room beside the live generation of ${names}, and what was begun is given up, so that live events ` +
+        'have it. A build, a verify or a snapshot takes about as much memory as the live board: raise maxmemory, or give some back ' +
+        '("ranklog boards generations" lists what there is, "ranklog boards discard" gives up a snapshot); then start again',
+    );
+    this.name = 'OutOfMemoryError';
+  }
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1_048_576).toFixed(1)} MB`;
 }
 
 /** Why the shadow of a board can't be gone on with, as the store said it. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   BoardBuildingError,
+  isOutOfMemory,
   LeaseLostError,
   UnknownBoardError,
   UnorderedShadowError,
@@ -12,6 +13,7 @@ import {
   CancelledError,
   HistoryCutError,
   LiveGenerationChangedError,
+  OutOfMemoryError,
   ServerChangedError,
   ShadowLostError,
   WatermarkBeyondLogError,
@@ -19,13 +21,14 @@ import {
 } from './errors.js';
 import { HOLDER, LeaseKeeper } from './lease-keeper.js';
 import type { Log } from './log.js';
-import type { LeaseStore } from '#board-store';
+import type { BoardStore, LeaseStore } from '#board-store';
 
 const MOST_ATTEMPTS = 6;
 /** Redis that was emptied gets its boards back within seconds. */
 const BACKOFF = { firstMs: 500, mostMs: 5_000 };
 
 interface LeasedRunParts {
+  readonly store: Pick<BoardStore, 'memory'>;
   readonly leases: LeaseStore;
   readonly kind: ReconciliationStatus['kind'];
   /** Asked for each attempt: those that are still to be worked on. */
@@ -44,7 +47,7 @@ export interface Attempt {
 
 /**
  * Does work on boards while it holds their leases. When Redis has lost what the work rests on, the work begins again.
- * @throws LeaseHeldError, CancelledError, HistoryCutError, and whatever the work fails with
+ * @throws LeaseHeldError, CancelledError, HistoryCutError, OutOfMemoryError, and whatever the work fails with
  */
 export async function runLeased<T>(
   parts: LeasedRunParts,
@@ -64,16 +67,19 @@ export async function runLeased<T>(
 }
 
 async function attemptOnce<T>(
-  { leases, kind, signal, keepsShadows, logger, ...parts }: LeasedRunParts,
+  parts: LeasedRunParts,
   work: (attempt: Attempt) => Promise<T>,
 ): Promise<T> {
+  const { leases, signal, keepsShadows } = parts;
   const boards = parts.boards();
-  const keeper = await LeaseKeeper.acquire(boards, { leases, kind, logger });
+  const keeper = await acquire(boards, parts);
   try {
     return await work({ keeper, signal: AbortSignal.any([signal, keeper.signal]) });
   } catch (error) {
     const cause = await orTakenOver(error, { leases, keeper });
-    const failure = signal.aborted ? new CancelledError(keepsShadows) : told(cause, boards);
+    const failure = signal.aborted
+      ? new CancelledError(keepsShadows)
+      : await told(cause, boards, parts);
     const state = signal.aborted ? 'cancelled' : 'failed';
     for (const board of boards) await keeper.end(board, state, failure.message);
     throw failure;
@@ -113,8 +119,23 @@ function helpsToBeginAgain(error: unknown, kind: LeasedRunParts['kind'], attempt
   return isLoss || isMended || (attempt > 1 && isUnknown);
 }
 
-/** The history of the log may be cut while it is read. */
-function told(error: unknown, boards: readonly string[]): Error {
+/** A Redis that is full refuses new leases, too. */
+async function acquire(boards: readonly string[], parts: LeasedRunParts): Promise<LeaseKeeper> {
+  try {
+    return await LeaseKeeper.acquire(boards, parts);
+  } catch (error) {
+    throw await told(error, boards, parts);
+  }
+}
+
+/** The history of the log may be cut while it is read, and Redis may be full. */
+async function told(
+  error: unknown,
+  boards: readonly string[],
+  { store }: LeasedRunParts,
+): Promise<Error> {
+  if (isOutOfMemory(error))
+    return new OutOfMemoryError(boards, await store.memory().catch(() => undefined));
   if (!(error instanceof LogGapError)) return toError(error);
   const { partition, expected, log } = error;
   const cut = [{ partition, from: expected, logStart: log.start }];

@@ -23,6 +23,15 @@ describe('work that is tried again', () => {
     expect(words).toEqual(['tried again: Redis is away']);
   });
 
+  it('is tried no more where Redis is full, so that what fills it is given up', async () => {
+    words.length = 0;
+    const { signal } = new AbortController();
+    const full = () =>
+      Promise.reject(new Error("OOM command not allowed when used memory > 'maxmemory'."));
+    await expect(patiently(full, { signal, logger })).rejects.toThrow('OOM');
+    expect(words).toEqual([]);
+  });
+
   it('goes on once it succeeds', async () => {
     let tries = 0;
     const work = () => (++tries < 3 ? away() : Promise.resolve(tries));

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LeaseLostError } from '#board-store';
+import { isOutOfMemory, LeaseLostError } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
 import type { Log } from './log.js';
 
@@ -9,7 +9,7 @@ const BACKOFF = { firstMs: 50, mostMs: 2_000 };
 
 /**
  * The work, tried again while it fails, for a minute at most; the first failure is told. Only for work that may be repeated.
- * @throws LeaseLostError at once, the reason of the signal, or the last failure
+ * @throws LeaseLostError, and the refusal of a Redis that is full, at once; the reason of the signal, or the last failure
  */
 export async function patiently<T>(
   work: () => Promise<T>,
@@ -22,10 +22,11 @@ export async function patiently<T>(
       return await work();
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof LeaseLostError || isOutOfMemory(error)) throw error;
       const now = performance.now();
       if (failedAt === undefined) logger.warn(`tried again: ${toError(error).message}`);
       failedAt ??= now;
-      if (error instanceof LeaseLostError || now - failedAt > PATIENCE_MS) throw error;
+      if (now - failedAt > PATIENCE_MS) throw error;
       await delay(backoff.next(), undefined, { signal }).catch(() => undefined);
       signal.throwIfAborted(); // the reason, which tells whether it helps to begin again
     }

@@ -15,9 +15,9 @@ export function runForBoard<T>(
   { board, kind, options }: BoardRun,
   taskOf: (attempt: Attempt) => Promise<Omit<Task<T>, 'board'>>,
 ): Promise<T> {
-  const { leases, logger } = parts;
+  const { leases, store, logger } = parts;
   const { signal, keepsShadows = false } = options;
-  const leased = { leases, logger, kind, boards: () => [board], signal, keepsShadows };
+  const leased = { leases, store, logger, kind, boards: () => [board], signal, keepsShadows };
   return runLeased(leased, async (attempt) => {
     const task = { board, ...(await taskOf(attempt)) };
     const [report] = await new ShadowTasks(parts, attempt, options).run([task]);

@@ -1,4 +1,4 @@
-import type { Lease, Shadow } from '#board-store';
+import { isOutOfMemory, type Lease, type Shadow } from '#board-store';
 import { LogGapError, toError } from '#kafka-batch';
 import type { CatchUp } from './catch-up.js';
 import type { Attempt } from './leased-run.js';
@@ -78,9 +78,11 @@ export class ShadowTasks {
     };
   }
 
+  /** What fills Redis up keeps live ingest from applying anything: it is not left for the next run. */
   async #letGo(error: unknown): Promise<void> {
     const { signal, keepsShadows = false } = this.options;
-    const isOver = (signal.aborted && !keepsShadows) || error instanceof LogGapError;
+    const isHopeless = error instanceof LogGapError || isOutOfMemory(error);
+    const isOver = (signal.aborted && !keepsShadows) || isHopeless;
     for (const [shadow, { lease, isResumable }] of this.#open)
       if (isOver || !isResumable) await this.#abandon(lease, shadow);
   }

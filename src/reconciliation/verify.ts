@@ -25,8 +25,8 @@ export class Verify {
   async run(): Promise<VerifyReport[]> {
     const { parts, boards, options } = this;
     for (const board of boards) await liveBoard(parts.store, board);
-    const { leases, logger } = parts;
-    const leased = { leases, logger, kind: 'verify' as const, keepsShadows: false };
+    const { leases, store, logger } = parts;
+    const leased = { leases, store, logger, kind: 'verify' as const, keepsShadows: false };
     return runLeased({ ...leased, boards: () => boards, signal: options.signal }, (attempt) =>
       this.#attempt(attempt),
     );

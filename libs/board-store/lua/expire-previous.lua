@@ -3,6 +3,8 @@
 -- KEYS  1 previous, 2 discarded
 -- Returns  how many
 -- Cost  O(boards)
+--
+-- Works when memory is full, too: its first write is one that Redis does not refuse then, and after that it refuses nothing.
 
 -- include names.lua
 -- include clock.lua

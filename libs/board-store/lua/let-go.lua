@@ -4,6 +4,8 @@
 -- ARGV  1 token, 2 board, 3 generation
 -- Returns  1; 0 when it is not the shadow of the board; -5 LEASE_LOST; then nothing was written
 -- Cost  O(1)
+--
+-- Works when memory is full, too: its first write is one that Redis does not refuse then, and after that it refuses nothing.
 
 -- include names.lua
 -- include lease.lua

@@ -7,6 +7,7 @@
 -- KEYS  1 lease, 2 shadows, 3 views without order, then for each view: ranking, players
 -- ARGV  1 token, 2 board, 3 generation, 4 number of columns, 5 tie (1 earliest, -1 latest, 0 none), 6 how many players at most, about;
 --       then for each view: its text, cursor to go on from ('0' begins)
+-- Refused as a whole when memory is full: its first write is one that Redis refuses then.
 -- Returns  { players that were put in order, then the views to go on with: text, cursor, ... }; with no views, all have their
 --          order; -5 LEASE_LOST, -6 SHADOW_GONE; then nothing was written
 -- Cost  O(log players) for each player; more of them where Redis packs a small view into one piece
@@ -75,6 +76,8 @@ if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
 local shadow = shadow_of(KEYS[2], ARGV[2])
 if not shadow or shadow.generation ~= ARGV[3] then return SHADOW_GONE end
 if not shadow.is_unordered then return { 0 } end
+-- Changes nothing: once a script has written, Redis refuses it nothing more, and an UNLINK is never refused.
+call('HSET', KEYS[2], ARGV[2], call('HGET', KEYS[2], ARGV[2]))
 local players, made, begun = order_all()
 call_in_chunks('SREM', KEYS[3], made)
 local next_views = math.max(LEAST_VIEWS, math.min(MOST_VIEWS, 2 * #made))
