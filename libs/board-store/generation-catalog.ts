@@ -35,10 +35,10 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Gives back some of the memory that nobody needs any more: previous generations past their grace time, and those that
-   * were discarded. Answers how many steps were made; who wants all of it gone repeats it until that is 0. Any number of
-   * processes may do it at once. Redis frees the memory in the background. What fails in a shard holds no other one up.
-   * @throws the first failure, when all is done that can be
+   * Gives back some of the memory that nobody needs any more: shadows that a killed verify or rollback has left, previous
+   * generations past their grace time, and those that were discarded. Answers how many steps were made; who wants all of it gone
+   * repeats it until that is 0. Any number of processes may do it at once. Redis frees the memory in the background. What fails
+   * in a shard holds no other one up. @throws the first failure, when all is done that can be
    */
   async sweep(): Promise<number> {
     let steps = 0;
@@ -55,10 +55,36 @@ export class GenerationCatalog extends ShardedStore {
 
   async #sweepShard(shard: number): Promise<number> {
     const keys = [this.keys.previous(shard), this.keys.discarded(shard)];
+    const letGo = await this.#letGoKilled(shard);
     const expired = await this.redis.ranklogExpirePrevious(2, ...keys);
     const discarded = await this.redis.smembers(this.keys.discarded(shard));
     await this.#removeSome(shard, discarded);
-    return expired + discarded.length;
+    return letGo + expired + discarded.length;
+  }
+
+  /** Nobody goes on with these; one that is brought back is the previous generation again. Answers how many. */
+  async #letGoKilled(shard: number): Promise<number> {
+    const shadows = Object.entries(await this.redis.hgetall(this.keys.shadows(shard)));
+    let count = 0;
+    for (const [board, entry] of shadows) {
+      const [generation = '', purpose] = entry.split(' ');
+      const isOfNoUse = purpose === 'verify' || purpose === 'restore';
+      if (isOfNoUse && (await this.#letGoLeft(shard, board, generation)) === 1) count += 1;
+    }
+    return count;
+  }
+
+  #letGoLeft(shard: number, board: string, generation: string): Promise<number> {
+    const { keys } = this;
+    return this.redis.ranklogLetGoLeft(
+      4,
+      keys.lease(shard, board),
+      keys.shadows(shard),
+      keys.previous(shard),
+      keys.discarded(shard),
+      board,
+      generation,
+    );
   }
 
   /** What only a comparison has read is gone with its lists: there was no time to change them. */

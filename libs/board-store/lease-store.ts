@@ -6,8 +6,9 @@ import { ShardedStore } from './sharded-store.js';
 /** How long a lease is held without being renewed, in ms: so long others wait for one who was killed. */
 export const LEASE_MS = 15_000;
 
-/** What a lease whose holder is gone leaves behind. */
-const GONE = 'its process is gone; what was built is kept, and goes on when it is asked for again';
+/** What is said of a run whose process is gone: what the sweep lets go of is not kept. */
+const GONE = 'its process is gone';
+const KEPT = `${GONE}; what was built is kept, and goes on when it is asked for again`;
 
 /** Leases of boards, and what their holders tell of their work. */
 export class LeaseStore extends ShardedStore {
@@ -56,7 +57,8 @@ export class LeaseStore extends ShardedStore {
     if (status.state !== 'running') return status;
     const held = await this.redis.get(this.#key(status.board));
     if (held !== null && holderOf(held) === status.holder) return status;
-    return { ...status, state: 'failed', outcome: GONE };
+    const outcome = status.kind === 'build' || status.kind === 'snapshot' ? KEPT : GONE;
+    return { ...status, state: 'failed', outcome };
   }
 
   async #renew({ board, token }: Lease, status: string): Promise<void> {

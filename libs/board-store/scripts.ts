@@ -19,6 +19,7 @@ const SCRIPTS = {
   ranklogHeal: 'heal.lua',
   ranklogKeep: 'keep.lua',
   ranklogLetGo: 'let-go.lua',
+  ranklogLetGoLeft: 'let-go-left.lua',
   ranklogMendWatermarks: 'mend-watermarks.lua',
   ranklogOrder: 'order.lua',
   ranklogPage: 'page.lua',
@@ -56,6 +57,7 @@ declare module 'ioredis' {
     ranklogFlip(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogKeep(...args: Arguments): Promise<number>;
     ranklogLetGo(...args: Arguments): Promise<number>;
+    ranklogLetGoLeft(...args: Arguments): Promise<number>;
     ranklogHeal(...args: Arguments): Promise<string[]>;
     ranklogMendWatermarks(...args: Arguments): Promise<number | string[]>;
     ranklogOrder(...args: Arguments): Promise<number | OrderReply>;

@@ -126,6 +126,14 @@ export class GenerationsModel implements LiveOracle {
     else this.generations.delete(generation);
   }
 
+  /** What nobody needs any more goes: shadows of a verify or a rollback without a lease, and previous generations that are not kept. */
+  clean(): void {
+    for (const [board, { purpose }] of [...this.shadows])
+      if ((purpose === 'verify' || purpose === 'restore') && !this.leases.has(board))
+        this.letGo(board);
+    for (const [board, { isKept }] of [...this.previous]) if (!isKept) this.dropPrevious(board);
+  }
+
   /** The previous generation of a board goes for good. */
   dropPrevious(board: string): void {
     const previous = this.previous.get(board);

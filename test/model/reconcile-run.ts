@@ -100,6 +100,7 @@ export class ReconcileRun {
     await this.#live.sweep();
     for (const board of this.#model.leases.keys())
       await this.redis.del(this.keys.lease(this.#shardOf(board), board));
+    this.#model.leases.clear();
     await this.#clean();
     await this.#compare();
     this.#compareTold();
@@ -357,8 +358,7 @@ export class ReconcileRun {
   /** Nothing is left of generations that nobody needs. */
   async #clean(): Promise<void> {
     while ((await this.#catalog.sweep()) > 0);
-    for (const [board, { isKept }] of this.#model.previous)
-      if (!isKept) this.#model.dropPrevious(board);
+    this.#model.clean();
     const ids = (await this.#catalog.generations()).map(({ generation }) => generation);
     expect(ids.sort()).toEqual([...this.#model.generations.keys()].sort());
   }
