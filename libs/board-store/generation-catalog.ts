@@ -3,9 +3,13 @@ import { parseDefinitionText } from '#board';
 import { BUILDING, liveBoardOf } from './boards.js';
 import type { GenerationOverview } from './generation-types.js';
 import type { KeySpace } from './keys.js';
+import { heldLease } from './lease-store.js';
 import { LeftoverScan } from './leftover-scan.js';
 import { isOfComparison, parseOrigin } from './origin.js';
 import { ShardedStore } from './sharded-store.js';
+
+/** See lua/let-go-left.lua. */
+const LEASE_HELD = -11;
 
 /** How many views of a discarded generation one step unlinks. */
 const VIEWS_A_STEP = 100;
@@ -32,6 +36,23 @@ export class GenerationCatalog extends ShardedStore {
       if ((await this.redis.ranklogRemoveSnapshot(2, ...keys, generation)) === 1) return true;
     }
     return false;
+  }
+
+  /**
+   * Gives up what a build, verify or snapshot has left that was killed, and answers its board; undefined when there is none of
+   * this id. What is on its way back is none: it is the previous generation. @throws LeaseHeldError where it is worked on
+   */
+  async discardLeft(generation: string): Promise<string | undefined> {
+    for (const shard of this.allShards)
+      for (const [board, entry] of await this.#shadows(shard)) {
+        const [id, purpose] = entry.split(' ');
+        if (id !== generation || purpose === 'restore') continue;
+        const reply = await this.#letGoLeft(shard, board, generation);
+        if (reply === LEASE_HELD)
+          throw (await heldLease(this.redis, this.keys.lease(shard, board), board)).error;
+        return reply === 1 ? board : undefined;
+      }
+    return undefined;
   }
 
   /**
@@ -64,14 +85,17 @@ export class GenerationCatalog extends ShardedStore {
 
   /** Nobody goes on with these; one that is brought back is the previous generation again. Answers how many. */
   async #letGoKilled(shard: number): Promise<number> {
-    const shadows = Object.entries(await this.redis.hgetall(this.keys.shadows(shard)));
     let count = 0;
-    for (const [board, entry] of shadows) {
+    for (const [board, entry] of await this.#shadows(shard)) {
       const [generation = '', purpose] = entry.split(' ');
       const isOfNoUse = purpose === 'verify' || purpose === 'restore';
       if (isOfNoUse && (await this.#letGoLeft(shard, board, generation)) === 1) count += 1;
     }
     return count;
+  }
+
+  async #shadows(shard: number): Promise<[board: string, entry: string][]> {
+    return Object.entries(await this.redis.hgetall(this.keys.shadows(shard)));
   }
 
   #letGoLeft(shard: number, board: string, generation: string): Promise<number> {

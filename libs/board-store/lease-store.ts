@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
 import { LeaseHeldError, LeaseLostError } from './errors.js';
 import type { Lease, ReconciliationStatus } from './generation-types.js';
 import { ShardedStore } from './sharded-store.js';
@@ -8,7 +9,7 @@ export const LEASE_MS = 15_000;
 
 /** What is said of a run whose process is gone: what the sweep lets go of is not kept. */
 const GONE = 'its process is gone';
-const KEPT = `${GONE}; what was built is kept, and goes on when it is asked for again`;
+const KEPT = `${GONE}; what was built is kept, and goes on when it is asked for again; "ranklog boards discard" gives it up`;
 
 /** Leases of boards, and what their holders tell of their work. */
 export class LeaseStore extends ShardedStore {
@@ -17,10 +18,10 @@ export class LeaseStore extends ShardedStore {
     const key = this.#key(board);
     const token = `${randomUUID()} ${holder}`;
     if ((await this.redis.set(key, token, 'PX', LEASE_MS, 'NX')) !== null) return { board, token };
-    const [held, msLeft] = await Promise.all([this.redis.get(key), this.redis.pttl(key)]);
+    const { held, error } = await heldLease(this.redis, key, board);
     if (held === token) return { board, token }; // sent twice, as the first reply was lost
     if (held === null) return this.acquire(board, holder); // it ended between the two
-    throw new LeaseHeldError(board, { holder: holderOf(held), msLeft: Math.max(0, msLeft) });
+    throw error;
   }
 
   /** Holds on to a lease for LEASE_MS from now on. @throws LeaseLostError */
@@ -78,6 +79,20 @@ export class LeaseStore extends ShardedStore {
   #key(board: string): string {
     return this.keys.lease(this.shardOf(board), board);
   }
+}
+
+/** The token of a lease, and the refusal of those who want it, too. */
+export async function heldLease(
+  redis: Redis,
+  key: string,
+  board: string,
+): Promise<{ held: string; error: LeaseHeldError }> {
+  const [held, msLeft] = await Promise.all([redis.get(key), redis.pttl(key)]);
+  const holder = holderOf(held ?? '');
+  return {
+    held: held ?? '',
+    error: new LeaseHeldError(board, { holder, msLeft: Math.max(0, msLeft) }),
+  };
 }
 
 /** A token is an id, a space, and who holds it. */

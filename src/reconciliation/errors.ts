@@ -141,7 +141,7 @@ export class OutOfMemoryError extends Error {
     super(
       `Redis is full${numbers ?? ''}: there is no room beside the live generation of ${names}, and what was begun is given up, so that live events ` +
         'have it. A build, a verify or a snapshot takes about as much memory as the live board: raise maxmemory, or give some back ' +
-        '("ranklog boards generations" lists what there is, "ranklog boards discard" gives up a snapshot); then start again',
+        '("ranklog boards generations" lists what there is, "ranklog boards discard" gives up a snapshot, or what a killed build has left); then start again',
     );
     this.name = 'OutOfMemoryError';
   }

@@ -76,6 +76,16 @@ describe('a Redis whose memory is full', () => {
     expect(await keysOf(shadow)).toEqual([]);
   });
 
+  it('gives up what a killed build has left', async () => {
+    const shadow = await begun('build');
+    await generations.catchUp(lease, shadow, [STRETCH]);
+    await own.redis.del(fixture.keys.lease(0, 'arena'));
+    await fill();
+    expect(await catalog.discardLeft(shadow.generation)).toBe('arena');
+    await sweep();
+    expect(await keysOf(shadow)).toEqual([]);
+  });
+
   it('lets go of a rollback', async () => {
     const shadow = await begun('build');
     await order(generations, lease, shadow);

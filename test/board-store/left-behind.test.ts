@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   GenerationCatalog,
   GenerationStore,
+  LeaseHeldError,
   LeaseStore,
   type Lease,
   type Shadow,
@@ -102,6 +103,34 @@ describe('a sweep', () => {
     await sweep();
     expect([await isHeld(), await previous()]).toEqual([0, null]);
     expect(await keysOf(back)).toEqual([]);
+  });
+});
+
+describe('what is discarded', () => {
+  it.each(['build', 'verify', 'snapshot'] as const)(
+    'is what a killed %s has left, and nothing that is worked on',
+    async (purpose) => {
+      const shadow = await built(purpose);
+      const discarding = catalog.discardLeft(shadow.generation);
+      await expect(discarding).rejects.toMatchObject({ board: 'arena', holder: 'host:1' });
+      await expect(discarding).rejects.toBeInstanceOf(LeaseHeldError);
+      expect(await isHeld()).toBe(1);
+      await killed();
+      expect(await catalog.discardLeft(shadow.generation)).toBe('arena');
+      expect(await catalog.discardLeft(shadow.generation)).toBeUndefined();
+      await sweep();
+      expect(await keysOf(shadow)).toEqual([]);
+    },
+  );
+
+  it('is no live generation, nor one that was on its way back', async () => {
+    const { generation } = fixture.live;
+    expect(await catalog.discardLeft(generation)).toBeUndefined();
+    const back = await broughtBack(60_000);
+    await killed();
+    expect(await catalog.discardLeft(back.generation)).toBeUndefined();
+    await sweep();
+    expect(await previous()).toContain(back.generation);
   });
 });
 

@@ -69,4 +69,34 @@ describe('boards apply that does not come to its end', () => {
     });
     expect(entries[0]?.columns).toEqual({ score: topSum() });
   });
+
+  it('is given up by a command when it was killed, and not while somebody is at it', async () => {
+    const { redis, name } = ground.instance;
+    const first = ground.instance.spawn('boards', 'rebuild', 'arena', '--throttle', '40');
+    await ground.running('arena');
+    const found = await ground.json<{ role: string; generation: string }[]>(
+      'boards',
+      'generations',
+    );
+    const { generation } = found.find(({ role }) => role === 'shadow')!;
+    const refused = await ground.ranklog('boards', 'discard', generation);
+    expect([refused.code, refused.err]).toEqual([
+      3,
+      expect.stringContaining(`is being reconciled by ${holderOf(first)}`),
+    ]);
+    first.kill('SIGKILL');
+    await first.ended;
+    await redis.del(`${name}:{0}:lease:arena`); // it has run out
+
+    const { code, out } = await ground.ranklog('boards', 'discard', generation);
+    expect([code, out]).toEqual([
+      0,
+      `${generation}: discarded, what a run that is gone had built of board "arena"; the next one begins anew\n`,
+    ]);
+    expect(await redis.keys(`*${generation}*`)).toEqual([]);
+    const left = await ground.json<{ role: string }[]>('boards', 'generations');
+    expect(left.map(({ role }) => role)).not.toContain('shadow');
+    const live = await ground.ranklog('boards', 'discard', await ground.liveGeneration('arena'));
+    expect([live.code, live.err]).toEqual([1, expect.stringContaining('live and previous ones')]);
+  });
 });

@@ -49,16 +49,28 @@ async function snapshot(
   return EXIT.ok;
 }
 
-/** `ranklog boards discard GENERATION`: a snapshot goes. */
+/** `ranklog boards discard GENERATION`: a snapshot goes, or what a killed run has left. */
 export function boardsDiscard(generation: string): Promise<number> {
   return withReconciliation(async ({ catalog }) => {
-    if (!(await catalog.removeSnapshot(generation)))
-      throw new CommandError(
-        `there is no snapshot ${generation}; "ranklog boards generations" lists them`,
-        EXIT.no,
-      );
+    const what = await discard(catalog, generation);
     while ((await catalog.sweep()) > 0);
-    process.stdout.write(`${generation}: discarded\n`);
+    process.stdout.write(`${generation}: discarded${what}\n`);
     return EXIT.ok;
   });
+}
+
+/** Answers what is to be said of it. */
+async function discard(
+  catalog: ReconciliationSession['catalog'],
+  generation: string,
+): Promise<string> {
+  if (await catalog.removeSnapshot(generation)) return '';
+  const board = await catalog.discardLeft(generation);
+  if (board !== undefined)
+    return `, what a run that is gone had built of board "${board}"; the next one begins anew`;
+  throw new CommandError(
+    `there is no snapshot ${generation}, and nothing of that id that a killed run has left; "ranklog boards generations" lists ` +
+      'all generations, and live and previous ones are not discarded',
+    EXIT.no,
+  );
 }

@@ -190,10 +190,12 @@ function snapshotCommand(): Command {
     );
 }
 
-/** `ranklog boards discard GENERATION`: a snapshot goes. */
+/** `ranklog boards discard GENERATION`: a snapshot goes, or what a killed run has left. */
 function discardCommand(): Command {
   return new Command('discard')
-    .description('give up a snapshot and its memory; no other generation can be')
+    .description(
+      'give up a snapshot, or the shadow of a run that was killed, and its memory; no other generation can be',
+    )
     .argument('<generation>', 'as "boards generations" shows it')
     .addHelpText('after', '\nExample:\n  ranklog boards discard 1795312800000000-0a1b2c3d4e5f')
     .action((generation: string) =>
