@@ -86,11 +86,11 @@ export async function heldLease(
   redis: Redis,
   key: string,
   board: string,
-): Promise<{ held: string; error: LeaseHeldError }> {
+): Promise<{ held: string | null; error: LeaseHeldError }> {
   const [held, msLeft] = await Promise.all([redis.get(key), redis.pttl(key)]);
   const holder = holderOf(held ?? '');
   return {
-    held: held ?? '',
+    held,
     error: new LeaseHeldError(board, { holder, msLeft: Math.max(0, msLeft) }),
   };
 }

@@ -187,7 +187,7 @@ describe('damage to what a board remembers beside its views', () => {
 describe('a shadow beyond the live watermark', () => {
   const log = [scored('a', [1]), scored('a', [2]), scored('a', [3])];
   const isCompared = async (starts: ReadonlyMap<number, number>, watermark: number) => {
-    const { generations, lease, fixture } = await DamagedBoard.make(arena, [log]);
+    const { generations, lease, fixture } = await DamagedBoard.make(testRedis, arena, [log]);
     const wish = { definition: arena, purpose: 'verify' as const, starts };
     const shadow = await generations.begin(lease, wish);
     await redis.hset(fixture.keys.watermarksOf(0, shadow.generation), '0', watermark);
