@@ -21,7 +21,7 @@ interface Output {
   readonly isTTY?: boolean;
   write(text: string): boolean;
 }
-interface Options {
+export interface ProgressBarOptions {
   readonly stream?: Output & NodeJS.WritableStream;
   /** A clock in ms. */
   readonly now?: () => number;
@@ -29,6 +29,8 @@ interface Options {
 
 /** Where there is no terminal, a line is written so often. */
 const LINE_EVERY_MS = 10_000;
+
+const CLEAR_LINE = '\r\u001b[K';
 
 /** How far a work is, on standard error: a bar on a terminal, elsewhere a line every ten seconds. */
 export class ProgressBar {
@@ -43,7 +45,7 @@ export class ProgressBar {
   constructor(
     private readonly what: string,
     total: number,
-    { stream = process.stderr, now = () => performance.now() }: Options = {},
+    { stream = process.stderr, now = () => performance.now() }: ProgressBarOptions = {},
   ) {
     this.#stream = stream;
     this.#now = now;
@@ -69,6 +71,11 @@ export class ProgressBar {
       const percent = total > 0 ? `${Math.floor((100 * done) / total)} %  ` : '';
       this.#stream.write(`${percent}${text}\n`);
     }
+  }
+
+  /** A line above the bar, which is drawn again below it. */
+  say(line: string): void {
+    this.#stream.write(`${this.#bar === undefined ? '' : CLEAR_LINE}${line}\n`);
   }
 
   stop(): void {
