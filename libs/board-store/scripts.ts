@@ -18,6 +18,7 @@ const SCRIPTS = {
   ranklogFlip: 'flip.lua',
   ranklogHeal: 'heal.lua',
   ranklogKeep: 'keep.lua',
+  ranklogKeptWatermarks: 'kept-watermarks.lua',
   ranklogLetGo: 'let-go.lua',
   ranklogLetGoLeft: 'let-go-left.lua',
   ranklogMendWatermarks: 'mend-watermarks.lua',
@@ -56,6 +57,7 @@ declare module 'ioredis' {
     ranklogExpirePrevious(...args: Arguments): Promise<number>;
     ranklogFlip(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogKeep(...args: Arguments): Promise<number>;
+    ranklogKeptWatermarks(...args: Arguments): Promise<string[][]>;
     ranklogLetGo(...args: Arguments): Promise<number>;
     ranklogLetGoLeft(...args: Arguments): Promise<number>;
     ranklogHeal(...args: Arguments): Promise<string[]>;

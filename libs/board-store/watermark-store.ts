@@ -22,19 +22,14 @@ export class WatermarkStore extends ShardedStore {
   async kept(board: string): Promise<KeptWatermark[]> {
     const shard = this.shardOf(board);
     const { keys } = this;
-    const replies = await this.redis
-      .multi()
-      .hgetall(keys.watermarks(shard))
-      .hgetall(keys.records(shard))
-      .hgetall(keys.published(shard))
-      .hgetall(keys.healing(shard))
-      .exec();
-    const [watermarks = {}, records = {}, published = {}, healing = {}] = (replies ?? []).map(
-      ([error, reply]) => {
-        if (error !== null) throw error;
-        return reply as Record<string, string>;
-      },
+    const replies = await this.redis.ranklogKeptWatermarks(
+      4,
+      keys.watermarks(shard),
+      keys.records(shard),
+      keys.published(shard),
+      keys.healing(shard),
     );
+    const [watermarks = {}, records = {}, published = {}, healing = {}] = replies.map(hashOf);
     const partitions = new Set([...Object.keys(watermarks), ...Object.keys(records)]);
     return [...partitions].map((partition) => {
       const [watermark, record] = [watermarks[partition], records[partition]];
@@ -82,4 +77,11 @@ export class WatermarkStore extends ShardedStore {
     if (!Array.isArray(reply)) throw new LeaseLostError(lease.board);
     return reply.map(Number);
   }
+}
+
+/** A hash, of its fields and values. */
+function hashOf(reply: readonly string[]): Partial<Record<string, string>> {
+  const hash: Record<string, string> = {};
+  for (let at = 0; at < reply.length; at += 2) hash[reply[at] ?? ''] = reply[at + 1] ?? '';
+  return hash;
 }

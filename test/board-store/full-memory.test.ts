@@ -4,6 +4,7 @@ import {
   GenerationStore,
   isOutOfMemory,
   LeaseStore,
+  WatermarkStore,
   type Lease,
   type Shadow,
 } from '#board-store';
@@ -84,6 +85,14 @@ describe('a Redis whose memory is full', () => {
     expect(await catalog.discardLeft(shadow.generation)).toBe('arena');
     await sweep();
     expect(await keysOf(shadow)).toEqual([]);
+  });
+
+  it('tells its watermarks', async () => {
+    const store = new WatermarkStore(own.redis, fixture.keys, { shards: 1 });
+    const before = await store.kept('arena');
+    expect(before).toMatchObject([{ partition: 0, watermark: '1' }]);
+    await fill();
+    expect(await store.kept('arena')).toEqual(before);
   });
 
   it('lets go of a rollback', async () => {
