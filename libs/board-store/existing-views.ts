@@ -1,4 +1,4 @@
-import type { ChainableCommander, Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { keptNumber } from './kept-texts.js';
 import type { KeySpace } from './keys.js';
 
@@ -26,24 +26,20 @@ export async function existingViews(
 ): Promise<ExistingView[] | undefined> {
   const { keys, shard, generation } = place;
   const [viewsKey, facts] = [keys.views(shard, generation), keys.facts(shard, generation)];
-  const [versions, clockText, expiries, ...asked] = await atomically<
-    [Record<string, string>, string | null, string[], number, number]
-  >(
-    askGivenUp(
-      redis
-        .multi()
-        .hgetall(viewsKey)
-        .hget(facts, 'clock')
-        .zrange(keys.expiries(shard, generation), '0', '-1', 'WITHSCORES'),
-      place,
-    ),
+  const reply = await redis.ranklogViews(
+    5,
+    viewsKey,
+    facts,
+    keys.expiries(shard, generation),
+    keys.definitions(shard),
+    keys.discarded(shard),
+    generation,
   );
-  if (isGone(asked)) return undefined;
-  const ends = new Map<string, number>();
-  for (let index = 0; index < expiries.length; index += 2)
-    ends.set(expiries[index] ?? '', Number(expiries[index + 1]));
-  const clock = clockText === null ? null : soundNumber(clockText, `the clock in ${facts}`);
-  return Object.entries(versions)
+  if (reply.length === 0) return undefined;
+  const [versions, clockText, expiries] = reply;
+  const ends = new Map(pairs(expiries).map(([view, end]) => [view, Number(end)]));
+  const clock = clockText === '' ? null : soundNumber(clockText, `the clock in ${facts}`);
+  return pairs(versions)
     .map(([view, version]) => ({
       view,
       version: soundNumber(version, `the version of view "${view}" in ${viewsKey}`),
@@ -51,6 +47,13 @@ export async function existingViews(
     }))
     .filter(({ expiresAt }) => expiresAt === null || clock === null || expiresAt > clock)
     .sort((a, b) => (a.view < b.view ? -1 : 1));
+}
+
+function pairs(words: readonly string[]): [string, string][] {
+  return Array.from({ length: words.length / 2 }, (_, index) => [
+    words[2 * index] ?? '',
+    words[2 * index + 1] ?? '',
+  ]);
 }
 
 /** @throws where somebody has written what is no number: which views exist, and as of when, can't be told then */
@@ -79,50 +82,22 @@ export async function sizedViews(
   const sizes = await Promise.all(
     views.map(({ view }) => redis.zcard(keys.ranking(shard, generation, view))),
   );
-  if (sizes.includes(0) && (await isGivenUp(redis, place))) return undefined;
+  const mayBeGivenUp = sizes.includes(0);
+  if (mayBeGivenUp && (await existingViews(redis, place)) === undefined) return undefined;
   return views
     .map((view, index) => ({ ...view, size: sizes[index] ?? 0 }))
     .filter(({ size }) => size > 0); // nothing is left of one that was swept meanwhile
 }
 
-/** Whether the keys of a generation are gone, or may go at any moment. */
-async function isGivenUp(redis: Redis, place: GenerationKeys): Promise<boolean> {
-  return isGone(await atomically<[number, number]>(askGivenUp(redis.multi(), place)));
-}
-
-/** What `askGivenUp` was answered. */
-function isGone([isThere, isDiscarded]: readonly [number, number]): boolean {
-  return isThere === 0 || isDiscarded === 1;
-}
-
-/** Adds two replies: whether there is a definition (1, 0), and whether it is discarded (1, 0). */
-function askGivenUp(
-  commands: ChainableCommander,
-  { keys, shard, generation }: GenerationKeys,
-): ChainableCommander {
-  return commands
-    .hexists(keys.definitions(shard), generation)
-    .sismember(keys.discarded(shard), generation);
-}
-
-/** How many views of a board have not expired at a time of its event clock (null: none has). */
+/** How many views of a board have not expired at a time of its event clock (null: none has). Not read in one step. */
 export async function countViews(
   redis: Redis,
   { keys, shard, generation }: GenerationKeys,
   clock: number | null,
 ): Promise<number> {
-  const [all, expired] = await atomically<[number, number]>(
-    redis
-      .multi()
-      .hlen(keys.views(shard, generation))
-      .zcount(keys.expiries(shard, generation), '-inf', clock ?? '(-inf'),
-  );
+  const [all, expired] = await Promise.all([
+    redis.hlen(keys.views(shard, generation)),
+    redis.zcount(keys.expiries(shard, generation), '-inf', clock ?? '(-inf'),
+  ]);
   return all - expired;
-}
-
-/** The replies of a transaction. @throws the first error of its commands */
-async function atomically<T extends unknown[]>(commands: ChainableCommander): Promise<T> {
-  const replies = (await commands.exec()) ?? [];
-  for (const [error] of replies) if (error !== null) throw error;
-  return replies.map(([, reply]) => reply) as T;
 }

@@ -31,12 +31,17 @@ const SCRIPTS = {
   ranklogRemoveSnapshot: 'remove-snapshot.lua',
   ranklogRenewLease: 'renew-lease.lua',
   ranklogSweep: 'sweep.lua',
+  ranklogViews: 'views.lua',
 } as const;
 
 type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: (string | number)[]];
 
 /** What the scripts that catch up answer: see lua/catch-up.lua. */
 export type CatchUpReply = (number | string)[];
+
+/** See lua/views.lua. */
+export type ViewsReply =
+  readonly [] | readonly [versions: readonly string[], clock: string, expiries: readonly string[]];
 
 /** See lua/order.lua. */
 export type OrderReply = (number | string)[];
@@ -71,6 +76,7 @@ declare module 'ioredis' {
     ranklogRemoveSnapshot(...args: Arguments): Promise<number>;
     ranklogRenewLease(...args: Arguments): Promise<number>;
     ranklogSweep(...args: Arguments): Promise<number>;
+    ranklogViews(...args: Arguments): Promise<ViewsReply>;
   }
 }
 

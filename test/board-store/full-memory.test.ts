@@ -87,6 +87,17 @@ describe('a Redis whose memory is full', () => {
     expect(await keysOf(shadow)).toEqual([]);
   });
 
+  it('is read', async () => {
+    await fill();
+    const reader = fixture.reader();
+    const page = await reader.standings('arena', 'all', { offset: 0, limit: 9 });
+    expect(page.entries.map(({ playerId }) => playerId)).toEqual(['b', 'a']);
+    const { entries } = await reader.rank('arena', 'all', 'a');
+    expect(entries).toMatchObject([{ playerId: 'a', rank: 2 }]);
+    expect(await reader.views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
+    expect(await reader.overviews()).toMatchObject([{ board: 'arena', views: 1 }]);
+  });
+
   it('tells its watermarks', async () => {
     const store = new WatermarkStore(own.redis, fixture.keys, { shards: 1 });
     const before = await store.kept('arena');
