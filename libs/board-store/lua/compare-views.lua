@@ -36,6 +36,8 @@
 
 local STEP = 300
 local MOST_SHOWN = 100
+-- Where the partitions begin whose event ids are compared, and the keys of these.
+local FIRST_PARTITION, FIRST_EVENT_IDS = 13, 15
 
 -- View -> ms at which it expires, or 'never'; of those of the views that stand in a generation.
 local function standing_views(views, expiries, clock, names)
@@ -68,8 +70,8 @@ end
 
 local function append_event_ids(found)
   local differing, count = {}, 0
-  for at = 13, tonumber(ARGV[6]) do
-    local partition, key = ARGV[at], 15 + 2 * (at - 13)
+  for at = FIRST_PARTITION, tonumber(ARGV[6]) do
+    local partition, key = ARGV[at], FIRST_EVENT_IDS + 2 * (at - FIRST_PARTITION)
     local expected, live = remembered(KEYS[10], KEYS[key], partition), remembered(KEYS[13], KEYS[key + 1], partition)
     if expected ~= live then
       count = count + 1
@@ -84,8 +86,8 @@ end
 local function unreadable()
   local found, names = {}, { 'floor', 'version', 'expired', 'duplicates', 'tooManyViews' }
   local types = { [11] = 'hash', [12] = 'zset', [13] = 'hash', [14] = 'hash' }
-  for at = 12, tonumber(ARGV[6]) do
-    types[16 + 2 * (at - 12)] = 'zset'
+  for at = FIRST_PARTITION, tonumber(ARGV[6]) do
+    types[FIRST_EVENT_IDS + 1 + 2 * (at - FIRST_PARTITION)] = 'zset'
     names[#names + 1] = 'clock:' .. ARGV[at]
   end
   for i = 11, #KEYS do
