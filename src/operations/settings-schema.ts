@@ -67,7 +67,7 @@ export const SETTINGS_SCHEMA = {
     env: 'RANKLOG_STALL_TIMEOUT',
   },
   rollbackGrace: {
-    doc: 'How long a generation that was replaced is kept, to roll back to; it takes memory in Redis. At most `1d`.',
+    doc: 'How long a generation that was replaced is kept, to roll back to; it takes memory in Redis. At most 1d.',
     format: 'duration-ms',
     default: '24h',
     env: 'RANKLOG_ROLLBACK_GRACE',
