@@ -8,6 +8,7 @@ import type {
   Shadow,
   TooManyViews,
 } from './generation-types.js';
+import { rowsOf } from './rows.js';
 import { TIE_SIGNS } from './run-arguments.js';
 
 /** The ending of lua/compare-views.lua; of these partitions, what deduplicate remembers is compared, too. */
@@ -130,11 +131,4 @@ function forgottenIds([partition = '', expected = '', found = '']: readonly stri
 
 function texts(expected: string, found: string): Pick<Difference, 'expected' | 'found'> {
   return { ...(expected === '' ? {} : { expected }), ...(found === '' ? {} : { found }) };
-}
-
-/** The words of a reply, so many a row. */
-export function rowsOf(words: readonly string[], length: number): string[][] {
-  return Array.from({ length: words.length / length }, (_, row) =>
-    words.slice(row * length, (row + 1) * length),
-  );
 }

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { keptNumber } from './kept-texts.js';
 import type { KeySpace } from './keys.js';
+import { pairsOf } from './rows.js';
 
 /** A view that exists. `expiresAt` is in ms of the board's event clock; null: never. */
 export interface ExistingView {
@@ -37,9 +38,9 @@ export async function existingViews(
   );
   if (reply.length === 0) return undefined;
   const [versions, clockText, expiries] = reply;
-  const ends = new Map(pairs(expiries).map(([view, end]) => [view, Number(end)]));
+  const ends = new Map(pairsOf(expiries).map(([view, end]) => [view, Number(end)]));
   const clock = clockText === '' ? null : soundNumber(clockText, `the clock in ${facts}`);
-  return pairs(versions)
+  return pairsOf(versions)
     .map(([view, version]) => ({
       view,
       version: soundNumber(version, `the version of view "${view}" in ${viewsKey}`),
@@ -47,13 +48,6 @@ export async function existingViews(
     }))
     .filter(({ expiresAt }) => expiresAt === null || clock === null || expiresAt > clock)
     .sort((a, b) => (a.view < b.view ? -1 : 1));
-}
-
-function pairs(words: readonly string[]): [string, string][] {
-  return Array.from({ length: words.length / 2 }, (_, index) => [
-    words[2 * index] ?? '',
-    words[2 * index + 1] ?? '',
-  ]);
 }
 
 /** @throws where somebody has written what is no number: which views exist, and as of when, can't be told then */

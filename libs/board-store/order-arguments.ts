@@ -1,8 +1,8 @@
 import { refusalOf, type ShadowPlace } from './catch-up-arguments.js';
-import { rowsOf } from './comparison.js';
 import type { OrderOutcome, OrderStep } from './generation-types.js';
 import { TIE_SIGNS } from './run-arguments.js';
 import type { OrderReply } from './scripts.js';
+import { pairsOf } from './rows.js';
 
 /** A step that puts players in order as keys and arguments of lua/order.lua, whose header gives the order. */
 export function orderArguments(
@@ -33,6 +33,6 @@ export function orderArguments(
 export function orderOutcome(reply: number | OrderReply): OrderOutcome {
   if (!Array.isArray(reply)) return { status: refusalOf(reply) };
   const [players, ...words] = reply;
-  const views = rowsOf(words.map(String), 2).map(([view = '', cursor = '']) => ({ view, cursor }));
+  const views = pairsOf(words.map(String)).map(([view, cursor]) => ({ view, cursor }));
   return { status: 'applied', players: Number(players), views };
 }

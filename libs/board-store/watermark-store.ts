@@ -1,6 +1,7 @@
 import { LeaseLostError } from './errors.js';
 import type { Lease } from './generation-types.js';
 import { keptOffset } from './kept-texts.js';
+import { pairsOf } from './rows.js';
 import { ShardedStore } from './sharded-store.js';
 
 /** What a shard keeps of one partition: its watermark, and the last applied record, which vouches for it. As Redis has them. */
@@ -29,7 +30,9 @@ export class WatermarkStore extends ShardedStore {
       keys.published(shard),
       keys.healing(shard),
     );
-    const [watermarks = {}, records = {}, published = {}, healing = {}] = replies.map(hashOf);
+    const [watermarks = {}, records = {}, published = {}, healing = {}] = replies.map(
+      (reply): Partial<Record<string, string>> => Object.fromEntries(pairsOf(reply)),
+    );
     const partitions = new Set([...Object.keys(watermarks), ...Object.keys(records)]);
     return [...partitions].map((partition) => {
       const [watermark, record] = [watermarks[partition], records[partition]];
@@ -77,11 +80,4 @@ export class WatermarkStore extends ShardedStore {
     if (!Array.isArray(reply)) throw new LeaseLostError(lease.board);
     return reply.map(Number);
   }
-}
-
-/** A hash, of its fields and values. */
-function hashOf(reply: readonly string[]): Partial<Record<string, string>> {
-  const hash: Record<string, string> = {};
-  for (let at = 0; at < reply.length; at += 2) hash[reply[at] ?? ''] = reply[at + 1] ?? '';
-  return hash;
 }

@@ -10,7 +10,7 @@ import {
   type Stretch,
 } from '#board-store';
 import { Oracle } from '../model/oracle.js';
-import { StoreFixture } from './fixture.js';
+import { StoreFixture, stretchOf } from './fixture.js';
 import { order } from './order.js';
 import type { TestRedis } from './test-redis.js';
 
@@ -55,12 +55,7 @@ export class DamagedBoard {
   }
 
   stretches(logs = this.logs): Stretch[] {
-    return logs.map((events, partition) => ({
-      partition,
-      from: 0,
-      through: events.length - 1,
-      entries: events.map((event, offset) => ({ kind: 'event', offset, board: 'arena', event })),
-    }));
+    return logs.map((events, partition) => stretchOf(events, { partition }));
   }
 
   /** All differences from what the log makes of the board. */

@@ -8,6 +8,7 @@ import {
   type ApplyOutcome,
   type KeySpace,
   type LiveBoard,
+  type Stretch,
   type Verdict,
 } from '#board-store';
 import type { Redis } from 'ioredis';
@@ -35,6 +36,17 @@ export function scored(
     views: lasting('all'),
     ...fields,
   };
+}
+
+/** Where events of the board `arena` lie in the log: at the offsets from `from` on. */
+export function stretchOf(
+  events: readonly ResolvedEvent[],
+  { from = 0, partition = 0 }: { from?: number; partition?: number } = {},
+): Stretch {
+  const entries = events.map((event, index) => ({
+    ...{ kind: 'event' as const, offset: from + index, board: 'arena', event },
+  }));
+  return { partition, from, through: from + events.length - 1, entries };
 }
 
 /** Compares a shard with a Kafka that has these published positions; answers its new continuity. */

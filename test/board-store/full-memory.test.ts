@@ -9,17 +9,12 @@ import {
   type Shadow,
 } from '#board-store';
 import { RedisServer } from '../support/redis-server.js';
-import { arena, scored, StoreFixture } from './fixture.js';
+import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
 import { order } from './order.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
 const EVENTS = [scored('a', [3]), scored('b', [5])];
-const STRETCH = {
-  ...{ partition: 0, from: 0, through: 1 },
-  entries: EVENTS.map((event, offset) => ({
-    ...{ kind: 'event' as const, offset, board: 'arena', event },
-  })),
-};
+const STRETCH = stretchOf(EVENTS);
 
 describe('a Redis whose memory is full', () => {
   const { newKeys, close } = openTestRedis();

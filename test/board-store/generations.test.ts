@@ -14,7 +14,7 @@ import {
   type Shadow,
   type Stretch,
 } from '#board-store';
-import { arena, movements, scored, StoreFixture, verdictsOf } from './fixture.js';
+import { arena, movements, scored, StoreFixture, stretchOf, verdictsOf } from './fixture.js';
 import { order } from './order.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
@@ -40,17 +40,6 @@ beforeEach(async () => {
   catalog = new GenerationCatalog(redis, fixture.keys, { shards: 1 });
   lease = await leases.acquire('arena', 'test');
 });
-
-/** The stretch of these events at offsets from `from` on. */
-function stretch(events: readonly ResolvedEvent[], { from = 0, partition = 0 } = {}): Stretch {
-  const entries = events.map((event, index) => ({
-    kind: 'event' as const,
-    offset: from + index,
-    board: 'arena',
-    event,
-  }));
-  return { partition, from, through: from + events.length - 1, entries };
-}
 
 /** Events of the ascending board: its values have the other sign. */
 function turned(events: readonly ResolvedEvent[]): ResolvedEvent[] {
@@ -96,7 +85,7 @@ async function built(
   events: readonly ResolvedEvent[],
 ): Promise<Shadow> {
   const shadow = await generations.begin(lease, { definition, purpose: 'build' });
-  await generations.catchUp(lease, shadow, [stretch(events)]);
+  await generations.catchUp(lease, shadow, [stretchOf(events)]);
   return shadow;
 }
 
@@ -118,7 +107,7 @@ describe('a build', () => {
   it('never goes beyond the live watermark, and flips only when it is there', async () => {
     await fixture.apply(events.slice(0, 2));
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
-    const ahead = await generations.catchUp(lease, shadow, [stretch(events)]);
+    const ahead = await generations.catchUp(lease, shadow, [stretchOf(events)]);
     expect(ahead).toEqual({
       status: 'applied',
       watermarks: new Map([[0, { shadow: 1, live: 1 }]]),
@@ -127,7 +116,7 @@ describe('a build', () => {
     const late = await flip(shadow, [], GRACE);
     expect(late).toEqual({ status: 'applied', watermarks: new Map([[0, { shadow: 1, live: 2 }]]) });
     expect((await live()).generation).toBe(fixture.live.generation);
-    endingOf(await flip(shadow, [stretch(events)], GRACE));
+    endingOf(await flip(shadow, [stretchOf(events)], GRACE));
     expect(await top()).toEqual(['b 5', 'a 3', 'c 1']);
   });
 
@@ -135,7 +124,7 @@ describe('a build', () => {
     await fixture.apply(events);
     await fixture.apply(events.slice(0, 1), { partition: 1 });
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
-    const both = [stretch(events), stretch(events, { partition: 1 })];
+    const both = [stretchOf(events), stretchOf(events, { partition: 1 })];
     const outcome = await flip(shadow, both, GRACE);
     endingOf(outcome);
     expect(await top()).toEqual(['a 6', 'b 5', 'c 1']);
@@ -202,7 +191,7 @@ describe('a build', () => {
       definition: { ...arena, board: 'late' },
       purpose: 'build',
     });
-    const empty = { ...stretch([]), through: 2 };
+    const empty = { ...stretchOf([]), through: 2 };
     await order(generations, other, shadow);
     const ending = endingOf(await generations.flip(other, shadow, [empty], GRACE));
     expect(ending.previous).toBeUndefined();
@@ -213,7 +202,7 @@ describe('a build', () => {
     await fixture.apply(events);
     const starts = new Map([[0, 2]]);
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build', starts });
-    endingOf(await flip(shadow, [stretch(events, { from: 0 })], GRACE));
+    endingOf(await flip(shadow, [stretchOf(events, { from: 0 })], GRACE));
     expect(await top()).toEqual(['c 1']);
     expect(await live()).toEqual({ ...shadow, purpose: undefined, starts });
     expect(await catalog.generations()).toMatchObject([
@@ -226,7 +215,7 @@ describe('a build', () => {
     await fixture.apply(events.slice(0, 1));
     const starts = new Map([[0, 2]]);
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build', starts });
-    const outcome = await flip(shadow, [stretch(events)], GRACE);
+    const outcome = await flip(shadow, [stretchOf(events)], GRACE);
     endingOf(outcome);
     expect(outcome).toMatchObject({ watermarks: new Map([[0, { shadow: 1, live: 0 }]]) });
     expect(await top()).toEqual([]);
@@ -256,7 +245,7 @@ describe('a build', () => {
     endingOf(await flip(between, [], GRACE));
     const shadow = await other.begin(lease, { definition: arena, purpose: 'build' });
     await order(other, lease, shadow);
-    const late = () => other.flip(lease, shadow, [stretch(events)], GRACE);
+    const late = () => other.flip(lease, shadow, [stretchOf(events)], GRACE);
     expect(await late()).toEqual({ status: 'generationChanged' });
     expect(endingOf(await late()).previous).toBe(between.generation);
   });
@@ -275,7 +264,7 @@ describe('a shadow', () => {
     await fixture.apply(events);
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
     const outcome = await generations.catchUp(lease, shadow, [
-      stretch(events.slice(1), { from: 1 }),
+      stretchOf(events.slice(1), { from: 1 }),
     ]);
     expect(outcome).toEqual({ status: 'rolledBack' });
   });
@@ -284,8 +273,8 @@ describe('a shadow', () => {
     await fixture.apply(events);
     await fixture.apply(events, { partition: 1 });
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
-    const holed = stretch(events.slice(1), { from: 1, partition: 1 });
-    const outcome = await generations.catchUp(lease, shadow, [stretch(events), holed]);
+    const holed = stretchOf(events.slice(1), { from: 1, partition: 1 });
+    const outcome = await generations.catchUp(lease, shadow, [stretchOf(events), holed]);
     expect(outcome).toEqual({ status: 'rolledBack' });
     expect(await generations.shadowWatermarks(shadow)).toEqual(new Map());
   });
@@ -295,7 +284,7 @@ describe('a shadow', () => {
     const shadow = await built(ascending, turned(events.slice(0, 2)));
     expect(await generations.shadow('arena')).toEqual(shadow);
     expect(await generations.shadowWatermarks(shadow)).toEqual(new Map([[0, 1]]));
-    const again = await generations.catchUp(lease, shadow, [stretch(turned(events))]);
+    const again = await generations.catchUp(lease, shadow, [stretchOf(turned(events))]);
     expect(again).toMatchObject({ watermarks: new Map([[0, { shadow: 2, live: 2 }]]) });
     endingOf(await flip(shadow, [], GRACE));
     expect(await top()).toEqual(['c 1', 'a 3', 'b 5']);
@@ -307,10 +296,10 @@ describe('a shadow', () => {
     await expect(leases.acquire('arena', 'other')).rejects.toThrow(LeaseHeldError);
     await redis.del(fixture.keys.lease(0, 'arena'));
     const other = await leases.acquire('arena', 'other');
-    expect(await generations.catchUp(lease, shadow, [stretch(events)])).toEqual({
+    expect(await generations.catchUp(lease, shadow, [stretchOf(events)])).toEqual({
       status: 'leaseLost',
     });
-    expect(await flip(shadow, [stretch(events)], GRACE)).toEqual({
+    expect(await flip(shadow, [stretchOf(events)], GRACE)).toEqual({
       status: 'leaseLost',
     });
     for (const write of [
@@ -391,7 +380,7 @@ describe('a rollback', () => {
     const back = await generations.bringBack(lease);
     expect(back).toMatchObject({ purpose: 'restore', definition: arena });
     expect(await generations.shadowWatermarks(back)).toEqual(new Map([[0, 2]]));
-    endingOf(await flip(back, [stretch([since], { from: 3 })], GRACE));
+    endingOf(await flip(back, [stretchOf([since], { from: 3 })], GRACE));
     expect(await top()).toEqual(['c 8', 'b 5', 'a 3']);
 
     const forward = await generations.bringBack(lease);
@@ -431,7 +420,7 @@ describe('a snapshot', () => {
       ends,
       asOf: 77,
     });
-    await generations.catchUp(lease, shadow, [stretch(events.slice(0, 2))]);
+    await generations.catchUp(lease, shadow, [stretchOf(events.slice(0, 2))]);
     expect(await generations.shadow('arena')).toEqual({ ...shadow, ends });
     await order(generations, lease, shadow);
     await expect(top(shadow.generation)).rejects.toThrow(/no generation/); // it may lack players

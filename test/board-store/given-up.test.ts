@@ -7,7 +7,7 @@ import {
   UnknownBoardError,
   UnknownGenerationError,
 } from '#board-store';
-import { arena, scored, StoreFixture } from './fixture.js';
+import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
 import { order } from './order.js';
 import { openTestRedis } from './test-redis.js';
 
@@ -28,12 +28,8 @@ async function replace({ isSwept }: { isSwept: boolean }): Promise<void> {
   const generations = new GenerationStore(redis, keys, { shards: 1 });
   const lease = await new LeaseStore(redis, keys, { shards: 1 }).acquire('arena', 'test');
   const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
-  const entries = EVENTS.map((event, offset) => ({
-    ...{ kind: 'event' as const, offset, board: 'arena', event },
-  }));
-  const stretches = [{ partition: 0, from: 0, through: 1, entries }];
   await order(generations, lease, shadow);
-  expect(await generations.flip(lease, shadow, stretches, { graceMs: 0 })).toMatchObject({
+  expect(await generations.flip(lease, shadow, [stretchOf(EVENTS)], { graceMs: 0 })).toMatchObject({
     ending: {},
   });
   await redis.del(keys.lease(0, 'arena'));

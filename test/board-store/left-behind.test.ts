@@ -7,7 +7,7 @@ import {
   type Lease,
   type Shadow,
 } from '#board-store';
-import { arena, scored, StoreFixture } from './fixture.js';
+import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
 import { order } from './order.js';
 import { openTestRedis } from './test-redis.js';
 
@@ -15,12 +15,7 @@ const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
 const EVENTS = [scored('a', [3]), scored('b', [5])];
-const STRETCH = {
-  ...{ partition: 0, from: 0, through: 1 },
-  entries: EVENTS.map((event, offset) => ({
-    ...{ kind: 'event' as const, offset, board: 'arena', event },
-  })),
-};
+const STRETCH = stretchOf(EVENTS);
 
 let fixture: StoreFixture;
 let leases: LeaseStore;

@@ -15,7 +15,7 @@ import { Oracle } from '../model/oracle.js';
 import { compareGeneration } from '../model/store-comparison.js';
 import { restoreKeys, saveKeys } from '../model/store-keys.js';
 import { randomFrom } from '../support/seeded-random.js';
-import { arena, lasting, scored, StoreFixture, T0 } from './fixture.js';
+import { arena, lasting, scored, StoreFixture, stretchOf, T0 } from './fixture.js';
 import { order } from './order.js';
 import { openTestRedis } from './test-redis.js';
 
@@ -55,10 +55,7 @@ beforeEach(async () => {
 });
 
 function stretch(from: number, end: number): Stretch {
-  const entries = events.slice(from, end).map((event, index) => ({
-    ...{ kind: 'event' as const, offset: from + index, board: 'arena', event },
-  }));
-  return { partition: 0, from, through: end - 1, entries };
+  return stretchOf(events.slice(from, end), { from });
 }
 
 async function begun(definition = arena): Promise<Shadow> {

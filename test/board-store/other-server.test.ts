@@ -8,7 +8,7 @@ import {
   type Shadow,
 } from '#board-store';
 import { RedisServer } from '../support/redis-server.js';
-import { arena, scored, StoreFixture } from './fixture.js';
+import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
 import { dumpKeys } from './test-redis.js';
 
 /** More than one call compares. */
@@ -30,11 +30,7 @@ describe('a comparison, when Redis is another server between two of its pages', 
     lease = await new LeaseStore(own.redis, fixture.keys, { shards: 1 }).acquire('arena', 'test');
     await own.redis.persist(fixture.keys.lease(0, 'arena')); // nobody renews it
     shadow = await generations.begin(lease, { definition: arena, purpose: 'verify' });
-    const entries = EVENTS.map((event, offset) => ({
-      ...{ kind: 'event' as const, offset, board: 'arena', event },
-    }));
-    const through = EVENTS.length - 1;
-    await generations.catchUp(lease, shadow, [{ partition: 0, from: 0, through, entries }]);
+    await generations.catchUp(lease, shadow, [stretchOf(EVENTS)]);
   });
   afterEach(async () => {
     await replica?.remove();

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { GenerationCatalog, GenerationStore, LeaseStore, type Lease } from '#board-store';
-import { arena, scored, StoreFixture } from './fixture.js';
+import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
 import { order } from './order.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
@@ -42,10 +42,7 @@ describe('a call whose answer was lost, and that is sent again', () => {
 
   const built = async () => {
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
-    const entries = EVENTS.map((event, offset) => ({
-      ...{ kind: 'event' as const, offset, board: 'arena', event },
-    }));
-    await generations.catchUp(lease, shadow, [{ partition: 0, from: 0, through: 1, entries }]);
+    await generations.catchUp(lease, shadow, [stretchOf(EVENTS)]);
     await order(generations, lease, shadow);
     return shadow;
   };

@@ -8,7 +8,7 @@ import {
   type Lease,
   type Shadow,
 } from '#board-store';
-import { arena, scored, StoreFixture } from './fixture.js';
+import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
 import { order } from './order.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
@@ -98,12 +98,7 @@ describe('a shadow that is built while a watermark is moved', () => {
   let generations: GenerationStore;
   let shadow: Shadow;
   const GRACE = { graceMs: 60_000 };
-  const stretch = (from: number, count: number) => {
-    const entries = points(count).map((event, index) => ({
-      ...{ kind: 'event' as const, offset: from + index, board: 'arena', event },
-    }));
-    return [{ partition: 0, from, through: from + count - 1, entries }];
-  };
+  const stretch = (from: number, count: number) => [stretchOf(points(count), { from })];
   beforeEach(async () => {
     generations = new GenerationStore(redis, fixture.keys, { shards: 1 });
     shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
