@@ -4,7 +4,7 @@ import { canExpire, type ResolvedEvent } from '#board';
 import { BoardReader, GenerationStore } from '#board-store';
 import { definitionArbitrary } from '../model/definitions.js';
 import { eventArbitrary } from '../model/inputs.js';
-import { runs } from '../model/arbitrary.js';
+import { PROPERTY_TIMEOUT, runs } from '../model/arbitrary.js';
 import { compareGeneration } from '../model/store-comparison.js';
 import { arena, lasting, scored, T0 } from './fixture.js';
 import { DamagedBoard, endingOf } from './damaged-board.js';
@@ -28,33 +28,37 @@ const scenario = definitionArbitrary('arena').chain((definition) => {
 });
 
 describe('damage done to a board by hand', () => {
-  it('is found where it changes what is read, and mended by a build', async () => {
-    let found = 0;
-    await fc.assert(
-      fc.asyncProperty(scenario, async ({ definition, logs, damage, choice }) => {
-        const board = await DamagedBoard.make(testRedis, definition, logs);
-        const { place } = board;
-        expect(await board.differences()).toEqual([]);
-        const before = await boardContent(redis, place);
-        await damage.damage(redis, place, choice);
-        const after = await boardContent(redis, place);
-        const differences = await board.differences();
-        expect(differences.length > 0).toBe(!before.equals(after));
-        if (differences.length > 0) found += 1;
-        await board.rebuild();
-        expect(await board.differences()).toEqual([]);
-        await compareGeneration(redis, board.place, board.oracle());
-        const reader = new BoardReader(redis, place.keys);
-        for (const view of board.oracle().views('arena').slice(0, 2)) {
-          const { entries } = await reader.standings('arena', view, { offset: 0, limit: 100 });
-          const expected = board.oracle().standings('arena', view);
-          expect(entries).toEqual(expected);
-        }
-      }),
-      runs(60),
-    );
-    expect(found).toBeGreaterThan(0);
-  }, 300_000);
+  it(
+    'is found where it changes what is read, and mended by a build',
+    async () => {
+      let found = 0;
+      await fc.assert(
+        fc.asyncProperty(scenario, async ({ definition, logs, damage, choice }) => {
+          const board = await DamagedBoard.make(testRedis, definition, logs);
+          const { place } = board;
+          expect(await board.differences()).toEqual([]);
+          const before = await boardContent(redis, place);
+          await damage.damage(redis, place, choice);
+          const after = await boardContent(redis, place);
+          const differences = await board.differences();
+          expect(differences.length > 0).toBe(!before.equals(after));
+          if (differences.length > 0) found += 1;
+          await board.rebuild();
+          expect(await board.differences()).toEqual([]);
+          await compareGeneration(redis, board.place, board.oracle());
+          const reader = new BoardReader(redis, place.keys);
+          for (const view of board.oracle().views('arena').slice(0, 2)) {
+            const { entries } = await reader.standings('arena', view, { offset: 0, limit: 100 });
+            const expected = board.oracle().standings('arena', view);
+            expect(entries).toEqual(expected);
+          }
+        }),
+        runs(60),
+      );
+      expect(found).toBeGreaterThan(0);
+    },
+    PROPERTY_TIMEOUT,
+  );
 
   const log = Array.from({ length: 6 }, (_, index) => scored('a', [1], { occurredAt: index }));
 

@@ -13,7 +13,7 @@ import {
   ExpiredViewError,
   UnknownBoardError,
 } from '#board-store';
-import { knownAndNewRuns, PLAYER_IDS } from '../model/arbitrary.js';
+import { knownAndNewRuns, PLAYER_IDS, PROPERTY_TIMEOUT } from '../model/arbitrary.js';
 import { definitionArbitrary } from '../model/definitions.js';
 import { eventArbitrary } from '../model/inputs.js';
 import { Oracle } from '../model/oracle.js';
@@ -120,7 +120,7 @@ async function compareFacts({ reader, oracle }: Filled, { maxViews, windows }: B
 
 describe('reading a board', () => {
   it.each(knownAndNewRuns(40))(
-    'gives the views, pages, places and facts of the oracle (%j)',
+    'gives the views, pages, places and facts of the oracle (%s)',
     async (parameters) => {
       const limits = fc.integer({ min: 1, max: 6 });
       await fc.assert(
@@ -133,7 +133,7 @@ describe('reading a board', () => {
         parameters,
       );
     },
-    300_000,
+    PROPERTY_TIMEOUT,
   );
 
   it('gives an empty page past the end, and for a limit of 0', async () => {

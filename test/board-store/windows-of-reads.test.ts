@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { resolveEvent, viewToRead, windowName, type BoardDefinition, type Window } from '#board';
 import { BoardReader, ExpiredViewError } from '#board-store';
-import { runs, timeArbitrary } from '../model/arbitrary.js';
+import { PROPERTY_TIMEOUT, runs, timeArbitrary } from '../model/arbitrary.js';
 import { DAILY } from '../model/definitions.js';
 import { instanceAt } from '../model/oracle-windows.js';
 import { arena, StoreFixture, T0 } from './fixture.js';
@@ -146,19 +146,23 @@ describe('the windows of a reader', () => {
     expect(found.map((players) => players.sort())).toEqual(found.map(() => scorers.sort()));
   }
 
-  it('hold who scored in them by the clock of the zone: current, and previous once they have ended', async () => {
-    const times = fc.uniqueArray(timeArbitrary, { minLength: 1, maxLength: 4 });
-    await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...zones), times, async (timeZone, instants) => {
-        const board = await ScoredBoard.of({ timeZone, windows });
-        const scores = instants.map((time, index) => ({ playerId: `p${index}`, time }));
-        for (const { playerId, time } of scores) await board.score(playerId, time);
-        for (const window of windows)
-          for (const { time } of scores) await compare(board, scores, window, time);
-      }),
-      runs(25),
-    );
-  });
+  it(
+    'hold who scored in them by the clock of the zone: current, and previous once they have ended',
+    async () => {
+      const times = fc.uniqueArray(timeArbitrary, { minLength: 1, maxLength: 4 });
+      await fc.assert(
+        fc.asyncProperty(fc.constantFrom(...zones), times, async (timeZone, instants) => {
+          const board = await ScoredBoard.of({ timeZone, windows });
+          const scores = instants.map((time, index) => ({ playerId: `p${index}`, time }));
+          for (const { playerId, time } of scores) await board.score(playerId, time);
+          for (const window of windows)
+            for (const { time } of scores) await compare(board, scores, window, time);
+        }),
+        runs(25),
+      );
+    },
+    PROPERTY_TIMEOUT,
+  );
 });
 
 interface Score {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { openTestRedis } from '../board-store/test-redis.js';
-import { knownAndNewRuns } from './arbitrary.js';
+import { knownAndNewRuns, PROPERTY_TIMEOUT } from './arbitrary.js';
 import { scenarioArbitrary } from './scenario.js';
 import { StoreRun } from './store-run.js';
 
@@ -10,7 +10,7 @@ afterAll(close);
 
 describe('the store', () => {
   it.each(knownAndNewRuns(70))(
-    'answers and keeps what the oracle does, by any way through the same logs (%j)',
+    'answers and keeps what the oracle does, by any way through the same logs (%s)',
     async (parameters) => {
       await fc.assert(
         fc.asyncProperty(scenarioArbitrary, async (scenario) => {
@@ -28,6 +28,6 @@ describe('the store', () => {
         parameters,
       );
     },
-    300_000,
+    PROPERTY_TIMEOUT,
   );
 });

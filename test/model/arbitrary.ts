@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 
 /** Random numbers, times and ids, made so that the hard cases are common: ties, equal times, late events, the limits. */
@@ -19,22 +20,35 @@ const KNOWN_SEED = 20_261_120;
 
 interface Runs {
   readonly numRuns: number;
-  readonly seed?: number;
+  readonly seed: number;
+  readonly interruptAfterTimeLimit: number;
+  readonly markInterruptAsFailure: true;
+  readonly toString: () => string;
 }
 
-/** The run's own settings for fast-check: RANKLOG_TEST_SEED repeats a run, RANKLOG_TEST_RUNS makes it longer. */
-export function runs(usual: number): Runs {
-  const { RANKLOG_TEST_RUNS, RANKLOG_TEST_SEED } = process.env;
+const { RANKLOG_TEST_RUNS, RANKLOG_TEST_SEED } = process.env;
+
+/** How long the test of a property may take, in ms: some minutes, or an hour where more runs are asked for. */
+export const PROPERTY_TIMEOUT = RANKLOG_TEST_RUNS === undefined ? 300_000 : 3_600_000;
+
+/**
+ * The run's own settings for fast-check: RANKLOG_TEST_SEED repeats a run, RANKLOG_TEST_RUNS makes it longer. A run ends before
+ * its test does: what fails late, or is long made smaller, would be told as a timeout, and its example lost.
+ */
+export function runs(usual: number, seed = Number(RANKLOG_TEST_SEED ?? randomInt(2 ** 31))): Runs {
+  const numRuns = Number(RANKLOG_TEST_RUNS ?? usual);
   return {
-    numRuns: RANKLOG_TEST_RUNS === undefined ? usual : Number(RANKLOG_TEST_RUNS),
-    ...(RANKLOG_TEST_SEED === undefined ? {} : { seed: Number(RANKLOG_TEST_SEED) }),
+    numRuns,
+    seed,
+    interruptAfterTimeLimit: 0.8 * PROPERTY_TIMEOUT,
+    markInterruptAsFailure: true,
+    toString: () => `${numRuns} runs, RANKLOG_TEST_SEED=${seed}`,
   };
 }
 
 /** The same for a property that runs twice: with a seed that is known to do, and with a new one. */
 export function knownAndNewRuns(usual: number): Runs[] {
-  const own = runs(usual);
-  return own.seed === undefined ? [{ ...own, seed: KNOWN_SEED }, own] : [own];
+  return RANKLOG_TEST_SEED === undefined ? [runs(usual, KNOWN_SEED), runs(usual)] : [runs(usual)];
 }
 
 /** Minor units. */

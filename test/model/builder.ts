@@ -250,7 +250,7 @@ export class Builder {
     shadow: Shadow,
     amount: Amount,
     call: (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>,
-    isThere: (watermark: Watermark) => boolean = isReached,
+    isThere: IsThere = isReached,
   ): Promise<Reached<E>> {
     const stretches = this.#stretches(shadow, amount);
     let outcome = await call(stretches);
@@ -261,7 +261,9 @@ export class Builder {
     const watermarks = this.#bring(shadow, stretches, partitions);
     if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
     expect(outcome.watermarks).toEqual(watermarks);
-    expect(outcome.ending !== undefined).toBe([...watermarks.values()].every(isThere));
+    expect(outcome.ending !== undefined).toBe(
+      [...watermarks].every(([partition, watermark]) => isThere(watermark, partition)),
+    );
     return outcome.ending === undefined
       ? { hasEnded: false }
       : { hasEnded: true, ending: outcome.ending };
@@ -288,13 +290,13 @@ export class Builder {
   #compareViews(shadow: Shadow, step: CompareViewsStep): Promise<Reached<ComparedViews>> {
     const call = (stretches: readonly Stretch[]) =>
       this.#generations.compareViews(this.#held(), shadow, stretches, step);
-    return this.#reach(shadow, {}, call, isLevel);
+    return this.#reach(shadow, {}, call, levelWith(shadow));
   }
 
   compare(shadow: Shadow, step: CompareStep): Promise<Reached<CompareResult>> {
     const call = (stretches: readonly Stretch[]) =>
       this.#generations.compare(this.#held(), shadow, stretches, step);
-    return this.#reach(shadow, {}, call, isLevel);
+    return this.#reach(shadow, {}, call, levelWith(shadow));
   }
 
   /** One of the calls of a process that has lost its lease changes nothing. */
@@ -501,14 +503,20 @@ export class Builder {
   }
 }
 
+type IsThere = (watermark: Watermark, partition: number) => boolean;
+
 /** Whether a shadow has all that is live; it may begin behind that. */
 function isReached({ shadow, live }: Watermark): boolean {
   return shadow >= live;
 }
 
-/** Whether a shadow and the live board are comparable. */
-function isLevel({ shadow, live }: Watermark): boolean {
-  return shadow === live;
+/**
+ * Whether a shadow and the live board, which begins where the shadow does, have taken in the same of a partition: before their
+ * beginning, neither has anything.
+ */
+function levelWith({ starts }: Shadow): IsThere {
+  return ({ shadow, live }, partition) =>
+    shadow === live || (shadow > live && shadow < (starts?.get(partition) ?? 0));
 }
 
 function counting(watermarks: ReadonlyMap<number, number>): Starts {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { openTestRedis } from '../board-store/test-redis.js';
-import { knownAndNewRuns } from './arbitrary.js';
+import { knownAndNewRuns, PROPERTY_TIMEOUT } from './arbitrary.js';
 import { ReconcileRun } from './reconcile-run.js';
 import { reconcileScenarioArbitrary } from './reconcile-scenario.js';
 
@@ -10,7 +10,7 @@ afterAll(close);
 
 describe('a store that is reconciled while events come in', () => {
   it.each(knownAndNewRuns(10))(
-    'is at every moment what the oracle of each generation says, and tells every result once (%j)',
+    'is at every moment what the oracle of each generation says, and tells every result once (%s)',
     async (parameters) => {
       expect.hasAssertions();
       await fc.assert(
@@ -23,6 +23,6 @@ describe('a store that is reconciled while events come in', () => {
         parameters,
       );
     },
-    300_000,
+    PROPERTY_TIMEOUT,
   );
 });

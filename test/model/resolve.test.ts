@@ -15,7 +15,7 @@ const sent = definitionArbitrary('arena').chain((definition) =>
 
 describe('an event in the terms of its board', () => {
   it.each(knownAndNewRuns(1_500))(
-    'has the values and views of the oracle, or is refused for one of its reasons (%j)',
+    'has the values and views of the oracle, or is refused for one of its reasons (%s)',
     (parameters) => {
       let taken = 0;
       fc.assert(
