@@ -84,10 +84,10 @@ export class Ground {
     return found;
   }
 
-  /** Views of a live board that are not byte by byte what the log makes of a definition, by an oracle of its own. */
-  async wrongViews(definition: BoardDefinition): Promise<string[]> {
+  /** Views of a live board that are not byte by byte what the log makes of a definition, by an oracle that is known or one of its own. */
+  async wrongViews(definition: BoardDefinition, known?: Oracle): Promise<string[]> {
     const { board } = definition;
-    const oracle = await this.oracle(definition);
+    const oracle = known ?? (await this.oracle(definition));
     const live = await this.live(board);
     const place = { keys: this.keys, shard: this.store.shardOf(board), live };
     const wrong: string[] = [];
