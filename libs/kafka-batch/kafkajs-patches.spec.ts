@@ -29,7 +29,7 @@ function queueOf(maxInFlightRequests: number) {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  const end = performance.now() + 2_000;
+  const end = performance.now() + 60_000;
   while (!condition() && performance.now() < end) await new Promise(setImmediate);
   expect(condition()).toBe(true);
 }

@@ -209,7 +209,7 @@ describe('the operations server', () => {
     const ended = once(client, 'close');
     const begin = performance.now();
     await app.close();
-    expect(performance.now() - begin).toBeLessThan(2_000);
+    expect(performance.now() - begin).toBeLessThan(10_000);
     await ended;
   });
 
@@ -279,7 +279,7 @@ describe('the operations server', () => {
       await reader.read();
       const begin = performance.now();
       await app.close();
-      expect(performance.now() - begin).toBeLessThan(1_000);
+      expect(performance.now() - begin).toBeLessThan(10_000);
       for (let end = false; !end;) ({ done: end } = await reader.read());
     });
   });
@@ -291,6 +291,6 @@ function typesOf(text: string): string[] {
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 5_000;
+  const end = performance.now() + 60_000;
   while (!(await holds())) if (performance.now() > end) throw new Error('waited in vain');
 }
