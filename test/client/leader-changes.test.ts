@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LeaderChangeSubscriber, LeadersByView, type LeaderStep } from '#client';
 import { leaderMovements, type LeaderChange, type RankChange } from '#contracts';
@@ -14,8 +12,11 @@ import {
 import { seededRandom } from '../support/seeded-random.js';
 
 const KILLS = 5;
+/** Less than what is sent before each. */
+const MOST_BEFORE_A_KILL = 1_000;
 const EVENTS = 12_000;
-const EVENTS_A_SECOND = 800;
+/** So that ingest works while events are sent. */
+const AT_ONCE = 200;
 const PLAYERS = 40;
 /** None is 0: each event changes something. */
 const DELTAS = [-5, -3, -1, 1, 2, 3, 5, 8, 10];
@@ -94,22 +95,22 @@ function randomLines(random: () => number): string[] {
 
 /** Produces events for an ingest that is killed over and over between its first and its last commit. */
 async function killUnderLoad(instance: TestInstance, random: () => number): Promise<void> {
-  const file = path.join(path.dirname(String(instance.env['RANKLOG_BOARDS'])), 'events.ndjson');
-  await writeFile(file, randomLines(random).join('\n'));
+  const lines = randomLines(random);
+  const share = Math.floor(EVENTS / (KILLS + 1));
   let service = await instance.start();
-  const producing = instance.spawn('produce', file, '--rate', String(EVENTS_A_SECOND));
   for (let kill = 0; kill < KILLS; kill++) {
-    const goal = (await instance.publishedCount()) + 1 + Math.floor(random() * 1_000);
+    const goal = (await instance.publishedCount()) + 1 + Math.floor(random() * MOST_BEFORE_A_KILL);
+    const producing = instance.produce(lines.slice(kill * share, (kill + 1) * share), AT_ONCE);
     await until(
       async () => (await instance.publishedCount()) >= goal,
       `more is published after kill ${kill}`,
     );
     service.kill('SIGKILL');
-    await service.ended;
+    await Promise.all([service.ended, producing]);
     expect(await instance.publishedCount()).toBeLessThan(EVENTS);
     service = await instance.start();
   }
-  expect(await producing.ended).toBe(0);
+  await instance.produce(lines.slice(KILLS * share), AT_ONCE);
   await instance.published(EVENTS);
 }
 
@@ -128,7 +129,7 @@ describe('leader changes of an ingest that is killed under load', () => {
     await killUnderLoad(instance, random);
     changes = await readLeaderChanges(instance.kafka, instance.topics);
     rankChanges = await readRankChanges(instance.kafka, instance.topics);
-  }, 240_000);
+  }, 400_000);
   afterAll(async () => {
     await follower.subscriber.stop();
     await instance.remove();

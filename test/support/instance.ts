@@ -6,6 +6,7 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 import { BoardReader, KeySpace } from '#board-store';
+import { ScoreProducer } from '#client';
 import { topicNames, type TopicNames } from '#contracts';
 import { createTopics } from '../../src/operations/topics.js';
 
@@ -68,6 +69,7 @@ export class TestInstance {
       ...process.env,
       RANKLOG_BOARDS: file,
       RANKLOG_SESSION_TIMEOUT: '2s',
+      RANKLOG_SHUTDOWN_TIMEOUT: '60s', // what a busy machine makes slow is not forced
       RANKLOG_LOG_FORMAT: 'json',
       ...env,
     };
@@ -101,6 +103,17 @@ export class TestInstance {
     );
     if (service.exitCode !== null) throw new Error(`the service ended: ${service.errors}`);
     return service;
+  }
+
+  /** Sends lines of score events in order, so many at a time. */
+  async produce(lines: readonly string[], atOnce = 1_000): Promise<void> {
+    const producer = new ScoreProducer({ kafka: this.kafka, topicPrefix: this.name });
+    await producer.connect();
+    for (let from = 0; from < lines.length; from += atOnce)
+      await producer.sendMessages(
+        lines.slice(from, from + atOnce).map((line) => producer.toMessage(line)),
+      );
+    await producer.disconnect();
   }
 
   /** Committed offsets of the group, summed over the partitions. */

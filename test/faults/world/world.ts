@@ -194,6 +194,7 @@ export class World {
       RANKLOG_REDIS_PREFIX: this.name,
       RANKLOG_SHARDS: String(this.shards),
       RANKLOG_SESSION_TIMEOUT: '2s',
+      RANKLOG_SHUTDOWN_TIMEOUT: '60s', // what a busy machine makes slow is not forced
       RANKLOG_LOG_FORMAT: 'json',
     };
     await this.admin.connect();
