@@ -137,7 +137,6 @@ describe('a subscriber', () => {
     await until(
       async () => (await topic.committed(groupOf(topic)))[0] === 3,
       'three are committed',
-      10,
     );
     release();
     await until(async () => (await topic.committed(groupOf(topic)))[0] === 5, 'all are committed');

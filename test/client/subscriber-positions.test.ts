@@ -78,13 +78,15 @@ describe('the position of a subscriber', () => {
       const many = 20_000;
       for (let from = 0; from < many; from += 2_000)
         await topic.send(0, results(from, from + 2_000));
+      let isEntered = false;
       const subscriber = await subscribe(goesOn ? { onGap } : {}, async (change) => {
+        isEntered = true;
         await held;
         take(change);
       });
       await until(
-        async () => (await topic.committed(groupOf(topic)))[0] === 0,
-        'the partition is started',
+        async () => isEntered && (await topic.committed(groupOf(topic)))[0] === 0,
+        'the partition is started, and its first result in hand',
       );
       await topic.cut(0, many - 1);
       release();

@@ -39,7 +39,7 @@ class Member {
       onFatal: (error) => {
         throw error;
       },
-      consumer: { sessionTimeout: 2_000, heartbeatInterval: 500 },
+      consumer: { sessionTimeout: 10_000, heartbeatInterval: 500 },
     });
     const member = new Member(server, { current: undefined });
     const app = await NestFactory.createMicroservice(member.module(find), {

@@ -4,6 +4,7 @@ import kafkajs, { type Kafka } from 'kafkajs';
 import { committedOffset, PublishOutcomeUnknownError, TransactionalPublisher } from '#kafka-batch';
 import { until } from '../support/instance.js';
 import { readCommitted } from '../support/results.js';
+import { transactionsEnded } from '../support/transactions.js';
 import { TestTopic } from './topic.js';
 
 /** Protocol number of the request that ends a transaction; it stands behind the four bytes of the length. */
@@ -66,6 +67,7 @@ describe('a commit on a connection that breaks', () => {
     const next = await open();
     expect(await committed()).toBeUndefined();
     await next.publish(publication('a', 1));
+    await transactionsEnded(topic.kafka, topic.name);
     expect(await values()).toEqual(['a']);
     expect(await committed()).toBe(1);
   });
@@ -78,6 +80,7 @@ describe('a commit on a connection that breaks', () => {
     const next = await open();
     await until(async () => (await committed()) === 1, 'the position is seen');
     await next.publish(publication('b', 2));
+    await transactionsEnded(topic.kafka, topic.name);
     expect(await values()).toEqual(['a', 'b']);
     await expect(unlucky.publish(publication('b', 2))).rejects.toBeInstanceOf(
       PublishOutcomeUnknownError,

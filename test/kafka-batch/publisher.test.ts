@@ -9,6 +9,7 @@ import {
   TransactionalPublisher,
 } from '#kafka-batch';
 import { readCommitted } from '../support/results.js';
+import { transactionsEnded } from '../support/transactions.js';
 import { numbers, TestTopic } from './topic.js';
 
 describe('TransactionalPublisher', () => {
@@ -50,6 +51,7 @@ describe('TransactionalPublisher', () => {
     await publisher.publish(publication(['last'], 4_501));
     await publisher.publish(publication([], 4_502));
 
+    await transactionsEnded(topic.kafka, topic.name);
     expect(await values()).toEqual([...numbers(0, 4_500), 'last']);
     expect([await committed(), await lastValue()]).toEqual([4_502, 'last']);
   });
@@ -66,6 +68,7 @@ describe('TransactionalPublisher', () => {
       ProducerFencedError,
     );
 
+    await transactionsEnded(topic.kafka, topic.name);
     expect(await values()).toEqual(['of the zombie', 'of the successor']);
     expect(await committed()).toBe(2);
   });
@@ -86,6 +89,7 @@ describe('TransactionalPublisher', () => {
     const publisher = await open();
     expect(await lastValue()).toBeUndefined();
     await publisher.publish(publication(['after it'], 1));
+    await transactionsEnded(topic.kafka, topic.name);
     expect(await values()).toEqual(['after it']);
     await crashed.disconnect();
   });
@@ -122,6 +126,7 @@ describe('TransactionalPublisher', () => {
       await transaction.abort();
     }
     await producer.disconnect();
+    await transactionsEnded(topic.kafka, topic.name);
     expect(await lastValue()).toBe('kept');
     expect((await logRange(topic.admin, topic.name, 0)).end).toBe(305);
   });

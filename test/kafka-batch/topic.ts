@@ -25,7 +25,8 @@ export class TestTopic {
   ): Promise<TestTopic> {
     const topic = new TestTopic(`test-${randomUUID().slice(0, 8)}`, suffix);
     await topic.admin.connect();
-    const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }));
+    const kept = { 'retention.ms': '-1', ...settings }; // records of long ago, too
+    const configEntries = Object.entries(kept).map(([name, value]) => ({ name, value }));
     await topic.admin.createTopics({
       topics: [{ topic: topic.name, numPartitions, configEntries }],
       waitForLeaders: false, // kafkajs gives up when a broker does not know the topic yet
