@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { TestInstance } from '../support/instance.js';
+import { TestInstance, until } from '../support/instance.js';
 import { readCommitted } from '../support/results.js';
 
 const CLI = path.resolve('dist/src/cli/main.js');
@@ -59,7 +59,7 @@ describe('the commands', () => {
     // The event clock moves on when the others have been applied.
     for (const input of [lines.join('\n'), daily('bob', '1', '2026-01-12T00:00:00Z')]) {
       ranklog(['produce', '-'], { input });
-      expect(ranklog(['status', '--wait', '30']).code).toBe(0);
+      expect(ranklog(['status', '--wait', '60']).code).toBe(0);
     }
   });
   afterAll(() => instance.remove());
@@ -339,11 +339,12 @@ describe('the boards of a running ranklog', () => {
     const instance = await TestInstance.create(BOARDS, { partitions: 1 });
     try {
       const ingest = await instance.start('--roles', 'ingest');
+      const said = 'no board is live in Redis';
+      await until(() => ingest.errors.includes(said), 'it says what it waits for');
       await instance.start('--roles', 'reconciliation');
       const producing = instance.spawn('produce', 'test/cli/one-event.ndjson');
       expect(await producing.ended).toBe(0);
       await instance.published(1);
-      expect(ingest.errors).toContain('no board is live in Redis');
     } finally {
       await instance.remove();
     }

@@ -71,7 +71,7 @@ describe('a score topic that is written in transactions, some of them aborted', 
       if (when === 'before it starts') await interleave();
       let service = await instance.start();
       if (when === 'while it runs') await interleave();
-      await instance.run('status', '--wait', '30');
+      await instance.run('status', '--wait', '60');
       const players = ['early', 'kept 1', 'kept 2', 'kept 3', 'kept 4'];
       const expected = Object.fromEntries(players.map((playerId) => [playerId, 1]));
       expect(await scores(instance)).toEqual(expected);
@@ -80,7 +80,7 @@ describe('a score topic that is written in transactions, some of them aborted', 
       await service.ended;
       service = await instance.start();
       await log.send(0, ['early']);
-      await instance.run('status', '--wait', '30');
+      await instance.run('status', '--wait', '60');
       expect(await scores(instance)).toEqual({ ...expected, early: 2 });
       const changes = await readRankChanges(instance.kafka, instance.topics);
       expect(changes.map(({ playerId }) => playerId)).toEqual([...players, 'early']);
@@ -95,15 +95,15 @@ describe('a score topic that is written in transactions, some of them aborted', 
     await send(aborted, 'dropped');
     await aborted.abort();
     await instance.start();
-    await instance.run('status', '--wait', '10');
+    await instance.run('status', '--wait', '60');
     const open = await producer.transaction();
     await send(open, 'late');
     await log.send(1, ['other']);
-    await instance.run('status', '--wait', '10');
+    await instance.run('status', '--wait', '60');
     expect(await scores(instance)).toEqual({ other: 1 });
     await open.commit();
     await transactionsEnded(instance.kafka, idOf('one'));
-    await instance.run('status', '--wait', '10');
+    await instance.run('status', '--wait', '60');
     expect(await scores(instance)).toEqual({ other: 1, late: 1 });
   });
 });
