@@ -108,18 +108,44 @@ describe('a watermark that was moved by hand', () => {
     },
   );
 
+  /** No build is made live before `letGo`. */
+  const holdFlips = () => {
+    const { generations } = ground;
+    const flip = generations.flip.bind(generations);
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const hold = {
+      isReached: false,
+      letGo: () => {
+        generations.flip = flip;
+        release();
+      },
+    };
+    generations.flip = async (...args) => {
+      hold.isReached = true;
+      await held;
+      return flip(...args);
+    };
+    return hold;
+  };
+
   it.each(moves)(
     'that is moved %s during a build is put right by it, and misleads no board',
     async (_name, move) => {
       let done = 0;
+      const hold = holdFlips();
       const building = ground.reconciler.build(definitionsOf(BOARDS).slice(0, 1), {
         ...options(),
         eventsPerSecond: 3_000,
         onProgress: (progress) => ({ done } = progress),
       });
       building.catch(() => undefined);
-      await until(() => done > 0, 'the build is under way');
-      await move();
+      try {
+        await until(() => done > 0 || hold.isReached, 'the build is under way');
+        await move();
+      } finally {
+        hold.letGo();
+      }
       await traffic.send(400);
       await building;
       await isAllThere();
