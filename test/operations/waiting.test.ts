@@ -76,11 +76,7 @@ describe('a partition that waits', () => {
     await until(async () => (await told(service, other)).length === 0, 'it is told no more');
     await instance.published(2 * PLAYERS.length);
     const health = async () => JSON.parse(await get(service, '/health')) as { status: string };
-    await until(
-      async () => (await health()).status === 'ok',
-      'its partitions are started anew',
-      20,
-    );
+    await until(async () => (await health()).status === 'ok', 'its partitions are started anew');
     expect((await status()).movedWatermarks).toEqual([]);
     expect(await instance.run('status')).not.toContain('Watermarks');
   });
