@@ -34,21 +34,26 @@ describe('a partition a thousand times busier than the others', () => {
     producer = instance.kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
     await producer.connect();
     const seen = await watchQuiet();
+    const quietProbes = () => latencies(seen, (probes) => Promise.resolve(probes < QUIET_PROBES));
+    const first = await instance.start();
+    const earlier = await quietProbes();
+    first.kill('SIGTERM');
+    await first.ended;
     for (let from = 0; from < BACKLOG; from += BATCH)
       await send(
         Array.from({ length: BATCH }, (_, n) => ({ partition: BUSY, value: value(`b${n % 997}`) })),
       );
     await instance.start();
     const busy = await latencies(seen, async () => (await published(BUSY)) < BACKLOG - BATCH);
-    await instance.published(BACKLOG + busy.length);
-    const quiet = await latencies(seen, (probes) => Promise.resolve(probes < QUIET_PROBES));
-    const [before, during] = [median(quiet), median(busy)];
+    await instance.published(BACKLOG + earlier.length + busy.length);
+    const quiet = Math.max(median(earlier), median(await quietProbes())); // others may be busy, too
+    const during = median(busy);
     process.stdout.write(
-      `median ${before.toFixed(0)} ms in quiet, ${during.toFixed(0)} ms beside the busy partition (${busy.length} probes)\n`,
+      `median ${quiet.toFixed(0)} ms in quiet, ${during.toFixed(0)} ms beside the busy partition (${busy.length} probes)\n`,
     );
     expect(busy.length).toBeGreaterThan(LEAST_BUSY_PROBES);
-    expect(during / before).toBeLessThan(MOST_TIMES_LATER);
-  });
+    expect(during / quiet).toBeLessThan(MOST_TIMES_LATER);
+  }, 300_000);
 
   /** When the rank change of a player of a quiet partition has become visible. */
   async function watchQuiet(): Promise<Map<string, number>> {

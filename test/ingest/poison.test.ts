@@ -72,7 +72,7 @@ describe('a long run of records that can never be applied', () => {
       expect(Math.max(...most)).toBeLessThan(MOST_MEGABYTES);
       expect(service.exitCode).toBeNull();
     },
-    60_000 + BAD,
+    250_000 + BAD,
   );
 
   /** How many dead letters there are of each code, and how many stem from the same record as another. */

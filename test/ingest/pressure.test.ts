@@ -47,6 +47,10 @@ describe('a result topic that refuses records', () => {
     await send(events(EVENTS));
     await instance.published(EVENTS);
     await admin.deleteTopics({ topics: [topics.rankChanges] });
+    await until(
+      async () => !(await admin.listTopics()).includes(topics.rankChanges),
+      'it is deleted',
+    );
     await send(events(EVENTS));
     await says(service, 'run \\"ranklog topics\\"');
     await instance.run('topics');
