@@ -1,11 +1,11 @@
-import { patiently } from './patiently.js';
 import type { ReconcilerParts } from './reconciler-parts.js';
 import type { FlipReport } from './reports.js';
 import type { ShadowAtWork } from './shadow-tasks.js';
+import { writeDown } from './write-down.js';
 
 /**
- * Makes a shadow live as soon as it is at the live watermarks, and writes down that its definition is in force.
- * The flip stands also when that can't be written: the role reconciliation makes up for it.
+ * Makes a shadow live as soon as it is at the live watermarks, and writes down that its definition is in force. The flip
+ * stands, and is answered, whatever becomes of that.
  */
 export async function makeLive(
   parts: ReconcilerParts,
@@ -19,6 +19,6 @@ export async function makeLive(
   );
   const { definition, starts } = shadow;
   const record = { board, generation, since: flip.since, definition, ...(starts && { starts }) };
-  await patiently(() => parts.definitions.write([record]), { signal, logger: parts.logger });
+  await writeDown(parts, record, signal);
   return { board, generation, ...flip };
 }

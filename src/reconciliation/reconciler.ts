@@ -49,7 +49,7 @@ export class Reconciler {
   }
 
   /** Removes a board with all its generations but snapshots; its events are dead letters from then on. @throws UnknownBoardError */
-  remove(board: string): Promise<void> {
-    return removeBoard(this.parts, board);
+  remove(board: string, { signal }: Pick<RunOptions, 'signal'>): Promise<void> {
+    return removeBoard(this.parts, board, signal);
   }
 }

@@ -69,13 +69,14 @@ export class ShadowRun {
     this.#feed = new LogFeed({ open, pace: this.#pace, signal });
   }
 
-  /** What each job came to. The first failure ends all of them. @throws it */
+  /** What each job came to. The first failure ends those that are not done; what ends the reading then is none. @throws it */
   async run<T>(jobs: readonly Job<T>[]): Promise<T[]> {
     this.#feed.cover((await logRanges(this.parts.admin, this.parts.topic)).keys());
     const work = jobs.map((job) => this.#finish(job));
     const parts = [...work, this.#feed.run()];
     await Promise.all(parts.map((part) => this.#endAllWith(part)));
-    this.#ended.signal.throwIfAborted();
+    const ends = await Promise.allSettled(work);
+    if (ends.some(({ status }) => status === 'rejected')) this.#ended.signal.throwIfAborted();
     return await Promise.all(work);
   }
 

@@ -37,6 +37,7 @@ export class Ground {
   readonly generations: GenerationStore;
   readonly catalog: GenerationCatalog;
   readonly keys: KeySpace;
+  readonly definitions: DefinitionsTopic;
   readonly reconciler: Reconciler;
   /** What the reconciler has said. */
   readonly words: string[] = [];
@@ -59,9 +60,9 @@ export class Ground {
       warn: (word) => this.words.push(word),
       error: (word) => this.words.push(word),
     };
-    const definitions = new DefinitionsTopic(kafka, admin, topics.definitions, logger);
+    this.definitions = new DefinitionsTopic(kafka, admin, topics.definitions, logger);
     const topic = topics.scoreEvents;
-    const clients = { kafka, admin, topic, definitions };
+    const clients = { kafka, admin, topic, definitions: this.definitions };
     this.reconciler = new Reconciler({
       ...clients,
       store,

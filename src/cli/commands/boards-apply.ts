@@ -116,7 +116,7 @@ async function carryOut(
   const { reconciler, leases } = session;
   for (const board of remove) {
     signal.throwIfAborted();
-    await withLease(() => reconciler.remove(board), { leases, signal });
+    await withLease(() => reconciler.remove(board, { signal }), { leases, signal });
   }
   return { built, removed: remove };
 }

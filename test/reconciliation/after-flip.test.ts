@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { until, type TestInstance } from '../support/instance.js';
+import {
+  closeScene,
+  definitionsOf,
+  type Ground,
+  openScene,
+  published,
+  type Traffic,
+  UNTIL_DONE,
+} from './ground.js';
+
+const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
+const CHANGED = 'boards: { arena: { columns: [{ name: points, update: best }] } }';
+const event = (serial: number) => ({
+  board: 'arena',
+  playerId: `player-${serial % 50}`,
+  delta: 1 + serial,
+});
+
+describe('what Redis has done', () => {
+  let instance: TestInstance;
+  let ground: Ground;
+  let traffic: Traffic;
+  let first: string;
+  let second: string;
+
+  beforeEach(async () => {
+    ({ instance, ground, traffic } = await openScene(BOARDS, event));
+    await instance.start();
+    await traffic.send(200);
+    await published(instance, traffic);
+    first = (await ground.live('arena')).generation;
+    await ground.reconciler.build(definitionsOf(CHANGED), { signal: UNTIL_DONE });
+    second = (await ground.live('arena')).generation;
+  });
+  afterEach(() => closeScene({ instance, ground, traffic }));
+
+  /** Does so once, when the flip has happened and its record is to be written. */
+  const beforeRecord = (work: () => Promise<void> | void) => {
+    const { definitions } = ground;
+    const write = definitions.write.bind(definitions);
+    let isDone = false;
+    definitions.write = async (records) => {
+      if (!isDone) {
+        isDone = true;
+        await work();
+      }
+      await write(records);
+    };
+  };
+
+  it('is answered, and not taken for cancelled, when a rollback is cancelled before it is written down', async () => {
+    const cancelling = new AbortController();
+    beforeRecord(() => {
+      cancelling.abort();
+      throw new Error('Kafka is away');
+    });
+    const { signal } = cancelling;
+    expect(await ground.reconciler.rollback('arena', { signal })).toMatchObject({
+      generation: first,
+      previous: second,
+    });
+    expect((await ground.live('arena')).generation).toBe(first);
+    expect(ground.words).toContainEqual(
+      `board "arena": the definition of generation ${first} is not written to Kafka yet (the run was ended); the role reconciliation does that, and has to run somewhere`,
+    );
+    const [status] = await ground.leases.statuses();
+    expect(status).toMatchObject({ state: 'done', outcome: `back to generation ${first}` });
+    await until(
+      async () => (await ground.definitions.readAll()).get('arena')?.generation === first,
+      'the role reconciliation has made up for it',
+    );
+  });
+
+  it('is not undone when the lease of a rollback is lost before it is written down', async () => {
+    const { leases, keys } = ground;
+    const renew = leases.renew.bind(leases);
+    let isLost = false;
+    leases.renew = (lease) =>
+      renew(lease).catch((error: unknown) => {
+        isLost = true;
+        throw error;
+      });
+    beforeRecord(async () => {
+      await instance.redis.del(keys.lease(0, 'arena'));
+      await until(() => isLost, 'the loss is noticed');
+    });
+    const { generation } = await ground.reconciler.rollback('arena', { signal: UNTIL_DONE });
+    expect(generation).toBe(first);
+    expect((await ground.live('arena')).generation).toBe(first);
+    expect(ground.words.filter((word) => word.endsWith('it begins again'))).toEqual([]);
+  });
+
+  it('stands when a removal can not be written down, and nothing is told of the board any more', async () => {
+    const cancelling = new AbortController();
+    beforeRecord(() => {
+      cancelling.abort();
+      throw new Error('Kafka is away');
+    });
+    await ground.reconciler.remove('arena', cancelling);
+    expect((await ground.store.boards()).live.size).toBe(0);
+    expect(await ground.leases.statuses()).toEqual([]);
+    expect(ground.words).toContainEqual(
+      expect.stringContaining('board "arena": its removal is not written to Kafka yet'),
+    );
+    await until(
+      async () => (await ground.definitions.readAll()).get('arena')?.definition === null,
+      'the role reconciliation has made up for it',
+    );
+  });
+});
