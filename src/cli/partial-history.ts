@@ -1,5 +1,8 @@
 import type { Starts } from '#board-store';
 
+/** How a generation comes to have what the one before lacks. */
+export const ALL_THE_LOG = '"--from start" takes all that the log has';
+
 /** Where a generation begins in the log, by partition, as JSON. */
 export function startsJson(starts: Starts): Record<string, number> {
   return Object.fromEntries([...starts].sort(([a], [b]) => a - b));
@@ -7,8 +10,11 @@ export function startsJson(starts: Starts): Record<string, number> {
 
 /** `partial, from 0:1200 1:998`: partitions and their first offsets. */
 export function startsText(starts: Starts): string {
-  const places = Object.entries(startsJson(starts)).map(
-    ([partition, from]) => `${partition}:${from}`,
-  );
+  return placesText(startsJson(starts));
+}
+
+/** The same of the JSON. */
+export function placesText(startsAt: Readonly<Record<string, number>>): string {
+  const places = Object.entries(startsAt).map(([partition, from]) => `${partition}:${from}`);
   return `partial, from ${places.join(' ')}`;
 }

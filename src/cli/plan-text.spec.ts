@@ -10,6 +10,7 @@ const same: PlannedBoard = {
   fields: [],
   memory: null,
   warnings: [],
+  startsAt: null,
   builtBy: null,
 };
 const changed: PlannedBoard = {
@@ -92,6 +93,13 @@ describe('the text of a plan', () => {
         '  trials: unknown until it is built (none of 9000 sampled records)',
         'the generation before stays in Redis, too, for 24 h: that long "ranklog boards rollback" works',
       ].join('\n'),
+    );
+  });
+
+  it('says where a board begins that lacks the beginning of the log, and stays so', () => {
+    const partial: PlannedBoard = { ...changed, startsAt: { 0: 150, 1: 0 } };
+    expect(planText({ boards: [partial], backfill, cut: [] }, { graceMs: DAY_MS })).toContain(
+      '    begins where what is live does: partial, from 0:150 1:0; "--from start" takes all that the log has\n',
     );
   });
 

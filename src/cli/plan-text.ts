@@ -1,3 +1,4 @@
+import { ALL_THE_LOG, placesText } from './partial-history.js';
 import { bytesText, countText, durationText } from './quantities.js';
 import type { FieldChange } from '../reconciliation/plan/field-changes.js';
 import {
@@ -50,10 +51,13 @@ function idleText(boards: readonly PlannedBoard[]): string {
 }
 
 function boardText(planned: PlannedBoard): string {
-  const { board, fields, warnings } = planned;
+  const { board, fields, warnings, startsAt } = planned;
   return [
     `${SIGNS[planned.change]} ${board}: ${changeText(planned)}`,
     ...fields.map((field) => `    ${fieldText(field)}`),
+    ...(startsAt === null
+      ? []
+      : [`    begins where what is live does: ${placesText(startsAt)}; ${ALL_THE_LOG}`]),
     ...warnings.map((warning) => `  ! ${warning}`),
   ].join('\n');
 }

@@ -4,6 +4,7 @@ import { CancelledError } from '../reconciliation/errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
 import { withLease } from './held-lease.js';
 import type { ReconciliationSession } from './reconciliation-session.js';
+import { ALL_THE_LOG, placesText, startsJson } from './partial-history.js';
 import { showProgress } from './show-progress.js';
 import type { BuildOptions } from './usage/shared-options.js';
 
@@ -13,6 +14,8 @@ export interface BuiltBoard {
   readonly generation: string;
   /** What was live before, kept for rollback; null: nothing. */
   readonly previous: string | null;
+  /** Where it begins in the log, by partition; null: with the log. */
+  readonly startsAt: Readonly<Record<string, number>> | null;
 }
 
 /**
@@ -31,10 +34,9 @@ export async function build(
     showProgress((onProgress) => reconciler.build(definitions, { ...options, onProgress }));
   try {
     const reports = await withLease(run, { leases, signal });
-    return reports.map(({ board, generation, previous }) => ({
-      board,
-      generation,
-      previous: previous ?? null,
+    return reports.map(({ board, generation, previous, starts }) => ({
+      ...{ board, generation, previous: previous ?? null },
+      startsAt: starts === undefined ? null : startsJson(starts),
     }));
   } catch (error) {
     if (error instanceof CancelledError) throw cancelled(definitions, before, await store.boards());
@@ -59,8 +61,9 @@ function cancelled(
   );
 }
 
-export function builtText({ board, generation, previous }: BuiltBoard): string {
+export function builtText({ board, generation, previous, startsAt }: BuiltBoard): string {
   const back =
     previous === null ? '' : `; "ranklog boards rollback ${board}" brings back ${previous}`;
-  return `${board}: live as generation ${generation}${back}`;
+  const live = `${board}: live as generation ${generation}${back}`;
+  return startsAt === null ? live : `${live}\n${board}: ${placesText(startsAt)}; ${ALL_THE_LOG}`;
 }

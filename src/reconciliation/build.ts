@@ -5,12 +5,12 @@ import { runLeased, type Attempt } from './leased-run.js';
 import { makeLive } from './make-live.js';
 import { mendWatermarks } from './moved-watermarks.js';
 import type { BuildReport } from './reports.js';
-import { ShadowPlanner } from './shadow-plan.js';
+import { ShadowPlanner, type From } from './shadow-plan.js';
 import { ShadowTasks, type ShadowAtWork, type Task } from './shadow-tasks.js';
 
 export interface BuildOptions extends RunOptions {
-  /** Events before this time are left out, in ms. */
-  readonly from?: number | undefined;
+  /** Events before this time are left out; without it, those that the live generation lacks. */
+  readonly from?: From | undefined;
   /** Takes what of the log there is, where its beginning is gone. */
   readonly allowPartialHistory?: boolean | undefined;
 }
@@ -49,11 +49,8 @@ export class Build {
     const tasks: Task<void>[] = [];
     for (const definition of this.#waiting) {
       const { board } = definition;
-      const liveStarts = live.get(board)?.starts;
-      const wish = {
-        ...{ definition, purpose: 'build' as const },
-        ...{ from, allowPartialHistory, liveStarts },
-      };
+      const starts = live.get(board)?.starts;
+      const wish = { definition, purpose: 'build' as const, starts, from, allowPartialHistory };
       const open = await planner.plan(wish);
       const finish = (at: ShadowAtWork) => this.#finish(at, attempt.signal);
       tasks.push({ board, open, isResumable: true, finish });

@@ -151,8 +151,12 @@ export class ScheduledVerify {
       const found = live.get(board);
       return found?.generation === generation ? [found.definition] : []; // else somebody was faster
     });
-    for (const { board, generation } of await reconciler.build(definitions, { signal }))
-      log.info(`board "${board}" was built again, and is live as generation ${generation}`);
+    for (const { board, generation, starts } of await reconciler.build(definitions, { signal })) {
+      const partial = starts === undefined ? '' : ', which begins where the one before did';
+      log.info(
+        `board "${board}" was built again, and is live as generation ${generation}${partial}`,
+      );
+    }
   }
 
   /** The result is another process's now, or there is none any more. */

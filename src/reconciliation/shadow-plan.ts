@@ -13,18 +13,20 @@ import {
 } from './history.js';
 import { startsAtTime, type TimedLog } from './log-times.js';
 
+/** Where a build begins that is not to begin where what is live does: at a time in ms, or with all that the log has. */
+export type From = number | 'start';
+
 /** What a shadow is to be. */
 export interface ShadowWish {
   readonly definition: BoardDefinition;
   readonly purpose: 'build' | 'verify' | 'snapshot';
-  /** Where it begins in the log: at these offsets, or at a time in ms. */
+  /** Where what is live begins in the log: the shadow begins there, too, unless `from` says otherwise. */
   readonly starts?: Starts | undefined;
-  readonly from?: number | undefined;
+  /** A time in ms, or all that the log has. */
+  readonly from?: From | undefined;
   /** A time in ms, the last that it takes in. */
   readonly until?: number | undefined;
   readonly allowPartialHistory?: boolean | undefined;
-  /** Where what is live begins: what it lacks already may be lacking. */
-  readonly liveStarts?: Starts | undefined;
 }
 
 /** A wish in terms of the log. */
@@ -59,12 +61,20 @@ export class ShadowPlanner {
   }
 
   async #inTermsOfTheLog({ definition, purpose, starts, from, until }: ShadowWish): Promise<Plan> {
-    const begins =
-      from === undefined ? starts : await startsAtTime(this.log, definition.board, from);
+    const begins = await this.#begins({ definition, starts, from });
     const plan = { definition, purpose, ...(begins === undefined ? {} : { starts: begins }) };
     if (until === undefined) return plan;
     const ends = await offsetsAtTime(this.log.admin, this.log.topic, until + 1);
     return { ...plan, ends, asOf: until };
+  }
+
+  async #begins({
+    definition,
+    starts,
+    from,
+  }: Pick<ShadowWish, 'definition' | 'starts' | 'from'>): Promise<Starts | undefined> {
+    if (from === undefined) return starts;
+    return from === 'start' ? undefined : startsAtTime(this.log, definition.board, from);
   }
 
   /** What a killed run left, if it is what is wished for, and the log still has what comes next. */
@@ -80,7 +90,7 @@ export class ShadowPlanner {
 
   #withHistory(plan: Plan, wish: ShadowWish, ranges: ReadonlyMap<number, LogRange>): Plan {
     const { starts, definition, purpose } = plan;
-    const known = wish.from === undefined ? starts : neededFrom(starts ?? new Map(), ranges);
+    const known = typeof wish.from === 'number' ? neededFrom(starts ?? new Map(), ranges) : starts;
     const needed = (partition: number) => known?.get(partition) ?? 0;
     const cut = cutPartitions({ needed, ranges });
     if (cut.length === 0) return plan;
@@ -103,12 +113,9 @@ function isSame(
   );
 }
 
-/** Whether the log still holds all that what is live begins with. */
-function lacksNoMore(
-  { liveStarts, from }: ShadowWish,
-  ranges: ReadonlyMap<number, LogRange>,
-): boolean {
-  if (liveStarts === undefined || from !== undefined) return false;
-  const needed = (partition: number) => liveStarts.get(partition) ?? 0;
+/** Whether the log still holds all that what is live begins with: what that lacks already may be lacking. */
+function lacksNoMore({ starts, from }: ShadowWish, ranges: ReadonlyMap<number, LogRange>): boolean {
+  if (starts === undefined || typeof from === 'number') return false;
+  const needed = (partition: number) => starts.get(partition) ?? 0;
   return cutPartitions({ needed, ranges }).length === 0;
 }

@@ -79,6 +79,16 @@ describe('boards without all of their history', () => {
     const plan = await ground.ranklog('boards', 'plan');
     expect(plan.out).toContain('~ arena: changed');
     expect(plan.out).not.toContain('the beginning of the log is gone');
+    expect(plan.out).toContain('begins where what is live does: partial, from 0:150');
+    expect(await ground.json('boards', 'plan')).toMatchObject({
+      boards: [{ board: 'arena', startsAt: { 0: 150 } }, { board: 'trials', startsAt: null }],
+      backfill: { records: 350 },
+    });
+    const rebuilt = await ground.ranklog('boards', 'rebuild', 'arena');
+    expect([rebuilt.code, rebuilt.out]).toEqual([
+      0,
+      expect.stringContaining('arena: partial, from 0:150; "--from start" takes all'),
+    ]);
   });
 
   it('verify of a board whose beginning is gone from the log ends with 2, not with 1', async () => {

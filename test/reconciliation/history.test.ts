@@ -83,7 +83,7 @@ describe('of the history of a board', () => {
     expect(new Set(changes.map(({ generation }) => generation))).toEqual(new Set(flips));
   });
 
-  it('a board is built from a time on, and is as it was at a time beside the live one', async () => {
+  it('a board is built from a time on, stays so when it is built again, and is as it was at a time beside the live one', async () => {
     await send(300);
     const time = Date.now();
     await until(() => Date.now() > time + 2, 'the clock has moved on');
@@ -105,7 +105,11 @@ describe('of the history of a board', () => {
     await send(50);
     expect(await points(reader)).toEqual(sums(0, 300));
     await ground.reconciler.build([definition], options());
+    expect(await points()).toEqual(sums(300, 550));
+    expect(await ground.reconciler.verify(['arena'], options())).toMatchObject([{ equal: true }]);
+    await ground.reconciler.build([definition], { ...options(), from: 'start' });
     expect(await points()).toEqual(sums(0, 550));
+    expect((await ground.live('arena')).starts).toBeUndefined();
   });
 
   it('a board that begins ahead of live ingest is not given what comes before', async () => {

@@ -28,8 +28,9 @@ export interface PastMoment {
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** A time that is over, in ms. */
-export function pastTime(text: string): number {
+/** A time that is over, in ms, or the start of the log. */
+export function pastTimeOrStart(text: string): number | 'start' {
+  if (text === 'start') return text;
   const time = momentOf(text);
   if (time > Date.now())
     throw new InvalidArgumentError('it is yet to come: nothing was sent after it');

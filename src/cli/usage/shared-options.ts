@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
-import { collectWhere, momentOf, pastTime, wholeNumber } from './option-values.js';
+import type { From } from '../../reconciliation/shadow-plan.js';
+import { collectWhere, momentOf, pastTimeOrStart, wholeNumber } from './option-values.js';
 
 /** Options that name a view. `at` is ms. */
 export interface ViewOptions {
@@ -40,8 +41,7 @@ export function addViewOptions(command: Command): Command {
 
 /** Options of commands that build. */
 export interface BuildOptions {
-  /** ms */
-  readonly from?: number;
+  readonly from?: From;
   /** Events per second. */
   readonly throttle?: number;
   readonly allowPartialHistory?: boolean;
@@ -62,8 +62,8 @@ export function addBuildOptions(command: Command): Command {
   return addThrottleOption(command)
     .option(
       '--from <time>',
-      'leave out what was sent before this time, by the timestamps of the records; written into the generation',
-      pastTime,
+      'leave out what was sent before this time, by the timestamps of the records; written into the generation, and kept by builds that come after; "start" takes all that the log has (default: where the live generation begins)',
+      pastTimeOrStart,
     )
     .option(
       '--allow-partial-history',

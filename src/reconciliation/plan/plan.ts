@@ -31,6 +31,8 @@ export interface PlannedBoard {
   /** What the new generation takes; null where none is built. */
   readonly memory: MemoryEstimate | null;
   readonly warnings: readonly string[];
+  /** Offsets by partition where the new generation begins, as the live one does; null: with the log, where none is built, or by `--from`. */
+  readonly startsAt: Readonly<Record<string, number>> | null;
   /** Who builds it already: that is left to them, if it is by the definition of the file. */
   readonly builtBy: BuiltBy | null;
 }
@@ -51,6 +53,8 @@ export interface PlanFacts {
   readonly measured: ReadonlyMap<string, MeasuredMemory>;
   readonly backfill: Backfill;
   readonly cut: readonly CutPartition[];
+  /** Whether new generations begin where the live ones do. */
+  readonly keepsStarts: boolean;
 }
 
 /** Whether a board has to be built for the file to be in force, and nobody is at it. */
@@ -86,6 +90,7 @@ function unbuilt(change: BoardChange): PlannedBoard {
     fields: change.change === 'changed' ? change.fields : [],
     memory: null,
     warnings: [],
+    startsAt: null,
     builtBy: builderOf(change),
   };
 }
@@ -102,11 +107,12 @@ function isBuildOf(definition: BoardDefinition, { generation }: ReconciliationSt
   return generation === '' || generation.endsWith(`-${definitionHash(definition)}`);
 }
 
-function built(change: BoardChange, { sample, measured }: PlanFacts): PlannedBoard {
+function built(change: BoardChange, { sample, measured, keepsStarts }: PlanFacts): PlannedBoard {
   const plain = unbuilt(change);
   if (!('definition' in change)) return plain;
   const next = sampled(change.definition, sample);
   const live = change.change === 'changed' ? sampled(change.live.definition, sample) : undefined;
+  const starts = change.change === 'changed' && keepsStarts ? change.live.starts : undefined;
   const now = measured.get(plain.board);
   return {
     ...plain,
@@ -119,6 +125,8 @@ function built(change: BoardChange, { sample, measured }: PlanFacts): PlannedBoa
       next: next.facts,
       live: live?.facts,
     }),
+    startsAt:
+      starts === undefined ? null : Object.fromEntries([...starts].sort(([a], [b]) => a - b)),
   };
 }
 

@@ -1,9 +1,11 @@
 import type { Redis } from 'ioredis';
 import type { Admin, Kafka } from 'kafkajs';
 import type { BoardDefinition } from '#board';
-import type { BoardReader, BoardStore, KeySpace, ReconciliationStatus } from '#board-store';
+import type { BoardReader, BoardStore, KeySpace, ReconciliationStatus, Starts } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
-import { cutPartitions, type NeededHistory } from '../history.js';
+import type { CutPartition } from '../errors.js';
+import { cutPartitions } from '../history.js';
+import type { From } from '../shadow-plan.js';
 import { backfill, recordsToRead, type LogFacts } from './backfill.js';
 import { boardChanges, boardOf, type BoardChange } from './board-changes.js';
 import { generationMemory } from './generation-memory.js';
@@ -28,8 +30,8 @@ export interface PlanSources {
 export interface PlanOptions {
   /** Events per second that a build keeps to. */
   readonly throttle?: number | undefined;
-  /** ms: events before it are left out. */
-  readonly from?: number | undefined;
+  /** Where builds begin that are not to begin where what is live does. */
+  readonly from?: From | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -44,7 +46,7 @@ export async function readPlan(
   const toBuild = changes.filter(toBeBuilt);
   if (toBuild.length === 0) return idlePlan(changes);
   const { kafka, topic } = sources;
-  const log = await readLogFacts(sources, toBuild.map(boardOf), options);
+  const log = await readLogFacts(sources, toBuild, options);
   const [sample, measured] = await Promise.all([
     readSample({ kafka, topic, ranges: log.ranges, signal: options.signal }),
     measure(sources, toBuild),
@@ -54,34 +56,41 @@ export async function readPlan(
     sample,
     measured,
     backfill: backfill(recordsToRead(log), { statuses, sampleRate, throttle: options.throttle }),
-    cut: options.from === undefined ? cutPartitions(neededBy(toBuild, log)) : [],
+    cut: typeof options.from === 'number' ? [] : cutOf(toBuild, log),
+    keepsStarts: options.from === undefined,
   });
 }
 
 /** What the live generations of changed boards lack, the new ones may lack, too. */
-function neededBy(changes: readonly BoardChange[], { ranges }: LogFacts): NeededHistory {
+function cutOf(changes: readonly BoardChange[], { ranges }: LogFacts): CutPartition[] {
+  const starts = earliestStarts(changes, ranges.keys());
+  return cutPartitions({ needed: (partition) => starts.get(partition) ?? 0, ranges });
+}
+
+/** Where the first of the live generations of changed boards begins; of boards that are new, the log does. */
+function earliestStarts(changes: readonly BoardChange[], partitions: Iterable<number>): Starts {
   const starts = changes.map((change) =>
     change.change === 'changed' ? change.live.starts : undefined,
   );
-  return {
-    needed: (partition) => Math.min(...starts.map((of) => of?.get(partition) ?? 0)),
-    ranges,
-  };
+  const earliest = (partition: number) => Math.min(...starts.map((of) => of?.get(partition) ?? 0));
+  return new Map([...partitions].map((partition) => [partition, earliest(partition)]));
 }
 
 async function readLogFacts(
   { admin, topic, generations }: PlanSources,
-  boards: readonly string[],
+  changes: readonly BoardChange[],
   { from }: PlanOptions,
 ): Promise<LogFacts> {
   const [ranges, all] = await Promise.all([
     logRanges(admin, topic),
-    Promise.all(boards.map((board) => generations.liveWatermarks(board))),
+    Promise.all(changes.map((change) => generations.liveWatermarks(boardOf(change)))),
   ]);
   const watermarks = new Map<number, number>();
   for (const [partition, watermark] of all.flatMap((shard) => [...shard]))
     watermarks.set(partition, Math.max(watermark, watermarks.get(partition) ?? -1));
-  if (from === undefined) return { ranges, watermarks };
+  if (from === 'start') return { ranges, watermarks };
+  if (from === undefined)
+    return { ranges, watermarks, from: earliestStarts(changes, ranges.keys()) };
   return { ranges, watermarks, from: await offsetsAtTime(admin, topic, from) };
 }
 
