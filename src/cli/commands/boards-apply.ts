@@ -1,7 +1,9 @@
 import { suggestion, type BoardDefinition } from '#board';
+import { CancelledError } from '../../reconciliation/errors.js';
 import { needsBuild, type Plan } from '../../reconciliation/plan/plan.js';
 import { canAsk, confirm } from '../confirm.js';
 import { CommandError, EXIT } from '../exit-codes.js';
+import { describe, exitCodeOf } from '../failures.js';
 import { withLease } from '../held-lease.js';
 import { interruptible } from '../interruption.js';
 import { print } from '../output.js';
@@ -114,11 +116,32 @@ async function carryOut(
   const toBuild = definitions.filter(({ board }) => wanted.has(board));
   const built = toBuild.length === 0 ? [] : await build(session, toBuild, { ...options, signal });
   const { reconciler, leases } = session;
-  for (const board of remove) {
-    signal.throwIfAborted();
-    await withLease(() => reconciler.remove(board, { signal }), { leases, signal });
+  const removed: string[] = [];
+  try {
+    for (const board of remove) {
+      signal.throwIfAborted();
+      await withLease(() => reconciler.remove(board, { signal }), { leases, signal });
+      removed.push(board);
+    }
+  } catch (error) {
+    throw notRemoved(error, remove, { built, removed });
   }
-  return { built, removed: remove };
+  return { built, removed };
+}
+
+/** The error, with what is done all the same. */
+function notRemoved(error: unknown, remove: readonly string[], { built, removed }: Applied) {
+  const done = [
+    ...built.map(({ board }) => `${board} had gone live`),
+    ...removed.map((board) => `${board} was removed`),
+  ];
+  if (done.length === 0) return error;
+  const left = remove.filter((board) => !removed.includes(board)).join(', ');
+  const what = error instanceof CancelledError ? 'cancelled' : describe(error);
+  return new CommandError(
+    `${what}: ${left} not removed; before that, ${done.join(', ')}`,
+    exitCodeOf(error),
+  );
 }
 
 function appliedText({ built, removed }: Applied): string {
