@@ -46,7 +46,7 @@ describe('a background build that fails', () => {
 
   it('for a log that is cut leaves the lease to those who can say that it may be partial', async () => {
     const cut = [{ partition: 0, from: 0, logStart: 5 }];
-    expect(await triesWithin(50_000, new HistoryCutError(arena.board, cut, true))).toBe(1);
+    expect(await triesWithin(50_000, new HistoryCutError([arena.board], cut, true))).toBe(1);
   });
 
   it('for a Redis that is full lets live ingest be for ten minutes', async () => {

@@ -12,7 +12,8 @@ export interface CutPartition {
 /** The log lacks events that a board is made of. Trying again does not help. */
 export class HistoryCutError extends Error {
   constructor(
-    readonly board: string,
+    /** Several where it was cut while it was read: one of them, or more. */
+    readonly boards: readonly string[],
     readonly partitions: readonly CutPartition[],
     /** What of the log there is may be taken instead. */
     readonly mayBePartial: boolean,
@@ -23,8 +24,9 @@ export class HistoryCutError extends Error {
     const hint = mayBePartial
       ? '; --allow-partial-history takes what there is, and says so in every status'
       : '';
+    const names = boards.map((board) => `"${board}"`).join(', ');
     super(
-      `events of board "${board}" are gone from the log (${cuts.join(', ')}), so what it was made of can't be read again${hint}`,
+      `events of board ${names} are gone from the log (${cuts.join(', ')}), so what it was made of can't be read again${hint}`,
     );
     this.name = 'HistoryCutError';
   }

@@ -1,29 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  BoardBuildingError,
-  isOutOfMemory,
-  LeaseLostError,
-  UnknownBoardError,
-  UnorderedShadowError,
-  type ReconciliationStatus,
-} from '#board-store';
+import { isOutOfMemory, LeaseLostError, type ReconciliationStatus } from '#board-store';
 import { Backoff, LogGapError, toError } from '#kafka-batch';
-import {
-  BoardsLostError,
-  CancelledError,
-  HistoryCutError,
-  LiveGenerationChangedError,
-  OutOfMemoryError,
-  ServerChangedError,
-  ShadowLostError,
-  WatermarkBeyondLogError,
-  WatermarkMovedError,
-} from './errors.js';
+import { BeginAgain } from './begin-again.js';
+import { CancelledError, HistoryCutError, OutOfMemoryError } from './errors.js';
 import { HOLDER, LeaseKeeper } from './lease-keeper.js';
 import type { Log } from './log.js';
 import type { BoardStore, LeaseStore } from '#board-store';
 
-const MOST_ATTEMPTS = 6;
 /** Redis that was emptied gets its boards back within seconds. */
 const BACKOFF = { firstMs: 500, mostMs: 5_000 };
 
@@ -54,13 +37,14 @@ export async function runLeased<T>(
   work: (attempt: Attempt) => Promise<T>,
 ): Promise<T> {
   const backoff = new Backoff(BACKOFF);
+  const again = new BeginAgain(parts.kind);
   const { signal, logger } = parts;
-  for (let attempt = 1; ; attempt++)
+  for (;;)
     try {
       return await attemptOnce(parts, work);
     } catch (error) {
       if (signal.aborted) throw new CancelledError(parts.keepsShadows);
-      if (attempt === MOST_ATTEMPTS || !helpsToBeginAgain(error, parts.kind, attempt)) throw error;
+      if (!again.helps(error)) throw error;
       logger.warn(`${toError(error).message}; it begins again`);
       await delay(backoff.next(), undefined, { signal }).catch(() => undefined);
     }
@@ -100,25 +84,6 @@ async function orTakenOver(
   return holder === HOLDER ? error : new LeaseLostError(board, holder);
 }
 
-/**
- * A board that Redis has lost is registered again by the role reconciliation: it is unknown for a while. A build begins with
- * mending what it needs, a comparison with looking at it.
- */
-function helpsToBeginAgain(error: unknown, kind: LeasedRunParts['kind'], attempt: number): boolean {
-  const isLoss =
-    error instanceof ShadowLostError ||
-    error instanceof ServerChangedError ||
-    error instanceof UnorderedShadowError ||
-    error instanceof BoardsLostError ||
-    (error instanceof LeaseLostError && error.takenOverBy === undefined) ||
-    error instanceof LiveGenerationChangedError;
-  const isMended =
-    (kind === 'build' && error instanceof WatermarkBeyondLogError && !error.isOtherLog) ||
-    ((kind === 'build' || kind === 'verify') && error instanceof WatermarkMovedError);
-  const isUnknown = error instanceof UnknownBoardError || error instanceof BoardBuildingError;
-  return isLoss || isMended || (attempt > 1 && isUnknown);
-}
-
 /** A Redis that is full refuses new leases, too. */
 async function acquire(boards: readonly string[], parts: LeasedRunParts): Promise<LeaseKeeper> {
   try {
@@ -139,5 +104,5 @@ async function told(
   if (!(error instanceof LogGapError)) return toError(error);
   const { partition, expected, log } = error;
   const cut = [{ partition, from: expected, logStart: log.start }];
-  return new HistoryCutError(boards.join(', '), cut, true);
+  return new HistoryCutError(boards, cut, true);
 }

@@ -3,8 +3,8 @@ import { isOutOfMemory, LeaseLostError } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
 import type { Log } from './log.js';
 
-/** How long Redis may be away. */
-const PATIENCE_MS = 60_000;
+/** How long Redis may be away, and its boards when it was emptied. */
+export const PATIENCE_MS = 60_000;
 const BACKOFF = { firstMs: 50, mostMs: 2_000 };
 
 /**

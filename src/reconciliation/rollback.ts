@@ -47,5 +47,5 @@ async function bringBack(
   const cut = cutPartitions({ needed: nextOf(opened), ranges: await logRanges(admin, topic) });
   if (cut.length === 0) return opened;
   await generations.abandon(lease, shadow);
-  throw new HistoryCutError(lease.board, cut, false);
+  throw new HistoryCutError([lease.board], cut, false);
 }

@@ -186,7 +186,7 @@ describe('a turn of the schedule', () => {
   it('tells of a board whose history is cut, and verifies the others', async () => {
     gauges.set('equal arena', 1);
     verify = (names) => {
-      if (names.includes('arena')) throw new HistoryCutError('arena', [], true);
+      if (names.includes('arena')) throw new HistoryCutError(['arena'], [], true);
       return names.map((board) => report(board));
     };
     await run();
@@ -198,6 +198,20 @@ describe('a turn of the schedule', () => {
     expect([...gauges.keys()]).not.toContain('success');
   });
 
+  it('leaves out all boards of a log that is cut while they are verified', async () => {
+    verify = () => {
+      throw new HistoryCutError(['arena', 'chess', 'golf'], [], true);
+    };
+    await run();
+    expect(verified).toHaveLength(1);
+    expect(words.map((word) => word.split(':')[1])).toEqual([
+      ' board "arena" can\'t be verified',
+      ' board "chess" can\'t be verified',
+      ' board "golf" can\'t be verified',
+    ]);
+    expect(words[0]).toContain('events of board "arena", "chess", "golf" are gone');
+  });
+
   it('leaves out what another process has verified in the same turn', async () => {
     const started = (ms: number) => ({ startedAt: NOW - ms });
     statuses = [
@@ -207,6 +221,17 @@ describe('a turn of the schedule', () => {
     ];
     await run();
     expect(verified).toEqual([['chess', 'golf']]);
+    expect([...gauges.keys()]).toContain('success');
+  });
+
+  it.each([
+    { state: 'running' as const },
+    { state: 'done' as const, outcome: 'not comparable: events were refused for maxViews' },
+  ])('is no success while another one has no result of a board: %o', async (status) => {
+    statuses = [{ board: 'arena', kind: 'verify', startedAt: NOW - 1_000, ...status }];
+    await run();
+    expect(verified).toEqual([['chess', 'golf']]);
+    expect([...gauges.keys()]).not.toContain('success');
   });
 
   it('ends without a word when it is cancelled, and with others of the reconciler', async () => {

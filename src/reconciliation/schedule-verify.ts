@@ -10,6 +10,7 @@ import { CancelledError, HistoryCutError } from './errors.js';
 import type { Log } from './log.js';
 import type { Reconciler } from './reconciler.js';
 import type { VerifyReport } from './reports.js';
+import { wasCompared } from './verify.js';
 
 /** A gauge of prom-client, or one like it. */
 interface Gauge {
@@ -56,10 +57,11 @@ export class ScheduledVerify {
   async run(turn: Turn): Promise<void> {
     const { live } = await this.parts.store.boards();
     for (const board of this.#told) if (!live.has(board)) this.#forget(board);
-    const boards = await this.#leftToUs([...live.keys()], turn);
+    const { ours, compared } = await this.#shared([...live.keys()], turn);
     try {
-      const reports = await this.#verify(boards, turn);
-      this.#tell(reports, live.size);
+      const reports = await this.#verify(ours, turn);
+      if (this.#tell(reports) + compared === live.size)
+        this.parts.gauges.verifyLastSuccess.set(Date.now() / 1_000);
       await this.#rebuild(
         reports.filter(({ equal }) => equal === false),
         turn,
@@ -69,16 +71,17 @@ export class ScheduledVerify {
     }
   }
 
-  async #leftToUs(boards: readonly string[], { begun, sameTurnMs }: Turn): Promise<string[]> {
+  /** The boards that are left to us, and how many others have compared. */
+  async #shared(boards: readonly string[], { begun, sameTurnMs }: Turn) {
     const statuses = await this.parts.leases.statuses();
-    const taken = new Set(
-      statuses
-        .filter(({ kind, state }) => kind === 'verify' && (state === 'running' || state === 'done'))
-        .filter(({ startedAt }) => startedAt >= begun - sameTurnMs)
-        .map(({ board }) => board),
-    );
-    for (const board of taken) this.#forget(board);
-    return boards.filter((board) => !taken.has(board));
+    const taken = statuses
+      .filter(({ board, kind }) => kind === 'verify' && boards.includes(board))
+      .filter(({ state }) => state === 'running' || state === 'done')
+      .filter(({ startedAt }) => startedAt >= begun - sameTurnMs);
+    for (const { board } of taken) this.#forget(board);
+    const names = new Set(taken.map(({ board }) => board));
+    const ours = boards.filter((board) => !names.has(board));
+    return { ours, compared: taken.filter(wasCompared).length };
   }
 
   /** Boards that can't be verified are left out, one by one: nothing has been read by then. */
@@ -89,32 +92,35 @@ export class ScheduledVerify {
       try {
         return await reconciler.verify(rest, { signal, mostDifferences: MOST_TOLD });
       } catch (error) {
-        const board = this.#leftOut(error);
-        if (board === undefined || !rest.includes(board)) throw error;
-        rest = rest.filter((other) => other !== board);
+        const left = this.#leftOut(error);
+        if (!rest.some((board) => left.includes(board))) throw error;
+        rest = rest.filter((board) => !left.includes(board));
       }
     }
     return [];
   }
 
-  /** The board that a refusal is about. */
-  #leftOut(error: unknown): string | undefined {
+  /** The boards that a refusal is about. */
+  #leftOut(error: unknown): readonly string[] {
     const { log } = this.parts;
     if (error instanceof LeaseHeldError) {
       this.#forget(error.board);
       log.debug(`board "${error.board}" is not verified now: ${error.holder} works on it`);
-      return error.board;
+      return [error.board];
     }
     if (error instanceof UnknownBoardError || error instanceof BoardBuildingError)
-      return error.board; // it went away meanwhile
-    if (!(error instanceof HistoryCutError)) return undefined;
-    this.#forget(error.board);
-    log.error(`board "${error.board}" can't be verified: ${error.message}`);
-    return error.board;
+      return [error.board]; // it went away meanwhile
+    if (!(error instanceof HistoryCutError)) return [];
+    for (const board of error.boards) {
+      this.#forget(board);
+      log.error(`board "${board}" can't be verified: ${error.message}`);
+    }
+    return error.boards;
   }
 
-  #tell(reports: readonly VerifyReport[], live: number): void {
-    const { gauges, log } = this.parts;
+  /** Answers how many could be compared. */
+  #tell(reports: readonly VerifyReport[]): number {
+    const { log } = this.parts;
     const compared = reports.filter(({ equal }) => equal !== null);
     for (const { board } of reports.filter((report) => !compared.includes(report))) {
       this.#forget(board);
@@ -124,7 +130,7 @@ export class ScheduledVerify {
       );
     }
     for (const report of compared) this.#tellCompared(report);
-    if (compared.length === live) gauges.verifyLastSuccess.set(Date.now() / 1_000);
+    return compared.length;
   }
 
   #tellCompared(report: VerifyReport): void {

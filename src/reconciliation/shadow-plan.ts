@@ -95,7 +95,7 @@ export class ShadowPlanner {
     const cut = cutPartitions({ needed, ranges });
     if (cut.length === 0) return plan;
     if (wish.allowPartialHistory !== true)
-      throw new HistoryCutError(definition.board, cut, purpose !== 'verify');
+      throw new HistoryCutError([definition.board], cut, purpose !== 'verify');
     return { ...plan, starts: startsOfRest(starts, ranges) };
   }
 }

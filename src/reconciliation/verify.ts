@@ -1,4 +1,4 @@
-import type { Difference, LiveBoard } from '#board-store';
+import type { Difference, LiveBoard, ReconciliationStatus } from '#board-store';
 import { WatermarkBeyondLogError } from './errors.js';
 import { runLeased, type Attempt } from './leased-run.js';
 import { liveBoard } from './live-board.js';
@@ -105,13 +105,20 @@ export class Verify {
   }
 }
 
+const NOT_COMPARABLE = 'not comparable';
+
+/** Whether a verify has ended, and had something to compare. */
+export function wasCompared({ state, outcome }: ReconciliationStatus): boolean {
+  return state === 'done' && outcome?.startsWith(NOT_COMPARABLE) !== true;
+}
+
 function outcomeOf({
   equal,
   players,
   views,
   differenceCount,
 }: Findings & Pick<VerifyReport, 'equal'>): string {
-  if (equal === null) return 'not comparable: events were refused for maxViews';
+  if (equal === null) return `${NOT_COMPARABLE}: events were refused for maxViews`;
   const compared = `${players} players in ${views} views compared`;
   return equal ? `${compared}; no difference` : `${compared}; ${differenceCount} difference(s)`;
 }
