@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import { BackgroundBuilder } from './background-builder.js';
+import type { BuildOptions } from './build.js';
 import { HistoryCutError, OutOfMemoryError } from './errors.js';
 
 const [arena] = parseBoardsFile(
@@ -38,6 +39,22 @@ async function triesWithin(ms: number, failure: Error): Promise<number> {
   await builder.stop();
   return tries;
 }
+
+describe('a background build', () => {
+  it('is the first of its board, or none', async () => {
+    const options: BuildOptions[] = [];
+    const builder = new BackgroundBuilder({
+      store: { boards: () => Promise.resolve(boards) },
+      reconciler: { build: (_, given) => Promise.resolve((options.push(given), [])) },
+      registrar: { wanted: new Map([[arena.board, arena]]) },
+      log,
+    });
+    builder.start();
+    await jest.advanceTimersByTimeAsync(1_500);
+    await builder.stop();
+    expect(options[0]).toMatchObject({ isFirst: true, keepsShadows: true });
+  });
+});
 
 describe('a background build that fails', () => {
   it('is tried again soon', async () => {

@@ -76,7 +76,8 @@ export class BackgroundBuilder {
     const { signal } = this.#stopping;
     const names = definitions.map(({ board }) => `"${board}"`).join(', ');
     const onProgress = (progress: RunProgress) => this.#tell(names, progress);
-    const reports = await reconciler.build(definitions, { signal, keepsShadows: true, onProgress });
+    const options = { signal, keepsShadows: true, isFirst: true, onProgress };
+    const reports = await reconciler.build(definitions, options);
     for (const { board, generation, records, seconds } of reports)
       log.info(
         `board "${board}" is live as generation ${generation}, built from ${records} records in ${seconds.toFixed(1)} s`,

@@ -13,11 +13,15 @@ export interface BuildOptions extends RunOptions {
   readonly from?: From | undefined;
   /** Takes what of the log there is, where its beginning is gone. */
   readonly allowPartialHistory?: boolean | undefined;
+  /** Boards that are live by the time that they could be built are left alone: somebody else has built them. */
+  readonly isFirst?: boolean | undefined;
 }
 
 /** Builds boards from the log, all in one pass over it; each goes live when it is there. */
 export class Build {
   readonly #reports = new Map<string, BuildReport>();
+  /** Boards that others have made live. */
+  readonly #left = new Set<string>();
   /** Boards that are known since this run alone. */
   readonly #registered = new Set<string>();
 
@@ -38,10 +42,12 @@ export class Build {
 
   /** Boards that an attempt before has made live are done: somebody else may be at work on them already. */
   get #waiting(): BoardDefinition[] {
-    return this.definitions.filter(({ board }) => !this.#reports.has(board));
+    const isOver = (board: string) => this.#reports.has(board) || this.#left.has(board);
+    return this.definitions.filter(({ board }) => !isOver(board));
   }
 
   async #attempt(attempt: Attempt): Promise<void> {
+    if (this.options.isFirst === true) await this.#leaveLive(attempt);
     await this.#mendWatermarks(attempt);
     const planner = new ShadowPlanner({ ...this.parts, signal: attempt.signal });
     const { from, allowPartialHistory } = this.options;
@@ -62,6 +68,14 @@ export class Build {
       const { signal, keepsShadows = false } = this.options;
       if (signal.aborted && !keepsShadows) await this.#forgetNew(attempt);
       throw error;
+    }
+  }
+
+  async #leaveLive({ keeper }: Attempt): Promise<void> {
+    const { live } = await this.parts.store.boards();
+    for (const { board } of this.#waiting.filter((waiting) => live.has(waiting.board))) {
+      this.#left.add(board);
+      await keeper.leave(board);
     }
   }
 

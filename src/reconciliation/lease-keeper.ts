@@ -97,6 +97,13 @@ export class LeaseKeeper {
     await this.#release(kept);
   }
 
+  /** Lets go of a board, and tells nothing of it: what is told of it stays. */
+  async leave(board: string): Promise<void> {
+    const kept = this.#boards.get(board);
+    this.#boards.delete(board);
+    if (kept !== undefined) await this.#release(kept);
+  }
+
   /** Lets go of all boards that have not ended. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);

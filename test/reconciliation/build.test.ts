@@ -92,6 +92,18 @@ describe('a build beside live traffic', () => {
     expect(causes.length).toBeGreaterThanOrEqual(expected.length);
   });
 
+  it('that is to be the first leaves a board alone that somebody else has made live meanwhile', async () => {
+    await traffic.send(50);
+    await published(instance, traffic);
+    await build(BOARDS);
+    const before = await ground.live('arena');
+    const statuses = await ground.leases.statuses();
+    expect(await build(CHANGED, { isFirst: true })).toEqual([]);
+    expect(await ground.live('arena')).toEqual(before);
+    expect(await ground.leases.statuses()).toEqual(statuses);
+    expect(await instance.redis.keys(`${instance.name}:*lease:*`)).toEqual([]);
+  });
+
   it('that is throttled, and one that is cancelled, change nothing on the way', async () => {
     await traffic.send(3_000);
     await published(instance, traffic);
