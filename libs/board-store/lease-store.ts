@@ -9,7 +9,7 @@ export const LEASE_MS = 15_000;
 
 /** What is said of a run whose process is gone: what the sweep lets go of is not kept. */
 const GONE = 'its process is gone';
-const KEPT = `${GONE}; what was built is kept, and goes on when it is asked for again; "ranklog boards discard" gives it up`;
+const KEPT = `${GONE}; what was built is kept, and goes on when it is asked for again; "ranklog boards discard", or another command for the board, gives it up`;
 
 /** Leases of boards, and what their holders tell of their work. */
 export class LeaseStore extends ShardedStore {

@@ -1,5 +1,5 @@
 import type { DynamicModule } from '@nestjs/common';
-import { GenerationCatalog, LeaseStore, SampleStore } from '#board-store';
+import { GenerationCatalog, GenerationStore, LeaseStore, SampleStore } from '#board-store';
 import type { Metrics } from '../operations/metrics.js';
 import type { Parts } from '../parts.js';
 import { BackgroundBuilder } from './background-builder.js';
@@ -43,6 +43,7 @@ function verifySchedule(
   const verify = new ScheduledVerify({
     store,
     leases: new LeaseStore(redis, keys, settings),
+    generations: new GenerationStore(redis, keys, settings),
     reconciler,
     gauges,
     log: logger,

@@ -2,6 +2,7 @@ import type { Lease } from '#board-store';
 import { logRanges } from '#kafka-batch';
 import { HistoryCutError } from './errors.js';
 import { cutPartitions, nextOf, type OpenShadow } from './history.js';
+import { tellGivenUp } from './left-behind.js';
 import { liveBoard } from './live-board.js';
 import { makeLive } from './make-live.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
@@ -38,10 +39,9 @@ async function finishRollback(
   return flip;
 }
 
-async function bringBack(
-  { generations, admin, topic }: ReconcilerParts,
-  lease: Lease,
-): Promise<OpenShadow> {
+async function bringBack(parts: ReconcilerParts, lease: Lease): Promise<OpenShadow> {
+  const { generations, admin, topic } = parts;
+  await tellGivenUp(parts, lease.board, 'rollback');
   const shadow = await generations.bringBack(lease);
   const opened = { shadow, watermarks: await generations.shadowWatermarks(shadow) };
   const cut = cutPartitions({ needed: nextOf(opened), ranges: await logRanges(admin, topic) });

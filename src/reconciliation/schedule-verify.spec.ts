@@ -1,6 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { BoardDefinition } from '#board';
-import { LeaseHeldError, type LiveBoard, type ReconciliationStatus } from '#board-store';
+import {
+  LeaseHeldError,
+  type LiveBoard,
+  type ReconciliationStatus,
+  type Shadow,
+} from '#board-store';
 import { CancelledError, HistoryCutError } from './errors.js';
 import type { BuildReport, VerifyReport } from './reports.js';
 import { ScheduledVerify } from './schedule-verify.js';
@@ -34,6 +39,7 @@ function report(board: string, differenceCount = 0): VerifyReport {
 describe('a turn of the schedule', () => {
   let boards: string[];
   let statuses: Partial<ReconciliationStatus>[];
+  let left: Map<string, Shadow>;
   let verified: (readonly string[])[];
   let built: string[];
   let words: string[];
@@ -42,6 +48,7 @@ describe('a turn of the schedule', () => {
   beforeEach(() => {
     boards = ['arena', 'chess', 'golf'];
     statuses = [];
+    left = new Map();
     verified = [];
     built = [];
     words = [];
@@ -66,6 +73,7 @@ describe('a turn of the schedule', () => {
             removed: new Set<string>(),
           }),
       },
+      generations: { shadow: (board) => Promise.resolve(left.get(board)) },
       leases: { statuses: () => Promise.resolve(statuses as ReconciliationStatus[]) },
       reconciler: {
         verify: async (names) => {
@@ -222,6 +230,23 @@ describe('a turn of the schedule', () => {
     await run();
     expect(verified).toEqual([['chess', 'golf']]);
     expect([...gauges.keys()]).toContain('success');
+  });
+
+  it('leaves out a board of which a killed build has left something, and says so', async () => {
+    const shadow = (board: string, purpose: Shadow['purpose']) => ({ ...live(board), purpose });
+    left = new Map([
+      ['arena', shadow('arena', 'build')],
+      ['chess', shadow('chess', 'verify')],
+      ['golf', shadow('golf', 'build')],
+    ]);
+    statuses = [{ board: 'golf', kind: 'build', state: 'running', startedAt: NOW }];
+    await run();
+    expect(verified).toEqual([['chess', 'golf']]);
+    expect(words[0]).toBe(
+      'warn: board "arena" is not verified: that would throw away what a killed build has built (generation g-arena); ' +
+        'run it again, or give that up with "ranklog boards discard g-arena"',
+    );
+    expect([...gauges.keys()]).not.toContain('success');
   });
 
   it.each([

@@ -4,9 +4,12 @@ import {
   UnknownBoardError,
   BoardBuildingError,
   type BoardStore,
+  type GenerationStore,
   type LeaseStore,
+  type ReconciliationStatus,
 } from '#board-store';
 import { CancelledError, HistoryCutError } from './errors.js';
+import { leftBehind } from './left-behind.js';
 import type { Log } from './log.js';
 import type { Reconciler } from './reconciler.js';
 import type { VerifyReport } from './reports.js';
@@ -21,6 +24,7 @@ interface Gauge {
 export interface ScheduledVerifyParts {
   readonly store: Pick<BoardStore, 'boards'>;
   readonly leases: Pick<LeaseStore, 'statuses'>;
+  readonly generations: Pick<GenerationStore, 'shadow'>;
   readonly reconciler: Pick<Reconciler, 'verify' | 'build'>;
   readonly gauges: {
     readonly verifyEqual: Gauge;
@@ -79,9 +83,25 @@ export class ScheduledVerify {
       .filter(({ state }) => state === 'running' || state === 'done')
       .filter(({ startedAt }) => startedAt >= begun - sameTurnMs);
     for (const { board } of taken) this.#forget(board);
-    const names = new Set(taken.map(({ board }) => board));
-    const ours = boards.filter((board) => !names.has(board));
+    const running = statuses.filter(({ state }) => state === 'running');
+    const ours: string[] = [];
+    for (const board of boards)
+      if (!taken.some((by) => by.board === board) && !(await this.#hasLeftBehind(board, running)))
+        ours.push(board);
     return { ours, compared: taken.filter(wasCompared).length };
+  }
+
+  /** What a killed build has built would be thrown away for the comparison, with nobody asked. */
+  async #hasLeftBehind(board: string, running: readonly ReconciliationStatus[]): Promise<boolean> {
+    if (running.some((by) => by.board === board)) return false; // its lease says so
+    const left = await leftBehind(this.parts.generations, board);
+    if (left === undefined) return false;
+    this.#forget(board);
+    this.parts.log.warn(
+      `board "${board}" is not verified: that would throw away what a killed ${left.purpose} has built (generation ${left.generation}); ` +
+        `run it again, or give that up with "ranklog boards discard ${left.generation}"`,
+    );
+    return true;
   }
 
   /** Boards that can't be verified are left out, one by one: nothing has been read by then. */

@@ -11,6 +11,7 @@ import {
   nextOf,
   type OpenShadow,
 } from './history.js';
+import { tellGivenUp } from './left-behind.js';
 import { startsAtTime, type TimedLog } from './log-times.js';
 
 /** Where a build begins that is not to begin where what is live does: at a time in ms, or with all that the log has. */
@@ -56,6 +57,7 @@ export class ShadowPlanner {
   }
 
   async #begin(lease: Lease, plan: Plan): Promise<OpenShadow> {
+    await tellGivenUp(this.log, lease.board, plan.purpose);
     const shadow = await this.log.generations.begin(lease, plan);
     return { shadow, watermarks: await this.log.generations.shadowWatermarks(shadow) };
   }

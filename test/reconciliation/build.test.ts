@@ -104,6 +104,35 @@ describe('a build beside live traffic', () => {
     expect(await instance.redis.keys(`${instance.name}:*lease:*`)).toEqual([]);
   });
 
+  it('that was killed is gone on with, and given up for another run of its board with a word', async () => {
+    await traffic.send(50);
+    await published(instance, traffic);
+    const [arena] = definitionsOf(BOARDS);
+    if (arena === undefined) throw new Error('there is no board');
+    const leave = async () => {
+      const lease = await ground.leases.acquire('arena', 'killed');
+      const shadow = await ground.generations.begin(lease, { definition: arena, purpose: 'build' });
+      await ground.leases.release(lease);
+      return shadow.generation;
+    };
+    const given = (generation: string, taker: string) =>
+      `board "arena": what a killed build had built (generation ${generation}) is given up for this ${taker}`;
+    const signal = AbortSignal.timeout(60_000);
+
+    const left = await leave();
+    const reports = await ground.reconciler.build([arena], { signal });
+    expect(reports).toMatchObject([{ generation: left }]);
+    expect(ground.words).not.toContainEqual(expect.stringContaining('is given up'));
+
+    const forVerify = await leave();
+    expect(await ground.reconciler.verify(['arena'], { signal })).toMatchObject([{ equal: true }]);
+    expect(ground.words).toContain(given(forVerify, 'verify'));
+
+    const forRollback = await leave();
+    await ground.reconciler.rollback('arena', { signal });
+    expect(ground.words).toContain(given(forRollback, 'rollback'));
+  });
+
   it('that is throttled, and one that is cancelled, change nothing on the way', async () => {
     await traffic.send(3_000);
     await published(instance, traffic);
