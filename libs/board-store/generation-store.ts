@@ -54,11 +54,15 @@ export interface Flip {
  * step. Every write needs the board's lease; every method may be repeated.
  */
 export class GenerationStore extends ShardedStore {
-  /** The live generation of boards as last read: a call takes no time to ask. The scripts refuse another one. */
+  /**
+   * The live generation of boards as last read: a call takes no time to ask. The scripts refuse another one. Read anew for each
+   * shadow, as others may have moved the pointer before.
+   */
   readonly #believed = new Map<string, string>();
 
   /** The generation of a board that is being worked on, or that somebody who was killed has left. */
   async shadow(board: string): Promise<Shadow | undefined> {
+    this.#believed.delete(board);
     const shard = this.shardOf(board);
     const entry = await this.redis.hget(this.keys.shadows(shard), board);
     if (entry === null) return undefined;
@@ -93,6 +97,7 @@ export class GenerationStore extends ShardedStore {
     { definition, purpose, starts, ends, asOf }: NewShadow,
   ): Promise<Shadow> {
     const { board } = lease;
+    this.#believed.delete(board);
     const shard = this.shardOf(board);
     const now = await this.#now();
     const generation = `${now}-${definitionHash(definition)}`;

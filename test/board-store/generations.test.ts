@@ -235,21 +235,6 @@ describe('a build', () => {
     expect(await redis.hexists(fixture.keys.definitions(0), first)).toBe(0);
   });
 
-  it('is refused once to who believes another generation live, and then replaces that one', async () => {
-    await fixture.apply(events);
-    const other = new GenerationStore(redis, fixture.keys, { shards: 1 });
-    const first = await other.begin(lease, { definition: arena, purpose: 'build' });
-    await order(other, lease, first);
-    await other.flip(lease, first, [], GRACE);
-    const between = await built(arena, events);
-    endingOf(await flip(between, [], GRACE));
-    const shadow = await other.begin(lease, { definition: arena, purpose: 'build' });
-    await order(other, lease, shadow);
-    const late = () => other.flip(lease, shadow, [stretchOf(events)], GRACE);
-    expect(await late()).toEqual({ status: 'generationChanged' });
-    expect(endingOf(await late()).previous).toBe(between.generation);
-  });
-
   it('brings a removed board back', async () => {
     await fixture.apply(events);
     await generations.remove(lease);

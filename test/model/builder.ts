@@ -253,9 +253,7 @@ export class Builder {
     isThere: IsThere = isReached,
   ): Promise<Reached<E>> {
     const stretches = this.#stretches(shadow, amount);
-    let outcome = await call(stretches);
-    // Another process has moved the pointer since this one looked.
-    if (outcome.status === 'generationChanged') outcome = await call(stretches);
+    const outcome = await call(stretches);
     if (await this.#hasLost(shadow, outcome)) return { hasEnded: false };
     const partitions = await this.#livePartitions();
     const watermarks = this.#bring(shadow, stretches, partitions);
