@@ -21,12 +21,19 @@ describe('an offset that Redis keeps', () => {
 });
 
 describe('a number that Redis keeps', () => {
-  it.each(['0', '-62135596800000', '1795273100972813', '9999999999999999'])('is %s', (text) => {
+  it.each(['0', '-62135596800000', '1795273100972813', '9006099743113215'])('is %s', (text) => {
     expect(keptNumber(text)).toBe(Number(text));
   });
 
   it.each([undefined, null, '', 'abc', '1e3', ' 5', '1.5', '--1', '-', '12345678901234567'])(
     'is none in %p',
+    (text) => {
+      expect(keptNumber(text)).toBeUndefined();
+    },
+  );
+
+  it.each(['9006099743113216', '9007199254740991', '9500000000000000', '9999999999999999'])(
+    'is none in %s, which could not be counted on from',
     (text) => {
       expect(keptNumber(text)).toBeUndefined();
     },

@@ -10,9 +10,17 @@ export function keptOffset(text: string | null | undefined): number {
   return isOffset(text ?? '') ? Number(text) : -1;
 }
 
-/** An integer that Redis keeps of a board; undefined for none, and for what is none (lua/kept.lua judges the same). */
+/** From here on, soon no number would be larger than the one before. */
+const KEPT_END = 2 ** 53 - 2 ** 40;
+
+/**
+ * An integer that Redis keeps of a board; undefined for none, and for what is none or could not be counted on from
+ * (lua/kept.lua judges the same).
+ */
 export function keptNumber(text: string | null | undefined): number | undefined {
-  return /^(?=.{1,16}$)-?\d+$/.test(text ?? '') ? Number(text) : undefined;
+  if (!/^(?=.{1,16}$)-?\d+$/.test(text ?? '')) return undefined;
+  const number = Number(text);
+  return number < KEPT_END ? number : undefined;
 }
 
 /** The last applied record of a partition, as Redis keeps it; '' for none. */

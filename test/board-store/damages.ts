@@ -71,7 +71,7 @@ class SoundReads {
 
   noteNumbers(texts: Readonly<Record<string, string>>): void {
     for (const [name, text] of Object.entries(texts))
-      if (!/^\d{1,16}$/.test(text)) this.unreadable.push(`${name}: ${text}`);
+      if (!/^\d{1,16}$/.test(text) || Number(text) > 9e15) this.unreadable.push(`${name}: ${text}`);
   }
 }
 
@@ -129,6 +129,12 @@ export const unreadableDamages: readonly Damage[] = [
   ),
   damage('HSET of a version of a view beyond all numbers', (redis, { views, view }) =>
     redis.hset(views, view, '9'.repeat(400)),
+  ),
+  damage('HSET of a version of a view that has none above it', (redis, { views, view }) =>
+    redis.hset(views, view, '9500000000000000'),
+  ),
+  damage('HSET of a floor that has no version above it', (redis, { facts }) =>
+    redis.hset(facts, 'floor', '9007199254740991'),
   ),
   ...['floor', 'version', 'expired', 'duplicates', 'tooManyViews'].map((name) =>
     damage(`HSET of no number for the fact ${name}`, (redis, { facts }) =>

@@ -80,6 +80,27 @@ describe('a call that meets what nobody could read', () => {
     expect(await redis.hget(keys.views(0, live.generation), 'all')).toBe(String(told + 1));
   });
 
+  it('goes on, and so does a build, from the time where what is kept has no version above it', async () => {
+    const board = await make();
+    const { fixture } = board;
+    const { generation } = fixture.live;
+    const most = '9007199254740991';
+    await redis.hset(fixture.keys.views(0, generation), 'all', '9500000000000000');
+    await redis.hset(fixture.keys.facts(0, generation), 'floor', most, 'version', most);
+    const versionOf = async (eventId: string, from: number) => {
+      const [change] = await fixture.apply([event('c', eventId)], { from });
+      return change?.kind === 'rankChange' ? change.changes[0]!.version : NaN;
+    };
+    const now = Date.now() * 1_000;
+    const first = await versionOf('z', 2);
+    const second = await versionOf('zz', 3);
+    const all = [...log, event('c', 'z'), event('c', 'zz')];
+    await board.rebuild([all, []]);
+    const third = await versionOf('zzz', 4);
+    expect([now < first, first < second, second < third]).toEqual([true, true, true]);
+    expect(third - now).toBeLessThan(60_000_000);
+  });
+
   it('counts anew where a counter is none, and does all else that it has to', async () => {
     const board = await make();
     const { keys, live } = board.fixture;

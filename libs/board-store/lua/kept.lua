@@ -1,8 +1,12 @@
 -- What Redis keeps of a board, where somebody may have written something else; needs names.lua.
 
--- The integer that a text is, else nil. One of more digits could not be counted on from.
+-- 2^53 - 2^40: from there on, soon no number would be larger than the one before.
+local KEPT_END = 9006099743113216
+
+-- The integer that a text is, else nil. One that could not be counted on from is none.
 local function kept_number(text)
-  return text and #text <= 16 and find(text, '^%-?%d+$') and tonumber(text) or nil
+  local number = text and #text <= 16 and find(text, '^%-?%d+$') and tonumber(text)
+  return number and number < KEPT_END and number or nil
 end
 
 -- What a key is in place of what it should be; nil where it is that, or not there.
