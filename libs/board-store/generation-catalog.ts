@@ -29,7 +29,7 @@ export class GenerationCatalog extends ShardedStore {
     return found.flat().sort((a, b) => (a.board < b.board ? -1 : Number(a.board > b.board)));
   }
 
-  /** Gives up a snapshot; false when there is none of this id. */
+  /** Gives up a snapshot; false when there is none of this id, nor one that was given up just now. May be repeated. */
   async removeSnapshot(generation: string): Promise<boolean> {
     for (const shard of this.allShards) {
       const keys = [this.keys.snapshots(shard), this.keys.discarded(shard)];

@@ -82,6 +82,21 @@ describe('a call whose answer was lost, and that is sent again', () => {
     expect(await redis.hexists(fixture.keys.definitions(0), shadow.generation)).toBe(1);
   });
 
+  it('gives up a snapshot, and says so', async () => {
+    const shadow = await built();
+    await generations.keep(lease, shadow);
+    expect(await catalog.removeSnapshot(shadow.generation)).toBe(true);
+    await sweep();
+    expect(await catalog.removeSnapshot(shadow.generation)).toBe(false);
+  });
+
+  it('gives up what a killed build has left, and says so', async () => {
+    const shadow = await built();
+    await redis.del(fixture.keys.lease(0, 'arena'));
+    expect(await catalog.discardLeft(shadow.generation)).toBe('arena');
+    expect(await generations.shadow('arena')).toBeUndefined();
+  });
+
   it('brings the previous generation back, and gives it up, once', async () => {
     await flip();
     const previous = await redis.hget(fixture.keys.previous(0), 'arena');

