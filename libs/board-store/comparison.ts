@@ -49,44 +49,61 @@ function startsOf({ starts = new Map() }: Shadow): string {
   return startsText(starts);
 }
 
-/** Some of the views to walk, and where the boards as a whole differ. */
+/** Some of the views to walk, or how many event ids were looked at; and where the boards as a whole differ. */
 export interface ComparedViews {
   /** Replication id of the server that has the board: another one after a restart, or when a replica took over. */
   readonly server: string;
   readonly cursor: string;
   readonly views: readonly string[];
+  /** How many event ids were looked at. */
+  readonly eventIds: number;
   readonly differences: readonly Difference[];
   /** Where events were refused for `maxViews`, nothing can be told from differences. */
   readonly tooManyViews: TooManyViews;
 }
 
 /** What lua/compare-views.lua adds. */
-export function readViews([
-  server = '',
-  expectedClock = '',
-  clock = '',
-  expectedRefusals,
-  refusals,
-  unreadable = '',
-  count = '0',
-  ...words
-]: readonly string[]): ComparedViews {
+export function readViews(
+  walk: CompareViewsStep['walk'],
+  [
+    server = '',
+    expectedClock = '',
+    clock = '',
+    expectedRefusals,
+    refusals,
+    unreadable = '',
+    count = '0',
+    ...words
+  ]: readonly string[],
+): ComparedViews {
   const ofPartitions = 3 * Number(count);
   const differences = rowsOf(words.slice(0, ofPartitions), 3).map(forgottenIds);
   if (expectedClock !== clock)
     differences.push({ view: '', kind: 'clock', ...texts(expectedClock, clock) });
   if (unreadable !== '') differences.push({ view: '', kind: 'unreadable', found: unreadable });
-  const [cursor = '0', ...ofViews] = words.slice(ofPartitions);
-  const rows = rowsOf(ofViews, 4);
+  const [cursor = '0', ...rest] = words.slice(ofPartitions);
+  const walked = walk === 'eventIds' ? readEventIds(rest) : readSomeViews(rest);
+  differences.push(...walked.differences);
+  const tooManyViews = { expected: Number(expectedRefusals), found: Number(refusals) };
+  return { server, cursor, ...walked, differences, tooManyViews };
+}
+
+type Walked = Pick<ComparedViews, 'views' | 'eventIds' | 'differences'>;
+
+function readSomeViews(words: readonly string[]): Walked {
   const views: string[] = [];
-  for (const [view = '', expected = '', found = '', version = ''] of rows) {
+  const differences: Difference[] = [];
+  for (const [view = '', expected = '', found = '', version = ''] of rowsOf(words, 4)) {
     if (expected !== '' && found !== '') views.push(view);
     if (expected !== found) differences.push({ view, kind: 'view', ...texts(expected, found) });
     if (version !== '')
       differences.push({ view, kind: 'unreadable', found: `its version is ${version}` });
   }
-  const tooManyViews = { expected: Number(expectedRefusals), found: Number(refusals) };
-  return { server, cursor, views: views.sort(), differences, tooManyViews };
+  return { views: views.sort(), eventIds: 0, differences };
+}
+
+function readEventIds([count, ...words]: readonly string[]): Walked {
+  return { views: [], eventIds: Number(count), differences: rowsOf(words, 4).map(otherId) };
 }
 
 /** The ending of lua/compare-players.lua. */
@@ -125,6 +142,19 @@ function forgottenIds([partition = '', expected = '', found = '']: readonly stri
     const [clock = '', ids] = text.split(' ');
     return `partition ${partition}: ${ids === undefined ? 'nothing' : `${ids} ids, up to ${clock} ms`}`;
   };
+  const texts = { expected: told(expected), found: told(found) };
+  return { view: '', kind: 'eventIds', partition: Number(partition), ...texts };
+}
+
+function otherId([
+  partition = '',
+  id = '',
+  expected = '',
+  found = '',
+]: readonly string[]): Difference {
+  const [eventId, playerId] = id.split('\n');
+  const told = (time: string) =>
+    `partition ${partition}: "${eventId}" of ${playerId} ${time === '' ? 'not there' : `at ${time} ms`}`;
   const texts = { expected: told(expected), found: told(found) };
   return { view: '', kind: 'eventIds', partition: Number(partition), ...texts };
 }

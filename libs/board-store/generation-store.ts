@@ -216,7 +216,7 @@ export class GenerationStore extends ShardedStore {
     return outcome;
   }
 
-  /** Brings a shadow to the live watermarks and answers some of the views to walk. */
+  /** Brings a shadow to the live watermarks and answers some of the views to walk, or compares some event ids. */
   async compareViews(
     lease: Lease,
     shadow: Shadow,
@@ -230,7 +230,7 @@ export class GenerationStore extends ShardedStore {
     const reply = await this.redis.ranklogCompareViews(
       ...catchUpArguments(place, stretches, ending),
     );
-    return this.#outcome(shadow, reply, readViews);
+    return this.#outcome(shadow, reply, (words) => readViews(step.walk, words));
   }
 
   /** Brings a shadow to the live watermarks and compares some players. */

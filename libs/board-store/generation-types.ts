@@ -95,11 +95,14 @@ export interface CompareStep {
   readonly cursor: string;
 }
 
-/** A step of a comparison: some of the views that should be there, or that are there and should not; `server` and `cursor` as in CompareStep. */
+/**
+ * A step of a comparison: some of the views that should be there, or that are there and should not, or some event ids of
+ * `deduplicate`; `server` and `cursor` as in CompareStep.
+ */
 export interface CompareViewsStep {
   /** Missing in the step that begins a comparison. */
   readonly server?: string;
-  readonly walk: 'shadow' | 'live';
+  readonly walk: 'shadow' | 'live' | 'eventIds';
   readonly cursor: string;
 }
 

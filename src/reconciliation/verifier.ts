@@ -2,6 +2,7 @@ import type {
   ComparedViews,
   CompareResult,
   CompareStep,
+  CompareViewsStep,
   Difference,
   GenerationStore,
   Lease,
@@ -12,6 +13,7 @@ import type { CatchUp } from './catch-up.js';
 import { Differences, MOST_TOLD } from './differences.js';
 
 const WALKS = ['shadow', 'live', 'ranking'] as const;
+const WALKS_OF_VIEWS = ['shadow', 'live'] as const;
 
 /** What a comparison has found. */
 export interface Findings {
@@ -48,9 +50,10 @@ export class Verifier {
   ): Promise<Findings> {
     const found = new Differences(mostDifferences);
     let [players, views] = [0, 0];
-    for await (const page of this.#pages(catchUp)) {
+    for await (const page of this.#pages(catchUp, [...WALKS_OF_VIEWS, 'eventIds'])) {
       if (hasRefused(page.tooManyViews)) return notCompared(page);
       found.add(page.differences);
+      await catchUp.keepPace(page.eventIds);
       views += page.views.length;
       for (const view of page.views)
         for await (const { walk, step } of this.#walks(catchUp, view)) {
@@ -61,7 +64,7 @@ export class Verifier {
         }
     }
     const standing = new Set<string>();
-    for await (const page of this.#pages(catchUp)) {
+    for await (const page of this.#pages(catchUp, WALKS_OF_VIEWS)) {
       if (hasRefused(page.tooManyViews)) return notCompared(page);
       found.add(page.differences);
       for (const view of page.views) if (found.hasView(view)) standing.add(view);
@@ -70,10 +73,13 @@ export class Verifier {
     return { players, views, differences: found.kept, differenceCount: found.count };
   }
 
-  /** The views of both, some hundred at a time. */
-  async *#pages(catchUp: CatchUp): AsyncGenerator<ComparedViews> {
+  /** The views of both, and what deduplicate remembers, some hundred at a time. */
+  async *#pages(
+    catchUp: CatchUp,
+    walks: readonly CompareViewsStep['walk'][],
+  ): AsyncGenerator<ComparedViews> {
     const { generations, lease, shadow } = this;
-    for (const walk of ['shadow', 'live'] as const) {
+    for (const walk of walks) {
       let cursor = '0';
       do {
         const server = this.#server === undefined ? {} : { server: this.#server };

@@ -173,6 +173,48 @@ describe('damage to what a board remembers beside its views', () => {
     expect(await board.fixture.apply([first], { from: 1 })).toEqual([]);
   });
 
+  describe('event by event', () => {
+    const definition = { ...arena, deduplicateMs: 1_000 };
+    const make = async (count: number) => {
+      const log = Array.from({ length: count }, (_, index) =>
+        scored('a', [1], { eventId: `x${index}` }),
+      );
+      const board = await DamagedBoard.make(testRedis, definition, [[], log]);
+      const ids = board.fixture.keys.eventIds(0, board.fixture.live.generation, 1);
+      return { board, ids };
+    };
+    const differing = (expected: string, found: string) => ({
+      ...{ view: '', kind: 'eventIds', partition: 1 },
+      ...{ expected: `partition 1: ${expected}`, found: `partition 1: ${found}` },
+    });
+
+    it('is found where an id has another time, or another one took its place, among many', async () => {
+      const { board, ids } = await make(1_500);
+      expect(await redis.zadd(ids, 'XX', 'CH', T0 - 500, 'x700\na')).toBe(1);
+      expect(await board.differences()).toEqual([
+        differing(`"x700" of a at ${T0} ms`, `"x700" of a at ${T0 - 500} ms`),
+      ]);
+      await redis.zrem(ids, 'x700\na');
+      await redis.zadd(ids, T0, 'ghost\na');
+      expect(await board.differences()).toEqual([
+        differing(`"x700" of a at ${T0} ms`, '"x700" of a not there'),
+      ]);
+      await board.rebuild();
+      expect(await board.differences()).toEqual([]);
+    });
+
+    it('is none where no event is judged by it any more', async () => {
+      const { board, ids } = await make(3);
+      const { fixture, generations, lease } = board;
+      const shadow = await generations.begin(lease, { definition, purpose: 'verify' });
+      await generations.catchUp(lease, shadow, board.stretches());
+      await redis.zadd(ids, T0 - 1_000, 'forgotten late\na');
+      const ofShadow = fixture.keys.eventIds(0, shadow.generation, 1);
+      await redis.zadd(ofShadow, T0 - 1_000, 'by another batch\na');
+      expect((await board.views(shadow)).differences).toEqual([]);
+    });
+  });
+
   it('is none where nobody is moved: counters, versions', async () => {
     const definition = { ...arena, deduplicateMs: 1_000 };
     const first = scored('a', [1], { eventId: 'x' });

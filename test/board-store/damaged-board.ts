@@ -90,7 +90,7 @@ export class DamagedBoard {
     let stretches = this.stretches();
     let largestPage = 0;
     let server = '';
-    for (const walk of ['shadow', 'live'] as const)
+    for (const walk of ['shadow', 'live', 'eventIds'] as const)
       for (let cursor = ''; cursor !== '0';) {
         const step = { walk, cursor: cursor === '' ? '0' : cursor };
         const outcome = await this.generations.compareViews(this.lease, shadow, stretches, step);

@@ -75,7 +75,7 @@ describe('a comparison, when Redis is another server between two of its pages', 
         expect(await compare(server, walk, cursors[index] ?? '')).toEqual(refused);
         expect(await compare(server, walk, '0')).toEqual(refused);
       }
-      for (const walk of ['shadow', 'live'] as const) {
+      for (const walk of ['shadow', 'live', 'eventIds'] as const) {
         const step = { server, walk, cursor: '0' };
         expect(await generations.compareViews(lease, shadow, [], step)).toEqual(refused);
       }

@@ -267,13 +267,15 @@ export class Builder {
       : { hasEnded: true, ending: outcome.ending };
   }
 
-  /** All views of both generations, and where the boards as a whole differ; undefined where the shadow is not level. */
-  async compareAllViews(shadow: Shadow): Promise<Omit<ComparedViews, 'cursor'> | undefined> {
+  /** All views of both generations, and where the boards as a whole or event ids differ; undefined where the shadow is not level. */
+  async compareAllViews(
+    shadow: Shadow,
+  ): Promise<Omit<ComparedViews, 'cursor' | 'eventIds'> | undefined> {
     const views: string[] = [];
     const differences: Difference[] = [];
     let tooManyViews = { expected: 0, found: 0 };
     let server = '';
-    for (const walk of ['shadow', 'live'] as const)
+    for (const walk of ['shadow', 'live', 'eventIds'] as const)
       for (let cursor = ''; cursor !== '0';) {
         const step = { walk, cursor: cursor === '' ? '0' : cursor };
         const page = await this.#compareViews(shadow, step);

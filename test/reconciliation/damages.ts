@@ -34,6 +34,14 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
     await redis.zadd(ranking, '5', Buffer.concat([member, Buffer.from('x')]));
     return `a member in ${view}`;
   },
+  'ZADD of another time of an event id': async (ground, board, random) => {
+    const { keys, redis, store } = ground;
+    const { generation } = await ground.live(board);
+    const ids = keys.eventIds(store.shardOf(board), generation, below(random, 12));
+    const [id = '', time] = await redis.zrevrange(ids, 0, 0, 'WITHSCORES');
+    await redis.zadd(ids, 'XX', Number(time) - 1, id);
+    return `${id} in ${ids}`;
+  },
   ZREM: async (ground, board, random) => {
     const { redis, ranking, member, view } = await target(ground, board, random);
     await redis.zrem(ranking, member);

@@ -12,10 +12,12 @@ boards:
     windows: [all, day]
     dimensions: [[], [region]]
     publish: { leaders: 3 }
+    deduplicate: 24h
 `;
 const BASE = Date.parse('2026-03-01T00:00:00Z');
 const event = (serial: number) => ({
   board: 'arena',
+  eventId: `event-${serial}`,
   playerId: `player-${(serial * 7_919) % 700}`,
   delta: (serial % 11) - 3,
   occurredAt: new Date(BASE + serial * 1_000).toISOString(),
