@@ -46,9 +46,11 @@ export class ScoreTopic {
     const { admin } = this.instance;
     await admin.deleteTopics({ topics: [this.name] });
     await until(async () => !(await admin.listTopics()).includes(this.name), 'it is deleted');
+    const topics = [{ topic: this.name, numPartitions }];
     await until(
-      () =>
-        admin.createTopics({ topics: [{ topic: this.name, numPartitions }] }).catch(() => false),
+      async () =>
+        (await admin.createTopics({ topics }).catch(() => false)) || // it may be there all the same
+        (await admin.listTopics()).includes(this.name),
       'it is made anew',
     );
   }
