@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
+import { KAFKA_API, type KafkaRequest } from '../support/kafka-frames.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
 import { causeOf, readRankChanges } from '../support/results.js';
 import { BOARDS, scores, ScoreTopic } from './score-topic.js';
 
@@ -9,15 +12,21 @@ const PLAYERS = ['a', 'b', 'c', 'd', 'e'];
 describe('a score topic that was deleted and made anew', () => {
   let instance: TestInstance;
   let log: ScoreTopic;
+  let proxy: KafkaProxy;
   let service: RanklogProcess;
   beforeEach(async () => {
+    proxy = await KafkaProxy.toBroker();
     instance = await TestInstance.create(BOARDS, { partitions: 2 });
+    instance.env['KAFKA_BROKERS'] = proxy.broker;
     log = new ScoreTopic(instance);
     service = await instance.start();
     await log.send(0, PLAYERS);
     await log.isPublished(0, 5);
   });
-  afterEach(() => instance.remove());
+  afterEach(async () => {
+    await instance.remove();
+    await proxy.close();
+  });
 
   const stop = async () => {
     service.kill('SIGTERM');
@@ -67,8 +76,15 @@ describe('a score topic that was deleted and made anew', () => {
   });
 
   it('stops its partitions when it has grown past what was applied, found while it runs', async () => {
+    const when = ({ body }: KafkaRequest) => body.includes(log.name);
+    const held = proxy.onRequest(KAFKA_API.fetch, 'hangBefore', { when });
+    await until(() => held.isDone, 'it hears nothing meanwhile');
     await log.recreate(2);
     await log.send(0, [...PLAYERS, ...PLAYERS], 100);
+    // What a fetch is told that comes when the topic is still empty.
+    const error = { error: KAFKA_ERROR.offsetOutOfRange, executed: false };
+    proxy.onRequest(KAFKA_API.fetch, error, { when });
+    proxy.breakAll();
     await expectStopped('the topic was made anew under the same name');
   });
 });
