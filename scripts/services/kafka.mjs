@@ -28,7 +28,7 @@ export async function startKafka(release) {
       `Kafka ${running} is running; run "npm run services -- down" before asking for ${release}`,
     );
   const address = localAddress('kafka', port);
-  await waitUntilItAnswers({ name: 'kafka', answers: () => probeKafka(address), seconds: 60 });
+  await waitUntilItAnswers({ name: 'kafka', answers: () => probeKafka(address), seconds: 150 });
   say(`Kafka ${kafkaVersion(running)} answers at ${address}: a record was written and read back`);
 }
 

@@ -24,7 +24,7 @@ describe('ranklog, in whatever order its servers, its workers and their networks
   beforeAll(async () => {
     say(`the random plan can be repeated with: npm run test:faults -- --seed ${seed}`);
     kafka = await OwnKafka.start();
-  });
+  }, 400_000);
   afterAll(async () => {
     say(totalsTable(totalsOf(reports)));
     await kafka.remove();

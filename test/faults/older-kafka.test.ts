@@ -11,7 +11,7 @@ describe('on the oldest Kafka that is supported, ranklog', () => {
   let kafka: OwnKafka;
   beforeAll(async () => {
     kafka = await OwnKafka.start('3.9');
-  }, 240_000);
+  }, 400_000);
   afterAll(() => kafka.remove());
 
   it('publishes each result exactly once, and its boards and ranks are those of the oracle', async () => {

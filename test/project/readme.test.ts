@@ -32,7 +32,7 @@ describe('README.md', () => {
     const { stdout, stderr, status } = spawnSync('bash', ['-c', `set -m\nset -e\n${script}`], {
       env,
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: 200_000,
     });
 
     expect(status === 0 ? '' : stderr).toBe('');
@@ -40,7 +40,7 @@ describe('README.md', () => {
     expect(stdout).toContain(shown);
     expect(stdout).toContain('"view": "all region=eu"');
     expect(stdout).toMatch(/ada {2}all region=eu {2}new -> 1 {2}score 1200/);
-  });
+  }, 240_000);
 
   it('links to files that exist', () => {
     const links = [...readme.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, link = '']) => link);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ServicesFolder } from '../support/services-folder.js';
 
 // Starting Kafka takes 5 s, on a busy machine 30.
-const MS_TO_START = 120_000;
+const MS_TO_START = 400_000;
 
 describe('npm run services', () => {
   let services: ServicesFolder;

@@ -19,10 +19,10 @@ const FOREGROUND = path.join(PROJECT, 'scripts/foreground.mjs');
 const LOCK = path.join(PROJECT, 'scripts/lock.mjs');
 const PACKAGES = path.join(PROJECT, 'scripts/services/packages.mjs');
 
-/** Runs a module's text in a node of its own, for 30 s at most. */
+/** Runs a module's text in a node of its own, for 110 s at most. */
 function runModule(text: string, options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
   const node = [process.execPath, '--input-type=module', '-e', text];
-  return runCommand('timeout', ['30', ...node], options);
+  return runCommand('timeout', ['110', ...node], options);
 }
 
 describe('the setup of a clone', () => {
