@@ -61,9 +61,14 @@ function cancelled(
   );
 }
 
-export function builtText({ board, generation, previous, startsAt }: BuiltBoard): string {
+export function builtText(
+  { board, generation, previous, startsAt }: BuiltBoard,
+  { from }: Pick<BuildOptions, 'from'>,
+): string {
   const back =
     previous === null ? '' : `; "ranklog boards rollback ${board}" brings back ${previous}`;
   const live = `${board}: live as generation ${generation}${back}`;
-  return startsAt === null ? live : `${live}\n${board}: ${placesText(startsAt)}; ${ALL_THE_LOG}`;
+  if (startsAt === null) return live;
+  const hint = from === undefined ? `; ${ALL_THE_LOG}` : '';
+  return `${live}\n${board}: ${placesText(startsAt)}${hint}`;
 }

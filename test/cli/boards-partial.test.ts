@@ -81,7 +81,10 @@ describe('boards without all of their history', () => {
     expect(plan.out).not.toContain('the beginning of the log is gone');
     expect(plan.out).toContain('begins where what is live does: partial, from 0:150');
     expect(await ground.json('boards', 'plan')).toMatchObject({
-      boards: [{ board: 'arena', startsAt: { 0: 150 } }, { board: 'trials', startsAt: null }],
+      boards: [
+        { board: 'arena', startsAt: { 0: 150 } },
+        { board: 'trials', startsAt: null },
+      ],
       backfill: { records: 350 },
     });
     const rebuilt = await ground.ranklog('boards', 'rebuild', 'arena');
@@ -89,6 +92,13 @@ describe('boards without all of their history', () => {
       0,
       expect.stringContaining('arena: partial, from 0:150; "--from start" takes all'),
     ]);
+    const all = await ground.ranklog('boards', 'rebuild', 'arena', '--from', 'start');
+    expect([all.code, all.out]).toEqual([
+      0,
+      expect.stringMatching(/^arena: partial, from 0:150$/m), // the log has no more
+    ]);
+    const slip = await ground.ranklog('boards', 'rebuild', 'arena', '--from', 'stat');
+    expect([slip.code, slip.err]).toEqual([2, expect.stringContaining('or start for all')]);
   });
 
   it('verify of a board whose beginning is gone from the log ends with 2, not with 1', async () => {

@@ -31,7 +31,7 @@ async function apply(session: ReconciliationSession, options: ApplyOptions): Pro
   return interruptible(async (signal) => {
     const plan = await makePlan(session, definitions, { throttle, from, signal });
     checkRemovals(plan, remove);
-    const show = (value: Applied) => print(value, options, (it) => appliedText(it));
+    const show = (value: Applied) => print(value, options, (it) => appliedText(it, options));
     if (options.json !== true) {
       const { graceMs } = session;
       process.stdout.write(`${planText(plan, { graceMs, remove })}\n`);
@@ -144,6 +144,7 @@ function notRemoved(error: unknown, remove: readonly string[], { built, removed 
   );
 }
 
-function appliedText({ built, removed }: Applied): string {
-  return [...built.map(builtText), ...removed.map((board) => `${board}: removed`)].join('\n');
+function appliedText({ built, removed }: Applied, options: ApplyOptions): string {
+  const texts = built.map((board) => builtText(board, options));
+  return [...texts, ...removed.map((board) => `${board}: removed`)].join('\n');
 }

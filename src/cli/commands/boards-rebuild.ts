@@ -21,6 +21,8 @@ async function rebuild(
   const built = await interruptible((signal) =>
     build(session, definitions, { ...options, signal }),
   );
-  print({ built }, options, (value) => value.built.map(builtText).join('\n'));
+  print({ built }, options, (value) =>
+    value.built.map((board) => builtText(board, options)).join('\n'),
+  );
   return EXIT.ok;
 }

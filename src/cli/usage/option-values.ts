@@ -31,7 +31,11 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
 /** A time that is over, in ms, or the start of the log. */
 export function pastTimeOrStart(text: string): number | 'start' {
   if (text === 'start') return text;
-  const time = momentOf(text);
+  const time = parseTime(text);
+  if (time === undefined)
+    throw new InvalidArgumentError(
+      'use a time with a zone, such as 2026-11-20T09:00:00Z, or start for all that the log has',
+    );
   if (time > Date.now())
     throw new InvalidArgumentError('it is yet to come: nothing was sent after it');
   return time;
