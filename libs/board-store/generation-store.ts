@@ -258,6 +258,14 @@ export class GenerationStore extends ShardedStore {
     if (reply === NO_ORDER) throw new UnorderedShadowError(board, generation);
   }
 
+  /** Makes a board unknown again that was registered, and is not live yet; nothing happens to another one. @throws LeaseLostError */
+  async forget(lease: Lease): Promise<void> {
+    const { board, token } = lease;
+    const all = [...this.#shadowKeys(lease), this.keys.live(this.shardOf(board))];
+    const reply = await this.redis.ranklogForget(5, ...all, token, board);
+    if (reply === LEASE_LOST) throw new LeaseLostError(board);
+  }
+
   /** Removes a board; answers when, in us of the server's clock, 0 when there was none. @throws LeaseLostError */
   async remove(lease: Lease): Promise<number> {
     const { board, token } = lease;

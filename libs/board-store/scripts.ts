@@ -16,6 +16,7 @@ const SCRIPTS = {
   ranklogDistrust: 'distrust.lua',
   ranklogExpirePrevious: 'expire-previous.lua',
   ranklogFlip: 'flip.lua',
+  ranklogForget: 'forget.lua',
   ranklogHeal: 'heal.lua',
   ranklogKeep: 'keep.lua',
   ranklogKeptWatermarks: 'kept-watermarks.lua',
@@ -61,6 +62,7 @@ declare module 'ioredis' {
     ranklogDistrust(...args: Arguments): Promise<number>;
     ranklogExpirePrevious(...args: Arguments): Promise<number>;
     ranklogFlip(...args: Arguments): Promise<number | CatchUpReply>;
+    ranklogForget(...args: Arguments): Promise<number>;
     ranklogKeep(...args: Arguments): Promise<number>;
     ranklogKeptWatermarks(...args: Arguments): Promise<string[][]>;
     ranklogLetGo(...args: Arguments): Promise<number>;

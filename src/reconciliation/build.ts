@@ -22,8 +22,8 @@ export class Build {
   readonly #reports = new Map<string, BuildReport>();
   /** Boards that others have made live. */
   readonly #left = new Set<string>();
-  /** Boards that are known since this run alone. */
-  readonly #registered = new Set<string>();
+  /** Boards that are known since this run alone, and whether they were removed ones before. */
+  readonly #registered = new Map<string, boolean>();
 
   constructor(
     private readonly parts: ReconcilerParts,
@@ -93,22 +93,29 @@ export class Build {
    */
   async #registerNew(): Promise<void> {
     const { store, definitions } = this.parts;
-    const { live, building } = await store.boards();
+    const { live, building, removed } = await store.boards();
     const isNew = ({ board }: BoardDefinition) => !live.has(board) && !building.has(board);
     const unknown = this.#waiting.filter(isNew);
     if (unknown.length === 0) return;
     if (!(await store.areRegistered()) && (await definitions.readAll()).size > 0)
       throw new BoardsLostError();
-    for (const { board } of unknown) this.#registered.add(board);
+    for (const { board } of unknown) this.#registered.set(board, removed.has(board));
     await store.registerBoards(unknown);
   }
 
-  /** All is as it was: boards that only this run has made known, and that are not live, are unknown again. */
+  /**
+   * All is as it was: boards that only this run has made known, and that are not live, are unknown again, or removed. One that
+   * is unknown is made known again by any process whose file has it.
+   */
   async #forgetNew({ keeper }: Attempt): Promise<void> {
-    const { building } = await this.parts.store.boards();
-    for (const { board } of this.#waiting)
-      if (this.#registered.has(board) && building.has(board))
-        await this.parts.generations.remove(keeper.lease(board));
+    const { store, generations } = this.parts;
+    const { building } = await store.boards();
+    for (const { board } of this.#waiting) {
+      const wasRemoved = this.#registered.get(board);
+      if (wasRemoved === undefined || !building.has(board)) continue;
+      const lease = keeper.lease(board);
+      await (wasRemoved ? generations.remove(lease) : generations.forget(lease));
+    }
   }
 
   async #finish(at: ShadowAtWork, signal: AbortSignal): Promise<void> {

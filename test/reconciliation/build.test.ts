@@ -10,6 +10,7 @@ import {
   openScene,
   published,
   type Traffic,
+  UNTIL_DONE,
 } from './ground.js';
 
 const BOARDS = `
@@ -133,6 +134,22 @@ describe('a build beside live traffic', () => {
     expect(ground.words).toContain(given(forRollback, 'rollback'));
   });
 
+  it('that brings a removed board back, and is cancelled, leaves it removed', async () => {
+    await traffic.send(3_000);
+    await published(instance, traffic);
+    await ground.reconciler.remove('cup', { signal: UNTIL_DONE });
+    const cancelling = new AbortController();
+    const building = build(BOARDS, { signal: cancelling.signal, eventsPerSecond: 500 });
+    await until(
+      async () => (await ground.store.boards()).building.has('cup'),
+      'the board waits for its build',
+    );
+    cancelling.abort();
+    await expect(building).rejects.toBeInstanceOf(CancelledError);
+    const { live, building: waiting, removed } = await ground.store.boards();
+    expect([[...live.keys()], [...waiting], [...removed]]).toEqual([['arena'], [], ['cup']]);
+  });
+
   it('that is throttled, and one that is cancelled, change nothing on the way', async () => {
     await traffic.send(3_000);
     await published(instance, traffic);
@@ -155,8 +172,9 @@ describe('a build beside live traffic', () => {
       'cancelled',
     ]);
     await ground.sweep();
-    const { live, building: waiting } = await ground.store.boards();
+    const { live, building: waiting, removed } = await ground.store.boards();
     expect([...live.keys(), ...waiting].sort()).toEqual(['arena', 'cup']);
+    expect([removed, (await ground.store.flips()).has('trials')]).toEqual([new Set(), false]);
     const generations = [...live.values()].map(({ generation }) => generation);
     const keys = (await instance.redis.keys(`${instance.name}:*`)).filter((key) =>
       /\d{16}-/.test(key),

@@ -213,14 +213,31 @@ describe('the boards that are in force', () => {
     );
   });
 
-  it('are no more what a board is built by that was removed, and comes back by another one', async () => {
+  const newRegistrar = () => {
     const log = { info: () => undefined, warn: () => undefined };
     const continuity = new ContinuityStore(own.redis, new KeySpace(instance.name), { shards: 1 });
     const unreadLog = () => Promise.resolve(new Map<number, number>());
-    const registrar = new BoardRegistrar(
+    return new BoardRegistrar(
       { store, continuity, definitions, unreadLog, log },
       instance.env['RANKLOG_BOARDS'] ?? '',
     );
+  };
+
+  it('are what a board is known by again that a cancelled apply has made unknown', async () => {
+    await score(1);
+    await writeBoards({ arena: SUM, other: SUM, cup: BEST });
+    const registrar = newRegistrar();
+    await registrar.register();
+    await hand.forget('cup');
+    const { building, removed } = await store.boards();
+    expect([building, removed]).toEqual([new Set(), new Set()]);
+    await registrar.keepRegistered();
+    expect((await store.boards()).building).toEqual(new Set(['cup']));
+    expect([...registrar.wanted.keys()].sort()).toEqual(['arena', 'cup', 'other']);
+  });
+
+  it('are no more what a board is built by that was removed, and comes back by another one', async () => {
+    const registrar = newRegistrar();
     await registrar.register();
     expect([...registrar.wanted.keys()].sort()).toEqual(['arena', 'other']);
     await hand.remove('other');

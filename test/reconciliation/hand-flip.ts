@@ -47,6 +47,10 @@ export class HandFlip {
     return this.#withLease(board, (lease) => this.#generations.remove(lease));
   }
 
+  forget(board: string): Promise<void> {
+    return this.#withLease(board, (lease) => this.#generations.forget(lease));
+  }
+
   async #withLease<T>(board: string, work: (lease: Lease) => Promise<T>): Promise<T> {
     const lease = await this.#leases.acquire(board, 'test');
     try {
