@@ -12,7 +12,7 @@ const RANDOM_PLAN = planOf(
   seed,
   FAULTS.map(({ name }) => name),
 );
-const MS_OF_A_RUN = 600_000;
+const MS_OF_A_RUN = 900_000;
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);

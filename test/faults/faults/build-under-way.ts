@@ -14,9 +14,11 @@ export interface BuildWish {
 }
 
 /** A throttled build takes about so many seconds, whatever the length of the log. */
-const SECONDS = 2;
+const SECONDS = 6;
 /** More than the load sends, so that it ends under load. */
-const LEAST_A_SECOND = 200;
+const LEAST_A_SECOND = 150;
+/** A second's worth goes at once: with fewer records in the log there is no time to do something to a build. */
+const FEWEST_RECORDS = 3 * LEAST_A_SECOND;
 
 /** At least one board, in random order. */
 export function someBoards(random: Random): BoardName[] {
@@ -33,25 +35,53 @@ export function applyOf(boards: readonly BoardName[]): BuildWish {
   return { boards, changed: boards, args: ['apply', '--yes', '--json'] };
 }
 
+const MOST_DONE = 0.6;
+/** A rebuild that was over before it was seen under way is begun anew so often. */
+const TRIES = 3;
+
 /** Starts a build that takes a while, and waits until a random part of it is done. */
 export async function beginBuild(
   world: World,
   random: Random,
-  { boards, changed, args, seconds = SECONDS }: BuildWish & { readonly seconds?: number },
+  { seconds = SECONDS, ...wish }: BuildWish & { readonly seconds?: number },
+): Promise<BoardsCommand> {
+  const share = random() * MOST_DONE;
+  await eventually(
+    async () => sum(await world.logEnds()) >= FEWEST_RECORDS,
+    'the log is long enough for a build',
+  );
+  let build = await startBuild(world, wish, seconds);
+  const again = wish.changed.length === 0 ? TRIES - 1 : 0; // what was applied once is not applied again
+  for (let time = 1; !(await comesTo(world, build, { wish, share })); time++) {
+    if (time > again || (await build.exitCode()) !== 0)
+      throw new Error(`the build ended too early: ${build.words}`);
+    build = await startBuild(world, wish, seconds * 2 ** time);
+  }
+  return build;
+}
+
+async function startBuild(
+  world: World,
+  { args, changed }: BuildWish,
+  seconds: number,
 ): Promise<BoardsCommand> {
   const throttle = Math.max(LEAST_A_SECOND, Math.ceil(sum(await world.logEnds()) / seconds));
-  const build = await world.boards([...args, '--throttle', String(throttle)], changed);
-  const [board = ''] = boards;
-  const share = random() * MOST_DONE;
+  return world.boards([...args, '--throttle', String(throttle)], changed);
+}
+
+/** Waits until so much of a build is done; false when it is over instead. */
+async function comesTo(
+  world: World,
+  build: BoardsCommand,
+  { wish, share }: { readonly wish: BuildWish; readonly share: number },
+): Promise<boolean> {
+  const [board = ''] = wish.boards;
   await eventually(
     async () => build.hasEnded || (await shareDone(world, board)) >= share,
     `a build of ${board} is under way`,
   );
-  if (build.hasEnded) throw new Error(`the build ended too early: ${build.words}`);
-  return build;
+  return !build.hasEnded;
 }
-
-const MOST_DONE = 0.7;
 
 /** How much of the log a build has come through; -1 where it has not begun. */
 async function shareDone(world: World, board: string): Promise<number> {
