@@ -8,4 +8,6 @@
 -- include continuity.lua
 
 local continuity = call('GET', KEYS[1])
-return { is_continued(continuity) and continuity or '', unpack(call('HGETALL', KEYS[2])) }
+local found = call('HGETALL', KEYS[2])
+table.insert(found, 1, is_continued(continuity) and continuity or '')
+return found
