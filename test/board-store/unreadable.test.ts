@@ -148,6 +148,31 @@ describe('a call that meets what nobody could read', () => {
     },
   );
 
+  it.each(['players', 'ranking'] as const)(
+    'writes nothing where there are %s of a view that is none, and goes on after a build',
+    async (name) => {
+      const board = await make();
+      const { keys, live } = board.fixture;
+      const coming = 'day:2026-11-21';
+      const key = keys[name](0, live.generation, coming);
+      if (name === 'players') await redis.hset(key, 'c', '-999@1');
+      else await redis.zadd(key, 1, 'ghost');
+      const before = await dumpKeys(redis, keys);
+      const later = scored('c', [3], {
+        views: [{ view: coming, expiresAt: T0 + 2 * 86_400_000, published: true }],
+        occurredAt: T0 + 86_400_000,
+        eventId: 'z',
+      });
+      const apply = () => board.fixture.apply([later], { from: 2 });
+      const reason = `${key} is damaged (its view is not in ${keys.views(0, live.generation)})`;
+      await expect(apply()).rejects.toThrow(reason);
+      expect(await dumpKeys(redis, keys)).toEqual(before);
+      await board.rebuild();
+      expect(await apply()).toMatchObject([{ kind: 'rankChange' }, { kind: 'leaderChange' }]);
+      await compareGeneration(redis, board.place, board.oracle([[...log, later], []]));
+    },
+  );
+
   it.each(['clock', 'clock:0'])('writes nothing where the %s is none', async (clock) => {
     const board = await make();
     const { facts } = keysOf(board);
