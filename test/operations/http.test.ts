@@ -181,7 +181,10 @@ describe('a running process', () => {
     await leases.tell(lease, RUNNING);
     const url = `${urlOf(service)}/reconciliations/arena`;
     expect(await (await fetch(url)).json()).toMatchObject({ state: 'running', secondsLeft: 2 });
-    await scrapeWith(service, 'ranklog_reconciliation_done_records{board="arena",kind="build"} 250');
+    await scrapeWith(
+      service,
+      'ranklog_reconciliation_done_records{board="arena",kind="build"} 250',
+    );
     const first = textOf(await fetch(`${url}/events`));
     await until(() => first.text.includes('event: progress'), 'progress is told');
     await leases.tell(lease, { ...RUNNING, state: 'done', done: 450, outcome: 'live' });
