@@ -99,7 +99,7 @@ const GAUGES = {
   },
   verifyLastSuccess: {
     name: 'ranklog_verify_last_success_timestamp_seconds',
-    help: 'When a scheduled verify of all live boards last came to its end in this process.',
+    help: 'When a scheduled verify of all live boards last came to its end in this process; boards that others compared in the minute before count.',
     labels: [],
   },
 } as const;
