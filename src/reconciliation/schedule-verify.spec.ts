@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { BoardDefinition } from '#board';
+import { parseBoardsFile, type BoardDefinition } from '#board';
 import {
   LeaseHeldError,
   type LiveBoard,
@@ -12,7 +12,11 @@ import { ScheduledVerify } from './schedule-verify.js';
 
 const NOW = Date.parse('2026-11-20T04:00:00.000Z');
 
-const definition = (board: string) => ({ board }) as BoardDefinition;
+function definition(board: string): BoardDefinition {
+  const [parsed] = parseBoardsFile(`boards: { ${board}: { columns: [{ name: points }] } }`, 'spec');
+  if (parsed === undefined) throw new Error('there is no board');
+  return parsed;
+}
 const live = (board: string): LiveBoard => ({
   board,
   generation: `g-${board}`,
@@ -247,6 +251,17 @@ describe('a turn of the schedule', () => {
         'run it again, or give that up with "ranklog boards discard g-arena"',
     );
     expect([...gauges.keys()]).not.toContain('success');
+  });
+
+  it('takes a killed build that changes nothing for one of its own, where it mends', async () => {
+    const changed = { ...definition('chess'), maxViews: 7 };
+    left = new Map<string, Shadow>([
+      ['arena', { ...live('arena'), purpose: 'build' }],
+      ['chess', { ...live('chess'), purpose: 'build', definition: changed }],
+      ['golf', { ...live('golf'), purpose: 'snapshot' }],
+    ]);
+    await run(true);
+    expect(verified).toEqual([['arena']]);
   });
 
   it.each([

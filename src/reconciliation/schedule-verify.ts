@@ -1,4 +1,4 @@
-import type { BoardDefinition } from '#board';
+import { definitionText, type BoardDefinition } from '#board';
 import {
   LeaseHeldError,
   UnknownBoardError,
@@ -6,7 +6,7 @@ import {
   type BoardStore,
   type GenerationStore,
   type LeaseStore,
-  type ReconciliationStatus,
+  type LiveBoard,
 } from '#board-store';
 import { CancelledError, HistoryCutError } from './errors.js';
 import { leftBehind } from './left-behind.js';
@@ -61,7 +61,7 @@ export class ScheduledVerify {
   async run(turn: Turn): Promise<void> {
     const { live } = await this.parts.store.boards();
     for (const board of this.#told) if (!live.has(board)) this.#forget(board);
-    const { ours, compared } = await this.#shared([...live.keys()], turn);
+    const { ours, compared } = await this.#shared(live, turn);
     try {
       const reports = await this.#verify(ours, turn);
       if (this.#tell(reports) + compared === live.size)
@@ -76,26 +76,33 @@ export class ScheduledVerify {
   }
 
   /** The boards that are left to us, and how many others have compared. */
-  async #shared(boards: readonly string[], { begun, sameTurnMs }: Turn) {
+  async #shared(live: ReadonlyMap<string, LiveBoard>, { begun, sameTurnMs }: Turn) {
     const statuses = await this.parts.leases.statuses();
     const taken = statuses
-      .filter(({ board, kind }) => kind === 'verify' && boards.includes(board))
+      .filter(({ board, kind }) => kind === 'verify' && live.has(board))
       .filter(({ state }) => state === 'running' || state === 'done')
       .filter(({ startedAt }) => startedAt >= begun - sameTurnMs);
-    for (const { board } of taken) this.#forget(board);
     const running = statuses.filter(({ state }) => state === 'running');
     const ours: string[] = [];
-    for (const board of boards)
-      if (!taken.some((by) => by.board === board) && !(await this.#hasLeftBehind(board, running)))
-        ours.push(board);
+    for (const [board, found] of live) {
+      const isBusy = running.some((by) => by.board === board); // as its lease will say
+      if (taken.some((by) => by.board === board)) this.#forget(board);
+      else if (isBusy || !(await this.#hasLeftBehind(board, found))) ours.push(board);
+    }
     return { ours, compared: taken.filter(wasCompared).length };
   }
 
-  /** What a killed build has built would be thrown away for the comparison, with nobody asked. */
-  async #hasLeftBehind(board: string, running: readonly ReconciliationStatus[]): Promise<boolean> {
-    if (running.some((by) => by.board === board)) return false; // its lease says so
-    const left = await leftBehind(this.parts.generations, board);
+  /**
+   * What a killed build has built would be thrown away for the comparison, with nobody asked. Where the schedule mends, a
+   * build that changes nothing may be one of its own, which nobody would run again.
+   */
+  async #hasLeftBehind(board: string, { definition }: LiveBoard): Promise<boolean> {
+    const { generations, rebuilds } = this.parts;
+    const left = await leftBehind(generations, board);
     if (left === undefined) return false;
+    const isMend =
+      left.purpose === 'build' && definitionText(left.definition) === definitionText(definition);
+    if (rebuilds && isMend) return false;
     this.#forget(board);
     this.parts.log.warn(
       `board "${board}" is not verified: that would throw away what a killed ${left.purpose} has built (generation ${left.generation}); ` +
