@@ -35,7 +35,9 @@ export async function build(
   try {
     const reports = await withLease(run, { leases, signal });
     return reports.map(({ board, generation, previous, starts }) => ({
-      ...{ board, generation, previous: previous ?? null },
+      board,
+      generation,
+      previous: previous ?? null,
       startsAt: starts === undefined ? null : startsJson(starts),
     }));
   } catch (error) {

@@ -125,8 +125,7 @@ function built(change: BoardChange, { sample, measured, keepsStarts }: PlanFacts
       next: next.facts,
       live: live?.facts,
     }),
-    startsAt:
-      starts === undefined ? null : Object.fromEntries([...starts].sort(([a], [b]) => a - b)),
+    startsAt: starts === undefined ? null : Object.fromEntries(starts),
   };
 }
 
