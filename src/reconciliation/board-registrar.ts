@@ -34,6 +34,8 @@ export class BoardRegistrar {
   /** What is in force as far as this process knows. */
   #inForce: InForce = new Map();
   #wanted: ReadonlyMap<string, BoardDefinition> = new Map();
+  /** Boards of the file that had no generation to be compared with yet. */
+  #uncompared = new Set<string>();
 
   private readonly store: BoardStore;
   private readonly definitions: Parts['definitions'];
@@ -60,6 +62,7 @@ export class BoardRegistrar {
     const flips = await this.store.flips();
     const boards = await this.store.boards();
     this.#wantNoMore(boards.removed);
+    this.#compareBuilt(boards.live);
     const isLost = this.#isMissingAny(boards) || !(await this.store.areRegistered());
     if (isLost) await this.register();
     else if (!(await this.#distrustsAny(flips, boards))) await this.#keepRecorded(flips, boards);
@@ -80,7 +83,8 @@ export class BoardRegistrar {
     for (const board of this.#wanted.keys())
       this.#tellNew(board, { before: known.get(board), now: live.get(board) });
     this.#tellRemoved(ofFile);
-    this.#tellDifferences(ofFile, live);
+    this.#tellDifferences(ofFile, live.values());
+    this.#uncompared = new Set([...this.#wanted.keys()].filter((board) => !live.has(board)));
     await this.#keepRecorded(await this.store.flips(), await this.store.boards());
   }
 
@@ -165,11 +169,18 @@ export class BoardRegistrar {
         );
   }
 
-  #tellDifferences(ofFile: readonly BoardDefinition[], live: ReadonlyMap<string, LiveBoard>): void {
+  /** Another process may have built a new board, by a file that defines it otherwise. */
+  #compareBuilt(live: ReadonlyMap<string, LiveBoard>): void {
+    const built = [...this.#uncompared].flatMap((board) => live.get(board) ?? []);
+    for (const { board } of built) this.#uncompared.delete(board);
+    this.#tellDifferences([...this.#wanted.values()], built);
+  }
+
+  #tellDifferences(ofFile: readonly BoardDefinition[], live: Iterable<LiveBoard>): void {
     const text = new Map(
       ofFile.map((definition) => [definition.board, definitionText(definition)]),
     );
-    for (const { board, generation, definition } of live.values()) {
+    for (const { board, generation, definition } of live) {
       const wanted = text.get(board);
       if (wanted === undefined)
         this.log.info(`board "${board}" is live but not in ${this.file}; it stays`);

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs from 'kafkajs';
 import { parseBoardsFile, type BoardDefinition } from '#board';
@@ -234,6 +235,31 @@ describe('the boards that are in force', () => {
     await registrar.keepRegistered();
     expect((await store.boards()).building).toEqual(new Set(['cup']));
     expect([...registrar.wanted.keys()].sort()).toEqual(['arena', 'cup', 'other']);
+  });
+
+  it('are by the first of two files that define a new board otherwise, as in a rolling deploy, and stay so', async () => {
+    await score(10);
+    const folder = path.dirname(instance.env['RANKLOG_BOARDS'] ?? '');
+    const processes: RanklogProcess[] = [];
+    for (const [name, cup] of Object.entries({ old: SUM, new: BEST })) {
+      instance.env['RANKLOG_BOARDS'] = path.join(folder, `${name}.yaml`);
+      await writeBoards({ arena: SUM, other: SUM, cup });
+      processes.push(instance.spawn('start'));
+    }
+    const said = () => processes.map(({ errors }) => errors).join();
+    await until(() => /cup.* is defined otherwise .*ranklog boards apply/.test(said()), 'one is told'); // prettier-ignore
+    await until(async () => (await store.boards()).live.has('cup'), 'the board is live');
+    const built = (await store.boards()).live.get('cup');
+    await score(7, ['cup']);
+    await score(2, ['cup']);
+    expect(await points('cup')).toEqual(
+      each(built?.definition.columns[0]?.update === 'sum' ? 9 : 7),
+    );
+    await restart();
+    expect((await store.boards()).live.get('cup')).toEqual(built);
+    const generations = JSON.parse(await instance.run('boards', 'generations', '--json')) as { board: string }[]; // prettier-ignore
+    expect(generations.filter(({ board }) => board === 'cup')).toMatchObject([{ role: 'live' }]);
+    await results();
   });
 
   it('are no more what a board is built by that was removed, and comes back by another one', async () => {
