@@ -48,14 +48,33 @@ describe('boards apply that does not come to its end', () => {
     expect(await ground.json('boards', 'generations')).toMatchObject([{ role: 'live' }]);
   });
 
-  it('goes on where one was that was killed', async () => {
-    const first = ground.instance.spawn('boards', 'apply', '--yes', '--throttle', '100');
+  it.each([
+    ['verify', () => []],
+    ['snapshot', () => ['--until', new Date().toISOString()]],
+  ])('leaves all as it was after Ctrl-C, as %s does', async (kind, moreArgs) => {
+    const before = await ground.json('boards', 'generations');
+    const args = ['arena', ...moreArgs(), '--throttle', '40'];
+    const command = ground.instance.spawn('boards', kind, ...args);
     await ground.running('arena');
-    first.kill('SIGKILL');
-    await first.ended;
+    command.kill('SIGINT');
+    expect(await ground.ended(command)).toMatchObject({
+      code: 130,
+      err: expect.stringContaining('cancelled; everything is as it was before'),
+    });
+    expect(await ground.json('boards', 'generations')).toEqual(before);
+    expect(await ground.json('status')).toMatchObject({
+      reconciliations: [{ board: 'arena', state: 'cancelled' }],
+    });
+  });
+
+  it('goes on where one was that was killed', async () => {
+    const first = ground.instance.spawn('boards', 'apply', '--yes', '--throttle', '40');
+    await ground.running('arena');
     const left = await ground.json<{ role: string; generation: string }[]>('boards', 'generations');
     const shadow = left.find(({ role }) => role === 'shadow')?.generation;
     expect(shadow).toBeDefined();
+    first.kill('SIGKILL'); // its lease is there for 15 s
+    await first.ended;
 
     const second = await ground.ranklog('boards', 'apply', '--yes');
     expect([second.code, second.err]).toEqual([

@@ -17,7 +17,7 @@ export interface RunReport {
   readonly verdict: Verdict;
 }
 
-const SECONDS_TO_PUBLISH_ALL = 90;
+const SECONDS_TO_PUBLISH_ALL = 240;
 
 /** Carries a plan out on servers and workers of its own, and checks what came of it. Lines go to `say`. */
 export async function runPlan(

@@ -2,7 +2,7 @@ import { RanklogProcess } from '../../support/instance.js';
 import { eventually } from '../../support/eventually.js';
 
 /** How long a command may take: it may have to wait until the lease of one that was killed runs out. */
-const MOST_SECONDS = 90;
+const MOST_SECONDS = 240;
 
 /** A `ranklog boards ...` process. */
 export class BoardsCommand {
@@ -10,9 +10,14 @@ export class BoardsCommand {
 
   constructor(
     readonly args: readonly string[],
-    env: NodeJS.ProcessEnv,
+    private readonly env: NodeJS.ProcessEnv,
   ) {
     this.#process = new RanklogProcess(['boards', ...args], env);
+  }
+
+  /** The same once more. */
+  again(): BoardsCommand {
+    return new BoardsCommand(this.args, this.env);
   }
 
   get hasEnded(): boolean {

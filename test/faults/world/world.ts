@@ -95,6 +95,13 @@ export class World {
     return command;
   }
 
+  /** Starts the same once more. */
+  boardsAgain(command: BoardsCommand): BoardsCommand {
+    const next = command.again();
+    this.#commands.push(next);
+    return next;
+  }
+
   get generations(): GenerationStore {
     return new GenerationStore(this.redis.redis, this.keys, this);
   }
@@ -131,7 +138,7 @@ export class World {
   }
 
   /** Waits until so many records more are published than now. */
-  async publishedMore(records: number, seconds = 60): Promise<void> {
+  async publishedMore(records: number, seconds = 150): Promise<void> {
     let before: number | undefined;
     await eventually(
       async () => {
@@ -145,7 +152,7 @@ export class World {
   }
 
   /** Waits until every partition is published up to these positions. */
-  async publishedTo(ends: ReadonlyMap<number, number>, seconds = 60): Promise<void> {
+  async publishedTo(ends: ReadonlyMap<number, number>, seconds = 150): Promise<void> {
     await eventually(
       async () => {
         const published = await this.published();
