@@ -37,5 +37,5 @@ export default {
   ],
   testSequencer: './test/support/sequencer.mjs',
   // What hangs is ended, what a busy machine makes slow is not.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
 };

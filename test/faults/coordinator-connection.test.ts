@@ -16,6 +16,7 @@ describe('a connection of kafkajs', () => {
     admin = new kafkajs.Kafka({
       brokers: [proxy.broker],
       logLevel: kafkajs.logLevel.NOTHING,
+      connectionTimeout: 20_000,
       requestTimeout: 4_000,
     }).admin();
     await admin.connect();

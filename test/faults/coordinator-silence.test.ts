@@ -33,8 +33,10 @@ describe('ingest whose requests are not answered, on connections that stay', () 
 
   it('leaves the connections after 10 s and publishes every result once', async () => {
     const service = await instance.start();
-    await produce();
-    await instance.published(sent);
+    const undisturbed = await timed(async () => {
+      await produce();
+      await instance.published(sent);
+    });
     const commit = proxy.onRequest(KAFKA_API.endTxn, 'hangAfter');
     await produce();
     await until(() => commit.executed === 1, 'a commit is executed, which nobody hears of');
@@ -42,9 +44,9 @@ describe('ingest whose requests are not answered, on connections that stay', () 
       proxy.onRequest(api, 'hangBefore'),
     );
     await produce();
-    const started = performance.now();
-    await instance.published(sent);
-    expect(performance.now() - started).toBeLessThan(28_000);
+    // kafkajs itself waits for 30 s.
+    const disturbed = await timed(() => instance.published(sent));
+    expect(disturbed).toBeLessThan(28_000 + 5 * undisturbed);
     expect(others.some(({ isDone }) => isDone)).toBe(true);
     proxy.clearFaults();
     await produce();
@@ -54,3 +56,10 @@ describe('ingest whose requests are not answered, on connections that stay', () 
     expect(service.exitCode).toBeNull();
   });
 });
+
+/** ms that some work takes. */
+async function timed(work: () => Promise<void>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}

@@ -19,5 +19,5 @@ describe('on the oldest Kafka that is supported, ranklog', () => {
     const report = await runPlan(kafka, PLAN, say);
     say(verdictText(report));
     expect(report.verdict.problems).toEqual([]);
-  }, 240_000);
+  });
 });

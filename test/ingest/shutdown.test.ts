@@ -152,7 +152,7 @@ describe('SIGTERM while the service starts', () => {
       const begin = performance.now();
       service.kill('SIGTERM');
       expect(await service.ended).toBe(0);
-      expect(performance.now() - begin).toBeLessThan(20_000); // a start may take 30 s
+      expect(performance.now() - begin).toBeLessThan(20_000); // a start may take 2 minutes
       expect(service.errors).toContain('"stopped"');
     } finally {
       await instance.remove();

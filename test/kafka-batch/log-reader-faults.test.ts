@@ -32,6 +32,7 @@ describe('a log reader over a connection that fails', () => {
       kafka: new kafkajs.Kafka({
         brokers: [proxy.broker],
         logLevel: kafkajs.logLevel.NOTHING,
+        connectionTimeout: 20_000,
         requestTimeout,
         retry: { retries: 0 },
       }),
@@ -94,6 +95,7 @@ describe('a log reader over a connection that fails', () => {
       const kafka = new kafkajs.Kafka({
         brokers: [proxy.broker],
         logLevel: kafkajs.logLevel.NOTHING,
+        connectionTimeout: 20_000,
         retry: { initialRetryTime: 50, retries: 8 }, // what was torn is connected anew
       });
       const opening = open({ signal, kafka }).then((opened) => opened.fetch());

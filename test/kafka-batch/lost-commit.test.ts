@@ -31,6 +31,7 @@ function breakingAt(lost: 'request' | 'answer'): Kafka {
   return new kafkajs.Kafka({
     brokers: (process.env['KAFKA_BROKERS'] ?? '').split(','),
     logLevel: kafkajs.logLevel.NOTHING,
+    connectionTimeout: 20_000,
     socketFactory: ({ host, port, onConnect }) => breakOnCommit(connect({ host, port }, onConnect)),
   });
 }

@@ -30,6 +30,7 @@ describe('passing faults of the group, with records read in between', () => {
     const kafka = new kafkajs.Kafka({
       brokers: [proxy.broker],
       logLevel: kafkajs.logLevel.NOTHING,
+      connectionTimeout: 20_000,
     });
     collector = await Collector.start(topic, { kafka });
     for (let fault = 0; fault < FAULTS; fault++) {

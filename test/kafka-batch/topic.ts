@@ -14,7 +14,11 @@ export class TestTopic {
   ) {
     this.name = `${prefix}${suffix}`;
     const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
-    this.kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING });
+    this.kafka = new kafkajs.Kafka({
+      brokers,
+      logLevel: kafkajs.logLevel.NOTHING,
+      connectionTimeout: 20_000,
+    });
     this.admin = this.kafka.admin();
   }
 

@@ -40,7 +40,7 @@ describe('README.md', () => {
     expect(stdout).toContain(shown);
     expect(stdout).toContain('"view": "all region=eu"');
     expect(stdout).toMatch(/ada {2}all region=eu {2}new -> 1 {2}score 1200/);
-  }, 240_000);
+  });
 
   it('links to files that exist', () => {
     const links = [...readme.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, link = '']) => link);

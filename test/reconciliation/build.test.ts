@@ -49,7 +49,7 @@ describe('a build beside live traffic', () => {
 
   const build = (yaml: string, options = {}) =>
     ground.reconciler.build(definitionsOf(yaml), {
-      signal: AbortSignal.timeout(60_000),
+      signal: AbortSignal.timeout(240_000),
       ...options,
     });
   /** After all is published: one result for each cause, and no board other than by the log. */
@@ -118,7 +118,7 @@ describe('a build beside live traffic', () => {
     };
     const given = (generation: string, taker: string) =>
       `board "arena": what a killed build had built (generation ${generation}) is given up for this ${taker}`;
-    const signal = AbortSignal.timeout(60_000);
+    const signal = AbortSignal.timeout(240_000);
 
     const left = await leave();
     const reports = await ground.reconciler.build([arena], { signal });

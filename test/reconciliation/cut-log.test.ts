@@ -27,7 +27,7 @@ describe('a log whose beginning is gone', () => {
     await instance.remove();
   });
 
-  const options = () => ({ signal: AbortSignal.timeout(60_000) });
+  const options = () => ({ signal: AbortSignal.timeout(240_000) });
   const verify = async (board: string) => {
     const [report] = await ground.reconciler.verify([board], options());
     return report;
@@ -142,7 +142,7 @@ describe('a log whose beginning is gone', () => {
     const starts = await cut(0);
     const live = await ground.generations.liveWatermarks('arena');
     expect(starts[0]).toBeGreaterThan((live.get(0) ?? -1) + 1);
-    const signal = AbortSignal.timeout(90_000);
+    const signal = AbortSignal.timeout(240_000);
     const [arena] = definitionsOf(ARENA);
     if (arena === undefined) throw new Error('there is no board');
     await ground.reconciler.build([arena], { signal, allowPartialHistory: true });

@@ -251,9 +251,9 @@ describe('the boards that are in force', () => {
     await until(async () => (await store.boards()).live.has('cup'), 'the board is live');
     const built = (await store.boards()).live.get('cup');
     await score(7, ['cup']);
-    await score(2, ['cup']);
+    await score(9, ['cup']);
     expect(await points('cup')).toEqual(
-      each(built?.definition.columns[0]?.update === 'sum' ? 9 : 7),
+      each(built?.definition.columns[0]?.update === 'sum' ? 16 : 9),
     );
     await restart();
     expect((await store.boards()).live.get('cup')).toEqual(built);

@@ -49,7 +49,7 @@ describe('a Redis that has no room for a second generation', () => {
     await own.remove();
   });
 
-  const options = () => ({ signal: AbortSignal.timeout(90_000) });
+  const options = () => ({ signal: AbortSignal.timeout(240_000) });
   const arena = definitionsOf(BOARDS).slice(0, 1);
 
   it.each([

@@ -31,7 +31,7 @@ describe('of the history of a board', () => {
     await instance.remove();
   });
 
-  const options = () => ({ signal: AbortSignal.timeout(60_000) });
+  const options = () => ({ signal: AbortSignal.timeout(240_000) });
   const [definition] = definitionsOf(BOARDS);
   const [changed] = definitionsOf(CHANGED);
   if (definition === undefined || changed === undefined) throw new Error('no definitions');

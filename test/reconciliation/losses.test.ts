@@ -31,7 +31,7 @@ describe('a build', () => {
 
   const build = (options = {}) =>
     ground.reconciler.build(definitionsOf(CHANGED), {
-      signal: AbortSignal.timeout(90_000),
+      signal: AbortSignal.timeout(240_000),
       ...options,
     });
   const done = (count: number) =>
@@ -127,7 +127,7 @@ describe('a build of two boards', () => {
     };
   };
   const build = () =>
-    ground.reconciler.build(definitionsOf(BOTH), { signal: AbortSignal.timeout(60_000) });
+    ground.reconciler.build(definitionsOf(BOTH), { signal: AbortSignal.timeout(240_000) });
 
   it('that begins again leaves the one that is done to whoever works on it', async () => {
     loseCup(async () => {
@@ -196,7 +196,7 @@ describe('a verify', () => {
   };
   const verify = async () => {
     const [report] = await ground.reconciler.verify(['arena'], {
-      signal: AbortSignal.timeout(60_000),
+      signal: AbortSignal.timeout(240_000),
     });
     return report;
   };

@@ -63,7 +63,7 @@ describe('a build that is killed while the players are put in order', () => {
     await ground.leases.release(lease);
 
     traffic.start(20, 10);
-    const signal = AbortSignal.timeout(60_000);
+    const signal = AbortSignal.timeout(240_000);
     const [report] = await ground.reconciler.build(definitionsOf(BOARDS), { signal });
     expect(report).toMatchObject({ generation: shadow.generation, previous: before.generation });
     await traffic.stop();

@@ -66,7 +66,7 @@ describe('a throttled run over many players', () => {
     readonly onTold?: (progress: RunProgress) => void;
   }
   const build = ({
-    signal = AbortSignal.timeout(60_000),
+    signal = AbortSignal.timeout(240_000),
     eventsPerSecond = THROTTLE,
     onTold,
   }: BuildOptions = {}) => {
@@ -108,7 +108,7 @@ describe('a throttled run over many players', () => {
   });
 
   it('that verifies them compares them at that pace', async () => {
-    const signal = AbortSignal.timeout(60_000);
+    const signal = AbortSignal.timeout(240_000);
     const rate = 2 * THROTTLE;
     const options = { signal, eventsPerSecond: rate };
     const [report] = await ground.reconciler.verify(['arena'], options);

@@ -34,7 +34,7 @@ describe('a board whose maxViews has refused events', () => {
   });
 
   const verify = (...names: string[]) =>
-    ground.reconciler.verify(names, { signal: AbortSignal.timeout(60_000) });
+    ground.reconciler.verify(names, { signal: AbortSignal.timeout(240_000) });
 
   it('is not comparable: verify says so in place of differences, and ends with 2', async () => {
     const [arena, cup] = (await verify('arena', 'cup')) as [VerifyReport, VerifyReport];
@@ -54,7 +54,7 @@ describe('a board whose maxViews has refused events', () => {
   it('is comparable again when it is built with room for all of them', async () => {
     const [arena] = definitionsOf(boards(50));
     if (arena === undefined) throw new Error('there is no definition');
-    await ground.reconciler.build([arena], { signal: AbortSignal.timeout(60_000) });
+    await ground.reconciler.build([arena], { signal: AbortSignal.timeout(240_000) });
     expect(await verify('arena')).toMatchObject([{ equal: true, views: 12 }]);
   });
 });

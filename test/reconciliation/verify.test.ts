@@ -45,7 +45,7 @@ describe('verify', () => {
     await instance.remove();
   });
 
-  const options = () => ({ signal: AbortSignal.timeout(110_000) });
+  const options = () => ({ signal: AbortSignal.timeout(240_000) });
   const verify = async () => {
     const [report] = await ground.reconciler.verify(['arena'], options());
     if (report === undefined) throw new Error('there is no report');

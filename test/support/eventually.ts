@@ -6,7 +6,7 @@ const POLL_MS = 100;
 export async function eventually(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  seconds = 110,
+  seconds = 120,
 ): Promise<void> {
   const end = performance.now() + seconds * 1_000;
   let failure: Error | undefined;

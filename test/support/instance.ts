@@ -62,6 +62,7 @@ export class TestInstance {
     const kafka = new kafkajs.Kafka({
       brokers: KAFKA_BROKERS.split(','),
       logLevel: kafkajs.logLevel.NOTHING,
+      connectionTimeout: 20_000,
     });
     const admin = kafka.admin();
     await admin.connect();
@@ -69,7 +70,8 @@ export class TestInstance {
       ...process.env,
       RANKLOG_BOARDS: file,
       RANKLOG_SESSION_TIMEOUT: '2s',
-      RANKLOG_SHUTDOWN_TIMEOUT: '60s', // what a busy machine makes slow is not forced
+      RANKLOG_START_TIMEOUT: '2m', // what a busy machine makes slow is not given up, nor forced
+      RANKLOG_SHUTDOWN_TIMEOUT: '60s',
       RANKLOG_LOG_FORMAT: 'json',
       ...env,
     };
@@ -189,7 +191,7 @@ const POLL_MS = 25;
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  seconds = 60,
+  seconds = 120,
 ): Promise<void> {
   const end = performance.now() + seconds * 1_000;
   while (!(await condition())) {

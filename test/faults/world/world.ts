@@ -42,6 +42,7 @@ export class World {
     this.client = new kafkajs.Kafka({
       brokers: [kafka.broker],
       logLevel: kafkajs.logLevel.NOTHING,
+      connectionTimeout: 20_000,
       retry: { initialRetryTime: 100, retries: 12, maxRetryTime: 2_000 },
     });
     this.admin = this.client.admin();
@@ -201,7 +202,8 @@ export class World {
       RANKLOG_REDIS_PREFIX: this.name,
       RANKLOG_SHARDS: String(this.shards),
       RANKLOG_SESSION_TIMEOUT: '2s',
-      RANKLOG_SHUTDOWN_TIMEOUT: '60s', // what a busy machine makes slow is not forced
+      RANKLOG_START_TIMEOUT: '2m', // what a busy machine makes slow is not given up, nor forced
+      RANKLOG_SHUTDOWN_TIMEOUT: '60s',
       RANKLOG_LOG_FORMAT: 'json',
     };
     await this.admin.connect();
