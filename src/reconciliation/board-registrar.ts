@@ -107,6 +107,7 @@ export class BoardRegistrar {
   /** What comes back by these names is built by whoever brings it back, by a definition of then. */
   #wantNoMore(removed: ReadonlySet<string>): void {
     this.#wanted = new Map([...this.#wanted].filter(([board]) => !removed.has(board)));
+    for (const board of removed) this.#uncompared.delete(board);
   }
 
   /**
