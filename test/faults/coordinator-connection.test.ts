@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import kafkajs, { type Admin } from 'kafkajs';
+import type { Admin } from 'kafkajs';
 import { patchKafkajs } from '#kafka-batch';
+import { testKafka } from '../support/kafka-client.js';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
@@ -13,10 +14,8 @@ describe('a connection of kafkajs', () => {
     patchKafkajs();
     topic = await TestTopic.create(2);
     proxy = await KafkaProxy.toBroker();
-    admin = new kafkajs.Kafka({
+    admin = testKafka({
       brokers: [proxy.broker],
-      logLevel: kafkajs.logLevel.NOTHING,
-      connectionTimeout: 20_000,
       requestTimeout: 4_000,
     }).admin();
     await admin.connect();

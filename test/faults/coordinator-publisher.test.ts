@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import kafkajs, { type Kafka } from 'kafkajs';
+import type { Kafka } from 'kafkajs';
 import {
   committedOffset,
   ProducerFencedError,
   PublishOutcomeUnknownError,
   TransactionalPublisher,
 } from '#kafka-batch';
+import { testKafka } from '../support/kafka-client.js';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { until } from '../support/instance.js';
 import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
@@ -30,12 +31,7 @@ class Fixture {
     const topic = await TestTopic.create(1);
     const proxy = await KafkaProxy.toBroker();
     const retry = { initialRetryTime: 100, retries: 8, maxRetryTime: 5_000 }; // as ranklog has them
-    const logLevel = kafkajs.logLevel.NOTHING;
-    return new Fixture(
-      topic,
-      proxy,
-      new kafkajs.Kafka({ brokers: [proxy.broker], retry, logLevel }),
-    );
+    return new Fixture(topic, proxy, testKafka({ brokers: [proxy.broker], retry }));
   }
 
   async open(): Promise<void> {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ScoreProducer } from '#client';
+import { timed } from '../support/timed.js';
 import { TestInstance, until } from '../support/instance.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
@@ -56,10 +57,3 @@ describe('ingest whose requests are not answered, on connections that stay', () 
     expect(service.exitCode).toBeNull();
   });
 });
-
-/** ms that some work takes. */
-async function timed(work: () => Promise<void>): Promise<number> {
-  const started = performance.now();
-  await work();
-  return performance.now() - started;
-}

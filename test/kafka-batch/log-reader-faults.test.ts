@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import kafkajs from 'kafkajs';
 import { LogReader, type LogReaderOptions } from '#kafka-batch';
+import { testKafka } from '../support/kafka-client.js';
 import { until } from '../support/instance.js';
 import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
@@ -29,10 +29,8 @@ describe('a log reader over a connection that fails', () => {
   ): Promise<LogReader> => {
     const silent = () => undefined;
     reader = await LogReader.open({
-      kafka: new kafkajs.Kafka({
+      kafka: testKafka({
         brokers: [proxy.broker],
-        logLevel: kafkajs.logLevel.NOTHING,
-        connectionTimeout: 20_000,
         requestTimeout,
         retry: { retries: 0 },
       }),
@@ -92,10 +90,8 @@ describe('a log reader over a connection that fails', () => {
     async (ms) => {
       proxy.delay(5);
       const signal = AbortSignal.timeout(ms);
-      const kafka = new kafkajs.Kafka({
+      const kafka = testKafka({
         brokers: [proxy.broker],
-        logLevel: kafkajs.logLevel.NOTHING,
-        connectionTimeout: 20_000,
         retry: { initialRetryTime: 50, retries: 8 }, // what was torn is connected anew
       });
       const opening = open({ signal, kafka }).then((opened) => opened.fetch());

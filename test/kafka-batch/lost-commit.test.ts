@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import kafkajs, { type Kafka } from 'kafkajs';
+import type { Kafka } from 'kafkajs';
 import { committedOffset, PublishOutcomeUnknownError, TransactionalPublisher } from '#kafka-batch';
+import { testKafka } from '../support/kafka-client.js';
 import { until } from '../support/instance.js';
 import { readCommitted } from '../support/results.js';
 import { transactionsEnded } from '../support/transactions.js';
@@ -28,10 +29,8 @@ function breakingAt(lost: 'request' | 'answer'): Kafka {
     };
     return socket;
   };
-  return new kafkajs.Kafka({
+  return testKafka({
     brokers: (process.env['KAFKA_BROKERS'] ?? '').split(','),
-    logLevel: kafkajs.logLevel.NOTHING,
-    connectionTimeout: 20_000,
     socketFactory: ({ host, port, onConnect }) => breakOnCommit(connect({ host, port }, onConnect)),
   });
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import kafkajs from 'kafkajs';
+import { testKafka } from '../support/kafka-client.js';
 import { until } from '../support/instance.js';
 import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
@@ -27,10 +27,8 @@ describe('passing faults of the group, with records read in between', () => {
   });
 
   it('cost a short while each, also the last of many', async () => {
-    const kafka = new kafkajs.Kafka({
+    const kafka = testKafka({
       brokers: [proxy.broker],
-      logLevel: kafkajs.logLevel.NOTHING,
-      connectionTimeout: 20_000,
     });
     collector = await Collector.start(topic, { kafka });
     for (let fault = 0; fault < FAULTS; fault++) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import { testKafka } from '../support/kafka-client.js';
 import { until } from '../support/instance.js';
 
 /** A topic of its own on the running Kafka, with a client that says nothing. */
@@ -14,10 +15,8 @@ export class TestTopic {
   ) {
     this.name = `${prefix}${suffix}`;
     const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
-    this.kafka = new kafkajs.Kafka({
+    this.kafka = testKafka({
       brokers,
-      logLevel: kafkajs.logLevel.NOTHING,
-      connectionTimeout: 20_000,
     });
     this.admin = this.kafka.admin();
   }

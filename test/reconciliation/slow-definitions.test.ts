@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import kafkajs from 'kafkajs';
+import { testKafka } from '../support/kafka-client.js';
 import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
 import { arena } from '../board-store/fixture.js';
 import { TestTopic } from '../kafka-batch/topic.js';
@@ -28,12 +28,7 @@ describe('the definitions topic of a slow broker', () => {
   });
 
   const behindProxy = () =>
-    new DefinitionsTopic(
-      new kafkajs.Kafka({ brokers: [proxy.broker], logLevel: kafkajs.logLevel.NOTHING }),
-      topic.admin,
-      topic.name,
-      silent,
-    );
+    new DefinitionsTopic(testKafka({ brokers: [proxy.broker] }), topic.admin, topic.name, silent);
 
   it('is read as a whole: what is not there yet is no end', async () => {
     proxy.onRequest(KAFKA_API.fetch, { delayMs: 3_000 });

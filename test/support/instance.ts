@@ -4,10 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import type { Admin, Kafka } from 'kafkajs';
 import { BoardReader, KeySpace } from '#board-store';
 import { ScoreProducer } from '#client';
 import { topicNames, type TopicNames } from '#contracts';
+import { testKafka } from './kafka-client.js';
 import { createTopics } from '../../src/operations/topics.js';
 
 const CLI = path.resolve('dist/src/cli/main.js');
@@ -59,10 +60,8 @@ export class TestInstance {
     const file = path.join(folder, 'boards.yaml');
     await writeFile(file, boards);
     const { KAFKA_BROKERS = '' } = { ...process.env, ...env };
-    const kafka = new kafkajs.Kafka({
+    const kafka = testKafka({
       brokers: KAFKA_BROKERS.split(','),
-      logLevel: kafkajs.logLevel.NOTHING,
-      connectionTimeout: 20_000,
     });
     const admin = kafka.admin();
     await admin.connect();

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import kafkajs, { type Kafka, type Producer } from 'kafkajs';
+import type { Kafka, Producer } from 'kafkajs';
 import { TransactionalPublisher } from '#kafka-batch';
+import { testKafka } from './kafka-client.js';
+import { timed } from './timed.js';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { until } from './instance.js';
 import { KAFKA_ERROR } from './kafka-error-answers.js';
@@ -33,10 +35,8 @@ describe('a Kafka proxy', () => {
   let kafka: Kafka;
   const producers: Producer[] = [];
   const client = (requestTimeout: number) =>
-    new kafkajs.Kafka({
+    testKafka({
       brokers: [proxy.broker],
-      logLevel: kafkajs.logLevel.NOTHING,
-      connectionTimeout: 20_000,
       requestTimeout,
       retry: { retries: 0 },
     });
@@ -113,16 +113,12 @@ describe('a Kafka proxy', () => {
       { delayMs: DELAY_MS },
       { times: Infinity, when: ofPartition(1) },
     );
-    const timed = async (partition: number) => {
-      const started = performance.now();
-      await send('a', partition);
-      return performance.now() - started;
-    };
+    const sending = (partition: number) => timed(() => send('a', partition));
     /** A busy machine delays one request or another. */
     const shortest = async (partition: number) =>
-      Math.min(await timed(partition), await timed(partition), await timed(partition));
+      Math.min(await sending(partition), await sending(partition), await sending(partition));
     await send('a');
-    expect(await timed(1)).toBeGreaterThan(DELAY_MS - 10);
+    expect(await sending(1)).toBeGreaterThan(DELAY_MS - 10);
     expect(await shortest(0)).toBeLessThan(DELAY_MS - 500);
     expect(fault.hits).toBe(1);
     proxy.clearFaults();

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import type { Admin, Kafka } from 'kafkajs';
 import { BoardReader, GenerationStore, KeySpace } from '#board-store';
 import { topicNames, type TopicNames } from '#contracts';
+import { testKafka } from '../../support/kafka-client.js';
 import { createTestTopics } from '../../support/instance.js';
 import { boardsFile, type BoardName } from '../boards.js';
 import { eventually } from '../../support/eventually.js';
@@ -39,10 +40,8 @@ export class World {
     /** Tells a line of what happens. */
     readonly note: (line: string) => void,
   ) {
-    this.client = new kafkajs.Kafka({
+    this.client = testKafka({
       brokers: [kafka.broker],
-      logLevel: kafkajs.logLevel.NOTHING,
-      connectionTimeout: 20_000,
       retry: { initialRetryTime: 100, retries: 12, maxRetryTime: 2_000 },
     });
     this.admin = this.client.admin();
