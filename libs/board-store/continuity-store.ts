@@ -1,10 +1,13 @@
 import type { DefinitionInForce } from '#contracts';
 import { keptOffset, keptRecord } from './kept-texts.js';
+import { LEASE_MS, takeLease } from './lease-store.js';
 import { ShardedStore } from './sharded-store.js';
 import type { Continuity, HealTarget, RecordIdentity } from './types.js';
 
-/** Who has not ended a comparison by then is taken to be gone. */
-const LONGEST_COMPARISON_US = 30_000_000;
+/** A comparison that was begun: the shard as `heal` has to be shown it, and the lease. */
+export interface Comparison extends Continuity {
+  readonly lease: { readonly key: string; readonly token: string; readonly ms: number };
+}
 
 /** How a comparison ended. */
 export interface Healed {
@@ -30,15 +33,29 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Begins a comparison with Kafka: from now on no call is taken. Answers the shard as it has to be shown to `heal`;
-   * undefined when it has changed since it was seen, or somebody else is comparing it: then it has to be looked at again.
-   * `failed` is the token of a comparison that the caller has begun and could not end: nobody needs to wait for that one.
+   * Begins a comparison with Kafka: from now on no call is taken. Nobody else begins one for `ms`, unless it is released.
+   * Undefined when the shard has changed since it was seen, or somebody else compares it: then look at it again.
    */
-  async begin(shard: number, seen: Continuity, failed?: string): Promise<Continuity | undefined> {
-    const key = this.keys.continuity(shard);
-    const patience = seen.token === failed ? 0 : LONGEST_COMPARISON_US;
-    const token = await this.redis.ranklogBegin(1, key, seen.token, patience);
-    return token === '' ? undefined : { ...seen, token };
+  async begin(shard: number, seen: Continuity, ms = LEASE_MS): Promise<Comparison | undefined> {
+    const key = this.keys.comparison(shard);
+    const lease = await takeLease(this.redis, { key, ms });
+    if (lease === undefined) return undefined;
+    const all = [this.keys.continuity(shard), key];
+    const token = await this.redis.ranklogBegin(2, ...all, seen.token, lease);
+    const begun = { ...seen, token, lease: { key, ms, token: lease } };
+    if (token !== '') return begun;
+    await this.release(begun);
+    return undefined;
+  }
+
+  /** Nobody else begins for another `ms`. A lease that was lost is no error: `heal` looks whether anybody has begun. */
+  async renew({ lease: { key, token, ms } }: Comparison): Promise<void> {
+    await this.redis.ranklogRenewLease(2, key, key, token, ms, '', '');
+  }
+
+  /** From now on others may begin, whether this one has ended or not. */
+  async release({ lease: { key, token } }: Comparison): Promise<void> {
+    await this.redis.ranklogReleaseLease(1, key, token);
   }
 
   /**

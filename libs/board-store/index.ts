@@ -1,13 +1,13 @@
 export { BoardReader, type BoardOverview, type Page } from './board-reader.js';
 export { BoardStore } from './board-store.js';
-export { ContinuityStore, type Healed } from './continuity-store.js';
+export { ContinuityStore, type Comparison, type Healed } from './continuity-store.js';
 export * from './errors.js';
 export type { ViewSummary } from './existing-views.js';
 export { GenerationCatalog } from './generation-catalog.js';
 export { GenerationStore, type Flip, type NewShadow } from './generation-store.js';
 export { KeySpace } from './keys.js';
 export { isOffset, keptOffset, keptRecord } from './kept-texts.js';
-export { LEASE_MS, LeaseStore } from './lease-store.js';
+export { HOLDER, LEASE_MS, LeaseStore } from './lease-store.js';
 export type { ComparedViews } from './comparison.js';
 export {
   SampleStore,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import { LeaseHeldError, LeaseLostError } from './errors.js';
 import type { Lease, ReconciliationStatus } from './generation-types.js';
@@ -6,6 +7,9 @@ import { ShardedStore } from './sharded-store.js';
 
 /** How long a lease is held without being renewed, in ms: so long others wait for one who was killed. */
 export const LEASE_MS = 15_000;
+
+/** Who holds the leases of this process. */
+export const HOLDER = `${hostname()}:${process.pid}`;
 
 /** What is said of a run whose process is gone: what the sweep lets go of is not kept. */
 const GONE = 'its process is gone';
@@ -16,10 +20,9 @@ export class LeaseStore extends ShardedStore {
   /** `holder` is told to others who want the lease. @throws LeaseHeldError */
   async acquire(board: string, holder: string): Promise<Lease> {
     const key = this.#key(board);
-    const token = `${randomUUID()} ${holder}`;
-    if ((await this.redis.set(key, token, 'PX', LEASE_MS, 'NX')) !== null) return { board, token };
+    const token = await takeLease(this.redis, { key, holder });
+    if (token !== undefined) return { board, token };
     const { held, error } = await heldLease(this.redis, key, board);
-    if (held === token) return { board, token }; // sent twice, as the first reply was lost
     if (held === null) return this.acquire(board, holder); // it ended between the two
     throw error;
   }
@@ -79,6 +82,16 @@ export class LeaseStore extends ShardedStore {
   #key(board: string): string {
     return this.keys.lease(this.shardOf(board), board);
   }
+}
+
+/** Takes a lease and answers its token; undefined while somebody else holds it. */
+export async function takeLease(
+  redis: Redis,
+  { key, ms = LEASE_MS, holder = HOLDER }: { key: string; ms?: number; holder?: string },
+): Promise<string | undefined> {
+  const token = `${randomUUID()} ${holder}`;
+  if ((await redis.set(key, token, 'PX', ms, 'NX')) !== null) return token;
+  return (await redis.get(key)) === token ? token : undefined; // ours: the request ran twice, as the first reply was lost
 }
 
 /** The token of a lease, and the refusal of those who want it, too. */

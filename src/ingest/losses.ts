@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Continuity, ContinuityStore, RecordIdentity } from '#board-store';
+import { LEASE_MS, type ContinuityStore } from '#board-store';
+import type { Comparison, Continuity, RecordIdentity } from '#board-store';
 import type { DefinitionInForce } from '#contracts';
+import { RecurringTask } from '../operations/recurring-task.js';
 import { healTargetsText } from './heal-targets-text.js';
 
 /** How often it is looked whether somebody else has ended a comparison. */
@@ -45,14 +47,13 @@ export class StoreChangedError extends Error {
 export class Losses {
   /** Shards with a sign of a loss, and the token that was believed in then: with a later one, somebody has looked already. */
   readonly #suspected = new Map<number, string>();
-  /** The last comparison of each shard that this process has begun: one that failed is begun again at once. */
-  readonly #begun = new Map<number, string>();
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly store: ContinuityStore,
     private readonly kafka: KeptInKafka,
     private readonly log: Log,
+    private readonly leaseMs = LEASE_MS,
   ) {}
 
   /** Takes note of a sign of a loss; of other errors, none. */
@@ -106,17 +107,34 @@ export class Losses {
     }
   }
 
+  /** Renews its claim for as long as it takes. One that fails lets go of it: then anyone may begin again at once. */
   async #compare(shard: number, seen: Continuity): Promise<string | undefined> {
-    const begun = await this.store.begin(shard, seen, this.#begun.get(shard));
+    const begun = await this.store.begin(shard, seen, this.leaseMs);
     if (begun === undefined) return undefined;
-    this.#begun.set(shard, begun.token);
+    const renew = () => this.store.renew(begun).catch(() => undefined); // without Redis, `heal` fails too
+    const renewal = new RecurringTask(renew, this.leaseMs / 4);
+    renewal.start();
+    try {
+      return await this.#end(shard, begun);
+    } finally {
+      await renewal.stop();
+      await this.store.release(begun).catch(() => undefined); // it runs out by itself
+    }
+  }
+
+  async #end(shard: number, begun: Comparison): Promise<string | undefined> {
     const positions = await this.kafka.finalPositions();
     const inForce = await this.kafka.definitionsInForce();
     const healed = await this.store.heal(shard, begun, positions, inForce);
-    if (healed === undefined) return undefined;
-    const { token, outdated } = healed;
-    await this.#tell(shard, outdated);
-    return token;
+    if (healed === undefined) {
+      this.log.warn(
+        `shard ${shard} has changed while it was compared with Kafka: Redis has lost something again, its boards are others, ` +
+          'or this process stood still and another one compares it; looking at it again',
+      );
+      return undefined;
+    }
+    await this.#tell(shard, healed.outdated);
+    return healed.token;
   }
 
   async #tell(shard: number, outdated: readonly string[]): Promise<void> {

@@ -1,5 +1,5 @@
-import { hostname } from 'node:os';
 import {
+  HOLDER,
   LEASE_MS,
   LeaseLostError,
   type Lease,
@@ -33,9 +33,6 @@ interface KeeperParts {
   readonly kind: Kind;
   readonly logger: Log;
 }
-
-/** Who holds the leases of this process. */
-export const HOLDER = `${hostname()}:${process.pid}`;
 
 /**
  * The leases of the boards of one run: renewed while it goes on, and with them what is told of it.

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isOutOfMemory, LeaseLostError, type ReconciliationStatus } from '#board-store';
+import { HOLDER, isOutOfMemory, LeaseLostError, type ReconciliationStatus } from '#board-store';
 import { Backoff, LogGapError, toError } from '#kafka-batch';
 import { BeginAgain } from './begin-again.js';
 import { CancelledError, HistoryCutError, OutOfMemoryError } from './errors.js';
-import { HOLDER, LeaseKeeper } from './lease-keeper.js';
+import { LeaseKeeper } from './lease-keeper.js';
 import type { Log } from './log.js';
 import type { BoardStore, LeaseStore } from '#board-store';
 

@@ -1,6 +1,5 @@
-import { UnknownBoardError } from '#board-store';
+import { HOLDER, UnknownBoardError } from '#board-store';
 import type { DefinitionInForce } from '#contracts';
-import { HOLDER } from './lease-keeper.js';
 import type { ReconcilerParts } from './reconciler-parts.js';
 import { writeDown } from './write-down.js';
 

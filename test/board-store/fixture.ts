@@ -57,6 +57,7 @@ export async function comparedToken(
 ): Promise<string> {
   const begun = await store.begin(shard, await store.continuity(shard));
   const healed = begun && (await store.heal(shard, begun, positions));
+  if (begun !== undefined) await store.release(begun);
   if (healed === undefined) throw new Error(`shard ${shard} can't be compared`);
   return healed.token;
 }

@@ -117,12 +117,11 @@ describe('the continuity of a shard', () => {
     expect(await isStale()).toBe(true);
     expect(await store.begin(0, seen)).toBeUndefined();
     expect(await store.begin(0, await store.continuity(0))).toBeUndefined();
-    const failed = begun.token;
-    expect(await store.begin(0, await store.continuity(0), failed)).toBeDefined();
-    expect(await store.begin(0, await store.continuity(0), failed)).toBeUndefined();
-    const longAgo = 'comparing 1';
-    await redis.set(keys.continuity(0), longAgo);
+    await redis.del(keys.comparison(0)); // as if it had run out
     const again = (await store.begin(0, await store.continuity(0)))!;
+    await store.renew(begun);
+    await store.release(begun);
+    expect(await store.begin(0, await store.continuity(0))).toBeUndefined();
     expect(await store.heal(0, begun, new Map())).toBeUndefined();
     expect(await store.heal(0, again, new Map())).toEqual({
       token: expect.stringMatching(new RegExp(`^${seen.server} \\d{16}$`)),

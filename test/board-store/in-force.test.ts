@@ -100,6 +100,7 @@ describe('a shard that has lost the flip of a board, when it is compared', () =>
     const { continuity } = fixture;
     const begun = (await continuity.begin(0, await continuity.continuity(0)))!;
     const healed = await continuity.heal(0, begun, new Map([[0, 1], [1, 0]]), known); // prettier-ignore
+    await continuity.release(begun);
     fixture.token = healed?.token ?? '';
     return healed?.outdated;
   };

@@ -116,6 +116,7 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     for (let shard = 0; shard < this.parts.shards; shard++) {
       const begun = await this.#losses.begin(shard, await this.#losses.continuity(shard));
       const healed = begun && (await this.#losses.heal(shard, begun, positions, inForce));
+      if (begun !== undefined) await this.#losses.release(begun);
       if (healed === undefined) throw new Error(`shard ${shard} can't be compared`);
       this.#tokens.push(healed.token);
       expect([...healed.outdated].sort()).toEqual([...reset(shard)].sort());

@@ -1,21 +1,21 @@
 -- Begins a comparison of a shard with Kafka: from now on, until heal.lua ends it, every call is refused.
 --
--- KEYS  1 continuity
--- ARGV  1 continuity that the caller has seen ('' for none), 2 us after which a comparison that was not ended may be begun anew
--- Returns  the continuity to end it with; '' when the shard has changed since, or somebody else is comparing it
+-- KEYS  1 continuity, 2 lease of the comparison
+-- ARGV  1 continuity that the caller has seen ('' for none), 2 token of the lease
+-- Returns  the continuity to end it with; '' when the shard has changed since, or somebody else holds the lease
 -- Cost  O(1)
 --
--- Without this write, one who was held up between asking Kafka and heal.lua could end a comparison of long ago, after the shard
--- was emptied once more.
+-- Only the holder of the lease begins a comparison. heal.lua does not look at the lease, it looks at what this script
+-- writes: who was held up until somebody else began can't end the comparison, and neither can who was held up while the
+-- shard was emptied once more.
 
 -- include names.lua
+-- include lease.lua
 -- include clock.lua
 -- include continuity.lua
 
 local seen = call('GET', KEYS[1]) or ''
-if seen ~= ARGV[1] then return '' end
-local now, before = now_in_us(), time_of(seen)
-if is_comparing(seen) and now < before + tonumber(ARGV[2]) then return '' end
-local begun = format('%s %d', COMPARING, math.max(now, before + 1))
+if seen ~= ARGV[1] or not holds_lease(KEYS[2], ARGV[2]) then return '' end
+local begun = format('%s %d', COMPARING, math.max(now_in_us(), time_of(seen) + 1))
 call('SET', KEYS[1], begun)
 return begun

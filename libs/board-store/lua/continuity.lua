@@ -16,10 +16,6 @@ local function is_continued(continuity)
   return continuity and string.match(continuity, '^%x+ ') == replication_id() .. ' '
 end
 
-local function is_comparing(continuity)
-  return string.find(continuity, COMPARING, 1, true) == 1
-end
-
 local function time_of(continuity)
   return tonumber(string.match(continuity, ' (%d+)$') or '0')
 end

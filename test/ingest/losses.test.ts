@@ -1,0 +1,110 @@
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ContinuityStore, type KeySpace } from '#board-store';
+import { openTestRedis } from '../board-store/test-redis.js';
+import { until } from '../support/instance.js';
+import { Losses } from '../../src/ingest/losses.js';
+
+const { redis, newKeys, close } = openTestRedis();
+afterAll(close);
+
+/** A machine that stands still for three quarters of it loses the lease. */
+const LEASE_MS = 4_000;
+
+let keys: KeySpace;
+let store: ContinuityStore;
+beforeEach(() => {
+  keys = newKeys();
+  store = new ContinuityStore(redis, keys, { shards: 1 });
+});
+
+/** Fences nobody; ends when the test says so. */
+class HeldKafka {
+  begun = 0;
+  #open: () => void = () => undefined;
+  readonly #opened = new Promise<void>((resolve) => (this.#open = resolve));
+
+  async finalPositions(): Promise<Map<number, number>> {
+    this.begun += 1;
+    await this.#opened;
+    return new Map([[0, 0]]);
+  }
+
+  definitionsInForce() {
+    return Promise.resolve(new Map());
+  }
+
+  open(): void {
+    this.#open();
+  }
+}
+
+/** One instance of ranklog, as far as losses go. */
+class Instance {
+  readonly kafka = new HeldKafka();
+  readonly said: string[] = [];
+  readonly #log = {
+    info: (message: string) => this.said.push(message),
+    warn: (message: string) => this.said.push(message),
+  };
+  readonly losses: Losses;
+
+  constructor(leaseMs = LEASE_MS) {
+    this.losses = new Losses(store, this.kafka, this.#log, leaseMs);
+  }
+}
+
+/** Waits until so many leases have run out by the clock of the server. */
+async function leasesPass(count: number): Promise<void> {
+  const now = async () => {
+    const [seconds, micros] = await redis.time();
+    return Number(seconds) * 1_000 + Number(micros) / 1_000;
+  };
+  const end = (await now()) + count * LEASE_MS;
+  await until(async () => (await now()) > end, `${count} leases have passed`);
+}
+
+describe('a comparison of a shard with Kafka', () => {
+  it('that takes longer than its lease is done once, by the instance that has begun it', async () => {
+    const [first, second] = [new Instance(), new Instance()];
+    const token = first.losses.continuity();
+    await until(() => first.kafka.begun === 1, 'the first one compares');
+    const same = second.losses.continuity();
+    await leasesPass(2);
+    expect([first.kafka.begun, second.kafka.begun]).toEqual([1, 0]);
+    first.kafka.open();
+    expect(await token).toEqual(await same);
+    expect([first.kafka.begun, second.kafka.begun]).toEqual([1, 0]);
+    expect(await redis.exists(keys.comparison(0))).toBe(0);
+  });
+
+  it('goes to another instance when the lease of one that was killed runs out, and the dead can not end it', async () => {
+    const killed = (await store.begin(0, await store.continuity(0), 400))!; // and nobody renews it
+    const next = new Instance();
+    const token = next.losses.continuity();
+    await until(() => next.kafka.begun === 1, 'the other one compares');
+    expect(await store.heal(0, killed, new Map([[0, 9]]))).toBeUndefined();
+    next.kafka.open();
+    expect(await token).toEqual([(await store.continuity(0)).token]);
+    expect(await store.healing()).toEqual([]);
+  });
+
+  it('that fails is begun again by anyone at once, long before its lease has run out', async () => {
+    const [first, second] = [new Instance(3_600_000), new Instance()];
+    const failure = new Error('Kafka is away');
+    first.kafka.finalPositions = () => Promise.reject(failure);
+    await expect(first.losses.continuity()).rejects.toBe(failure);
+    second.kafka.open();
+    expect(await second.losses.continuity()).toEqual([(await store.continuity(0)).token]);
+  });
+
+  it('is looked at again, and that is told, when the shard was emptied meanwhile', async () => {
+    const instance = new Instance();
+    const token = instance.losses.continuity();
+    await until(() => instance.kafka.begun === 1, 'it compares');
+    await redis.del(keys.continuity(0), keys.comparison(0));
+    instance.kafka.open();
+    expect(await token).toEqual([(await store.continuity(0)).token]);
+    expect(instance.kafka.begun).toBe(2);
+    expect(instance.said[0]).toContain('shard 0 has changed while it was compared with Kafka');
+  });
+});
