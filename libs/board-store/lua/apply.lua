@@ -8,8 +8,7 @@
 -- Returns  { watermark, verdicts, ... } of every offset of the run that has one, also where it is no entry any more; see verdict.lua
 --          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -3 STORE_CHANGED, -4 HEALING, -9 WATERMARK_MOVED; then nothing was
 --          written, but that a heal target that is reached is none any more
--- Cost  O(log players) for each entry and view; a tie of k players in all columns adds O(log k log players);
---       overtook and leaders add what they name
+-- Cost  O(log players) for each entry and view, whatever the ties; overtook and leaders add what they name
 --
 -- A script is not rolled back: all that can fail is read and checked before the first write.
 

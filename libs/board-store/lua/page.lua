@@ -11,6 +11,7 @@
 -- include clock.lua
 -- include continuity.lua
 -- include rank.lua
+-- include ties.lua
 -- include places.lua
 
 if is_gone() then return GENERATION_GONE end

@@ -12,6 +12,7 @@
 -- include state.lua
 -- include continuity.lua
 -- include rank.lua
+-- include ties.lua
 -- include places.lua
 
 if is_gone() then return GENERATION_GONE end

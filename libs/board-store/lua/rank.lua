@@ -16,34 +16,22 @@ local function member_of(tie, state, player)
   return columns == '' and rest or columns .. rest
 end
 
--- Whether the player at a position has these columns: the same score and the same bytes for the further columns.
-local function has_columns(ranking, position, score, columns)
-  local found = call('ZRANGE', ranking, position, position, 'WITHSCORES')
-  return tonumber(found[2]) == score and sub(found[1], 1, #columns) == columns
-end
-
--- Players with better columns, whatever their reach time: where the tie begins that the player at a position is in. Asked are
--- the neighbour in front, the first with this score, then players twice as far in front each time, then a bisection.
-local function better_columns(ranking, position, score, columns)
-  if position == 0 then return 0 end
-  if columns ~= '' and not has_columns(ranking, position - 1, score, columns) then return position end
-  local better = call('ZCOUNT', ranking, '-inf', format('(%d', score))
-  if columns == '' or has_columns(ranking, better, score, columns) then return better end
-  local tied, step = position - 1, 1
-  while better < tied - step and has_columns(ranking, tied - step, score, columns) do
-    tied, step = tied - step, 2 * step
-  end
-  better = math.max(better, tied - step)
-  while better + 1 < tied do
-    local middle = math.floor((better + tied) / 2)
-    if has_columns(ranking, middle, score, columns) then tied = middle else better = middle end
-  end
-  return tied
+-- How many players have better columns, whatever their reach time. The bare bytes of the further columns sort before every member
+-- that begins with them, so the rank of such a probe is the answer. No member equals it: player ids are never empty. Nothing can fail
+-- between ZADD and ZREM, and the ranking holds the caller's player, so ZREM doesn't delete the key. The probe is not replicated.
+local function better_columns(ranking, score, columns)
+  if columns == '' then return call('ZCOUNT', ranking, '-inf', format('(%d', score)) end
+  redis.set_repl(redis.REPL_NONE)
+  call('ZADD', ranking, format('%d', score), columns)
+  local better = call('ZRANK', ranking, columns)
+  call('ZREM', ranking, columns)
+  redis.set_repl(redis.REPL_ALL)
+  return better
 end
 
 -- Position and competition position (both from 0) of a member, whose further columns take so many bytes; nil when it is not there.
 local function positions(ranking, score, member, columns_width)
   local position = call('ZRANK', ranking, member)
   if not position then return nil end
-  return position, better_columns(ranking, position, score, sub(member, 1, columns_width))
+  return position, better_columns(ranking, score, sub(member, 1, columns_width))
 end
