@@ -6,8 +6,10 @@ import type { RecordHeaders } from './record.js';
 const VALUE = Buffer.from('{"board":"arena","playerId":"p-17","delta":1}');
 const decode = (headers: RecordHeaders, value = VALUE) =>
   decodeScoreEvent({ key: null, value, headers });
-const bytes = (headers: Record<string, string>): RecordHeaders =>
-  Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)]));
+const bytes = (headers: Record<string, string | undefined>): RecordHeaders =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, text]) => [name, text && Buffer.from(text)]),
+  );
 
 const HEADERS = cloudEventHeaders({ id: 'e-1', type: SCORE_EVENT_TYPE, source: '/games' });
 
@@ -20,7 +22,8 @@ function eventId(headers: RecordHeaders, value = VALUE): string | undefined {
 describe('a score event with CloudEvents headers', () => {
   it.each([
     ['all of them', HEADERS],
-    ['a type of the sender', { ...HEADERS, ce_type: 'com.example.goal' }],
+    ['no type', { ...HEADERS, ce_type: undefined }],
+    ['a type and nothing else', { ce_type: SCORE_EVENT_TYPE }],
     [
       'JSON with a character set',
       { ...HEADERS, 'content-type': 'Application/JSON; charset=utf-8' },
@@ -49,22 +52,29 @@ describe('a score event with CloudEvents headers', () => {
       { ...HEADERS, 'content-type': 'application/avro' },
       'content-type "application/avro" is not JSON',
     ],
-    [
-      'the type of a result',
-      { ...HEADERS, ce_type: RANK_CHANGED_TYPE },
-      `ce_type "${RANK_CHANGED_TYPE}" is no score event`,
-    ],
-    [
-      'a later version of the type',
-      { ...HEADERS, ce_type: 'ranklog.score-event.v2' },
-      'ce_type "ranklog.score-event.v2"',
-    ],
   ])('is refused with %s', (_, headers, detail) => {
     expect(decode(bytes(headers))).toMatchObject({
       ok: false,
       code: 'UNSUPPORTED_CLOUDEVENT',
       detail: expect.stringContaining(detail),
     });
+  });
+
+  it.each([
+    ['of a result', RANK_CHANGED_TYPE],
+    ['of a later version', 'ranklog.score-event.v2'],
+    ['of the sender', 'com.example.goal'],
+    ['in other letters', 'Ranklog.score-event.v1'],
+    ['with more behind it', 'ranklog.score-event.v1 '],
+    ['that is empty', ''],
+  ])('is of an unknown type with a type %s, whatever else it is', (_, type) => {
+    const others = [{}, HEADERS, { ce_specversion: '0.3' }, { 'content-type': 'application/avro' }];
+    for (const headers of others)
+      expect(decode({ ...bytes(headers), ce_type: Buffer.from(type) }, Buffer.alloc(0))).toEqual({
+        ok: false,
+        code: 'UNKNOWN_RECORD_TYPE',
+        detail: `ce_type ${JSON.stringify(type)} is not known; send ranklog.score-event.v1, or no ce_type`,
+      });
   });
 
   it('is judged by the last header of a name', () => {

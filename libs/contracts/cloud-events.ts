@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { DeadLetterCode } from './dead-letter-codes.js';
 import { isId } from './ids.js';
 import { headerText, lastHeader, type RecordHeaders } from './record.js';
 import { quote } from './show.js';
@@ -28,25 +29,34 @@ export function cloudEventHeaders({
 }
 
 /**
- * Why a record can't be taken for a JSON event, by its CloudEvents headers; undefined when it can.
- * A record without them is plain JSON.
+ * Why the headers of a record don't let it be read as a score event in JSON; undefined when they do. A record without
+ * them is a score event. `ce_type` decides what a record is, also where it is the only header.
  */
-export function cloudEventProblem(headers: RecordHeaders): string | undefined {
+export function cloudEventProblem(
+  headers: RecordHeaders,
+): { readonly code: DeadLetterCode; readonly detail: string } | undefined {
+  const unsupported = (detail: string) => ({ code: 'UNSUPPORTED_CLOUDEVENT', detail }) as const;
   const contentType = headerText(headers, 'content-type')?.toLowerCase().split(';')[0]?.trim();
   if (contentType?.startsWith('application/cloudevents') === true)
-    return `content-type ${quote(contentType)} is structured mode; send binary mode: attributes in ce_ headers, the score event as value`;
+    return unsupported(
+      `content-type ${quote(contentType)} is structured mode; send binary mode: attributes in ce_ headers, the score event as value`,
+    );
+  const type = headerText(headers, 'ce_type');
+  if (type !== undefined && type !== SCORE_EVENT_TYPE)
+    return {
+      code: 'UNKNOWN_RECORD_TYPE',
+      detail: `ce_type ${quote(type)} is not known; send ${SCORE_EVENT_TYPE}, or no ce_type`,
+    };
   const version = headerText(headers, 'ce_specversion');
   if (version === undefined) return undefined;
-  if (version !== '1.0') return `ce_specversion ${quote(version)} is not supported; send 1.0`;
+  if (version !== '1.0')
+    return unsupported(`ce_specversion ${quote(version)} is not supported; send 1.0`);
   if (
     contentType !== undefined &&
     contentType !== 'application/json' &&
     !contentType.endsWith('+json')
   )
-    return `content-type ${quote(contentType)} is not JSON; send application/json`;
-  const type = headerText(headers, 'ce_type');
-  if (type?.startsWith('ranklog.') === true && type !== SCORE_EVENT_TYPE)
-    return `ce_type ${quote(type)} is no score event; send ${SCORE_EVENT_TYPE} or a type of your own`;
+    return unsupported(`content-type ${quote(contentType)} is not JSON; send application/json`);
   return undefined;
 }
 

@@ -11,7 +11,9 @@ export const DEAD_LETTER_CODES = {
     'The value has more than 100 levels of objects and arrays inside each other. Send less with the event.',
   NOT_AN_OBJECT: 'The value is JSON, but not an object. Send one score event a record.',
   UNSUPPORTED_CLOUDEVENT:
-    'The CloudEvents headers name another version, type or content than ranklog takes. Use binary mode, version 1.0, JSON; or send plain JSON without the headers.',
+    'The CloudEvents headers name another version, mode or content than ranklog takes. Use binary mode, version 1.0, JSON; or send plain JSON without the headers.',
+  UNKNOWN_RECORD_TYPE:
+    'ce_type names a kind of record that this version of ranklog does not know. Send ranklog.score-event.v1, or no ce_type; for a type of a newer ranklog, upgrade the service first.',
   INVALID_ID:
     'board, playerId or eventId is missing or no id. Use 1 to 128 bytes of UTF-8 without control characters or lone surrogates.',
   INVALID_NUMBER:

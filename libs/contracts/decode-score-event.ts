@@ -26,7 +26,7 @@ export type ScoreEventDecoding =
 /** Reads a record of the score topic. Never throws, whatever the bytes. Cost: linear in the value. */
 export function decodeScoreEvent({ value, headers }: RawRecord): ScoreEventDecoding {
   const problem = cloudEventProblem(headers);
-  if (problem !== undefined) return reject('UNSUPPORTED_CLOUDEVENT', problem);
+  if (problem !== undefined) return { ok: false, ...problem };
   if (value === null || value.length === 0)
     return reject('EMPTY_VALUE', value === null ? 'the value is null' : 'the value is empty');
   if (!isUtf8(value)) return reject('NOT_UTF8', 'the value is not valid UTF-8');

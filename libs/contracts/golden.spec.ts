@@ -15,6 +15,7 @@ import {
 import { decodeLeaderChange, encodeLeaderChange, type LeaderChange } from './leader-change.js';
 import { leaderMovements } from './leader-movements.js';
 import { decodeRankChange, encodeRankChange, type RankChange } from './rank-change.js';
+import type { RawRecord } from './record.js';
 import { topicNames } from './topics.js';
 
 /** What a service on the other side of a topic relies on: a change here breaks someone. */
@@ -59,7 +60,7 @@ describe('the golden records', () => {
     expect(decodeScoreEvent(toRecord(file))).toEqual({ ok: true, event: file.decoded });
   });
 
-  it.each(['rank-change', 'rank-change-overtook'])(
+  it.each(['rank-change', 'rank-change-overtook', 'rank-change-left'])(
     'hold the %s: written as the same bytes, and read back',
     (name) => {
       const { change, ...record } = golden(name) as Golden & { change: RankChange };
@@ -103,15 +104,18 @@ describe('the golden records', () => {
     );
   });
 
-  it('hold the dead letter: the record as it was, and the headers that say why', () => {
-    const file = golden('dead-letter') as { record: Golden; source: Source; headers: object };
-    const record = toRecord(file.record);
-    const decoded = decodeScoreEvent(record);
-    if (decoded.ok) throw new Error('the record of the golden dead letter is a score event');
-    const letter = encodeDeadLetter(file.source, record, decoded);
-    expect(letter).toMatchObject({ key: record.key, value: record.value });
-    expect(withTexts(letter.headers)).toEqual(file.headers);
-  });
+  it.each(['dead-letter', 'dead-letter-unknown-type'])(
+    'hold the %s: the record as it was, and the headers that say why',
+    (name) => {
+      const file = golden(name) as { record: Golden; source: Source; headers: object };
+      const record = toRecord(file.record);
+      const decoded = decodeScoreEvent(record);
+      if (decoded.ok) throw new Error(`the record of ${name} is a score event`);
+      const letter = encodeDeadLetter(file.source, record, decoded);
+      expect(letter).toMatchObject({ key: record.key, value: record.value });
+      expect(withTexts(letter.headers)).toEqual(file.headers);
+    },
+  );
 
   it('hold the dead letter of a record that is too large: where it is, its size and its digest', () => {
     const file = golden('dead-letter-digest') as DeadLetterGolden & { mostBytes: number };
@@ -130,6 +134,56 @@ describe('the golden records', () => {
       definitions: 'ranklog.definitions',
       deadLetters: 'ranklog.dead-letters',
     });
+  });
+});
+
+describe('the fields of results, as docs/versioning.md promises them', () => {
+  const results: [name: string, decode: (record: RawRecord) => object][] = [
+    ['rank-change', decodeRankChange],
+    ['rank-change-overtook', decodeRankChange],
+    ['rank-change-left', decodeRankChange],
+    ['leader-change', decodeLeaderChange],
+  ];
+  const optional = ['eventId', 'overtook'];
+
+  /** Each object of a value, except the columns, whose names are the board's. */
+  const objectsIn = (value: unknown): Record<string, unknown>[] =>
+    typeof value !== 'object' || value === null
+      ? []
+      : [
+          ...(Array.isArray(value) ? [] : [value as Record<string, unknown>]),
+          ...Object.entries(value).flatMap(([name, part]) =>
+            name === 'columns' ? [] : objectsIn(part),
+          ),
+        ];
+
+  it.each(results)('may become more: %s is read with unknown ones in every object', (...args) => {
+    const [name, decode] = args;
+    const { change } = golden(name) as { change: object };
+    for (const part of objectsIn(change)) part['added'] = { later: true };
+    const value = Buffer.from(JSON.stringify(change));
+    expect(decode({ key: null, value, headers: {} })).toEqual(change);
+  });
+
+  it.each(results)('never become fewer, or null: %s is refused without any of them', (...args) => {
+    const [name, decode] = args;
+    const { change } = golden(name) as { change: object };
+    for (const part of objectsIn(change))
+      for (const [field, was] of Object.entries(part)) {
+        const mayBe = (to: unknown) => {
+          part[field] = to;
+          const value = Buffer.from(JSON.stringify(change));
+          part[field] = was;
+          try {
+            decode({ key: null, value, headers: {} });
+            return true;
+          } catch {
+            return false;
+          }
+        };
+        expect([field, mayBe(undefined)]).toEqual([field, optional.includes(field)]);
+        expect([field, mayBe(null)]).toEqual([field, ['before', 'after', 'since'].includes(field)]);
+      }
   });
 });
 

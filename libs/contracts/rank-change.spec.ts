@@ -43,6 +43,13 @@ describe('a rank change', () => {
     ['for a new player', CHANGE],
     ['with an event id', { ...CHANGE, eventId: 'e-1' }],
     [
+      'for a player who has left',
+      {
+        ...CHANGE,
+        changes: CHANGE.changes.map((one) => ({ ...one, before: one.after, after: null })),
+      },
+    ],
+    [
       'that names who was passed',
       {
         ...CHANGE,
@@ -72,6 +79,15 @@ describe('a rank change', () => {
   it('is read without headers too, and with fields of a later version', () => {
     expect(decodeRankChange(record(JSON.stringify({ ...CHANGE, more: 1 })))).toMatchObject(CHANGE);
   });
+});
+
+it('makes who reads it in TypeScript think of a player who has left', () => {
+  const { changes }: RankChange = CHANGE;
+  for (const { after } of changes) {
+    // @ts-expect-error that it is refused is the test: npm run types
+    const rank: number = after.rank;
+    expect(rank).toBe(2);
+  }
 });
 
 describe('a record that is no rank change', () => {

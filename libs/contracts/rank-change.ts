@@ -7,8 +7,8 @@ import type { RawRecord } from './record.js';
 import { MalformedResultError, ResultContract } from './result-contract.js';
 import { Cause, MovedPlayer, RankPlacing } from './result-parts.js';
 
-/** A player's movement in one view. `before` is null for a player who was not in it. */
-@AlsoRequired('before')
+/** A player's movement in one view. `before` is null for a player who was not in it, `after` for one who has left it. */
+@AlsoRequired('before', 'after')
 export class RankMovement {
   @IsString()
   view: string;
@@ -21,8 +21,9 @@ export class RankMovement {
   @IsPart(() => RankPlacing)
   before: RankPlacing | null;
 
+  @MayBeNull()
   @IsPart(() => RankPlacing)
-  after: RankPlacing;
+  after: RankPlacing | null;
 
   /** Players who were passed, from the one just behind on; absent where nobody was, or the board does not name them. */
   @MayBeAbsent()

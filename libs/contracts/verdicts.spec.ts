@@ -106,7 +106,7 @@ const movement = fc.record(
     view: fc.constant('all'),
     version: count,
     before: fc.option(placing),
-    after: placing,
+    after: fc.option(placing),
     overtook: moved,
   },
   { requiredKeys: ['view', 'version', 'before', 'after'] },
@@ -141,6 +141,13 @@ const rankChange: fc.Arbitrary<RankChange> = fc.record(
   },
   { requiredKeys: ['board', 'generation', 'playerId', 'source', 'occurredAt', 'changes'] },
 );
+
+/** A rank change with a place after it. */
+function rightChange(): unknown {
+  const [change] = fc.sample(rankChange, { numRuns: 1, seed: 7 });
+  const [after] = fc.sample(placing, { numRuns: 1, seed: 7 });
+  return changed(change, ['changes', 0, 'after'], { to: after });
+}
 
 function expectSameVerdicts(
   valid: fc.Arbitrary<unknown>,
@@ -206,7 +213,6 @@ describe('the compiled validator and class-validator', () => {
     [['changes', 0, 'after', 'rank'], 0],
     [['changes', 0, 'after', 'rank'], '1'],
     [['changes', 0, 'after', 'competitionRank'], 1.5],
-    [['changes', 0, 'after'], null],
     [['changes', 0, 'after'], []],
     [['changes', 0, 'before'], []],
     [['changes', 0], []],
@@ -220,8 +226,7 @@ describe('the compiled validator and class-validator', () => {
     [['changes', 0, 'overtook'], [{ playerId: 'p-4', rankBefore: 1 }]],
     [['changes', 0, 'overtook'], [{ playerId: '', rankBefore: 1, rankAfter: 2 }]],
   ])('refuse a rank change with %j set to %j', (path, to) => {
-    const [change = {}] = fc.sample(rankChange, { numRuns: 1, seed: 7 });
-    const wrong = changed(change, path, { to });
+    const wrong = changed(rightChange(), path, { to });
     expect(isRankChange(wrong)).toBe(false);
     expect(explainRankChange(wrong)).not.toEqual([]);
   });
@@ -250,9 +255,8 @@ describe('the compiled validator and class-validator', () => {
     expect(explainLeaderChange(wrong)).not.toEqual([]);
   });
 
-  it('refuse a movement without before, which must be null for a new player', () => {
-    const [change = {}] = fc.sample(rankChange, { numRuns: 1, seed: 7 });
-    const wrong = changed(change, ['changes', 0, 'before'], {});
+  it.each(['before', 'after'])('refuse a movement without %s, which may only be null', (field) => {
+    const wrong = changed(rightChange(), ['changes', 0, field], {});
     expect(isRankChange(wrong)).toBe(false);
     expect(explainRankChange(wrong)).not.toEqual([]);
   });

@@ -71,7 +71,7 @@ async function show(ranklog) {
     const { before, after } = movement;
     const arrow = places > 0 ? `up ${places}` : `down ${-places}`;
     console.log(
-      `${occurredAt.slice(0, 10)}  ${playerId.padEnd(20)} ${String(before?.rank).padStart(2)} -> ${String(after.rank).padStart(2)}  ${arrow.padEnd(8)} ${after.columns['points'] ?? ''} points`,
+      `${occurredAt.slice(0, 10)}  ${playerId.padEnd(20)} ${String(before?.rank).padStart(2)} -> ${String(after?.rank).padStart(2)}  ${arrow.padEnd(8)} ${after?.columns['points'] ?? ''} points`,
     );
   }
   const causes = new Set(changes.map(({ source }) => `${source.partition}/${source.offset}`));

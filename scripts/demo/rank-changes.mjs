@@ -45,11 +45,14 @@ export function liveliest(changes, view, most) {
   return changes
     .flatMap((change) =>
       change.changes
-        .filter((movement) => movement.view === view && movement.before !== null)
+        .filter(
+          (movement) =>
+            movement.view === view && movement.before !== null && movement.after !== null,
+        )
         .map((movement) => ({
           change,
           movement,
-          places: (movement.before?.rank ?? 0) - movement.after.rank,
+          places: (movement.before?.rank ?? 0) - (movement.after?.rank ?? 0),
         })),
     )
     .sort((a, b) => Math.abs(b.places) - Math.abs(a.places))

@@ -6,18 +6,19 @@ type Movement = RankChange['changes'][number];
 export function describeMovements({ board, playerId, occurredAt, changes }: RankChange): string {
   return changes
     .map((movement) => {
-      const what = `${movement.view}  ${ranks(movement)}  ${columns(movement)}`;
+      const what = `${movement.view}  ${ranks(movement)}  ${columns(movement)}`.trimEnd();
       return `${occurredAt}  ${board}  ${playerId}  ${what}\n`;
     })
     .join('');
 }
 
-/** `3 -> 1`, or `new -> 5`. */
+/** `3 -> 1`, `new -> 5`, or `3 -> out`. */
 export function ranks({ before, after }: Movement): string {
-  return `${before === null ? 'new' : before.rank} -> ${after.rank}`;
+  return `${before?.rank ?? 'new'} -> ${after?.rank ?? 'out'}`;
 }
 
 function columns({ before, after }: Movement): string {
+  if (after === null) return '';
   return Object.entries(after.columns)
     .map(([name, value]) => {
       const old = before?.columns[name];

@@ -23,6 +23,7 @@ const KINDS: readonly (readonly [Omit<Message, 'partition'>, code: string])[] = 
   [{ key: 'ada', value: null }, 'EMPTY_VALUE'],
   [{ value: event.replace('arena', 'nowhere') }, 'UNKNOWN_BOARD'],
   [{ value: event, headers: { ce_specversion: '0.3' } }, 'UNSUPPORTED_CLOUDEVENT'],
+  [{ value: event, headers: { ce_type: 'com.example.goal' } }, 'UNKNOWN_RECORD_TYPE'],
   [{ value: Buffer.alloc(64) }, 'NOT_JSON'],
   [{ key: Buffer.alloc(4), value: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]) }, 'NOT_UTF8'],
 ];

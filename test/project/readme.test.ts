@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
 
 const readme = readFileSync('README.md', 'utf8');
 const blocks = [...readme.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block);
@@ -40,6 +41,32 @@ describe('README.md', () => {
     expect(stdout).toContain(shown);
     expect(stdout).toContain('"view": "all region=eu"');
     expect(stdout).toMatch(/ada {2}all region=eu {2}new -> 1 {2}score 1200/);
+  });
+
+  it('shows code that compiles', () => {
+    const code = /^```ts\n([^]*?)^```$/m.exec(readme)?.[1] ?? '';
+    const file = path.resolve('test/project/readme-example.ts');
+    const { config } = ts.readConfigFile('tsconfig.json', (name) => ts.sys.readFile(name)) as {
+      config: unknown;
+    };
+    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, '.');
+    const host = ts.createCompilerHost(options);
+    const readFile = host.readFile.bind(host);
+    const declared = "import type { Kafka } from 'kafkajs';\ndeclare const kafka: Kafka;\n";
+    const example = declared + code.replace("'ranklog/client'", "'#client'");
+    const overlaid: ts.CompilerHost = {
+      ...host,
+      fileExists: (name) => name === file || host.fileExists(name),
+      readFile: (name) => (name === file ? example : readFile(name)),
+      getSourceFile: (name, target) =>
+        name === file
+          ? ts.createSourceFile(name, example, target)
+          : host.getSourceFile(name, target),
+    };
+    const program = ts.createProgram([file], options, overlaid);
+    const problems = program.getSemanticDiagnostics(program.getSourceFile(file));
+    expect(code).toContain('RankChangeSubscriber');
+    expect(problems.map(({ messageText }) => messageText)).toEqual([]);
   });
 
   it('links to files that exist', () => {

@@ -196,7 +196,7 @@ function brokenChainsOfGenerations(changes: readonly RankChange[]): string[] {
       const found = JSON.stringify(before?.columns ?? null);
       const expected = last.get(chain) ?? (generation === first ? 'null' : found);
       if (found !== expected) broken.push(`${chain}: ${expected} then ${found}`);
-      last.set(chain, JSON.stringify(after.columns));
+      last.set(chain, JSON.stringify(after?.columns ?? null));
     }
   return broken;
 }

@@ -148,7 +148,7 @@ export function brokenChains(changes: readonly RankChange[]): string[] {
       const found = JSON.stringify(before?.columns ?? null);
       if (found !== expected)
         broken.push(`${chain} at ${causeOf(change)}: ${expected} then ${found}`);
-      last.set(chain, JSON.stringify(after.columns));
+      last.set(chain, JSON.stringify(after?.columns ?? null));
     }
   return broken;
 }

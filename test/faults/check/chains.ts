@@ -18,7 +18,7 @@ export function chainProblems({ rankChanges }: RunFacts, { boards }: Expected): 
       const found = JSON.stringify(before?.columns ?? null);
       if (known.reign === reign && found !== known.columns)
         broken.push(`${chain} at ${causeOf(change)}: ${known.columns} then ${found}`);
-      last.set(chain, { reign, columns: JSON.stringify(after.columns) });
+      last.set(chain, { reign, columns: JSON.stringify(after?.columns ?? null) });
     }
   }
   return summary('chains of rank changes that are broken', broken);

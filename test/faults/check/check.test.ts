@@ -202,7 +202,7 @@ describe('the check of a run', () => {
             ...one,
             changes: one.changes.map((movement) => ({
               ...movement,
-              after: { ...movement.after, rank: movement.after.rank + by },
+              after: { ...movement.after!, rank: movement.after!.rank + by },
             })),
           },
         ]);
@@ -342,7 +342,7 @@ describe('the check of a run', () => {
           ...one,
           changes: one.changes.map(({ after, ...movement }) => ({
             ...movement,
-            after: { ...after, ...placing },
+            after: { ...after!, ...placing },
           })),
         }));
       expect(found(wrong({ rank: 40 }))).toEqual([REPLAY]);

@@ -10,6 +10,7 @@ import { possiblePlaces, type LostTail } from './lost-tail.js';
 import type { PlacedEvent } from './placed-events.js';
 
 type Movement = RankChange['changes'][number];
+type Placing = NonNullable<Movement['after']>;
 
 /** An event in one view, as one definition takes it, and what was told of it by that definition. */
 interface Step {
@@ -176,16 +177,15 @@ type Told = Pick<Movement, 'before' | 'after'> & {
 function comparable(movement: Told | undefined): string {
   if (movement === undefined) return 'no change';
   const { before, after, overtook = [] } = movement;
-  return JSON.stringify([before && placing(before), placing(after), overtook.map(passed)]);
+  return JSON.stringify([before && placing(before), after && placing(after), overtook.map(passed)]);
 }
 
 function columnsOf({ before, after }: Told): string {
-  const texts = (columns: Movement['after']['columns'] | undefined) =>
-    Object.entries(columns ?? {}).sort();
-  return JSON.stringify([texts(before?.columns), texts(after.columns)]);
+  const texts = (columns: Placing['columns'] | undefined) => Object.entries(columns ?? {}).sort();
+  return JSON.stringify([texts(before?.columns), texts(after?.columns)]);
 }
 
-function placing({ rank, competitionRank, columns }: Movement['after']) {
+function placing({ rank, competitionRank, columns }: Placing) {
   return [rank, competitionRank, Object.entries(columns).sort()];
 }
 
