@@ -43,7 +43,7 @@ export async function ranklog(redis, definition) {
   const store = new BoardStore(redis, keys, { shards: 1 });
   const losses = new ContinuityStore(redis, keys, { shards: 1 });
   await store.claimShards();
-  const { live: boards } = await store.registerBoards([definition]);
+  const { live: boards, versions } = await store.registerBoards([definition]);
   const begun = await losses.begin(0, await losses.continuity(0));
   const continuity = (begun && (await losses.heal(0, begun, new Map())))?.token ?? '';
   let next = 0;
@@ -53,7 +53,8 @@ export async function ranklog(redis, definition) {
       const first = next;
       const entries = scores.map((score) => toEntry(definition, score, next++));
       const run = { believed: first - 1, published: first, through: next - 1, entries };
-      return store.apply({ shard: 0, partition: 0, boards, continuity, ...run });
+      const version = versions[0] ?? '';
+      return store.apply({ shard: 0, partition: 0, version, boards, continuity, ...run });
     },
   };
 }

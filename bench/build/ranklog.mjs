@@ -25,13 +25,14 @@ export async function goLive({ redis, admin, name, topics }) {
   const store = new BoardStore(redis, keys, { shards: SHARDS });
   const continuities = new ContinuityStore(redis, keys, { shards: SHARDS });
   await store.claimShards();
-  const { live: boards } = await store.registerBoards(parseBoardsFile(BOARDS, 'boards.yaml'));
+  const { versions } = await store.registerBoards(parseBoardsFile(BOARDS, 'boards.yaml'));
+  const idle = { shard: 0, version: versions[0] ?? '', boards: new Map(), entries: [] };
   const begun = await continuities.begin(0, await continuities.continuity(0));
   const healed = begun && (await continuities.heal(0, begun, new Map()));
   for (const [partition, { end }] of await logRanges(admin, topics.scoreEvents)) {
-    const call = { shard: 0, partition, believed: -1, published: end, through: end - 1 };
+    const call = { ...idle, partition, believed: -1, published: end, through: end - 1 };
     const continuity = healed?.token ?? '';
-    const outcome = await store.apply({ ...call, entries: [], boards, continuity });
+    const outcome = await store.apply({ ...call, continuity });
     if (outcome.status !== 'applied') throw new Error(`partition ${partition}: ${outcome.status}`);
   }
 }

@@ -1,4 +1,3 @@
-import { BUILDING } from './boards.js';
 import { recordText } from './kept-texts.js';
 import type { KeySpace } from './keys.js';
 import { runArguments } from './run-arguments.js';
@@ -6,7 +5,7 @@ import type { ApplyCall } from './types.js';
 
 /** An apply call as keys and arguments of lua/apply.lua, whose header gives the order. */
 export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(string | number)[]] {
-  const { shard, partition, building = [] } = call;
+  const { shard, partition } = call;
   const run = runArguments(keys, call);
   const allKeys = [
     keys.live(shard),
@@ -28,9 +27,7 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(st
     call.through,
     call.continuity,
     recordText(call.lastRecord),
-    call.boards.size + building.length,
-    ...[...call.boards.values()].flatMap(({ board, generation }) => [board, generation]),
-    ...building.flatMap((board) => [board, BUILDING]),
+    call.version,
     ...run.arguments,
   ];
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Redis } from 'ioredis';
 import { parseDefinitionText } from '#board';
 import type { Boards } from './generation-types.js';
@@ -7,11 +8,23 @@ import type { LiveBoard, Starts } from './types.js';
 /** What `live` holds for a board whose first generation is being built. */
 export const BUILDING = '-';
 
+/** The field of `live` that holds the version of the pointers: no board has this name. See lua/pointers.lua. */
+export const VERSION = '';
+
+/** Where boards are read: all shards of a Redis, from 0 on. */
+interface Place {
+  readonly redis: Redis;
+  readonly keys: KeySpace;
+  readonly shards: number;
+}
+
 /**
  * The boards of all shards, from the pointers and the definitions that they point to. A pointer without a definition is
- * left out: Redis has lost a part.
+ * left out: Redis has lost a part. Answers `known` when no version has changed since.
  */
-export async function readBoards(redis: Redis, keys: KeySpace, shards: number): Promise<Boards> {
+export async function readBoards({ redis, keys, shards }: Place, known?: Boards): Promise<Boards> {
+  const versions = await readVersions({ redis, keys, shards });
+  if (known !== undefined && isDeepStrictEqual(versions, known.versions)) return known;
   const live = new Map<string, LiveBoard>();
   const building = new Set<string>();
   const removed = new Set<string>();
@@ -30,7 +43,12 @@ export async function readBoards(redis: Redis, keys: KeySpace, shards: number): 
         live.set(board, liveBoardOf(board, { generation, text, starts: starts[generation] }));
     }
   }
-  return { live, building, removed };
+  return { live, building, removed, versions };
+}
+
+async function readVersions({ redis, keys, shards }: Place): Promise<string[]> {
+  const all = Array.from({ length: shards }, (_, shard) => redis.hget(keys.live(shard), VERSION));
+  return (await Promise.all(all)).map((version) => version ?? '');
 }
 
 /** A generation out of what Redis holds of it. */

@@ -1,4 +1,5 @@
 import type { DefinitionInForce } from '#contracts';
+import { VERSION } from './boards.js';
 import { keptOffset, keptRecord } from './kept-texts.js';
 import { LEASE_MS, takeLease } from './lease-store.js';
 import { ShardedStore } from './sharded-store.js';
@@ -71,7 +72,8 @@ export class ContinuityStore extends ShardedStore {
     inForce: ReadonlyMap<string, DefinitionInForce> = new Map(),
   ): Promise<Healed | undefined> {
     const { keys } = this;
-    const live = await this.redis.hkeys(keys.live(shard));
+    const fields = await this.redis.hkeys(keys.live(shard));
+    const live = fields.filter((field) => field !== VERSION);
     const ofShard = [...inForce.keys()].filter((board) => this.shardOf(board) === shard);
     const boards = [...new Set([...live, ...ofShard])];
     const allKeys = [

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { parseDefinitionText } from '#board';
-import { BUILDING, liveBoardOf } from './boards.js';
+import { BUILDING, liveBoardOf, VERSION } from './boards.js';
 import type { GenerationOverview } from './generation-types.js';
 import type { KeySpace } from './keys.js';
 import { heldLease } from './lease-store.js';
@@ -182,7 +182,7 @@ export class GenerationCatalog extends ShardedStore {
     ) => overviewOf(generation ?? '', facts, texts);
     return [
       ...Object.entries(live)
-        .filter(([, generation]) => generation !== BUILDING)
+        .filter(([board, generation]) => board !== VERSION && generation !== BUILDING)
         .map(([board, generation]) =>
           describe(generation, { role: 'live', ...sinceOf(flips[board]) }),
         ),

@@ -8,6 +8,8 @@ export interface Boards {
   readonly building: ReadonlySet<string>;
   /** Those that a command has removed: that they are missing is no loss. */
   readonly removed: ReadonlySet<string>;
+  /** The version of each shard's pointers, read before the boards: a later one may have other boards. See pointers.lua. */
+  readonly versions: readonly string[];
 }
 
 /** What a shadow is made for; `restore` is the previous generation on its way back. */

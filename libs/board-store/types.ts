@@ -88,10 +88,10 @@ export interface ApplyCall {
   /** Last offset of the run: what the watermark becomes. */
   readonly through: number;
   readonly entries: readonly ApplyEntry[];
-  /** All boards that the caller believes live in the shard, with their generations. */
+  /** The version of the shard's pointers that the caller believes in: see Boards. */
+  readonly version: string;
+  /** The boards that entries are about, as they are live by that version; others do no harm. */
   readonly boards: ReadonlyMap<string, LiveBoard>;
-  /** All boards of the shard that the caller believes to have no live generation yet; their events are no entries. */
-  readonly building?: readonly string[];
   /** The token of the shard's continuity that the caller believes in. */
   readonly continuity: string;
   /** Missing when the run has no record. */
@@ -107,7 +107,7 @@ export type ApplyOutcome =
   | { readonly status: ApplyRefusal };
 
 /**
- * Why a call wrote nothing: a generation is live no more; the watermark is older than believed; the shard is on another
+ * Why a call wrote nothing: the boards of the shard have changed; the watermark is older than believed; the shard is on another
  * server, or was compared with Kafka since; new events have to wait until all partitions have reached their heal targets;
  * somebody has moved the watermark, so that it is not that of the last applied record.
  */

@@ -6,7 +6,12 @@ import type { LiveBoards } from './live-boards.js';
 import { StoreChangedError } from './losses.js';
 
 const APPLIED: ApplyOutcome = { status: 'applied', watermark: 4, verdicts: [] };
-const NO_BOARDS: Boards = { live: new Map(), building: new Set(), removed: new Set() };
+const NO_BOARDS: Boards = {
+  live: new Map(),
+  building: new Set(),
+  removed: new Set(),
+  versions: [],
+};
 
 /** An applier whose store answers this, one after the other, and what its waiter hears. */
 function applierOf(answers: ApplyOutcome[], moment: () => Promise<void> = () => Promise.resolve()) {

@@ -14,8 +14,8 @@ export interface AppliedRun {
 }
 
 /**
- * A run as it was read against these boards. Its calls name them and no others: what is live by then, another partition
- * may have changed, and then the script has to refuse them.
+ * A run as it was read against these boards. Its calls name their version, whatever this process has read since: the script
+ * refuses them when the boards have changed.
  */
 interface ReadRun extends Run<ReadRecord> {
   readonly boards: Boards;
@@ -192,18 +192,10 @@ export class Applier {
       ...(first === undefined ? {} : { first }),
       through,
       entries: items.flatMap(({ entry }) => (entry.kind === 'none' ? [] : [entry])),
-      ...this.#inShard(shard, run.boards),
+      version: run.boards.versions[shard] ?? '',
+      boards: run.boards.live,
       continuity: this.#continuity[shard] ?? '',
       ...(lastRecord === undefined ? {} : { lastRecord }),
-    };
-  }
-
-  #inShard(shard: number, { live, building }: Boards): Pick<ApplyCall, 'boards' | 'building'> {
-    if (this.store.shards === 1) return { boards: live, building: [...building] };
-    const isHere = (board: string) => this.store.shardOf(board) === shard;
-    return {
-      boards: new Map([...live].filter(([board]) => isHere(board))),
-      building: [...building].filter(isHere),
     };
   }
 

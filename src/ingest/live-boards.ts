@@ -11,11 +11,11 @@ export class NoLiveBoardsError extends Error {
 }
 
 /**
- * The live boards as this process last read them. Ingest knows boards from Redis alone; the apply script refuses a
- * generation that is no longer live, and then they are read again.
+ * The live boards as this process last read them. Ingest knows boards from Redis alone; the apply script refuses calls
+ * that name another version of them than Redis has, and then they are read again.
  */
 export class LiveBoards {
-  #boards: Boards = { live: new Map(), building: new Set(), removed: new Set() };
+  #boards: Boards = { live: new Map(), building: new Set(), removed: new Set(), versions: [] };
 
   /** `register` brings back boards that Redis has lost; it does nothing in a process without the role for it. */
   constructor(
@@ -33,6 +33,7 @@ export class LiveBoards {
    * @throws NoLiveBoardsError
    */
   async refresh(): Promise<void> {
+    if ((await this.store.boards()) === this.#boards) return;
     let boards = await this.#read();
     if (boards === undefined) {
       await this.register();

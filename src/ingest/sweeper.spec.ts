@@ -21,7 +21,8 @@ function sweeperOf(expired: Record<string, number>, sweep?: () => Promise<number
   };
   const live = (board: string) => ({ board, generation: board }) as LiveBoard;
   const boards = new Map([...left.keys()].map((board) => [board, live(board)]));
-  const current = { live: boards, building: new Set<string>(), removed: new Set<string>() };
+  const none = new Set<string>();
+  const current = { live: boards, building: none, removed: none, versions: [] };
   const note = (message: string) => words.push(message);
   const sweeper = new Sweeper(store, { current }, { info: note, warn: note }, EVERY_MS);
   return { sweeper, words, calls, left };

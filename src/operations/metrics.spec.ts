@@ -27,7 +27,7 @@ const BUILD: ReconciliationStatus = {
   updatedAt: 0,
 };
 const FACTS: StoreFacts = {
-  boards: { live: boards, building: new Set(['golf']), removed: new Set() },
+  boards: { live: boards, building: new Set(['golf']), removed: new Set(), versions: [] },
   healing: [{ shard: 0, partition: 1, applied: 20, target: 250 }],
   stale: new Set(['chess']),
   generations: [
@@ -191,7 +191,8 @@ describe('what Redis knows', () => {
     const all = new Map(Object.keys(shards).map((board) => [board, live(board)]));
     const { stale } = await readStoreFacts({
       store: {
-        boards: () => Promise.resolve({ live: all, building: new Set(), removed: new Set() }),
+        boards: () =>
+          Promise.resolve({ live: all, building: new Set(), removed: new Set(), versions: [] }),
         shardOf: (board) => shards[board] ?? 0,
       },
       continuity: {

@@ -19,6 +19,7 @@ const boards = {
   live: new Map(),
   building: new Set([arena.board]),
   removed: new Set<string>(),
+  versions: [],
 };
 
 beforeEach(() => void jest.useFakeTimers());

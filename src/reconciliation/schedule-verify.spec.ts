@@ -75,6 +75,7 @@ describe('a turn of the schedule', () => {
             live: new Map(boards.map((board) => [board, live(board)])),
             building: new Set<string>(),
             removed: new Set<string>(),
+            versions: [],
           }),
       },
       generations: { shadow: (board) => Promise.resolve(left.get(board)) },

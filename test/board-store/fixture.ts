@@ -62,12 +62,21 @@ export async function comparedToken(
   return healed.token;
 }
 
+/** Points a board at a generation, or at none, as the scripts do: with a new version of the pointers. */
+export async function pointTo(redis: Redis, live: string, board: string, generation?: string) {
+  if (generation === undefined) await redis.hdel(live, board);
+  else await redis.hset(live, board, generation);
+  await redis.hincrby(live, '', 1);
+}
+
 /** A store with one board in one shard, and its calls for partition 0. */
 export class StoreFixture {
   readonly store: BoardStore;
   readonly continuity: ContinuityStore;
   live: LiveBoard;
   token = '';
+  /** The version of the boards that calls name. */
+  version = '';
 
   constructor(
     readonly redis: Redis,
@@ -85,6 +94,7 @@ export class StoreFixture {
     await this.store.claimShards();
     const { live } = await this.store.registerBoards([definition]);
     this.live = live.get(definition.board)!;
+    await this.refresh();
     await this.compare();
     return this;
   }
@@ -92,6 +102,11 @@ export class StoreFixture {
   /** Compares the shard with a Kafka that has these published positions; calls know the new continuity. */
   async compare(positions: ReadonlyMap<number, number> = new Map()): Promise<void> {
     this.token = await comparedToken(this.continuity, 0, positions);
+  }
+
+  /** Calls name the boards as they are now. */
+  async refresh(): Promise<void> {
+    this.version = (await this.store.boards()).versions[0]!;
   }
 
   /** The call that applies events at offsets from `from` on. `fields` replaces what else it says. */
@@ -114,14 +129,16 @@ export class StoreFixture {
       published: 0,
       through: from + events.length - 1,
       entries,
+      version: this.version,
       boards: new Map([[board, this.live]]),
       continuity: this.token,
       ...others,
     };
   }
 
-  /** Applies events and answers their verdicts. */
+  /** Applies events to the boards as they are now, and answers their verdicts. */
   async apply(...args: Parameters<StoreFixture['call']>): Promise<readonly Verdict[]> {
+    await this.refresh();
     return verdictsOf(await this.store.apply(this.call(...args)));
   }
 }

@@ -14,7 +14,7 @@ import {
   type Shadow,
   type Stretch,
 } from '#board-store';
-import { arena, movements, scored, StoreFixture, stretchOf, verdictsOf } from './fixture.js';
+import { arena, movements, scored, StoreFixture, stretchOf } from './fixture.js';
 import { order } from './order.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
@@ -161,10 +161,23 @@ describe('a build', () => {
     const late = fixture.call([scored('a', [1])], { from: 3 });
     expect(await fixture.store.apply(late)).toEqual({ status: 'generationChanged' });
     fixture.live = await live();
-    const outcome = await fixture.store.apply(
-      fixture.call(turned([scored('a', [9])]), { from: 3 }),
-    );
-    expect(movements(verdictsOf(outcome))).toEqual(['2 (2) -> 3 (3)']);
+    const verdicts = await fixture.apply(turned([scored('a', [9])]), { from: 3 });
+    expect(movements(verdicts)).toEqual(['2 (2) -> 3 (3)']);
+  });
+
+  it('makes live calls of before read the boards again when it is removed, or forgotten', async () => {
+    await fixture.store.registerBoards([arena, { ...arena, board: 'new' }]);
+    await fixture.apply(events);
+    await fixture.store.registerBoards([{ ...arena, board: 'late' }]);
+    for (const [board, end] of [
+      ['new', 'remove'],
+      ['late', 'forget'],
+    ] as const) {
+      await fixture.refresh();
+      await generations[end](await leases.acquire(board, 'test'));
+      const call = fixture.call([], { from: 3 });
+      expect(await fixture.store.apply(call)).toEqual({ status: 'generationChanged' });
+    }
   });
 
   it('shows larger view versions after its flip, also of views that it moved long ago', async () => {

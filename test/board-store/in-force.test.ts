@@ -113,7 +113,7 @@ describe('a shard that has lost the flip of a board, when it is compared', () =>
     expect(await heal(inForce({ board: 'arena' }))).toEqual(['arena']);
     const generations = [...boards.values()].map(({ generation }) => generation);
     expect((await names()).filter((name) => !generations.some((id) => name.startsWith(id))).sort()).toEqual([
-      'continuity', 'definitions', 'discarded', 'healing', 'published', 'snapshots',
+      'continuity', 'definitions', 'discarded', 'healing', 'live', 'published', 'snapshots',
     ]); // prettier-ignore
     expect((await redis.smembers(fixture.keys.discarded(0))).sort()).toEqual(
       [...generations, 'p', 's'].sort(),
@@ -153,8 +153,12 @@ describe('a shard that has lost the flip of a board, when it is compared', () =>
     ],
   ])('because one %s is emptied', async (_, known, prepare) => {
     await prepare();
+    const { versions } = await fixture.store.boards();
     expect(await heal(known())).toHaveLength(1);
-    expect(await redis.exists(fixture.keys.live(0), fixture.keys.registered(0))).toBe(0);
+    expect(await redis.exists(fixture.keys.registered(0))).toBe(0);
+    const boards = await fixture.store.boards();
+    expect(boards).toMatchObject({ live: new Map(), building: new Set(), removed: new Set() });
+    expect(Number(boards.versions[0])).toBeGreaterThan(Number(versions[0]));
   });
 
   it.each<[string, () => ReadonlyMap<string, DefinitionInForce>, () => Promise<unknown>]>([

@@ -5,7 +5,7 @@ import type { KafkaRecord } from '#kafka-batch';
 import { Applier } from '../../src/ingest/applier.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
 import { MOST_ENTRIES } from '../../src/ingest/split-calls.js';
-import { arena, StoreFixture, T0 } from '../board-store/fixture.js';
+import { arena, StoreFixture, T0, pointTo } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
 import { NEVER_WAITS } from './never-waits.js';
 
@@ -31,7 +31,7 @@ describe('a batch of several runs', () => {
     await boards.refresh();
     const makeLive = async (generation: string, definition: BoardDefinition) => {
       await redis.hset(keys.definitions(0), generation, definitionText(definition));
-      await redis.hset(keys.live(0), 'arena', generation);
+      await pointTo(redis, keys.live(0), 'arena', generation);
     };
     const columns = [{ name: 'points', update: 'sum', order: 'asc', decimals: 2 }] as const;
 

@@ -10,7 +10,7 @@ import {
 import type { KafkaRecord } from '#kafka-batch';
 import { Applier } from '../../src/ingest/applier.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
-import { arena, comparedToken, T0 } from '../board-store/fixture.js';
+import { arena, comparedToken, pointTo, T0 } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
 import { NEVER_WAITS } from './never-waits.js';
 
@@ -81,7 +81,7 @@ describe('an event whose board changes before its result is published', () => {
   }
 
   async function remove(): Promise<void> {
-    await redis.hdel(keys.live(OTHER_SHARD), definition.board);
+    await pointTo(redis, keys.live(OTHER_SHARD), definition.board);
     await redis.sadd(keys.removed(OTHER_SHARD), definition.board);
   }
 
@@ -96,13 +96,14 @@ describe('an event whose board changes before its result is published', () => {
     expect(await told()).toEqual(['rankChange']);
     const { generation } = boards.current.live.get(definition.board) ?? {};
     await redis.hset(keys.starts(OTHER_SHARD), generation ?? '', '{"0":1}');
+    await pointTo(redis, keys.live(OTHER_SHARD), definition.board, generation);
     await boards.refresh();
     expect(await told([0, 0])).toEqual(['rankChange']);
   });
 
   it('is told as it was applied when the board is built anew', async () => {
     expect(await told()).toEqual(['rankChange']);
-    await redis.hset(keys.live(OTHER_SHARD), definition.board, '-');
+    await pointTo(redis, keys.live(OTHER_SHARD), definition.board, '-');
     await boards.refresh();
     expect(await told([0, 0])).toEqual(['rankChange']);
   });

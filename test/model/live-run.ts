@@ -40,7 +40,12 @@ interface Call {
 
 type InForce = ReadonlyMap<string, DefinitionInForce>;
 
-const NO_BOARDS: Boards = { live: new Map(), building: new Set(), removed: new Set() };
+export const NO_BOARDS: Boards = {
+  live: new Map(),
+  building: new Set(),
+  removed: new Set(),
+  versions: [],
+};
 
 /**
  * Live ingest, beside the model of the store: applies records, publishes what came of them, and compares every answer.
@@ -81,13 +86,9 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     return this.#next[partition]!;
   }
 
-  /** The boards of a shard as this caller believes them live. */
-  boardsOf(shard: number, boards = this.boards): Pick<ApplyCall, 'boards' | 'building'> {
-    const isHere = (board: string) => this.store.shardOf(board) === shard;
-    return {
-      boards: new Map([...boards.live].filter(([board]) => isHere(board))),
-      building: [...boards.building].filter(isHere),
-    };
+  /** What this caller believes of the boards of a shard. */
+  boardsOf(shard: number, boards = this.boards): Pick<ApplyCall, 'boards' | 'version'> {
+    return { boards: boards.live, version: boards.versions[shard] ?? '' };
   }
 
   /** A call without records. */

@@ -24,7 +24,7 @@ export async function compareGenerationKeys(
   const { keys, shards } = place;
   const expected = [keys.shards()];
   for (let shard = 0; shard < shards; shard++) {
-    expected.push(keys.watermarks(shard), keys.published(shard));
+    expected.push(keys.live(shard), keys.watermarks(shard), keys.published(shard));
     expected.push(keys.registered(shard), keys.continuity(shard));
     const optional = [...shardKeys(place, shard, model), ...allGenerationKeys(place, shard, model)];
     expected.push(...optional.flatMap(([isThere, key]) => (isThere ? [key] : [])));
@@ -38,7 +38,6 @@ function shardKeys({ keys, shardOf }: Shards, shard: number, { oracle }: Model):
   const has = (boards: Iterable<string>) => [...boards].some(isHere);
   const generations = [...oracle.generations.values()].filter(({ board }) => isHere(board));
   return [
-    [has(oracle.live.keys()), keys.live(shard)],
     [has(oracle.flips.keys()), keys.flips(shard)],
     [has(oracle.previous.keys()), keys.previous(shard)],
     [has(oracle.shadows.keys()), keys.shadows(shard)],

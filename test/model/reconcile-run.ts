@@ -15,7 +15,7 @@ import { Builder, type Ground } from './builder.js';
 import { Chains } from './chains.js';
 import { GenerationsModel, NO_GENERATION, type GenerationModel } from './generations-model.js';
 import { KafkaDefinitions } from './kafka-definitions.js';
-import { LiveRun, type LogEntry } from './live-run.js';
+import { LiveRun, NO_BOARDS, type LogEntry } from './live-run.js';
 import { Oracle } from './oracle.js';
 import { ReconcileLog } from './reconcile-log.js';
 import type {
@@ -29,13 +29,12 @@ import type {
   VerifyStep,
 } from './reconcile-scenario.js';
 import { compareGenerationKeys } from './reconcile-keys.js';
-import { compareGeneration, compareReports } from './store-comparison.js';
+import { compareGeneration, compareReports, compareVersions } from './store-comparison.js';
 import { restoreKeys, saveKeys, type SavedKeys } from './store-keys.js';
 import { StoreModel } from './store-model.js';
 
 type Model = StoreModel<GenerationsModel>;
 
-const NO_BOARDS: Boards = { live: new Map(), building: new Set(), removed: new Set() };
 const WALKS = ['shadow', 'live', 'ranking'] as const;
 
 /**
@@ -451,6 +450,7 @@ export class ReconcileRun {
     const none = [...building].map((board) => [board, NO_GENERATION]);
     expect([...pointers, ...none].sort()).toEqual([...this.#model.live].sort());
     expect([...removed].sort()).toEqual([...this.#model.removed].sort());
+    compareVersions(this.#live.boards, boards, (board) => this.#shardOf(board));
     for (const { generation, definition, starts } of live.values()) {
       const known = this.#model.generation(generation);
       expect({ definition, starts }).toEqual({

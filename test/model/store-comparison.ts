@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { canExpire } from '#board';
-import type { KeySpace } from '#board-store';
+import type { Boards, KeySpace } from '#board-store';
 import type { Oracle } from './oracle.js';
 import { readBytes, readScores, type BoardPlace } from './store-keys.js';
 import type { StoreModel } from './store-model.js';
@@ -89,13 +90,14 @@ export async function compareKeys(
   const expected = [keys.shards()];
   for (let shard = 0; shard < shards; shard++)
     expected.push(
+      keys.live(shard),
       keys.watermarks(shard),
       keys.published(shard),
       keys.registered(shard),
       keys.continuity(shard),
     );
   for (const place of places) {
-    expected.push(keys.live(place.shard), keys.definitions(place.shard), keys.flips(place.shard));
+    expected.push(keys.definitions(place.shard), keys.flips(place.shard));
     expected.push(
       ...generationKeys(place, model.oracle),
       ...reportKeys({ ...place, board: place.live.board }, model),
@@ -133,4 +135,18 @@ export function generationKeys({ keys, shard, live }: BoardPlace, oracle: Oracle
 
 export function reportKeys({ keys, shard, board }: ReportPlace, model: StoreModel): string[] {
   return model.reportedViews(board).length > 0 ? [keys.leaders(shard, board)] : [];
+}
+
+/** The version of a shard's pointers never goes back, and has grown when its boards have changed. */
+export function compareVersions(before: Boards, now: Boards, shardOf: (board: string) => number) {
+  const boardsOf = ({ live, building, removed }: Boards, shard: number) => {
+    const generations = [...live.values()].map(({ board, generation }) => [board, generation]);
+    const all = [generations, [...building].map((board) => [board]), [...removed].map((b) => [b])];
+    return all.map((some) => some.filter(([board]) => shardOf(board!) === shard).sort());
+  };
+  for (const [shard, version] of now.versions.entries()) {
+    const moved = Number(version) - Number(before.versions[shard] ?? 0);
+    const isSame = isDeepStrictEqual(boardsOf(before, shard), boardsOf(now, shard));
+    expect(moved).toBeGreaterThanOrEqual(isSame ? 0 : 1);
+  }
 }

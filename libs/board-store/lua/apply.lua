@@ -3,18 +3,18 @@
 -- KEYS  1 live, 2 watermarks, 3 published, 4 outbox of the partition, 5 continuity, 6 healing, 7 records, then the run
 -- ARGV  1 partition, 2 believed watermark (-1: none), 3 published position, 4 first and 5 last offset of the run,
 --       6 continuity that the caller believes in, 7 offset, timestamp and hash of the last record of the run (empty when it has none),
---       8 number of boards in the shard, then name and generation of each as the caller believes them live (-: it has none yet);
---       then the run: see arguments.lua
+--       8 version of the shard's pointers that the caller believes in (see pointers.lua); then the run: see arguments.lua
 -- Returns  { watermark, verdicts, ... } of every offset of the run that has one, also where it is no entry any more; see verdict.lua
 --          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -3 STORE_CHANGED, -4 HEALING, -9 WATERMARK_MOVED; then nothing was
 --          written, but that a heal target that is reached is none any more
--- Cost  O(log players) for each entry and view, whatever the ties; overtook and leaders add what they name
+-- Cost  O(log players) for each entry and view, whatever the ties and the number of boards; overtook and leaders add what they name
 --
 -- A script is not rolled back: all that can fail is read and checked before the first write.
 
 -- include names.lua
 -- include kept.lua
 -- include clock.lua
+-- include pointers.lua
 -- include continuity.lua
 -- include chunks.lua
 -- include state.lua
@@ -34,17 +34,9 @@ local STORE_CHANGED = -3
 local HEALING = -4
 
 local HEAD, KEYS_OF_HEAD = 8, 7
-local partition, last, boards = ARGV[1], tonumber(ARGV[5]), tonumber(ARGV[8])
-local run = read_run(HEAD + 2 * boards, KEYS_OF_HEAD)
+local partition, last = ARGV[1], tonumber(ARGV[5])
+local run = read_run(HEAD, KEYS_OF_HEAD)
 local entries = run.entries
-
-local function believes_rightly()
-  if call('HLEN', KEYS[1]) ~= boards then return false end
-  for at = HEAD + 1, HEAD + 2 * boards, 2 do
-    if call('HGET', KEYS[1], ARGV[at]) ~= ARGV[at + 1] then return false end
-  end
-  return true
-end
 
 local function has_news(watermark)
   return #entries > 0 and entries[#entries].offset > watermark
@@ -52,7 +44,7 @@ end
 
 local continuity = call('GET', KEYS[5])
 if continuity ~= ARGV[6] or not is_continued(continuity) then return STORE_CHANGED end
-if not believes_rightly() then return GENERATION_CHANGED end
+if (call('HGET', KEYS[1], VERSION) or '') ~= ARGV[8] then return GENERATION_CHANGED end
 local watermark = tonumber(call('HGET', KEYS[2], partition) or '-1')
 local last_record = tonumber(string.match(ARGV[7], '^%d+'))
 if is_moved(watermark, call('HGET', KEYS[7], partition), last_record and entries or {}, last_record) then return WATERMARK_MOVED end

@@ -13,6 +13,7 @@
 -- include names.lua
 -- include kept.lua
 -- include clock.lua
+-- include pointers.lua
 -- include chunks.lua
 -- include state.lua
 -- include rank.lua
@@ -53,6 +54,7 @@ local function flip(board, shadow, live)
   call('SREM', KEYS[11], board)
   call('DEL', KEYS[5])
   if wrong_type(KEYS[15], 'hash') then call('UNLINK', KEYS[15]) end -- the next report is the first
+  move_version(KEYS[3])
   return moved_now(KEYS[8], board)
 end
 

@@ -16,6 +16,7 @@
 
 -- include names.lua
 -- include clock.lua
+-- include pointers.lua
 -- include continuity.lua
 
 local last = 3 + 2 * tonumber(ARGV[3])
@@ -41,7 +42,7 @@ end
 
 local function are_all_known(known)
   for _, board in ipairs(call('HKEYS', KEYS[5])) do
-    if not known[board] then return false end
+    if board ~= VERSION and not known[board] then return false end
   end
   return true
 end
@@ -51,7 +52,11 @@ local function reset()
   for _, generation in ipairs(call('HKEYS', KEYS[11])) do
     if call('HEXISTS', KEYS[12], generation) == 0 then call('SADD', KEYS[13], generation) end
   end
-  for _, i in ipairs({ 3, 5, 6, 7, 8, 9, 10 }) do call('UNLINK', KEYS[i]) end
+  for _, board in ipairs(call('HKEYS', KEYS[5])) do
+    if board ~= VERSION then call('HDEL', KEYS[5], board) end
+  end
+  move_version(KEYS[5])
+  for _, i in ipairs({ 3, 6, 7, 8, 9, 10 }) do call('UNLINK', KEYS[i]) end
   for i = 14, #KEYS do call('UNLINK', KEYS[i]) end
 end
 

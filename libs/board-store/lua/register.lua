@@ -11,6 +11,7 @@
 
 -- include names.lua
 -- include clock.lua
+-- include pointers.lua
 
 local BUILDING = '-'
 
@@ -41,6 +42,7 @@ for _, key in ipairs({ KEYS[3], KEYS[5], KEYS[6] }) do call('HLEN', key) end
 call('SCARD', KEYS[7])
 
 -- Nothing below can fail.
+local has_changed = #new > 0 or call('EXISTS', KEYS[4]) == 0
 call('SET', KEYS[4], '1')
 for _, board in ipairs(new) do
   if board.generation ~= BUILDING then
@@ -52,6 +54,7 @@ for _, board in ipairs(new) do
 end
 for board, flip in pairs(flips) do call('HSET', KEYS[6], board, format('%d', flip)) end
 for i = last + 1, #ARGV do
-  if call('HEXISTS', KEYS[1], ARGV[i]) == 0 then call('SADD', KEYS[7], ARGV[i]) end
+  if call('HEXISTS', KEYS[1], ARGV[i]) == 0 and call('SADD', KEYS[7], ARGV[i]) == 1 then has_changed = true end
 end
+if has_changed then move_version(KEYS[1]) end
 return generations

@@ -8,6 +8,7 @@
 
 -- include names.lua
 -- include clock.lua
+-- include pointers.lua
 -- include lease.lua
 
 if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
@@ -24,4 +25,5 @@ call('HDEL', KEYS[3], board)
 call('HDEL', KEYS[5], board)
 call('UNLINK', KEYS[8])
 call('SADD', KEYS[7], board)
+move_version(KEYS[5])
 return moved_now(KEYS[6], board)
