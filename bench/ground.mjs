@@ -27,8 +27,11 @@ export class Ground {
   /** Connects, and makes the topics. */
   async open() {
     await this.admin.connect();
+    const configEntries = [{ name: 'retention.ms', value: '-1' }];
     await this.admin.createTopics({
-      topics: Object.values(this.topics).map((topic) => ({ topic, numPartitions: PARTITIONS })),
+      topics: Object.values(this.topics).map((topic) => ({
+        ...{ topic, numPartitions: PARTITIONS, configEntries },
+      })),
     });
   }
 

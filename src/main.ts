@@ -13,7 +13,7 @@ import { nestLogger, type Logger } from './operations/logger.js';
 import { Metrics } from './operations/metrics.js';
 import { ProgressWatch } from './operations/progress-watch.js';
 import type { Settings } from './operations/settings.js';
-import { requireTopics } from './operations/topics.js';
+import { checkScoreTopic, requireTopics } from './operations/topics.js';
 import { partsOf, type Parts } from './parts.js';
 import { reconciliationRole } from './reconciliation/reconciliation-role.js';
 import type { Role } from './roles.js';
@@ -41,7 +41,9 @@ export async function startApplication(options: StartOptions): Promise<INestAppl
   try {
     await waitForServices(settings, { kafka: true, redis, signal }, logger);
     await clients.admin.connect();
-    await requireTopics(clients.admin, topicNames(settings.topicPrefix));
+    const topics = topicNames(settings.topicPrefix);
+    await requireTopics(clients.admin, topics);
+    await checkScoreTopic(clients.admin, topics.scoreEvents, settings, logger);
     return await runApplication(
       options,
       partsOf(options, { kafka, redis, admin: clients.admin }),

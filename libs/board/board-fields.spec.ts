@@ -121,6 +121,7 @@ const definition: fc.Arbitrary<BoardDefinition> = fc
       }),
       maxViews: fc.constantFrom(1, 10_000, 1_000_000),
       maxAheadMs: fc.oneof(fc.constant(3_600_000), duration),
+      notAfter: time,
       deduplicateMs: duration.filter((ms) => ms > 0),
     },
     {
@@ -275,6 +276,7 @@ describe('the fields of a definition', () => {
       ],
       deduplicate: '1500ms',
       maxAhead: '0s',
+      notAfter: '2099-12-31',
     };
     expect(boardFields(parse('x', given))).toMatchObject({
       columns: [{ min: '-1.00', max: '2.50', from: { a: 2 } }],
@@ -290,6 +292,7 @@ describe('the fields of a definition', () => {
       ],
       deduplicate: '1500ms',
       maxAhead: '0ms',
+      notAfter: '2099-12-30T23:00:00.000Z',
       publish: { windows: ['day', 'season:s', 'interval:i'] },
     });
   });

@@ -15,7 +15,7 @@ const UNITS = [
  */
 export function boardFields(definition: BoardDefinition) {
   const { columns, ties, timeZone, windows, late, dimensions } = definition;
-  const { maxViews, maxAheadMs, deduplicateMs, publish } = definition;
+  const { maxViews, maxAheadMs, notAfter, deduplicateMs, publish } = definition;
   return {
     columns: columns.map(columnFields),
     ties,
@@ -25,6 +25,7 @@ export function boardFields(definition: BoardDefinition) {
     dimensions,
     maxViews,
     maxAhead: durationText(maxAheadMs),
+    ...(notAfter === undefined ? {} : { notAfter: time(notAfter) }),
     ...(deduplicateMs === undefined ? {} : { deduplicate: durationText(deduplicateMs) }),
     publish: {
       rankChanges: publish.rankChanges,

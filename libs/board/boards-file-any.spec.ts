@@ -22,6 +22,7 @@ const GOOD = {
       dimensions: [[], ['guild'], ['league', 'season']],
       maxViews: 5,
       maxAhead: '1h',
+      notAfter: '2099-12-31',
       deduplicate: '24h',
       publish: { rankChanges: 'moved', windows: ['day', 'season:s'], dimensions: [['guild']] },
     },

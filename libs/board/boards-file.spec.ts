@@ -50,6 +50,7 @@ boards:
     dimensions: &by [[], [league, season], [season]]
     maxViews: 5
     maxAhead: 90 s
+    notAfter: 2099-12-31
     deduplicate: 1d
     publish: { rankChanges: moved, windows: [day, all], dimensions: [[]], overtook: 3, leaders: 10 }
   "42":
@@ -73,6 +74,7 @@ boards:
           dimensions: [[], ['league', 'season'], ['season']],
           maxViews: 5,
           maxAheadMs: 90_000,
+          notAfter: Date.parse('2099-12-31T05:00:00Z'),
           deduplicateMs: 86_400_000,
           publish: {
             rankChanges: 'moved',
@@ -133,7 +135,7 @@ describe('a bad boards file is refused with file, place, value and what is allow
     ['an empty board name', 'boards: {"": {columns: [{name: x}]}}', `boards: "" is not allowed; use ${BOARD_NAME}`],
     ['an empty board', arena(''), 'board "arena": an empty value is not allowed; use fields of a board, such as {columns: [{name: points}]}'],
     ['a board without columns', arena('{}'), 'board "arena": "columns" is missing'],
-    ['an unknown field of a board', field('colour: red'), 'board "arena": "colour" is no field here; allowed: columns, ties, timeZone, windows, late, dimensions, maxViews, maxAhead, deduplicate, publish'],
+    ['an unknown field of a board', field('colour: red'), 'board "arena": "colour" is no field here; allowed: columns, ties, timeZone, windows, late, dimensions, maxViews, maxAhead, notAfter, deduplicate, publish'],
     ['no column', arena('{columns: []}'), 'board "arena", columns: [] is not allowed; use a list of 1 to 8 columns'],
     ['nine columns', arena(`{columns: [${nine}]}`), 'board "arena", columns: 9 entries are too many; use a list of 1 to 8 columns'],
     ['columns by name', arena('{columns: {points: sum}}'), 'board "arena", columns: {"points":"sum"} is not allowed; use a list of 1 to 8 columns'],
@@ -163,6 +165,7 @@ describe('a bad boards file is refused with file, place, value and what is allow
     ['an attribute twice', field('dimensions: [[a, a]]'), 'board "arena", dimensions[0]: ["a","a"] holds one entry twice'],
     ['a bad attribute name', field('dimensions: [["a=b"]]'), `board "arena", dimensions[0][0]: "a=b" is not allowed; use ${NAME}`],
     ['a duration without a unit', field('maxAhead: 5'), 'board "arena", maxAhead: 5 is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w'],
+    ['words for a time', field('notAfter: soon'), 'board "arena", notAfter: "soon" is no time in the years 0001 to 9999; use one such as 2026-03-01, 2026-03-01T18:00 or 2026-03-01T18:00:00Z'],
     ['a duration in words', field('maxAhead: soon'), 'board "arena", maxAhead: "soon" is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w'],
   ])('%s', (_about, text, ...problems) => {
     expect(problemsOf(text)).toEqual(problems.map((problem) => `boards.yml:1: ${problem}`));
@@ -174,7 +177,7 @@ describe('a bad boards file is refused with file, place, value and what is allow
   b: 7
 `;
     expect(problemsOf(text)).toEqual([
-      'boards.yml:2: board "a": "colour" is no field here; allowed: columns, ties, timeZone, windows, late, dimensions, maxViews, maxAhead, deduplicate, publish',
+      'boards.yml:2: board "a": "colour" is no field here; allowed: columns, ties, timeZone, windows, late, dimensions, maxViews, maxAhead, notAfter, deduplicate, publish',
       `boards.yml:2: board "a", columns[0].order: [${'1,'.repeat(38)}... is not allowed; use desc, asc`,
       'boards.yml:2: board "a", columns[0].decimals: 99 is not allowed; use a whole number from 0 to 15',
       'boards.yml:3: board "b": 7 is not allowed; use fields of a board, such as {columns: [{name: points}]}',

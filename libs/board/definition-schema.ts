@@ -1,6 +1,6 @@
 import { LATE, ORDERS, RANK_CHANGES, TIES, UPDATES } from './definition.js';
 import { duration, name } from './schema-parts.js';
-import { windowSchema } from './window-schema.js';
+import { time, windowSchema } from './window-schema.js';
 
 const bound = (which: string) =>
   ({
@@ -191,6 +191,9 @@ const boardSchema = {
       description:
         "How far occurredAt may lie after the record's own timestamp; beyond it an event is a dead letter TOO_FAR_AHEAD.",
     },
+    notAfter: time(
+      'The latest time that an event may have; a later one is a dead letter TOO_FAR_AHEAD. Without it: any.',
+    ),
     deduplicate: {
       ...duration,
       description:

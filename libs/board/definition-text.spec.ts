@@ -129,6 +129,7 @@ describe('the text of a definition', () => {
     ['dimensions', { dimensions: [[], ['season', 'league']] }],
     ['maxViews', { maxViews: 1 }],
     ['maxAhead', { maxAheadMs: 0 }],
+    ['notAfter', { notAfter: 1 }],
     ['deduplicate', { deduplicateMs: 1 }],
     ['publish', { publish: { ...football.publish, leaders: 1 } }],
   ])('has another hash with another %s', (_what, changed) => {
@@ -182,6 +183,7 @@ const definition: fc.Arbitrary<BoardDefinition> = fc.record(
     dimensions: fc.array(fc.array(name, { maxLength: 2 }), { maxLength: 3 }),
     maxViews: fc.constantFrom(1, 10_000),
     maxAheadMs: span,
+    notAfter: span,
     deduplicateMs: span,
     publish: fc.record(
       {

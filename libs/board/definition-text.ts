@@ -7,7 +7,7 @@ import type { BoardDefinition, Column, Publish, Window } from './definition.js';
  */
 export function definitionText(definition: BoardDefinition): string {
   const { board, columns, ties, windows, dimensions, maxAheadMs } = definition;
-  const { deduplicateMs, publish } = definition;
+  const { notAfter, deduplicateMs, publish } = definition;
   return JSON.stringify({
     board,
     columns: columns.map(columnText),
@@ -16,6 +16,7 @@ export function definitionText(definition: BoardDefinition): string {
     dimensions,
     maxAheadMs,
     ...unlessDefault<Later>(definition, LATER),
+    notAfter,
     deduplicateMs,
     publish: publishText(publish),
   });

@@ -86,6 +86,8 @@ export interface BoardDefinition {
   readonly maxViews: number;
   /** How far `occurredAt` may lie after the record's own timestamp, in ms. */
   readonly maxAheadMs: number;
+  /** The latest time that an event may have, in ms; undefined: any. */
+  readonly notAfter?: number;
   /** Span of event time within which an event id counts once, in ms. */
   readonly deduplicateMs?: number;
   readonly publish: Publish;

@@ -3,7 +3,7 @@ import type { BoardDefinition, Late, Publish, Ties } from './definition.js';
 import { windowName } from './definition.js';
 import { showValue, type Report } from './boards-file-problem.js';
 import { readColumns, type ColumnText } from './read-columns.js';
-import { readWindows, type WindowText } from './read-windows.js';
+import { readTime, readWindows, type WindowText } from './read-windows.js';
 import { suggestion } from './suggestion.js';
 import { isTimeZone, TIME_ZONES } from './time-zone.js';
 
@@ -17,13 +17,14 @@ export interface BoardText {
   readonly dimensions: readonly (readonly string[])[];
   readonly maxViews: number;
   readonly maxAhead: ms.StringValue;
+  readonly notAfter?: string;
   readonly deduplicate?: ms.StringValue;
   readonly publish: Publish;
 }
 
 /** The definition that a board's fields give. Of use only when nothing was reported: bad numbers are NaN then. */
 export function readBoard(board: string, text: BoardText, report: Report): BoardDefinition {
-  const { ties, late, dimensions, maxViews, maxAhead } = text;
+  const { ties, late, dimensions, maxViews, maxAhead, notAfter } = text;
   const timeZone = readTimeZone(text.timeZone, report);
   const windows = readWindows(text.windows, timeZone, report);
   reportRepeated(dimensions, report);
@@ -37,6 +38,7 @@ export function readBoard(board: string, text: BoardText, report: Report): Board
     dimensions,
     maxViews,
     maxAheadMs: ms(maxAhead),
+    ...(notAfter !== undefined && { notAfter: readTime('notAfter', notAfter, timeZone, report) }),
     ...readDeduplicate(text.deduplicate, report),
     publish: readPublish(text.publish, windows.map(windowName), dimensions, report),
   };

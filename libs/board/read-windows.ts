@@ -66,7 +66,8 @@ function readWindow(window: WindowText, timeZone: string, report: Report): Windo
 const TIME =
   /^\d{4}-\d\d-\d\d(?:(?<clock>[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)(?<zone>[Zz]|[+-]\d\d:\d\d)?)?$/;
 
-function readTime(field: string, text: string, timeZone: string, report: Report): number {
+/** ms since 1970; NaN for a text that was reported. */
+export function readTime(field: string, text: string, timeZone: string, report: Report): number {
   const time = parseTime(text, timeZone);
   if (time >= EARLIEST_TIME && time <= LATEST_TIME) return time;
   report(

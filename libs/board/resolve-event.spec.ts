@@ -3,6 +3,7 @@ import type { BoardDefinition } from './definition.js';
 import type { EventRejectionCode } from './rejected.js';
 import { resolveEvent, type ScoreInput } from './resolve-event.js';
 import { arena } from './spec-support/arena.js';
+import { formatTime } from './time.js';
 
 const NOW = Date.parse('2026-11-20T09:00:00.000Z');
 
@@ -95,6 +96,12 @@ describe('an event that a board takes', () => {
     expect(resolved(single, { delta: '1', occurredAt: 0 }).occurredAt).toBe(0);
   });
 
+  it('may have the time of notAfter, and any before it', () => {
+    const definition = { ...single, notAfter: NOW };
+    expect(resolved(definition, { delta: '1' }).occurredAt).toBe(NOW);
+    expect(resolved(definition, { delta: '1', occurredAt: 0 }).occurredAt).toBe(0);
+  });
+
   it.each([
     ['90071992547409.91', -9007199254740991],
     ['-90071992547409.91', 9007199254740991],
@@ -121,6 +128,8 @@ describe('an event that a board refuses', () => {
     ['OUT_OF_RANGE', single, { delta: '90071992547409.92' }, 'column "points" of board "arena": "90071992547409.92" is beyond +-(2^53-1) minor units'],
     ['TOO_MANY_VIEWS_OF_AN_EVENT', single, { delta: '1', attributes: { region: Array.from({ length: 256 }, (_, index) => `${index}`) } }, 'the event would move more than 256 views of board "arena"; send fewer values in its attributes'],
     ['TOO_FAR_AHEAD', single, { delta: '1', occurredAt: NOW + 1_001 }, 'occurredAt is 1001 ms after the record\'s timestamp; board "arena" takes up to 1000 ms (maxAhead)'],
+    ['TOO_FAR_AHEAD', { ...single, notAfter: NOW - 1 }, { delta: '1' }, `the event is dated ${formatTime(NOW)}; board "arena" takes none after ${formatTime(NOW - 1)} (notAfter)`],
+    ['TOO_FAR_AHEAD', { ...single, notAfter: NOW }, { delta: '1', occurredAt: NOW + 1 }, `the event is dated ${formatTime(NOW + 1)}; board "arena" takes none after ${formatTime(NOW)} (notAfter)`],
   ])('is a %s', (code, definition, fields, detail) => {
     expect(resolveEvent(definition, input(fields), NOW)).toEqual({
       ok: false,

@@ -2,6 +2,7 @@ import { columnValues } from './column-values.js';
 import type { BoardDefinition } from './definition.js';
 import { Rejected, type EventRejection } from './rejected.js';
 import { EARLIEST_TIME, LATEST_TIME } from './sort-key.js';
+import { formatTime } from './time.js';
 import { MOST_VIEWS_OF_AN_EVENT, viewsOf, type Attributes, type ResolvedView } from './view.js';
 
 /** What a board needs of a score event. Numbers are decimal texts, times ms since 1970. */
@@ -55,17 +56,23 @@ export function resolveEvent(
 }
 
 function eventTime(
-  { board, maxAheadMs }: BoardDefinition,
+  { board, maxAheadMs, notAfter = LATEST_TIME }: BoardDefinition,
   { occurredAt }: ScoreInput,
   recordTimestamp: number,
 ): number {
-  if (occurredAt === undefined) return checkedTimestamp(recordTimestamp);
-  const ahead = occurredAt - recordTimestamp;
-  if (ahead <= maxAheadMs) return occurredAt;
-  throw new Rejected(
-    'TOO_FAR_AHEAD',
-    `occurredAt is ${ahead} ms after the record's timestamp; board "${board}" takes up to ${maxAheadMs} ms (maxAhead)`,
-  );
+  const time = occurredAt ?? checkedTimestamp(recordTimestamp);
+  const ahead = time - recordTimestamp;
+  if (ahead > maxAheadMs)
+    throw new Rejected(
+      'TOO_FAR_AHEAD',
+      `occurredAt is ${ahead} ms after the record's timestamp; board "${board}" takes up to ${maxAheadMs} ms (maxAhead)`,
+    );
+  if (time > notAfter)
+    throw new Rejected(
+      'TOO_FAR_AHEAD',
+      `the event is dated ${formatTime(time)}; board "${board}" takes none after ${formatTime(notAfter)} (notAfter)`,
+    );
+  return time;
 }
 
 /** Producers may set any timestamp; only the years 0001 to 9999 have a place in the sort key. */

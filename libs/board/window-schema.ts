@@ -14,7 +14,7 @@ const windowName = {
     'a letter, digit or _, then up to 63 letters, digits, _ . or -; in quotes when it is a number',
 } as const;
 
-const time = (description: string) =>
+export const time = (description: string) =>
   ({
     type: 'string',
     description: `${description} A date, or a date and time, by the clock of timeZone; or an RFC 3339 time with a zone.`,

@@ -41,7 +41,7 @@ export const DEAD_LETTER_CODES = {
   SUM_OUT_OF_RANGE:
     'The sum of a column would leave +-(2^53-1) minor units, so the event changed nothing. Give the column fewer decimals, or start a new board.',
   TOO_FAR_AHEAD:
-    "occurredAt lies further after the record's timestamp than maxAhead of the board. Mend the producer's clock.",
+    "The event is dated further ahead than maxAhead or notAfter of the board allow. Set the producer's clock right.",
   WINDOW_EXPIRED:
     'The event came late: all views that it would move have expired. Send events sooner, give the windows a longer keep, or let the board count such events (late: count).',
   TOO_MANY_VIEWS:

@@ -20,7 +20,7 @@ import kafkajs from 'kafkajs';
 import { KafkaUnreachableError } from '#kafka-batch';
 import { ServiceUnreachableError } from '../operations/clients.js';
 import { SettingsError } from '../operations/settings.js';
-import { TopicsMissingError } from '../operations/topics.js';
+import { ScoreTopicError, TopicsMissingError } from '../operations/topics.js';
 import { BoardsFileMissingError } from '../reconciliation/board-registrar.js';
 import {
   BoardsLostError,
@@ -43,6 +43,7 @@ const USAGE = [
   BoardsFileMissingError,
   ShardCountError,
   TopicsMissingError,
+  ScoreTopicError,
   MalformedViewError,
   NoSuchViewError,
   HistoryCutError,

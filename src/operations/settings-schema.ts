@@ -42,6 +42,12 @@ export const SETTINGS_SCHEMA = {
     default: -1,
     env: 'RANKLOG_REPLICATION_FACTOR',
   },
+  allowShortHistory: {
+    doc: 'Whether to take a score topic that loses events: boards are rebuilt only from what it still holds.',
+    format: 'switch',
+    default: false,
+    env: 'RANKLOG_ALLOW_SHORT_HISTORY',
+  },
   startTimeout: {
     doc: 'How long to wait for Kafka and Redis at the start.',
     format: 'duration-ms',

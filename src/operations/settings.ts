@@ -31,6 +31,7 @@ export interface Settings {
   readonly verifySchedule: string;
   readonly verifyTimeZone: string;
   readonly verifyRebuild: boolean;
+  readonly allowShortHistory: boolean;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly logFormat: 'auto' | 'pretty' | 'json';
   readonly kafkaBrokers: readonly string[];

@@ -9,18 +9,11 @@ export interface TopicReport {
   readonly state: 'created' | 'ok' | 'partitions added';
 }
 
-/** The score topic would lose events. `settings` are those that do it. */
-export class ShortHistoryError extends Error {
-  constructor(
-    readonly topic: string,
-    readonly settings: readonly string[],
-  ) {
-    super(
-      `topic ${topic} loses events (${settings.join(', ')}), so boards could not be rebuilt from it. ` +
-        `Keep them all: kafka-configs --alter --entity-type topics --entity-name ${topic} --add-config ` +
-        `retention.ms=-1,retention.bytes=-1,cleanup.policy=delete; or accept it with --allow-short-history`,
-    );
-    this.name = 'ShortHistoryError';
+/** The score topic has settings that endanger boards; the message says which, why, and how to change them. */
+export class ScoreTopicError extends Error {
+  constructor(problem: string) {
+    super(problem);
+    this.name = 'ScoreTopicError';
   }
 }
 
@@ -53,8 +46,12 @@ const LARGEST_RANK_CHANGE = 12 * 1_024 * 1_024;
 const DEFAULT_MAX_MESSAGE_BYTES = 1_048_588;
 
 const KEEP_ALL = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' };
+/** How far a record's timestamp may lie ahead of the broker's clock: 1 h, as maxAhead of a board by default. */
+const MOST_AHEAD = 'message.timestamp.after.max.ms';
+const MOST_AHEAD_MS = 3_600_000;
+const ACCEPTED_AHEAD_MS = 86_400_000;
 
-/** Creates the topics that are missing and checks the others. Safe to repeat. @throws ShortHistoryError */
+/** Creates the topics that are missing and checks the others. Safe to repeat. @throws ScoreTopicError */
 export async function createTopics(
   admin: Admin,
   names: TopicNames,
@@ -62,14 +59,14 @@ export async function createTopics(
 ): Promise<TopicReport[]> {
   const known = new Set(await admin.listTopics());
   const { scoreEvents } = names;
-  if (known.has(scoreEvents) && !options.allowShortHistory) await checkHistory(admin, scoreEvents);
+  if (known.has(scoreEvents)) await refuseDangers(admin, scoreEvents, options);
   const score = await ensure(
     admin,
     known,
     {
       topic: scoreEvents,
       numPartitions: options.partitions,
-      configs: KEEP_ALL,
+      configs: { ...KEEP_ALL, [MOST_AHEAD]: String(MOST_AHEAD_MS) },
       keepsPartitions: true,
     },
     options,
@@ -128,13 +125,55 @@ export async function maxMessageBytes(admin: Admin, topic: string): Promise<numb
   return Number(config.get('max.message.bytes') ?? DEFAULT_MAX_MESSAGE_BYTES);
 }
 
-/** @throws ShortHistoryError */
-async function checkHistory(admin: Admin, topic: string): Promise<void> {
+/** Checks the score topic at a start: what is accepted, or only might do harm, is logged. @throws ScoreTopicError */
+export async function checkScoreTopic(
+  admin: Admin,
+  topic: string,
+  { allowShortHistory }: Pick<TopicOptions, 'allowShortHistory'>,
+  log: { warn(message: string): void },
+): Promise<void> {
+  const { history, timestamps } = await dangersOf(admin, topic);
+  if (history !== undefined && !allowShortHistory) throw new ScoreTopicError(history);
+  for (const danger of [history, timestamps]) if (danger !== undefined) log.warn(danger);
+}
+
+/** @throws ScoreTopicError */
+async function refuseDangers(
+  admin: Admin,
+  topic: string,
+  { allowShortHistory }: TopicOptions,
+): Promise<void> {
+  const { history, timestamps } = await dangersOf(admin, topic);
+  const danger = allowShortHistory ? timestamps : (history ?? timestamps);
+  if (danger !== undefined) throw new ScoreTopicError(danger);
+}
+
+/** What is dangerous in the settings of the score topic, and how to change it. */
+async function dangersOf(
+  admin: Admin,
+  topic: string,
+): Promise<{ history?: string | undefined; timestamps?: string | undefined }> {
   const config = await topicConfig(admin, topic);
+  const alter = `kafka-configs --alter --entity-type topics --entity-name ${topic} --add-config`;
   const lossy = Object.entries(KEEP_ALL)
     .filter(([name, value]) => config.get(name) !== value)
     .map(([name]) => `${name}=${config.get(name) ?? '?'}`);
-  if (lossy.length > 0) throw new ShortHistoryError(topic, lossy);
+  const mostAhead = config.get(MOST_AHEAD); // undefined before Kafka 3.6, which can't bound it
+  const isBounded =
+    config.get('message.timestamp.type') === 'LogAppendTime' ||
+    Number(mostAhead ?? 0) <= ACCEPTED_AHEAD_MS;
+  return {
+    history:
+      lossy.length === 0
+        ? undefined
+        : `topic ${topic} loses events (${lossy.join(', ')}), so boards can not be rebuilt from it. ` +
+          `Keep all events: ${alter} retention.ms=-1,retention.bytes=-1,cleanup.policy=delete; ` +
+          'or accept the loss with RANKLOG_ALLOW_SHORT_HISTORY=true (--allow-short-history of "ranklog topics")',
+    timestamps: isBounded
+      ? undefined
+      : `topic ${topic} takes records dated any time ahead (${MOST_AHEAD}=${mostAhead ?? '?'}); one of them can end all views with "keep" for good. ` +
+        `Bound it to a day or less: ${alter} ${MOST_AHEAD}=${MOST_AHEAD_MS}`,
+  };
 }
 
 async function topicConfig(admin: Admin, topic: string): Promise<Map<string, string>> {

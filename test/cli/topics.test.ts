@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import kafkajs from 'kafkajs';
+import { ConfigResourceTypes, ConfigSource } from 'kafkajs';
 import { MOST_VIEWS_OF_AN_EVENT } from '#board';
 import { encodeRankChange } from '#contracts';
-import { TestInstance } from '../support/instance.js';
+import { TestInstance, until } from '../support/instance.js';
+import { configure } from '../support/topic-config.js';
 
+const MOST_AHEAD = 'message.timestamp.after.max.ms';
 const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
 
 /** Bytes of the rank change of a board that asks for all there is, with the longest ids, names, values and views. */
@@ -28,37 +30,41 @@ function largestRankChange(): number {
   return Buffer.byteLength(value);
 }
 
-describe('ranklog topics', () => {
+describe('the topics', () => {
   let instance: TestInstance;
   beforeEach(async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 2 });
   });
   afterEach(() => instance.remove());
 
-  const configOf = async (topic: string) => {
+  /** The settings of a topic: its own alone, or those that it has from the broker, too. */
+  const configOf = async (topic: string, which: 'own' | 'all' = 'all') => {
     const { resources } = await instance.admin.describeConfigs({
       includeSynonyms: false,
-      resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }],
+      resources: [{ type: ConfigResourceTypes.TOPIC, name: topic }],
     });
     return Object.fromEntries(
-      resources[0]!.configEntries.map(({ configName, configValue }) => [configName, configValue]),
+      resources[0]!.configEntries
+        .filter(({ configSource: of }) => which === 'all' || of === ConfigSource.TOPIC_CONFIG)
+        .map(({ configName, configValue }) => [configName, configValue]),
     );
   };
-  const alter = (topic: string, name: string, value: string) =>
-    instance.admin.alterConfigs({
-      validateOnly: false,
-      resources: [
-        { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configEntries: [{ name, value }] },
-      ],
+  /** Kept for ever, and records dated at most an hour ahead; but for these settings. */
+  const alterScoreTopic = (settings: Readonly<Record<string, string>>) =>
+    configure(instance, instance.topics.scoreEvents, {
+      'retention.ms': '-1',
+      [MOST_AHEAD]: '3600000',
+      ...settings,
     });
 
-  it('creates them with the settings that they need', async () => {
+  it('are created with the settings that they need', async () => {
     const { topics } = instance;
     const score = await configOf(topics.scoreEvents);
-    expect(score).toMatchObject({
+    expect(await configOf(topics.scoreEvents, 'own')).toMatchObject({
       'retention.ms': '-1',
       'retention.bytes': '-1',
       'cleanup.policy': 'delete',
+      [MOST_AHEAD]: '3600000',
     });
     const dead = await configOf(topics.deadLetters);
     expect(Number(dead['max.message.bytes'])).toBe(Number(score['max.message.bytes']) + 65_536);
@@ -78,8 +84,8 @@ describe('ranklog topics', () => {
     ]);
   });
 
-  it('refuses a score topic that loses events, says what mends it, and takes it when told to', async () => {
-    await alter(instance.topics.scoreEvents, 'retention.ms', '3600000');
+  it('are refused by ranklog topics where the score topic loses events, unless somebody accepts that', async () => {
+    await alterScoreTopic({ 'retention.ms': '3600000' });
     const refused = instance.spawn('topics');
     expect(await refused.ended).toBe(1);
     expect(refused.errors).toContain('retention.ms=3600000');
@@ -90,7 +96,24 @@ describe('ranklog topics', () => {
     await instance.run('topics', '--allow-short-history');
   });
 
-  it('adds partitions to result topics when the score topic has got more', async () => {
+  it('are refused by ranklog topics where the score topic takes records of any date, unless the broker dates them', async () => {
+    for (const mostAhead of ['86400001', '9223372036854775807']) {
+      await alterScoreTopic({ [MOST_AHEAD]: mostAhead });
+      const refused = instance.spawn('topics', '--allow-short-history');
+      expect(await refused.ended).toBe(1);
+      expect(refused.errors).toContain(`(${MOST_AHEAD}=${mostAhead})`);
+      expect(refused.errors).toContain(`--add-config ${MOST_AHEAD}=3600000`);
+    }
+    await alterScoreTopic({ [MOST_AHEAD]: '86400000' });
+    await instance.run('topics');
+    await alterScoreTopic({
+      [MOST_AHEAD]: '9223372036854775807',
+      'message.timestamp.type': 'LogAppendTime',
+    });
+    await instance.run('topics');
+  });
+
+  it('get more partitions for results when the score topic has got more', async () => {
     const { admin, topics } = instance;
     await admin.createPartitions({ topicPartitions: [{ topic: topics.scoreEvents, count: 3 }] });
     const reports = JSON.parse(await instance.run('topics', '--json')) as {
@@ -103,5 +126,37 @@ describe('ranklog topics', () => {
       [3, 'partitions added'],
       [3, 'partitions added'],
     ]);
+  });
+
+  it.each([
+    ['retention.ms', '604800000', 'ingest'],
+    ['retention.bytes', '1073741824', 'ingest'],
+    ['cleanup.policy', 'compact', 'reconciliation'],
+    ['cleanup.policy', 'compact,delete', 'ingest,reconciliation'],
+  ])('are checked by start: %s=%s, with the roles %s', async (name, value, roles) => {
+    await alterScoreTopic({ [name]: value });
+    const refused = instance.spawn('start', '--roles', roles);
+    const isDecided = () => refused.exitCode !== null || refused.errors.includes('"running:');
+    await until(isDecided, 'the service is refused or runs');
+    expect(refused.exitCode).toBe(2);
+    expect(refused.errors).toContain(
+      `${instance.topics.scoreEvents} loses events (${name}=${value})`,
+    );
+    expect(refused.errors).toContain('--add-config retention.ms=-1,retention.bytes=-1');
+    expect(refused.errors).toContain('RANKLOG_ALLOW_SHORT_HISTORY=true');
+  });
+
+  it('are taken by start as they are where somebody accepts that, with a warning each', async () => {
+    await alterScoreTopic({ 'retention.ms': '604800000', [MOST_AHEAD]: '9223372036854775807' });
+    instance.env['RANKLOG_ALLOW_SHORT_HISTORY'] = 'true';
+    const service = await instance.start();
+    expect(service.errors).toContain('loses events (retention.ms=604800000)');
+    expect(service.errors).toContain(`(${MOST_AHEAD}=9223372036854775807)`);
+  });
+
+  it('are no reason for a word when they keep all events and bound the dates', async () => {
+    const service = await instance.start();
+    expect(service.errors).not.toContain('loses events');
+    expect(service.errors).not.toContain(MOST_AHEAD);
   });
 });

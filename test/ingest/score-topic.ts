@@ -46,7 +46,8 @@ export class ScoreTopic {
     const { admin } = this.instance;
     await admin.deleteTopics({ topics: [this.name] });
     await until(async () => !(await admin.listTopics()).includes(this.name), 'it is deleted');
-    const topics = [{ topic: this.name, numPartitions }];
+    const configEntries = [{ name: 'retention.ms', value: '-1' }]; // else no service starts on it
+    const topics = [{ topic: this.name, numPartitions, configEntries }];
     await until(
       async () =>
         (await admin.createTopics({ topics }).catch(() => false)) || // it may be there all the same

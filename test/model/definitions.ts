@@ -17,6 +17,7 @@ import { BASE_TIME } from './arbitrary.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+const NEVER = [undefined, undefined, undefined, undefined];
 
 /** Zones whose clocks change by whole or half hours, away from midnight: there luxon needs no second opinion. */
 const ZONES = ['UTC', 'Europe/Paris', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe'];
@@ -39,13 +40,15 @@ export function definitionArbitrary(board: string): fc.Arbitrary<BoardDefinition
       ),
       maxAheadMs: fc.constantFrom(400 * DAY, 400 * DAY, HOUR),
       deduplicateMs: fc.constantFrom(undefined, undefined, 3, 3, HOUR, 24 * HOUR),
+      notAfter: fc.constantFrom(...NEVER, BASE_TIME + 3, BASE_TIME + 2 * DAY),
     })
     .chain((fields) => {
-      const { deduplicateMs, ...rest } = fields;
+      const { deduplicateMs, notAfter, ...rest } = fields;
       return publishArbitrary(fields).map((publish) => ({
         board,
         ...rest,
         ...(deduplicateMs === undefined ? {} : { deduplicateMs }),
+        ...(notAfter === undefined ? {} : { notAfter }),
         publish,
       }));
     });

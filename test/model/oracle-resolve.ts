@@ -34,12 +34,13 @@ export function resolvePlainly(definition: BoardDefinition, sent: SentEvent): Pl
 }
 
 function timeOf(
-  { maxAheadMs }: BoardDefinition,
+  { maxAheadMs, notAfter = LAST_MS }: BoardDefinition,
   { input: { occurredAt }, timestamp }: SentEvent,
   reasons: Set<string>,
 ): number {
-  if (occurredAt !== undefined && occurredAt - timestamp > maxAheadMs) reasons.add('TOO_FAR_AHEAD');
   const time = occurredAt ?? timestamp;
+  if (time - timestamp > maxAheadMs) reasons.add('TOO_FAR_AHEAD');
+  if (time > notAfter) reasons.add('TOO_FAR_AHEAD');
   if (time < FIRST_MS || time > LAST_MS) reasons.add('INVALID_TIME');
   return time;
 }

@@ -1,4 +1,4 @@
-import { createTopics, ShortHistoryError, type TopicReport } from '../../operations/topics.js';
+import { createTopics, ScoreTopicError, type TopicReport } from '../../operations/topics.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
@@ -18,7 +18,8 @@ async function ensureTopics(
   { admin, settings, topics }: KafkaSession,
   options: TopicsOptions,
 ): Promise<number> {
-  const { partitions = settings.partitions, allowShortHistory = false } = options;
+  const { partitions = settings.partitions, allowShortHistory = settings.allowShortHistory } =
+    options;
   const { replicationFactor } = settings;
   try {
     const reports = await createTopics(admin, topics, {
@@ -29,7 +30,7 @@ async function ensureTopics(
     print(reports, options, toTable);
     return EXIT.ok;
   } catch (error) {
-    if (error instanceof ShortHistoryError) throw new CommandError(error.message, EXIT.no);
+    if (error instanceof ScoreTopicError) throw new CommandError(error.message, EXIT.no);
     throw error;
   }
 }
