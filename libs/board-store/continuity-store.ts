@@ -1,6 +1,6 @@
 import type { DefinitionInForce } from '#contracts';
 import { VERSION } from './boards.js';
-import { keptOffset, keptRecord } from './kept-texts.js';
+import { keptOffset, keptRecord, recordText } from './kept-texts.js';
 import { LEASE_MS, takeLease } from './lease-store.js';
 import { ShardedStore } from './sharded-store.js';
 import type { Continuity, HealTarget, RecordIdentity } from './types.js';
@@ -126,6 +126,13 @@ export class ContinuityStore extends ShardedStore {
     );
     const records = texts.flatMap((text) => keptRecord(text) ?? []);
     return records.sort((a, b) => b.offset - a.offset)[0];
+  }
+
+  /** Says again which record was the last applied one: what was applied since is of another log, and every start tells so. */
+  async putBackRecord(partition: number, record: RecordIdentity): Promise<void> {
+    const put = (shard: number) =>
+      this.redis.hset(this.keys.records(shard), String(partition), recordText(record));
+    await Promise.all(this.allShards.map(put));
   }
 
   async #healingIn(shard: number): Promise<HealTarget[]> {

@@ -9,7 +9,7 @@ function batchOf(nextOffset: number, ...sizes: (number | null)[]): QueuedBatch {
     value: size === null ? null : Buffer.alloc(size),
     headers: {},
   }));
-  return { records, nextOffset, doubtful: undefined };
+  return { records, nextOffset, doubtful: undefined, inSightSince: 0 };
 }
 
 describe('BatchQueue', () => {

@@ -4,6 +4,7 @@ import type { KafkaRecord } from './types.js';
 export interface QueuedBatch {
   readonly records: readonly KafkaRecord[];
   readonly nextOffset: number;
+  readonly inSightSince: number;
   /** The fetch did not begin where it was expected to: the log has to be looked at first. */
   readonly doubtful: { readonly expected: number; readonly fetched: number } | undefined;
 }
@@ -78,9 +79,10 @@ export class BatchQueue {
     }
     this.#records -= records;
     this.#bytes -= together.reduce((sum, batch) => sum + valueBytes(batch), 0);
-    const { nextOffset } = together.at(-1) ?? first;
     if (together.length === 1) return first;
-    return { ...first, records: together.flatMap((batch) => batch.records), nextOffset };
+    const { nextOffset, inSightSince } = together.at(-1) ?? first;
+    const all = together.flatMap((batch) => batch.records);
+    return { ...first, records: all, nextOffset, inSightSince };
   }
 
   clear(): void {

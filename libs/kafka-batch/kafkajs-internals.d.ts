@@ -30,9 +30,12 @@ declare module 'kafkajs/src/broker/index.js' {
 }
 
 declare module 'kafkajs/src/consumer/consumerGroup.js' {
+  import type { Batch } from 'kafkajs';
   export default class ConsumerGroup {
     memberId: string | null;
     heartbeat(options: { interval: number }): Promise<void>;
+    fetch(nodeId: number): Promise<Batch[]>;
+    recoverFromFetch(error: Error): Promise<void>;
   }
 }
 

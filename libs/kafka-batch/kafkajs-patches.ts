@@ -4,6 +4,7 @@ import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { registerCodecs } from './codecs.js';
 import { abortedMessages } from './committed-messages.js';
 import { patchConnections } from './connection-patches.js';
+import { keepLogsInSight } from './log-in-sight.js';
 import { rejoinLostMembers } from './lost-members.js';
 
 /** How often kafkajs looks for requests that wait for a place among those in flight. */
@@ -24,6 +25,7 @@ export function patchKafkajs(): void {
   hideAbortedRecords();
   keepGroupOffsets();
   rejoinLostMembers();
+  keepLogsInSight();
 }
 
 /** Without it, each connection wakes up every millisecond to look at an empty queue (tulios/kafkajs#1751). */

@@ -85,7 +85,7 @@ export class PartitionWorker {
     const records = batch.messages.map(toRecord);
     const fetched = fetchedOffset(batch);
     const doubtful = fetched === expected ? undefined : { expected, fetched };
-    this.#queue.put({ records, nextOffset, doubtful });
+    this.#queue.put({ records, nextOffset, doubtful, inSightSince: inSightSince(batch) });
     this.#clock.working();
     if (!this.#paused && this.#isFull()) this.#pause();
     return true;
@@ -210,10 +210,11 @@ export class PartitionWorker {
 
   async #handle(assignment: PartitionAssignment, batch: QueuedBatch): Promise<void> {
     const { topic, partition, handlers } = this.options;
-    const { records, nextOffset, doubtful } = batch;
+    const { doubtful, ...found } = batch;
+    const { nextOffset } = found;
     this.#clock.taken(nextOffset);
     if (doubtful !== undefined) await this.#checkFetch(doubtful);
-    await handlers.batch({ assignment, topic, partition, records, nextOffset });
+    await handlers.batch({ assignment, topic, partition, ...found });
     this.#clock.finished(nextOffset, this.#queue.records > 0);
     this.#backoff.reset();
   }
@@ -266,6 +267,11 @@ function toRecord(message: Batch['messages'][number]): KafkaRecord {
 /** Where the fetch began: kafkajs has it, its types do not. */
 function fetchedOffset(batch: Batch): number {
   return Number((batch as Batch & { fetchedOffset: string }).fetchedOffset);
+}
+
+/** See log-in-sight.ts. */
+function inSightSince(batch: Batch): number {
+  return (batch as Batch & { inSightSince: number }).inSightSince;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

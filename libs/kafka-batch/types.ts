@@ -30,6 +30,8 @@ export interface RecordBatch {
   readonly partition: number;
   readonly records: readonly KafkaRecord[];
   readonly nextOffset: number;
+  /** Since when the log is in sight (log-in-sight.ts), by performance.now(). */
+  readonly inSightSince: number;
 }
 
 /** Where the words of this library go. */

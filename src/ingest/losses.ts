@@ -77,6 +77,11 @@ export class Losses {
     return this.store.lastRecord(partition);
   }
 
+  /** See ContinuityStore. */
+  putBackRecord(partition: number, record: RecordIdentity): Promise<void> {
+    return this.store.putBackRecord(partition, record);
+  }
+
   /** Whether a partition below its published position is known to be: somebody has set its heal target. */
   async isHealing(shard: number, partition: number, published: number): Promise<boolean> {
     const targets = await this.store.healing();

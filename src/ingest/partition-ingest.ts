@@ -1,11 +1,27 @@
-import type { PartitionAssignment, RecordBatch, TransactionalPublisher } from '#kafka-batch';
+import type { RecordIdentity } from '#board-store';
+import {
+  PermanentPartitionError,
+  type PartitionAssignment,
+  type RecordBatch,
+  type TransactionalPublisher,
+} from '#kafka-batch';
 import { Applier, type AppliedRun, type ApplierStart } from './applier.js';
 import type { IngestServices } from './ingest-services.js';
 import { StoreChangedError } from './losses.js';
 import { PublishPipeline, type Publication } from './publish-pipeline.js';
+import { identityOf } from './score-log.js';
 
 /** How often an idle partition tells all shards where it stands. */
 const KEEP_UP_EVERY_MS = 1_000;
+/** How often it is looked whether the log still is the one that was applied, though nothing hints at another. */
+const CHECK_LOG_EVERY_MS = 10_000;
+
+/** A look at the log that found it to be the one that was applied: when it began, and the last applied record of then. */
+interface LogCheck {
+  readonly at: number;
+  /** Where there was none, one of the first since. */
+  last: RecordIdentity | undefined;
+}
 
 /** What belongs to one partition alone. */
 interface Tools {
@@ -29,12 +45,20 @@ export class PartitionIngest {
   /** The last step on the boards: batches and keeping up are strictly one after the other. */
   #step: Promise<void> = Promise.resolve();
 
+  #published: number;
+  #checked: LogCheck;
+  /** The last applied record. */
+  #last: RecordIdentity | undefined;
+
   private constructor(
     private readonly assignment: PartitionAssignment,
     private readonly services: IngestServices,
     private readonly tools: Tools,
-    private published: number,
+    { published, checked }: { readonly published: number; readonly checked: LogCheck },
   ) {
+    this.#published = published;
+    this.#checked = checked;
+    this.#last = checked.last;
     this.#pipeline = new PublishPipeline(
       (publication) => this.#publish(publication),
       (error) => {
@@ -61,10 +85,10 @@ export class PartitionIngest {
     const continuity = await losses.continuity();
     const publisher = await resultLog.openPublisher(partition);
     try {
-      const { published, ...start } = await findStart(partition, services, continuity);
+      const { published, checked, ...start } = await findStart(partition, services, continuity);
       const applier = new Applier(services, partition, start, waits.of(assignment));
       const tools = { applier, publisher, onPublishFailure };
-      const ingest = new PartitionIngest(assignment, services, tools, published);
+      const ingest = new PartitionIngest(assignment, services, tools, { published, checked });
       return { offset: start.offset, ingest };
     } catch (error) {
       losses.suspect(error);
@@ -74,12 +98,15 @@ export class PartitionIngest {
   }
 
   /** Applies a batch; returns when there is room for the next, though its results may not be published yet. */
-  handle({ records, nextOffset }: RecordBatch): Promise<void> {
-    return this.#inTurn(() =>
-      this.tools.applier.apply(records, { published: this.published, nextOffset }, (run) =>
-        this.#handOver(run),
-      ),
-    );
+  handle({ records, nextOffset, inSightSince }: RecordBatch): Promise<void> {
+    return this.#inTurn(async () => {
+      if (inSightSince > this.#checked.at) await this.#checkLog();
+      const position = { published: this.#published, nextOffset };
+      await this.tools.applier.apply(records, position, (run) => this.#handOver(run));
+      const last = records.at(-1);
+      if (last !== undefined) this.#last = identityOf(last);
+      this.#checked.last ??= this.#last;
+    });
   }
 
   /** Publishes what is applied, as far as that is still possible, and lets go of the producer. */
@@ -91,7 +118,7 @@ export class PartitionIngest {
   }
 
   async #handOver({ through, verdicts }: AppliedRun): Promise<void> {
-    if (through < this.published) return;
+    if (through < this.#published) return;
     const { partition } = this.assignment;
     const results = verdicts.map(({ verdict, read }) =>
       this.services.resultLog.encode(partition, verdict, read),
@@ -102,7 +129,7 @@ export class PartitionIngest {
   async #publish(publication: Publication): Promise<void> {
     const { partition } = this.assignment;
     await this.services.resultLog.publish(this.tools.publisher, partition, publication);
-    this.published = publication.nextOffset;
+    this.#published = publication.nextOffset;
   }
 
   async #keepUp(): Promise<void> {
@@ -110,13 +137,32 @@ export class PartitionIngest {
     this.#isKeepingUp = true;
     try {
       await this.#inTurn(async () => {
-        await this.tools.applier.keepUp(this.published, await this.#through());
+        if (performance.now() - this.#checked.at > CHECK_LOG_EVERY_MS) await this.#checkLog();
+        await this.tools.applier.keepUp(this.#published, await this.#through());
       });
     } catch (error) {
       this.assignment.restart(error instanceof Error ? error : new Error(String(error)));
     } finally {
       this.#isKeepingUp = false;
     }
+  }
+
+  /**
+   * Reads that record again which was the last applied one at the check before: a later one could be of another log, too.
+   * @throws LogEndsError, OtherLogError
+   */
+  async #checkLog(): Promise<void> {
+    const at = performance.now();
+    const { last } = this.#checked;
+    const { partition } = this.assignment;
+    try {
+      await this.services.scoreLog.check(partition, { published: this.#published, last });
+    } catch (error) {
+      if (error instanceof PermanentPartitionError && last !== undefined)
+        await this.services.losses.putBackRecord(partition, last);
+      throw error;
+    }
+    this.#checked = { at, last: this.#last };
   }
 
   /**
@@ -127,9 +173,9 @@ export class PartitionIngest {
     const { next } = this.tools.applier;
     const isIdle = next === this.#nextBefore;
     this.#nextBefore = next;
-    if (next >= this.published || !isIdle) return next - 1;
+    if (next >= this.#published || !isIdle) return next - 1;
     const last = await this.services.scoreLog.lastRecord(this.assignment.partition);
-    return last < next ? this.published - 1 : next - 1;
+    return last < next ? this.#published - 1 : next - 1;
   }
 
   #inTurn(step: () => Promise<void>): Promise<void> {
@@ -150,7 +196,7 @@ async function findStart(
   partition: number,
   { store, boards, resultLog, losses, scoreLog }: IngestServices,
   continuity: readonly string[],
-): Promise<ApplierStart & { readonly published: number }> {
+): Promise<ApplierStart & { readonly published: number; readonly checked: LogCheck }> {
   const published = Math.max(
     await resultLog.publishedPosition(partition),
     await store.publishedPosition(partition),
@@ -165,6 +211,7 @@ async function findStart(
         `has lost applied events of partition ${partition}`,
       );
   const last = await losses.lastRecord(partition);
+  const checked = { at: performance.now(), last };
   const log = await scoreLog.check(partition, { published, last });
   // Where nothing was ever read, the log begins with what it still holds.
   const isUntouched = (watermark: number) => published === 0 && watermark < 0;
@@ -175,5 +222,5 @@ async function findStart(
   const known = Math.min(published, ...applied);
   const isBehind = known < log.start && Math.min(...applied) >= log.start;
   const isDone = isBehind && !(await store.hasUnpublished(partition, log.start));
-  return { published, watermarks, continuity, offset: isDone ? log.start : known };
+  return { published, checked, watermarks, continuity, offset: isDone ? log.start : known };
 }

@@ -18,6 +18,7 @@ describe('a score topic that was deleted and made anew', () => {
     proxy = await KafkaProxy.toBroker();
     instance = await TestInstance.create(BOARDS, { partitions: 2 });
     instance.env['KAFKA_BROKERS'] = proxy.broker;
+    instance.env['RANKLOG_SESSION_TIMEOUT'] = '60s'; // who hears nothing for a while stays in the group
     log = new ScoreTopic(instance);
     service = await instance.start();
     await log.send(0, PLAYERS);
@@ -33,9 +34,9 @@ describe('a score topic that was deleted and made anew', () => {
     await service.ended;
   };
   /** Partition 0 stops with this error and has neither applied nor published more; partition 1 goes on. */
-  const expectStopped = async (error: string) => {
+  const expectStopped = async (error: string | RegExp) => {
     await until(() => service.errors.includes(`${log.name}/0 stops:`), 'partition 0 stops');
-    expect(service.errors).toContain(error);
+    expect(service.errors).toMatch(error);
     await log.send(1, ['z']);
     await log.isPublished(1, 1);
     await log.send(0, PLAYERS, 100);
@@ -69,22 +70,41 @@ describe('a score topic that was deleted and made anew', () => {
     );
   });
 
+  /** What is told depends on when it is looked: while the log is empty or short, or has grown. */
+  const MADE_ANEW = /topic was made anew/i;
+  const ofScores = ({ body }: KafkaRequest) => body.includes(log.name);
+  /** The topic is another one before the service hears of it; then its connections are lost. */
+  const recreateUnseen = async (players: readonly string[]) => {
+    const held = proxy.onRequest(KAFKA_API.fetch, 'hangBefore', { when: ofScores });
+    await until(() => held.isDone, 'it hears nothing meanwhile');
+    await log.recreate(2);
+    await log.send(0, players, 100);
+  };
+
   it('stops its partitions when it is shorter, found while it runs', async () => {
     await log.recreate(2);
     await log.send(0, ['other'], 100);
-    await expectStopped('the topic was made anew. Nothing is skipped over');
+    await expectStopped(MADE_ANEW);
   });
 
-  it('stops its partitions when it has grown past what was applied, found while it runs', async () => {
-    const when = ({ body }: KafkaRequest) => body.includes(log.name);
-    const held = proxy.onRequest(KAFKA_API.fetch, 'hangBefore', { when });
-    await until(() => held.isDone, 'it hears nothing meanwhile');
-    await log.recreate(2);
-    await log.send(0, [...PLAYERS, ...PLAYERS], 100);
+  it('stops its partitions when it has grown past what was applied, found while it runs by an error of a fetch', async () => {
+    await recreateUnseen([...PLAYERS, ...PLAYERS]);
     // What a fetch is told that comes when the topic is still empty.
     const error = { error: KAFKA_ERROR.offsetOutOfRange, executed: false };
-    proxy.onRequest(KAFKA_API.fetch, error, { when });
+    proxy.onRequest(KAFKA_API.fetch, error, { when: ofScores });
     proxy.breakAll();
-    await expectStopped('the topic was made anew under the same name');
+    await expectStopped(MADE_ANEW);
+  });
+
+  it('stops its partitions when it has grown past what was applied between two fetches, before any of it is applied', async () => {
+    await recreateUnseen([...PLAYERS, ...PLAYERS]);
+    proxy.breakAll();
+    await expectStopped(MADE_ANEW);
+  });
+
+  it('stops its partitions when it was filled up to what was applied, though no fetch finds anything', async () => {
+    await recreateUnseen(PLAYERS);
+    proxy.breakAll();
+    await expectStopped(MADE_ANEW);
   });
 });

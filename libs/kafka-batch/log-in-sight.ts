@@ -1,0 +1,36 @@
+import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
+
+/** A log is out of sight when no fetch of it was answered for so long; one without new records is answered every 200 ms. */
+const OUT_OF_SIGHT_MS = 500;
+
+/** By topic and partition: since when the log is in sight, and when a fetch was last answered, by performance.now(). */
+type Sights = Map<string, { readonly since: number; readonly last: number }>;
+
+const sights = new WeakMap<ConsumerGroup, Sights>();
+
+/**
+ * Notes with each fetched batch since when its log is in sight: from then on, fetches of it were answered one soon after
+ * the other, and no fetch failed. A topic that is deleted makes the fetch fail that waits for its records.
+ */
+export function keepLogsInSight(): void {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the group below
+  const { fetch, recoverFromFetch } = ConsumerGroup.prototype;
+  ConsumerGroup.prototype.fetch = async function (nodeId) {
+    const batches = await fetch.call(this, nodeId);
+    const last = performance.now();
+    const ofGroup = sights.get(this) ?? (new Map() as Sights);
+    sights.set(this, ofGroup);
+    return batches.map((batch) => {
+      const log = `${batch.topic}/${batch.partition}`;
+      const before = ofGroup.get(log);
+      const isInSight = before !== undefined && last - before.last <= OUT_OF_SIGHT_MS;
+      const since = isInSight ? before.since : last;
+      ofGroup.set(log, { since, last });
+      return Object.assign(batch, { inSightSince: since });
+    });
+  };
+  ConsumerGroup.prototype.recoverFromFetch = async function (error) {
+    sights.delete(this);
+    await recoverFromFetch.call(this, error);
+  };
+}

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
+import { OtherLogError, recordAt, type KafkaRecord, type PartitionAssignment } from '#kafka-batch';
+import { arena } from '../board-store/fixture.js';
+import { TestInstance, until } from '../support/instance.js';
+import { BOARDS, scores, ScoreTopic } from './score-topic.js';
+import { finalPositions } from '../../src/ingest/final-positions.js';
+import { IngestServices } from '../../src/ingest/ingest-services.js';
+import { LiveBoards } from '../../src/ingest/live-boards.js';
+import { Losses } from '../../src/ingest/losses.js';
+import { PartitionIngest } from '../../src/ingest/partition-ingest.js';
+import { PartitionWaits } from '../../src/ingest/partition-waits.js';
+import { ResultLog } from '../../src/ingest/result-log.js';
+import { ScoreLog } from '../../src/ingest/score-log.js';
+
+const SILENT = { info: () => undefined, warn: () => undefined };
+
+/** Partition 0 of an instance, run by the test in place of a consumer. */
+describe('records of another log that were applied, as no fetch gave a sign of it', () => {
+  let instance: TestInstance;
+  let log: ScoreTopic;
+  let services: IngestServices;
+  let ingest: PartitionIngest | undefined;
+  const restarts: Error[] = [];
+
+  beforeEach(async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 1 });
+    log = new ScoreTopic(instance);
+    const { kafka, admin, redis, name } = instance;
+    const keys = new KeySpace(name);
+    const store = new BoardStore(redis, keys, { shards: 1 });
+    await store.claimShards();
+    await store.registerBoards([
+      { ...arena, columns: [{ name: 'score', update: 'sum', order: 'desc', decimals: 0 }] },
+    ]);
+    const continuity = new ContinuityStore(redis, keys, { shards: 1 });
+    const resultLog = new ResultLog(kafka, admin, { topicPrefix: name, group: name });
+    const losses = new Losses(
+      continuity,
+      {
+        finalPositions: () => finalPositions(resultLog, store, [0]),
+        definitionsInForce: () => Promise.resolve(new Map()),
+      },
+      SILENT,
+    );
+    services = new IngestServices({
+      ...{ store, losses, resultLog },
+      boards: new LiveBoards(store, () => Promise.resolve()),
+      waits: new PartitionWaits(continuity, SILENT),
+      scoreLog: new ScoreLog(kafka, admin, log.name),
+    });
+  });
+  afterEach(async () => {
+    await ingest?.close();
+    await instance.remove();
+  });
+
+  const assignment = (): PartitionAssignment => ({
+    ...{ topic: log.name, partition: 0, incarnation: 1, signal: new AbortController().signal },
+    stillOurs: () => Promise.resolve(true),
+    restart: (reason) => restarts.push(reason),
+    progress: () => undefined,
+  });
+  const start = () => PartitionIngest.start(assignment(), services, () => undefined);
+  const records = async (from: number, to: number): Promise<KafkaRecord[]> => {
+    const offsets = Array.from({ length: to - from }, (_, index) => from + index);
+    const at = (offset: number) =>
+      recordAt(instance.kafka, { topic: log.name, partition: 0, offset });
+    return (await Promise.all(offsets.map(at))).flatMap((record) => record ?? []);
+  };
+
+  it('stop the partition within ten seconds or so, and at every later start', async () => {
+    ({ ingest } = await start());
+    const apply = async (from: number, to: number) => {
+      const batch = { records: await records(from, to), from, nextOffset: to, inSightSince: 0 };
+      await ingest?.handle({ ...batch, assignment: assignment(), topic: log.name, partition: 0 });
+    };
+    await log.send(0, ['a', 'b']);
+    await apply(0, 2);
+    await log.recreate(1);
+    await log.send(0, ['x', 'x', 'x', 'x'], 100);
+    await apply(2, 4);
+    expect(await scores(instance)).toEqual({ a: 1, b: 1, x: 200 });
+    await until(() => restarts.length > 0, 'it is found');
+    expect(restarts[0]).toBeInstanceOf(OtherLogError);
+    await ingest.close();
+    ingest = undefined;
+    await expect(start()).rejects.toThrow(OtherLogError);
+  });
+});
