@@ -7,19 +7,28 @@ import { ContinuityStore } from './continuity-store.js';
 import {
   BoardBuildingError,
   ExpiredViewError,
+  ListingInterruptedError,
   UnknownBoardError,
   UnknownGenerationError,
 } from './errors.js';
-import { countViews, sizedViews, type ViewSummary } from './existing-views.js';
+import {
+  byText,
+  countViews,
+  pagesOf,
+  viewsStepOf,
+  type ViewsPage,
+  type ViewsStep,
+  type ViewSummary,
+} from './existing-views.js';
 import type { Boards } from './generation-types.js';
 import { keptOffset } from './kept-texts.js';
 import type { KeySpace } from './keys.js';
-import { defineScripts } from './scripts.js';
+import { defineScripts, MOVED } from './scripts.js';
 import { shardOf } from './shard.js';
 import { standingsOf, type Standings } from './standings.js';
 import type { BoardFacts, HealTarget, LiveBoard } from './types.js';
 
-/** How often a pointer is followed to a generation that is given up meanwhile: builds are not that fast. */
+/** How often one read follows a board to its next generation: builds are not that fast. */
 const MOST_FOLLOWED = 5;
 
 const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
@@ -38,25 +47,31 @@ export interface Page {
 }
 
 /**
- * Whether dense ranks are counted. A page from the top has them in any case: there they come for nothing.
- * Cost: it walks the different columns in front, about 1 us for each player, while Redis does nothing else; a long tie is
- * jumped over (see lua/places.lua).
+ * Whether dense ranks are counted. A page from the top has them in any case: there they cost nothing. Elsewhere Redis looks
+ * at the players in front, 10,000 at most: about 10 ms. Dense ranks are there for the first 5,000 places at least, and for
+ * more where many players are tied, as Redis jumps over long ties; further down they are missing.
  */
 export interface DenseOption {
   readonly dense?: boolean;
 }
 
-interface Located {
+/** A generation to read, and its shard. */
+interface Located extends LiveBoard {
   readonly shard: number;
-  readonly live: LiveBoard;
 }
+type Place = Pick<Located, 'board' | 'shard' | 'generation'>;
 
 /**
- * Reads boards. Each method follows the pointer to the live generation first, then reads in one atomic step.
- * A view that has expired does not exist, swept or not. What is `stale` lacks events that were published before: Redis has
- * lost them, and they are being applied again.
+ * Reads boards. A page or a rank takes one trip to Redis: the reader names the generation that it found last, and the script
+ * reads that one only while it is live. Else the script answers the live generation with its definition, and the reader calls
+ * it again. The definition of a generation never changes, so it is parsed once.
+ * A view that has expired does not exist, swept or not. A reply is `stale` while Redis lacks events that were published: they
+ * are being applied again.
  */
 export class BoardReader {
+  /** The generation of each board that was read, as found last. */
+  readonly #found = new Map<string, Located>();
+
   /** With a generation, its boards are read as that one has them: a snapshot, in place of the live one. */
   constructor(
     private readonly redis: Redis,
@@ -78,9 +93,9 @@ export class BoardReader {
     return [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
-  /** The live generation of a board. @throws UnknownBoardError, BoardBuildingError */
+  /** The live generation of a board. Cost: two requests. @throws UnknownBoardError, BoardBuildingError */
   async liveBoard(board: string): Promise<LiveBoard> {
-    return (await this.#locate(board)).live;
+    return this.#locate(board);
   }
 
   /** What each live board has counted, by name. Cost: three requests, and two more a board. */
@@ -99,12 +114,20 @@ export class BoardReader {
     );
   }
 
-  /** The views that exist, by their text. Cost: linear in the views. @throws UnknownBoardError, BoardBuildingError */
+  /**
+   * The views that have players, about 10,000 a page; each page is in the order of the texts. A view that exists from
+   * beginning to end is listed once; one that begins or ends meanwhile may be missing. No request keeps Redis for long.
+   * @throws UnknownBoardError, BoardBuildingError, ListingInterruptedError
+   */
+  viewPages(board: string): AsyncGenerator<ViewsPage> {
+    return pagesOf(board, (cursor) => this.#viewsFrom(board, cursor));
+  }
+
+  /** All pages of the views in one list, by their text: for boards whose views fit into memory. */
   async views(board: string): Promise<ViewSummary[]> {
-    const [views] = await this.#follow(board, ({ shard, live: { generation } }) =>
-      sizedViews(this.redis, { keys: this.keys, shard, generation }),
-    );
-    return views;
+    const found: ViewSummary[] = [];
+    for await (const { views } of this.viewPages(board)) for (const view of views) found.push(view);
+    return found.sort(byText);
   }
 
   /**
@@ -116,10 +139,13 @@ export class BoardReader {
     view: string,
     { offset, limit, dense = false }: Page & DenseOption,
   ): Promise<Standings> {
-    return this.#readPlaces(board, view, (located, readable) => {
-      const args = this.#readArguments(located, readable, dense || offset === 0);
-      return this.redis.ranklogPage(...args, offset, limit);
-    });
+    return this.#readPlaces(board, view, (located, readable) =>
+      this.redis.ranklogPage(
+        ...this.#placeArguments(located, readable, dense || offset === 0),
+        offset,
+        limit,
+      ),
+    );
   }
 
   /**
@@ -132,11 +158,13 @@ export class BoardReader {
     playerId: string,
     { dense = false }: DenseOption = {},
   ): Promise<Standings> {
-    return this.#readPlaces(board, view, (located, readable) => {
-      const args = this.#readArguments(located, readable, dense);
-      const tie = TIE_SIGNS[located.live.definition.ties];
-      return this.redis.ranklogRank(...args, playerId, tie);
-    });
+    return this.#readPlaces(board, view, (located, readable) =>
+      this.redis.ranklogRank(
+        ...this.#placeArguments(located, readable, dense),
+        playerId,
+        TIE_SIGNS[located.definition.ties],
+      ),
+    );
   }
 
   /** For each partition, the first offset that is not applied in every shard. */
@@ -154,18 +182,6 @@ export class BoardReader {
     );
   }
 
-  /** Whether what is read of a board is stale. Cost: four requests. */
-  async isStale(board: string): Promise<boolean> {
-    const shards = await this.shards();
-    const store = new ContinuityStore(this.redis, this.keys, { shards });
-    const shard = shardOf(board, shards);
-    const [{ isContinued }, healing] = await Promise.all([
-      store.continuity(shard),
-      store.healing(),
-    ]);
-    return !isContinued || healing.some((target) => target.shard === shard);
-  }
-
   /** Partitions that are applied again after a loss of Redis, and how far they are. Cost: two requests a shard. */
   async healing(): Promise<HealTarget[]> {
     return new ContinuityStore(this.redis, this.keys, { shards: await this.shards() }).healing();
@@ -179,102 +195,102 @@ export class BoardReader {
   async #readPlaces(
     board: string,
     view: string,
-    read: (located: Located, readable: ReadableView) => Promise<string[] | string | number>,
+    call: (located: Located, readable: ReadableView) => Promise<string[] | string>,
   ): Promise<Standings> {
-    const [found] = await this.#follow(board, async (located) => {
-      const { definition } = located.live;
-      const readable = readableView(definition, view);
-      const reply = await read(located, readable);
-      return typeof reply === 'number' ? undefined : answer(located, readable, reply);
+    let readable: ReadableView = { view, expiresAt: null };
+    const [reply, { definition }] = await this.#read(board, (located) => {
+      readable = readableView(located.definition, view);
+      return call(located, readable);
     });
-    return found;
+    if (typeof reply !== 'string') return standingsOf(definition, readable.view, reply);
+    throw new ExpiredViewError(board, readable.view, readable.expiresAt ?? Infinity, Number(reply));
   }
 
-  /**
-   * Reads the generation that the pointer leads to. One that was given up between the two has lost its keys, and is no
-   * empty board: then the pointer is followed again. @throws UnknownGenerationError
-   */
-  async #follow<T>(
+  /** A step of a listing. The sizes are read after it: those of views that are swept in between are 0. */
+  async #viewsFrom(board: string, cursor: string): Promise<ViewsStep> {
+    const { keys, redis } = this;
+    const [reply, located] = await this.#read(board, (found) =>
+      redis.ranklogViews(...this.#viewsArguments(found), cursor),
+    );
+    const { shard, generation } = located;
+    const step = viewsStepOf(reply, { keys, shard, generation });
+    const sizes = await Promise.all(
+      step.views.map(({ view }) => redis.zcard(keys.ranking(shard, generation, view))),
+    );
+    if (sizes.includes(0) && (await this.#locate(board)).generation !== generation)
+      throw new ListingInterruptedError(board);
+    const sized = step.views.map((view, index) => ({ ...view, size: sizes[index] ?? 0 }));
+    return { ...step, views: sized.filter(({ size }) => size > 0) };
+  }
+
+  /** Calls a script of the board's generation; again while it answers that another one is to be read. */
+  async #read<R extends string[] | string>(
     board: string,
-    read: (located: Located) => Promise<T | undefined>,
-  ): Promise<[T, Located]> {
+    call: (located: Located) => Promise<R>,
+  ): Promise<[R, Located]> {
     for (let attempt = 1; ; attempt++) {
-      const located = await this.#locate(board);
-      const found = await read(located);
-      if (found !== undefined) return [found, located];
-      if (attempt === MOST_FOLLOWED)
-        throw new UnknownGenerationError(board, located.live.generation);
+      const located = this.#found.get(board) ?? (await this.#locate(board));
+      const reply = await call(located);
+      if (reply[0] !== MOVED) return [reply, located];
+      if (attempt === MOST_FOLLOWED) throw new UnknownGenerationError(board, located.generation);
+      this.#follow(board, located.shard, reply);
     }
   }
 
-  /** @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError */
+  /** Asks without a generation in mind. @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError */
   async #locate(board: string): Promise<Located> {
     const shard = shardOf(board, await this.shards());
-    for (let attempt = 1; ; attempt++) {
-      const generation = await this.#chosen(board, shard);
-      if (generation === BUILDING) throw new BoardBuildingError(board);
-      const live = generation === null ? undefined : await this.#read(board, { shard, generation });
-      if (live !== undefined) return { shard, live };
-      if (this.generation !== undefined) throw new UnknownGenerationError(board, this.generation);
-      if (generation === null || attempt === MOST_FOLLOWED) throw await this.#unknown(board);
-    }
-  }
-
-  /** The live generation, or the snapshot asked for; others are half built, or stand still. */
-  async #chosen(board: string, shard: number): Promise<string | null> {
-    if (this.generation === undefined) return this.redis.hget(this.keys.live(shard), board);
-    const isKept = await this.redis.hexists(this.keys.snapshots(shard), this.generation);
-    return isKept === 1 ? this.generation : null;
-  }
-
-  async #unknown(board: string): Promise<UnknownBoardError> {
+    const args = this.#viewsArguments({ board, shard, generation: '' });
+    const located = this.#follow(board, shard, await this.redis.ranklogViews(...args, ''));
+    if (located !== undefined) return located;
+    if (this.generation !== undefined) throw new UnknownGenerationError(board, this.generation);
     const known = (await this.liveBoards()).map((other) => other.board);
-    return new UnknownBoardError(board, known);
+    throw new UnknownBoardError(board, known);
   }
 
-  /** undefined for a generation that is none of the board, or was given up and has lost its definition. */
-  async #read(
-    board: string,
-    { shard, generation }: { shard: number; generation: string },
-  ): Promise<LiveBoard | undefined> {
-    const [text, starts] = await Promise.all([
-      this.redis.hget(this.keys.definitions(shard), generation),
-      this.redis.hget(this.keys.starts(shard), generation),
-    ]);
-    const found = text === null ? undefined : liveBoardOf(board, { generation, text, starts });
-    return found?.definition.board === board ? found : undefined;
+  /** Remembers the generation that a script has answered; undefined when there is none. @throws BoardBuildingError */
+  #follow(board: string, shard: number, reply: readonly string[] | string): Located | undefined {
+    const [, generation = '', text = '', starts] = reply;
+    this.#found.delete(board);
+    if (generation === BUILDING) throw new BoardBuildingError(board);
+    if (text === '') return undefined;
+    const live = liveBoardOf(board, { generation, text, starts: starts === '' ? null : starts });
+    this.#found.set(board, { ...live, shard });
+    return this.#found.get(board);
+  }
+
+  /** What lua/views.lua takes in front of the cursor. */
+  #viewsArguments(place: Place) {
+    return this.#arguments(place, [this.keys.expiries(place.shard, place.generation)]);
   }
 
   /** What lua/places.lua takes. */
-  #readArguments({ shard, live }: Located, { view, expiresAt }: ReadableView, dense: boolean) {
-    const { generation, definition } = live;
+  #placeArguments(located: Located, { view, expiresAt }: ReadableView, dense: boolean) {
+    const { shard, generation, definition } = located;
     return [
-      8,
-      this.keys.facts(shard, generation),
-      this.keys.views(shard, generation),
-      this.keys.ranking(shard, generation, view),
-      this.keys.players(shard, generation, view),
-      this.keys.continuity(shard),
-      this.keys.healing(shard),
-      this.keys.definitions(shard),
-      this.keys.discarded(shard),
+      ...this.#arguments(located, this.keys.ofView(shard, generation, view)),
       view,
       expiresAt ?? '-',
       definition.columns.length,
       REACH_TIME_WIDTH[definition.ties],
       dense ? 1 : 0,
-      generation,
     ] as const;
   }
-}
 
-/** @throws ExpiredViewError */
-function answer(
-  { live: { board, definition } }: Located,
-  { view, expiresAt }: ReadableView,
-  reply: string[] | string,
-): Standings {
-  if (typeof reply === 'string')
-    throw new ExpiredViewError(board, view, expiresAt ?? Infinity, Number(reply));
-  return standingsOf(definition, view, reply);
+  /** What lua/read.lua takes; `own` are the further keys of a script. */
+  #arguments({ board, shard, generation }: Place, own: readonly string[]) {
+    const { keys } = this;
+    const all = [
+      keys.live(shard),
+      keys.snapshots(shard),
+      keys.definitions(shard),
+      keys.starts(shard),
+      keys.continuity(shard),
+      keys.healing(shard),
+      keys.facts(shard, generation),
+      keys.views(shard, generation),
+      ...own,
+    ];
+    return [all.length, ...all, board, generation, this.generation ?? ''] as const;
+  }
 }

@@ -37,6 +37,16 @@ export class UnknownGenerationError extends Error {
   }
 }
 
+/** A listing of views that can't be continued. Trying again helps. */
+export class ListingInterruptedError extends Error {
+  constructor(readonly board: string) {
+    super(
+      `the views of board "${board}" can't be listed to the end: another generation went live, or another Redis server answers, since the listing began; list them again`,
+    );
+    this.name = 'ListingInterruptedError';
+  }
+}
+
 /** A read of a board that has no live generation. */
 export class UnknownBoardError extends Error {
   constructor(

@@ -1,13 +1,26 @@
 import type { Redis } from 'ioredis';
+import { ListingInterruptedError } from './errors.js';
 import { keptNumber } from './kept-texts.js';
 import type { KeySpace } from './keys.js';
-import { pairsOf } from './rows.js';
+import { rowsOf } from './rows.js';
 
 /** A view that exists. `expiresAt` is in ms of the board's event clock; null: never. */
 export interface ExistingView {
   readonly view: string;
   readonly version: number;
   readonly expiresAt: number | null;
+}
+
+/** A view with its number of players. */
+export interface ViewSummary extends ExistingView {
+  readonly size: number;
+}
+
+/** Some of the views of a board, by their text. */
+export interface ViewsPage {
+  /** As in Standings. */
+  readonly stale: boolean;
+  readonly views: readonly ViewSummary[];
 }
 
 /** Keys of a live generation in its shard. */
@@ -17,37 +30,38 @@ export interface GenerationKeys {
   readonly generation: string;
 }
 
-/**
- * The views of a board that have not expired, by their text; read in one atomic step. undefined for a generation that was
- * given up. Cost: linear in the views.
- */
-export async function existingViews(
-  redis: Redis,
-  place: GenerationKeys,
-): Promise<ExistingView[] | undefined> {
-  const { keys, shard, generation } = place;
-  const [viewsKey, facts] = [keys.views(shard, generation), keys.facts(shard, generation)];
-  const reply = await redis.ranklogViews(
-    5,
-    viewsKey,
-    facts,
-    keys.expiries(shard, generation),
-    keys.definitions(shard),
-    keys.discarded(shard),
-    generation,
-  );
-  if (reply.length === 0) return undefined;
-  const [versions, clockText, expiries] = reply;
-  const ends = new Map(pairsOf(expiries).map(([view, end]) => [view, Number(end)]));
+/** One step of a listing. `cursor` leads on in this generation, on this server; FIRST_CURSOR at the end. */
+export interface ViewsStep {
+  readonly generation: string;
+  readonly server: string;
+  readonly cursor: string;
+  readonly stale: boolean;
+  readonly views: readonly ViewSummary[];
+}
+
+/** Begins a listing. */
+export const FIRST_CURSOR = '0';
+
+/** A page ends with the step that reaches this number of views. */
+const PAGE = 10_000;
+
+/** Reads a reply of lua/views.lua; leaves out the views that have expired. */
+export function viewsStepOf(reply: readonly string[], { keys, shard, generation }: GenerationKeys) {
+  const [stale, server = '', cursor = '', clockText = '', floor, ...words] = reply;
+  const [list, facts] = [keys.views(shard, generation), keys.facts(shard, generation)];
   const clock = clockText === '' ? null : soundNumber(clockText, `the clock in ${facts}`);
-  return pairsOf(versions)
-    .map(([view, version]) => ({
-      view,
-      version: soundNumber(version, `the version of view "${view}" in ${viewsKey}`),
-      expiresAt: ends.get(view) ?? null,
-    }))
-    .filter(({ expiresAt }) => expiresAt === null || clock === null || expiresAt > clock)
-    .sort((a, b) => (a.view < b.view ? -1 : 1));
+  const views = rowsOf(words, 3).map(([view = '', version = '', end]) => ({
+    view,
+    version: Math.max(
+      soundNumber(version, `the version of view "${view}" in ${list}`),
+      keptNumber(floor) ?? 0,
+    ),
+    expiresAt: end === '' ? null : Number(end),
+  }));
+  const existing = views.filter(
+    ({ expiresAt }) => expiresAt === null || clock === null || expiresAt > clock,
+  );
+  return { generation, server, cursor, stale: Number(stale) === 1, views: existing };
 }
 
 /** @throws where somebody has written what is no number: which views exist, and as of when, can't be told then */
@@ -57,30 +71,35 @@ function soundNumber(text: string, name: string): number {
   return found;
 }
 
-/** A view with its number of players. */
-export interface ViewSummary extends ExistingView {
-  readonly size: number;
+/**
+ * Makes pages of the steps of a listing. A step may repeat views of the step before it, as HSCAN does when its hash table
+ * shrinks; a page drops those that it has, and those of the page before it. Only the first page may be empty.
+ * @throws ListingInterruptedError
+ */
+export async function* pagesOf(
+  board: string,
+  read: (cursor: string) => Promise<ViewsStep>,
+): AsyncGenerator<ViewsPage> {
+  const first = await read(FIRST_CURSOR);
+  let before = new Map<string, ViewSummary>();
+  let page = new Map<string, ViewSummary>();
+  for (let step = first; ; step = await read(step.cursor)) {
+    if (step.generation !== first.generation || step.server !== first.server)
+      throw new ListingInterruptedError(board);
+    for (const view of step.views) if (!before.has(view.view)) page.set(view.view, view);
+    const isLast = step.cursor === FIRST_CURSOR;
+    if (!isLast && page.size < PAGE) continue;
+    const isNeeded = page.size > 0 || before.size === 0;
+    if (isNeeded) yield { stale: step.stale, views: [...page.values()].sort(byText) };
+    if (isLast) return;
+    before = page;
+    page = new Map();
+  }
 }
 
-/**
- * The views that have players, by their text. undefined for a generation that was given up, also while it was read.
- * Cost: linear in the views.
- */
-export async function sizedViews(
-  redis: Redis,
-  place: GenerationKeys,
-): Promise<ViewSummary[] | undefined> {
-  const { keys, shard, generation } = place;
-  const views = await existingViews(redis, place);
-  if (views === undefined) return undefined;
-  const sizes = await Promise.all(
-    views.map(({ view }) => redis.zcard(keys.ranking(shard, generation, view))),
-  );
-  const mayBeGivenUp = sizes.includes(0);
-  if (mayBeGivenUp && (await existingViews(redis, place)) === undefined) return undefined;
-  return views
-    .map((view, index) => ({ ...view, size: sizes[index] ?? 0 }))
-    .filter(({ size }) => size > 0); // nothing is left of one that was swept meanwhile
+/** Orders views by their text. */
+export function byText(a: ExistingView, b: ExistingView): number {
+  return a.view < b.view ? -1 : 1;
 }
 
 /** How many views of a board have not expired at a time of its event clock (null: none has). Not read in one step. */

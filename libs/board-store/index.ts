@@ -2,7 +2,7 @@ export { BoardReader, type BoardOverview, type Page } from './board-reader.js';
 export { BoardStore } from './board-store.js';
 export { ContinuityStore, type Comparison, type Healed } from './continuity-store.js';
 export * from './errors.js';
-export type { ViewSummary } from './existing-views.js';
+export type { ViewsPage, ViewSummary } from './existing-views.js';
 export { GenerationCatalog } from './generation-catalog.js';
 export { GenerationStore, type Flip, type NewShadow } from './generation-store.js';
 export { KeySpace } from './keys.js';

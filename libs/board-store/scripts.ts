@@ -40,9 +40,8 @@ type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: (string | 
 /** What the scripts that catch up answer: see lua/catch-up.lua. */
 export type CatchUpReply = (number | string)[];
 
-/** See lua/views.lua. */
-export type ViewsReply =
-  readonly [] | readonly [versions: readonly string[], clock: string, expiries: readonly string[]];
+/** The first word where a read has named another generation than the one to be read: see lua/read.lua. */
+export const MOVED = 'MOVED';
 
 /** See lua/order.lua. */
 export type OrderReply = (number | string)[];
@@ -70,15 +69,15 @@ declare module 'ioredis' {
     ranklogHeal(...args: Arguments): Promise<string[]>;
     ranklogMendWatermarks(...args: Arguments): Promise<number | string[]>;
     ranklogOrder(...args: Arguments): Promise<number | OrderReply>;
-    ranklogPage(...args: Arguments): Promise<string[] | string | number>;
-    ranklogRank(...args: Arguments): Promise<string[] | string | number>;
+    ranklogPage(...args: Arguments): Promise<string[] | string>;
+    ranklogRank(...args: Arguments): Promise<string[] | string>;
     ranklogRegister(...args: Arguments): Promise<string[]>;
     ranklogReleaseLease(...args: Arguments): Promise<number>;
     ranklogRemove(...args: Arguments): Promise<number | string>;
     ranklogRemoveSnapshot(...args: Arguments): Promise<number>;
     ranklogRenewLease(...args: Arguments): Promise<number>;
     ranklogSweep(...args: Arguments): Promise<number>;
-    ranklogViews(...args: Arguments): Promise<ViewsReply>;
+    ranklogViews(...args: Arguments): Promise<string[]>;
   }
 }
 

@@ -9,6 +9,13 @@ export function print<T>(
   process.stdout.write(`${json ? JSON.stringify(value, null, 2) : text(value)}\n`);
 }
 
+/** Prints a part of a long output; resolves when it is written, so that no more of it is made than the reader takes. */
+export function printPart(text: string): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdout.write(text, () => resolve()); // runCommand handles an error
+  });
+}
+
 /** Rows below a head, aligned: numbers to the right, no lines between. */
 export function table(
   head: readonly string[],

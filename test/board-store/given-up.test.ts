@@ -1,15 +1,17 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { BoardDefinition } from '#board';
 import {
   BoardReader,
   GenerationCatalog,
   GenerationStore,
   LeaseStore,
+  ListingInterruptedError,
   UnknownBoardError,
   UnknownGenerationError,
 } from '#board-store';
 import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
 import { order } from './order.js';
-import { openTestRedis } from './test-redis.js';
+import { lateClient, once, openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
@@ -22,12 +24,17 @@ beforeEach(async () => {
   await fixture.apply(EVENTS);
 });
 
+interface Replacement {
+  readonly isSwept: boolean;
+  readonly definition?: BoardDefinition;
+}
+
 /** Builds the board again; what was live is given up at once, and its memory is given back, or is to be. */
-async function replace({ isSwept }: { isSwept: boolean }): Promise<void> {
+async function replace({ isSwept, definition = arena }: Replacement): Promise<void> {
   const { keys } = fixture;
   const generations = new GenerationStore(redis, keys, { shards: 1 });
   const lease = await new LeaseStore(redis, keys, { shards: 1 }).acquire('arena', 'test');
-  const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
+  const shadow = await generations.begin(lease, { definition, purpose: 'build' });
   await order(generations, lease, shadow);
   expect(await generations.flip(lease, shadow, [stretchOf(EVENTS)], { graceMs: 0 })).toMatchObject({
     ending: {},
@@ -40,35 +47,16 @@ async function replace({ isSwept }: { isSwept: boolean }): Promise<void> {
 
 /** A reader whose commands of these names come late: `meanwhile` is done first. */
 function lateReader(late: readonly string[], meanwhile: () => Promise<void>, generation?: string) {
-  const slow = new Proxy(redis, {
-    get(target, name) {
-      const command: unknown = Reflect.get(target, name);
-      if (typeof command !== 'function') return command;
-      const run = (...args: unknown[]): unknown => Reflect.apply(command, target, args);
-      if (!late.includes(String(name))) return run;
-      return async (...args: unknown[]) => {
-        await meanwhile();
-        return run(...args);
-      };
-    },
-  });
-  return new BoardReader(slow, fixture.keys, generation);
-}
-
-function once(work: () => Promise<void>, call = 1): () => Promise<void> {
-  let calls = 0;
-  return async () => {
-    if (++calls === call) await work();
-  };
+  return new BoardReader(lateClient(redis, late, meanwhile), fixture.keys, generation);
 }
 
 describe.each([true, false])(
   'a generation that is given up while it is read (swept: %s)',
   (isSwept) => {
-    const late = (...names: string[]) =>
+    const late = (name: string, call = 1) =>
       lateReader(
-        names,
-        once(() => replace({ isSwept })),
+        [name],
+        once(() => replace({ isSwept }), call),
       );
 
     it('is no empty board: the page, rank and views of the next one are read', async () => {
@@ -79,25 +67,28 @@ describe.each([true, false])(
       expect(entries.map(({ playerId, rank }) => [playerId, rank])).toEqual([['b', 1], ['a', 2]]); // prettier-ignore
       const { entries: found } = await late('ranklogRank').rank('arena', 'all', 'a');
       expect(found).toMatchObject([{ playerId: 'a', rank: 2 }]);
-      expect(await late('ranklogViews').views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
+      const listing = late('ranklogViews', 2); // the first call finds the generation
+      expect(await listing.views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
     });
 
-    it('shortens no list of views: their sizes are read again, of the next one', async () => {
-      expect(await late('zcard').views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
+    it('shortens no list of views: the listing is refused where the sizes are gone', async () => {
+      const reader = late('zcard');
+      const all = [{ view: 'all', size: 2 }];
+      if (isSwept) await expect(reader.views('arena')).rejects.toThrow(ListingInterruptedError);
+      else expect(await reader.views('arena')).toMatchObject(all);
+      expect(await reader.views('arena')).toMatchObject(all);
     });
 
-    it('is looked for again where its definition went after its pointer was read', async () => {
-      const afterPointer = () =>
-        lateReader(
-          ['hget'],
-          once(() => replace({ isSwept }), 2),
-        );
-      const before = fixture.live.generation;
-      const { generation } = await afterPointer().liveBoard('arena');
-      expect(generation === before).toBe(!isSwept);
-      expect(await afterPointer().rank('arena', 'all', 'a')).toMatchObject({
-        entries: [{ playerId: 'a', rank: 2 }],
-      });
+    it('is not read by a definition that a reader remembers', async () => {
+      const reader = fixture.reader();
+      const points = async () => {
+        const { entries } = await reader.rank('arena', 'all', 'a');
+        return entries.map(({ columns }) => columns);
+      };
+      expect(await points()).toEqual([{ points: '3' }]);
+      const columns = arena.columns.map((column) => ({ ...column, decimals: 1 }));
+      await replace({ isSwept, definition: { ...arena, columns } });
+      expect(await points()).toEqual([{ points: '0.3' }]);
     });
 
     it('is told where all are given up, and nothing is read without end', async () => {
@@ -109,6 +100,15 @@ describe.each([true, false])(
 );
 
 describe('a board', () => {
+  it('that is removed is unknown to a reader that remembers it', async () => {
+    const reader = fixture.reader();
+    await reader.rank('arena', 'all', 'a');
+    const lease = await new LeaseStore(redis, fixture.keys, { shards: 1 }).acquire('arena', 'test');
+    await new GenerationStore(redis, fixture.keys, { shards: 1 }).remove(lease);
+    await expect(reader.rank('arena', 'all', 'a')).rejects.toThrow(UnknownBoardError);
+    await expect(reader.views('arena')).rejects.toThrow(UnknownBoardError);
+  });
+
   it('whose pointer leads to no definition, however often it is read, is unknown', async () => {
     await redis.del(fixture.keys.definitions(0));
     const reading = fixture.reader().liveBoard('arena');
@@ -120,8 +120,9 @@ describe('a snapshot that is given up while it is read', () => {
   it('is unknown', async () => {
     const { generation } = fixture.live;
     await redis.hset(fixture.keys.snapshots(0), generation, 'arena');
+    const catalog = new GenerationCatalog(redis, fixture.keys, { shards: 1 });
     const discard = async () => {
-      await redis.sadd(fixture.keys.discarded(0), generation);
+      await catalog.removeSnapshot(generation);
     };
     const reading = lateReader(['ranklogRank'], discard, generation).rank('arena', 'all', 'a');
     await expect(reading).rejects.toBeInstanceOf(UnknownGenerationError);

@@ -78,6 +78,23 @@ describe('the ranks of a view', () => {
     const [place] = (await reader.rank('arena', 'all', 'a')).entries;
     expect(place).not.toHaveProperty('denseRank');
   });
+
+  it('are dense down to 10,000 different players, and further over long ties', async () => {
+    const dense = async (reader: BoardReader, playerId: string) => {
+      const { entries } = await reader.rank('arena', 'all', playerId, { dense: true });
+      return entries.map(({ rank, denseRank }) => [rank, denseRank]);
+    };
+    const different = Array.from({ length: 12_000 }, (_, index) => scored(`p${index}`, [-index]));
+    const alone = await readerOf(arena, different);
+    expect(await dense(alone, 'p9999')).toEqual([[10_000, 10_000]]);
+    expect(await dense(alone, 'p11999')).toEqual([[12_000, undefined]]);
+    const page = { offset: 11_000, limit: 1, dense: true };
+    const [entry] = (await alone.standings('arena', 'all', page)).entries;
+    expect(entry).toMatchObject({ rank: 11_001, competitionRank: 11_001 });
+    expect(entry).not.toHaveProperty('denseRank');
+    const tied = different.map((event, index) => ({ ...event, values: [index >> 12] }));
+    expect(await dense(await readerOf(arena, tied), 'p9999')).toEqual([[12_000, 3]]);
+  });
 });
 
 /** Ties of lengths around those at which the script goes another way: the steps that it reads in, the ties that it jumps over. */

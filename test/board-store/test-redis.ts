@@ -32,3 +32,31 @@ export async function dumpKeys(redis: Redis, keys: KeySpace): Promise<Record<str
   const values = await Promise.all(names.map((name) => redis.dumpBuffer(name)));
   return Object.fromEntries(names.map((name, index) => [name, values[index]!.toString('hex')]));
 }
+
+/** A client whose commands of these names come late: `meanwhile` is done first. */
+export function lateClient(
+  redis: Redis,
+  late: readonly string[],
+  meanwhile: () => Promise<void>,
+): Redis {
+  return new Proxy(redis, {
+    get(target, name) {
+      const command: unknown = Reflect.get(target, name);
+      if (typeof command !== 'function') return command;
+      const run = (...args: unknown[]): unknown => Reflect.apply(command, target, args);
+      if (!late.includes(String(name))) return run;
+      return async (...args: unknown[]) => {
+        await meanwhile();
+        return run(...args);
+      };
+    },
+  });
+}
+
+/** Does the work at one of its calls, and nothing at the others. */
+export function once(work: () => Promise<void>, call = 1): () => Promise<void> {
+  let calls = 0;
+  return async () => {
+    if (++calls === call) await work();
+  };
+}

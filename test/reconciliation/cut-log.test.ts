@@ -173,7 +173,8 @@ describe('a log whose beginning is gone', () => {
     await instance.start();
     await traffic.send(100);
     await published(instance, traffic);
-    await until(async () => !(await instance.reader.isStale('arena')), 'it has healed');
+    const isStale = async () => (await instance.reader.rank('arena', 'all', 'nobody')).stale;
+    await until(async () => !(await isStale()), 'it has healed');
     await isRight('arena');
     expect(await partialHistory()).toMatchObject([{ board: 'arena', startsAt: starts }]);
     const causes = (await readRankChanges(instance.kafka, instance.topics)).map(causeOf);

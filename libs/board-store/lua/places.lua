@@ -1,44 +1,33 @@
--- Places as reads give them, of the keys and first arguments that all reads have in common; needs names.lua,
--- kept.lua, clock.lua, continuity.lua and rank.lua.
+-- Places as reads give them; needs names.lua, kept.lua, clock.lua, continuity.lua, ties.lua and read.lua.
 --
--- KEYS  1 facts, 2 views, 3 ranking, 4 players, 5 continuity, 6 healing, 7 definitions, 8 discarded
--- ARGV  1 view, 2 ms of the event clock at which it expires (- never), 3 number of columns, 4 bytes of the reach time in a
---       member, 5 count the dense position (1, 0), 6 generation
+-- KEYS  1 to 8 as in read.lua, 9 ranking, 10 players
+-- ARGV  1 to 3 as in read.lua, 4 view, 5 ms of the event clock at which it expires (- never), 6 number of columns, 7 bytes of the
+--       reach time in a member, 8 count the dense position (1, 0)
 
-local GENERATION_GONE = -8
-
-local columns_width = 8 * (tonumber(ARGV[3]) - 1)
-local id_from = columns_width + tonumber(ARGV[4]) + 1
+local columns_width = 8 * (tonumber(ARGV[6]) - 1)
+local id_from = columns_width + tonumber(ARGV[7]) + 1
 
 -- How many players are looked at in one step while different columns are counted, and the tie that is jumped over instead.
 local STEP = 64
 local LONG_TIE = 16
-
--- Whether the generation was given up since the caller followed the pointer to it: some or all of its keys are gone.
-local function is_gone()
-  return call('HEXISTS', KEYS[7], ARGV[6]) == 0 or call('SISMEMBER', KEYS[8], ARGV[6]) == 1
-end
+-- How many players are looked at in all, about 10 ms; a jump costs up to STEP of them, as it searches for the end of the tie.
+local MOST_COUNTED = 10000
 
 -- The board's event clock when it has reached the view's end; else false.
 local function expired_by()
-  local clock = ARGV[2] ~= '-' and read_kept('HGET', KEYS[1], 'clock')
-  if clock and not kept_number(clock) then error('the clock in ' .. KEYS[1] .. ' is damaged: rebuild the board') end
-  return clock and tonumber(ARGV[2]) <= tonumber(clock) and clock
+  local clock = ARGV[5] ~= '-' and read_kept('HGET', KEYS[7], 'clock')
+  if clock and not kept_number(clock) then error('the clock in ' .. KEYS[7] .. ' is damaged: rebuild the board') end
+  return clock and tonumber(ARGV[5]) <= tonumber(clock) and clock
 end
 
 -- The version of the view; nil when it does not exist. No smaller one was ever told of it, in whichever generation. Where somebody
 -- has written there, it is the time, which lies between those that were told and those to come.
 local function version()
-  local version = read_kept('HGET', KEYS[2], ARGV[1])
+  local version = read_kept('HGET', KEYS[8], ARGV[4])
   if not version then return nil end
-  local floor = read_kept('HGET', KEYS[1], 'floor') or '0'
+  local floor = read_kept('HGET', KEYS[7], 'floor') or '0'
   if not kept_number(version) or not kept_number(floor) then return format('%d', now_in_us()) end
   return tonumber(floor) > tonumber(version) and floor or version
-end
-
--- Whether the board lacks events that were published: Redis has lost them, and they are being applied again.
-local function is_stale()
-  return call('HLEN', KEYS[6]) > 0 or not is_continued(call('GET', KEYS[5]))
 end
 
 -- The first position behind a tie: behind all players with these columns. `position` is one of theirs.
@@ -53,11 +42,11 @@ local function behind_tie(ranking, position, score, columns)
   return first
 end
 
--- How many different columns the players before a position have. Cost: about 1 us a player; a tie of more than 80 players
--- costs as much as 80.
+-- How many different columns the players before a position have; nil when Redis would look at more than MOST_COUNTED players.
 local function different_columns(ranking, last)
-  local count, position, began, score, columns = 0, 0, 0
+  local count, position, looked, began, score, columns = 0, 0, 0, 0
   while position < last do
+    if looked >= MOST_COUNTED then return nil end
     local found = call('ZRANGE', ranking, position, math.min(position + STEP, last) - 1, 'WITHSCORES')
     for i = 1, #found, 2 do
       local prefix = sub(found[i], 1, columns_width)
@@ -65,9 +54,9 @@ local function different_columns(ranking, last)
         count, began, score, columns = count + 1, position + (i - 1) / 2, found[i + 1], prefix
       end
     end
-    position = position + #found / 2
+    position, looked = position + #found / 2, looked + #found / 2
     if position < last and position - began >= LONG_TIE then
-      position = behind_tie(ranking, position - 1, tonumber(score), columns)
+      position, looked = behind_tie(ranking, position - 1, tonumber(score), columns), looked + STEP
     end
   end
   return count
@@ -76,21 +65,21 @@ end
 -- { stale (1, 0), view version, players in the view, first position, competition position and dense position of the first player
 -- ('' when it is not counted), players with worse columns than the last one, player id, state, ... }; positions from 0.
 local function places(first, limit)
-  local ranking, members, version = KEYS[3], {}, version()
+  local ranking, members, version = KEYS[9], {}, version()
   local size = read_kept('ZCARD', ranking)
   if limit > 0 and version then
     members = call('ZRANGE', ranking, format('%d', first), format('%d', first + limit - 1), 'WITHSCORES')
   end
-  local found = { is_stale() and 1 or 0, version or '0', version and size or 0, first, 0, '', 0 }
+  local found = { stale(), version or '0', version and size or 0, first, 0, '', 0 }
   if #members == 0 then return found end
   found[5] = better_columns(ranking, first, tonumber(members[2]), sub(members[1], 1, columns_width))
-  if ARGV[5] == '1' then found[6] = different_columns(ranking, found[5]) end
+  if ARGV[8] == '1' then found[6] = different_columns(ranking, found[5]) or '' end
   local last, score = members[#members - 1], tonumber(members[#members])
   found[7] = size - behind_tie(ranking, first + #members / 2 - 1, score, sub(last, 1, columns_width))
   for i = 1, #members, 2 do
     local player = sub(members[i], id_from)
     found[#found + 1] = player
-    found[#found + 1] = read_kept('HGET', KEYS[4], player) or ''
+    found[#found + 1] = read_kept('HGET', KEYS[10], player) or ''
   end
   return found
 end

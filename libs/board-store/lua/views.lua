@@ -1,14 +1,27 @@
--- Reads which views a generation has, by one moment.
+-- Lists some of the views of a generation.
 --
--- KEYS  1 views, 2 facts, 3 expiries, 4 definitions of the shard, 5 discarded
--- ARGV  1 generation
--- Returns  { each view and its version, clock in ms ('' for none), each view that expires and when in ms }; {} for a generation that
---          was given up: its keys are gone, or may go at any moment
--- Cost  O(views)
+-- KEYS  1 to 8 as in read.lua, 9 expiries
+-- ARGV  1 to 3 as in read.lua, 4 cursor to go on from ('0' begins)
+-- Returns  { stale (1, 0), replication id of the server, whose cursor it is, next cursor ('0' at the end), event clock in ms, floor of
+--          the versions ('' for none), then for each view: its text, its version, ms at which it expires ('' for never) };
+--          { 'MOVED', ... }: see read.lua
+-- Cost  about STEP views; more where Redis packs few views into one piece
 --
--- A script, and no transaction: see kept-watermarks.lua.
+-- HSCAN finds each view that exists throughout. It may find one again when the hash table has shrunk between two calls.
 
 -- include names.lua
+-- include continuity.lua
+-- include read.lua
 
-if call('HEXISTS', KEYS[4], ARGV[1]) == 0 or call('SISMEMBER', KEYS[5], ARGV[1]) == 1 then return {} end
-return { call('HGETALL', KEYS[1]), call('HGET', KEYS[2], 'clock') or '', call('ZRANGE', KEYS[3], 0, -1, 'WITHSCORES') }
+local STEP = 1000
+
+local refused = moved()
+if refused then return refused end
+local scan = call('HSCAN', KEYS[8], ARGV[4], 'COUNT', STEP)
+local facts = call('HMGET', KEYS[7], 'clock', 'floor')
+local found = { stale(), replication_id(), scan[1], facts[1] or '', facts[2] or '' }
+for i = 1, #scan[2], 2 do
+  found[#found + 1], found[#found + 2] = scan[2][i], scan[2][i + 1]
+  found[#found + 1] = call('ZSCORE', KEYS[9], scan[2][i]) or ''
+end
+return found

@@ -21,12 +21,13 @@ interface Place {
 /** `ranklog rank BOARD PLAYER`: where a player stands; exit code 1 for one who is ranked nowhere. */
 export function rank(board: string, player: string, options: RankOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
-    const found = await findPlaces(reader, { board, player, options });
-    const stale = found.some((standings) => standings.stale) || (await reader.isStale(board));
+    const { stale, found } = await findPlaces(reader, { board, player, options });
     if (stale) tellStale();
     const places = found.flatMap(({ view, size, entries }) =>
       entries.map((standing) => ({ view, size, standing })),
     );
+    if (options.dense === true && places.some(({ standing }) => standing.denseRank === undefined))
+      process.stderr.write(`ranklog: ${TOO_DEEP}\n`);
     const json = places.map(({ view, size, standing }) => ({
       view,
       size,
@@ -39,16 +40,26 @@ export function rank(board: string, player: string, options: RankOptions): Promi
   }, options.generation);
 }
 
+const TOO_DEEP =
+  'a dense rank is missing where Redis would look at more than 10,000 players in front';
+
 interface Wanted {
   readonly board: string;
   readonly player: string;
   readonly options: RankOptions;
 }
 
-async function findPlaces(reader: BoardReader, wanted: Wanted): Promise<Standings[]> {
+interface Found {
+  readonly stale: boolean;
+  readonly found: readonly Standings[];
+}
+
+async function findPlaces(reader: BoardReader, wanted: Wanted): Promise<Found> {
   const { view, window, where, at } = wanted.options;
   const one = [view, window, where, at].some((option) => option !== undefined);
-  return one ? [await rankInOne(reader, wanted)] : rankEverywhere(reader, wanted);
+  if (!one) return rankEverywhere(reader, wanted);
+  const standings = await rankInOne(reader, wanted);
+  return { stale: standings.stale, found: [standings] };
 }
 
 async function rankInOne(
@@ -63,17 +74,23 @@ async function rankInOne(
 async function rankEverywhere(
   reader: BoardReader,
   { board, player, options }: Wanted,
-): Promise<Standings[]> {
-  const views = await reader.views(board);
-  const found = await Promise.all(
-    views.map(({ view }) =>
-      reader.rank(board, view, player, options).catch((error: unknown) => {
-        if (error instanceof ExpiredViewError) return undefined; // since the views were listed
-        throw error;
-      }),
-    ),
-  );
-  return found.filter((standings) => standings !== undefined);
+): Promise<Found> {
+  const found: Standings[] = [];
+  let isStale = false;
+  for await (const { views, stale } of reader.viewPages(board)) {
+    const read = await Promise.all(
+      views.map(({ view }) =>
+        reader.rank(board, view, player, options).catch((error: unknown) => {
+          if (error instanceof ExpiredViewError) return undefined; // since the views were listed
+          throw error;
+        }),
+      ),
+    );
+    const standings = read.filter((one) => one !== undefined);
+    isStale ||= stale || standings.some((one) => one.stale);
+    found.push(...standings.filter(({ entries }) => entries.length > 0));
+  }
+  return { stale: isStale, found };
 }
 
 function toTable(board: string, player: string, places: readonly Place[]): string {

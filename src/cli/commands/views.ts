@@ -1,7 +1,7 @@
 import type { ViewSummary } from '#board-store';
 import { EXIT } from '../exit-codes.js';
 import { expiryText } from '../expiry-text.js';
-import { print, table } from '../output.js';
+import { printPart, table } from '../output.js';
 import { withRedis } from '../session.js';
 import { tellStale } from './standings.js';
 
@@ -10,14 +10,23 @@ export interface ViewsOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog views BOARD`: the rankings of a board. */
-export function views(board: string, options: ViewsOptions): Promise<number> {
+/** `ranklog views BOARD`: the rankings of a board, page by page. */
+export function views(board: string, { generation, json = false }: ViewsOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
-    const found = await reader.views(board);
-    if (await reader.isStale(board)) tellStale();
-    print(found.map(toJson), options, () => toTable(found));
+    let isFirst = true;
+    for await (const { views: found, stale } of reader.viewPages(board)) {
+      if (isFirst && stale) tellStale();
+      await printPart(json ? jsonItems(found, isFirst) : `${toTable(found)}\n`);
+      isFirst = false;
+    }
+    if (json) await printPart('\n]\n');
     return EXIT.ok;
-  }, options.generation);
+  }, generation);
+}
+
+/** A part of the JSON array of all views, without its end. */
+function jsonItems(summaries: readonly ViewSummary[], isFirst: boolean): string {
+  return (isFirst ? '[' : ',') + JSON.stringify(summaries.map(toJson), null, 2).slice(1, -2);
 }
 
 function toJson({ view, size, version, expiresAt }: ViewSummary) {

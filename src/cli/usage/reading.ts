@@ -67,7 +67,7 @@ export function rankCommand(): Command {
     .argument('<board>')
     .argument('<player>');
   return addGenerationOption(addViewOptions(command))
-    .option('--dense', 'count the dense rank, too: Redis looks at every player in front')
+    .option('--dense', 'count the dense rank, too: Redis looks at up to 10,000 players in front')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',

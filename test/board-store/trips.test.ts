@@ -1,0 +1,139 @@
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { BoardReader, ListingInterruptedError } from '#board-store';
+import { RedisServer } from '../support/redis-server.js';
+import { arena, scored, StoreFixture } from './fixture.js';
+import { lateClient, once, openTestRedis } from './test-redis.js';
+
+const { redis, newKeys, close } = openTestRedis();
+afterAll(close);
+
+const PAGE = { offset: 0, limit: 10 };
+const definition = { ...arena, dimensions: [[], ['x']], maxViews: 1_000_000 };
+
+/** A connection that counts the commands it sends. */
+class CountingRedis extends Redis {
+  sent = 0;
+
+  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
+    this.sent += 1;
+    return super.sendCommand(...args);
+  }
+}
+
+let fixture: StoreFixture;
+beforeEach(async () => {
+  fixture = await new StoreFixture(redis, newKeys()).register(definition);
+  await fixture.apply([scored('a', [3]), scored('b', [5])]);
+});
+
+describe('trips to Redis', () => {
+  it('are one for a page or a rank, once the generation is known', async () => {
+    const counting = new CountingRedis(process.env['REDIS_URL'] ?? '');
+    const reader = new BoardReader(counting, fixture.keys);
+    const trips = async (read: () => Promise<unknown>) => {
+      const before = counting.sent;
+      await read();
+      return counting.sent - before;
+    };
+    const page = () => reader.standings('arena', 'all', PAGE);
+    const rank = () => reader.rank('arena', 'all', 'a', { dense: true });
+    await page();
+    await rank();
+    expect([await trips(page), await trips(rank)]).toEqual([1, 1]);
+    expect(await trips(() => reader.standings('arena', 'all x=1', PAGE))).toBe(1);
+    await fixture.apply([scored('b', [1])], { from: 2 });
+    expect(await trips(rank)).toBe(1);
+    counting.disconnect();
+  });
+});
+
+/** Two pages. After 5 and after 10 steps, a shrunken hash table repeats most: a bucket of it is nearly at its end. */
+const SIZE = 12_400;
+/** One view of so many stays: the others go. */
+const KEPT = 400;
+/** Gives a board views of one player each. */
+async function addViews(client: Redis, { keys, live }: StoreFixture, names: readonly string[]) {
+  const fill = client.pipeline();
+  for (const name of names) {
+    fill.hset(keys.views(0, live.generation), name, 1);
+    fill.zadd(keys.ranking(0, live.generation, name), 0, 'p');
+  }
+  await fill.exec();
+}
+
+function viewNames(size: number, trial = 0): string[] {
+  return Array.from({ length: size }, (_, index) => `all x=${trial}-${index}`);
+}
+
+/** Removes views and makes Redis shrink the hash table, which it does as commands come. */
+async function removeViews({ keys, live }: StoreFixture, gone: readonly string[]) {
+  const views = keys.views(0, live.generation);
+  for (let from = 0; from < gone.length; from += 1_000)
+    await redis.hdel(views, ...gone.slice(from, from + 1_000));
+  const touch = `for i = 1, 40000 do redis.call('HGET', KEYS[1], 'none') end`;
+  const shrink = `redis.call('HSET', KEYS[1], 'none', 1) redis.call('HDEL', KEYS[1], 'none')`;
+  await redis.eval(`${touch} ${shrink} ${touch}`, 1, views);
+}
+
+describe('a listing of views', () => {
+  it.each([
+    ['while a page is read', 7],
+    ['between two pages', 12],
+  ])('lists each view that exists throughout once, when most others go %s', async (_, call) => {
+    for (let trial = 0; trial < 6; trial++) {
+      fixture = await new StoreFixture(redis, newKeys()).register(definition);
+      const names = viewNames(SIZE, trial);
+      await addViews(redis, fixture, names);
+      const kept = names.filter((_, index) => index % KEPT === 0);
+      const gone = names.filter((_, index) => index % KEPT !== 0);
+      const meanwhile = once(() => removeViews(fixture, gone), call);
+      const client = lateClient(redis, ['ranklogViews'], meanwhile);
+      const found = (await new BoardReader(client, fixture.keys).views('arena')).map(
+        ({ view }) => view,
+      );
+      expect(new Set(found).size).toBe(found.length);
+      expect(kept.filter((view) => !found.includes(view))).toEqual([]);
+    }
+  });
+
+  it('asks Redis for some of them at a time, and gives pages in the order of their texts', async () => {
+    await addViews(redis, fixture, viewNames(SIZE));
+    const replies: number[] = [];
+    const client = new Redis(process.env['REDIS_URL'] ?? '');
+    const reader = new BoardReader(client, fixture.keys);
+    const call = client.ranklogViews.bind(client);
+    client.ranklogViews = async (...args) => {
+      const reply = await call(...args);
+      replies.push(reply.length);
+      return reply;
+    };
+    const sizes: number[] = [];
+    for await (const { views } of reader.viewPages('arena')) {
+      const names = views.map(({ view }) => view);
+      expect(names).toEqual([...names].sort());
+      sizes.push(names.length);
+    }
+    client.disconnect();
+    expect(Math.max(...replies)).toBeLessThan(3 * 1_200);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(SIZE + 1);
+    expect(sizes).toHaveLength(2);
+  });
+
+  it('is refused when another server answers, whose cursors lead elsewhere', async () => {
+    const server = await RedisServer.start();
+    try {
+      const own = await new StoreFixture(server.redis, newKeys()).register(definition);
+      await addViews(server.redis, own, viewNames(3_000));
+      const restart = once(async () => {
+        await server.kill();
+        await server.start();
+      }, 3);
+      const client = lateClient(server.redis, ['ranklogViews'], restart);
+      const listing = new BoardReader(client, own.keys).views('arena');
+      await expect(listing).rejects.toThrow(ListingInterruptedError);
+    } finally {
+      await server.remove();
+    }
+  });
+});
