@@ -24,6 +24,8 @@ const CASES = [
   { views: 4, columns: 4 },
   { views: 1, columns: 1, publish: '{ rankChanges: none }' },
   { views: 1, columns: 1, publish: '{ rankChanges: moved }' },
+  { views: 1, columns: 1, publish: '{ ranks: [ordinal, competition] }' },
+  { views: 1, columns: 2, publish: '{ ranks: [ordinal, competition] }' },
   { views: 1, columns: 1, publish: '{ overtook: 3, leaders: 10 }' },
 ];
 

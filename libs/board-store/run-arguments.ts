@@ -113,6 +113,7 @@ function settings(definition: BoardDefinition): (string | number)[] {
     flag(definition.late === 'deadLetter'),
     flag(canExpire(definition)),
     definition.deduplicateMs ?? '-',
+    flag(publish.ranks.includes('competition')),
   ];
 }
 

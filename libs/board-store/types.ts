@@ -145,6 +145,7 @@ export interface LeaderChangeVerdict {
 }
 export interface Leader extends Placing {
   readonly playerId: string;
+  readonly competitionRank: number;
 }
 
 /** A player's movement in one view. `before` is null for a player who was not in it. */
@@ -163,6 +164,7 @@ export interface Passed {
 }
 export interface Placing {
   readonly rank: number;
-  readonly competitionRank: number;
+  /** Missing where the board does not tell it. */
+  readonly competitionRank?: number;
   readonly columns: Readonly<Record<string, string>>;
 }

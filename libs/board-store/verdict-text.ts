@@ -95,17 +95,19 @@ function parseLeaderChange(offset: number, lines: readonly string[]): LeaderChan
 
 function parseLeader(line: string, rank: number, columns: readonly Column[]): Leader {
   const tab = line.indexOf('\t');
+  const [competitionRank = rank, ...values] = line.slice(0, tab).split(' ').map(Number);
   return {
     playerId: line.slice(tab + 1),
-    ...parsePlacing(`${rank} ${line.slice(0, tab)}`, columns),
+    rank,
+    competitionRank,
+    columns: decimalColumns({ columns }, values),
   };
 }
 
 function parsePlacing(text: string, columns: readonly Column[]): Placing {
-  const words = text.split(' ');
-  return {
-    rank: Number(words[0]),
-    competitionRank: Number(words[1]),
-    columns: decimalColumns({ columns }, words.slice(2).map(Number)),
-  };
+  const [rank, competitionRank, ...values] = text.split(' ');
+  const decimals = decimalColumns({ columns }, values.map(Number));
+  return competitionRank === '-'
+    ? { rank: Number(rank), columns: decimals }
+    : { rank: Number(rank), competitionRank: Number(competitionRank), columns: decimals };
 }

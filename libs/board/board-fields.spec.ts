@@ -9,6 +9,7 @@ import {
   LATE,
   ORDERS,
   RANK_CHANGES,
+  RANKS,
   TIES,
   UPDATES,
   windowName,
@@ -94,6 +95,7 @@ const publishOf = ({
   fc
     .record({
       rankChanges: fc.constantFrom(...RANK_CHANGES),
+      ranks: fc.constantFrom<Publish['ranks'][]>(['ordinal'], RANKS),
       windows: someOf(windows.map(windowName)),
       dimensions: someOf(dimensions),
       overtook: fc.nat({ max: 2 }),
@@ -142,7 +144,12 @@ function parse(board: string, fields: unknown): BoardDefinition {
 
 const DEFAULTS: Fields = boardFields(parse('x', { columns: [{ name: 'x' }] }));
 const COLUMN_DEFAULTS: Fields = { update: 'sum', order: 'desc', decimals: 0 };
-const PUBLISH_DEFAULTS: Fields = { rankChanges: 'every', overtook: 0, leaders: 0 };
+const PUBLISH_DEFAULTS: Fields = {
+  rankChanges: 'every',
+  ranks: ['ordinal'],
+  overtook: 0,
+  leaders: 0,
+};
 
 /** The fields of a board in another spelling, as `gen` chooses: what is at its default left out or not, in any order. */
 function respelled(fields: ReturnType<typeof boardFields>, gen: GeneratorValue): Fields {
@@ -173,13 +180,13 @@ function respelled(fields: ReturnType<typeof boardFields>, gen: GeneratorValue):
       .filter((list) => publish[list].length < fields[list].length || maybe())
       .map((list) => [list, maybe() ? publish[list] : [...publish[list]].reverse()]),
   );
-  const { rankChanges, overtook, leaders } = publish;
+  const { rankChanges, ranks, overtook, leaders } = publish;
   return short(
     {
       ...rest,
       columns: columns.map(columnText),
       windows: windows.map(windowText),
-      publish: short({ rankChanges, overtook, leaders, ...lists }, PUBLISH_DEFAULTS),
+      publish: short({ rankChanges, ranks, overtook, leaders, ...lists }, PUBLISH_DEFAULTS),
     },
     DEFAULTS,
   );
@@ -257,6 +264,7 @@ describe('the fields of a definition', () => {
       maxAhead: '1h',
       publish: {
         rankChanges: 'every',
+        ranks: ['ordinal'],
         windows: ['all'],
         dimensions: [[]],
         overtook: 0,

@@ -29,6 +29,7 @@ export function boardFields(definition: BoardDefinition) {
     ...(deduplicateMs === undefined ? {} : { deduplicate: durationText(deduplicateMs) }),
     publish: {
       rankChanges: publish.rankChanges,
+      ranks: publish.ranks,
       windows: publish.windows ?? windows.map(windowName),
       dimensions: publish.dimensions ?? dimensions,
       overtook: publish.overtook,

@@ -83,7 +83,8 @@ describe('bounds and weights', () => {
 });
 
 describe('the other fields of a board', () => {
-  const NO_FIELD = 'is no field here; allowed: rankChanges, windows, dimensions, overtook, leaders';
+  const NO_FIELD =
+    'is no field here; allowed: rankChanges, ranks, windows, dimensions, overtook, leaders';
   const COUNT = 'is not allowed; use a whole number from 0 to 100';
   // prettier-ignore
   it.each<[fields: string, ...problems: string[]]>([
@@ -100,6 +101,10 @@ describe('the other fields of a board', () => {
     ['publish: all', 'publish: "all" is not allowed; use fields such as {rankChanges: moved, leaders: 10}'],
     ['publish: {leader: 3}', `publish: "leader" ${NO_FIELD}; did you mean leaders?`],
     ['publish: {rankChanges: move}', 'publish.rankChanges: "move" is not allowed; use every, moved, none; did you mean moved?'],
+    ['publish: {ranks: [competition]}', 'publish.ranks: ["competition"] is not allowed; use [ordinal] or [ordinal, competition]'],
+    ['publish: {ranks: [ordinal, competitive]}', 'publish.ranks: ["ordinal","competitive"] is not allowed; use [ordinal] or [ordinal, competition]'],
+    ['publish: {ranks: competition}', 'publish.ranks: "competition" is not allowed; use [ordinal] or [ordinal, competition]'],
+    ['publish: {ranks: ordinal}', 'publish.ranks: "ordinal" is not allowed; use [ordinal] or [ordinal, competition]'],
     ['publish: {overtook: 101}', `publish.overtook: 101 ${COUNT}`],
     ['publish: {leaders: -1}', `publish.leaders: -1 ${COUNT}`],
     ['publish: {windows: []}', 'publish.windows: [] is not allowed; use a list of windows of the board, such as [all, week]'],

@@ -135,7 +135,7 @@ function reasonOf(error: ErrorObject): string {
     case 'required':
       return `"${String(params['missingProperty'])}" is missing`;
     case 'enum':
-      return notAllowed(data, schema.errorMessage, params['allowedValues'] as string[]);
+      return notAllowed(data, schema.errorMessage, params['allowedValues'] as unknown[]);
     case 'uniqueItems':
       return `${showValue(data)} holds one entry twice`;
     case 'maxItems':
@@ -149,7 +149,8 @@ function unknownField(field: string, known: readonly string[]): string {
   return `"${field}" is no field here; allowed: ${known.join(', ')}${suggestion(field, known)}`;
 }
 
-function notAllowed(value: unknown, allowed: string | undefined, words: string[] = []): string {
+function notAllowed(value: unknown, allowed?: string, values: unknown[] = []): string {
+  const words = values.filter((word) => typeof word === 'string');
   const near = typeof value === 'string' ? suggestion(value, words) || longForm(value, words) : '';
   return `${showValue(value)} is not allowed; use ${allowed ?? words.join(', ')}${near}`;
 }

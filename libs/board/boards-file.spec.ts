@@ -30,7 +30,7 @@ describe('a good boards file', () => {
         dimensions: [[]],
         maxViews: 10_000,
         maxAheadMs: 3_600_000,
-        publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
+        publish: { rankChanges: 'every', ranks: ['ordinal'], overtook: 0, leaders: 0 },
       },
     ]);
   });
@@ -52,7 +52,7 @@ boards:
     maxAhead: 90 s
     notAfter: 2099-12-31
     deduplicate: 1d
-    publish: { rankChanges: moved, windows: [day, all], dimensions: [[]], overtook: 3, leaders: 10 }
+    publish: { rankChanges: moved, ranks: [ordinal, competition], windows: [day, all], dimensions: [[]], overtook: 3, leaders: 10 }
   "42":
     columns: [{ name: __proto__, decimals: 15 }]
     ties: latest
@@ -78,6 +78,7 @@ boards:
           deduplicateMs: 86_400_000,
           publish: {
             rankChanges: 'moved',
+            ranks: ['ordinal', 'competition'],
             windows: ['all', 'day'],
             dimensions: [[]],
             overtook: 3,
@@ -94,7 +95,7 @@ boards:
           dimensions: [[], ['league', 'season'], ['season']],
           maxViews: 10_000,
           maxAheadMs: 0,
-          publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
+          publish: { rankChanges: 'every', ranks: ['ordinal'], overtook: 0, leaders: 0 },
         },
       ]),
     );

@@ -1,4 +1,4 @@
-import { LATE, ORDERS, RANK_CHANGES, TIES, UPDATES } from './definition.js';
+import { LATE, ORDERS, RANK_CHANGES, RANKS, TIES, UPDATES } from './definition.js';
 import { duration, name } from './schema-parts.js';
 import { time, windowSchema } from './window-schema.js';
 
@@ -106,6 +106,13 @@ const publishSchema = {
       default: 'every',
       description:
         'Which views a rank change tells of: every one in which the player changed, only those in which a rank moved, or none.',
+    },
+    ranks: {
+      enum: [['ordinal'], RANKS],
+      default: ['ordinal'],
+      description:
+        'The ranks that a rank change tells: the position, and with competition also the rank over equal columns, which costs two more look-ups an event.',
+      errorMessage: '[ordinal] or [ordinal, competition]',
     },
     windows: {
       type: 'array',

@@ -1,7 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseBoardsFile } from './boards-file.js';
-import { LATE, ORDERS, RANK_CHANGES, TIES, UPDATES, type BoardDefinition } from './definition.js';
+import {
+  LATE,
+  ORDERS,
+  RANK_CHANGES,
+  RANKS,
+  TIES,
+  UPDATES,
+  type BoardDefinition,
+  type Publish,
+} from './definition.js';
 import { definitionHash, definitionText, parseDefinitionText } from './definition-text.js';
 import { arena } from './spec-support/arena.js';
 
@@ -42,6 +51,7 @@ const everything: BoardDefinition = {
   deduplicateMs: 86_400_000,
   publish: {
     rankChanges: 'moved',
+    ranks: RANKS,
     windows: ['all', 'season:spring'],
     dimensions: [[]],
     overtook: 3,
@@ -66,7 +76,7 @@ describe('the text of a definition', () => {
         '{"kind":"season","name":"spring","from":0,"to":1,"keepMs":2},' +
         '{"kind":"interval","name":"contest","cron":"0 18 * * 5","start":3,"keepMs":4}],' +
         '"dimensions":[[],["league","season"]],"maxAheadMs":3600000,"timeZone":"Europe/Paris","late":"count",' +
-        '"maxViews":7,"deduplicateMs":86400000,"publish":{"rankChanges":"moved","overtook":3,"leaders":10,' +
+        '"maxViews":7,"deduplicateMs":86400000,"publish":{"rankChanges":"moved","ranks":["ordinal","competition"],"overtook":3,"leaders":10,' +
         '"windows":["all","season:spring"],"dimensions":[[]]}}',
     );
   });
@@ -100,6 +110,7 @@ describe('the text of a definition', () => {
       'windows: [all, day, week], publish: {windows: [week, all]}',
       'windows: [all, day, week], publish: {windows: [all, week]}',
     ],
+    ['the rank that is the default', 'publish: {ranks: [ordinal]}', 'publish: {}'],
   ])('is the same for %s', (_what, one, other) => {
     const [a, b] = [one, other].flatMap((fields) =>
       parseBoardsFile(`boards: {a: {columns: [{name: x}], ${fields}}}`, 'x').map(definitionText),
@@ -132,6 +143,7 @@ describe('the text of a definition', () => {
     ['notAfter', { notAfter: 1 }],
     ['deduplicate', { deduplicateMs: 1 }],
     ['publish', { publish: { ...football.publish, leaders: 1 } }],
+    ['ranks', { publish: { ...football.publish, ranks: RANKS } }],
   ])('has another hash with another %s', (_what, changed) => {
     expect(definitionHash({ ...football, ...changed })).not.toBe(definitionHash(football));
   });
@@ -188,12 +200,13 @@ const definition: fc.Arbitrary<BoardDefinition> = fc.record(
     publish: fc.record(
       {
         rankChanges: fc.constantFrom(...RANK_CHANGES),
+        ranks: fc.constantFrom<Publish['ranks'][]>(['ordinal'], RANKS),
         windows: fc.array(name),
         dimensions: fc.array(fc.array(name)),
         overtook: fc.nat({ max: 2 }),
         leaders: fc.nat({ max: 2 }),
       },
-      { requiredKeys: ['rankChanges', 'overtook', 'leaders'] },
+      { requiredKeys: ['rankChanges', 'ranks', 'overtook', 'leaders'] },
     ),
   },
   {

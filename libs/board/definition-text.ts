@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { BoardDefinition, Column, Publish, Window } from './definition.js';
 
 /**
@@ -44,7 +45,12 @@ type Later = Pick<BoardDefinition, 'timeZone' | 'late' | 'maxViews'>;
 const LATER: Later = { timeZone: 'UTC', late: 'deadLetter', maxViews: 10_000 };
 
 type PlainPublish = Omit<Publish, 'windows' | 'dimensions'>;
-const PUBLISH: PlainPublish = { rankChanges: 'every', overtook: 0, leaders: 0 };
+const PUBLISH: PlainPublish = {
+  rankChanges: 'every',
+  ranks: ['ordinal'],
+  overtook: 0,
+  leaders: 0,
+};
 
 /** A definition as its text holds it. */
 type StoredDefinition = Omit<BoardDefinition, 'windows' | 'publish' | keyof Later> &
@@ -92,6 +98,6 @@ function publishText(publish: Publish) {
 /** The fields that have another value than the defaults, in the order of the defaults. */
 function unlessDefault<T extends object>(fields: T, defaults: T): Partial<T> {
   const names = Object.keys(defaults) as (keyof T)[];
-  const changed = names.filter((name) => fields[name] !== defaults[name]);
+  const changed = names.filter((name) => !isDeepStrictEqual(fields[name], defaults[name]));
   return Object.fromEntries(changed.map((name) => [name, fields[name]])) as Partial<T>;
 }

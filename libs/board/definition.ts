@@ -20,6 +20,9 @@ export type Late = (typeof LATE)[number];
 export const RANK_CHANGES = ['every', 'moved', 'none'] as const;
 export type RankChanges = (typeof RANK_CHANGES)[number];
 
+/** Ranks that a rank change may tell: the position (1 2 3 4), and the rank over equal columns (1 2 2 4). */
+export const RANKS = ['ordinal', 'competition'] as const;
+
 /** Windows that the calendar of the board's time zone gives. */
 export const CALENDAR_WINDOWS = ['day', 'week', 'month', 'year'] as const;
 export type CalendarWindow = (typeof CALENDAR_WINDOWS)[number];
@@ -62,6 +65,7 @@ interface Kept {
 /** What of a board is published. */
 export interface Publish {
   readonly rankChanges: RankChanges;
+  readonly ranks: readonly (typeof RANKS)[number][];
   /** Names of windows (see windowName); undefined: all. */
   readonly windows?: readonly string[];
   /** Combinations; undefined: all. */

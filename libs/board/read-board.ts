@@ -89,7 +89,7 @@ function readDeduplicate(
 
 /** Lists in the board's order, and left out where they name everything: so equal meanings have equal texts. */
 function readPublish(
-  { rankChanges, windows, dimensions, overtook, leaders }: Publish,
+  { rankChanges, ranks, windows, dimensions, overtook, leaders }: Publish,
   windowNames: readonly string[],
   combinations: BoardDefinition['dimensions'],
   report: Report,
@@ -109,6 +109,7 @@ function readPublish(
   const shown = combinations.filter((names) => asked?.includes(combinationText(names)) ?? true);
   return {
     rankChanges,
+    ranks,
     ...(chosen.length === windowNames.length ? {} : { windows: chosen }),
     ...(shown.length === combinations.length ? {} : { dimensions: shown }),
     overtook,

@@ -8,7 +8,7 @@ export * from './leader-change.js';
 export * from './leader-movements.js';
 export * from './rank-change.js';
 export * from './record.js';
-export { Cause, MovedPlayer, RankPlacing } from './result-parts.js';
+export { Cause, Leader, MovedPlayer, RankPlacing } from './result-parts.js';
 export { isScoreEvent, ScoreEvent } from './score-event.js';
 export { formatTime, isEventTime, parseTime } from '#board';
 export * from './topics.js';

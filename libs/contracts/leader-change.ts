@@ -6,13 +6,7 @@ import { EnteredLeader, LeftLeader } from './leader-movements.js';
 import { AlsoRequired, IsListOfParts, IsPart, MayBeNull } from './nested.js';
 import type { RawRecord } from './record.js';
 import { MalformedResultError, ResultContract } from './result-contract.js';
-import { Cause, MovedPlayer, RankPlacing } from './result-parts.js';
-
-/** A player in the top N of a view. */
-export class Leader extends RankPlacing {
-  @IsId()
-  playerId: string;
-}
+import { Cause, Leader, MovedPlayer } from './result-parts.js';
 
 /** The new top N of a view, and what moved since the last report of it. */
 @AlsoRequired('since')

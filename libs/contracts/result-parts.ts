@@ -1,5 +1,5 @@
 import { IsString } from 'class-validator';
-import { IsColumns, IsCount, IsId } from './decorators.js';
+import { IsColumns, IsCount, IsId, MayBeAbsent } from './decorators.js';
 
 /** A record of the score topic, as the cause of a result. */
 export class Cause {
@@ -13,16 +13,29 @@ export class Cause {
   offset: number;
 }
 
-/** Where a player stands in a view: position, rank over equal columns, and the columns as decimal strings. */
-export class RankPlacing {
+/** Where a player stands in a view: position, and the columns as decimal strings. */
+class Placing {
   @IsCount(1)
   rank: number;
 
-  @IsCount(1)
-  competitionRank: number;
-
   @IsColumns()
   columns: Readonly<Record<string, string>>;
+}
+
+/** A place that a rank change tells; the rank over equal columns only where the board publishes it. */
+export class RankPlacing extends Placing {
+  @MayBeAbsent()
+  @IsCount(1)
+  competitionRank?: number;
+}
+
+/** A player in the top N of a view. */
+export class Leader extends Placing {
+  @IsId()
+  playerId: string;
+
+  @IsCount(1)
+  competitionRank: number;
 }
 
 /** A player who has another position than before. */

@@ -91,11 +91,14 @@ const scoreEvent: fc.Arbitrary<ScoreEvent> = fc.record(
 );
 
 const count = fc.integer({ min: 1 });
-const placing = fc.record({
-  rank: count,
-  competitionRank: count,
-  columns: fc.dictionary(fc.constantFrom('points', 'goals'), decimalText, { maxKeys: 2 }),
-});
+const placing = fc.record(
+  {
+    rank: count,
+    competitionRank: count,
+    columns: fc.dictionary(fc.constantFrom('points', 'goals'), decimalText, { maxKeys: 2 }),
+  },
+  { requiredKeys: ['rank', 'columns'] },
+);
 const moved = fc.array(fc.record({ playerId: id, rankBefore: count, rankAfter: count }), {
   maxLength: 2,
 });
@@ -121,7 +124,9 @@ const leaderChange: fc.Arbitrary<LeaderChange> = fc.record({
   source,
   occurredAt: time,
   top: fc.array(
-    fc.tuple(id, placing).map(([playerId, place]) => ({ ...place, playerId })),
+    fc
+      .tuple(id, count, placing)
+      .map(([playerId, competitionRank, place]) => ({ competitionRank, ...place, playerId })),
     { maxLength: 2 },
   ),
   entered: fc.array(fc.record({ playerId: id, rank: count }), { maxLength: 2 }),
@@ -213,6 +218,7 @@ describe('the compiled validator and class-validator', () => {
     [['changes', 0, 'after', 'rank'], 0],
     [['changes', 0, 'after', 'rank'], '1'],
     [['changes', 0, 'after', 'competitionRank'], 1.5],
+    [['changes', 0, 'after', 'competitionRank'], null],
     [['changes', 0, 'after'], []],
     [['changes', 0, 'before'], []],
     [['changes', 0], []],
@@ -243,6 +249,7 @@ describe('the compiled validator and class-validator', () => {
     [['top'], { to: [[]] }],
     [['top'], { to: [{ rank: 1, competitionRank: 1, columns: {} }] }],
     [['top'], { to: [{ playerId: 'p-4', rank: 1, competitionRank: 1 }] }],
+    [['top'], { to: [{ playerId: 'p-4', rank: 1, columns: {} }] }],
     [['entered'], { to: [{ playerId: 'p-4', rank: 0 }] }],
     [['left'], { to: [{ playerId: 'p-4', rank: 1 }] }],
     [['moved'], { to: [{ playerId: 'p-4', rankBefore: 1 }] }],

@@ -12,11 +12,15 @@ import {
   type Verdict,
 } from '#board-store';
 import type { Redis } from 'ioredis';
-import { arena } from '../../libs/board/spec-support/arena.js';
+import { arena as plainest } from '../../libs/board/spec-support/arena.js';
 
 export const T0 = Date.parse('2026-11-20T09:00:00.000Z');
 
-export { arena };
+/** The plainest board, whose rank changes tell both ranks. */
+export const arena: BoardDefinition = {
+  ...plainest,
+  publish: { ...plainest.publish, ranks: ['ordinal', 'competition'] },
+};
 
 /** Views that never expire and are published. */
 export function lasting(...views: string[]): ResolvedView[] {
@@ -157,6 +161,8 @@ export function movements(verdicts: readonly Verdict[]): string[] {
   );
 }
 
-function place(placing: { rank: number; competitionRank: number } | null): string {
-  return placing === null ? '-' : `${placing.rank} (${placing.competitionRank})`;
+function place(placing: { rank: number; competitionRank?: number } | null): string {
+  if (placing === null) return '-';
+  const { rank, competitionRank } = placing;
+  return competitionRank === undefined ? String(rank) : `${rank} (${competitionRank})`;
 }

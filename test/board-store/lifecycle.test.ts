@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { resolveEvent, type BoardDefinition, type ScoreInput } from '#board';
+import { resolveEvent, type BoardDefinition, type Publish, type ScoreInput } from '#board';
 import type { ApplyCall, Verdict } from '#board-store';
 import { arena, movements, StoreFixture, T0 } from './fixture.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
@@ -221,6 +221,21 @@ describe('what is published', () => {
     ]);
     const none = await Board.of({ publish: { ...arena.publish, rankChanges: 'none' } });
     expect(await none.apply(events)).toEqual([]);
+  });
+
+  it('is the position alone, and what moved it, where the board does not ask for the competition rank', async () => {
+    const events = [{}, {}, { playerId: 'b' }, { playerId: 'b' }, { playerId: 'b' }];
+    const ranks: Publish['ranks'] = ['ordinal'];
+    const every = await Board.of({ publish: { ...arena.publish, ranks } });
+    expect(movements(await every.apply(events))).toEqual([
+      '- -> 1',
+      '1 -> 1',
+      '- -> 2',
+      '2 -> 2',
+      '2 -> 1',
+    ]);
+    const moved = await Board.of({ publish: { ...arena.publish, ranks, rankChanges: 'moved' } });
+    expect(movements(await moved.apply(events))).toEqual(['- -> 1', '- -> 2', '2 -> 1']);
   });
 
   it('names those who were passed, from the one just behind on', async () => {

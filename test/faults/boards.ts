@@ -4,7 +4,7 @@ const FIRST = {
     columns: [{ name: points, decimals: 2 }, { name: wins }]
     windows: [all, day]
     dimensions: [[], [region]]
-    publish: { leaders: 3, overtook: 2 }`,
+    publish: { ranks: [ordinal, competition], leaders: 3, overtook: 2 }`,
   sprint: `
     columns: [{ name: seconds, update: best, order: asc, decimals: 1 }, { name: style, update: best }]
     windows: [all, week]
@@ -32,7 +32,7 @@ const CHANGED: Readonly<Record<BoardName, string>> = {
   form: `
     columns: [{ name: games, order: asc }, { name: rating, update: latest }]
     windows: [all, year]
-    publish: { leaders: 5 }`,
+    publish: { ranks: [ordinal, competition], leaders: 5 }`,
 };
 
 export const BOARD_NAMES = Object.keys(FIRST) as readonly BoardName[];

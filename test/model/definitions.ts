@@ -3,6 +3,7 @@ import {
   LATE,
   ORDERS,
   RANK_CHANGES,
+  RANKS,
   TIES,
   UPDATES,
   windowName,
@@ -165,6 +166,7 @@ function publishArbitrary({
   return fc
     .record({
       rankChanges: fc.constantFrom('every' as const, 'every' as const, ...RANK_CHANGES),
+      ranks: fc.constantFrom<Publish['ranks'][]>(['ordinal'], RANKS),
       windows: some(windows.map(windowName)),
       dimensions: some(dimensions),
       overtook: fc.constantFrom(0, 1, 2, 100),

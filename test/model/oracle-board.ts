@@ -186,11 +186,12 @@ interface Told {
 }
 
 function told(
-  { publish: { rankChanges, overtook } }: BoardDefinition,
+  definition: BoardDefinition,
   { view, playerId, before: standingsBefore, after: standingsAfter }: Told,
 ): OracleChange | undefined {
-  const before = placingOf(standingsBefore, playerId);
-  const after = placingOf(standingsAfter, playerId)!;
+  const { rankChanges, overtook } = definition.publish;
+  const before = placingOf(definition, standingsBefore, playerId);
+  const after = placingOf(definition, standingsAfter, playerId)!;
   const inPlace = before?.rank === after.rank && before.competitionRank === after.competitionRank;
   if (rankChanges === 'none' || (rankChanges === 'moved' && inPlace)) return undefined;
   const passed = passedBy(playerId, standingsBefore, standingsAfter).slice(0, overtook);

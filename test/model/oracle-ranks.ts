@@ -6,12 +6,13 @@ import type { OracleState } from './oracle-update.js';
 
 export interface OraclePlacing {
   readonly rank: number;
-  readonly competitionRank: number;
+  readonly competitionRank?: number;
   readonly columns: Readonly<Record<string, string>>;
 }
 /** Every kind of rank, and the reach time. */
 export interface OracleStanding extends OraclePlacing {
   readonly playerId: string;
+  readonly competitionRank: number;
   readonly denseRank: number;
   /** How many players have worse columns; `percentile` is their share of the view, in percent, cut to two decimals. */
   readonly aheadOf: number;
@@ -78,16 +79,19 @@ export function standingsOf(definition: BoardDefinition, players: Players): Orac
   });
 }
 
-/** A player's place among all, null for one who is not there. */
+/** A player's place among all as the board tells it, null for one who is not there. */
 export function placingOf(
+  { publish }: BoardDefinition,
   standings: readonly OracleStanding[],
   playerId: string,
 ): OraclePlacing | null {
   const found = standings.find((standing) => standing.playerId === playerId);
-  return found === undefined ? null : placingIn(found);
+  if (found === undefined) return null;
+  const { rank, columns } = found;
+  return publish.ranks.includes('competition') ? placingIn(found) : { rank, columns };
 }
 
-export function placingIn({ rank, competitionRank, columns }: OraclePlacing): OraclePlacing {
+export function placingIn({ rank, competitionRank, columns }: OracleStanding) {
   return { rank, competitionRank, columns };
 }
 

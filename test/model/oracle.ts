@@ -24,6 +24,7 @@ import {
 
 export interface OracleLeader extends OraclePlacing {
   readonly playerId: string;
+  readonly competitionRank: number;
 }
 /** What a view is in Redis: the ZSET in its order (member in hex), the hash by player id. */
 export interface OracleBytes {

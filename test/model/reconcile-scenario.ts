@@ -143,9 +143,9 @@ const changes: readonly Change[] = [
     late,
     publish,
   }),
-  (first, { publish: { leaders, overtook, rankChanges } }) => ({
+  (first, { publish: { leaders, overtook, rankChanges, ranks } }) => ({
     ...first,
-    publish: { ...first.publish, leaders, overtook, rankChanges },
+    publish: { ...first.publish, leaders, overtook, rankChanges, ranks },
   }),
   (first, { maxViews, deduplicateMs }) => ({
     ...first,

@@ -55,7 +55,7 @@ function columnsOf(names: readonly string[], decimals = 0): Column[] {
 }
 
 function board(columns: readonly Column[], dimensions: string[][] = [[]]): BoardDefinition {
-  const publish = { rankChanges: 'none', overtook: 0, leaders: 0 } as const;
+  const publish = { rankChanges: 'none', ranks: ['ordinal'], overtook: 0, leaders: 0 } as const;
   return { ...anyBoard, columns, dimensions, publish };
 }
 

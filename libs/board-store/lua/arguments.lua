@@ -4,7 +4,8 @@
 -- ARGV  number of boards, of views, of entries, then
 --       boards:  those that entries are about: name, generation, updates (a letter a column: s b l), tie (1 earliest, -1 latest, 0 none),
 --                columns (JSON), rank changes (e every, m moved, n none), overtook, leaders, most views,
---                late events are dead letters (1, 0), some view may expire (1, 0), span of event ids in ms (- none)
+--                late events are dead letters (1, 0), some view may expire (1, 0), span of event ids in ms (- none),
+--                rank changes tell the competition rank (1, 0)
 --       views:   number of its board, text, ms at which it expires (- never), published (1, 0)
 --       entries: one text each, of lines: offset, number of its board (0: dead letter), player id | code, occurredAt in ms | empty,
 --                value per column in sort direction (. for none) | empty, numbers of its views | empty, event id, with a span | detail
@@ -26,13 +27,13 @@ local function read_boards(at, key, count)
     board.updates, board.tie, board.columns = letters(ARGV[at + 3]), tonumber(ARGV[at + 4]), ARGV[at + 5]
     board.changes, board.overtook, board.leaders = ARGV[at + 6], tonumber(ARGV[at + 7]), tonumber(ARGV[at + 8])
     board.most_views, board.refuse_late, board.keeps = tonumber(ARGV[at + 9]), flag(ARGV[at + 10]), flag(ARGV[at + 11])
-    board.span = tonumber(ARGV[at + 12])
+    board.span, board.competition = tonumber(ARGV[at + 12]), flag(ARGV[at + 13])
     board.versions, board.facts, board.expiries = KEYS[key + 1], KEYS[key + 2], KEYS[key + 3]
     board.event_ids, board.reports = KEYS[key + 4], KEYS[key + 5]
     board.columns_width = 8 * (#board.updates - 1)
     board.id_from = board.columns_width + (board.tie == 0 and 0 or 7) + 1
     boards[i] = board
-    at, key = at + 12, key + 5
+    at, key = at + 13, key + 5
   end
   return boards, at, key
 end

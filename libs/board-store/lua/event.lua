@@ -92,7 +92,7 @@ local function place(view, player, state)
   view.placed[player] = member
 end
 
--- Moves the player in one view; answers the change when it is to be published.
+-- Moves the player in one view; answers the change when it is to be published. A board that tells no competition rank doesn't ask whether it moved.
 local function move(view, entry)
   local player, board, state = entry.player, view.board, view.next
   local old = view.states[player]
@@ -105,9 +105,9 @@ local function move(view, entry)
   end
   if not view.told then return nil end
   local before, better_before
-  if old then before, better_before = positions(view.ranking, old[1], view.placed[player], board.columns_width) end
+  if old then before, better_before = positions(board, view.ranking, old[1], view.placed[player]) end
   place(view, player, state)
-  local after, better_after = positions(view.ranking, state[1], view.placed[player], board.columns_width)
+  local after, better_after = positions(board, view.ranking, state[1], view.placed[player])
   if board.changes == 'm' and before == after and better_before == better_after then return nil end
   return view.head .. (before and placing(before, better_before, old) or '-')
     .. '\t' .. placing(after, better_after, state) .. (board.overtook > 0 and passed(view, before, after) or '')

@@ -29,9 +29,9 @@ local function better_columns(ranking, score, columns)
   return better
 end
 
--- Position and competition position (both from 0) of a member, whose further columns take so many bytes; nil when it is not there.
-local function positions(ranking, score, member, columns_width)
+-- Position of a member, and its competition position where the board tells it (both from 0); false when it is not there.
+local function positions(board, ranking, score, member)
   local position = call('ZRANK', ranking, member)
-  if not position then return nil end
-  return position, better_columns(ranking, score, sub(member, 1, columns_width))
+  if not position or not board.competition then return position end
+  return position, better_columns(ranking, score, sub(member, 1, board.columns_width))
 end

@@ -11,5 +11,5 @@ export const arena: BoardDefinition = {
   dimensions: [[]],
   maxViews: 10_000,
   maxAheadMs: 0,
-  publish: { rankChanges: 'every', overtook: 0, leaders: 0 },
+  publish: { rankChanges: 'every', ranks: ['ordinal'], overtook: 0, leaders: 0 },
 };

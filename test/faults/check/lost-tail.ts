@@ -20,7 +20,7 @@ export interface Mover {
   readonly after: OracleState;
 }
 
-/** Rank and competition rank before (0 where the player was not there) and after. */
+/** Rank and competition rank before (0 where the player was not there) and after; 0 for a rank that the board does not tell. */
 export type Places = readonly [number, number, number, number];
 
 /**
@@ -34,7 +34,8 @@ export function possiblePlaces(
 ): Set<string> {
   const touched = new Set(tails.flatMap(({ events }) => events.map(({ playerId }) => playerId)));
   const rest = new Map([...players].filter(([id]) => id !== mover.playerId && !touched.has(id)));
-  const own: Places = [mover.before ? 1 : 0, mover.before ? 1 : 0, 1, 1];
+  const told = tellsCompetition(definition) ? 1 : 0;
+  const own: Places = [mover.before ? 1 : 0, mover.before ? told : 0, 1, told];
   let sums = [added(own, ahead(definition, mover, rest))];
   for (const tail of tails) {
     const counts = countsWhileApplied(definition, mover, { players, tail });
@@ -74,10 +75,16 @@ function ahead(
     const me = { playerId, state };
     return [
       others.filter((other) => comparePlayers(definition, other, me) < 0).length,
-      others.filter((other) => compareValues(other.state, state) < 0).length,
+      tellsCompetition(definition)
+        ? others.filter((other) => compareValues(other.state, state) < 0).length
+        : 0,
     ];
   };
   return [...inFrontOf(before), ...inFrontOf(after)];
+}
+
+function tellsCompetition({ publish }: BoardDefinition): boolean {
+  return publish.ranks.includes('competition');
 }
 
 function compareValues(a: OracleState, b: OracleState): number {
