@@ -153,7 +153,7 @@ const boardSchema = {
       enum: TIES,
       default: 'earliest',
       description:
-        'Who is in front when all columns are equal: who reached them first, who did last, or the player id alone decides.',
+        'Which reach time is in front when all columns are equal: the earliest, the latest, or none, so that the player id alone decides.',
     },
     timeZone: {
       type: 'string',

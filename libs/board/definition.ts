@@ -8,7 +8,7 @@ export type Update = (typeof UPDATES)[number];
 export const ORDERS = ['desc', 'asc'] as const;
 export type Order = (typeof ORDERS)[number];
 
-/** Who is in front when all columns are equal: who reached them first, who did last, or only the player id counts. */
+/** Which reach time is in front when all columns are equal: the earliest, the latest, or none, so that only the player id counts. */
 export const TIES = ['earliest', 'latest', 'none'] as const;
 export type Ties = (typeof TIES)[number];
 

@@ -32,7 +32,7 @@ export function parseState(text: string): PlayerState {
   });
 }
 
-/** When the player came to have the present columns, in ms. */
+/** The latest time of the columns, in ms: breaks ties. A repeated `latest` submission moves it (decision 16). */
 export function reachTime(state: PlayerState): number {
   return Math.max(...state.map(({ time }) => time));
 }

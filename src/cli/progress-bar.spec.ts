@@ -34,8 +34,8 @@ describe('the progress bar', () => {
     const bar = barOf({ total: 100 });
     bar.at(10, 50, { count: 7, total: 200, rate: 3, secondsLeft: 600 });
     expect(bar.written()).toBe('25 %  7 records, 3/s, about 10 min left\n');
-    bar.at(20, 50, { secondsLeft: null, note: ', 9 players compared' });
-    expect(bar.written()).toBe('25 %  50 records, 3/s, 9 players compared\n');
+    bar.at(20, 50, { secondsLeft: null, note: ', 9 places compared' });
+    expect(bar.written()).toBe('25 %  50 records, 3/s, 9 places compared\n');
     bar.at(30, 5, { total: 20, rate: 3, secondsLeft: 5, what: 'of 20 players in order' });
     expect(bar.written()).toBe('25 %  5 of 20 players in order, 3/s, about 5 s left\n');
   });

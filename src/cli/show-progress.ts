@@ -21,7 +21,7 @@ export async function showProgress<T>(
       const { done, total, rate, unit } = phaseOf(progress);
       bar ??= new ProgressBar('records', Math.max(1, total), options);
       const what = unit === 'records' ? unit : `of ${countText(total)} ${unit}`;
-      const note = compared === undefined ? '' : `, ${countText(compared)} players compared`;
+      const note = compared === undefined ? '' : `, ${countText(compared)} places compared`;
       bar.update(done, { total, rate, secondsLeft, what, note });
       if (outrun.note(progress)) bar.say(outrunText(progress));
     });

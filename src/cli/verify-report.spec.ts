@@ -14,7 +14,7 @@ function report(differences: readonly Difference[], count = differences.length):
   return {
     board: 'arena',
     generation: 'g1',
-    players: 1_200,
+    places: 1_200,
     views: 3,
     differences,
     differenceCount: count,

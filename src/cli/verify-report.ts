@@ -28,14 +28,14 @@ export interface DifferenceJson {
 
 /** A report as JSON. */
 export function reportJson(definition: BoardDefinition, report: ComparedBoard) {
-  const { board, generation, equal, players, views, differenceCount, watermarks } = report;
+  const { board, generation, equal, places, views, differenceCount, watermarks } = report;
   const { differences, tooManyViews } = report;
   return {
     board,
     generation,
     equal,
     ...(tooManyViews === undefined ? {} : { notComparable: reasonText(tooManyViews) }),
-    players,
+    places,
     views,
     watermarks,
     differenceCount,
@@ -45,10 +45,10 @@ export function reportJson(definition: BoardDefinition, report: ComparedBoard) {
 
 /** A report for people: a sentence, and a line for each difference. */
 export function reportText(definition: BoardDefinition, report: ComparedBoard): string {
-  const { board, generation, players, views, differenceCount, equal, differences } = report;
+  const { board, generation, places, views, differenceCount, equal, differences } = report;
   if (report.tooManyViews !== undefined)
     return `${board}: not comparable: ${reasonText(report.tooManyViews)}; generation ${generation}`;
-  const compared = `${countText(players)} place(s) in ${countText(views)} view(s) compared`;
+  const compared = `${countText(places)} place(s) in ${countText(views)} view(s) compared`;
   if (equal === true) return `${board}: as the log makes it; ${compared}, generation ${generation}`;
   const head = `${board}: ${countText(differenceCount)} difference(s) to what the log makes; ${compared}, generation ${generation}`;
   const rows = differences.map((difference) => {

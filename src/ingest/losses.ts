@@ -47,6 +47,8 @@ export class StoreChangedError extends Error {
 export class Losses {
   /** Shards with a sign of a loss, and the token that was believed in then: with a later one, somebody has looked already. */
   readonly #suspected = new Map<number, string>();
+  /** Shards that this process has seen below their heal targets; until it logs that they have healed. */
+  readonly #healing = new Set<number>();
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -85,10 +87,22 @@ export class Losses {
   /** Whether a partition below its published position is known to be: somebody has set its heal target. */
   async isHealing(shard: number, partition: number, published: number): Promise<boolean> {
     const targets = await this.store.healing();
-    return targets.some(
+    const isHealing = targets.some(
       (found) =>
         found.shard === shard && found.partition === partition && found.target >= published,
     );
+    if (isHealing) this.#healing.add(shard);
+    return isHealing;
+  }
+
+  /** Logs once that a shard has healed, if this process has seen it heal. Cost: none while no shard heals. */
+  async noteHealed(): Promise<void> {
+    const seen = [...this.#healing];
+    if (seen.length === 0) return;
+    const unhealed = new Set((await this.store.healing()).map(({ shard }) => shard));
+    for (const shard of seen)
+      if (!unhealed.has(shard) && this.#healing.delete(shard))
+        this.log.info(`shard ${shard} has healed: every partition has reached its heal target`);
   }
 
   async #tokens(): Promise<string[]> {
@@ -151,11 +165,12 @@ export class Losses {
       );
     else if (healing.length === 0)
       this.log.info(`shard ${shard} was compared with Kafka: nothing is missing`);
-    if (healing.length > 0)
-      this.log.warn(
-        `shard ${shard} has lost events whose results are published; they are applied again, and nothing new is until that is done: ` +
-          healTargetsText(healing),
-      );
+    if (healing.length === 0) return;
+    this.#healing.add(shard);
+    this.log.warn(
+      `shard ${shard} has lost events whose results are published; they are applied again, and nothing new is until that is done: ` +
+        healTargetsText(healing),
+    );
   }
 }
 

@@ -140,6 +140,7 @@ export class PartitionIngest {
         if (performance.now() - this.#checked.at > CHECK_LOG_EVERY_MS) await this.#checkLog();
         await this.tools.applier.keepUp(this.#published, await this.#through());
       });
+      await this.services.losses.noteHealed();
     } catch (error) {
       this.assignment.restart(error instanceof Error ? error : new Error(String(error)));
     } finally {

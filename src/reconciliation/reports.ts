@@ -23,8 +23,8 @@ export interface BuildReport extends FlipReport {
 export interface VerifyReport {
   readonly board: string;
   readonly generation: string;
-  /** What was compared. */
-  readonly players: number;
+  /** What was compared: places of players in views that the log makes. */
+  readonly places: number;
   readonly views: number;
   /** Some of them; `differenceCount` counts all. */
   readonly differences: readonly Difference[];

@@ -3,7 +3,7 @@ import { ProgressMeter, type Progress, type WorkCounts } from './progress-meter.
 
 /** How far a run is, as it is told. */
 export interface RunProgress extends Progress {
-  /** A verify that has read the log compares: so many players so far. */
+  /** A verify that has read the log compares: places of players in views so far. */
   readonly compared?: number;
 }
 
@@ -34,8 +34,8 @@ export class ProgressTeller {
     this.#tell();
   }
 
-  compare(players: number): void {
-    this.#compared += players;
+  compare(places: number): void {
+    this.#compared += places;
   }
 
   #tell(): void {

@@ -28,7 +28,7 @@ function report(board: string, differenceCount = 0): VerifyReport {
   return {
     board,
     generation: `g-${board}`,
-    players: 10,
+    places: 10,
     views: 2,
     differences: differenceCount === 0 ? [] : differences,
     differenceCount,
@@ -115,9 +115,9 @@ describe('a turn of the schedule', () => {
     await run();
     expect(verified).toEqual([['arena', 'chess', 'golf']]);
     expect(words).toEqual([
-      'info: board "arena" is what the log makes of it: 10 players in 2 views verified',
-      'error: board "chess" has 4 difference(s) to the log in 10 players in 2 views, such as missing of ada in "all"',
-      'info: board "golf" is what the log makes of it: 10 players in 2 views verified',
+      'info: board "arena" is what the log makes of it: 10 places in 2 views verified',
+      'error: board "chess" has 4 difference(s) to the log in 10 places in 2 views, such as missing of ada in "all"',
+      'info: board "golf" is what the log makes of it: 10 places in 2 views verified',
     ]);
     expect(Object.fromEntries(gauges)).toEqual({
       'equal arena': 1,

@@ -162,11 +162,11 @@ export class ScheduledVerify {
 
   #tellCompared(report: VerifyReport): void {
     const { gauges, log } = this.parts;
-    const { board, equal, differenceCount, players, views } = report;
+    const { board, equal, differenceCount, places, views } = report;
     this.#told.add(board);
     gauges.verifyEqual.set({ board }, Number(equal));
     gauges.verifyDifferences.set({ board }, differenceCount);
-    const compared = `${players} players in ${views} views`;
+    const compared = `${places} places in ${views} views`;
     if (equal === true)
       log.info(`board "${board}" is what the log makes of it: ${compared} verified`);
     else

@@ -17,7 +17,8 @@ const WALKS_OF_VIEWS = ['shadow', 'live'] as const;
 
 /** What a comparison has found. */
 export interface Findings {
-  readonly players: number;
+  /** Places of players in views that the log makes. */
+  readonly places: number;
   readonly views: number;
   readonly differences: readonly Difference[];
   readonly differenceCount: number;
@@ -46,10 +47,10 @@ export class Verifier {
    */
   async compare(
     catchUp: CatchUp,
-    { mostDifferences = MOST_TOLD, onPlayers }: CompareOptions,
+    { mostDifferences = MOST_TOLD, onPlaces }: CompareOptions,
   ): Promise<Findings> {
     const found = new Differences(mostDifferences);
-    let [players, views] = [0, 0];
+    let [places, views] = [0, 0];
     for await (const page of this.#pages(catchUp, [...WALKS_OF_VIEWS, 'eventIds'])) {
       if (hasRefused(page.tooManyViews)) return notCompared(page);
       found.add(page.differences);
@@ -58,8 +59,10 @@ export class Verifier {
       for (const view of page.views)
         for await (const { walk, step } of this.#walks(catchUp, view)) {
           found.add(step.differences);
-          if (walk === 'shadow') players += step.players;
-          onPlayers(step.players);
+          if (walk === 'shadow') {
+            places += step.players;
+            onPlaces(step.players);
+          }
           await catchUp.keepPace(step.players);
         }
     }
@@ -70,7 +73,7 @@ export class Verifier {
       for (const view of page.views) if (found.hasView(view)) standing.add(view);
     }
     found.keepViews(standing);
-    return { players, views, differences: found.kept, differenceCount: found.count };
+    return { places, views, differences: found.kept, differenceCount: found.count };
   }
 
   /** The views of both, and what deduplicate remembers, some hundred at a time. */
@@ -122,8 +125,8 @@ export class Verifier {
 
 export interface CompareOptions {
   readonly mostDifferences?: number | undefined;
-  /** Hears how many players a call compared. */
-  readonly onPlayers: (players: number) => void;
+  /** Hears how many more places are compared; in the end it has heard of all that the findings count. */
+  readonly onPlaces: (places: number) => void;
 }
 
 function hasRefused({ expected, found }: TooManyViews): boolean {
@@ -131,5 +134,5 @@ function hasRefused({ expected, found }: TooManyViews): boolean {
 }
 
 function notCompared({ tooManyViews }: ComparedViews): Findings {
-  return { players: 0, views: 0, differences: [], differenceCount: 0, tooManyViews };
+  return { places: 0, views: 0, differences: [], differenceCount: 0, tooManyViews };
 }

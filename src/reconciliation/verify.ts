@@ -70,7 +70,7 @@ export class Verify {
     { keeper }: Attempt,
     differences: readonly Difference[],
   ): Promise<VerifyReport> {
-    const found = { players: 0, views: 0, differences, differenceCount: differences.length };
+    const found = { places: 0, views: 0, differences, differenceCount: differences.length };
     const report = { board, generation, ...found, equal: false, watermarks: {} };
     keeper.note(board, { generation });
     await keeper.end(board, 'done', outcomeOf(report));
@@ -94,13 +94,13 @@ export class Verify {
   async #findings({ lease, shadow, catchUp, progress }: ShadowAtWork): Promise<Findings> {
     const verifier = new Verifier(this.parts.generations, lease, shadow);
     const { mostDifferences } = this.options;
-    const onPlayers = (players: number) => progress.compare(players);
+    const onPlaces = (places: number) => progress.compare(places);
     try {
-      return await verifier.compare(catchUp, { mostDifferences, onPlayers });
+      return await verifier.compare(catchUp, { mostDifferences, onPlaces });
     } catch (error) {
       if (!(error instanceof WatermarkBeyondLogError)) throw error;
       const differences = error.partitions.map(beyondLog);
-      return { players: 0, views: 0, differences, differenceCount: differences.length };
+      return { places: 0, views: 0, differences, differenceCount: differences.length };
     }
   }
 }
@@ -114,12 +114,12 @@ export function wasCompared({ state, outcome }: ReconciliationStatus): boolean {
 
 function outcomeOf({
   equal,
-  players,
+  places,
   views,
   differenceCount,
 }: Findings & Pick<VerifyReport, 'equal'>): string {
   if (equal === null) return `${NOT_COMPARABLE}: events were refused for maxViews`;
-  const compared = `${players} players in ${views} views compared`;
+  const compared = `${places} places in ${views} views compared`;
   return equal ? `${compared}; no difference` : `${compared}; ${differenceCount} difference(s)`;
 }
 

@@ -232,4 +232,30 @@ describe('the reach time', () => {
     const { entries } = await reader.rank('arena', 'all', 'a');
     expect(entries).toMatchObject([{ columns: { points: '3', wins: '2' }, reachedAt: T0 + 5 }]);
   });
+
+  it.each([
+    ['latest', T0 + 60],
+    ['best', T0],
+  ] as const)(
+    'of a repeated value that is the %s is the same in any order',
+    async (update, time) => {
+      const columns = [{ ...arena.columns[0]!, update }];
+      const first = scored('a', [5], { occurredAt: T0 });
+      const between = scored('a', [3], { occurredAt: T0 + 30 });
+      const again = scored('a', [5], { occurredAt: T0 + 60 });
+      const rival = scored('rival', [5], { occurredAt: T0 + 45 });
+      for (const events of [
+        [first, again, rival],
+        [rival, again, first],
+        [first, between, again, rival],
+        [again, first, rival, between],
+      ]) {
+        const { reader } = await fill({ ...arena, columns }, events);
+        const { entries } = await reader.standings('arena', 'all', { offset: 0, limit: 2 });
+        const order = update === 'latest' ? ['rival', 'a'] : ['a', 'rival'];
+        expect(entries.map(({ playerId }) => playerId)).toEqual(order);
+        expect(entries.find(({ playerId }) => playerId === 'a')?.reachedAt).toBe(time);
+      }
+    },
+  );
 });

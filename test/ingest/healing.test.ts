@@ -135,6 +135,13 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
     expect(again.errors).toMatch(
       /shard 0 has lost events whose results are published; .*partition 0 \(\d+ of \d+\), 1 \(/,
     );
+    const hasHealed = () => again.errors.match(/shard 0 has healed/g)?.length;
+    await until(() => hasHealed() !== undefined, 'the log says that healing has ended');
+    const status = JSON.parse(await instance.run('status', '--json')) as { healing: object[] };
+    expect(status.healing).toEqual([]);
     expect(await results()).toHaveLength(sent);
+    await score(PLAYERS, 1);
+    await instance.published(sent);
+    expect(hasHealed()).toBe(1);
   });
 });

@@ -64,7 +64,7 @@ describe('a log whose beginning is gone', () => {
     const definitions = definitionsOf(ARENA + CUP).filter(({ board }) => boards.includes(board));
     for (const definition of definitions) {
       expect(await ground.wrongViews(definition)).toEqual([]);
-      expect(await verify(definition.board)).toMatchObject({ equal: true, players: 25 });
+      expect(await verify(definition.board)).toMatchObject({ equal: true, places: 25 });
     }
   };
 
@@ -148,7 +148,7 @@ describe('a log whose beginning is gone', () => {
     await ground.reconciler.build([arena], { signal, allowPartialHistory: true });
     const [report] = await ground.reconciler.verify(['arena'], { signal });
     expect(report).toMatchObject({ equal: true });
-    expect(report?.players).toBeGreaterThan(0);
+    expect(report?.places).toBeGreaterThan(0);
   });
 
   it('and a Redis that is lost: its partitions stop, and go on with what is left after a rebuild', async () => {

@@ -95,7 +95,7 @@ describe('of the history of a board', () => {
     expect(await points(reader)).toEqual(sums(0, 300));
     expect((await ground.live('arena')).starts).toBeDefined();
     const [report] = await ground.reconciler.verify(['arena'], options());
-    expect(report).toMatchObject({ equal: true, players: PLAYERS });
+    expect(report).toMatchObject({ equal: true, places: PLAYERS });
     const roles = (await ground.catalog.generations()).map(({ role, asOf }) => [role, asOf]);
     expect(roles.sort()).toEqual([
       ['live', undefined],

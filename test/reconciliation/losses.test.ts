@@ -204,7 +204,7 @@ describe('a verify', () => {
 
   it('begins again when Redis is restarted between two pages, and ends equal', async () => {
     restartBetweenPages();
-    expect(await verify()).toMatchObject({ equal: true, players: PLAYERS, differences: [] });
+    expect(await verify()).toMatchObject({ equal: true, places: PLAYERS, differences: [] });
     expect(begunAgain()).toEqual([expect.stringContaining('on another server of Redis')]);
     expect(await ground.generations.shadow('arena')).toBeUndefined();
   });

@@ -110,9 +110,12 @@ describe('a throttled run over many players', () => {
   it('that verifies them compares them at that pace', async () => {
     const signal = AbortSignal.timeout(240_000);
     const rate = 2 * THROTTLE;
-    const options = { signal, eventsPerSecond: rate };
+    const told: (number | undefined)[] = [];
+    const onProgress = ({ compared }: RunProgress) => told.push(compared);
+    const options = { signal, eventsPerSecond: rate, onProgress };
     const [report] = await ground.reconciler.verify(['arena'], options);
-    expect(report).toMatchObject({ equal: true, players: PLACES });
+    expect(report).toMatchObject({ equal: true, places: PLACES });
+    expect(told.at(-1)).toBe(PLACES); // the progress and the report tell one count
     // Each is looked at in what the log makes, in what is live, and in the order; a second may have been saved up.
     expect(report?.seconds).toBeGreaterThan((3 * PLACES) / rate - 1);
   });

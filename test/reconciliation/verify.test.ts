@@ -99,11 +99,11 @@ describe('verify', () => {
     await until(() => traffic.sent > sent + 2_000, 'traffic flows');
     const reports = [await verify(), await verify()];
     await traffic.stop();
-    for (const { differences, equal, players, views } of reports)
-      expect({ differences, equal, players: players > 1_000, views }).toMatchObject({
+    for (const { differences, equal, places, views } of reports)
+      expect({ differences, equal, places: places > 1_000, views }).toMatchObject({
         differences: [],
         equal: true,
-        players: true,
+        places: true,
       });
     expect(await ground.generations.shadow('arena')).toBeUndefined();
     await published(instance, traffic);
