@@ -1,4 +1,4 @@
-import type { Kafka } from 'kafkajs';
+import type { Kafka, Producer, ProducerConfig } from 'kafkajs';
 import type { FetchResponse, RawMessage } from 'kafkajs/src/broker/index.js';
 import type { LogRange } from './errors.js';
 import type { KafkaRecord } from './types.js';
@@ -8,6 +8,9 @@ export type FetchedPartition = FetchResponse['responses'][number]['partitions'][
 
 export interface Broker {
   fetch(request: object): Promise<FetchResponse>;
+  listOffsets(request: object): Promise<{
+    responses: { topic: string; partitions: { partition: number; offset: string }[] }[];
+  }>;
 }
 
 /** The connections of a kafkajs client to all brokers, as it has them under its consumers. */
@@ -15,7 +18,9 @@ export interface Cluster {
   connect(): Promise<void>;
   disconnect(): Promise<void>;
   addTargetTopic(topic: string): Promise<void>;
+  addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   refreshMetadata(): Promise<void>;
+  removeBroker(address: object): void;
   findTopicPartitionMetadata(topic: string): { partitionId: number; leader: number }[];
   findBroker(node: { nodeId: number }): Promise<Broker>;
   fetchTopicsOffset(topics: object[]): Promise<{ partitions: { offset: string }[] }[]>;
@@ -25,17 +30,32 @@ export const READ_COMMITTED = 1;
 
 /** The client's own way to make a connection with its settings; it has no public name. Makes no topics. */
 export function createCluster(kafka: Kafka): Cluster {
-  const symbol = Object.getOwnPropertySymbols(kafka).find(
-    ({ description }) => description === 'private:Kafka:createCluster',
-  );
-  if (symbol === undefined) throw new Error('this is not kafkajs 2.2.4: it has no createCluster');
-  const create = (kafka as unknown as Record<symbol, (options: object) => Cluster>)[symbol];
+  const create = (kafka as unknown as Record<symbol, (options: object) => Cluster>)[
+    createClusterSymbol(kafka)
+  ];
   if (create === undefined) throw new Error('this is not kafkajs 2.2.4: createCluster is empty');
   return create({
     isolationLevel: READ_COMMITTED,
     metadataMaxAge: 300_000,
     allowAutoTopicCreation: false,
   });
+}
+
+/**
+ * A producer on connections that others may use, too; never disconnect it, for that disconnects the cluster. What kafkajs
+ * keeps of a transaction (producer id, epoch, sequences, locks) it keeps by producer.
+ */
+export function producerOn(kafka: Kafka, cluster: Cluster, config: ProducerConfig): Producer {
+  const sharing = { [createClusterSymbol(kafka)]: { value: () => cluster } };
+  return (Object.create(kafka, sharing) as Kafka).producer(config);
+}
+
+function createClusterSymbol(kafka: Kafka): symbol {
+  const symbol = Object.getOwnPropertySymbols(kafka).find(
+    ({ description }) => description === 'private:Kafka:createCluster',
+  );
+  if (symbol === undefined) throw new Error('this is not kafkajs 2.2.4: it has no createCluster');
+  return symbol;
 }
 
 /** First offset of a partition, and the one behind the last that is committed. */

@@ -1,4 +1,5 @@
 export { Backoff } from './backoff.js';
+export { Batched } from './batched.js';
 export type { ConsumerHealth, PartitionHealth } from './batch-consumer.js';
 export * from './errors.js';
 export { kafkaLogCreator } from './kafka-logger.js';

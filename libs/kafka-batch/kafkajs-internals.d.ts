@@ -17,6 +17,7 @@ declare module 'kafkajs/src/broker/index.js' {
   }
   export interface FetchResponse {
     readonly responses: {
+      readonly topicName: string;
       readonly partitions: {
         readonly partition: number;
         readonly messages: RawMessage[];

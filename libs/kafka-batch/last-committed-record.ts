@@ -1,18 +1,23 @@
 import type { Kafka } from 'kafkajs';
-import {
-  createCluster,
-  offsetRange,
-  READ_COMMITTED,
-  toRecord,
-  type Broker,
-  type FetchedPartition,
-} from './cluster.js';
+import { Batched, perClient } from './batched.js';
+import { createCluster, toRecord, type Cluster, type FetchedPartition } from './cluster.js';
 import { committedMessages } from './committed-messages.js';
-import type { LogRange } from './errors.js';
+import { toError, type LogRange } from './errors.js';
+import { LeaderLookups } from './leader-lookups.js';
 import type { KafkaRecord } from './types.js';
 
-const FETCH_BYTES = 1_048_576;
 const FIRST_STRIDE = 64;
+
+interface Lookup {
+  readonly topic: string;
+  readonly partition: number;
+  readonly work: (reader: PartitionReader) => Promise<KafkaRecord | undefined>;
+}
+
+/** Look-ups that are asked for at the same time share their connections and requests. */
+const lookupsOf = perClient(
+  (kafka: Kafka) => new Batched((lookups: readonly Lookup[]) => lookUp(kafka, lookups)),
+);
 
 /**
  * The last committed data record of a partition, undefined when it holds none. Steps back over control records and
@@ -23,7 +28,7 @@ export async function lastCommittedRecord(
   topic: string,
   partition: number,
 ): Promise<KafkaRecord | undefined> {
-  return withPartition(kafka, { topic, partition }, searchBack);
+  return lookupsOf(kafka).get({ topic, partition, work: searchBack });
 }
 
 /** The record at an offset, undefined when there is none; the offset has to be within the log. */
@@ -31,36 +36,47 @@ export async function recordAt(
   kafka: Kafka,
   { topic, partition, offset }: { topic: string; partition: number; offset: number },
 ): Promise<KafkaRecord | undefined> {
-  return withPartition(kafka, { topic, partition }, (reader) => reader.recordAt(offset));
+  const work = (reader: PartitionReader) => reader.recordAt(offset);
+  return lookupsOf(kafka).get({ topic, partition, work });
 }
 
-/** Work on a partition, with connections of its own; undefined when it has no leader. */
-async function withPartition<T>(
+/** What each look-up finds, or why it failed; undefined for a partition that does not exist. */
+async function lookUp(
   kafka: Kafka,
-  { topic, partition }: { topic: string; partition: number },
-  work: (reader: PartitionReader, range: () => Promise<LogRange>) => Promise<T | undefined>,
-): Promise<T | undefined> {
+  lookups: readonly Lookup[],
+): Promise<Map<Lookup, KafkaRecord | Error | undefined>> {
   const cluster = createCluster(kafka);
   await cluster.connect();
   try {
-    await cluster.addTargetTopic(topic);
-    const leader = cluster
-      .findTopicPartitionMetadata(topic)
-      .find(({ partitionId }) => partitionId === partition)?.leader;
-    if (leader === undefined) return undefined;
-    const broker = await cluster.findBroker({ nodeId: leader });
-    const range = () => offsetRange(cluster, topic, partition);
-    return await work(new PartitionReader(broker, topic, partition), range);
+    await cluster.addMultipleTargetTopics(lookups.map(({ topic }) => topic));
+    const leaderOf = leadersOf(cluster);
+    const answer = async (lookup: Lookup) => {
+      const leader = leaderOf(lookup);
+      const reader = leader && new PartitionReader(leader, lookup.topic, lookup.partition);
+      return [lookup, reader && (await lookup.work(reader).catch(toError))] as const;
+    };
+    return new Map(await Promise.all(lookups.map(answer)));
   } finally {
     await cluster.disconnect();
   }
 }
 
-async function searchBack(
-  reader: PartitionReader,
-  range: () => Promise<LogRange>,
-): Promise<KafkaRecord | undefined> {
-  const { start, end } = await range();
+function leadersOf(cluster: Cluster): (of: Lookup) => LeaderLookups | undefined {
+  const leaders = new Map<number, LeaderLookups>();
+  return ({ topic, partition }) => {
+    const found = cluster
+      .findTopicPartitionMetadata(topic)
+      .find(({ partitionId }) => partitionId === partition);
+    if (found === undefined) return undefined;
+    const nodeId = found.leader;
+    const leader = leaders.get(nodeId) ?? new LeaderLookups(() => cluster.findBroker({ nodeId }));
+    leaders.set(nodeId, leader);
+    return leader;
+  };
+}
+
+async function searchBack(reader: PartitionReader): Promise<KafkaRecord | undefined> {
+  const { start, end } = await reader.range();
   let to = end;
   for (let stride = FIRST_STRIDE; to > start; stride *= 2) {
     const from = Math.max(start, to - stride);
@@ -74,10 +90,16 @@ async function searchBack(
 /** Reads committed records of one partition from its leader. */
 class PartitionReader {
   constructor(
-    private readonly broker: Broker,
+    private readonly leader: LeaderLookups,
     private readonly topic: string,
     private readonly partition: number,
   ) {}
+
+  async range(): Promise<LogRange> {
+    return (
+      (await this.leader.ranges.get(`${this.topic} ${this.partition}`)) ?? { start: 0, end: 0 }
+    );
+  }
 
   /** The last committed data record at or after an offset. */
   async lastRecord(from: number): Promise<KafkaRecord | undefined> {
@@ -103,15 +125,8 @@ class PartitionReader {
   }
 
   async #fetch(offset: number): Promise<FetchedPartition> {
-    const partitions = [
-      { partition: this.partition, fetchOffset: String(offset), maxBytes: FETCH_BYTES },
-    ];
-    const { responses } = await this.broker.fetch({
-      isolationLevel: READ_COMMITTED,
-      maxWaitTime: 0,
-      minBytes: 0,
-      topics: [{ topic: this.topic, partitions }],
-    });
-    return responses[0]?.partitions[0] ?? { partition: this.partition, messages: [] };
+    const { topic, partition } = this;
+    const fetched = await this.leader.fetches.get({ topic, partition, offset });
+    return fetched ?? { partition, messages: [] };
   }
 }

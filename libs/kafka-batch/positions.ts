@@ -1,25 +1,65 @@
-import type { Admin } from 'kafkajs';
+import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import { Batched, perClient } from './batched.js';
+import { createCluster } from './cluster.js';
 import type { LogRange } from './errors.js';
 
-/** The group's committed offset, undefined for none: kafkajs may have committed a negative one after a seek out of range. */
+/** The group's committed offset, undefined for none. */
 export async function committedOffset(
   admin: Admin,
   groupId: string,
   topic: string,
   partition: number,
 ): Promise<number | undefined> {
-  const [found] = await admin.fetchOffsets({ groupId, topics: [topic] });
-  const offset = Number(
-    found?.partitions.find((entry) => entry.partition === partition)?.offset ?? -1,
-  );
-  return offset < 0 ? undefined : offset;
+  return (await committedOffsets(admin, groupId, topic)).get(partition);
 }
 
+/** The same of all partitions that have one: kafkajs may have committed a negative one after a seek out of range. */
+export async function committedOffsets(
+  admin: Admin,
+  groupId: string,
+  topic: string,
+): Promise<Map<number, number>> {
+  const [found] = await admin.fetchOffsets({ groupId, topics: [topic] });
+  return new Map(
+    found?.partitions
+      .map(({ partition, offset }) => [partition, Number(offset)] as const)
+      .filter(([, offset]) => offset >= 0),
+  );
+}
+
+const countsOf = perClient(
+  (kafka: Kafka) => new Batched((topics: readonly string[]) => partitionCounts(kafka, topics)),
+);
+
 /** Number of partitions of a topic, 0 when there is no such topic. */
-export async function partitionCount(admin: Admin, topic: string): Promise<number> {
-  if (!(await admin.listTopics()).includes(topic)) return 0;
-  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-  return topics[0]?.partitions.length ?? 0;
+export async function partitionCount(kafka: Kafka, topic: string): Promise<number> {
+  try {
+    return (await countsOf(kafka).get(topic)) ?? 0;
+  } catch (error) {
+    if (
+      error instanceof kafkajs.KafkaJSProtocolError &&
+      error.type === 'UNKNOWN_TOPIC_OR_PARTITION'
+    )
+      return 0;
+    throw error;
+  }
+}
+
+/** Over a connection of its own: an admin client may answer from what it has learned earlier. */
+async function partitionCounts(
+  kafka: Kafka,
+  topics: readonly string[],
+): Promise<Map<string, number>> {
+  const cluster = createCluster(kafka);
+  await cluster.connect();
+  try {
+    await cluster.addMultipleTargetTopics(topics);
+    return new Map(
+      topics.map((topic) => [topic, cluster.findTopicPartitionMetadata(topic).length]),
+    );
+  } finally {
+    await cluster.disconnect();
+  }
 }
 
 /** First offset that a partition holds, and the one that comes next. */

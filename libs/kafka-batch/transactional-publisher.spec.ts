@@ -17,12 +17,15 @@ class Fixture {
   readonly failures = new Map<Step, Error[]>();
 
   readonly kafka = {
-    producer: () => ({
-      connect: () => this.#call('connect'),
+    [Symbol('private:Kafka:createCluster')]: () => ({
+      connect: () => Promise.resolve(),
       disconnect: () => {
         this.log.push('disconnect');
         return Promise.resolve();
       },
+    }),
+    producer: () => ({
+      connect: () => this.#call('connect'),
       transaction: async () => {
         await this.#call('transaction');
         return this.#transaction();
@@ -96,6 +99,14 @@ describe('TransactionalPublisher', () => {
       expect(fixture.log.at(-1)).toBe('disconnect');
     },
   );
+
+  it('closes its connections when it is closed, and takes nothing after that', async () => {
+    const fixture = new Fixture();
+    const publisher = await fixture.open();
+    await publisher.close();
+    expect(fixture.log).toEqual(['disconnect']);
+    await expect(publisher.publish(publication(1))).rejects.toThrow('is closed');
+  });
 
   it('sends in chunks, names the partition on every message, and sends the position last', async () => {
     const fixture = new Fixture();

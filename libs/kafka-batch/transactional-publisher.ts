@@ -8,9 +8,12 @@ import {
   PublishOutcomeUnknownError,
   RecordTooLargeError,
 } from './errors.js';
+import { perClient } from './batched.js';
 import { BUSY_RETRY, BUSY_WAIT_MS } from './busy-retry.js';
+import { createCluster, producerOn } from './cluster.js';
 import { patchKafkajs } from './kafkajs-patches.js';
 import { sendChunks } from './send-chunks.js';
+import { SharedClusters, type Lease } from './shared-clusters.js';
 
 /** Messages for one partition of a topic. */
 export interface PartitionMessages {
@@ -32,6 +35,15 @@ export interface GroupOffset {
 /** Bounds how long readers wait behind a transaction that a crash left open. */
 const TRANSACTION_TIMEOUT_MS = 15_000;
 
+/**
+ * Clusters that the publishers of a client share, with a connection to each broker. A broker answers the requests of a
+ * connection one after the other, so fewer would let publishers wait for each other more.
+ */
+const MOST_CLUSTERS = 8;
+const clustersOf = perClient(
+  (kafka: Kafka) => new SharedClusters(() => createCluster(kafka), MOST_CLUSTERS),
+);
+
 /** How often a busy coordinator is asked where kafkajs does not do it. */
 const MOST_BUSY_TRIES = 250;
 
@@ -44,6 +56,7 @@ export class TransactionalPublisher {
 
   private constructor(
     private readonly producer: Producer,
+    private readonly lease: Lease,
     private readonly transactionalId: string,
   ) {}
 
@@ -59,20 +72,20 @@ export class TransactionalPublisher {
     transactionalId: string;
   }): Promise<TransactionalPublisher> {
     patchKafkajs();
-    const producer = kafka.producer({
-      transactionalId,
-      createPartitioner: Partitioners.DefaultPartitioner,
-      idempotent: true,
-      maxInFlightRequests: 1,
-      transactionTimeout: TRANSACTION_TIMEOUT_MS,
-      retry: BUSY_RETRY,
-    });
+    const lease = await clustersOf(kafka).lease();
     try {
+      const producer = producerOn(kafka, lease.cluster, {
+        transactionalId,
+        createPartitioner: Partitioners.DefaultPartitioner,
+        transactionTimeout: TRANSACTION_TIMEOUT_MS,
+        retry: BUSY_RETRY,
+      });
       await producer.connect();
       await (await producer.transaction()).abort(); // sends InitProducerId and nothing else
-      return new TransactionalPublisher(producer, transactionalId);
+      return new TransactionalPublisher(producer, lease, transactionalId);
     } catch (error) {
-      await producer.disconnect();
+      lease.retire();
+      await lease.release();
       throw error;
     }
   }
@@ -100,13 +113,15 @@ export class TransactionalPublisher {
       }
       await transaction.commit();
     } catch (error) {
+      this.lease.retire();
       this.#broken = this.#translate(error, records);
       throw this.#broken;
     }
   }
 
   async close(): Promise<void> {
-    await this.producer.disconnect();
+    this.#broken ??= new Error(`the publisher ${this.transactionalId} is closed`);
+    await this.lease.release();
   }
 
   #translate(error: unknown, records: readonly PartitionMessages[]): Error {

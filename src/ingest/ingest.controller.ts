@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { ProducerFencedError, type PartitionAssignment, type RecordBatch } from '#kafka-batch';
 import { OnPartitionAssigned, OnPartitionReleased, OnRecordBatch } from '#kafka-batch/nest';
+import { AtOnce } from './at-once.js';
 import { IngestServices } from './ingest-services.js';
 import { PartitionIngest } from './partition-ingest.js';
 
@@ -14,6 +15,9 @@ export class PartitionTakenError extends Error {
   }
 }
 
+/** Partitions that start at once: a rebalance must not flood Kafka and Redis. */
+const MOST_STARTS = 16;
+
 /** Ties the life of each assigned partition to its PartitionIngest. */
 @Controller()
 export class IngestController {
@@ -21,19 +25,13 @@ export class IngestController {
   /** Partitions whose publisher another instance has fenced: not fenced again unless they are ours. */
   readonly #fenced = new Set<number>();
 
+  readonly #starts = new AtOnce(MOST_STARTS);
+
   constructor(private readonly services: IngestServices) {}
 
   @OnPartitionAssigned()
-  async assigned(assignment: PartitionAssignment): Promise<number> {
-    const { partition } = assignment;
-    if (this.#fenced.has(partition) && !(await assignment.stillOurs()))
-      throw new PartitionTakenError(partition);
-    this.#fenced.delete(partition);
-    const { ingest, offset } = await PartitionIngest.start(assignment, this.services, (error) => {
-      if (error instanceof ProducerFencedError) this.#fenced.add(partition);
-    });
-    this.#partitions.set(partition, ingest);
-    return offset;
+  assigned(assignment: PartitionAssignment): Promise<number> {
+    return this.#starts.run(() => this.#start(assignment));
   }
 
   @OnRecordBatch()
@@ -49,5 +47,18 @@ export class IngestController {
     const ingest = this.#partitions.get(partition);
     this.#partitions.delete(partition);
     await ingest?.close();
+  }
+
+  async #start(assignment: PartitionAssignment): Promise<number> {
+    const { partition, signal } = assignment;
+    signal.throwIfAborted(); // taken away while it waited for its turn
+    if (this.#fenced.has(partition) && !(await assignment.stillOurs()))
+      throw new PartitionTakenError(partition);
+    this.#fenced.delete(partition);
+    const { ingest, offset } = await PartitionIngest.start(assignment, this.services, (error) => {
+      if (error instanceof ProducerFencedError) this.#fenced.add(partition);
+    });
+    this.#partitions.set(partition, ingest);
+    return offset;
   }
 }

@@ -2,7 +2,8 @@ import type { Admin, Kafka } from 'kafkajs';
 import type { Verdict } from '#board-store';
 import { topicNames, type TopicNames } from '#contracts';
 import {
-  committedOffset,
+  Batched,
+  committedOffsets,
   lastCommittedRecord,
   partitionCount,
   PermanentPartitionError,
@@ -69,6 +70,10 @@ export class ResultLog {
   readonly #topics: TopicNames;
   /** By partition: max.message.bytes of each result topic, as of its start. */
   readonly #limits = new Map<number, Limits>();
+  readonly #committed = new Batched<number, number>(() =>
+    committedOffsets(this.admin, this.names.group, this.#topics.scoreEvents),
+  );
+  readonly #maxBytes = new Batched((topics: readonly string[]) => this.#readMaxBytes(topics));
 
   constructor(
     private readonly kafka: Kafka,
@@ -80,10 +85,11 @@ export class ResultLog {
 
   /** Sees that the results of a partition have a place, and how large they may be. @throws ResultPartitionMissingError */
   async checkPartition(partition: number): Promise<void> {
-    for (const topic of this.#resultTopics) {
-      const count = await partitionCount(this.admin, topic);
+    const hasPlace = async (topic: string) => {
+      const count = await partitionCount(this.kafka, topic);
       if (count <= partition) throw new ResultPartitionMissingError(topic, partition, count);
-    }
+    };
+    await Promise.all(this.#resultTopics.map(hasPlace));
     this.#limits.set(partition, await this.#readLimits());
   }
 
@@ -98,9 +104,8 @@ export class ResultLog {
    * be late: a broker may show the offset of a finished transaction after its records.
    */
   async publishedPosition(partition: number): Promise<number> {
-    const { scoreEvents } = this.#topics;
     const [committed, ...last] = await Promise.all([
-      committedOffset(this.admin, this.names.group, scoreEvents, partition),
+      this.#committed.get(partition),
       ...this.#resultTopics.map((topic) => lastCommittedRecord(this.kafka, topic, partition)),
     ]);
     return Math.max(committed ?? 0, ...last.map((record) => this.#nextToCause(partition, record)));
@@ -158,8 +163,14 @@ export class ResultLog {
 
   async #readLimits(): Promise<Limits> {
     const read = async (topic: string) =>
-      [topic, await maxMessageBytes(this.admin, topic)] as const;
+      [topic, (await this.#maxBytes.get(topic)) ?? Infinity] as const;
     return new Map(await Promise.all(this.#resultTopics.map(read)));
+  }
+
+  async #readMaxBytes(topics: readonly string[]): Promise<Limits> {
+    const read = async (topic: string) =>
+      [topic, await maxMessageBytes(this.admin, topic)] as const;
+    return new Map(await Promise.all(topics.map(read)));
   }
 
   get #resultTopics(): string[] {

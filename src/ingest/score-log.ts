@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Admin, Kafka } from 'kafkajs';
 import type { RecordIdentity } from '#board-store';
 import {
+  Batched,
   lastCommittedRecord,
   LogEndsError,
-  logRange,
+  logRanges,
   OtherLogError,
   partitionCount,
   recordAt,
@@ -31,6 +32,8 @@ export function isSameRecord(found: KafkaRecord | undefined, applied: RecordIden
 
 /** The score topic, beside what the consumer reads of it. */
 export class ScoreLog {
+  readonly #ranges = new Batched<number, LogRange>(() => logRanges(this.admin, this.topic));
+
   constructor(
     private readonly kafka: Kafka,
     private readonly admin: Admin,
@@ -39,7 +42,7 @@ export class ScoreLog {
 
   /** @throws TopicsMissingError */
   async partitions(): Promise<number[]> {
-    const count = await partitionCount(this.admin, this.topic);
+    const count = await partitionCount(this.kafka, this.topic);
     if (count === 0) throw new TopicsMissingError([this.topic]);
     return Array.from({ length: count }, (_, partition) => partition);
   }
@@ -59,7 +62,7 @@ export class ScoreLog {
     { published, last }: { published: number; last: RecordIdentity | undefined },
   ): Promise<LogRange> {
     const { topic } = this;
-    const range = await logRange(this.admin, topic, partition);
+    const range = (await this.#ranges.get(partition)) ?? { start: 0, end: 0 };
     const known = Math.max(published - 1, last?.offset ?? -1);
     if (range.end <= known) throw new LogEndsError(topic, partition, known, range);
     if (last === undefined || range.start > last.offset) return range;

@@ -4,6 +4,7 @@ import {
   committedOffset,
   lastCommittedRecord,
   logRange,
+  recordAt,
   TransactionalPublisher,
 } from '#kafka-batch';
 import { until } from '../support/instance.js';
@@ -136,5 +137,30 @@ describe('positions', () => {
       );
     await topic.send(0, ['last']);
     expect(await last()).toEqual({ offset: 16, value: 'last' });
+  });
+
+  it('finds those of many partitions at once, more than one answer holds, beside one that fails', async () => {
+    const many = await TestTopic.create(14);
+    const { kafka, name } = many;
+    const partitions = Array.from({ length: 14 }, (_, partition) => partition);
+    try {
+      for (const partition of partitions)
+        await many.send(partition, [`${partition} first`, 'x'.repeat(900_000), `${partition}`]);
+      const find = async () => {
+        const found = await Promise.all([
+          ...partitions.map((partition) => lastCommittedRecord(kafka, name, partition)),
+          ...partitions.map((partition) => recordAt(kafka, { topic: name, partition, offset: 0 })),
+        ]);
+        return found.map((record) => record?.value?.toString());
+      };
+      const expected = [...partitions.map(String), ...partitions.map((p) => `${p} first`)];
+      expect(await find()).toEqual(expected);
+      const missing = lastCommittedRecord(kafka, `${name}-missing`, 0);
+      const found = find();
+      await expect(missing).rejects.toMatchObject({ type: 'UNKNOWN_TOPIC_OR_PARTITION' });
+      expect(await found).toEqual(expected);
+    } finally {
+      await many.remove();
+    }
   });
 });

@@ -132,7 +132,7 @@ describe('TransactionalPublisher', () => {
   });
 
   it('knows how many partitions there are', async () => {
-    expect(await partitionCount(topic.admin, topic.name)).toBe(2);
-    expect(await partitionCount(topic.admin, 'no-such-topic')).toBe(0);
+    expect(await partitionCount(topic.kafka, topic.name)).toBe(2);
+    expect(await partitionCount(topic.kafka, 'no-such-topic')).toBe(0);
   });
 });

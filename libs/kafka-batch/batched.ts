@@ -1,0 +1,57 @@
+import kafkajs from 'kafkajs';
+import { toError } from './errors.js';
+
+type Answers<Key, Answer> = ReadonlyMap<Key, Answer | Error | undefined>;
+
+/**
+ * Joins asks into shared requests. One request is under way at a time; what is asked meanwhile goes into the next one. So
+ * no answer comes from a request that was sent before its ask: whoever fences first and asks then gets what holds now.
+ */
+export class Batched<Key, Answer> {
+  readonly #keys = new Set<Key>();
+  #next: Promise<Answers<Key, Answer>> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `ask` may answer an error for a key. */
+  constructor(private readonly ask: (keys: readonly Key[]) => Promise<Answers<Key, Answer>>) {}
+
+  /** The answer to one key; undefined when the request was answered without it. */
+  async get(key: Key): Promise<Answer | undefined> {
+    this.#keys.add(key);
+    this.#next ??= this.#last.then(() => {
+      const keys = [...this.#keys];
+      this.#keys.clear();
+      this.#next = undefined;
+      return this.#request(keys);
+    });
+    this.#last = this.#next;
+    const answer = (await this.#next).get(key);
+    if (answer instanceof Error) throw answer;
+    return answer;
+  }
+
+  /** Never rejects. kafkajs reports an error of one key for the whole request, so each key is then asked for alone. */
+  async #request(keys: readonly Key[]): Promise<Answers<Key, Answer>> {
+    try {
+      return await this.ask(keys);
+    } catch (error) {
+      if (keys.length === 1 || !(error instanceof kafkajs.KafkaJSProtocolError))
+        return new Map(keys.map((key) => [key, toError(error)]));
+      const answers = new Map<Key, Answer | Error | undefined>();
+      for (const key of keys) answers.set(key, (await this.#request([key])).get(key));
+      return answers;
+    }
+  }
+}
+
+/** Makes one value for each client, which lives as long. */
+export function perClient<Client extends object, Value>(
+  make: (client: Client) => Value,
+): (client: Client) => Value {
+  const made = new WeakMap<Client, Value>();
+  return (client) => {
+    const value = made.get(client) ?? make(client);
+    made.set(client, value);
+    return value;
+  };
+}

@@ -1,0 +1,76 @@
+import { Batched } from './batched.js';
+import { READ_COMMITTED, type Broker, type FetchedPartition } from './cluster.js';
+import type { LogRange } from './errors.js';
+
+interface FetchAsk {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+const FETCH_BYTES = 1_048_576;
+const FETCH = { isolationLevel: READ_COMMITTED, maxWaitTime: 0, minBytes: 0 };
+const EARLIEST = '-2';
+const LATEST = '-1';
+
+/** Looks into partitions that one broker leads; what is asked at the same time goes out in one request. */
+export class LeaderLookups {
+  /** By topic and partition, the first offset and the one behind the last that is committed. */
+  readonly ranges = new Batched((names: readonly string[]) => this.#ranges(names));
+  /** What a partition holds at an offset, with the control records. */
+  readonly fetches = new Batched((asks: readonly FetchAsk[]) => this.#fetches(asks));
+
+  constructor(private readonly broker: () => Promise<Broker>) {}
+
+  async #ranges(names: readonly string[]): Promise<Map<string, LogRange>> {
+    const [starts, ends] = await Promise.all([
+      this.#offsets(names, EARLIEST),
+      this.#offsets(names, LATEST),
+    ]);
+    const range = (name: string) => ({ start: starts.get(name) ?? 0, end: ends.get(name) ?? 0 });
+    return new Map(names.map((name) => [name, range(name)]));
+  }
+
+  async #offsets(names: readonly string[], timestamp: string): Promise<Map<string, number>> {
+    const broker = await this.broker();
+    const topics = names.map((name) => {
+      const [topic, partition] = name.split(' ');
+      return { topic, partitions: [{ partition: Number(partition), timestamp }] };
+    });
+    const { responses } = await broker.listOffsets({ isolationLevel: READ_COMMITTED, topics });
+    return new Map(
+      responses.flatMap(({ topic, partitions }) =>
+        partitions.map(({ partition, offset }) => [`${topic} ${partition}`, Number(offset)]),
+      ),
+    );
+  }
+
+  /** An answer has a bound: a partition may come back empty because others filled it. Then it is asked for again. */
+  async #fetches(asks: readonly FetchAsk[]): Promise<Map<FetchAsk, FetchedPartition>> {
+    const answers = new Map<FetchAsk, FetchedPartition>();
+    for (let open = [...asks]; open.length > 0; open = open.filter((ask) => !answers.has(ask))) {
+      const turn = new Map(open.map((ask) => [`${ask.topic} ${ask.partition}`, ask])); // a request names a partition once
+      const found = await this.#fetch([...turn.values()]);
+      const isAnyFilled = [...found.values()].some(({ messages }) => messages.length > 0);
+      for (const [name, ask] of turn) {
+        const fetched = found.get(name) ?? { partition: ask.partition, messages: [] };
+        if (fetched.messages.length > 0 || !isAnyFilled) answers.set(ask, fetched);
+      }
+    }
+    return answers;
+  }
+
+  async #fetch(asks: readonly FetchAsk[]): Promise<Map<string, FetchedPartition>> {
+    const broker = await this.broker();
+    const topics = asks.map(({ topic, partition, offset }) => ({
+      topic,
+      partitions: [{ partition, fetchOffset: String(offset), maxBytes: FETCH_BYTES }],
+    }));
+    const { responses } = await broker.fetch({ ...FETCH, topics });
+    return new Map(
+      responses.flatMap(({ topicName, partitions }) =>
+        partitions.map((found) => [`${topicName} ${found.partition}`, found]),
+      ),
+    );
+  }
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Cluster } from './cluster.js';
+import { SharedClusters } from './shared-clusters.js';
+
+/** Clusters without connections; `log` holds what was asked of each. */
+function fixture({ most = 2, failures = [] }: { most?: number; failures?: Error[] } = {}) {
+  const log: string[] = [];
+  let made = 0;
+  const clusters = new SharedClusters(() => {
+    const name = String(made++);
+    return {
+      connect: () => {
+        log.push(`connect ${name}`);
+        const failure = failures.shift();
+        return failure ? Promise.reject(failure) : Promise.resolve();
+      },
+      disconnect: () => Promise.resolve(void log.push(`disconnect ${name}`)),
+    } as unknown as Cluster;
+  }, most);
+  return { clusters, log };
+}
+
+describe('shared clusters', () => {
+  it('are no more than their bound, and the next user gets the one with the fewest users', async () => {
+    const { clusters, log } = fixture();
+    const leases = await Promise.all([1, 2, 3, 4].map(() => clusters.lease()));
+    expect(log).toEqual(['connect 0', 'connect 1']);
+    expect(new Set(leases.map(({ cluster }) => cluster)).size).toBe(2);
+    await leases[3]?.release();
+    expect((await clusters.lease()).cluster).toBe(leases[1]?.cluster);
+  });
+
+  it('are disconnected by their last user', async () => {
+    const { clusters, log } = fixture({ most: 1 });
+    const [one, other] = await Promise.all([clusters.lease(), clusters.lease()]);
+    await one.release();
+    await one.release();
+    expect(log).toEqual(['connect 0']);
+    await other.release();
+    expect(log).toEqual(['connect 0', 'disconnect 0']);
+    await clusters.lease();
+    expect(log.at(-1)).toBe('connect 1');
+  });
+
+  it('are given to nobody any more once one has failed with them; the others keep theirs', async () => {
+    const { clusters, log } = fixture({ most: 1 });
+    const [failed, other] = await Promise.all([clusters.lease(), clusters.lease()]);
+    failed.retire();
+    expect((await clusters.lease()).cluster).not.toBe(other.cluster);
+    await failed.release();
+    expect(log).toEqual(['connect 0', 'connect 1']);
+    await other.release();
+    expect(log.at(-1)).toBe('disconnect 0');
+  });
+
+  it('that can not be connected leave nothing open', async () => {
+    const { clusters, log } = fixture({ most: 1, failures: [new Error('Kafka is away')] });
+    const both = await Promise.allSettled([clusters.lease(), clusters.lease()]);
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(log).toEqual(['connect 0', 'disconnect 0']);
+    await clusters.lease();
+    expect(log.at(-1)).toBe('connect 1');
+  });
+});
