@@ -55,9 +55,9 @@ class Fixture {
       onFatal: (error) => this.fatal.push(error),
       backoff: { firstMs: 1, mostMs: 2 },
       handlers: {
-        assigned: () => Promise.resolve(0),
+        assigned: () => this.#asked('assigned').then(() => 0),
         batch: () => this.handled,
-        released: () => Promise.resolve(),
+        released: () => this.#asked('released'),
       },
     });
   }
@@ -66,8 +66,8 @@ class Fixture {
     this.#listeners.get('fetch')?.({ payload: {} });
   }
 
-  joined(partitions: number[]): void {
-    const payload = { memberId: 'm', memberAssignment: { [TOPIC]: partitions } };
+  joined(partitions: number[], memberId = 'm'): void {
+    const payload = { memberId, memberAssignment: { [TOPIC]: partitions } };
     this.#listeners.get('join')?.({ payload });
   }
 
@@ -128,8 +128,29 @@ describe('BatchConsumer', () => {
 
   it('seeks before it resumes, and resolves what it takes at once', async () => {
     const { log } = await running();
-    expect(log).toEqual(['connect', 'run', 'pause 0', 'seek 0', 'resume 0']);
+    expect(log).toEqual(['connect', 'run', 'pause 0', 'assigned', 'seek 0', 'resume 0']);
     expect(await fixture.fetched(0, 0)).toBe('0');
+  });
+
+  it('goes on with a partition that comes back to the same member, behind what it took', async () => {
+    const { log } = await running();
+    await fixture.fetched(0, 0);
+    log.length = 0;
+    fixture.joined([0, 1]);
+    await fixture.until(() => log.includes('assigned'));
+    expect(log.slice(0, 3)).toEqual(['pause 0,1', 'seek 1', 'resume 0']);
+    expect(log).not.toContain('released');
+  });
+
+  it.each([
+    ['comes back to another member', [0], 'n'],
+    ['goes away and comes back', [1], 'm'],
+  ])('starts a partition anew that %s', async (_, partitions, memberId) => {
+    const { log } = await running();
+    fixture.joined(partitions, memberId);
+    fixture.joined([0], memberId);
+    await fixture.until(() => log.filter((entry) => entry === 'resume 0').length === 2);
+    expect(log).toContain('released');
   });
 
   it.each([

@@ -7,8 +7,9 @@ import type {
   EachBatchPayload,
   Kafka,
 } from 'kafkajs';
+import { Batched } from './batched.js';
 import type { QueueLimits } from './batch-queue.js';
-import { KafkaUnreachableError, toError } from './errors.js';
+import { KafkaUnreachableError, toError, type LogRange } from './errors.js';
 import { GroupMembership } from './group-membership.js';
 import { patchKafkajs } from './kafkajs-patches.js';
 import {
@@ -16,7 +17,7 @@ import {
   type PartitionHandlers,
   type PartitionState,
 } from './partition-worker.js';
-import { logRange } from './positions.js';
+import { logRanges } from './positions.js';
 import type { KafkaBatchLogger } from './types.js';
 
 export interface BatchConsumerOptions {
@@ -81,6 +82,9 @@ export class BatchConsumer {
   readonly #consumer: Consumer;
   readonly #admin: Admin;
   readonly #membership: GroupMembership;
+  readonly #ranges = new Batched<number, LogRange>(() =>
+    logRanges(this.#admin, this.options.topic),
+  );
   readonly #workers = new Map<number, PartitionWorker>();
   /** The end of each partition's latest worker of earlier assignments; it waits for those before it. */
   readonly #ending = new Map<number, Promise<void>>();
@@ -204,16 +208,24 @@ export class BatchConsumer {
     }
   }
 
-  /** The only hook for assignments. Everything is released and started anew: what happened meanwhile is not known. */
+  /**
+   * The only hook for assignments. A running partition that comes back to the same member goes on; all others are released
+   * and started anew (docs/decisions/0015).
+   */
   #joined({ payload }: ConsumerGroupJoinEvent): void {
     const { topic } = this.options;
-    this.#membership.joined(payload.memberId);
+    const isSameMember = this.#membership.joined(payload.memberId);
     const partitions = payload.memberAssignment[topic] ?? [];
     if (partitions.length > 0) this.#consumer.pause([{ topic, partitions }]);
-    for (const [partition, worker] of this.#workers) this.#end(partition, worker);
-    this.#workers.clear();
+    for (const [partition, worker] of this.#workers) {
+      const isKept = isSameMember && !this.#closing && partitions.includes(partition);
+      if (isKept && worker.goOn()) continue;
+      this.#end(partition, worker);
+      this.#workers.delete(partition);
+    }
     if (this.#closing) return;
     for (const partition of partitions) {
+      if (this.#workers.has(partition)) continue;
       const worker = this.#newWorker(partition);
       this.#workers.set(partition, worker);
       worker.start(this.#ending.get(partition) ?? Promise.resolve());
@@ -243,7 +255,7 @@ export class BatchConsumer {
       seek: (offset: number) => {
         this.#consumer.seek({ topic, partition, offset: String(offset) });
       },
-      logRange: () => logRange(this.#admin, topic, partition),
+      logRange: async () => (await this.#ranges.get(partition)) ?? { start: 0, end: 0 },
       stillOurs: () => this.#membership.owns(partition),
     };
     return new PartitionWorker({ topic, partition, queue, backoff, logger, handlers, control });

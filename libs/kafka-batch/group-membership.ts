@@ -11,8 +11,11 @@ export class GroupMembership {
     private readonly topic: string,
   ) {}
 
-  joined(memberId: string): void {
+  /** Answers whether it is the member that it was: the group has not removed it in between. */
+  joined(memberId: string): boolean {
+    const isSame = memberId === this.#memberId;
     this.#memberId = memberId;
+    return isSame;
   }
 
   /** Whether the group is stable and the partition is assigned to this member. One request. */

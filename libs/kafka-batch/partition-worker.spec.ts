@@ -118,6 +118,37 @@ describe('PartitionWorker', () => {
     release();
   });
 
+  it('goes on behind what it took when a rebalance leaves it the partition', async () => {
+    const fixture = await new Fixture().start();
+    fixture.offer(0, [0, 1]);
+    await settled();
+    fixture.log.length = 0;
+    expect(fixture.worker.goOn()).toBe(true);
+    expect(fixture.log).toEqual(['seek 2', 'resume']);
+    fixture.offer(2, [2]);
+    await until(() => fixture.log.includes('batch 2 -> 3'));
+    expect(fixture.log).not.toContain('assigned');
+  });
+
+  it('stays paused over a rebalance while its queue is full', async () => {
+    const fixture = new Fixture();
+    fixture.handle = () => new Promise(() => undefined);
+    await fixture.start();
+    fixture.offer(0, [0]);
+    fixture.offer(1, [1, 2, 3, 4, 5]);
+    fixture.log.length = 0;
+    expect(fixture.worker.goOn()).toBe(true);
+    expect(fixture.log).toEqual(['seek 6']);
+  });
+
+  it('does not go on over a rebalance unless it runs', async () => {
+    const fixture = new Fixture();
+    fixture.startOffset = () => new Promise(() => undefined);
+    await fixture.start();
+    expect(fixture.worker.goOn()).toBe(false);
+    expect(fixture.log).toEqual(['assigned']);
+  });
+
   it('starts again, and hands over nothing twice, when Kafka goes back in the log', async () => {
     const fixture = await new Fixture().start();
     fixture.offer(0, [0, 1]);

@@ -41,7 +41,8 @@ export interface PartitionWorkerOptions {
  *
  * States: starting (paused; the application finds its offset), running, backingOff (after a failure, paused; then
  * starting again), failed (a permanent error; paused until the partition is assigned anew), released (the end).
- * Only a running worker takes batches; what was fetched for an earlier start is dropped.
+ * Only a running worker takes batches; what was fetched for an earlier start is dropped. A rebalance that leaves the
+ * partition with this member ends every state but running, which goes on.
  */
 export class PartitionWorker {
   #state: PartitionState = 'starting';
@@ -68,6 +69,17 @@ export class PartitionWorker {
   /** Begins once `after`, the end of the worker before it, is there. */
   start(after: Promise<void>): void {
     this.#done = after.then(() => this.#run());
+  }
+
+  /**
+   * After a rebalance that left the partition with this member, and paused it: a running worker reads on behind what it
+   * took; kafkajs would go back to the committed offset. False when the worker does not run.
+   */
+  goOn(): boolean {
+    if (this.#state !== 'running') return false;
+    this.options.control.seek(this.#expected);
+    if (!this.#paused) this.options.control.resume();
+    return true;
   }
 
   /** Ends the worker; resolves when its last handler has returned and the partition is released. */
