@@ -52,9 +52,12 @@ export async function ranklog(redis, definition) {
     apply(scores) {
       const first = next;
       const entries = scores.map((score) => toEntry(definition, score, next++));
-      const run = { believed: first - 1, published: first, through: next - 1, entries };
+      const run = { believed: first - 1, published: first, from: first, through: next - 1 };
       const version = versions[0] ?? '';
-      return store.apply({ shard: 0, partition: 0, version, boards, continuity, ...run });
+      return store.apply({
+        ...{ shard: 0, partition: 0, version, boards, continuity, entries },
+        ...run,
+      });
     },
   };
 }

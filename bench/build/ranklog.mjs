@@ -30,7 +30,7 @@ export async function goLive({ redis, admin, name, topics }) {
   const begun = await continuities.begin(0, await continuities.continuity(0));
   const healed = begun && (await continuities.heal(0, begun, new Map()));
   for (const [partition, { end }] of await logRanges(admin, topics.scoreEvents)) {
-    const call = { ...idle, partition, believed: -1, published: end, through: end - 1 };
+    const call = { ...idle, partition, believed: -1, published: end, from: 0, through: end - 1 };
     const continuity = healed?.token ?? '';
     const outcome = await store.apply({ ...call, continuity });
     if (outcome.status !== 'applied') throw new Error(`partition ${partition}: ${outcome.status}`);

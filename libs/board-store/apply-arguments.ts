@@ -23,16 +23,11 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(st
     partition,
     call.believed,
     call.published,
-    firstOffset(call),
+    call.from,
     call.through,
     call.continuity,
     recordText(call.lastRecord),
     call.version,
     ...run.arguments,
   ];
-}
-
-/** Behind the last one when there is none. */
-function firstOffset({ first, entries, through }: ApplyCall): number {
-  return first ?? entries[0]?.offset ?? through + 1;
 }

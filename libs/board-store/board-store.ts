@@ -24,6 +24,7 @@ const REFUSALS: Readonly<Record<number, ApplyOutcome>> = {
   [-3]: { status: 'storeChanged' },
   [-4]: { status: 'healing' },
   [-9]: { status: 'watermarkMoved' },
+  [-12]: { status: 'gap' },
 };
 
 /** How many expired views one sweep removes from a board: a short script. Who wants all of them gone sweeps until it answers 0. */

@@ -70,12 +70,12 @@ export function catchUpArguments(
 /** What the scripts answer when they wrote nothing. */
 const REFUSALS: Readonly<Record<number, ShadowRefusal>> = {
   [-1]: 'generationChanged',
-  [-2]: 'rolledBack',
   [-5]: 'leaseLost',
   [-6]: 'shadowGone',
   [-7]: 'unordered',
   [-9]: 'watermarkMoved',
   [-10]: 'serverChanged',
+  [-12]: 'gap',
 };
 
 /** The outcome of a reply; `readEnding` reads what the script adds when the shadow is at the live watermarks. */

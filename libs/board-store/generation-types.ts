@@ -47,7 +47,7 @@ export interface Watermark {
 export type ShadowRefusal =
   | 'leaseLost' // it is another's, or has run out
   | 'shadowGone' // it was discarded, or Redis has lost it
-  | 'rolledBack' // it lacks what came before the stretch
+  | 'gap' // the stretch begins beyond the shadow's applied offset + 1
   | 'generationChanged' // another generation is live than was believed
   | 'unordered' // it would be read by its order, which is not made: see GenerationStore.order
   | 'serverChanged' // the comparison began on another server: see CompareStep

@@ -80,11 +80,8 @@ export interface ApplyCall {
   readonly believed: number;
   /** The published position. `through` lies below it, or no entry does: a call never straddles it. */
   readonly published: number;
-  /**
-   * The first offset whose verdict is asked for, where it is not that of the first entry: what was an entry when it was
-   * applied may be none any more.
-   */
-  readonly first?: number;
+  /** Where the run begins: at most the stored watermark + 1. Offsets from here to `through` that are no entry hold nothing to apply. */
+  readonly from: number;
   /** Last offset of the run: what the watermark becomes. */
   readonly through: number;
   readonly entries: readonly ApplyEntry[];
@@ -109,10 +106,11 @@ export type ApplyOutcome =
 /**
  * Why a call wrote nothing: the boards of the shard have changed; the watermark is older than believed; the shard is on another
  * server, or was compared with Kafka since; new events have to wait until all partitions have reached their heal targets;
- * somebody has moved the watermark, so that it is not that of the last applied record.
+ * somebody has moved the watermark, so that it is not that of the last applied record; the run begins beyond the
+ * watermark + 1, so it would leave out events.
  */
 export type ApplyRefusal =
-  'generationChanged' | 'rolledBack' | 'storeChanged' | 'healing' | 'watermarkMoved';
+  'generationChanged' | 'rolledBack' | 'storeChanged' | 'healing' | 'watermarkMoved' | 'gap';
 
 /** What became of one record; records without a verdict changed nothing. Complete without a definition. */
 export type Verdict = RankChangeVerdict | DeadLetterVerdict | LeaderChangeVerdict;

@@ -85,6 +85,7 @@ class Fixture {
         partition,
         messages,
         fetchedOffset: String(offset),
+        askedAt: performance.now(),
         lastOffset: () => String(offset),
       },
       isStale: () => false,

@@ -10,6 +10,7 @@ import type {
 import { Batched } from './batched.js';
 import type { QueueLimits } from './batch-queue.js';
 import { KafkaUnreachableError, toError, type LogRange } from './errors.js';
+import { takingEveryFetch, type FetchedBatch } from './every-fetch.js';
 import { GroupMembership } from './group-membership.js';
 import { patchKafkajs } from './kafkajs-patches.js';
 import {
@@ -161,10 +162,10 @@ export class BatchConsumer {
     await this.#consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
-      eachBatch: (payload) => {
+      eachBatch: takingEveryFetch((payload) => {
         this.#fetched(payload);
         return Promise.resolve();
-      },
+      }),
     });
   }
 
@@ -262,14 +263,12 @@ export class BatchConsumer {
   }
 
   #fetched(payload: EachBatchPayload): void {
-    const { batch } = payload;
+    const batch = payload.batch as EachBatchPayload['batch'] & FetchedBatch;
     const worker = this.#workers.get(batch.partition);
     try {
-      const last = batch.messages.at(-1);
-      if (worker === undefined || last === undefined) return;
-      if (payload.isStale() || !payload.isRunning()) return;
+      if (worker === undefined || payload.isStale() || !payload.isRunning()) return;
       if (!worker.offer(batch)) return;
-      payload.resolveOffset(last.offset);
+      payload.resolveOffset(batch.lastOffset());
       this.#idleCrashes = 0;
     } catch (error) {
       worker?.restart(toError(error)); // an error that reached kafkajs would stop all partitions, some for ever

@@ -9,17 +9,14 @@ function batchOf(nextOffset: number, ...sizes: (number | null)[]): QueuedBatch {
     value: size === null ? null : Buffer.alloc(size),
     headers: {},
   }));
-  return { records, nextOffset, doubtful: undefined, inSightSince: 0 };
+  return { from: nextOffset - sizes.length, records, nextOffset, inSightSince: 0 };
 }
 
 describe('BatchQueue', () => {
   it('gives batches in the order they came in, and counts what waits', async () => {
     const queue = new BatchQueue();
     const { signal } = new AbortController();
-    const [first, second] = [
-      batchOf(2, 10, null),
-      { ...batchOf(3, 5), doubtful: { expected: 2, fetched: 2 } },
-    ];
+    const [first, second] = [batchOf(2, 10, null), batchOf(5, 5)];
     queue.put(first);
     queue.put(second);
     expect([queue.records, queue.bytes]).toEqual([3, 15]);
@@ -29,23 +26,19 @@ describe('BatchQueue', () => {
     expect([queue.records, queue.bytes]).toEqual([0, 0]);
   });
 
-  it('gives what has gathered as one batch: up to 2,000 records, and none that begins in doubt behind another', async () => {
+  it('gives what has gathered as one batch: up to 2,000 records, and none that does not follow on', async () => {
     const queue = new BatchQueue();
     const { signal } = new AbortController();
     const many = batchOf(1_999, ...Array.from({ length: 1_999 }, () => 1));
-    const doubtful = { ...batchOf(2_003, 3), doubtful: { expected: 2_001, fetched: 2_003 } };
-    for (const batch of [many, batchOf(2_000, 1), batchOf(2_001, 2), doubtful, batchOf(2_004, 4)])
+    const markers = { ...batchOf(2_003), from: 2_001 };
+    for (const batch of [many, batchOf(2_000, 1), batchOf(2_001, 2), markers, batchOf(3_000, 3)])
       queue.put(batch);
     const taken = [await queue.take(signal), await queue.take(signal), await queue.take(signal)];
-    expect(taken.map((batch) => [batch?.records.length, batch?.nextOffset])).toEqual([
-      [2_000, 2_000],
-      [1, 2_001],
-      [2, 2_004],
-    ]);
-    expect(taken.map((batch) => batch?.doubtful)).toEqual([
-      undefined,
-      undefined,
-      doubtful.doubtful,
+    const sizes = taken.map((batch) => [batch?.from, batch?.records.length, batch?.nextOffset]);
+    expect(sizes).toEqual([
+      [0, 2_000, 2_000],
+      [2_000, 1, 2_003],
+      [2_999, 1, 3_000],
     ]);
     expect([queue.records, queue.bytes]).toEqual([0, 0]);
   });

@@ -1,13 +1,7 @@
-import type { KafkaRecord } from './types.js';
+import type { RecordBatch } from './types.js';
 
-/** Records of one fetch, waiting for their handler. */
-export interface QueuedBatch {
-  readonly records: readonly KafkaRecord[];
-  readonly nextOffset: number;
-  readonly inSightSince: number;
-  /** The fetch did not begin where it was expected to: the log has to be looked at first. */
-  readonly doubtful: { readonly expected: number; readonly fetched: number } | undefined;
-}
+/** What one fetch found, waiting for its handler; each begins where the one before ended. */
+export type QueuedBatch = Pick<RecordBatch, 'from' | 'records' | 'nextOffset' | 'inSightSince'>;
 
 /** Records held back for one partition: above `high`, or above `bytes`, the partition is paused, below `low` resumed. */
 export interface QueueLimits {
@@ -71,8 +65,9 @@ export class BatchQueue {
   #withFollowers(first: QueuedBatch): QueuedBatch {
     const together = [first];
     let records = first.records.length;
-    for (let next = this.#batches[0]; next?.doubtful === undefined; next = this.#batches[0]) {
-      if (next === undefined || records + next.records.length > MOST_TOGETHER) break;
+    for (let next = this.#batches[0]; next !== undefined; next = this.#batches[0]) {
+      if (records + next.records.length > MOST_TOGETHER) break;
+      if (next.from !== together.at(-1)?.nextOffset) break; // to be refused
       records += next.records.length;
       together.push(next);
       this.#batches.shift();

@@ -40,6 +40,31 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
   }
 }
 
+declare module 'kafkajs/src/consumer/batch.js' {
+  import type { Batch } from 'kafkajs';
+  const FilteredBatch: new (
+    topic: string,
+    fetchedOffset: string,
+    found: object,
+  ) => Batch & { isEmptyDueToFiltering(): boolean };
+  export default FilteredBatch;
+}
+
+declare module 'kafkajs/src/consumer/runner.js' {
+  import type { EachBatchHandler } from 'kafkajs';
+  import type FilteredBatch from 'kafkajs/src/consumer/batch.js';
+  type RunnerBatch = InstanceType<typeof FilteredBatch>;
+  export default class Runner {
+    constructor(options: object);
+    running: boolean;
+    readonly eachBatch: EachBatchHandler | null;
+    fetch(nodeId: number): Promise<RunnerBatch[]>;
+    handleBatch(batch: RunnerBatch): Promise<void>;
+    processEachBatch(batch: RunnerBatch): Promise<void>;
+    heartbeat(): Promise<void>;
+  }
+}
+
 declare module 'kafkajs/src/consumer/offsetManager/index.js' {
   interface TopicOffsets {
     readonly topic: string;

@@ -4,6 +4,7 @@ import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { registerCodecs } from './codecs.js';
 import { abortedMessages } from './committed-messages.js';
 import { patchConnections } from './connection-patches.js';
+import { handOverEveryFetch } from './every-fetch.js';
 import { keepLogsInSight } from './log-in-sight.js';
 import { rejoinLostMembers } from './lost-members.js';
 
@@ -26,6 +27,7 @@ export function patchKafkajs(): void {
   keepGroupOffsets();
   rejoinLostMembers();
   keepLogsInSight();
+  handOverEveryFetch();
 }
 
 /** Without it, each connection wakes up every millisecond to look at an empty queue (tulios/kafkajs#1751). */

@@ -64,20 +64,25 @@ class Fixture {
     return this;
   }
 
-  /** A fetch at `from` that found records at these offsets. */
-  offer(from: number, offsets: number[], bytes = 0): boolean {
+  /** A fetch at `from`, begun now, that found records at these offsets, and nothing else below `next`. */
+  offer(
+    from: number,
+    offsets: number[],
+    { bytes = 0, askedAt = performance.now(), next = (offsets.at(-1) ?? from) + 1 } = {},
+  ): boolean {
     const messages = offsets.map((offset) => ({
       offset: String(offset),
       timestamp: '0',
       key: null,
       value: Buffer.alloc(bytes),
     }));
-    const last = String(offsets.at(-1) ?? from);
     return this.worker.offer({
-      messages,
-      lastOffset: () => last,
+      messages: messages as unknown as Batch['messages'],
+      lastOffset: () => String(next - 1),
       fetchedOffset: String(from),
-    } as unknown as Batch);
+      askedAt,
+      inSightSince: 0,
+    });
   }
 }
 
@@ -149,20 +154,30 @@ describe('PartitionWorker', () => {
     expect(fixture.log).toEqual(['assigned']);
   });
 
-  it('starts again, and hands over nothing twice, when Kafka goes back in the log', async () => {
+  it.each([
+    ['back in the log', 1],
+    ['forward in the log, which holds what it leaves out', 700],
+  ])('starts again, and hands over none of it, when a fetch goes %s', async (_, from) => {
     const fixture = await new Fixture().start();
-    fixture.offer(0, [0, 1]);
-    fixture.offer(1, [1, 2]);
+    expect(fixture.offer(0, [0, 1])).toBe(true);
+    expect(fixture.offer(from, [from, from + 1])).toBe(false);
     await until(() => fixture.log.filter((entry) => entry === 'assigned').length === 2);
-    expect(fixture.log.slice(3)).toEqual([
-      'batch 0,1 -> 2',
-      'pause',
-      'released',
-      'assigned',
-      'seek 0',
-      'resume',
-    ]);
-    expect(fixture.words.join()).toContain('went back to offset 1, where 2 was to be read');
+    const done = fixture.log.filter((entry) => !['pause', 'resume'].includes(entry));
+    expect(done.slice(2)).toEqual(['batch 0,1 -> 2', 'released', 'assigned', 'seek 0']);
+    expect(fixture.words.join()).toContain(`from offset ${from} on, because offset 2 comes next`);
+    expect(fixture.offer(0, [0, 1])).toBe(true);
+  });
+
+  it('drops a fetch that was asked for before its start, and goes on', async () => {
+    const fixture = new Fixture();
+    const askedAt = performance.now();
+    await fixture.start();
+    expect(fixture.offer(0, [0, 1], { askedAt })).toBe(false);
+    expect(fixture.offer(700, [700], { askedAt })).toBe(false);
+    expect(fixture.offer(0, [0, 1, 2])).toBe(true);
+    await settled();
+    expect(fixture.log.slice(2)).toEqual(['resume', 'batch 0,1,2 -> 3']);
+    expect(fixture.words).toEqual([]);
   });
 
   it('releases once and starts anew after a handler has failed, whatever it threw', async () => {
@@ -222,12 +237,27 @@ describe('PartitionWorker', () => {
     expect(fixture.log).not.toContain('seek 5');
   });
 
-  it('notices a log that was cut while it runs, and takes control records for no loss', async () => {
+  it('hands over fetches without records, and says where each begins', async () => {
     const fixture = await new Fixture().start();
-    fixture.offer(0, [0]);
-    fixture.offer(3, [3]); // 1 and 2 were control records
+    const begins: number[] = [];
+    fixture.handle = ({ from }) => Promise.resolve(void begins.push(from));
+    for (const [from, offsets, next] of [
+      [0, [1], 3],
+      [3, [], 5],
+      [5, [5], 6],
+    ] as const) {
+      expect(fixture.offer(from, [...offsets], { next })).toBe(true);
+      await settled();
+    }
+    expect(fixture.log.slice(3)).toEqual(['batch 1 -> 3', 'batch  -> 5', 'batch 5 -> 6']);
+    expect(begins).toEqual([0, 3, 5]);
+  });
+
+  it('notices a log that was cut while it runs', async () => {
+    const fixture = await new Fixture().start();
+    fixture.offer(0, [0], { next: 4 });
     await settled();
-    expect(fixture.log).toContain('batch 3 -> 4');
+    expect(fixture.log).toContain('batch 0 -> 4');
     fixture.range = { start: 50, end: 60 };
     fixture.offer(50, [50]);
     await until(() => fixture.worker.status.state === 'failed');

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Batch } from 'kafkajs';
 import { Backoff } from './backoff.js';
 import { BatchQueue, type QueuedBatch, type QueueLimits } from './batch-queue.js';
 import { LogGapError, PermanentPartitionError, toError } from './errors.js';
+import type { FetchedBatch } from './every-fetch.js';
 import { ProgressClock } from './progress-clock.js';
 import type { KafkaBatchLogger, KafkaRecord, PartitionAssignment, RecordBatch } from './types.js';
 
@@ -51,6 +51,7 @@ export class PartitionWorker {
   #paused = true;
   /** Where the next fetch has to begin. */
   #expected = 0;
+  #soughtAt = 0;
   readonly #queue = new BatchQueue();
   readonly #backoff: Backoff;
   readonly #clock = new ProgressClock();
@@ -77,7 +78,7 @@ export class PartitionWorker {
    */
   goOn(): boolean {
     if (this.#state !== 'running') return false;
-    this.options.control.seek(this.#expected);
+    this.#seek();
     if (!this.#paused) this.options.control.resume();
     return true;
   }
@@ -88,19 +89,22 @@ export class PartitionWorker {
     await this.#done;
   }
 
-  /** Takes a fetched batch, or does not (then kafkajs must not move on). Never throws, never waits. */
-  offer(batch: Batch): boolean {
-    if (this.#state !== 'running') return false;
-    const expected = this.#expected;
-    const nextOffset = Number(batch.lastOffset()) + 1;
-    this.#expected = nextOffset;
-    const records = batch.messages.map(toRecord);
-    const fetched = fetchedOffset(batch);
-    const doubtful = fetched === expected ? undefined : { expected, fetched };
-    this.#queue.put({ records, nextOffset, doubtful, inSightSince: inSightSince(batch) });
+  /**
+   * Takes a fetched batch, or does not (then kafkajs must not move on): a fetch that was asked for before the last seek is
+   * dropped; another one that does not follow on makes the worker start anew, behind what it has taken. Never waits.
+   */
+  offer(batch: FetchedBatch): boolean {
+    if (this.#state !== 'running' || batch.askedAt < this.#soughtAt) return false;
+    const from = Number(batch.fetchedOffset);
+    const followsOn = from === this.#expected;
+    if (followsOn) this.#expected = Number(batch.lastOffset()) + 1;
+    const records = followsOn ? batch.messages.map(toRecord) : [];
+    const { inSightSince } = batch;
+    this.#queue.put({ from, records, nextOffset: this.#expected, inSightSince });
     this.#clock.working();
-    if (!this.#paused && this.#isFull()) this.#pause();
-    return true;
+    // Else kafkajs would fetch the same again and again.
+    if (!this.#paused && (!followsOn || this.#isFull())) this.#pause();
+    return followsOn;
   }
 
   /** As if the application had asked for it. */
@@ -203,44 +207,40 @@ export class PartitionWorker {
   }
 
   async #consume(assignment: PartitionAssignment, offset: number): Promise<void> {
-    const { control, queue } = this.options;
+    const { queue } = this.options;
     await this.#checkLog(offset); // kafkajs would go to another offset without a word
     if (assignment.signal.aborted) return;
     this.#expected = offset;
     this.#state = 'running';
     this.#failure = undefined;
     this.#clock.started(offset);
-    control.seek(offset);
+    this.#seek();
     this.#resume();
-    for (;;) {
+    for (let expected = offset; ;) {
       const next = await this.#queue.take(assignment.signal);
       if (next === undefined) return;
+      if (next.from !== expected) await this.#refuse(next.from, expected);
       await this.#handle(assignment, next);
+      expected = next.nextOffset;
       if (this.#paused && this.#queue.records < queue.low && !this.#isFull()) this.#resume();
     }
   }
 
   async #handle(assignment: PartitionAssignment, batch: QueuedBatch): Promise<void> {
     const { topic, partition, handlers } = this.options;
-    const { doubtful, ...found } = batch;
-    const { nextOffset } = found;
+    const { nextOffset } = batch;
     this.#clock.taken(nextOffset);
-    if (doubtful !== undefined) await this.#checkFetch(doubtful);
-    await handlers.batch({ assignment, topic, partition, ...found });
+    await handlers.batch({ assignment, topic, partition, ...batch });
     this.#clock.finished(nextOffset, this.#queue.records > 0);
     this.#backoff.reset();
   }
 
-  /**
-   * A fetch may begin further on for a good reason: control records. Before what was read already, it only begins when
-   * Kafka did not know that offset: the log was another one for a moment, or is so now, which a start looks into.
-   */
-  async #checkFetch({ expected, fetched }: { expected: number; fetched: number }): Promise<void> {
+  /** @throws LogGapError when the log does not hold the expected offset: kafkajs goes to another one then */
+  async #refuse(found: number, expected: number): Promise<never> {
     await this.#checkLog(expected);
-    if (fetched < expected)
-      throw new Error(
-        `Kafka went back to offset ${fetched}, where ${expected} was to be read next`,
-      );
+    throw new Error(
+      `refused records from offset ${found} on, because offset ${expected} comes next; reading again from what is applied`,
+    );
   }
 
   async #checkLog(expected: number): Promise<void> {
@@ -253,6 +253,11 @@ export class PartitionWorker {
   #isFull(): boolean {
     const { high, bytes } = this.options.queue;
     return this.#queue.records > high || this.#queue.bytes > bytes;
+  }
+
+  #seek(): void {
+    this.#soughtAt = performance.now();
+    this.options.control.seek(this.#expected);
   }
 
   #pause(): void {
@@ -271,19 +276,9 @@ class RestartRequest {
   constructor(readonly failure: Error) {}
 }
 
-function toRecord(message: Batch['messages'][number]): KafkaRecord {
+function toRecord(message: FetchedBatch['messages'][number]): KafkaRecord {
   const { offset, timestamp, key, value, headers = {} } = message;
   return { offset: Number(offset), timestamp: Number(timestamp), key, value, headers };
-}
-
-/** Where the fetch began: kafkajs has it, its types do not. */
-function fetchedOffset(batch: Batch): number {
-  return Number((batch as Batch & { fetchedOffset: string }).fetchedOffset);
-}
-
-/** See log-in-sight.ts. */
-function inSightSince(batch: Batch): number {
-  return (batch as Batch & { inSightSince: number }).inSightSince;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

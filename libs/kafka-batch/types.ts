@@ -23,11 +23,15 @@ export interface PartitionAssignment {
   progress(): void;
 }
 
-/** Consecutive records of one partition. `nextOffset` lies behind them and behind any control records that follow. */
+/**
+ * What a partition's log holds from `from` to `nextOffset` - 1: batches follow on from each other without a gap. Offsets
+ * without a record are transaction markers, or aborted or compacted records; `records` may be empty.
+ */
 export interface RecordBatch {
   readonly assignment: PartitionAssignment;
   readonly topic: string;
   readonly partition: number;
+  readonly from: number;
   readonly records: readonly KafkaRecord[];
   readonly nextOffset: number;
   /** Since when the log is in sight (log-in-sight.ts), by performance.now(). */

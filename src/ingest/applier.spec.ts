@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ApplyOutcome, BoardStore, Boards } from '#board-store';
+import type { ApplyCall, ApplyOutcome, BoardStore, Boards } from '#board-store';
 import type { WaitReason } from '../operations/waiting.js';
-import { Applier } from './applier.js';
+import { AppliedGapError, Applier } from './applier.js';
 import type { LiveBoards } from './live-boards.js';
 import { StoreChangedError } from './losses.js';
 
@@ -14,9 +14,21 @@ const NO_BOARDS: Boards = {
 };
 
 /** An applier whose store answers this, one after the other, and what its waiter hears. */
-function applierOf(answers: ApplyOutcome[], moment: () => Promise<void> = () => Promise.resolve()) {
+function applierOf(
+  answers: ApplyOutcome[],
+  moment: () => Promise<void> = () => Promise.resolve(),
+  watermark = 4,
+) {
   const heard: (WaitReason | 'over')[] = [];
-  const store = { shards: 1, apply: () => Promise.resolve(answers.shift()) };
+  const calls: ApplyCall[] = [];
+  const store = {
+    shards: 1,
+    apply: (call: ApplyCall) => {
+      calls.push(call);
+      return Promise.resolve(answers.shift());
+    },
+    watermarks: () => Promise.resolve([2]),
+  };
   const services = {
     store: store as unknown as BoardStore,
     boards: { current: NO_BOARDS } as unknown as LiveBoards,
@@ -30,8 +42,8 @@ function applierOf(answers: ApplyOutcome[], moment: () => Promise<void> = () => 
       heard.push('over');
     },
   };
-  const start = { watermarks: [4], continuity: ['token'], offset: 5 };
-  return { applier: new Applier(services, 0, start, waiter), heard };
+  const start = { watermarks: [watermark], continuity: ['token'], offset: 5 };
+  return { applier: new Applier(services, 0, start, waiter), heard, calls };
 }
 
 describe('a partition that is told to wait', () => {
@@ -57,4 +69,32 @@ describe('a partition that is told to wait', () => {
       ['healing', 'over'],
     ]);
   });
+});
+
+describe('the start of a partition', () => {
+  it('moves a shard that is behind it there, from what is applied in the shard', async () => {
+    const { applier, calls } = applierOf([APPLIED], undefined, 1);
+    await applier.begin(5);
+    expect(calls).toMatchObject([{ believed: 1, from: 2, through: 4, entries: [] }]);
+  });
+
+  it('moves no shard that is there already', async () => {
+    const { applier, calls } = applierOf([]);
+    await applier.begin(5);
+    expect(calls).toEqual([]);
+  });
+
+  it('fails when the live boards have changed: one of them may need what is before it', async () => {
+    const { applier } = applierOf([{ status: 'generationChanged' }], undefined, 1);
+    await expect(applier.begin(5)).rejects.toThrow('the live boards changed');
+  });
+});
+
+it('a run that would leave out events is refused with both offsets', async () => {
+  const { applier, calls } = applierOf([{ status: 'gap' }]);
+  const run = { from: 5, nextOffset: 7, published: 0 };
+  const applying = applier.apply([], run, () => Promise.resolve());
+  await expect(applying).rejects.toThrow(AppliedGapError);
+  await expect(applying).rejects.toThrow(/partition 0 from offset 5 on.*from offset 3 on/);
+  expect(calls).toMatchObject([{ from: 5, through: 6, entries: [] }]);
 });

@@ -5,7 +5,7 @@ import { identityOf } from './score-log.js';
 import { StoreChangedError } from './losses.js';
 import type { Waiter } from './partition-waits.js';
 import { readRecord, type ReadRecord } from './read-record.js';
-import { splitRuns, type Run } from './split-calls.js';
+import { splitRuns, type BatchPosition, type Run } from './split-calls.js';
 
 /** What became of the records of one run: verdicts and the records that they are about. */
 export interface AppliedRun {
@@ -37,8 +37,19 @@ const MOST_BOARD_CHANGES = 5;
 /** The live boards change all the time. Trying again helps. */
 class BoardsChangedError extends Error {
   constructor() {
-    super(`the live boards changed ${MOST_BOARD_CHANGES} times while one run was applied`);
+    super('the live boards changed while events were applied');
     this.name = 'BoardsChangedError';
+  }
+}
+
+/** A run begins beyond the applied offset + 1. A new start reads the offsets in between. */
+export class AppliedGapError extends Error {
+  constructor(partition: number, found: number, expected: number) {
+    super(
+      `refused events of partition ${partition} from offset ${found} on, because those from offset ${expected} on are not applied yet; ` +
+        `reading again from offset ${expected}`,
+    );
+    this.name = 'AppliedGapError';
   }
 }
 
@@ -76,13 +87,12 @@ export class Applier {
   /** Applies records in runs, each handed to `onApplied` before the next one is begun. @throws StoreChangedError */
   async apply(
     records: readonly KafkaRecord[],
-    position: { published: number; nextOffset: number },
+    position: BatchPosition,
     onApplied: (run: AppliedRun) => Promise<void>,
   ): Promise<void> {
     const boards = this.boards.current;
     const items = records.map((record) => readRecord(record, this.partition, boards));
     for (const run of splitRuns(items, { ...position, boards: boards.live })) {
-      await this.#reachPublished(run, position.published);
       const last = run.items.at(-1);
       const lastRecord = last === undefined ? {} : { lastRecord: identityOf(last.record) };
       await onApplied(await this.#applyRun({ ...run, ...lastRecord, boards }, position.published));
@@ -90,28 +100,32 @@ export class Applier {
   }
 
   /**
-   * Tells every shard where the partition stands, and so notices a loss or a new board. `through` may lie ahead where it is
-   * known that no record does. @throws StoreChangedError
+   * Tells shards that are behind the start of reading that they need nothing before it: the log begins there, or all
+   * their boards do. A board that is live since then may need it, so a change of boards makes the partition start anew.
+   * @throws StoreChangedError
    */
-  async keepUp(published: number, through = this.#done): Promise<void> {
-    for (const shard of this.#continuity.keys()) await this.#keepUpIn(shard, published, through);
-    this.#done = Math.max(this.#done, through);
+  async begin(published: number): Promise<void> {
+    const boards = this.boards.current;
+    for (const [shard, watermark] of this.#watermarks.entries()) {
+      if (watermark >= this.#done) continue;
+      const run = { from: watermark + 1, through: this.#done, items: [], boards };
+      if ((await this.#call(shard, run, published)) === undefined) throw new BoardsChangedError();
+    }
   }
 
-  async #keepUpIn(shard: number, published: number, through: number): Promise<void> {
+  /** Tells every shard where the partition stands, and so notices a loss or a new board. @throws StoreChangedError */
+  async keepUp(published: number): Promise<void> {
+    for (const shard of this.#continuity.keys()) await this.#keepUpIn(shard, published);
+  }
+
+  async #keepUpIn(shard: number, published: number): Promise<void> {
     for (let attempt = 0; attempt < MOST_BOARD_CHANGES; attempt++) {
-      const run = { through, items: [], boards: this.boards.current };
+      const { current: boards } = this.boards;
+      const run = { from: this.next, through: this.#done, items: [], boards };
       if ((await this.#call(shard, run, published)) !== undefined) return;
       await this.boards.refresh();
     }
     throw new BoardsChangedError();
-  }
-
-  /** What lies between the last record and the published position may be markers of transactions alone. */
-  async #reachPublished({ items }: Run<ReadRecord>, published: number): Promise<void> {
-    const first = items[0];
-    if (this.next < published && first !== undefined && first.record.offset >= published)
-      await this.keepUp(published, published - 1);
   }
 
   async #applyRun(first: ReadRun, published: number): Promise<AppliedRun> {
@@ -175,6 +189,8 @@ export class Applier {
           break;
         case 'rolledBack':
           throw lost(`has lost applied events of partition ${this.partition}`);
+        case 'gap':
+          throw await this.#gapError(call);
         case 'storeChanged':
           throw lost('is on another server, or was found to have lost events');
       }
@@ -182,14 +198,13 @@ export class Applier {
   }
 
   #callOf(shard: number, run: ReadRun, published: number): ApplyCall {
-    const { through, items, lastRecord } = run;
-    const first = items[0]?.record.offset;
+    const { from, through, items, lastRecord } = run;
     return {
       shard,
       partition: this.partition,
       believed: this.#watermarks[shard] ?? -1,
       published,
-      ...(first === undefined ? {} : { first }),
+      from,
       through,
       entries: items.flatMap(({ entry }) => (entry.kind === 'none' ? [] : [entry])),
       version: run.boards.versions[shard] ?? '',
@@ -197,6 +212,11 @@ export class Applier {
       continuity: this.#continuity[shard] ?? '',
       ...(lastRecord === undefined ? {} : { lastRecord }),
     };
+  }
+
+  async #gapError({ shard, partition, from }: ApplyCall): Promise<AppliedGapError> {
+    const watermarks = await this.store.watermarks(partition);
+    return new AppliedGapError(partition, from, (watermarks[shard] ?? -1) + 1);
   }
 
   /**

@@ -40,8 +40,6 @@ export class PartitionIngest {
   readonly #pipeline: PublishPipeline;
   readonly #timer: NodeJS.Timeout;
   #isKeepingUp = false;
-  /** Where the partition stood when it last kept up. */
-  #nextBefore: number | undefined;
   /** The last step on the boards: batches and keeping up are strictly one after the other. */
   #step: Promise<void> = Promise.resolve();
 
@@ -87,6 +85,7 @@ export class PartitionIngest {
     try {
       const { published, checked, ...start } = await findStart(partition, services, continuity);
       const applier = new Applier(services, partition, start, waits.of(assignment));
+      await applier.begin(published);
       const tools = { applier, publisher, onPublishFailure };
       const ingest = new PartitionIngest(assignment, services, tools, { published, checked });
       return { offset: start.offset, ingest };
@@ -98,10 +97,10 @@ export class PartitionIngest {
   }
 
   /** Applies a batch; returns when there is room for the next, though its results may not be published yet. */
-  handle({ records, nextOffset, inSightSince }: RecordBatch): Promise<void> {
+  handle({ records, from, nextOffset, inSightSince }: RecordBatch): Promise<void> {
     return this.#inTurn(async () => {
       if (inSightSince > this.#checked.at) await this.#checkLog();
-      const position = { published: this.#published, nextOffset };
+      const position = { from, nextOffset, published: this.#published };
       await this.tools.applier.apply(records, position, (run) => this.#handOver(run));
       const last = records.at(-1);
       if (last !== undefined) this.#last = identityOf(last);
@@ -138,7 +137,7 @@ export class PartitionIngest {
     try {
       await this.#inTurn(async () => {
         if (performance.now() - this.#checked.at > CHECK_LOG_EVERY_MS) await this.#checkLog();
-        await this.tools.applier.keepUp(this.#published, await this.#through());
+        await this.tools.applier.keepUp(this.#published);
       });
       await this.services.losses.noteHealed();
     } catch (error) {
@@ -164,19 +163,6 @@ export class PartitionIngest {
       throw error;
     }
     this.#checked = { at, last: this.#last };
-  }
-
-  /**
-   * Where the partition stands. Below the published position there may be no record left, but markers of transactions:
-   * they never come in a batch of their own.
-   */
-  async #through(): Promise<number> {
-    const { next } = this.tools.applier;
-    const isIdle = next === this.#nextBefore;
-    this.#nextBefore = next;
-    if (next >= this.#published || !isIdle) return next - 1;
-    const last = await this.services.scoreLog.lastRecord(this.assignment.partition);
-    return last < next ? this.#published - 1 : next - 1;
   }
 
   #inTurn(step: () => Promise<void>): Promise<void> {

@@ -3,7 +3,6 @@ import type { Admin, Kafka } from 'kafkajs';
 import type { RecordIdentity } from '#board-store';
 import {
   Batched,
-  lastCommittedRecord,
   LogEndsError,
   logRanges,
   OtherLogError,
@@ -45,11 +44,6 @@ export class ScoreLog {
     const count = await partitionCount(this.kafka, this.topic);
     if (count === 0) throw new TopicsMissingError([this.topic]);
     return Array.from({ length: count }, (_, partition) => partition);
-  }
-
-  /** The offset of the last committed record of a partition, -1 when it holds none. */
-  async lastRecord(partition: number): Promise<number> {
-    return (await lastCommittedRecord(this.kafka, this.topic, partition))?.offset ?? -1;
   }
 
   /**

@@ -11,44 +11,48 @@ const NAMES_OF_AN_UPDATE = 20;
 
 type Boards = ReadonlyMap<string, Pick<LiveBoard, 'definition'>>;
 
-/** A run of consecutive records of one partition; `through` is its last offset. */
+/** Consecutive offsets of one partition, from `from` to `through`, and the records among them. */
 export interface Run<T> {
+  readonly from: number;
   readonly through: number;
   readonly items: readonly T[];
 }
 
+/** Where a batch begins and ends in the log, and the position that no run may straddle. */
+export interface BatchPosition {
+  readonly from: number;
+  readonly nextOffset: number;
+  readonly published: number;
+}
+
 /**
- * Cuts records in offset order into runs of at most MOST_ENTRIES entries and about MOST_VIEW_UPDATES view updates,
- * none of which straddles the published position. The last run reaches to `nextOffset` - 1, so that a batch that ends
- * in offsets without records moves the watermark over them.
+ * Cuts a batch into runs of at most MOST_ENTRIES entries and about MOST_VIEW_UPDATES view updates, none of which
+ * straddles the published position. Together they cover every offset of the batch, also those without a record.
  */
 export function splitRuns<T extends Pick<ReadRecord, 'entry'>>(
   items: readonly T[],
-  {
-    published,
-    nextOffset,
-    boards,
-  }: { readonly published: number; readonly nextOffset: number; readonly boards: Boards },
+  { from, nextOffset, published, boards }: BatchPosition & { readonly boards: Boards },
 ): Run<T>[] {
-  const runs: { through: number; items: T[] }[] = [];
+  const runs: Run<T>[] = [];
+  let begin = from;
+  let open: T[] = [];
   let work = new Work(boards);
+  const closeAt = (end: number) => {
+    runs.push({ from: begin, through: end - 1, items: open });
+    begin = end;
+    open = [];
+    work = new Work(boards);
+  };
   for (const item of items) {
     const { offset } = item.entry;
-    const open = runs.at(-1);
-    const crosses = open !== undefined && open.through < published && offset >= published;
-    const share = work.shareOf(item.entry);
-    const full = open?.items.length === MOST_ENTRIES || !work.hasRoomFor(share);
-    if (open === undefined || crosses || full) {
-      runs.push({ through: offset, items: [item] });
-      work = new Work(boards);
-      work.add(work.shareOf(item.entry));
-    } else {
-      open.items.push(item);
-      open.through = offset;
-      work.add(share);
-    }
+    if (begin < published && published <= offset) closeAt(published);
+    if (open.length === MOST_ENTRIES || !work.hasRoomFor(work.shareOf(item.entry))) closeAt(offset);
+    open.push(item);
+    work.add(work.shareOf(item.entry));
   }
-  return extendLast(runs, nextOffset - 1, published);
+  if (begin < published && published < nextOffset) closeAt(published);
+  closeAt(nextOffset);
+  return runs;
 }
 
 /** An entry's part of the work of a run; `tops` are views that no entry before it has reported. */
@@ -90,16 +94,4 @@ class Work {
   #publish({ board }: EventEntry): Pick<Publish, 'overtook' | 'leaders'> {
     return this.boards.get(board)?.definition.publish ?? { overtook: 0, leaders: 0 };
   }
-}
-
-function extendLast<T>(
-  runs: { through: number; items: T[] }[],
-  through: number,
-  published: number,
-): Run<T>[] {
-  const last = runs.at(-1);
-  if (last !== undefined && last.through < published && through >= published)
-    runs.push({ through, items: [] });
-  else if (last !== undefined) last.through = through;
-  return runs;
 }

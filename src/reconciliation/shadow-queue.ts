@@ -98,8 +98,8 @@ export class ShadowQueue {
   }
 
   /**
-   * `snapshot` only: whether all that it takes in is applied. The log may end in markers of transactions: live ingest never
-   * comes to hear of those.
+   * `snapshot` only: whether all that it takes in is applied. The log may end in transaction markers, which the live
+   * watermark need not cover yet.
    */
   get isAtEnds(): boolean {
     return [...(this.shadow.ends ?? [])].every(([partition, end]) => {

@@ -51,6 +51,19 @@ describe('an apply call that is refused writes nothing:', () => {
     });
   });
 
+  it.each([
+    ['1', 'a record', [scored('c', [1])], 3],
+    ['1', 'no record', [], 3],
+    ['-1', 'the first record', [scored('c', [1])], 1],
+  ])('the watermark is %s, and a run with %s begins at an offset too far', async (...row) => {
+    const [watermark, , events, from] = row;
+    if (watermark === '1') await fixture.apply([scored('a', [1]), scored('b', [1])]);
+    await expectNothingWritten(async () => {
+      const call = fixture.call(events, { from, believed: Number(watermark) });
+      expect(await fixture.store.apply(call)).toEqual({ status: 'gap' });
+    });
+  });
+
   it.each<[string, (f: StoreFixture) => string]>([
     ['watermarks', ({ keys }) => keys.watermarks(0)],
     ['published positions', ({ keys }) => keys.published(0)],

@@ -131,6 +131,7 @@ export class StoreFixture {
       partition: 0,
       believed: from - 1,
       published: 0,
+      from,
       through: from + events.length - 1,
       entries,
       version: this.version,

@@ -233,7 +233,8 @@ describe('a build', () => {
     expect(outcome).toMatchObject({ watermarks: new Map([[0, { shadow: 1, live: 0 }]]) });
     expect(await top()).toEqual([]);
     fixture.live = await live();
-    await fixture.apply([events[2]!], { from: 2, believed: 0 });
+    await fixture.apply([], { from: 1, through: 1 });
+    await fixture.apply([events[2]!], { from: 2 });
     expect(await top()).toEqual(['c 1']);
   });
 
@@ -264,7 +265,7 @@ describe('a shadow', () => {
     const outcome = await generations.catchUp(lease, shadow, [
       stretchOf(events.slice(1), { from: 1 }),
     ]);
-    expect(outcome).toEqual({ status: 'rolledBack' });
+    expect(outcome).toEqual({ status: 'gap' });
   });
 
   it('takes nothing of a call that has a hole in any of its stretches', async () => {
@@ -273,7 +274,7 @@ describe('a shadow', () => {
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
     const holed = stretchOf(events.slice(1), { from: 1, partition: 1 });
     const outcome = await generations.catchUp(lease, shadow, [stretchOf(events), holed]);
-    expect(outcome).toEqual({ status: 'rolledBack' });
+    expect(outcome).toEqual({ status: 'gap' });
     expect(await generations.shadowWatermarks(shadow)).toEqual(new Map());
   });
 

@@ -211,7 +211,14 @@ describe('the applied offsets', () => {
       shard,
       continuity: await comparedToken(losses, shard),
     });
-    const idle = { version: '', published: 0, believed: -1, entries: [], boards: new Map() };
+    const idle = {
+      version: '',
+      published: 0,
+      believed: -1,
+      from: 0,
+      entries: [],
+      boards: new Map(),
+    };
     const [first, second] = [await token(0), await token(1)];
     await store.apply({ ...idle, ...first, partition: 3, through: 9 });
     expect(await reader.appliedOffsets()).toEqual(new Map([[3, 0]]));

@@ -39,7 +39,7 @@ describe('a batch of several runs', () => {
     const applier = new Applier({ store, boards }, 0, start, NEVER_WAITS);
     const nextOffset = MOST_ENTRIES + 2;
     let runs = 0;
-    await applier.apply(recordsOf(nextOffset), { published: 0, nextOffset }, async () => {
+    await applier.apply(recordsOf(nextOffset), { from: 0, published: 0, nextOffset }, async () => {
       if (++runs > 1) return;
       await makeLive('next', { ...arena, columns });
       await boards.refresh(); // as another partition does

@@ -73,10 +73,14 @@ describe('an event whose board changes before its result is published', () => {
       JSON.stringify({ board: definition.board, playerId: 'p', delta: '1' }),
     );
     const kinds: string[] = [];
-    await applier.apply([{ ...record, value }], { published: 0, nextOffset: 1 }, ({ verdicts }) => {
-      kinds.push(...verdicts.map(({ verdict }) => verdict.kind));
-      return Promise.resolve();
-    });
+    await applier.apply(
+      [{ ...record, value }],
+      { from: 0, published: 0, nextOffset: 1 },
+      ({ verdicts }) => {
+        kinds.push(...verdicts.map(({ verdict }) => verdict.kind));
+        return Promise.resolve();
+      },
+    );
     return kinds;
   }
 

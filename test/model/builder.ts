@@ -374,7 +374,7 @@ export class Builder {
       index === 0 ? { ...stretch, from: this.#watermark(shadow, stretch.partition) + 2 } : stretch,
     );
     expect(await this.#generations.catchUp(this.#held(), shadow, holed)).toEqual({
-      status: 'rolledBack',
+      status: 'gap',
     });
     expect(await this.#dump()).toEqual(before);
   }

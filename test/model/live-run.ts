@@ -35,6 +35,8 @@ interface Call {
   readonly shard: number;
   readonly partition: number;
   readonly run: readonly LogEntry[];
+  /** Where the run begins: it has no record of the offsets from here to its first one. */
+  readonly from: number;
   readonly stale: boolean;
 }
 
@@ -99,6 +101,7 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
       partition,
       believed: watermark,
       published: this.#published[partition]!,
+      from: watermark + 1,
       through: watermark,
       entries: [],
       ...this.boardsOf(shard),
@@ -140,7 +143,7 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
   }
 
   /** Repeats records, goes on with some, and publishes a share of what was applied before. */
-  async apply({ partition, size, back, stale, publish }: ApplyStep): Promise<void> {
+  async apply({ partition, size, back, skip, stale, publish }: ApplyStep): Promise<void> {
     this.#publish(partition, publish);
     const log = this.parts.log(partition);
     const next = this.#next[partition]!;
@@ -151,16 +154,20 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     const last = Math.min(log.length, next + size, healing ? Math.max(next, healed) : Infinity);
     const first = Math.max(0, Math.min(last, next) - back);
     await this.#reachPublished();
-    for (const run of splitAt(log.slice(first, last), published))
+    await this.#expectGaps(partition, next + skip);
+    let from = offsetAfter(log, first);
+    for (const run of splitAt(log.slice(first, last), published)) {
       for (let shard = 0; shard < this.parts.shards; shard++)
-        await this.#call({ shard, partition, run, stale });
+        await this.#call({ shard, partition, run, from, stale });
+      from = (run.at(-1)?.offset ?? from - 1) + 1;
+    }
     if (healing) await this.#expectRefusal(partition);
     this.#next[partition] = Math.max(next, last);
   }
 
   /** Applies what is left, publishes all, and compares the watermarks. */
   async applyAll(): Promise<void> {
-    const rest = { kind: 'apply', back: 3, stale: false, publish: 1 } as const;
+    const rest = { kind: 'apply', back: 3, skip: 0, stale: false, publish: 1 } as const;
     const partitions = [...this.#next.keys()];
     for (let healing = 0; healing < 2; healing++)
       for (const partition of partitions)
@@ -220,6 +227,20 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     }
   }
 
+  /** What is left of the log behind records that are left out is refused as a whole, whatever the caller believes. */
+  async #expectGaps(partition: number, first: number): Promise<void> {
+    const log = this.parts.log(partition);
+    const [from, run] = [offsetAfter(log, first), log.slice(first)];
+    for (let shard = 0; shard < this.parts.shards; shard++) {
+      if (!this.model.leavesGap(shard, partition, from)) continue;
+      const entries = run.filter((entry) => this.#isOf(shard, partition, entry));
+      const through = run.at(-1)?.offset ?? from - 1;
+      const call = { ...this.idleCall(shard, partition), from, entries, through };
+      for (const believed of [call.believed, -1])
+        expect(await this.store.apply({ ...call, believed })).toEqual({ status: 'gap' });
+    }
+  }
+
   /** While a shard heals, nothing new is applied to it. */
   async #expectRefusal(partition: number): Promise<void> {
     const published = this.#published[partition]!;
@@ -256,12 +277,14 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     this.#published[partition] = to;
   }
 
-  async #call({ shard, partition, stale, run }: Call): Promise<void> {
+  async #call({ shard, partition, stale, run, from }: Call): Promise<void> {
     const kept = this.model.partition(shard, partition);
+    if (this.model.leavesGap(shard, partition, from)) throw new Error(`a gap before ${from}`);
     const request: ApplyCall = {
       ...this.idleCall(shard, partition),
       ...(stale ? { believed: -1, published: 0 } : {}),
-      through: run.at(-1)?.offset ?? kept.watermark,
+      from,
+      through: run.at(-1)?.offset ?? from - 1,
       entries: run.filter((entry) => this.#isOf(shard, partition, entry)),
     };
     const outcome = await this.store.apply(request);
@@ -273,7 +296,7 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
 
   /** Compares the verdicts of a call with those that it has to answer, and takes the new ones in. */
   #compareAnswer(
-    { shard, partition, published, through, entries }: ApplyCall,
+    { shard, partition, published, from, through, entries }: ApplyCall,
     answered: readonly Verdict[],
   ): void {
     const kept = this.model.partition(shard, partition);
@@ -283,7 +306,7 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     if (kept.watermark + 1 >= kept.target) kept.target = 0;
     kept.outbox = kept.outbox.filter(({ offset }) => offset >= kept.published);
     expect(answered).toEqual(answered.toSorted(byOffset));
-    const stored = kept.outbox.filter(({ offset }) => isAsked(entries, offset, through));
+    const stored = kept.outbox.filter(({ offset }) => offset >= from && offset <= through);
     const old = answered.filter(({ offset }) => offset <= watermark);
     expect(old.toSorted(byOffsetAndView)).toEqual(stored.toSorted(byOffsetAndView));
     const expected = this.model.judge(
@@ -363,12 +386,6 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     const own = board === undefined ? this.store.homeShard(partition) : this.store.shardOf(board);
     return own === shard;
   }
-}
-
-/** Whether a call asks for what became of an offset that was applied before: it lies between its records. */
-function isAsked(entries: readonly ApplyEntry[], offset: number, through: number): boolean {
-  const first = entries[0]?.offset ?? Infinity;
-  return offset >= first && offset <= through;
 }
 
 /** Redis draws versions from its clock. */

@@ -22,6 +22,8 @@ export interface ApplyStep {
   readonly size: number;
   /** How many it repeats, as after a lost reply or a restart. */
   readonly back: number;
+  /** How many it leaves out first, as after a fetch that did not follow on: the store has to refuse the rest. */
+  readonly skip: number;
   /** It believes in a watermark and a published position of long ago, as a zombie does. */
   readonly stale: boolean;
   /** How far the published position moves first: a share of what was applied and not yet published. */
@@ -78,6 +80,10 @@ export function applyStepArbitrary(partitions: number): fc.Arbitrary<ApplyStep> 
     size: fc.nat({ max: 5 }),
     back: fc.oneof(
       { weight: 2, arbitrary: fc.constant(0) },
+      { weight: 1, arbitrary: fc.nat({ max: RECORDS }) },
+    ),
+    skip: fc.oneof(
+      { weight: 5, arbitrary: fc.constant(0) },
       { weight: 1, arbitrary: fc.nat({ max: RECORDS }) },
     ),
     stale: fc.boolean(),

@@ -69,6 +69,11 @@ export class StoreModel<O extends LiveOracle = LiveOracle> {
     }
   }
 
+  /** Whether a run that begins at `from` would leave out offsets that are not applied. */
+  leavesGap(shard: number, partition: number, from: number): boolean {
+    return from > this.partition(shard, partition).watermark + 1;
+  }
+
   isHealing(shard: number): boolean {
     return [...this.partitions].some(
       ([name, { target }]) => name.startsWith(`${shard}/`) && target > 0,

@@ -1,13 +1,16 @@
 -- Applies a run of consecutive offsets of one partition to one shard, in one atomic step; may be repeated at will.
 --
 -- KEYS  1 live, 2 watermarks, 3 published, 4 outbox of the partition, 5 continuity, 6 healing, 7 records, then the run
--- ARGV  1 partition, 2 believed watermark (-1: none), 3 published position, 4 first and 5 last offset of the run,
+-- ARGV  1 partition, 2 believed watermark (-1: none), 3 published position, 4 offset that the run begins at, 5 its last offset,
 --       6 continuity that the caller believes in, 7 offset, timestamp and hash of the last record of the run (empty when it has none),
 --       8 version of the shard's pointers that the caller believes in (see pointers.lua); then the run: see arguments.lua
 -- Returns  { watermark, verdicts, ... } of every offset of the run that has one, also where it is no entry any more; see verdict.lua
---          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -3 STORE_CHANGED, -4 HEALING, -9 WATERMARK_MOVED; then nothing was
---          written, but that a heal target that is reached is none any more
+--          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -3 STORE_CHANGED, -4 HEALING, -9 WATERMARK_MOVED, -12 GAP; then nothing
+--          was written, but that a heal target that is reached is none any more
 -- Cost  O(log players) for each entry and view, whatever the ties and the number of boards; overtook and leaders add what they name
+--
+-- A run covers all offsets from its first to its last one, also those without a record of ours (transaction markers, aborted records).
+-- It begins right behind the watermark, or before it. The first run of a log that begins above 0 follows a call without entries from 0.
 --
 -- A script is not rolled back: all that can fail is read and checked before the first write.
 
@@ -34,7 +37,7 @@ local STORE_CHANGED = -3
 local HEALING = -4
 
 local HEAD, KEYS_OF_HEAD = 8, 7
-local partition, last = ARGV[1], tonumber(ARGV[5])
+local partition, from, last = ARGV[1], tonumber(ARGV[4]), tonumber(ARGV[5])
 local run = read_run(HEAD, KEYS_OF_HEAD)
 local entries = run.entries
 
@@ -49,6 +52,7 @@ local watermark = tonumber(call('HGET', KEYS[2], partition) or '-1')
 local last_record = tonumber(string.match(ARGV[7], '^%d+'))
 if is_moved(watermark, call('HGET', KEYS[7], partition), last_record and entries or {}, last_record) then return WATERMARK_MOVED end
 if watermark < tonumber(ARGV[2]) then return ROLLED_BACK end
+if leaves_gap(from, watermark) then return GAP end
 
 local published = math.max(tonumber(ARGV[3]), tonumber(call('HGET', KEYS[3], partition) or '0'))
 local through = math.max(watermark, last)
@@ -58,7 +62,7 @@ local unmuted = through >= published
 local target = tonumber(call('HGET', KEYS[6], partition) or '0')
 if target > 0 and watermark + 1 >= target then call('HDEL', KEYS[6], partition) end -- put right by hand, or by a build
 if unmuted and has_news(watermark) and call('HLEN', KEYS[6]) > 0 then return HEALING end
-local verdicts = stored_verdicts(KEYS[4], math.max(published, tonumber(ARGV[4])), math.min(watermark, last))
+local verdicts = stored_verdicts(KEYS[4], math.max(published, from), math.min(watermark, last))
 
 call('ZCARD', KEYS[4])
 call('HLEN', KEYS[7])

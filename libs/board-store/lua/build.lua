@@ -2,7 +2,7 @@
 --
 -- KEYS, ARGV  see catch-up.lua
 -- Returns  { caught up in these partitions (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ... } of
---          the stretches; -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED; then nothing was written
+--          the stretches; -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED, -12 GAP; then nothing was written
 -- Cost  as apply.lua, without ranks
 
 -- include names.lua

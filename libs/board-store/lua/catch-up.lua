@@ -12,7 +12,6 @@
 -- not kept up: see order.lua.
 
 local GENERATION_CHANGED = -1
-local ROLLED_BACK = -2
 
 local function watermark_of(key, partition)
   return tonumber(call('HGET', key, partition) or '-1')
@@ -35,7 +34,7 @@ local function refusal(shadow, stretches, needs_order)
   for _, stretch in ipairs(stretches) do
     local partition = stretch.partition
     if is_moved(watermark_of(KEYS[4], partition), call('HGET', KEYS[7], partition), stretch.run.entries) then return WATERMARK_MOVED end
-    if stretch.first > watermark_of(KEYS[5], partition) + 1 then return ROLLED_BACK end
+    if leaves_gap(stretch.first, watermark_of(KEYS[5], partition)) then return GAP end
   end
   if needs_order and shadow.is_unordered then return NO_ORDER end
 end

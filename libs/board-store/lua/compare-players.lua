@@ -8,7 +8,7 @@
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
 --          next cursor, number of players that were looked at, then for each difference: kind, player id, state expected, found; of a key
 --          of another type that alone, as unreadable };
---          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED, -10 SERVER_CHANGED; then nothing
+--          -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED, -10 SERVER_CHANGED, -12 GAP; then nothing
 --          was written
 -- Cost  as apply.lua, without ranks, and about STEP players; more where Redis packs a small view into one piece
 

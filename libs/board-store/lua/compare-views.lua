@@ -13,7 +13,7 @@
 --          generation the ms at which it expires ('never'; '' when it does not exist), and the version of the live one when it is unreadable
 --          ('' when it is not); of event ids: next cursor, how many were looked at, then, where one differs: partition, event id, newline, player id,
 --          its time in ms in the shadow and in the live generation ('' when it is not there) };
---          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED, -10 SERVER_CHANGED; then nothing
+--          -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED, -10 SERVER_CHANGED, -12 GAP; then nothing
 --          was written
 -- Cost  as apply.lua, without ranks, and about STEP views or event ids; more where Redis packs few views into one piece
 

@@ -6,8 +6,8 @@
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it ('-' for none yet), 8 ms for which it is kept, then
 --       the stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
---          time of the flip in us }; -1 GENERATION_CHANGED, -2 ROLLED_BACK, -5 LEASE_LOST, -6 SHADOW_GONE, -7 NO_ORDER: see order.lua;
---          -9 WATERMARK_MOVED; then nothing was written
+--          time of the flip in us }; -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -7 NO_ORDER: see order.lua;
+--          -9 WATERMARK_MOVED, -12 GAP; then nothing was written
 -- Cost  as apply.lua, without ranks, and O(partitions)
 
 -- include names.lua

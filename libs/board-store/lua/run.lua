@@ -1,5 +1,12 @@
 -- What a run of one partition does to its boards: everything is read by load_run before the first write.
 
+local GAP = -12
+
+-- Whether a run that begins at `from` would leave out offsets behind the watermark: their events would be lost for good.
+local function leaves_gap(from, watermark)
+  return from > watermark + 1
+end
+
 -- Keeps the entries above the watermark, up to `last`. `told`: whether what they do is published.
 local function load_run(run, partition, watermark, last, told)
   local fresh, now = {}, now_in_us()
