@@ -135,24 +135,18 @@ export class TransactionalPublisher {
   }
 }
 
+/**
+ * Each send names one partition. When a send goes to several brokers and one of them fails, kafkajs keeps the answers by
+ * broker and looks up the leaders anew: what a leader that moved has written is sent twice, or not at all.
+ */
 async function sendAll(
   transaction: Transaction,
   records: readonly PartitionMessages[],
 ): Promise<void> {
-  const chunked = records.map(({ topic, partition, messages, mostBytes }) => ({
-    topic,
-    chunks: sendChunks(
-      messages.map((message) => ({ ...message, partition })),
-      mostBytes,
-    ),
-  }));
-  const rounds = Math.max(0, ...chunked.map(({ chunks }) => chunks.length));
-  for (let round = 0; round < rounds; round++) {
-    const topicMessages = chunked.flatMap(({ topic, chunks }) => {
-      const messages = chunks[round];
-      return messages === undefined ? [] : [{ topic, messages }];
-    });
-    await transaction.sendBatch({ topicMessages, acks: -1 });
+  for (const { topic, partition, messages, mostBytes } of records) {
+    const placed = messages.map((message) => ({ ...message, partition }));
+    for (const chunk of sendChunks(placed, mostBytes))
+      await transaction.send({ topic, messages: chunk, acks: -1 });
   }
 }
 
