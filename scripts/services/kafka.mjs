@@ -36,12 +36,15 @@ export async function startKafka(release) {
 async function launch(release) {
   const classpath = await kafkaClasspath(release);
   const host = '127.0.0.1';
-  const port = await getPort({ host, port: readState().kafka?.port ?? 0 });
+  const before = readState().kafka;
+  const port = await getPort({ host, port: before?.port ?? 0 });
+  // Kept, so that brokers which were added to it find it again.
+  const controller = await getPort({ host, port: before?.controller ?? 0 });
   const data = path.join(HOME, `kafka-data-${release}`);
   const config = path.join(HOME, 'kafka.properties');
-  writeFileSync(config, properties({ port, controller: await getPort({ host }), data }));
+  writeFileSync(config, properties({ port, controller, data }));
   if (!existsSync(path.join(data, 'meta.properties'))) format(classpath, config);
-  changeState({ mode: 'native', kafka: { port, release } });
+  changeState({ mode: 'native', kafka: { port, controller, release } });
   startServer('kafka', 'java', [...JVM, '-cp', classpath, 'kafka.Kafka', config]);
 }
 

@@ -22,7 +22,7 @@ export const HOME = path.resolve(
 
 /** @typedef {'kafka' | 'redis'} ServerName */
 /** @typedef {{ project: string, release: string, kafka: number, redis: number }} Compose ports by server */
-/** @typedef {{ mode?: 'native' | 'docker', kafka?: { port: number, release: string }, redis?: { port: number }, docker?: Compose }} State */
+/** @typedef {{ mode?: 'native' | 'docker', kafka?: { port: number, controller?: number, release: string }, redis?: { port: number }, docker?: Compose }} State */
 
 const FILE = path.join(HOME, 'state.json');
 

@@ -39,6 +39,7 @@ export const BOUNDED_PLANS: readonly Plan[] = [
     'lose-while-healing',
     'break-redis',
     'kill-while-healing',
+    'move-leader',
     'kill-kafka',
     'lose-without-kafka',
     'kill-at-flip',

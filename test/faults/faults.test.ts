@@ -28,7 +28,7 @@ describe('ranklog, in whatever order its servers, its workers and their networks
   afterAll(async () => {
     say(totalsTable(totalsOf(reports)));
     await kafka.remove();
-  });
+  }, 60_000);
 
   it.each([...BOUNDED_PLANS, RANDOM_PLAN])(
     'publishes each result exactly once, and its boards and ranks are those of the oracle: seed $seed',

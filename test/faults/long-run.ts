@@ -34,7 +34,7 @@ let kafka: OwnKafka;
 beforeAll(async () => {
   kafka = await OwnKafka.start();
 }, 120_000);
-afterAll(() => kafka.remove());
+afterAll(() => kafka.remove(), 60_000);
 
 it(
   'is exact, whatever befalls it',

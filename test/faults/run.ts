@@ -29,6 +29,8 @@ export async function runPlan(
   const time = () => ((performance.now() - begin) / 1_000).toFixed(1).padStart(6);
   say(planText(plan));
   const note = (line: string) => say(`${time()} s  ${line}`);
+  const brokers = plan.steps.map(({ fault }) => faultNamed(fault).brokers ?? 1);
+  await kafka.grow(Math.max(...brokers));
   const world = await World.create(kafka, { shards: plan.shards, note });
   try {
     const verdict = await carryOut(world, plan);

@@ -72,15 +72,16 @@ export class KafkaFault {
 }
 
 /**
- * A TCP proxy in front of a Kafka broker that knows its requests. Responses name the proxy's address in place of the
- * broker's, so that clients stay on it: those that use versions before KIP-482 (compact strings), as kafkajs does.
+ * A TCP proxy in front of Kafka brokers that knows their requests. Responses name an address of the proxy in place of each
+ * broker's (127.0.0.1 for the first one, 127.0.0.2 for the next), so that clients stay on it: those that use versions before
+ * KIP-482 (compact strings), as kafkajs does.
  */
 export class KafkaProxy extends TcpProxy {
   readonly #faults = new Set<KafkaFault>();
 
-  static override async to(target: Address): Promise<KafkaProxy> {
-    const proxy = new KafkaProxy(createServer(), target);
-    await proxy.listen();
+  static override async to(target: Address, ...others: Address[]): Promise<KafkaProxy> {
+    const proxy = new KafkaProxy(createServer(), target, others);
+    await proxy.listen(others.length > 0 ? '0.0.0.0' : undefined);
     return proxy;
   }
 
@@ -118,13 +119,17 @@ export class KafkaProxy extends TcpProxy {
   protected override handlerOf(link: Link): LinkHandler {
     return new KafkaLink(link, {
       faultFor: (request) => this.#faultFor(request),
-      withOwnAddress: (frame) =>
-        replaceInFrame(frame, addressBytes(this.target), addressBytes(this.#address)),
+      withOwnAddress: (reply) =>
+        [this.target, ...this.others].reduce(
+          (frame, target, index) =>
+            replaceInFrame(frame, addressBytes(target), addressBytes(this.#addressOf(index))),
+          reply,
+        ),
     });
   }
 
-  get #address(): Address {
-    return { host: '127.0.0.1', port: this.port };
+  #addressOf(index: number): Address {
+    return { host: `127.0.0.${index + 1}`, port: this.port };
   }
 
   #faultFor(request: KafkaRequest): KafkaFault | undefined {

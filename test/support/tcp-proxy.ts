@@ -49,6 +49,7 @@ export class TcpProxy {
   protected constructor(
     private readonly server: Server,
     protected target: Address,
+    protected readonly others: readonly Address[] = [],
   ) {
     server.on('connection', (socket) => {
       this.#join(socket);
@@ -129,8 +130,13 @@ export class TcpProxy {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  protected async listen(): Promise<void> {
-    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+  protected async listen(host = '127.0.0.1'): Promise<void> {
+    await new Promise<void>((resolve) => this.server.listen(0, host, resolve));
+  }
+
+  /** Connections to 127.0.0.1 lead to the target, those to 127.0.0.2 and so on to the others. */
+  #targetOf({ localAddress = '' }: Socket): Address {
+    return this.others[Number(localAddress.split('.').at(-1)) - 2] ?? this.target;
   }
 
   /** Passes bytes on as they are. */
@@ -150,7 +156,8 @@ export class TcpProxy {
       client.destroy();
       return;
     }
-    const link = new Link(client, connect({ ...this.target, noDelay: true }), this.#terms);
+    const server = connect({ ...this.#targetOf(client), noDelay: true });
+    const link = new Link(client, server, this.#terms);
     client.setNoDelay(true);
     this.#links.add(link);
     this.#watch(link);

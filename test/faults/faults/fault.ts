@@ -9,5 +9,7 @@ export interface Fault {
   readonly name: string;
   /** One sentence for the README and `--help`. */
   readonly does: string;
+  /** How many brokers it needs; 1 where it does not say. */
+  readonly brokers?: number;
   readonly run: (world: World, random: Random) => Promise<void>;
 }

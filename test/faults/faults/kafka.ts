@@ -20,6 +20,47 @@ export const killKafka: Fault = {
   },
 };
 
+/** Makes the next broker the leader of each partition of the run, and the one behind that its follower. */
+async function moveLeaders({ admin, topics, kafka, running }: World): Promise<void> {
+  const brokers = kafka.ports.length;
+  const metadata = await admin.fetchTopicMetadata({ topics: Object.values(topics) });
+  const moved = metadata.topics.map(({ name, partitions }) => ({
+    topic: name,
+    partitionAssignment: partitions.map(({ partitionId, leader }) => ({
+      partition: partitionId,
+      replicas: [(leader % brokers) + 1, ((leader + 1) % brokers) + 1],
+    })),
+  }));
+  await admin.alterPartitionReassignments({ topics: moved });
+  for (const { redis } of running) redis.breakAll(); // partitions start anew while their leaders move
+  await eventually(async () => {
+    const now = await admin.fetchTopicMetadata({ topics: Object.values(topics) });
+    return moved.every(({ topic, partitionAssignment }) => {
+      const found = now.topics.find(({ name }) => name === topic)?.partitions ?? [];
+      return partitionAssignment.every(({ partition, replicas }) =>
+        found.some(
+          ({ partitionId, leader }) => partitionId === partition && leader === replicas[0],
+        ),
+      );
+    });
+  }, 'the leaders of all partitions have moved');
+}
+
+export const moveLeader: Fault = {
+  name: 'move-leader',
+  does: 'the leaders of all partitions move to other brokers, a few times, while connections to Redis end',
+  brokers: 3,
+  async run(world, random) {
+    const times = 1 + below(random, 3);
+    for (let time = 0; time < times; time++) {
+      await moveLeaders(world);
+      await world.publishedMore(1 + below(random, 60));
+    }
+    world.count('moves of leaders', times);
+    world.note(`the leaders of all partitions moved ${times} times`);
+  },
+};
+
 /** Does harm to a worker until others have its partitions, then mends it; answers which. */
 async function withoutKafka(
   world: World,
@@ -175,6 +216,7 @@ export const leaveTransactionOpen: Fault = {
 
 export const KAFKA_FAULTS: readonly Fault[] = [
   killKafka,
+  moveLeader,
   cutKafka,
   breakKafka,
   freezeKafka,

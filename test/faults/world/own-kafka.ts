@@ -2,11 +2,13 @@ import { existsSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { PROJECT } from '../../support/project-copy.js';
 import { ServicesFolder } from '../../support/services-folder.js';
+import { AddedBroker } from './added-broker.js';
 import { eventually } from '../../support/eventually.js';
 
-/** A Kafka broker of the suite's own, which may be killed. */
+/** A Kafka of the suite's own: a broker that may be killed, and more of them where a run needs these. */
 export class OwnKafka {
   #address = '';
+  readonly #others: AddedBroker[] = [];
 
   private constructor(
     private readonly services: ServicesFolder,
@@ -23,8 +25,9 @@ export class OwnKafka {
     return kafka;
   }
 
-  get port(): number {
-    return Number(this.#address.split(':')[1]);
+  /** Of every broker, the first one in front. */
+  get ports(): readonly [number, ...number[]] {
+    return [Number(this.#address.split(':')[1]), ...this.#others.map(({ port }) => port)];
   }
 
   /** host:port */
@@ -41,6 +44,14 @@ export class OwnKafka {
     if (exitCode !== 0) throw new Error(`Kafka does not start: ${stderr}`);
   }
 
+  /** Starts more brokers, until there are so many; they stay. */
+  async grow(brokers: number): Promise<void> {
+    const first = this.services.path('kafka.properties');
+    while (this.ports.length < brokers)
+      this.#others.push(await AddedBroker.start(first, this.ports.length + 1));
+  }
+
+  /** Kills the first broker, which is the controller, too. */
   async kill(): Promise<void> {
     const pid = this.services.pid('kafka');
     process.kill(pid, 'SIGKILL');
@@ -55,8 +66,9 @@ export class OwnKafka {
     return stdout;
   }
 
-  remove(): Promise<void> {
-    return this.services.remove();
+  async remove(): Promise<void> {
+    await Promise.all(this.#others.map((broker) => broker.end()));
+    await this.services.remove();
   }
 }
 

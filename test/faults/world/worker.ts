@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.js';
 
 /** Where a worker's proxies lead to. */
 export interface Targets {
-  readonly kafkaPort: number;
+  readonly kafkaPorts: readonly [number, ...number[]];
   readonly redisPort: number;
 }
 
@@ -30,7 +30,9 @@ export class Worker {
 
   /** Starts it and waits until it runs. @throws when it ends in place of that */
   static async start(name: string, targets: Targets, env: NodeJS.ProcessEnv): Promise<Worker> {
-    const kafka = await KafkaProxy.to({ host: HOST, port: targets.kafkaPort });
+    const [first, ...others] = targets.kafkaPorts;
+    const address = (port: number) => ({ host: HOST, port });
+    const kafka = await KafkaProxy.to(address(first), ...others.map(address));
     const redis = await TcpProxy.to({ host: HOST, port: targets.redisPort });
     const process = new RanklogProcess(['start'], {
       ...env,

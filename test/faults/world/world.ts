@@ -74,7 +74,7 @@ export class World {
 
   /** Another worker, once it runs. */
   async addWorker(): Promise<Worker> {
-    const targets = { kafkaPort: this.kafka.port, redisPort: this.redis.port };
+    const targets = { kafkaPorts: this.kafka.ports, redisPort: this.redis.port };
     const worker = await Worker.start(`w${this.workers.length + 1}`, targets, this.#env);
     this.workers.push(worker);
     return worker;
