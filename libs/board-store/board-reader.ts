@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { readableView, type ReadableView } from '#board';
+import { NoSuchViewError, readableView, type ReadableView } from '#board';
 import { TIE_SIGNS } from './run-arguments.js';
 import { BoardStore } from './board-store.js';
 import { BUILDING, liveBoardOf, readBoards } from './boards.js';
@@ -229,11 +229,18 @@ export class BoardReader {
     call: (located: Located) => Promise<R>,
   ): Promise<[R, Located]> {
     for (let attempt = 1; ; attempt++) {
-      const located = this.#found.get(board) ?? (await this.#locate(board));
-      const reply = await call(located);
-      if (reply[0] !== MOVED) return [reply, located];
-      if (attempt === MOST_FOLLOWED) throw new UnknownGenerationError(board, located.generation);
-      this.#follow(board, located.shard, reply);
+      const cached = this.#found.get(board);
+      const located = cached ?? (await this.#locate(board));
+      try {
+        const reply = await call(located);
+        if (reply[0] !== MOVED) return [reply, located];
+        if (attempt === MOST_FOLLOWED) throw new UnknownGenerationError(board, located.generation);
+        this.#follow(board, located.shard, reply);
+      } catch (error) {
+        // Only the live definition can say that it has no such view: the cached one may be out of date.
+        if (cached === undefined || !(error instanceof NoSuchViewError)) throw error;
+        this.#found.delete(board);
+      }
     }
   }
 

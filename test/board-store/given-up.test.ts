@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { BoardDefinition } from '#board';
+import { NoSuchViewError, type BoardDefinition } from '#board';
 import {
   BoardReader,
   GenerationCatalog,
@@ -89,6 +89,15 @@ describe.each([true, false])(
       const columns = arena.columns.map((column) => ({ ...column, decimals: 1 }));
       await replace({ isSwept, definition: { ...arena, columns } });
       expect(await points()).toEqual([{ points: '0.3' }]);
+    });
+
+    it('does not hide a view that only the next one has', async () => {
+      const reader = fixture.reader();
+      await reader.rank('arena', 'all', 'a');
+      await replace({ isSwept, definition: { ...arena, dimensions: [[], ['region']] } });
+      const view = 'all region=eu';
+      expect(await reader.rank('arena', view, 'a')).toMatchObject({ view, entries: [] });
+      await expect(reader.rank('arena', 'all team=red', 'a')).rejects.toThrow(NoSuchViewError);
     });
 
     it('is told where all are given up, and nothing is read without end', async () => {
