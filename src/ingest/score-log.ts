@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import type { RecordIdentity } from '#board-store';
 import {
@@ -12,6 +13,10 @@ import {
   type LogRange,
 } from '#kafka-batch';
 import { TopicsMissingError } from '../operations/topics.js';
+
+/** How often, and after which pause, a record is read that a partition does not show. */
+const MOST_LOOKS = 5;
+const LOOK_AGAIN_MS = 200;
 
 /** What a record is known by when it is read again: 64 bits of the hash of key and value. */
 export function identityOf({ offset, timestamp, key, value }: KafkaRecord): RecordIdentity {
@@ -60,8 +65,17 @@ export class ScoreLog {
     const known = Math.max(published - 1, last?.offset ?? -1);
     if (range.end <= known) throw new LogEndsError(topic, partition, known, range);
     if (last === undefined || range.start > last.offset) return range;
-    const found = await recordAt(this.kafka, { topic, partition, offset: last.offset });
+    const found = await this.#recordAt(partition, last.offset);
     if (!isSameRecord(found, last)) throw new OtherLogError(topic, partition, last.offset);
     return range;
+  }
+
+  /** A leader that was elected a moment ago may not show its last records yet. */
+  async #recordAt(partition: number, offset: number): Promise<KafkaRecord | undefined> {
+    for (let look = 1; ; look++) {
+      const found = await recordAt(this.kafka, { topic: this.topic, partition, offset });
+      if (found !== undefined || look === MOST_LOOKS) return found;
+      await delay(LOOK_AGAIN_MS);
+    }
   }
 }
