@@ -1,21 +1,25 @@
 // @ts-check
-// `npm run bench:apply -- [--players N] [--json]`: the apply script beside pipelined ZINCRBY through the same client, in one run.
+// `npm run bench:apply -- [--players N] [--json]`: the apply script beside pipelined ZINCRBY through the same client, in one run;
+// with `--longest` (300,000 players by default), how long its longest call keeps Redis.
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { parseBoardsFile } from '#board';
 import { wholeNumber } from '../options.mjs';
 import { counter, ranklog as contender } from './contenders.mjs';
+import { longestCalls } from './longest.mjs';
 import { race } from './measure.mjs';
 
 const EVENTS_EACH = 50_000;
 
 const { values } = parseArgs({
   options: {
-    players: { type: 'string', default: '100000' },
+    players: { type: 'string' },
+    longest: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
-const players = wholeNumber('players', values.players, { least: 1_000, most: 1_000_000 });
+const given = values.players ?? (values.longest ? '300000' : '100000');
+const players = wholeNumber('players', given, { least: 1_000, most: 1_000_000 });
 
 /** @type {{ views: number, columns: number, publish?: string }[]} */
 const CASES = [
@@ -32,7 +36,8 @@ const CASES = [
 const redis = new Redis(process.env['REDIS_URL'] ?? '');
 try {
   const rows = [];
-  for (const one of CASES) rows.push(await measureCase(one));
+  if (values.longest) rows.push(...(await longestCalls(redis, players)));
+  else for (const one of CASES) rows.push(await measureCase(one));
   if (values.json) console.log(JSON.stringify({ players, events: EVENTS_EACH, rows }));
 } finally {
   redis.disconnect();

@@ -57,7 +57,7 @@ async function run(redis, contender, batches) {
 }
 
 /** µs of CPU of the thread that runs commands. @param {import('ioredis').Redis} redis */
-async function redisCpu(redis) {
+export async function redisCpu(redis) {
   const info = await redis.info('cpu');
   return [...info.matchAll(/used_cpu_(?:user|sys)_main_thread:([\d.]+)/g)]
     .map(([, seconds]) => Number(seconds) * 1e6)

@@ -8,7 +8,7 @@ export * from './definition-text.js';
 export * from './resolve-event.js';
 export * from './sort-key.js';
 export * from './state.js';
-export { suggestion } from './suggestion.js';
+export { nearNames, suggestion } from './suggestion.js';
 export * from './time.js';
 export * from './view.js';
 export * from './window-of-read.js';

@@ -58,7 +58,7 @@ function without(
       ...(leftOut.includes('headers') ? {} : writableHeaders(record.headers)),
       ranklog_id: causeId(source),
       ranklog_reason: code,
-      ranklog_detail: cutToBytes(detail, MOST_DETAIL_BYTES),
+      ranklog_detail: detail,
       ranklog_topic: source.topic,
       ranklog_partition: String(source.partition),
       ranklog_offset: String(source.offset),
@@ -85,10 +85,13 @@ function writableHeaders(headers: RecordHeaders): Record<string, HeaderValue | H
   );
 }
 
-function cutToBytes(text: string, most: number): string {
-  if (Buffer.byteLength(text) <= most) return text;
+/** The detail of a dead letter, cut to 1,024 bytes of UTF-8 in whole characters. */
+export function cutDetail(detail: string): string {
+  if (Buffer.byteLength(detail) <= MOST_DETAIL_BYTES) return detail;
   // Decoding as a stream keeps back a character that the cut has split.
-  return new TextDecoder().decode(Buffer.from(text).subarray(0, most), { stream: true });
+  return new TextDecoder().decode(Buffer.from(detail).subarray(0, MOST_DETAIL_BYTES), {
+    stream: true,
+  });
 }
 
 /** A part of the record that is not in its dead letter, but in the log at the place that the dead letter names. */

@@ -1,6 +1,11 @@
-import { resolveEvent } from '#board';
+import { nearNames, resolveEvent } from '#board';
 import type { ApplyEntry, Boards, LiveBoard } from '#board-store';
-import { decodeScoreEvent, type DecodedScoreEvent } from '#contracts';
+import {
+  cutDetail,
+  decodeScoreEvent,
+  type DeadLetterReason,
+  type DecodedScoreEvent,
+} from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
 
 /** A record that has nothing to apply, and of which nothing is told. */
@@ -23,10 +28,7 @@ export interface ReadRecord {
 export function readRecord(record: KafkaRecord, partition: number, boards: Boards): ReadRecord {
   const { offset } = record;
   const decoded = decodeScoreEvent(record);
-  if (!decoded.ok) {
-    const { code, detail } = decoded;
-    return { record, event: undefined, entry: { kind: 'deadLetter', offset, code, detail } };
-  }
+  if (!decoded.ok) return { record, event: undefined, entry: deadLetter(offset, decoded) };
   const { event } = decoded;
   const live = boards.live.get(event.board);
   const isLeftOut =
@@ -45,12 +47,36 @@ function toEntry(
   const { board } = event;
   const live = boards.get(board);
   if (live === undefined) {
-    const known = [...boards.keys()].sort().join(', ');
-    const detail = `there is no board ${JSON.stringify(board)}; live boards: ${known}`;
-    return { kind: 'deadLetter', offset, code: 'UNKNOWN_BOARD', detail };
+    const detail = unknownDetail(board, boards);
+    return deadLetter(offset, { code: 'UNKNOWN_BOARD', detail });
   }
   const resolved = resolveEvent(live.definition, event, timestamp);
   return resolved.ok
     ? { kind: 'event', offset, board, event: resolved.event }
-    : { kind: 'deadLetter', offset, ...resolved.rejection };
+    : deadLetter(offset, resolved.rejection);
+}
+
+/** Redis and Kafka keep a copy of the detail for each record, so it is cut here. */
+function deadLetter(offset: number, { code, detail }: DeadLetterReason): ApplyEntry {
+  return { kind: 'deadLetter', offset, code, detail: cutDetail(detail) };
+}
+
+const MOST_SUGGESTED = 5;
+/** So many unknown names are compared with all live boards, each once. */
+const MOST_COMPARED = 100;
+
+/** Details by the name of the board, for as long as the same boards are live. */
+const unknownDetails = new WeakMap<object, Map<string, string>>();
+
+function unknownDetail(board: string, boards: ReadonlyMap<string, LiveBoard>): string {
+  const details = unknownDetails.get(boards) ?? new Map<string, string>();
+  unknownDetails.set(boards, details);
+  const known = details.get(board);
+  if (known !== undefined) return known;
+  const detail = `there is no board ${JSON.stringify(board)}`;
+  if (details.size >= MOST_COMPARED) return detail;
+  const near = nearNames(board, boards.keys(), MOST_SUGGESTED);
+  const full = near.length === 0 ? detail : `${detail}; did you mean ${near.join(', ')}?`;
+  details.set(board, full);
+  return full;
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { BoardDefinition, ResolvedView } from '#board';
+import type { Publish, ResolvedView } from '#board';
 import type { EventEntry } from '#board-store';
 import type { ReadRecord } from './read-record.js';
-import { MOST_ENTRIES, MOST_VIEW_UPDATES, splitRuns } from './split-calls.js';
+import { arena } from '../../libs/board/spec-support/arena.js';
+import { FULL_CALL, MOST_BYTES, splitRuns } from './split-calls.js';
 
 const event = (offset: number, views: number): { entry: EventEntry } => ({
   entry: {
@@ -18,6 +19,8 @@ const event = (offset: number, views: number): { entry: EventEntry } => ({
     },
   },
 });
+
+const boards = new Map([['arena', { definition: arena }]]);
 
 /** Records with gaps between their offsets, as transactions and dead batches leave them. */
 const records = fc
@@ -46,7 +49,7 @@ describe('splitRuns', () => {
           const nextOffset = (items.at(-1)?.entry.offset ?? 0) + tail;
           const published = Math.floor(at * nextOffset);
           const position = { from: begin, nextOffset, published };
-          const runs = splitRuns(items, { ...position, boards: new Map() });
+          const runs = splitRuns(items, { ...position, boards });
 
           expect(runs.flatMap((run) => run.items)).toEqual(items);
           expect(runs.at(-1)?.through).toBe(nextOffset - 1);
@@ -54,8 +57,8 @@ describe('splitRuns', () => {
           for (const run of runs) {
             expect(run.from).toBe(from);
             expect(run.from < published && run.through >= published).toBe(false);
-            expect(run.items.length).toBeLessThanOrEqual(MOST_ENTRIES);
-            expect(updates(run.items)).toBeLessThanOrEqual(MOST_VIEW_UPDATES);
+            expect(run.items.length).toBeLessThanOrEqual(FULL_CALL.entries);
+            expect(updates(run.items)).toBeLessThanOrEqual(FULL_CALL.viewUpdates);
             expect(
               run.items.every(({ entry }) => entry.offset >= from && entry.offset <= run.through),
             ).toBe(true);
@@ -66,11 +69,32 @@ describe('splitRuns', () => {
     );
   });
 
-  it('counts the players whom a board names: tops once a view and run, the passed at every event', () => {
-    const tops = runsOf({ overtook: 0, leaders: 100 }, (offset) => `day:${offset}`);
-    expect(tops).toEqual([333, 67]); // 1 + 100/20 updates each
-    expect(runsOf({ overtook: 0, leaders: 100 }, () => 'all')).toEqual([400]);
-    expect(runsOf({ overtook: 100, leaders: 0 }, () => 'all')).toEqual([333, 67]);
+  it('counts what an event costs: its ranks, further columns, views of its own, players who are named', () => {
+    const own = (offset: number) => `day:${offset}`;
+    expect(runsOf({}, () => 'all')).toEqual([500, 500]); // 2 each
+    expect(runsOf({ columns: 8 }, () => 'all')).toEqual([500, 500]); // 3.75 each
+    expect(runsOf({}, own)).toEqual([500, 500]); // 4 each
+    expect(runsOf({ columns: 8 }, own)).toEqual([347, 347, 306]); // 5.75 each
+    expect(runsOf({ publish: { leaders: 100 } }, own)).toEqual([142, 142, 142, 142, 142, 142, 142, 6]); // prettier-ignore
+    expect(runsOf({ publish: { leaders: 100 } }, () => 'all')).toEqual([500, 500]);
+    expect(runsOf({ publish: { overtook: 40 } }, () => 'all')).toEqual([333, 333, 333, 1]); // 6 each
+    expect(runsOf({ publish: { overtook: 40, rankChanges: 'none' } }, () => 'all')).toEqual([500, 500]); // prettier-ignore
+  });
+
+  it('counts less for what nobody is told of', () => {
+    const publish = { overtook: 100, leaders: 100 };
+    expect(runsOf({ publish, published: 1_000 }, () => 'all')).toEqual([500, 500]);
+  });
+
+  it('holds so many bytes at most, in an entry that is larger alone', () => {
+    const detail = 'x'.repeat(MOST_BYTES / 4);
+    const letter = (offset: number, text: string) => ({
+      entry: { kind: 'deadLetter' as const, offset, code: 'X', detail: text },
+    });
+    const details = [detail, detail, detail, detail, detail.repeat(5), ''];
+    const items = details.map((text, offset) => letter(offset, text));
+    const runs = splitRuns(items, { from: 0, published: 0, nextOffset: items.length, boards });
+    expect(runs.map((run) => run.items.length)).toEqual([3, 1, 1, 1]);
   });
 });
 
@@ -81,15 +105,28 @@ function updates(items: readonly Pick<ReadRecord, 'entry'>[]): number {
   );
 }
 
-/** How many of 400 events of one view each go into each run. */
-function runsOf(publish: object, viewOf: (offset: number) => string): number[] {
-  const definition = { publish } as BoardDefinition;
-  const items = Array.from({ length: 400 }, (_, offset) => {
+interface Board {
+  readonly publish?: Partial<Publish>;
+  readonly columns?: number;
+  readonly published?: number;
+}
+
+/** How many of 1,000 events of one view each go into each run. */
+function runsOf(
+  { publish = {}, columns = 1, published = 0 }: Board,
+  viewOf: (offset: number) => string,
+): number[] {
+  const definition = {
+    ...arena,
+    columns: Array.from({ length: columns }, () => arena.columns[0]!),
+    publish: { ...arena.publish, ...publish },
+  };
+  const items = Array.from({ length: 1_000 }, (_, offset) => {
     const { entry } = event(offset, 0);
     const views = [{ view: viewOf(offset), expiresAt: null, published: true }];
     return { entry: { ...entry, event: { ...entry.event, views } } };
   });
   const boards = new Map([['arena', { definition }]]);
-  const runs = splitRuns(items, { from: 0, published: 0, nextOffset: 400, boards });
+  const runs = splitRuns(items, { from: 0, published, nextOffset: 1_000, boards });
   return runs.map((run) => run.items.length);
 }

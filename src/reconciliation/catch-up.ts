@@ -4,7 +4,8 @@ import type { LogFeed } from './log-feed.js';
 import { Ordering, type OrderingParts } from './ordering.js';
 import { patiently } from './patiently.js';
 import type { WorkCounts } from './progress-meter.js';
-import type { CallLimits, NextCall } from './shadow-queue.js';
+import { FULL_CALL, type CallLimits } from '../ingest/split-calls.js';
+import type { NextCall } from './shadow-queue.js';
 
 /** A call that ends the catching up, if the shadow is at the live watermarks then. */
 export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
@@ -143,12 +144,16 @@ export class CatchUp {
     return this.#bring(first.stretches);
   }
 
-  /** While live ingest applies faster than calls of the usual size follow, they grow: the last one has to bring all that is missing. */
+  /**
+   * While live ingest applies faster than calls of the usual size follow, they grow: the last one has to bring all that is missing.
+   * A call never has more view updates than a full one: it would keep Redis from live ingest for too long.
+   */
   #limits(ending: unknown): CallLimits {
     const { limits } = this.parts;
     if (ending === undefined || !this.#isClose) return limits;
     const growth = Math.min(MOST_GROWTH, 2 ** Math.floor(this.#closeCalls++ / CALLS_IN_VAIN));
-    return { entries: limits.entries * growth, viewUpdates: limits.viewUpdates * growth };
+    const viewUpdates = Math.min(FULL_CALL.viewUpdates, limits.viewUpdates * growth);
+    return { entries: limits.entries * growth, viewUpdates };
   }
 
   /** Whether some calls should bring the shadow to the live watermarks, as they were last heard of. */

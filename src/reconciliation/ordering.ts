@@ -5,7 +5,8 @@ import type { Log } from './log.js';
 import type { LogFeed } from './log-feed.js';
 import { patiently } from './patiently.js';
 import type { WorkCounts } from './progress-meter.js';
-import type { CallLimits, ShadowQueue } from './shadow-queue.js';
+import type { CallLimits } from '../ingest/split-calls.js';
+import type { ShadowQueue } from './shadow-queue.js';
 
 export interface OrderingParts {
   readonly generations: Pick<GenerationStore, 'order' | 'countUnordered'>;

@@ -1,14 +1,6 @@
 import type { EventEntry, Shadow, Stretch, Watermark } from '#board-store';
-import { MOST_ENTRIES, MOST_VIEW_UPDATES } from '../ingest/split-calls.js';
+import { CallWork, type CallLimits } from '../ingest/split-calls.js';
 import { PartitionQueue } from './partition-queue.js';
-
-/** What one call to the script of a shadow may bring. */
-export interface CallLimits {
-  readonly entries: number;
-  readonly viewUpdates: number;
-}
-
-export const FULL_CALL: CallLimits = { entries: MOST_ENTRIES, viewUpdates: MOST_VIEW_UPDATES };
 
 /** What a call brings; `isNear` when it brings the shadow to the live watermarks, as they were last heard of; `isFull` when no more fits. */
 export interface NextCall {
@@ -140,13 +132,12 @@ export class ShadowQueue {
   next(limits: CallLimits): NextCall {
     const queues = [...this.#partitions];
     const cuts = queues.map(([partition, queue]) => new Cut(partition, queue));
-    const room = { ...limits };
+    const room = new CallWork(new Map([[this.shadow.board, this.shadow]]), true, limits);
     share(cuts, room, (cut) => cut.hasBelowLive);
     const isNear = cuts.every((cut) => cut.isAtLive);
     if (isNear) share(cuts, room, (cut) => cut.hasMore);
     const brought = isNear ? cuts : cuts.filter((cut) => cut.isForward);
-    const isFull = room.entries <= 0 || room.viewUpdates <= 0;
-    return { isNear, isFull, stretches: brought.map((cut) => cut.stretch()) };
+    return { isNear, isFull: room.isFull, stretches: brought.map((cut) => cut.stretch()) };
   }
 
   #partition(partition: number): PartitionQueue {
@@ -160,20 +151,12 @@ export class ShadowQueue {
 }
 
 /** Gives every cut that wants more an equal share of the room, until there is none or nobody wants. */
-function share(
-  cuts: readonly Cut[],
-  room: { entries: number; viewUpdates: number },
-  wants: (cut: Cut) => boolean,
-): void {
+function share(cuts: readonly Cut[], room: CallWork, wants: (cut: Cut) => boolean): void {
   let wanting = cuts.filter(wants);
-  while (wanting.length > 0 && room.entries > 0 && room.viewUpdates > 0) {
-    const each = Math.max(1, Math.floor(room.entries / wanting.length));
+  while (wanting.length > 0 && !room.isFull) {
+    const each = Math.max(1, Math.floor(room.entriesLeft / wanting.length));
     for (const cut of wanting)
-      for (let taken = 0; taken < each && wants(cut) && room.entries > 0; taken++) {
-        if (room.viewUpdates <= 0) return;
-        room.viewUpdates -= cut.take();
-        room.entries -= 1;
-      }
+      for (let taken = 0; taken < each && wants(cut); taken++) if (!cut.take(room)) return;
     wanting = wanting.filter(wants);
   }
 }
@@ -206,11 +189,12 @@ class Cut {
     return Math.min(this.#through, this.queue.live) >= this.queue.next;
   }
 
-  /** Takes one more entry; answers its view updates. */
-  take(): number {
+  /** Takes one more entry where there is room for it; answers whether there was. */
+  take(room: CallWork): boolean {
     const next = this.#next;
-    this.#count += 1;
-    return next?.event.views.length ?? 0;
+    const fits = next !== undefined && room.take(next);
+    if (fits) this.#count += 1;
+    return fits;
   }
 
   stretch(): Stretch {

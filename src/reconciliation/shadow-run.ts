@@ -9,7 +9,8 @@ import { IS_IT_RUNNING } from './log-times.js';
 import type { Log } from './log.js';
 import type { WorkCounts } from './progress-meter.js';
 import type { OpenShadow } from './history.js';
-import { FULL_CALL, ShadowQueue } from './shadow-queue.js';
+import { FULL_CALL } from '../ingest/split-calls.js';
+import { ShadowQueue } from './shadow-queue.js';
 
 /** What a run reads, and where it writes. */
 export interface RunParts {

@@ -4,7 +4,7 @@ import { BoardReader } from '#board-store';
 import type { KafkaRecord } from '#kafka-batch';
 import { Applier } from '../../src/ingest/applier.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
-import { MOST_ENTRIES } from '../../src/ingest/split-calls.js';
+import { FULL_CALL } from '../../src/ingest/split-calls.js';
 import { arena, StoreFixture, T0, pointTo } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
 import { NEVER_WAITS } from './never-waits.js';
@@ -37,7 +37,7 @@ describe('a batch of several runs', () => {
 
     const start = { watermarks: [-1], offset: 0, continuity: [fixture.token] };
     const applier = new Applier({ store, boards }, 0, start, NEVER_WAITS);
-    const nextOffset = MOST_ENTRIES + 2;
+    const nextOffset = FULL_CALL.entries + 2;
     let runs = 0;
     await applier.apply(recordsOf(nextOffset), { from: 0, published: 0, nextOffset }, async () => {
       if (++runs > 1) return;

@@ -1,0 +1,64 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { BoardDefinition } from '#board';
+import type { Boards, LiveBoard } from '#board-store';
+import { arena } from '../../libs/board/spec-support/arena.js';
+import { readRecord } from './read-record.js';
+
+function boardsOf(names: readonly string[], definition: BoardDefinition = arena): Boards {
+  const live = new Map(
+    names.map((board): [string, LiveBoard] => [
+      board,
+      { board, generation: 'g', definition: { ...definition, board } },
+    ]),
+  );
+  return { live, building: new Set(), removed: new Set() };
+}
+
+/** The detail of the dead letter that an event of a board becomes. */
+function detailOf(board: string, boards: Boards, fields: object = { delta: 1 }): string {
+  const value = Buffer.from(JSON.stringify({ board, playerId: 'p', ...fields }));
+  const record = { offset: 0, timestamp: 1e12, key: null, value, headers: {} };
+  const { entry } = readRecord(record, 0, boards);
+  if (entry.kind !== 'deadLetter') throw new Error('it is no dead letter');
+  return entry.detail;
+}
+
+describe('the detail of a dead letter', () => {
+  const many = Array.from({ length: 5_000 }, (_, index) => `arena-${index}`);
+
+  it('names the five boards whose names are closest to an unknown one', () => {
+    const near = 'arena2, arena3, arena4, arena5, arena6';
+    const boards = boardsOf(['football', 'arena22', ...near.split(', '), 'arena7']);
+    expect(detailOf('arena', boards)).toBe(`there is no board "arena"; did you mean ${near}?`);
+    expect(detailOf('chess', boards)).toBe('there is no board "chess"');
+  });
+
+  it('is short with thousands of live boards, which are compared with a name once', () => {
+    const boards = boardsOf(many);
+    const compared = jest.spyOn(boards.live, 'keys');
+    const details = Array.from({ length: 500 }, () => detailOf('arena-x', boards));
+    expect(new Set(details).size).toBe(1);
+    expect(details[0]).toMatch(/^there is no board "arena-x"; did you mean (\S+, ){4}\S+\?$/);
+    expect(compared).toHaveBeenCalledTimes(1);
+  });
+
+  it('suggests nothing where too many names are unknown', () => {
+    const boards = boardsOf(many);
+    const compared = jest.spyOn(boards.live, 'keys');
+    for (let index = 0; index < 500; index++) detailOf(`arena-x${index}`, boards);
+    expect(compared.mock.calls.length).toBeLessThanOrEqual(100);
+    expect(detailOf('arena-y', boards)).toBe('there is no board "arena-y"');
+  });
+
+  it('is cut to 1,024 bytes, whatever the code', () => {
+    const columns = Array.from({ length: 8 }, (_, index) => ({
+      ...arena.columns[0]!,
+      name: `${'é'.repeat(63)}${index}`,
+    }));
+    const boards = boardsOf(['wide'], { ...arena, columns });
+    const detail = detailOf('wide', boards, { deltas: { ['x'.repeat(127)]: 1 } });
+    expect(Buffer.byteLength(detail)).toBeGreaterThan(1_020);
+    expect(Buffer.byteLength(detail)).toBeLessThanOrEqual(1_024);
+    expect(detail).not.toContain('\uFFFD');
+  });
+});
