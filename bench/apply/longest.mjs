@@ -69,7 +69,9 @@ async function measure(redis, text, players) {
   const [keys, options] = [new KeySpace(prefix), { shards: 1 }];
   const store = new BoardStore(redis, keys, options);
   await store.claimShards();
-  const { live: boards } = await store.registerBoards(parseBoardsFile(text, 'bench'));
+  const registered = await store.registerBoards(parseBoardsFile(text, 'bench'));
+  const { live: boards, versions } = registered;
+  const version = versions[0] ?? '';
   const continuity = await compared(new ContinuityStore(redis, keys, options));
   let [next, believed] = [0, -1];
   /** @param {(index: number) => number} player @param {string} points @param {boolean} isMuted */
@@ -83,7 +85,7 @@ async function measure(redis, text, players) {
       const entries = run.items.map(({ entry }) => entry);
       const call = { shard: 0, partition: 0, believed, published, through: run.through, entries };
       const cpu = await redisCpu(redis);
-      await store.apply({ ...call, boards, continuity });
+      await store.apply({ ...call, version, boards, continuity });
       believed = run.through;
       times.push({ cpu: ((await redisCpu(redis)) - cpu) / 1_000, script: await lastScript(redis) });
     }

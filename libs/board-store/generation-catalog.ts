@@ -133,6 +133,7 @@ export class GenerationCatalog extends ShardedStore {
       ? ((await redis.hrandfield(views, VIEWS_A_STEP)) as string[])
       : [];
     if (names.length > 0) {
+      if (!(await this.#forgetReports(shard, generation, names))) return true;
       await redis.unlink(...names.flatMap((view) => keys.ofView(shard, generation, view)));
       await redis.hdel(views, ...names);
       return true;
@@ -148,6 +149,18 @@ export class GenerationCatalog extends ShardedStore {
       ...partitions.map((partition) => keys.eventIds(shard, generation, partition)),
     );
     return false;
+  }
+
+  /** Of views that the live generation does not have. Answers false when another one became live meanwhile. */
+  async #forgetReports(shard: number, generation: string, views: string[]): Promise<boolean> {
+    const { keys, redis } = this;
+    const text = await redis.hget(keys.definitions(shard), generation);
+    if (text === null) return true;
+    const { board } = parseDefinitionText(text);
+    const live = await redis.hget(keys.live(shard), board);
+    if (live === null) return true; // the reports went with the board
+    const all = [keys.live(shard), keys.views(shard, live), keys.leaders(shard, board)];
+    return (await redis.ranklogForgetReports(3, ...all, board, live, ...views)) === 1;
   }
 
   /** A key may be of another type, or gone: somebody may have written there. */

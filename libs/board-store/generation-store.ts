@@ -203,7 +203,7 @@ export class GenerationStore extends ShardedStore {
         keys.watermarksOf(shard, live),
         keys.leaders(shard, shadow.board),
       ],
-      arguments: [live, graceMs],
+      arguments: [live, graceMs, shadow.definition.publish.leaders],
     };
     const reply = await this.redis.ranklogFlip(...catchUpArguments(place, stretches, ending));
     const previous = live === BUILDING || live === shadow.generation ? {} : { previous: live };

@@ -17,6 +17,7 @@ const SCRIPTS = {
   ranklogExpirePrevious: 'expire-previous.lua',
   ranklogFlip: 'flip.lua',
   ranklogForget: 'forget.lua',
+  ranklogForgetReports: 'forget-reports.lua',
   ranklogHeal: 'heal.lua',
   ranklogKeep: 'keep.lua',
   ranklogKeptWatermarks: 'kept-watermarks.lua',
@@ -62,6 +63,7 @@ declare module 'ioredis' {
     ranklogExpirePrevious(...args: Arguments): Promise<number>;
     ranklogFlip(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogForget(...args: Arguments): Promise<number>;
+    ranklogForgetReports(...args: Arguments): Promise<number>;
     ranklogKeep(...args: Arguments): Promise<number>;
     ranklogKeptWatermarks(...args: Arguments): Promise<string[][]>;
     ranklogLetGo(...args: Arguments): Promise<number>;

@@ -11,7 +11,7 @@ function boardsOf(names: readonly string[], definition: BoardDefinition = arena)
       { board, generation: 'g', definition: { ...definition, board } },
     ]),
   );
-  return { live, building: new Set(), removed: new Set() };
+  return { live, building: new Set(), removed: new Set(), versions: [] };
 }
 
 /** The detail of the dead letter that an event of a board becomes. */

@@ -399,6 +399,7 @@ export class Builder {
     model.flips.set(board, since);
     model.flipped.add(generation);
     model.removed.delete(board);
+    if (shadow.definition.publish.leaders === 0) this.ground.live.model.forgetReports(board);
   }
 
   /** What the model makes of stretches that were applied; answers the watermarks of these partitions. */

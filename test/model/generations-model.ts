@@ -49,8 +49,12 @@ export class GenerationsModel implements LiveOracle {
   readonly snapshots = new Set<string>();
   readonly flipped = new Set<string>();
 
+  /** Generations that were given up and are not swept yet. */
+  discarded: readonly GenerationModel[] = [];
+
   copy(): this {
     const copy = new GenerationsModel();
+    copy.discarded = this.discarded;
     for (const [id, generation] of this.generations)
       copy.generations.set(id, {
         ...generation,
@@ -123,7 +127,7 @@ export class GenerationsModel implements LiveOracle {
     const { generation, purpose, isKept = true } = shadow;
     this.shadows.delete(board);
     if (purpose === 'restore') this.previous.set(board, { generation, isKept });
-    else this.generations.delete(generation);
+    else this.discard(generation);
   }
 
   /** What nobody needs any more goes: shadows of a verify or a rollback without a lease, and previous generations that are not kept. */
@@ -139,14 +143,27 @@ export class GenerationsModel implements LiveOracle {
     const previous = this.previous.get(board);
     if (previous === undefined) return;
     this.previous.delete(board);
-    this.generations.delete(previous.generation);
+    this.discard(previous.generation);
+  }
+
+  discard(id: string): void {
+    const generation = this.generations.get(id);
+    this.generations.delete(id);
+    if (generation !== undefined) this.discarded = [...this.discarded, generation];
+  }
+
+  /** What is swept now: views, of boards that are live. */
+  takeDiscarded(): [board: string, views: Iterable<string>][] {
+    const swept = this.discarded.filter(({ board }) => this.liveGeneration(board) !== undefined);
+    this.discarded = [];
+    return swept.map(({ board, oracle }) => [board, oracle.memory(board).views.keys()]);
   }
 
   /** All of a board goes, but what is kept as snapshots. */
   drop(board: string): void {
     this.letGo(board);
     this.dropPrevious(board);
-    this.generations.delete(this.live.get(board) ?? NO_GENERATION);
+    this.discard(this.live.get(board) ?? NO_GENERATION);
     this.live.delete(board);
   }
 

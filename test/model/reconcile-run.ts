@@ -351,13 +351,14 @@ export class ReconcileRun {
     expect(await this.#catalog.removeSnapshot(generation)).toBe(true);
     expect(await this.#catalog.removeSnapshot('none')).toBe(false);
     this.#model.snapshots.delete(generation);
-    this.#model.generations.delete(generation);
+    this.#model.discard(generation);
   }
 
   /** Nothing is left of generations that nobody needs. */
   async #clean(): Promise<void> {
     while ((await this.#catalog.sweep()) > 0);
     this.#model.clean();
+    for (const swept of this.#model.takeDiscarded()) this.#live.model.forgetReportsOf(...swept);
     const ids = (await this.#catalog.generations()).map(({ generation }) => generation);
     expect(ids.sort()).toEqual([...this.#model.generations.keys()].sort());
   }

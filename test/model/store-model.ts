@@ -90,6 +90,15 @@ export class StoreModel<O extends LiveOracle = LiveOracle> {
   ): ExpectedVerdict[] {
     const verdicts: ExpectedVerdict[] = [];
     const causes = new Map<string, { board: string; view: string; offset: number }>();
+    const known = new Set(
+      entries.flatMap((entry) =>
+        entry.kind === 'event'
+          ? [...this.oracle.memory(entry.board).views.keys()].map(
+              (view) => `${entry.board} ${view}`,
+            )
+          : [],
+      ),
+    );
     for (const entry of entries) {
       if (entry.kind === 'deadLetter') {
         verdicts.push({ ...entry });
@@ -107,14 +116,21 @@ export class StoreModel<O extends LiveOracle = LiveOracle> {
         if (this.oracle.leaders(board, view).length > 0) this.reports.delete(`${board} ${view}`);
       return [];
     }
-    return [...verdicts, ...[...causes.values()].flatMap((cause) => this.#leaderChange(cause))];
+    const told = [...causes].flatMap(([name, cause]) => this.#leaderChange(cause, known.has(name)));
+    return [...verdicts, ...told];
   }
 
-  /** None when the top is the one last reported. A view that expired later in its call is reported all the same. */
-  #leaderChange(cause: { board: string; view: string; offset: number }): ExpectedVerdict[] {
+  /**
+   * None when the top is the one last reported. A view that expired later in its call is reported all the same. One that the
+   * board did not have (`isKnown` is false) was reported by an earlier generation, if at all: that does not count.
+   */
+  #leaderChange(
+    cause: { board: string; view: string; offset: number },
+    isKnown: boolean,
+  ): ExpectedVerdict[] {
     const { board, view } = cause;
     const top = this.oracle.leaders(board, view);
-    const last = this.reports.get(`${board} ${view}`);
+    const last = isKnown ? this.reports.get(`${board} ${view}`) : undefined;
     if (top.length === 0 || this.oracle.leadersText(board, view) === last?.text) return [];
     const before = last?.top.map(({ playerId }) => playerId) ?? [];
     return [{ kind: 'leaderChange', ...cause, since: last?.version ?? null, top, before }];
@@ -129,6 +145,12 @@ export class StoreModel<O extends LiveOracle = LiveOracle> {
   /** The board is gone, and with it what was reported of it. */
   forgetReports(board: string): void {
     for (const view of this.reportedViews(board)) this.reports.delete(`${board} ${view}`);
+  }
+
+  /** A generation is swept that had these views: reports of those that the live one does not have go. */
+  forgetReportsOf(board: string, views: Iterable<string>): void {
+    const { views: known } = this.oracle.memory(board);
+    for (const view of views) if (!known.has(view)) this.reports.delete(`${board} ${view}`);
   }
 
   /** A shard is made as if it was emptied; what is published stays so. */

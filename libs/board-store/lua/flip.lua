@@ -3,8 +3,8 @@
 --
 -- KEYS  1 to 7 as in catch-up.lua, 8 flips, 9 previous, 10 discarded, 11 removed, 12 facts of the shadow, 13 facts of the live
 --       generation, 14 its watermarks, 15 leaders of the board, then the runs
--- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it ('-' for none yet), 8 ms for which it is kept, then
---       the stretches
+-- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it ('-' for none yet), 8 ms for which it is kept,
+--       9 leaders that the shadow reports, then the stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
 --          time of the flip in us }; -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -7 NO_ORDER: see order.lua;
 --          -9 WATERMARK_MOVED, -12 GAP; then nothing was written
@@ -53,7 +53,7 @@ local function flip(board, shadow, live)
   call('HDEL', KEYS[2], board)
   call('SREM', KEYS[11], board)
   call('DEL', KEYS[5])
-  if wrong_type(KEYS[15], 'hash') then call('UNLINK', KEYS[15]) end -- the next report is the first
+  if ARGV[9] == '0' or wrong_type(KEYS[15], 'hash') then call('UNLINK', KEYS[15]) end -- the next report of a view is a first one
   move_version(KEYS[3])
   return moved_now(KEYS[8], board)
 end

@@ -29,10 +29,13 @@ local function top_lines(view)
   return lines
 end
 
+-- A view that the live generation doesn't have was reported by an earlier one, if at all: its next report is a first one. The sweep
+-- of that generation forgets the earlier report.
 local function load_reports(views)
   for _, view in ipairs(views) do
     view.reported = view.published and view.board.leaders > 0
-    if view.reported then view.report = read_kept('HGET', view.board.reports, view.text) end
+    local report = view.reported and read_kept('HGET', view.board.reports, view.text)
+    view.report = view.known and report
   end
 end
 

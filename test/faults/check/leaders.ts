@@ -6,7 +6,8 @@ import { summary, versionOf, type RunFacts } from './facts.js';
 
 /**
  * Leader changes of a view that, in the order of their versions, do not follow from each other, or do not end at the
- * top of the view; the top by another definition is told when the view moves next. Where Redis lost what it had last reported (`losses`), a chain may begin anew with the whole top.
+ * top of the view; the top by another definition is told when the view moves next. Where Redis lost what it had last reported (`losses`), a chain may
+ * begin anew with the whole top; so it may after a flip, in a view that the new generation did not have then.
  */
 export function leaderProblems(
   facts: RunFacts,
@@ -15,7 +16,9 @@ export function leaderProblems(
 ): string[] {
   const { oracle } = expected;
   const chains = chainsOf(facts.leaderChanges);
-  const broken = [...chains].flatMap(([name, chain]) => brokenSteps(name, chain, losses));
+  const broken = [...chains].flatMap(([name, chain]) =>
+    brokenSteps(name, chain, { losses, flips: facts.flips }),
+  );
   const moved = movedSinceDefined(facts, expected);
   const ends = facts.definitions.flatMap((definition) =>
     oracle
@@ -56,15 +59,22 @@ function chainsOf(changes: readonly LeaderChange[]): Map<string, LeaderChange[]>
   return chains;
 }
 
-function brokenSteps(name: string, chain: readonly LeaderChange[], losses: boolean): string[] {
+function brokenSteps(
+  name: string,
+  chain: readonly LeaderChange[],
+  { losses, flips }: { readonly losses: boolean; readonly flips: RunFacts['flips'] },
+): string[] {
   return chain.flatMap((change, index) => {
-    const last = chain[index - 1];
-    const { version, since, top, entered, left, moved } = change;
+    const { board, version, since, top, entered, left, moved } = change;
+    const isFlipped = (from: number) =>
+      flips.some((flip) => flip.board === board && flip.since > from && flip.since < version);
+    const before = chain[index - 1];
+    const last = since === null && before && isFlipped(before.version) ? undefined : before;
     if (losses && since !== (last?.version ?? null) && since !== null) return [];
-    const before = since === null && losses ? [] : idsOf(last?.top ?? []);
+    const topBefore = since === null && losses ? [] : idsOf(last?.top ?? []);
     const expected = JSON.stringify({
       since: losses ? since : (last?.version ?? null),
-      ...leaderMovements(before, top),
+      ...leaderMovements(topBefore, top),
     });
     const found = JSON.stringify({ since, entered, left, moved });
     return found === expected

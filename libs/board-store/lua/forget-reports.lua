@@ -1,0 +1,14 @@
+-- Forgets the reports of leaders of views that the live generation of a board doesn't have. May be repeated.
+--
+-- KEYS  1 live, 2 views of the live generation, 3 leaders of the board
+-- ARGV  1 board, 2 live generation as the caller believes it, then views of a generation that was given up
+-- Returns  1; 0 when another generation is live; then nothing was written
+-- Cost  O(views of the call)
+
+-- include names.lua
+
+if call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+for i = 3, #ARGV do
+  if call('HEXISTS', KEYS[2], ARGV[i]) == 0 then call('HDEL', KEYS[3], ARGV[i]) end
+end
+return 1
