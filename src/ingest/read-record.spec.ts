@@ -1,10 +1,13 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import type { BoardDefinition } from '#board';
+import { parseBoardsFile, type BoardDefinition } from '#board';
 import type { Boards, LiveBoard } from '#board-store';
-import { arena } from '../../libs/board/spec-support/arena.js';
 import { readRecord } from './read-record.js';
 
-function boardsOf(names: readonly string[], definition: BoardDefinition = arena): Boards {
+const [arena] = parseBoardsFile('boards: { arena: { columns: [{ name: points }] } }', 'arena.yaml');
+if (arena === undefined) throw new Error('the file defines no board');
+const plain: BoardDefinition = arena;
+
+function boardsOf(names: readonly string[], definition = plain): Boards {
   const live = new Map(
     names.map((board): [string, LiveBoard] => [
       board,
@@ -52,10 +55,10 @@ describe('the detail of a dead letter', () => {
 
   it('is cut to 1,024 bytes, whatever the code', () => {
     const columns = Array.from({ length: 8 }, (_, index) => ({
-      ...arena.columns[0]!,
+      ...plain.columns[0]!,
       name: `${'é'.repeat(63)}${index}`,
     }));
-    const boards = boardsOf(['wide'], { ...arena, columns });
+    const boards = boardsOf(['wide'], { ...plain, columns });
     const detail = detailOf('wide', boards, { deltas: { ['x'.repeat(127)]: 1 } });
     expect(Buffer.byteLength(detail)).toBeGreaterThan(1_020);
     expect(Buffer.byteLength(detail)).toBeLessThanOrEqual(1_024);

@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Publish, ResolvedView } from '#board';
+import { parseBoardsFile, type BoardDefinition, type Publish, type ResolvedView } from '#board';
 import type { EventEntry } from '#board-store';
 import type { ReadRecord } from './read-record.js';
-import { arena } from '../../libs/board/spec-support/arena.js';
 import { FULL_CALL, MOST_BYTES, splitRuns } from './split-calls.js';
+
+const [arena] = parseBoardsFile('boards: { arena: { columns: [{ name: points }] } }', 'arena.yaml');
+if (arena === undefined) throw new Error('the file defines no board');
+const plain: BoardDefinition = arena;
 
 const event = (offset: number, views: number): { entry: EventEntry } => ({
   entry: {
@@ -20,7 +23,7 @@ const event = (offset: number, views: number): { entry: EventEntry } => ({
   },
 });
 
-const boards = new Map([['arena', { definition: arena }]]);
+const boards = new Map([['arena', { definition: plain }]]);
 
 /** Records with gaps between their offsets, as transactions and dead batches leave them. */
 const records = fc
@@ -117,9 +120,9 @@ function runsOf(
   viewOf: (offset: number) => string,
 ): number[] {
   const definition = {
-    ...arena,
-    columns: Array.from({ length: columns }, () => arena.columns[0]!),
-    publish: { ...arena.publish, ...publish },
+    ...plain,
+    columns: Array.from({ length: columns }, () => plain.columns[0]!),
+    publish: { ...plain.publish, ...publish },
   };
   const items = Array.from({ length: 1_000 }, (_, offset) => {
     const { entry } = event(offset, 0);

@@ -35,7 +35,9 @@ async function promote(events: readonly ResolvedEvent[], definition = top2, grac
   const outcome = await generations.flip(lease, shadow, [], { graceMs });
   expect(outcome).toMatchObject({ status: 'applied', ending: {} });
   await leases.release(lease);
-  fixture.live = (await fixture.store.boards()).live.get('arena')!;
+  const { live, versions } = await fixture.store.boards();
+  fixture.live = live.get('arena')!;
+  fixture.version = versions[0]!;
 }
 
 /** The leader changes of one more event: view, what it starts from and its top. */
