@@ -14,7 +14,8 @@ const T0 = Date.parse('2026-11-20T09:00:00Z');
 const BATCH = 500;
 const ROUNDS = 8;
 
-const NAMES = 'publish: { overtook: 100, leaders: 100 }';
+const RANKS = 'ranks: [ordinal, competition]';
+const NAMES = `publish: { ${RANKS}, overtook: 100, leaders: 100 }`;
 const VIEWS = 'dimensions: [[x]], maxViews: 1000000';
 /** All players are equal in all columns. `share`: the part of the players that a board has. */
 const CASES = [
@@ -35,7 +36,7 @@ export async function longestCalls(redis, players) {
   );
   await redis.config('SET', 'slowlog-log-slower-than', '0');
   const rows = [];
-  for (const { name, columns, rest = 'dimensions: [[]]', share = 1 } of CASES) {
+  for (const { name, columns, rest = `publish: { ${RANKS} }`, share = 1 } of CASES) {
     const text = `boards: { bench: { ${rest}, windows: [all, day, week, month], columns: [${columnsOf(columns)}] } }`;
     const row = { name, ...(await measure(redis, text, Math.round(players * share))) };
     rows.push(row);
