@@ -82,12 +82,13 @@ async function measure(redis, text, players) {
     }));
     const times = [];
     const published = isMuted ? next : (items[0]?.entry.offset ?? 0);
-    for (const run of splitRuns(items, { published, nextOffset: next, boards })) {
-      const entries = run.items.map(({ entry }) => entry);
-      const call = { shard: 0, partition: 0, believed, published, through: run.through, entries };
+    const batch = { from: next - BATCH, published, nextOffset: next, boards };
+    for (const { from, through, items: some } of splitRuns(items, batch)) {
+      const entries = some.map(({ entry }) => entry);
+      const call = { shard: 0, partition: 0, believed, published, from, through, entries };
       const cpu = await redisCpu(redis);
       await store.apply({ ...call, version, boards, continuity });
-      believed = run.through;
+      believed = through;
       times.push({ cpu: ((await redisCpu(redis)) - cpu) / 1_000, script: await lastScript(redis) });
     }
     return times;
