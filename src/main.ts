@@ -14,7 +14,7 @@ import { Metrics } from './operations/metrics.js';
 import { ProgressWatch } from './operations/progress-watch.js';
 import type { Settings } from './operations/settings.js';
 import { checkScoreTopic, requireTopics } from './operations/topics.js';
-import { partsOf, type Parts } from './parts.js';
+import { identityOf, partsOf, type Parts } from './parts.js';
 import { reconciliationRole } from './reconciliation/reconciliation-role.js';
 import type { Role } from './roles.js';
 
@@ -30,7 +30,7 @@ export interface StartOptions {
 
 /**
  * Starts the roles in this process; resolves when they run. `close` finishes what is in flight.
- * @throws ServiceUnreachableError, BoardsFileError, ShardCountError, whatever wiring gets wrong,
+ * @throws ServiceUnreachableError, BoardsFileError, OtherIdentityError, whatever wiring gets wrong,
  *   and the reason of the signal when that is aborted
  */
 export async function startApplication(options: StartOptions): Promise<INestApplicationContext> {
@@ -41,14 +41,19 @@ export async function startApplication(options: StartOptions): Promise<INestAppl
   try {
     await waitForServices(settings, { kafka: true, redis, signal }, logger);
     await clients.admin.connect();
+    const { admin } = clients;
     const topics = topicNames(settings.topicPrefix);
-    await requireTopics(clients.admin, topics);
-    await checkScoreTopic(clients.admin, topics.scoreEvents, settings, logger);
-    return await runApplication(
-      options,
-      partsOf(options, { kafka, redis, admin: clients.admin }),
-      clients,
-    );
+    await requireTopics(admin, topics);
+    await checkScoreTopic(admin, topics.scoreEvents, settings, logger);
+    const identity = await identityOf(settings, admin);
+    const parts = partsOf(options, { kafka, redis, admin, identity });
+    if (!options.roles.includes('reconciliation')) await parts.registrar.claim(); // which claims as it registers
+    const application = await runApplication(options, parts, clients);
+    identity.onOther = (error) => {
+      logger.error(error.message, { error });
+      options.onFatal(error);
+    };
+    return application;
   } catch (error) {
     await clients.admin.disconnect();
     redis.disconnect();

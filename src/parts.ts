@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Admin, Kafka } from 'kafkajs';
-import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
+import { BoardStore, ContinuityStore, IdentityCheck, KeySpace } from '#board-store';
 import { topicNames, type TopicNames } from '#contracts';
 import type { Logger } from './operations/logger.js';
 import type { Settings } from './operations/settings.js';
@@ -13,6 +13,7 @@ export interface Connections {
   readonly kafka: Kafka;
   readonly admin: Admin;
   readonly redis: Redis;
+  readonly identity: IdentityCheck;
 }
 
 /** What the roles of a process share. */
@@ -27,16 +28,26 @@ export interface Parts extends Connections {
   readonly registrar: BoardRegistrar;
 }
 
+/** The identity of a process with these settings, as the cluster knows itself. */
+export async function identityOf(settings: Settings, admin: Admin): Promise<IdentityCheck> {
+  const { topicPrefix, group, redisPrefix, shards } = settings;
+  const { clusterId: cluster } = await admin.describeCluster();
+  return new IdentityCheck({ cluster, topicPrefix, group, redisPrefix, shards });
+}
+
 export function partsOf(
   { settings, logger }: Pick<Parts, 'settings' | 'logger'>,
   connections: Connections,
 ): Parts {
-  const { kafka, admin, redis } = connections;
+  const { kafka, admin, redis, identity } = connections;
   const topics = topicNames(settings.topicPrefix);
   const keys = new KeySpace(settings.redisPrefix);
-  const store = new BoardStore(redis, keys, settings);
+  const store = new BoardStore(redis, keys, { shards: settings.shards, identity });
   const continuity = new ContinuityStore(redis, keys, settings);
-  const definitions = new DefinitionsTopic(kafka, admin, topics.definitions, logger);
+  const definitions = new DefinitionsTopic(kafka, admin, topics.definitions, {
+    log: logger,
+    identity,
+  });
   const registrar = new BoardRegistrar(
     {
       ...{ store, continuity, definitions, log: logger },

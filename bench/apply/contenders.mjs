@@ -42,7 +42,7 @@ export async function ranklog(redis, definition) {
   const keys = new KeySpace(prefix);
   const store = new BoardStore(redis, keys, { shards: 1 });
   const losses = new ContinuityStore(redis, keys, { shards: 1 });
-  await store.claimShards();
+  await store.claim();
   const { live: boards, versions } = await store.registerBoards([definition]);
   const begun = await losses.begin(0, await losses.continuity(0));
   const continuity = (begun && (await losses.heal(0, begun, new Map())))?.token ?? '';

@@ -24,7 +24,7 @@ export async function goLive({ redis, admin, name, topics }) {
   const keys = new KeySpace(name);
   const store = new BoardStore(redis, keys, { shards: SHARDS });
   const continuities = new ContinuityStore(redis, keys, { shards: SHARDS });
-  await store.claimShards();
+  await store.claim();
   const { versions } = await store.registerBoards(parseBoardsFile(BOARDS, 'boards.yaml'));
   const idle = { shard: 0, version: versions[0] ?? '', boards: new Map(), entries: [] };
   const begun = await continuities.begin(0, await continuities.continuity(0));

@@ -1,10 +1,12 @@
+import type { Redis } from 'ioredis';
 import { canExpire, definitionHash, definitionText, type BoardDefinition } from '#board';
 import { applyArguments } from './apply-arguments.js';
 import type { DefinitionInForce } from '#contracts';
 import { readBoards, startsText } from './boards.js';
-import { ShardCountError } from './errors.js';
+import { IdentityCheck } from './identity.js';
 import type { Boards } from './generation-types.js';
 import { isOffset, keptNumber } from './kept-texts.js';
+import type { KeySpace } from './keys.js';
 import { ShardedStore } from './sharded-store.js';
 import type {
   ApplyCall,
@@ -27,6 +29,9 @@ const REFUSALS: Readonly<Record<number, ApplyOutcome>> = {
   [-12]: { status: 'gap' },
 };
 
+/** Where an identity is kept, in words. */
+const REDIS = 'Redis';
+
 /** How many expired views one sweep removes from a board: a short script. Who wants all of them gone sweeps until it answers 0. */
 const MOST_SWEPT = 100;
 
@@ -34,6 +39,16 @@ const MOST_SWEPT = 100;
 export class BoardStore extends ShardedStore {
   /** The boards as last read. */
   #boards: Boards | undefined;
+  readonly #identity: IdentityCheck;
+
+  constructor(
+    redis: Redis,
+    keys: KeySpace,
+    options: { readonly shards: number; readonly identity?: IdentityCheck },
+  ) {
+    super(redis, keys, options);
+    this.#identity = options.identity ?? new IdentityCheck({ shards: options.shards });
+  }
 
   get shards(): number {
     return this.allShards.length;
@@ -44,12 +59,26 @@ export class BoardStore extends ShardedStore {
     return partition % this.shards;
   }
 
-  /** Fixes the number of shards, or checks it. @throws ShardCountError */
-  async claimShards(): Promise<void> {
-    const key = this.keys.shards();
-    await this.redis.setnx(key, this.shards);
-    const stored = Number(await this.redis.get(key));
-    if (stored !== this.shards) throw new ShardCountError(this.shards, stored);
+  /** Sees that Redis belongs to this ranklog, as far as it belongs to any. @throws OtherIdentityError */
+  async check(): Promise<void> {
+    const shards = await this.redis.get(this.keys.shards());
+    if (shards !== null) this.#identity.compare(JSON.stringify({ shards: Number(shards) }), REDIS);
+    await this.boards();
+  }
+
+  /**
+   * Keeps in each shard that it belongs to this ranklog. With `moves`, shards of another ranklog do so from now on: its
+   * processes are refused, unless the number of shards differs. @throws OtherIdentityError
+   */
+  async claim({ moves = false } = {}): Promise<void> {
+    const { keys, redis } = this;
+    if (!moves) await this.check();
+    for (const shard of this.allShards) {
+      const identity = this.#identity.text;
+      const kept = await redis.ranklogClaim(1, keys.live(shard), identity, Number(moves));
+      this.#identity.compare(kept, REDIS);
+    }
+    await redis.set(keys.shards(), this.shards);
   }
 
   /**
@@ -90,11 +119,14 @@ export class BoardStore extends ShardedStore {
     return found.every((registered) => registered === 1);
   }
 
-  /** The boards of all shards; the same object while they are the same. Cost: a short request a shard; five when they changed. */
+  /** The boards of all shards; the same object while they are the same. Cost: a short request a shard; five when they changed. @throws OtherIdentityError */
   async boards(): Promise<Boards> {
     const { redis, keys, shards } = this;
-    this.#boards = await readBoards({ redis, keys, shards }, this.#boards);
-    return this.#boards;
+    const boards = await readBoards({ redis, keys, shards }, this.#boards);
+    for (const version of boards.versions)
+      this.#identity.compare(version.replace(/^\d+ ?/, ''), REDIS);
+    this.#boards = boards;
+    return boards;
   }
 
   /** The watermark of a partition in each shard, -1 for none. */

@@ -1,18 +1,5 @@
 import { formatTime } from '#board';
 
-/** Another number of shards than the one the boards were made with: their events would be looked for elsewhere. */
-export class ShardCountError extends Error {
-  constructor(
-    readonly configured: number,
-    readonly stored: number,
-  ) {
-    super(
-      `the boards in Redis were made with ${stored} shard(s), the settings say ${configured}; set RANKLOG_SHARDS=${stored}, or start anew with another RANKLOG_REDIS_PREFIX, RANKLOG_GROUP and RANKLOG_TOPIC_PREFIX`,
-    );
-    this.name = 'ShardCountError';
-  }
-}
-
 /** A read of a board that has no live generation yet. Trying again helps, once it is built. */
 export class BoardBuildingError extends Error {
   constructor(readonly board: string) {

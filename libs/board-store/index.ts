@@ -5,6 +5,7 @@ export * from './errors.js';
 export type { ViewsPage, ViewSummary } from './existing-views.js';
 export { GenerationCatalog } from './generation-catalog.js';
 export { GenerationStore, type Flip, type NewShadow } from './generation-store.js';
+export * from './identity.js';
 export { KeySpace } from './keys.js';
 export { isOffset, keptOffset, keptRecord } from './kept-texts.js';
 export { HOLDER, LEASE_MS, LeaseStore } from './lease-store.js';

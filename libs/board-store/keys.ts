@@ -4,7 +4,7 @@
  * | key | type | holds |
  * | --- | --- | --- |
  * | `<prefix>:shards` | string | number of shards; fixed when the first instance starts |
- * | `<prefix>:{<shard>}:live` | hash | board -> id of its live generation; `-` while its first one is being built; the empty name -> version of these pointers |
+ * | `<prefix>:{<shard>}:live` | hash | board -> id of its live generation; `-` while its first one is being built; the empty name -> version of these pointers, space, identity of the ranklog: see pointers.lua |
  * | `<prefix>:{<shard>}:registered` | string | there once the boards of the shard, if any, have been made live |
  * | `<prefix>:{<shard>}:continuity` | string | replication id of the server, space, time in us at which the shard was last compared with Kafka |
  * | `<prefix>:{<shard>}:comparison` | string | token of who compares the shard with Kafka; expires |

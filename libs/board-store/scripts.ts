@@ -10,6 +10,7 @@ const SCRIPTS = {
   ranklogBuild: 'build.lua',
   ranklogCheckSample: 'check-sample.lua',
   ranklogCheckWatermarks: 'check-watermarks.lua',
+  ranklogClaim: 'claim.lua',
   ranklogCompare: 'compare.lua',
   ranklogComparePlayers: 'compare-players.lua',
   ranklogCompareViews: 'compare-views.lua',
@@ -56,6 +57,7 @@ declare module 'ioredis' {
     ranklogBuild(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogCheckSample(...args: Arguments): Promise<string[]>;
     ranklogCheckWatermarks(...args: Arguments): Promise<string[]>;
+    ranklogClaim(...args: Arguments): Promise<string>;
     ranklogCompare(...args: Arguments): Promise<[string, string, number]>;
     ranklogComparePlayers(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogCompareViews(...args: Arguments): Promise<number | CatchUpReply>;

@@ -1,25 +1,15 @@
 import type { Redis } from 'ioredis';
-import {
-  BoardReader,
-  BoardStore,
-  GenerationCatalog,
-  GenerationStore,
-  KeySpace,
-  LeaseStore,
-  ShardCountError,
-} from '#board-store';
+import { BoardReader, GenerationCatalog, GenerationStore, LeaseStore } from '#board-store';
 import { redisFrom, waitForServices } from '../operations/clients.js';
 import { requireTopics } from '../operations/topics.js';
+import { identityOf, partsOf, type Parts } from '../parts.js';
 import { reconcilerFrom } from '../reconciliation/reconciler-from.js';
 import type { Reconciler } from '../reconciliation/reconciler.js';
 import { withKafka, type KafkaSession } from './kafka-session.js';
 
 /** What a command needs that looks at generations, or makes them. */
-export interface ReconciliationSession extends KafkaSession {
-  readonly redis: Redis;
-  readonly keys: KeySpace;
+export interface ReconciliationSession extends Parts {
   readonly reader: BoardReader;
-  readonly store: BoardStore;
   readonly leases: LeaseStore;
   readonly generations: GenerationStore;
   readonly catalog: GenerationCatalog;
@@ -28,11 +18,12 @@ export interface ReconciliationSession extends KafkaSession {
 }
 
 /**
- * Runs `use` with all of it, and closes it.
- * @throws ServiceUnreachableError, TopicsMissingError, ShardCountError
+ * Runs `use` with all of it, and closes it. Redis has to belong to this ranklog, unless `checks` is false.
+ * @throws ServiceUnreachableError, TopicsMissingError, OtherIdentityError
  */
 export function withReconciliation<T>(
   use: (session: ReconciliationSession) => Promise<T>,
+  checks = true,
 ): Promise<T> {
   return withKafka(async (session) => {
     const { settings, logger, admin, topics } = session;
@@ -40,7 +31,9 @@ export function withReconciliation<T>(
     try {
       await waitForServices(settings, { redis }, logger);
       await requireTopics(admin, topics);
-      return await use(await compose(session, redis));
+      const composed = await compose(session, redis);
+      if (checks) await composed.store.check();
+      return await use(composed);
     } finally {
       redis.disconnect();
     }
@@ -48,27 +41,17 @@ export function withReconciliation<T>(
 }
 
 async function compose(session: KafkaSession, redis: Redis): Promise<ReconciliationSession> {
-  const { settings } = session;
-  const keys = new KeySpace(settings.redisPrefix);
-  await checkShards(redis, keys, settings.shards);
-  const { kafka, admin, logger } = session;
+  const { settings, admin, logger } = session;
+  const identity = await identityOf(settings, admin);
+  const parts = partsOf(session, { ...session, redis, identity });
+  const { keys } = parts;
   return {
-    ...session,
-    redis,
-    keys,
+    ...parts,
     reader: new BoardReader(redis, keys),
-    store: new BoardStore(redis, keys, settings),
     leases: new LeaseStore(redis, keys, settings),
     generations: new GenerationStore(redis, keys, settings),
     catalog: new GenerationCatalog(redis, keys, settings),
-    reconciler: reconcilerFrom(settings, { kafka, admin, redis }, { logger }),
+    reconciler: reconcilerFrom(settings, parts, { logger }),
     graceMs: settings.rollbackGrace,
   };
-}
-
-/** Commands that only look write nothing, so they fix no number of shards. @throws ShardCountError */
-async function checkShards(redis: Redis, keys: KeySpace, shards: number): Promise<void> {
-  const stored = await redis.get(keys.shards());
-  if (stored !== null && Number(stored) !== shards)
-    throw new ShardCountError(shards, Number(stored));
 }

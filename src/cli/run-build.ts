@@ -23,11 +23,12 @@ export interface BuiltBoard {
  * @throws CommandError where it was cancelled, or somebody else works on a board
  */
 export async function build(
-  { reconciler, leases, store }: ReconciliationSession,
+  session: ReconciliationSession,
   definitions: readonly BoardDefinition[],
   { from, throttle, allowPartialHistory, signal }: BuildOptions & { signal: AbortSignal },
 ): Promise<BuiltBoard[]> {
-  await store.claimShards();
+  const { reconciler, leases, store } = session;
+  await session.registrar.claim();
   const before = await store.boards();
   const options = { signal, from, eventsPerSecond: throttle, allowPartialHistory };
   const run = () =>

@@ -14,7 +14,7 @@ interface Log {
 interface Parts {
   readonly store: BoardStore;
   readonly continuity: Pick<ContinuityStore, 'distrust'>;
-  readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>;
+  readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write' | 'claim'>;
   /** Where partitions begin of which nothing was ever read, and not all is left. */
   readonly unreadLog: () => Promise<Starts>;
   readonly log: Log;
@@ -68,11 +68,10 @@ export class BoardRegistrar {
     else if (!(await this.#distrustsAny(flips, boards))) await this.#keepRecorded(flips, boards);
   }
 
-  /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, ShardCountError, and what Kafka and Redis say */
+  /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, OtherIdentityError, and what Kafka and Redis say */
   async register(): Promise<void> {
     const ofFile = await this.#readFile();
-    await this.store.claimShards();
-    const inForce = await this.definitions.readAll();
+    const inForce = await this.claim();
     this.#inForce = inForce;
     const { live: known } = await this.store.boards();
     const wanted = wantedOf(ofFile, inForce);
@@ -86,6 +85,17 @@ export class BoardRegistrar {
     this.#tellDifferences(ofFile, live.values());
     this.#uncompared = new Set([...this.#wanted.keys()].filter((board) => !live.has(board)));
     await this.#keepRecorded(await this.store.flips(), await this.store.boards());
+  }
+
+  /**
+   * Sees that Kafka and Redis belong to this ranklog, and keeps it there where nothing is kept. Answers what is in force. Kafka
+   * comes first: an emptied Redis, or another prefix in it, tells nothing. @throws OtherIdentityError
+   */
+  async claim(): Promise<InForce> {
+    const inForce = await this.definitions.readAll();
+    await this.store.claim();
+    await this.definitions.claim();
+    return inForce;
   }
 
   async #readFile(): Promise<readonly BoardDefinition[]> {

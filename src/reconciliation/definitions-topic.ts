@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import kafkajs, { type Admin, type Kafka, type Message } from 'kafkajs';
+import type { IdentityCheck } from '#board-store';
 import {
   decodeDefinitionInForce,
   encodeDefinitionInForce,
@@ -34,22 +35,27 @@ interface Reading {
   readonly overwritten: Set<string>;
 }
 
-/** What is in force, kept in a compacted topic: it outlives Redis. */
+/** The key of the identity: no board has a name with a control character. Earlier releases leave the record out. */
+const IDENTITY_KEY = '\u0000identity';
+
+/** What is in force, and whose it is, kept in a compacted topic: it outlives Redis. */
 export class DefinitionsTopic {
   /** Where the log ended when nothing in it was to be mended. */
   #mendedTo: Ranges = new Map();
+  /** Whether the topic had an identity when it was last read. */
+  #isClaimed = false;
 
   constructor(
     private readonly kafka: Kafka,
     private readonly admin: Admin,
     private readonly topic: string,
-    private readonly log: Log,
+    private readonly parts: { readonly log: Log; readonly identity: IdentityCheck },
   ) {}
 
   /**
    * Of each board, the record with the largest `since`; what can't be read is told and left out. Cost: reads the topic,
    * over connections of its own.
-   * @throws what Kafka says, also when it does not answer for MOST_READ_MS
+   * @throws OtherIdentityError, and what Kafka says, also when it does not answer for MOST_READ_MS
    */
   async readAll(): Promise<Map<string, DefinitionInForce>> {
     return (await this.#readFrom(await logRanges(this.admin, this.topic))).latest;
@@ -65,13 +71,25 @@ export class DefinitionsTopic {
     if (isDeepStrictEqual(ranges, this.#mendedTo)) return [];
     const { latest, overwritten } = await this.#readFrom(ranges);
     await this.write([...latest.values()].filter(({ board }) => overwritten.has(board)));
+    await this.claim();
     if (overwritten.size === 0) this.#mendedTo = ranges;
     return [...overwritten];
   }
 
   /** Resolves when the records are in Kafka. Safe to repeat; of two writers at once, the larger `since` holds. */
   async write(records: readonly DefinitionInForce[]): Promise<void> {
-    if (records.length === 0) return;
+    if (records.length > 0)
+      await this.#send(records.map((record) => encodeDefinitionInForce(record, this.topic)));
+  }
+
+  /** Writes whose the topic is where it did not say so when it was last read; with `moves`, whatever it said. Safe to repeat. */
+  async claim({ moves = false } = {}): Promise<void> {
+    if (this.#isClaimed && !moves) return;
+    await this.#send([{ key: IDENTITY_KEY, value: this.parts.identity.text }]);
+    this.#isClaimed = true;
+  }
+
+  async #send(messages: Message[]): Promise<void> {
     const producer = this.kafka.producer({
       idempotent: true,
       maxInFlightRequests: 1,
@@ -80,7 +98,6 @@ export class DefinitionsTopic {
     });
     await producer.connect();
     try {
-      const messages = records.map((record) => encodeDefinitionInForce(record, this.topic));
       await producer.send({ topic: this.topic, acks: -1, messages });
     } finally {
       await producer.disconnect();
@@ -91,8 +108,13 @@ export class DefinitionsTopic {
     const latest = new Map<string, DefinitionInForce>();
     const overwritten = new Set<string>();
     const partitionOf = new Map<string, number>();
+    let identity = '';
     await this.#read(ranges, ({ partition, records }) => {
       for (const record of records) {
+        if (record.key?.toString() === IDENTITY_KEY) {
+          identity = record.value?.toString() ?? '';
+          continue;
+        }
         const found = this.#decode(partition, record);
         if (found === undefined) continue;
         const { board, since } = found;
@@ -103,6 +125,8 @@ export class DefinitionsTopic {
         } else if (partitionOf.get(board) === partition) overwritten.add(board);
       }
     });
+    this.#isClaimed = identity !== '';
+    this.parts.identity.compare(identity, `topic ${this.topic}`);
     return { latest, overwritten };
   }
 
@@ -111,7 +135,7 @@ export class DefinitionsTopic {
       return decodeDefinitionInForce(record);
     } catch (error) {
       if (!(error instanceof MalformedDefinitionInForceError)) throw error;
-      this.log.warn(
+      this.parts.log.warn(
         `${this.topic}/${partition}/${record.offset} is left out, as it is ${error.message}`,
       );
       return undefined;

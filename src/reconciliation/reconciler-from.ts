@@ -9,7 +9,7 @@ import { Reconciler } from './reconciler.js';
 /** A reconciler of the settings, over connections that are there. `eventsPerSecond` bounds runs that say nothing else. */
 export function reconcilerFrom(
   settings: Settings,
-  { kafka, admin, redis }: Connections,
+  { kafka, admin, redis, identity }: Connections,
   { logger, eventsPerSecond }: { readonly logger: Log; readonly eventsPerSecond?: number },
 ): Reconciler {
   const keys = new KeySpace(settings.redisPrefix);
@@ -18,11 +18,11 @@ export function reconcilerFrom(
     kafka,
     admin,
     topic: topics.scoreEvents,
-    store: new BoardStore(redis, keys, settings),
+    store: new BoardStore(redis, keys, { shards: settings.shards, identity }),
     leases: new LeaseStore(redis, keys, settings),
     generations: new GenerationStore(redis, keys, settings),
     watermarks: new WatermarkStore(redis, keys, settings),
-    definitions: new DefinitionsTopic(kafka, admin, topics.definitions, logger),
+    definitions: new DefinitionsTopic(kafka, admin, topics.definitions, { log: logger, identity }),
     graceMs: settings.rollbackGrace,
     eventsPerSecond,
     logger,

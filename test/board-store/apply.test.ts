@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { BoardReader, BoardStore, ShardCountError } from '#board-store';
+import { BoardReader, BoardStore, OtherIdentityError } from '#board-store';
 import { arena, lasting, movements, scored, StoreFixture, T0, verdictsOf } from './fixture.js';
 import { RedisServer } from '../support/redis-server.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
@@ -342,9 +342,9 @@ describe('registering', () => {
 
   it('refuses another number of shards', async () => {
     const other = new BoardStore(redis, fixture.keys, { shards: 2 });
-    await expect(other.claimShards()).rejects.toThrow(
-      expect.objectContaining({ constructor: ShardCountError, configured: 2, stored: 1 }),
+    await expect(other.claim()).rejects.toThrow(
+      expect.objectContaining({ constructor: OtherIdentityError, isMovable: false }),
     );
-    await fixture.store.claimShards();
+    await fixture.store.claim();
   });
 });

@@ -70,7 +70,7 @@ export async function comparedToken(
 export async function pointTo(redis: Redis, live: string, board: string, generation?: string) {
   if (generation === undefined) await redis.hdel(live, board);
   else await redis.hset(live, board, generation);
-  await redis.hincrby(live, '', 1);
+  await redis.hset(live, '', `1${(await redis.hget(live, '')) ?? ''}`);
 }
 
 /** A store with one board in one shard, and its calls for partition 0. */
@@ -95,7 +95,7 @@ export class StoreFixture {
   }
 
   async register(definition: BoardDefinition): Promise<this> {
-    await this.store.claimShards();
+    await this.store.claim();
     const { live } = await this.store.registerBoards([definition]);
     this.live = live.get(definition.board)!;
     await this.refresh();

@@ -13,7 +13,7 @@ const FAR = 9_000_000_000_000_000; // us: no clock has come to it
 let fixture: StoreFixture;
 beforeEach(async () => {
   fixture = new StoreFixture(redis, newKeys());
-  await fixture.store.claimShards();
+  await fixture.store.claim();
 });
 
 const inForce = (...records: readonly (Partial<DefinitionInForce> & { board: string })[]) =>
@@ -158,7 +158,7 @@ describe('a shard that has lost the flip of a board, when it is compared', () =>
     expect(await redis.exists(fixture.keys.registered(0))).toBe(0);
     const boards = await fixture.store.boards();
     expect(boards).toMatchObject({ live: new Map(), building: new Set(), removed: new Set() });
-    expect(Number(boards.versions[0])).toBeGreaterThan(Number(versions[0]));
+    expect(parseInt(boards.versions[0]!)).toBeGreaterThan(parseInt(versions[0]!));
   });
 
   it.each<[string, () => ReadonlyMap<string, DefinitionInForce>, () => Promise<unknown>]>([

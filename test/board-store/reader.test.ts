@@ -189,7 +189,7 @@ describe('reading a board', () => {
   it('gives the live boards by name', async () => {
     const keys = newKeys();
     const store = new BoardStore(redis, keys, { shards: 3 });
-    await store.claimShards();
+    await store.claim();
     const names = ['zeta', 'Beta', 'alpha', '7', 'beta'];
     await store.registerBoards(names.map((board) => ({ ...arena, board })));
     const live = await new BoardReader(redis, keys).liveBoards();
@@ -203,7 +203,7 @@ describe('the applied offsets', () => {
   it('are for each partition the first that some shard has not applied', async () => {
     const keys = newKeys();
     const store = new BoardStore(redis, keys, { shards: 2 });
-    await store.claimShards();
+    await store.claim();
     const reader = new BoardReader(redis, keys);
     expect(await reader.appliedOffsets()).toEqual(new Map());
     const losses = new ContinuityStore(redis, keys, { shards: 2 });

@@ -29,7 +29,7 @@ describe('records of another log that were applied, as no fetch gave a sign of i
     const { kafka, admin, redis, name } = instance;
     const keys = new KeySpace(name);
     const store = new BoardStore(redis, keys, { shards: 1 });
-    await store.claimShards();
+    await store.claim();
     await store.registerBoards([
       { ...arena, columns: [{ name: 'score', update: 'sum', order: 'desc', decimals: 0 }] },
     ]);

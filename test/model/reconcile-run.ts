@@ -81,7 +81,7 @@ export class ReconcileRun {
   }
 
   async prepare(): Promise<void> {
-    await this.#live.store.claimShards();
+    await this.#live.store.claim();
     await this.#register();
     await this.#live.heal(this.#kafka.inForce);
   }
@@ -367,7 +367,7 @@ export class ReconcileRun {
     await restoreKeys(this.redis, this.keys, new Map());
     this.#forget(newModel(), NO_BOARDS);
     this.#saved = undefined; // its verdicts have versions from before those that come now
-    await this.#live.store.claimShards();
+    await this.#live.store.claim();
     if (first) await this.#live.heal(this.#kafka.inForce);
     await this.#register();
     if (!first) await this.#live.heal(this.#kafka.inForce);

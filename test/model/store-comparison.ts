@@ -145,7 +145,7 @@ export function compareVersions(before: Boards, now: Boards, shardOf: (board: st
     return all.map((some) => some.filter(([board]) => shardOf(board!) === shard).sort());
   };
   for (const [shard, version] of now.versions.entries()) {
-    const moved = Number(version) - Number(before.versions[shard] ?? 0);
+    const moved = parseInt(version) - parseInt(before.versions[shard] ?? '0');
     const isSame = isDeepStrictEqual(boardsOf(before, shard), boardsOf(now, shard));
     expect(moved).toBeGreaterThanOrEqual(isSame ? 0 : 1);
   }

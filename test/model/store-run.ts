@@ -45,7 +45,7 @@ export class StoreRun {
 
   async prepare(): Promise<void> {
     const { store } = this.#live;
-    await store.claimShards();
+    await store.claim();
     this.#live.boards = await store.registerBoards(this.scenario.definitions);
     await this.#live.heal();
   }

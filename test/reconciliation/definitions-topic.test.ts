@@ -5,6 +5,7 @@ import {
   encodeDefinitionInForce,
   type DefinitionInForce,
 } from '#contracts';
+import { IdentityCheck } from '#board-store';
 import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
 import { arena } from '../board-store/fixture.js';
 import { TestTopic } from '../kafka-batch/topic.js';
@@ -18,7 +19,8 @@ describe('the definitions topic', () => {
     topic = await TestTopic.create(3, { 'cleanup.policy': 'compact' });
     warnings = [];
     definitions = new DefinitionsTopic(topic.kafka, topic.admin, topic.name, {
-      warn: (message) => warnings.push(message),
+      log: { warn: (message) => warnings.push(message) },
+      identity: new IdentityCheck({ group: 'g1' }),
     });
   });
   afterEach(() => topic.remove());
@@ -119,9 +121,43 @@ describe('the definitions topic', () => {
     expect(await definitions.readAll()).toEqual(byBoard(record));
   });
 
+  it('keeps whose it is, once, until that is moved; and again when that is lost', async () => {
+    const { kafka, admin, name } = topic;
+    const of = (group: string) =>
+      new DefinitionsTopic(kafka, admin, name, {
+        log: { warn: (message) => warnings.push(message) },
+        identity: new IdentityCheck({ group }),
+      });
+    const records = async () => (await readCommitted(kafka, name)).length;
+    const record = inForce('arena', 5);
+    await definitions.write([record]);
+    for (let times = 0; times < 2; times++) {
+      await of('g1').readAll();
+      await definitions.readAll();
+      await definitions.claim();
+    }
+    expect(await records()).toBe(2);
+    expect(await definitions.readAll()).toEqual(byBoard(record));
+    const refusal = `topic ${name} belongs to a ranklog with other settings: RANKLOG_GROUP is g1 there and g2 here`;
+    await expect(of('g2').readAll()).rejects.toThrow(refusal);
+    await expect(of('g2').mend()).rejects.toThrow(refusal);
+    await of('g2').claim({ moves: true });
+    expect(await of('g2').readAll()).toEqual(byBoard(record));
+    await expect(definitions.readAll()).rejects.toThrow('RANKLOG_GROUP is g2 there and g1 here');
+    await send([{ key: '\u0000identity', value: null }]);
+    const next = of('g3');
+    expect(await next.readAll()).toEqual(byBoard(record));
+    await next.mend();
+    await expect(of('g2').readAll()).rejects.toThrow('RANKLOG_GROUP is g3 there and g2 here');
+    expect(warnings).toEqual([]);
+  });
+
   it('tells when it is not there', async () => {
     const { kafka, admin, name } = topic;
-    const missing = new DefinitionsTopic(kafka, admin, `${name}-none`, { warn: () => undefined });
+    const missing = new DefinitionsTopic(kafka, admin, `${name}-none`, {
+      log: { warn: () => undefined },
+      identity: new IdentityCheck({}),
+    });
     await expect(missing.readAll()).rejects.toThrow('topic');
   });
 });

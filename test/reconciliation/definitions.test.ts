@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs from 'kafkajs';
 import { parseBoardsFile, type BoardDefinition } from '#board';
-import { BoardReader, BoardStore, ContinuityStore, KeySpace } from '#board-store';
+import { BoardReader, BoardStore, ContinuityStore, IdentityCheck, KeySpace } from '#board-store';
 import { ScoreProducer } from '#client';
 import { BoardRegistrar } from '../../src/reconciliation/board-registrar.js';
 import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
@@ -39,7 +39,8 @@ describe('the boards that are in force', () => {
     store = new BoardStore(own.redis, keys, { shards: 1 });
     const { kafka, admin, topics } = instance;
     definitions = new DefinitionsTopic(kafka, admin, topics.definitions, {
-      warn: () => undefined,
+      log: { warn: () => undefined },
+      identity: new IdentityCheck({}),
     });
     hand = new HandFlip(instance, own.redis);
     service = await instance.start();

@@ -5,6 +5,7 @@ import {
   BoardStore,
   GenerationCatalog,
   GenerationStore,
+  IdentityCheck,
   KeySpace,
   LeaseStore,
   WatermarkStore,
@@ -60,7 +61,10 @@ export class Ground {
       warn: (word) => this.words.push(word),
       error: (word) => this.words.push(word),
     };
-    this.definitions = new DefinitionsTopic(kafka, admin, topics.definitions, logger);
+    this.definitions = new DefinitionsTopic(kafka, admin, topics.definitions, {
+      log: logger,
+      identity: new IdentityCheck({}),
+    });
     const topic = topics.scoreEvents;
     const clients = { kafka, admin, topic, definitions: this.definitions };
     this.reconciler = new Reconciler({

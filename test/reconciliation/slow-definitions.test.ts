@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { IdentityCheck } from '#board-store';
 import { testKafka } from '../support/kafka-client.js';
 import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
 import { arena } from '../board-store/fixture.js';
@@ -6,7 +7,7 @@ import { TestTopic } from '../kafka-batch/topic.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
 
-const silent = { warn: () => undefined };
+const silent = { log: { warn: () => undefined }, identity: new IdentityCheck({}) };
 const record = {
   board: 'arena',
   generation: '7-0a1b2c3d4e5f',

@@ -1,4 +1,5 @@
 import { createTopics, ScoreTopicError, type TopicReport } from '../../operations/topics.js';
+import { adopt } from './adopt.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
@@ -6,6 +7,7 @@ import { withKafka, type KafkaSession } from '../kafka-session.js';
 export interface TopicsOptions {
   readonly partitions?: number;
   readonly allowShortHistory?: boolean;
+  readonly adopt?: boolean;
   readonly json?: boolean;
 }
 
@@ -27,6 +29,7 @@ async function ensureTopics(
       replicationFactor,
       allowShortHistory,
     });
+    if (options.adopt === true) await adopt();
     print(reports, options, toTable);
     return EXIT.ok;
   } catch (error) {

@@ -32,6 +32,10 @@ export function topicsCommand(): Command {
       '--allow-short-history',
       'take a score topic that deletes old events: boards can be rebuilt only from what is left',
     )
+    .option(
+      '--adopt',
+      'Redis and the topics belong to the settings of this process from now on: processes with others end',
+    )
     .option('--json', 'as JSON')
     .addHelpText('after', '\nSafe to repeat.\n\nExample:\n  ranklog topics --partitions 12')
     .action((options: TopicsOptions) =>

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../support/eventually.js';
+import { readCommitted } from '../support/results.js';
+import { RanklogProcess, TestInstance } from '../support/instance.js';
+
+const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
+const EVENTS = 200;
+
+describe('two services with different settings on the same topics and Redis', () => {
+  let instance: TestInstance;
+  const others: RanklogProcess[] = [];
+  beforeEach(async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 2 });
+  });
+  afterEach(async () => {
+    for (const other of others.splice(0)) {
+      other.kill('SIGKILL');
+      await other.ended;
+    }
+    await instance.remove();
+  });
+
+  function spawn(env: NodeJS.ProcessEnv, ...args: string[]): RanklogProcess {
+    const other = new RanklogProcess(args, { ...instance.env, ...env });
+    others.push(other);
+    return other;
+  }
+
+  async function produce(from: number): Promise<void> {
+    const line = (index: number) =>
+      JSON.stringify({ board: 'arena', playerId: `p${index}`, delta: 1 });
+    await instance.produce(Array.from({ length: EVENTS }, (_, index) => line(from + index)));
+  }
+
+  /** Players of all rank changes: each event has one of its own. */
+  async function players(): Promise<string[]> {
+    const records = await readCommitted(instance.kafka, instance.topics.rankChanges);
+    return records.map(({ key }) => key!.toString()).sort();
+  }
+
+  const expected = (count: number) =>
+    Array.from({ length: count }, (_, index) => `p${index}`).sort();
+
+  it('refuse to start, say why, and publish nothing twice', async () => {
+    await instance.start();
+    const { name } = instance;
+    for (const [variable, roles] of [
+      ['RANKLOG_GROUP', 'ingest'],
+      ['RANKLOG_GROUP', 'ingest,reconciliation'],
+      ['RANKLOG_REDIS_PREFIX', 'ingest,reconciliation'],
+    ] as const) {
+      const second = spawn({ [variable]: `${name}-2` }, 'start', '--roles', roles);
+      expect(await second.ended).toBe(2);
+      expect(second.errors).toContain(`${variable} is ${name} there and ${name}-2 here`);
+      expect(second.errors).toContain('ranklog topics --adopt');
+    }
+    expect(await instance.redis.keys(`${name}-2:*`)).toEqual([]);
+    const build = spawn({ RANKLOG_GROUP: `${name}-2` }, 'boards', 'rebuild', 'arena');
+    expect(await build.ended).toBe(2);
+    await produce(0);
+    await instance.published(EVENTS);
+    expect(await players()).toEqual(expected(EVENTS));
+  });
+
+  it('change places when the settings of one are adopted: the other one ends with an error', async () => {
+    const service = await instance.start();
+    await produce(0);
+    await instance.published(EVENTS);
+    const group = `${instance.name}-2`;
+    const adopt = spawn({ RANKLOG_GROUP: group }, 'topics', '--adopt');
+    await produce(EVENTS);
+    expect(await adopt.ended).toBe(0);
+    expect(adopt.errors).toContain(
+      `moved to these settings: RANKLOG_GROUP is ${instance.name} there and ${group} here`,
+    );
+    expect(await service.ended).toBe(1);
+    expect(service.errors).toContain(`RANKLOG_GROUP is ${group} there and ${instance.name} here`);
+    const next = spawn({ RANKLOG_GROUP: group }, 'start');
+    await eventuallyPublished(2 * EVENTS);
+    expect(next.exitCode).toBeNull();
+    expect(await players()).toEqual(expected(2 * EVENTS));
+    const back = spawn({}, 'start');
+    expect(await back.ended).toBe(2);
+  });
+
+  async function eventuallyPublished(count: number): Promise<void> {
+    await eventually(async () => (await players()).length >= count, `${count} results are there`);
+  }
+});
