@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import kafkajs from 'kafkajs';
+import kafkajs, { type Kafka, type Message, type ProducerConfig } from 'kafkajs';
 import { decodeScoreEvent, type ScoreEvent } from '#contracts';
 import { InvalidScoreEventError, ScoreProducer } from './score-producer.js';
 
@@ -36,5 +36,34 @@ describe('the message of a score event', () => {
     const { code, detail } = refusal as InvalidScoreEventError;
     expect(code).toBe('INVALID_ATTRIBUTES');
     expect(detail).toContain('attributes.guild[1] is ""');
+  });
+});
+
+/** A client of kafkajs whose topic has 3 partitions; `sends` tells the partition of each message, send by send. */
+function clientByHand(): { kafka: Kafka; sends: number[][] } {
+  const sends: number[][] = [];
+  const partitionMetadata = [0, 1, 2].map((partitionId) => ({ partitionId, leader: 1 }));
+  const client = {
+    producer: ({ createPartitioner }: ProducerConfig) => ({
+      send: ({ topic, messages }: { topic: string; messages: Message[] }) => {
+        const choose = createPartitioner?.();
+        const placeOf = (message: Message) =>
+          choose?.({ topic, partitionMetadata, message } as Parameters<typeof choose>[0]) ?? -1;
+        sends.push(messages.map(placeOf));
+        return Promise.resolve([]);
+      },
+    }),
+  };
+  return { kafka: client as unknown as Kafka, sends };
+}
+
+describe('sending events', () => {
+  it('names one partition in each send: kafkajs mixes up several when their leaders move', async () => {
+    const { kafka, sends } = clientByHand();
+    const events = Array.from({ length: 30 }, (_, i) => ({ ...EVENT, playerId: `p-${i}` }));
+    await new ScoreProducer({ kafka }).send(events);
+    expect(sends.flat()).toHaveLength(30);
+    expect(new Set(sends.flat()).size).toBe(3);
+    for (const places of sends) expect(new Set(places).size).toBe(1);
   });
 });

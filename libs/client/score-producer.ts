@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { Partitioners, type Kafka, type Message, type Producer } from 'kafkajs';
+import {
+  Partitioners,
+  type ICustomPartitioner,
+  type Kafka,
+  type Message,
+  type PartitionMetadata,
+  type Producer,
+} from 'kafkajs';
 import {
   cloudEventHeaders,
   decodeText,
@@ -39,13 +46,20 @@ export class ScoreProducer {
   readonly #producer: Producer;
   readonly #topic: string;
   readonly #source: string;
+  readonly #choose = Partitioners.DefaultPartitioner();
+  /** The partitions of the topic, as kafkajs knew them at the last send. */
+  #partitions: PartitionMetadata[] | undefined;
+  readonly #partitioner: ICustomPartitioner = () => (args) => {
+    this.#partitions = args.partitionMetadata;
+    return this.#choose(args);
+  };
 
   constructor({ kafka, topicPrefix, source = '/ranklog/client' }: ScoreProducerOptions) {
     patchKafkajs();
     this.#producer = kafka.producer({
       idempotent: true,
       maxInFlightRequests: 1,
-      createPartitioner: Partitioners.DefaultPartitioner,
+      createPartitioner: this.#partitioner,
       retry: { initialRetryTime: 100, retries: 10 },
     });
     this.#topic = topicNames(topicPrefix).scoreEvents;
@@ -75,9 +89,33 @@ export class ScoreProducer {
     return { key: playerId, value: json, headers };
   }
 
-  /** Sends messages of toMessage in order. After a failure, an unknown number of the first ones is in the log. */
+  /**
+   * Sends messages of toMessage, those of a partition in order. After a failure, an unknown number of them is in the log,
+   * of each partition the first ones.
+   *
+   * Each send names one partition: when leaders move while a send goes to several brokers, kafkajs takes messages for sent
+   * that were not, or sends them twice. The first message of all goes alone, for kafkajs to learn the partitions.
+   */
   async sendMessages(messages: readonly Message[]): Promise<void> {
+    const alone = this.#partitions === undefined ? messages.slice(0, 1) : [];
+    await this.#send(alone);
+    const byPartition = new Map<number, Message[]>();
+    for (const message of messages.slice(alone.length)) {
+      const partition = this.#place(message);
+      const placed = byPartition.get(partition) ?? [];
+      byPartition.set(partition, placed);
+      placed.push({ ...message, partition });
+    }
+    await Promise.all([...byPartition.values()].map((placed) => this.#send(placed)));
+  }
+
+  async #send(messages: readonly Message[]): Promise<void> {
     for (const chunk of sendChunks(messages))
       await this.#producer.send({ topic: this.#topic, messages: chunk, acks: -1 });
+  }
+
+  #place(message: Message): number {
+    const partitionMetadata = this.#partitions ?? [];
+    return this.#choose({ topic: this.#topic, partitionMetadata, message });
   }
 }
