@@ -69,7 +69,7 @@ async function measure(redis, text, players) {
   const prefix = `bench${randomUUID().slice(0, 4)}`;
   const [keys, options] = [new KeySpace(prefix), { shards: 1 }];
   const store = new BoardStore(redis, keys, options);
-  await store.claimShards();
+  await store.claim();
   const registered = await store.registerBoards(parseBoardsFile(text, 'bench'));
   const { live: boards, versions } = registered;
   const version = versions[0] ?? '';

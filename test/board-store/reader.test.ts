@@ -210,15 +210,9 @@ describe('the applied offsets', () => {
     const token = async (shard: number) => ({
       shard,
       continuity: await comparedToken(losses, shard),
+      version: (await store.boards()).versions[shard]!,
     });
-    const idle = {
-      version: '',
-      published: 0,
-      believed: -1,
-      from: 0,
-      entries: [],
-      boards: new Map(),
-    };
+    const idle = { published: 0, believed: -1, from: 0, entries: [], boards: new Map() };
     const [first, second] = [await token(0), await token(1)];
     await store.apply({ ...idle, ...first, partition: 3, through: 9 });
     expect(await reader.appliedOffsets()).toEqual(new Map([[3, 0]]));

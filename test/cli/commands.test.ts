@@ -329,7 +329,7 @@ describe('the boards of a running ranklog', () => {
       instance.env['RANKLOG_SHARDS'] = '2';
       const sharded = instance.spawn('start');
       expect(await sharded.ended).toBe(2);
-      expect(sharded.errors).toContain('set RANKLOG_SHARDS=1');
+      expect(sharded.errors).toContain('RANKLOG_SHARDS is 1 there and 2 here');
     } finally {
       await instance.remove();
     }
