@@ -36,7 +36,7 @@ interface Reading {
 }
 
 /** The key of the identity: no board has a name with a control character. Earlier releases leave the record out. */
-const IDENTITY_KEY = '\u0000identity';
+export const IDENTITY_KEY = '\u0000identity';
 
 /** What is in force, and whose it is, kept in a compacted topic: it outlives Redis. */
 export class DefinitionsTopic {

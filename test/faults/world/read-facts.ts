@@ -1,6 +1,7 @@
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import { BoardReader, shardOf, type LiveBoard } from '#board-store';
 import { decodeDefinitionInForce } from '#contracts';
+import { IDENTITY_KEY } from '../../../src/reconciliation/definitions-topic.js';
 import type { OracleBytes } from '../../model/oracle.js';
 import { readBytes } from '../../model/store-keys.js';
 import {
@@ -39,7 +40,9 @@ export async function readFacts(world: World): Promise<RunFacts> {
   const definitions: BoardDefinition[] = live.map(({ definition }) => definition);
   const stored = await readStored(world, live);
   // The topic is compacted later than a run ends: it has all of them.
-  const flips = inForce.map((record) => decodeDefinitionInForce(record));
+  const flips = inForce
+    .filter(({ key }) => key?.toString() !== IDENTITY_KEY)
+    .map((record) => decodeDefinitionInForce(record));
   const results = { rankChanges, leaderChanges, deadLetters, consoleIds };
   return { definitions, known: KNOWN, flips, log, ...results, stored };
 }
