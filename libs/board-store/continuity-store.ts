@@ -128,11 +128,14 @@ export class ContinuityStore extends ShardedStore {
     return records.sort((a, b) => b.offset - a.offset)[0];
   }
 
-  /** Says again which record was the last applied one: what was applied since is of another log, and every start tells so. */
-  async putBackRecord(partition: number, record: RecordIdentity): Promise<void> {
-    const put = (shard: number) =>
-      this.redis.hset(this.keys.records(shard), String(partition), recordText(record));
-    await Promise.all(this.allShards.map(put));
+  /** An applied record that is looked for in the log time and again; undefined when none was yet. */
+  async checkedRecord(partition: number): Promise<RecordIdentity | undefined> {
+    return keptRecord(await this.redis.hget(this.keys.checkedRecords(), String(partition)));
+  }
+
+  /** Remembers such a record for later starts: what was applied after it may be of another log. */
+  async keepCheckedRecord(partition: number, record: RecordIdentity): Promise<void> {
+    await this.redis.hset(this.keys.checkedRecords(), String(partition), recordText(record));
   }
 
   async #healingIn(shard: number): Promise<HealTarget[]> {

@@ -11,6 +11,7 @@
  * | `<prefix>:{<shard>}:healing` | hash | partition -> heal target; of those that are below theirs |
  * | `<prefix>:{<shard>}:watermarks` | hash | partition -> last offset whose effect is here |
  * | `<prefix>:{<shard>}:records` | hash | partition -> offset, timestamp in ms and hash of the last record below the watermark |
+ * | `<prefix>:{0}:checked-records` | hash | partition -> the same of an older record that is looked for in the log time and again |
  * | `<prefix>:{<shard>}:published` | hash | partition -> published position, as last heard from Kafka |
  * | `<prefix>:{<shard>}:outbox:<partition>` | zset | verdicts of an apply call by its last offset, from the published position on |
  * | `<prefix>:{<shard>}:definitions` | hash | generation -> JSON of its definition; of every generation whose keys are in use |
@@ -59,6 +60,10 @@ export class KeySpace {
 
   healing(shard: number): string {
     return this.#key(shard, 'healing');
+  }
+
+  checkedRecords(): string {
+    return this.#key(0, 'checked-records');
   }
 
   records(shard: number): string {

@@ -106,7 +106,10 @@ export class ScoreProducer {
       byPartition.set(partition, placed);
       placed.push({ ...message, partition });
     }
-    await Promise.all([...byPartition.values()].map((placed) => this.#send(placed)));
+    const sends = [...byPartition.values()].map((placed) => this.#send(placed));
+    for (const sent of await Promise.allSettled(sends))
+      // nothing is on its way when it throws
+      if (sent.status === 'rejected') throw sent.reason;
   }
 
   async #send(messages: readonly Message[]): Promise<void> {

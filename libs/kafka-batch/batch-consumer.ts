@@ -7,18 +7,17 @@ import type {
   EachBatchPayload,
   Kafka,
 } from 'kafkajs';
-import { Batched } from './batched.js';
 import type { QueueLimits } from './batch-queue.js';
-import { KafkaUnreachableError, toError, type LogRange } from './errors.js';
+import { KafkaUnreachableError, toError } from './errors.js';
 import { takingEveryFetch, type FetchedBatch } from './every-fetch.js';
 import { GroupMembership } from './group-membership.js';
 import { patchKafkajs } from './kafkajs-patches.js';
+import { lookAt } from './last-committed-record.js';
 import {
   PartitionWorker,
   type PartitionHandlers,
   type PartitionState,
 } from './partition-worker.js';
-import { logRanges } from './positions.js';
 import type { KafkaBatchLogger } from './types.js';
 
 export interface BatchConsumerOptions {
@@ -83,9 +82,6 @@ export class BatchConsumer {
   readonly #consumer: Consumer;
   readonly #admin: Admin;
   readonly #membership: GroupMembership;
-  readonly #ranges = new Batched<number, LogRange>(() =>
-    logRanges(this.#admin, this.options.topic),
-  );
   readonly #workers = new Map<number, PartitionWorker>();
   /** The end of each partition's latest worker of earlier assignments; it waits for those before it. */
   readonly #ending = new Map<number, Promise<void>>();
@@ -256,7 +252,7 @@ export class BatchConsumer {
       seek: (offset: number) => {
         this.#consumer.seek({ topic, partition, offset: String(offset) });
       },
-      logRange: async () => (await this.#ranges.get(partition)) ?? { start: 0, end: 0 },
+      logRange: async () => (await lookAt(this.options.kafka, { topic, partition })).range,
       stillOurs: () => this.#membership.owns(partition),
     };
     return new PartitionWorker({ topic, partition, queue, backoff, logger, handlers, control });

@@ -11,7 +11,7 @@ const FIRST_STRIDE = 64;
 interface Lookup {
   readonly topic: string;
   readonly partition: number;
-  readonly work: (reader: PartitionReader) => Promise<KafkaRecord | undefined>;
+  readonly work: (reader: PartitionReader) => Promise<unknown>;
 }
 
 /** Look-ups that are asked for at the same time share their connections and requests. */
@@ -28,23 +28,42 @@ export async function lastCommittedRecord(
   topic: string,
   partition: number,
 ): Promise<KafkaRecord | undefined> {
-  return lookupsOf(kafka).get({ topic, partition, work: searchBack });
+  return lookupsOf(kafka).get({ topic, partition, work: searchBack }) as Promise<
+    KafkaRecord | undefined
+  >;
 }
 
-/** The record at an offset, undefined when there is none; the offset has to be within the log. */
+/** What a partition holds, and its record at an offset; undefined when none is there. One request each to its leader. */
+export interface PartitionLook {
+  readonly range: LogRange;
+  readonly record: KafkaRecord | undefined;
+}
+
+/** Asks the leader of one partition, so trouble of other leaders does not matter. @throws when there is no such partition */
+export async function lookAt(
+  kafka: Kafka,
+  { topic, partition, offset }: { topic: string; partition: number; offset?: number | undefined },
+): Promise<PartitionLook> {
+  const work = async (reader: PartitionReader): Promise<PartitionLook> => {
+    const range = await reader.range();
+    const isHeld = offset !== undefined && offset >= range.start && offset < range.end;
+    return { range, record: isHeld ? await reader.recordAt(offset) : undefined };
+  };
+  const found = await lookupsOf(kafka).get({ topic, partition, work });
+  if (found === undefined) throw new Error(`Kafka has no partition ${partition} of ${topic}`);
+  return found as PartitionLook;
+}
+
+/** The record at an offset, undefined when there is none. */
 export async function recordAt(
   kafka: Kafka,
-  { topic, partition, offset }: { topic: string; partition: number; offset: number },
+  place: { topic: string; partition: number; offset: number },
 ): Promise<KafkaRecord | undefined> {
-  const work = (reader: PartitionReader) => reader.recordAt(offset);
-  return lookupsOf(kafka).get({ topic, partition, work });
+  return (await lookAt(kafka, place)).record;
 }
 
 /** What each look-up finds, or why it failed; undefined for a partition that does not exist. */
-async function lookUp(
-  kafka: Kafka,
-  lookups: readonly Lookup[],
-): Promise<Map<Lookup, KafkaRecord | Error | undefined>> {
+async function lookUp(kafka: Kafka, lookups: readonly Lookup[]): Promise<Map<Lookup, unknown>> {
   const cluster = createCluster(kafka);
   await cluster.connect();
   try {
@@ -96,9 +115,10 @@ class PartitionReader {
   ) {}
 
   async range(): Promise<LogRange> {
-    return (
-      (await this.leader.ranges.get(`${this.topic} ${this.partition}`)) ?? { start: 0, end: 0 }
-    );
+    const range = await this.leader.ranges.get(`${this.topic} ${this.partition}`);
+    if (range === undefined)
+      throw new Error(`Kafka did not say what ${this.topic}/${this.partition} holds`);
+    return range;
   }
 
   /** The last committed data record at or after an offset. */

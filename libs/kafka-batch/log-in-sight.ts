@@ -1,7 +1,10 @@
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 
-/** A log is out of sight when no fetch of it was answered for so long; one without new records is answered every 200 ms. */
-const OUT_OF_SIGHT_MS = 500;
+/**
+ * A log is out of sight when no fetch of it was answered for so long. One without new records is answered every 200 ms; a
+ * partition with too many records in its queue is not fetched for a while, which must not cost a look at the log each time.
+ */
+const OUT_OF_SIGHT_MS = 2_000;
 
 /** By topic and partition: since when the log is in sight, and when a fetch was last answered, by performance.now(). */
 type Sights = Map<string, { readonly since: number; readonly last: number }>;

@@ -6,6 +6,9 @@ import type { FetchedBatch } from './every-fetch.js';
 import { ProgressClock } from './progress-clock.js';
 import type { KafkaBatchLogger, KafkaRecord, PartitionAssignment, RecordBatch } from './types.js';
 
+/** How often it is looked whether a log really ends where it seems to: a leader that lost its place may answer late. */
+export const LOOKS = { most: 10, pauseMs: 300 };
+
 export type PartitionState = 'starting' | 'running' | 'backingOff' | 'failed' | 'released';
 
 /** What the application does with a partition. */
@@ -243,11 +246,16 @@ export class PartitionWorker {
     );
   }
 
+  /** @throws LogGapError when the log does not hold the offset; a new leader may show its last records late */
   async #checkLog(expected: number): Promise<void> {
     const { topic, partition, control } = this.options;
-    const log = await control.logRange();
-    if (log.start > expected || log.end < expected)
-      throw new LogGapError(topic, partition, expected, log);
+    for (let look = 1; ; look++) {
+      const log = await control.logRange();
+      if (log.start <= expected && expected <= log.end) return;
+      if (log.start > expected || look === LOOKS.most)
+        throw new LogGapError(topic, partition, expected, log);
+      await delay(LOOKS.pauseMs);
+    }
   }
 
   #isFull(): boolean {

@@ -25,7 +25,7 @@ export function ingestRole(parts: Parts, { registers, waits }: IngestOptions): D
   const boards = new LiveBoards(store, async () => {
     if (registers) await registrar.register();
   });
-  const scoreLog = new ScoreLog(kafka, admin, topics.scoreEvents);
+  const scoreLog = new ScoreLog(kafka, topics.scoreEvents);
   const resultLog = new ResultLog(kafka, admin, settings);
   const kafkaSays = {
     finalPositions: async () => finalPositions(resultLog, store, await scoreLog.partitions()),

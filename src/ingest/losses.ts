@@ -80,8 +80,13 @@ export class Losses {
   }
 
   /** See ContinuityStore. */
-  putBackRecord(partition: number, record: RecordIdentity): Promise<void> {
-    return this.store.putBackRecord(partition, record);
+  checkedRecord(partition: number): Promise<RecordIdentity | undefined> {
+    return this.store.checkedRecord(partition);
+  }
+
+  /** See ContinuityStore. */
+  keepCheckedRecord(partition: number, record: RecordIdentity): Promise<void> {
+    return this.store.keepCheckedRecord(partition, record);
   }
 
   /** Whether a partition below its published position is known to be: somebody has set its heal target. */

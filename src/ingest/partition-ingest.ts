@@ -38,7 +38,7 @@ interface Tools {
  */
 export class PartitionIngest {
   readonly #pipeline: PublishPipeline;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timers: readonly NodeJS.Timeout[];
   #isKeepingUp = false;
   /** The last step on the boards: batches and keeping up are strictly one after the other. */
   #step: Promise<void> = Promise.resolve();
@@ -64,7 +64,10 @@ export class PartitionIngest {
         assignment.restart(error);
       },
     );
-    this.#timer = setInterval(() => void this.#keepUp(), KEEP_UP_EVERY_MS).unref();
+    this.#timers = [
+      setInterval(() => void this.#keepUp(), KEEP_UP_EVERY_MS).unref(),
+      setInterval(() => void this.#watchLog(), CHECK_LOG_EVERY_MS).unref(),
+    ];
   }
 
   /**
@@ -110,7 +113,7 @@ export class PartitionIngest {
 
   /** Publishes what is applied, as far as that is still possible, and lets go of the producer. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
     await this.#step.catch(() => undefined); // reported by the batch that failed
     await this.#pipeline.drain().catch(() => undefined); // reported by onFailure; the outbox keeps the results
     await this.tools.publisher.close();
@@ -135,10 +138,7 @@ export class PartitionIngest {
     if (this.#isKeepingUp) return; // behind a batch that takes its time
     this.#isKeepingUp = true;
     try {
-      await this.#inTurn(async () => {
-        if (performance.now() - this.#checked.at > CHECK_LOG_EVERY_MS) await this.#checkLog();
-        await this.tools.applier.keepUp(this.#published);
-      });
+      await this.#inTurn(() => this.tools.applier.keepUp(this.#published));
       await this.services.losses.noteHealed();
     } catch (error) {
       this.assignment.restart(error instanceof Error ? error : new Error(String(error)));
@@ -148,21 +148,28 @@ export class PartitionIngest {
   }
 
   /**
-   * Reads that record again which was the last applied one at the check before: a later one could be of another log, too.
+   * Reads again the record that was the last applied one at the check before: a later one could be of another log, too.
    * @throws LogEndsError, OtherLogError
    */
   async #checkLog(): Promise<void> {
-    const at = performance.now();
+    const next = { at: performance.now(), last: this.#last };
     const { last } = this.#checked;
     const { partition } = this.assignment;
-    try {
-      await this.services.scoreLog.check(partition, { published: this.#published, last });
-    } catch (error) {
-      if (error instanceof PermanentPartitionError && last !== undefined)
-        await this.services.losses.putBackRecord(partition, last);
-      throw error;
+    if (last !== undefined) {
+      const kept = this.services.losses.keepCheckedRecord(partition, last);
+      await kept.catch(() => undefined); // the next check keeps a later one
     }
-    this.#checked = { at, last: this.#last };
+    await this.services.scoreLog.check(partition, { published: this.#published, last });
+    this.#checked = next;
+  }
+
+  /** Beside the batches: a leader that does not answer must not delay them. Passing trouble is left to the next check. */
+  async #watchLog(): Promise<void> {
+    try {
+      await this.#checkLog();
+    } catch (error) {
+      if (error instanceof PermanentPartitionError) this.assignment.restart(error);
+    }
   }
 
   #inTurn(step: () => Promise<void>): Promise<void> {
@@ -200,6 +207,10 @@ async function findStart(
   const last = await losses.lastRecord(partition);
   const checked = { at: performance.now(), last };
   const log = await scoreLog.check(partition, { published, last });
+  // The last record may be of another log that was not noticed; an older one shows it.
+  const found = await losses.checkedRecord(partition);
+  if (found !== undefined && found.offset !== last?.offset)
+    await scoreLog.check(partition, { published, last: found });
   // Where nothing was ever read, the log begins with what it still holds.
   const isUntouched = (watermark: number) => published === 0 && watermark < 0;
   const needed = Math.min(published, boards.firstNeeded(partition));

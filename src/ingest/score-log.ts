@@ -1,22 +1,18 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Admin, Kafka } from 'kafkajs';
+import type { Kafka } from 'kafkajs';
 import type { RecordIdentity } from '#board-store';
 import {
-  Batched,
   LogEndsError,
-  logRanges,
+  LOOKS,
+  lookAt,
   OtherLogError,
   partitionCount,
-  recordAt,
   type KafkaRecord,
   type LogRange,
+  type PartitionLook,
 } from '#kafka-batch';
 import { TopicsMissingError } from '../operations/topics.js';
-
-/** How often, and after which pause, a record is read that a partition does not show. */
-const MOST_LOOKS = 5;
-const LOOK_AGAIN_MS = 200;
 
 /** What a record is known by when it is read again: 64 bits of the hash of key and value. */
 export function identityOf({ offset, timestamp, key, value }: KafkaRecord): RecordIdentity {
@@ -36,11 +32,8 @@ export function isSameRecord(found: KafkaRecord | undefined, applied: RecordIden
 
 /** The score topic, beside what the consumer reads of it. */
 export class ScoreLog {
-  readonly #ranges = new Batched<number, LogRange>(() => logRanges(this.admin, this.topic));
-
   constructor(
     private readonly kafka: Kafka,
-    private readonly admin: Admin,
     private readonly topic: string,
   ) {}
 
@@ -60,22 +53,35 @@ export class ScoreLog {
     partition: number,
     { published, last }: { published: number; last: RecordIdentity | undefined },
   ): Promise<LogRange> {
-    const { topic } = this;
-    const range = (await this.#ranges.get(partition)) ?? { start: 0, end: 0 };
-    const known = Math.max(published - 1, last?.offset ?? -1);
-    if (range.end <= known) throw new LogEndsError(topic, partition, known, range);
-    if (last === undefined || range.start > last.offset) return range;
-    const found = await this.#recordAt(partition, last.offset);
-    if (!isSameRecord(found, last)) throw new OtherLogError(topic, partition, last.offset);
-    return range;
+    for (let look = 1; ; look++) {
+      const found = await lookAt(this.kafka, {
+        topic: this.topic,
+        partition,
+        offset: last?.offset,
+      });
+      const problem = this.#problemOf(partition, found, { published, last });
+      if (problem === undefined) return found.range;
+      if (look === LOOKS.most) throw problem;
+      await delay(LOOKS.pauseMs);
+    }
   }
 
-  /** A leader that was elected a moment ago may not show its last records yet. */
-  async #recordAt(partition: number, offset: number): Promise<KafkaRecord | undefined> {
-    for (let look = 1; ; look++) {
-      const found = await recordAt(this.kafka, { topic: this.topic, partition, offset });
-      if (found !== undefined || look === MOST_LOOKS) return found;
-      await delay(LOOK_AGAIN_MS);
-    }
+  /** Only a record that differs shows another log; one that is missing may be shown later. */
+  #problemOf(
+    partition: number,
+    { range, record }: PartitionLook,
+    { published, last }: { published: number; last: RecordIdentity | undefined },
+  ): Error | undefined {
+    const { topic } = this;
+    const known = Math.max(published - 1, last?.offset ?? -1);
+    if (range.end <= known) return new LogEndsError(topic, partition, known, range);
+    if (last === undefined || range.start > last.offset) return undefined;
+    if (record === undefined)
+      return new Error(
+        `Kafka does not show the last applied record of ${topic}/${partition}, offset ${last.offset}, though the log holds ${range.start} to ${range.end}`,
+      );
+    return isSameRecord(record, last)
+      ? undefined
+      : new OtherLogError(topic, partition, last.offset);
   }
 }

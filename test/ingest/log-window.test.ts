@@ -47,7 +47,7 @@ describe('records of another log that were applied, as no fetch gave a sign of i
       ...{ store, losses, resultLog },
       boards: new LiveBoards(store, () => Promise.resolve()),
       waits: new PartitionWaits(continuity, SILENT),
-      scoreLog: new ScoreLog(kafka, admin, log.name),
+      scoreLog: new ScoreLog(kafka, log.name),
     });
   });
   afterEach(async () => {
