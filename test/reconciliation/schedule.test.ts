@@ -41,7 +41,7 @@ describe('the schedule', () => {
   /** What was verified is told so: the next turn may just have taken it away. */
   const tells = (service: RanklogProcess, lines: readonly string[]) =>
     until(
-      async () => (await metrics(service, 'ranklog_verify_equal')).join() === lines.join(),
+      async () => (await metrics(service, 'ranklog_verify_equal')).sort().join() === lines.join(),
       `the metrics are: ${lines.join()}`,
     );
 
