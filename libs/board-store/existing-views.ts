@@ -31,16 +31,14 @@ export interface GenerationKeys {
 }
 
 /** One step of a listing. `cursor` leads on in this generation, on this server; FIRST_CURSOR at the end. */
-export interface ViewsStep {
+export interface ViewsStep extends ViewsPage {
   readonly generation: string;
   readonly server: string;
   readonly cursor: string;
-  readonly stale: boolean;
-  readonly views: readonly ViewSummary[];
 }
 
 /** Begins a listing. */
-export const FIRST_CURSOR = '0';
+const FIRST_CURSOR = '0';
 
 /** A page ends with the step that reaches this number of views. */
 const PAGE = 10_000;

@@ -2,9 +2,8 @@ import { decimalColumns, parseState, reachTime, type BoardDefinition } from '#bo
 import type { Placing } from './types.js';
 
 /** A player's place in a view; `reachedAt` in ms. */
-export interface Standing extends Placing {
+export interface Standing extends Required<Placing> {
   readonly playerId: string;
-  readonly competitionRank: number;
   /** 1 + how many different columns are in front. Missing where it was not counted. */
   readonly denseRank?: number;
   /** How many players of the view have worse columns. */

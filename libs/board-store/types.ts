@@ -141,9 +141,8 @@ export interface LeaderChangeVerdict {
   /** Player ids of the last report, in order. */
   readonly before: readonly string[];
 }
-export interface Leader extends Placing {
+export interface Leader extends Required<Placing> {
   readonly playerId: string;
-  readonly competitionRank: number;
 }
 
 /** A player's movement in one view. `before` is null for a player who was not in it. */

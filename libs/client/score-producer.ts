@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  Partitioners,
-  type ICustomPartitioner,
-  type Kafka,
-  type Message,
-  type PartitionMetadata,
-  type Producer,
-} from 'kafkajs';
+import { Partitioners } from 'kafkajs';
+import type { Kafka, Message, PartitionMetadata, Producer } from 'kafkajs';
 import {
   cloudEventHeaders,
   decodeText,
@@ -49,17 +43,16 @@ export class ScoreProducer {
   readonly #choose = Partitioners.DefaultPartitioner();
   /** The partitions of the topic, as kafkajs knew them at the last send. */
   #partitions: PartitionMetadata[] | undefined;
-  readonly #partitioner: ICustomPartitioner = () => (args) => {
-    this.#partitions = args.partitionMetadata;
-    return this.#choose(args);
-  };
 
   constructor({ kafka, topicPrefix, source = '/ranklog/client' }: ScoreProducerOptions) {
     patchKafkajs();
     this.#producer = kafka.producer({
       idempotent: true,
       maxInFlightRequests: 1,
-      createPartitioner: this.#partitioner,
+      createPartitioner: () => (args) => {
+        this.#partitions = args.partitionMetadata;
+        return this.#choose(args);
+      },
       retry: { initialRetryTime: 100, retries: 10 },
     });
     this.#topic = topicNames(topicPrefix).scoreEvents;
@@ -99,9 +92,10 @@ export class ScoreProducer {
   async sendMessages(messages: readonly Message[]): Promise<void> {
     const alone = this.#partitions === undefined ? messages.slice(0, 1) : [];
     await this.#send(alone);
+    const partitionMetadata = this.#partitions ?? [];
     const byPartition = new Map<number, Message[]>();
     for (const message of messages.slice(alone.length)) {
-      const partition = this.#place(message);
+      const partition = this.#choose({ topic: this.#topic, partitionMetadata, message });
       const placed = byPartition.get(partition) ?? [];
       byPartition.set(partition, placed);
       placed.push({ ...message, partition });
@@ -115,10 +109,5 @@ export class ScoreProducer {
   async #send(messages: readonly Message[]): Promise<void> {
     for (const chunk of sendChunks(messages))
       await this.#producer.send({ topic: this.#topic, messages: chunk, acks: -1 });
-  }
-
-  #place(message: Message): number {
-    const partitionMetadata = this.#partitions ?? [];
-    return this.#choose({ topic: this.#topic, partitionMetadata, message });
   }
 }

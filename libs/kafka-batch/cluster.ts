@@ -20,7 +20,6 @@ export interface Cluster {
   addTargetTopic(topic: string): Promise<void>;
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   refreshMetadata(): Promise<void>;
-  removeBroker(address: object): void;
   findTopicPartitionMetadata(topic: string): { partitionId: number; leader: number }[];
   findBroker(node: { nodeId: number }): Promise<Broker>;
   fetchTopicsOffset(topics: object[]): Promise<{ partitions: { offset: string }[] }[]>;

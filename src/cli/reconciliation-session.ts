@@ -41,7 +41,7 @@ export function withReconciliation<T>(
 }
 
 async function compose(session: KafkaSession, redis: Redis): Promise<ReconciliationSession> {
-  const { settings, admin, logger } = session;
+  const { settings, admin } = session;
   const identity = await identityOf(settings, admin);
   const parts = partsOf(session, { ...session, redis, identity });
   const { keys } = parts;
@@ -51,7 +51,7 @@ async function compose(session: KafkaSession, redis: Redis): Promise<Reconciliat
     leases: new LeaseStore(redis, keys, settings),
     generations: new GenerationStore(redis, keys, settings),
     catalog: new GenerationCatalog(redis, keys, settings),
-    reconciler: reconcilerFrom(settings, parts, { logger }),
+    reconciler: reconcilerFrom(parts),
     graceMs: settings.rollbackGrace,
   };
 }

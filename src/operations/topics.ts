@@ -59,7 +59,7 @@ export async function createTopics(
 ): Promise<TopicReport[]> {
   const known = new Set(await admin.listTopics());
   const { scoreEvents } = names;
-  if (known.has(scoreEvents)) await refuseDangers(admin, scoreEvents, options);
+  if (known.has(scoreEvents)) await checkScoreTopic(admin, scoreEvents, options);
   const score = await ensure(
     admin,
     known,
@@ -125,27 +125,20 @@ export async function maxMessageBytes(admin: Admin, topic: string): Promise<numb
   return Number(config.get('max.message.bytes') ?? DEFAULT_MAX_MESSAGE_BYTES);
 }
 
-/** Checks the score topic at a start: what is accepted, or only might do harm, is logged. @throws ScoreTopicError */
+/**
+ * Checks a score topic that exists. With a log (at a start), accepted losses and unbounded timestamps are warnings;
+ * without one, unbounded timestamps are refused. @throws ScoreTopicError
+ */
 export async function checkScoreTopic(
   admin: Admin,
   topic: string,
   { allowShortHistory }: Pick<TopicOptions, 'allowShortHistory'>,
-  log: { warn(message: string): void },
+  log?: { warn(message: string): void },
 ): Promise<void> {
   const { history, timestamps } = await dangersOf(admin, topic);
-  if (history !== undefined && !allowShortHistory) throw new ScoreTopicError(history);
-  for (const danger of [history, timestamps]) if (danger !== undefined) log.warn(danger);
-}
-
-/** @throws ScoreTopicError */
-async function refuseDangers(
-  admin: Admin,
-  topic: string,
-  { allowShortHistory }: TopicOptions,
-): Promise<void> {
-  const { history, timestamps } = await dangersOf(admin, topic);
-  const danger = allowShortHistory ? timestamps : (history ?? timestamps);
-  if (danger !== undefined) throw new ScoreTopicError(danger);
+  const refused = (allowShortHistory ? undefined : history) ?? (log ? undefined : timestamps);
+  if (refused !== undefined) throw new ScoreTopicError(refused);
+  for (const danger of [history, timestamps]) if (danger !== undefined) log?.warn(danger);
 }
 
 /** What is dangerous in the settings of the score topic, and how to change it. */

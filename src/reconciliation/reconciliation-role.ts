@@ -15,9 +15,7 @@ import { SelfCheck } from './self-check.js';
 /** The role `reconciliation`, put together. @throws SettingsError */
 export function reconciliationRole(parts: Parts, metrics: Metrics): DynamicModule {
   const { settings, registrar, definitions, logger, redis, keys, store } = parts;
-  const { backgroundRate } = settings;
-  const pace = backgroundRate === 0 ? {} : { eventsPerSecond: backgroundRate };
-  const reconciler = reconcilerFrom(settings, parts, { logger, ...pace });
+  const reconciler = reconcilerFrom(parts, settings.backgroundRate || undefined);
   return ReconciliationModule.with(registrar, [
     new RegistrationWatch(registrar, logger),
     new DefinitionsMender(definitions, logger),
