@@ -47,7 +47,7 @@ export async function startApplication(options: StartOptions): Promise<INestAppl
     await checkScoreTopic(admin, topics.scoreEvents, settings, logger);
     const identity = await identityOf(settings, admin);
     const parts = partsOf(options, { kafka, redis, admin, identity });
-    if (!options.roles.includes('reconciliation')) await parts.registrar.claim(); // which claims as it registers
+    if (!options.roles.includes('reconciliation')) await parts.registrar.claim(); // that role claims when it registers
     const application = await runApplication(options, parts, clients);
     identity.onOther = (error) => {
       logger.error(error.message, { error });

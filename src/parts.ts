@@ -28,7 +28,7 @@ export interface Parts extends Connections {
   readonly registrar: BoardRegistrar;
 }
 
-/** The identity of a process with these settings, as the cluster knows itself. */
+/** The identity of a process: its settings, and the id that the cluster reports. */
 export async function identityOf(settings: Settings, admin: Admin): Promise<IdentityCheck> {
   const { topicPrefix, group, redisPrefix, shards } = settings;
   const { clusterId: cluster } = await admin.describeCluster();

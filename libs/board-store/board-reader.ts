@@ -28,7 +28,7 @@ import { shardOf } from './shard.js';
 import { standingsOf, type Standings } from './standings.js';
 import type { BoardFacts, HealTarget, LiveBoard } from './types.js';
 
-/** How often one read follows a board to its next generation: builds are not that fast. */
+/** How often one read follows a board to a newer generation; builds are not that fast. */
 const MOST_FOLLOWED = 5;
 
 const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
@@ -47,9 +47,9 @@ export interface Page {
 }
 
 /**
- * Whether dense ranks are counted. A page from the top has them in any case: there they cost nothing. Elsewhere Redis looks
- * at the players in front, 10,000 at most: about 10 ms. Dense ranks are there for the first 5,000 places at least, and for
- * more where many players are tied, as Redis jumps over long ties; further down they are missing.
+ * Whether to count dense ranks. A page from the top always has them, at no cost. Elsewhere Redis looks at up to 10,000
+ * players in front, which takes about 10 ms. So the first 5,000 places always have a dense rank. Later places have one only
+ * if enough players are tied, as Redis jumps over long ties.
  */
 export interface DenseOption {
   readonly dense?: boolean;
@@ -63,13 +63,12 @@ type Place = Pick<Located, 'board' | 'shard' | 'generation'>;
 
 /**
  * Reads boards. A page or a rank takes one trip to Redis: the reader names the generation that it found last, and the script
- * reads that one only while it is live. Else the script answers the live generation with its definition, and the reader calls
- * it again. The definition of a generation never changes, so it is parsed once.
- * A view that has expired does not exist, swept or not. A reply is `stale` while Redis lacks events that were published: they
- * are being applied again.
+ * reads it only while it is live. Otherwise the script returns the live generation and its definition, and the reader calls
+ * again. The definition of a generation never changes, so it is parsed once. An expired view does not exist, swept or not.
+ * A reply is `stale` while Redis lacks published events, which are being applied again.
  */
 export class BoardReader {
-  /** The generation of each board that was read, as found last. */
+  /** The last generation that was found of each board. */
   readonly #found = new Map<string, Located>();
 
   /** With a generation, its boards are read as that one has them: a snapshot, in place of the live one. */
@@ -115,15 +114,15 @@ export class BoardReader {
   }
 
   /**
-   * The views that have players, about 10,000 a page; each page is in the order of the texts. A view that exists from
-   * beginning to end is listed once; one that begins or ends meanwhile may be missing. No request keeps Redis for long.
+   * The views that have players, about 10,000 a page, each page sorted by text. A view that exists during the whole listing
+   * appears once; a view that begins or ends meanwhile may be missing. No request blocks Redis for long.
    * @throws UnknownBoardError, BoardBuildingError, ListingInterruptedError
    */
   viewPages(board: string): AsyncGenerator<ViewsPage> {
     return pagesOf(board, (cursor) => this.#viewsFrom(board, cursor));
   }
 
-  /** All pages of the views in one list, by their text: for boards whose views fit into memory. */
+  /** All views in one list, sorted by text: for boards whose views fit into memory. */
   async views(board: string): Promise<ViewSummary[]> {
     const found: ViewSummary[] = [];
     for await (const { views } of this.viewPages(board)) for (const view of views) found.push(view);
@@ -206,7 +205,7 @@ export class BoardReader {
     throw new ExpiredViewError(board, readable.view, readable.expiresAt ?? Infinity, Number(reply));
   }
 
-  /** A step of a listing. The sizes are read after it: those of views that are swept in between are 0. */
+  /** A step of a listing. Reads the sizes afterwards: a view that is swept in between has size 0. */
   async #viewsFrom(board: string, cursor: string): Promise<ViewsStep> {
     const { keys, redis } = this;
     const [reply, located] = await this.#read(board, (found) =>
@@ -223,7 +222,7 @@ export class BoardReader {
     return { ...step, views: sized.filter(({ size }) => size > 0) };
   }
 
-  /** Calls a script of the board's generation; again while it answers that another one is to be read. */
+  /** Calls a script with the board's generation; calls it again while the script names another generation to read. */
   async #read<R extends string[] | string>(
     board: string,
     call: (located: Located) => Promise<R>,
@@ -237,14 +236,14 @@ export class BoardReader {
         if (attempt === MOST_FOLLOWED) throw new UnknownGenerationError(board, located.generation);
         this.#follow(board, located.shard, reply);
       } catch (error) {
-        // Only the live definition can say that it has no such view: the cached one may be out of date.
+        // The cached definition may be outdated; only the live one decides that there is no such view.
         if (cached === undefined || !(error instanceof NoSuchViewError)) throw error;
         this.#found.delete(board);
       }
     }
   }
 
-  /** Asks without a generation in mind. @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError */
+  /** Asks Redis which generation to read. @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError */
   async #locate(board: string): Promise<Located> {
     const shard = shardOf(board, await this.shards());
     const args = this.#viewsArguments({ board, shard, generation: '' });
@@ -255,7 +254,7 @@ export class BoardReader {
     throw new UnknownBoardError(board, known);
   }
 
-  /** Remembers the generation that a script has answered; undefined when there is none. @throws BoardBuildingError */
+  /** Remembers the generation that a script returned; undefined for none. @throws BoardBuildingError */
   #follow(board: string, shard: number, reply: readonly string[] | string): Located | undefined {
     const [, generation = '', text = '', starts] = reply;
     this.#found.delete(board);

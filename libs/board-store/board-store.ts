@@ -29,7 +29,6 @@ const REFUSALS: Readonly<Record<number, ApplyOutcome>> = {
   [-12]: { status: 'gap' },
 };
 
-/** Where an identity is kept, in words. */
 const REDIS = 'Redis';
 
 /** How many expired views one sweep removes from a board: a short script. Who wants all of them gone sweeps until it answers 0. */
@@ -59,7 +58,7 @@ export class BoardStore extends ShardedStore {
     return partition % this.shards;
   }
 
-  /** Sees that Redis belongs to this ranklog, as far as it belongs to any. @throws OtherIdentityError */
+  /** Checks that no other ranklog has claimed Redis. @throws OtherIdentityError */
   async check(): Promise<void> {
     const shards = await this.redis.get(this.keys.shards());
     if (shards !== null) this.#identity.compare(JSON.stringify({ shards: Number(shards) }), REDIS);
@@ -67,8 +66,8 @@ export class BoardStore extends ShardedStore {
   }
 
   /**
-   * Keeps in each shard that it belongs to this ranklog. With `moves`, shards of another ranklog do so from now on: its
-   * processes are refused, unless the number of shards differs. @throws OtherIdentityError
+   * Claims each shard for this ranklog. `moves` also takes shards from another ranklog, whose calls are refused from then on.
+   * The number of shards must be the same. @throws OtherIdentityError
    */
   async claim({ moves = false } = {}): Promise<void> {
     const { keys, redis } = this;
@@ -119,7 +118,7 @@ export class BoardStore extends ShardedStore {
     return found.every((registered) => registered === 1);
   }
 
-  /** The boards of all shards; the same object while they are the same. Cost: a short request a shard; five when they changed. @throws OtherIdentityError */
+  /** The boards of all shards; the same object until they change. Cost: one short request a shard, five after a change. @throws OtherIdentityError */
   async boards(): Promise<Boards> {
     const { redis, keys, shards } = this;
     const boards = await readBoards({ redis, keys, shards }, this.#boards);

@@ -8,7 +8,7 @@ import type { LiveBoard, Starts } from './types.js';
 /** What `live` holds for a board whose first generation is being built. */
 export const BUILDING = '-';
 
-/** The field of `live` that holds the version of the pointers: no board has this name. See lua/pointers.lua. */
+/** The field of `live` with the version of the pointers (lua/pointers.lua). No board has this name. */
 export const VERSION = '';
 
 /** Where boards are read: all shards of a Redis, from 0 on. */
@@ -20,7 +20,7 @@ interface Place {
 
 /**
  * The boards of all shards, from the pointers and the definitions that they point to. A pointer without a definition is
- * left out: Redis has lost a part. Answers `known` when no version has changed since.
+ * left out: Redis has lost a part. Returns `known` if no version has changed since.
  */
 export async function readBoards({ redis, keys, shards }: Place, known?: Boards): Promise<Boards> {
   const versions = await readVersions({ redis, keys, shards });

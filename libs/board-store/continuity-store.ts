@@ -5,7 +5,7 @@ import { LEASE_MS, takeLease } from './lease-store.js';
 import { ShardedStore } from './sharded-store.js';
 import type { Continuity, HealTarget, RecordIdentity } from './types.js';
 
-/** A comparison that was begun: the shard as `heal` has to be shown it, and the lease. */
+/** A comparison under way: the continuity that `heal` expects, and the lease. */
 export interface Comparison extends Continuity {
   readonly lease: { readonly key: string; readonly token: string; readonly ms: number };
 }
@@ -34,8 +34,8 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Begins a comparison with Kafka: from now on no call is taken. Nobody else begins one for `ms`, unless it is released.
-   * Undefined when the shard has changed since it was seen, or somebody else compares it: then look at it again.
+   * Begins a comparison with Kafka: the shard refuses all calls from now on. The lease keeps others from beginning one for
+   * `ms`. Returns undefined if the shard has changed since it was seen, or another process compares it: then look again.
    */
   async begin(shard: number, seen: Continuity, ms = LEASE_MS): Promise<Comparison | undefined> {
     const key = this.keys.comparison(shard);
@@ -49,12 +49,12 @@ export class ContinuityStore extends ShardedStore {
     return undefined;
   }
 
-  /** Nobody else begins for another `ms`. A lease that was lost is no error: `heal` looks whether anybody has begun. */
+  /** Extends the lease by `ms`. A lost lease is no error here: `heal` finds out whether another process has begun. */
   async renew({ lease: { key, token, ms } }: Comparison): Promise<void> {
     await this.redis.ranklogRenewLease(2, key, key, token, ms, '', '');
   }
 
-  /** From now on others may begin, whether this one has ended or not. */
+  /** Lets other processes begin, even if this comparison has not ended. */
   async release({ lease: { key, token } }: Comparison): Promise<void> {
     await this.redis.ranklogReleaseLease(1, key, token);
   }

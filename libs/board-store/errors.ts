@@ -24,11 +24,11 @@ export class UnknownGenerationError extends Error {
   }
 }
 
-/** A listing of views that can't be continued. Trying again helps. */
+/** A listing of views cannot continue. Trying again helps. */
 export class ListingInterruptedError extends Error {
   constructor(readonly board: string) {
     super(
-      `the views of board "${board}" can't be listed to the end: another generation went live, or another Redis server answers, since the listing began; list them again`,
+      `cannot finish listing the views of board "${board}": another generation went live, or another Redis server answers, since the listing began; list them again`,
     );
     this.name = 'ListingInterruptedError';
   }

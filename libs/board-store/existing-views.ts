@@ -30,7 +30,7 @@ export interface GenerationKeys {
   readonly generation: string;
 }
 
-/** One step of a listing. `cursor` leads on in this generation, on this server; FIRST_CURSOR at the end. */
+/** One step of a listing. `cursor` is valid in this generation, on this server; FIRST_CURSOR ends the listing. */
 export interface ViewsStep extends ViewsPage {
   readonly generation: string;
   readonly server: string;
@@ -70,8 +70,8 @@ function soundNumber(text: string, name: string): number {
 }
 
 /**
- * Makes pages of the steps of a listing. A step may repeat views of the step before it, as HSCAN does when its hash table
- * shrinks; a page drops those that it has, and those of the page before it. Only the first page may be empty.
+ * Joins the steps of a listing into pages. HSCAN may repeat views of the previous step when the hash table shrinks, so a page
+ * drops views that it, or the page before it, already has. Only the first page may be empty.
  * @throws ListingInterruptedError
  */
 export async function* pagesOf(

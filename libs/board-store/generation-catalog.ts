@@ -151,7 +151,7 @@ export class GenerationCatalog extends ShardedStore {
     return false;
   }
 
-  /** Of views that the live generation does not have. Answers false when another one became live meanwhile. */
+  /** Deletes the reports of views that the live generation lacks. Returns false if another generation went live meanwhile. */
   async #forgetReports(shard: number, generation: string, views: string[]): Promise<boolean> {
     const { keys, redis } = this;
     const text = await redis.hget(keys.definitions(shard), generation);

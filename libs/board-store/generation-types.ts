@@ -8,7 +8,7 @@ export interface Boards {
   readonly building: ReadonlySet<string>;
   /** Those that a command has removed: that they are missing is no loss. */
   readonly removed: ReadonlySet<string>;
-  /** The version of each shard's pointers, read before the boards: a later one may have other boards. See pointers.lua. */
+  /** The version of each shard's pointers (pointers.lua), read before the boards, so the boards are never older than it. */
   readonly versions: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What makes one ranklog. Two that share a topic or a Redis would publish every result twice. */
+/** The settings that make one ranklog. Two ranklogs on one topic or Redis would publish every result twice. */
 export interface Identity {
   /** The id of the Kafka cluster. */
   readonly cluster: string;
@@ -8,7 +8,7 @@ export interface Identity {
   readonly shards: number;
 }
 
-/** Where each part comes from. */
+/** The setting behind each part. */
 const ORIGINS: Readonly<Record<keyof Identity, string>> = {
   cluster: 'the Kafka cluster (KAFKA_BROKERS)',
   topicPrefix: 'RANKLOG_TOPIC_PREFIX',
@@ -17,20 +17,20 @@ const ORIGINS: Readonly<Record<keyof Identity, string>> = {
   shards: 'RANKLOG_SHARDS',
 };
 
-/** The settings of this process are not those that Redis or Kafka keeps. Trying again does not help. */
+/** This process has other settings than Redis or Kafka keeps. Trying again does not help. */
 export class OtherIdentityError extends Error {
   constructor(
     where: string,
     readonly kept: Partial<Identity>,
     readonly differences: readonly string[],
-    /** The number of shards says where each board is, so it stays. */
+    /** False if the number of shards differs: it decides where each board is. */
     readonly isMovable: boolean,
   ) {
     super(
-      `${where} belongs to a ranklog with other settings: ${differences.join(', ')}. Two of them would publish every result twice. Set what is kept there; or ` +
+      `${where} belongs to a ranklog with other settings: ${differences.join(', ')}. Both would publish every result. Set the values kept there; or ` +
         (isMovable
           ? 'move it to these settings with "ranklog topics --adopt"'
-          : 'start anew with another RANKLOG_REDIS_PREFIX, RANKLOG_GROUP and RANKLOG_TOPIC_PREFIX: the number of shards stays'),
+          : 'start anew with another RANKLOG_REDIS_PREFIX, RANKLOG_GROUP and RANKLOG_TOPIC_PREFIX, as the number of shards cannot change'),
     );
     this.name = 'OtherIdentityError';
   }
@@ -38,16 +38,16 @@ export class OtherIdentityError extends Error {
 
 /** Compares what Redis and Kafka keep with the identity of this process. */
 export class IdentityCheck {
-  /** How it is kept. */
+  /** The form in which Redis and Kafka keep it. */
   readonly text: string;
-  /** Hears of the first difference that is found while the process runs: it has to end. */
+  /** Called with the first difference found while the process runs, which then has to end. */
   onOther: (error: OtherIdentityError) => void = () => undefined;
 
   constructor(readonly ours: Partial<Identity>) {
     this.text = JSON.stringify(ours);
   }
 
-  /** `kept` is such a text, empty for none. A part that one of them lacks is no difference. @throws OtherIdentityError */
+  /** `kept` is a text as above, empty for none. A part that either side lacks is no difference. @throws OtherIdentityError */
   compare(kept: string, where: string): void {
     if (kept === '' || kept === this.text) return;
     const { ours } = this;

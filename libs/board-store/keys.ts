@@ -7,7 +7,7 @@
  * | `<prefix>:{<shard>}:live` | hash | board -> id of its live generation; `-` while its first one is being built; the empty name -> version of these pointers, space, identity of the ranklog: see pointers.lua |
  * | `<prefix>:{<shard>}:registered` | string | there once the boards of the shard, if any, have been made live |
  * | `<prefix>:{<shard>}:continuity` | string | replication id of the server, space, time in us at which the shard was last compared with Kafka |
- * | `<prefix>:{<shard>}:comparison` | string | token of who compares the shard with Kafka; expires |
+ * | `<prefix>:{<shard>}:comparison` | string | lease of the process that compares the shard with Kafka; expires |
  * | `<prefix>:{<shard>}:healing` | hash | partition -> heal target; of those that are below theirs |
  * | `<prefix>:{<shard>}:watermarks` | hash | partition -> last offset whose effect is here |
  * | `<prefix>:{<shard>}:records` | hash | partition -> offset, timestamp in ms and hash of the last record below the watermark |

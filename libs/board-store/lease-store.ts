@@ -8,7 +8,7 @@ import { ShardedStore } from './sharded-store.js';
 /** How long a lease is held without being renewed, in ms: so long others wait for one who was killed. */
 export const LEASE_MS = 15_000;
 
-/** Who holds the leases of this process. */
+/** The holder of the leases that this process takes. */
 export const HOLDER = `${hostname()}:${process.pid}`;
 
 /** What is said of a run whose process is gone: what the sweep lets go of is not kept. */
@@ -84,14 +84,14 @@ export class LeaseStore extends ShardedStore {
   }
 }
 
-/** Takes a lease and answers its token; undefined while somebody else holds it. */
+/** Takes a lease and returns its token; undefined while another holder has it. */
 export async function takeLease(
   redis: Redis,
   { key, ms = LEASE_MS, holder = HOLDER }: { key: string; ms?: number; holder?: string },
 ): Promise<string | undefined> {
   const token = `${randomUUID()} ${holder}`;
   if ((await redis.set(key, token, 'PX', ms, 'NX')) !== null) return token;
-  return (await redis.get(key)) === token ? token : undefined; // ours: the request ran twice, as the first reply was lost
+  return (await redis.get(key)) === token ? token : undefined; // ours if the first reply was lost and the request ran twice
 }
 
 /** The token of a lease, and the refusal of those who want it, too. */

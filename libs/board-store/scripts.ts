@@ -42,7 +42,7 @@ type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: (string | 
 /** What the scripts that catch up answer: see lua/catch-up.lua. */
 export type CatchUpReply = (number | string)[];
 
-/** The first word where a read has named another generation than the one to be read: see lua/read.lua. */
+/** First word of a reply to a read that named the wrong generation: see lua/read.lua. */
 export const MOVED = 'MOVED';
 
 /** See lua/order.lua. */

@@ -80,14 +80,14 @@ export interface ApplyCall {
   readonly believed: number;
   /** The published position. `through` lies below it, or no entry does: a call never straddles it. */
   readonly published: number;
-  /** Where the run begins: at most the stored watermark + 1. Offsets from here to `through` that are no entry hold nothing to apply. */
+  /** First offset of the run: at most the stored watermark + 1. Offsets up to `through` without an entry have nothing to apply. */
   readonly from: number;
   /** Last offset of the run: what the watermark becomes. */
   readonly through: number;
   readonly entries: readonly ApplyEntry[];
   /** The version of the shard's pointers that the caller believes in: see Boards. */
   readonly version: string;
-  /** The boards that entries are about, as they are live by that version; others do no harm. */
+  /** The boards of the entries, as live in that version; other boards do no harm. */
   readonly boards: ReadonlyMap<string, LiveBoard>;
   /** The token of the shard's continuity that the caller believes in. */
   readonly continuity: string;
@@ -107,7 +107,7 @@ export type ApplyOutcome =
  * Why a call wrote nothing: the boards of the shard have changed; the watermark is older than believed; the shard is on another
  * server, or was compared with Kafka since; new events have to wait until all partitions have reached their heal targets;
  * somebody has moved the watermark, so that it is not that of the last applied record; the run begins beyond the
- * watermark + 1, so it would leave out events.
+ * watermark + 1, so it would skip events.
  */
 export type ApplyRefusal =
   'generationChanged' | 'rolledBack' | 'storeChanged' | 'healing' | 'watermarkMoved' | 'gap';

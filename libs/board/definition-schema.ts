@@ -111,7 +111,7 @@ const publishSchema = {
       enum: [['ordinal'], RANKS],
       default: ['ordinal'],
       description:
-        'The ranks that a rank change tells: the position, and with competition also the rank over equal columns, which costs two more look-ups an event.',
+        'The ranks in a rank change: the position, and with competition also the rank over equal columns, which costs two more look-ups an event.',
       errorMessage: '[ordinal] or [ordinal, competition]',
     },
     windows: {

@@ -20,7 +20,7 @@ export type Late = (typeof LATE)[number];
 export const RANK_CHANGES = ['every', 'moved', 'none'] as const;
 export type RankChanges = (typeof RANK_CHANGES)[number];
 
-/** Ranks that a rank change may tell: the position (1 2 3 4), and the rank over equal columns (1 2 2 4). */
+/** Ranks that a rank change may carry: the position (1 2 3 4), and the rank over equal columns (1 2 2 4). */
 export const RANKS = ['ordinal', 'competition'] as const;
 
 /** Windows that the calendar of the board's time zone gives. */

@@ -10,7 +10,7 @@ export function suggestion(name: string, known: readonly string[]): string {
   return meant !== undefined && isNear(name, meant) ? `; did you mean ${meant}?` : '';
 }
 
-/** Known names that the name may be a slip for, the nearest first. Cost: about 1 us for each known name. */
+/** Known names that are close to a misspelled one, nearest first. Cost: about 1 us for each known name. */
 export function nearNames(name: string, known: Iterable<string>, most: number): string[] {
   return Array.from(known, (other) => ({ other, slips: slipsBetween(name, other) }))
     .filter(({ slips }) => slips <= mostSlips(name))

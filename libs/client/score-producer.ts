@@ -83,11 +83,11 @@ export class ScoreProducer {
   }
 
   /**
-   * Sends messages of toMessage, those of a partition in order. After a failure, an unknown number of them is in the log,
-   * of each partition the first ones.
+   * Sends messages made by toMessage, in order within each partition. After a failure, the log may hold any number of the
+   * first messages of each partition.
    *
-   * Each send names one partition: when leaders move while a send goes to several brokers, kafkajs takes messages for sent
-   * that were not, or sends them twice. The first message of all goes alone, for kafkajs to learn the partitions.
+   * Each send names one partition. If a send goes to several brokers while leaders move, kafkajs may drop messages or send
+   * them twice. The very first message goes alone, so that kafkajs learns the partitions.
    */
   async sendMessages(messages: readonly Message[]): Promise<void> {
     const alone = this.#partitions === undefined ? messages.slice(0, 1) : [];

@@ -29,8 +29,8 @@ export function cloudEventHeaders({
 }
 
 /**
- * Why the headers of a record don't let it be read as a score event in JSON; undefined when they do. A record without
- * them is a score event. `ce_type` decides what a record is, also where it is the only header.
+ * Why the headers of a record forbid reading it as a JSON score event; undefined if they don't. A record without headers is a
+ * score event. `ce_type` decides what a record is, even as the only header.
  */
 export function cloudEventProblem(
   headers: RecordHeaders,

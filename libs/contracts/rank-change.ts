@@ -7,7 +7,7 @@ import type { RawRecord } from './record.js';
 import { MalformedResultError, ResultContract } from './result-contract.js';
 import { Cause, MovedPlayer, RankPlacing } from './result-parts.js';
 
-/** A player's movement in one view. `before` is null for a player who was not in it, `after` for one who has left it. */
+/** A player's movement in one view. `before` is null for a player who was not in the view, `after` for a player who left it. */
 @AlsoRequired('before', 'after')
 export class RankMovement {
   @IsString()

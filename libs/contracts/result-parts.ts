@@ -22,7 +22,7 @@ class Placing {
   columns: Readonly<Record<string, string>>;
 }
 
-/** A place that a rank change tells; the rank over equal columns only where the board publishes it. */
+/** A place in a rank change; the rank over equal columns only if the board publishes it. */
 export class RankPlacing extends Placing {
   @MayBeAbsent()
   @IsCount(1)

@@ -206,8 +206,8 @@ export class BatchConsumer {
   }
 
   /**
-   * The only hook for assignments. A running partition that comes back to the same member goes on; all others are released
-   * and started anew (docs/decisions/0015).
+   * The only hook for assignments. A running partition goes on if the same member gets it again; all others are released and
+   * started anew (docs/decisions/0015).
    */
   #joined({ payload }: ConsumerGroupJoinEvent): void {
     const { topic } = this.options;

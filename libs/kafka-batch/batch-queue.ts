@@ -1,6 +1,6 @@
 import type { RecordBatch } from './types.js';
 
-/** What one fetch found, waiting for its handler; each begins where the one before ended. */
+/** One fetch that waits for its handler; each begins where the previous one ended. */
 export type QueuedBatch = Pick<RecordBatch, 'from' | 'records' | 'nextOffset' | 'inSightSince'>;
 
 /** Records held back for one partition: above `high`, or above `bytes`, the partition is paused, below `low` resumed. */
@@ -67,7 +67,7 @@ export class BatchQueue {
     let records = first.records.length;
     for (let next = this.#batches[0]; next !== undefined; next = this.#batches[0]) {
       if (records + next.records.length > MOST_TOGETHER) break;
-      if (next.from !== together.at(-1)?.nextOffset) break; // to be refused
+      if (next.from !== together.at(-1)?.nextOffset) break; // does not follow on: the worker refuses it
       records += next.records.length;
       together.push(next);
       this.#batches.shift();

@@ -4,18 +4,18 @@ import { toError } from './errors.js';
 type Answers<Key, Answer> = ReadonlyMap<Key, Answer | Error | undefined>;
 
 /**
- * Joins asks into shared requests. One request is under way at a time; what is asked meanwhile goes into the next one. So
- * no answer comes from a request that was sent before its ask: whoever fences first and asks then gets what holds now.
+ * Joins look-ups into shared requests. One request is under way at a time; look-ups made meanwhile go into the next one. So
+ * no answer is older than its look-up: a caller that fences first and then looks up a position gets the final one.
  */
 export class Batched<Key, Answer> {
   readonly #keys = new Set<Key>();
   #next: Promise<Answers<Key, Answer>> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `ask` may answer an error for a key. */
+  /** `ask` may return an error for a key. */
   constructor(private readonly ask: (keys: readonly Key[]) => Promise<Answers<Key, Answer>>) {}
 
-  /** The answer to one key; undefined when the request was answered without it. */
+  /** The answer for one key; undefined if the response lacks it. */
   async get(key: Key): Promise<Answer | undefined> {
     this.#keys.add(key);
     this.#next ??= this.#last.then(() => {
@@ -30,7 +30,7 @@ export class Batched<Key, Answer> {
     return answer;
   }
 
-  /** Never rejects. kafkajs reports an error of one key for the whole request, so each key is then asked for alone. */
+  /** Never rejects. kafkajs fails the whole request for the error of one key, so each key is then asked for alone. */
   async #request(keys: readonly Key[]): Promise<Answers<Key, Answer>> {
     try {
       return await this.ask(keys);
@@ -44,7 +44,7 @@ export class Batched<Key, Answer> {
   }
 }
 
-/** Makes one value for each client, which lives as long. */
+/** Makes one value per client, kept as long as the client. */
 export function perClient<Client extends object, Value>(
   make: (client: Client) => Value,
 ): (client: Client) => Value {

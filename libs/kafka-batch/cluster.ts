@@ -41,8 +41,8 @@ export function createCluster(kafka: Kafka): Cluster {
 }
 
 /**
- * A producer on connections that others may use, too; never disconnect it, for that disconnects the cluster. What kafkajs
- * keeps of a transaction (producer id, epoch, sequences, locks) it keeps by producer.
+ * A producer on shared connections. Never disconnect it: that would disconnect the cluster. kafkajs keeps the state of a
+ * transaction (producer id, epoch, sequences, locks) per producer.
  */
 export function producerOn(kafka: Kafka, cluster: Cluster, config: ProducerConfig): Producer {
   const sharing = { [createClusterSymbol(kafka)]: { value: () => cluster } };

@@ -1,7 +1,7 @@
 import type { Batch, EachBatchHandler } from 'kafkajs';
 import Runner from 'kafkajs/src/consumer/runner.js';
 
-/** A batch as kafkajs makes it: its types lack the offset that was asked for. */
+/** A batch of kafkajs, with fields that its types lack. */
 export interface FetchedBatch extends Pick<Batch, 'messages' | 'lastOffset'> {
   readonly fetchedOffset: string;
   /** When the fetch began, by performance.now(). */
@@ -13,8 +13,8 @@ export interface FetchedBatch extends Pick<Batch, 'messages' | 'lastOffset'> {
 const takers = new WeakSet<EachBatchHandler>();
 
 /**
- * Has kafkajs call this handler also for fetches whose records were all filtered out (transaction markers, aborted
- * records), and leave it to the handler to resolve their last offset. Handlers of other consumers are not affected.
+ * Makes kafkajs call this handler also for fetches without records (only transaction markers or aborted records). The handler
+ * then resolves their last offset. Handlers of other consumers are not affected.
  */
 export function takingEveryFetch(eachBatch: EachBatchHandler): EachBatchHandler {
   takers.add(eachBatch);
@@ -22,8 +22,8 @@ export function takingEveryFetch(eachBatch: EachBatchHandler): EachBatchHandler 
 }
 
 /**
- * kafkajs steps over fetches without records in silence, and may hand over one that was asked for before a seek: when the
- * leader moves, the fetch that is in flight to the old leader does not know of the seek.
+ * Without this patch, kafkajs silently skips fetches without records. `askedAt` tells fetches sent before a seek: kafkajs may
+ * hand one over when the leader moves while it is in flight.
  */
 export function handOverEveryFetch(): void {
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the runner below

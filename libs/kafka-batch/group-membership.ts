@@ -11,7 +11,7 @@ export class GroupMembership {
     private readonly topic: string,
   ) {}
 
-  /** Answers whether it is the member that it was: the group has not removed it in between. */
+  /** Returns whether the member id is unchanged: then the group has not removed this member in between. */
   joined(memberId: string): boolean {
     const isSame = memberId === this.#memberId;
     this.#memberId = memberId;

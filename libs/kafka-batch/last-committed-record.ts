@@ -14,7 +14,7 @@ interface Lookup {
   readonly work: (reader: PartitionReader) => Promise<unknown>;
 }
 
-/** Look-ups that are asked for at the same time share their connections and requests. */
+/** Concurrent look-ups share connections and requests. */
 const lookupsOf = perClient(
   (kafka: Kafka) => new Batched((lookups: readonly Lookup[]) => lookUp(kafka, lookups)),
 );

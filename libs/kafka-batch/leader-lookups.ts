@@ -13,11 +13,11 @@ const FETCH = { isolationLevel: READ_COMMITTED, maxWaitTime: 0, minBytes: 0 };
 const EARLIEST = '-2';
 const LATEST = '-1';
 
-/** Looks into partitions that one broker leads; what is asked at the same time goes out in one request. */
+/** Looks into partitions led by one broker. Concurrent look-ups share one request. */
 export class LeaderLookups {
-  /** By topic and partition, the first offset and the one behind the last that is committed. */
+  /** By topic and partition: the first offset, and the offset after the last committed record. */
   readonly ranges = new Batched((names: readonly string[]) => this.#ranges(names));
-  /** What a partition holds at an offset, with the control records. */
+  /** The contents of a partition from an offset, with control records. */
   readonly fetches = new Batched((asks: readonly FetchAsk[]) => this.#fetches(asks));
 
   constructor(private readonly broker: () => Promise<Broker>) {}
@@ -45,7 +45,7 @@ export class LeaderLookups {
     );
   }
 
-  /** An answer has a bound: a partition may come back empty because others filled it. Then it is asked for again. */
+  /** A response has a size limit: a partition may come back empty because others filled it. Then it is asked for again. */
   async #fetches(asks: readonly FetchAsk[]): Promise<Map<FetchAsk, FetchedPartition>> {
     const answers = new Map<FetchAsk, FetchedPartition>();
     for (let open = [...asks]; open.length > 0; open = open.filter((ask) => !answers.has(ask))) {

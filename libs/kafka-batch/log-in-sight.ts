@@ -6,14 +6,14 @@ import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
  */
 const OUT_OF_SIGHT_MS = 2_000;
 
-/** By topic and partition: since when the log is in sight, and when a fetch was last answered, by performance.now(). */
+/** By topic and partition: when the log came into sight, and the last fetch response, by performance.now(). */
 type Sights = Map<string, { readonly since: number; readonly last: number }>;
 
 const sights = new WeakMap<ConsumerGroup, Sights>();
 
 /**
- * Notes with each fetched batch since when its log is in sight: from then on, fetches of it were answered one soon after
- * the other, and no fetch failed. A topic that is deleted makes the fetch fail that waits for its records.
+ * Sets `inSightSince` on each fetched batch: since then, fetch responses came without a long pause or a failure. Deleting a
+ * topic makes the fetch fail that waits for its records.
  */
 export function keepLogsInSight(): void {
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the group below

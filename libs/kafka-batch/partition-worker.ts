@@ -76,8 +76,8 @@ export class PartitionWorker {
   }
 
   /**
-   * After a rebalance that left the partition with this member, and paused it: a running worker reads on behind what it
-   * took; kafkajs would go back to the committed offset. False when the worker does not run.
+   * Continues after a rebalance that left the partition with this member and paused it. Seeks behind the last taken batch, as
+   * kafkajs would go back to the committed offset. Returns false if the worker is not running.
    */
   goOn(): boolean {
     if (this.#state !== 'running') return false;
@@ -93,8 +93,8 @@ export class PartitionWorker {
   }
 
   /**
-   * Takes a fetched batch, or does not (then kafkajs must not move on): a fetch that was asked for before the last seek is
-   * dropped; another one that does not follow on makes the worker start anew, behind what it has taken. Never waits.
+   * Returns whether it took the batch; if not, kafkajs must not move on. Drops a fetch that was sent before the last seek. Any
+   * other fetch that does not follow on restarts the worker, once the batches before it are handled. Never waits.
    */
   offer(batch: FetchedBatch): boolean {
     if (this.#state !== 'running' || batch.askedAt < this.#soughtAt) return false;
@@ -105,7 +105,7 @@ export class PartitionWorker {
     const { inSightSince } = batch;
     this.#queue.put({ from, records, nextOffset: this.#expected, inSightSince });
     this.#clock.working();
-    // Else kafkajs would fetch the same again and again.
+    // After a refusal, kafkajs would fetch the same batch again and again.
     if (!this.#paused && (!followsOn || this.#isFull())) this.#pause();
     return followsOn;
   }
@@ -238,11 +238,11 @@ export class PartitionWorker {
     this.#backoff.reset();
   }
 
-  /** @throws LogGapError when the log does not hold the expected offset: kafkajs goes to another one then */
+  /** @throws LogGapError if the log does not hold the expected offset, where kafkajs jumps to another one */
   async #refuse(found: number, expected: number): Promise<never> {
     await this.#checkLog(expected);
     throw new Error(
-      `refused records from offset ${found} on, because offset ${expected} comes next; reading again from what is applied`,
+      `refused records from offset ${found} on, because offset ${expected} comes next; reading again from the applied position`,
     );
   }
 

@@ -13,7 +13,7 @@ export async function committedOffset(
   return (await committedOffsets(admin, groupId, topic)).get(partition);
 }
 
-/** The same of all partitions that have one: kafkajs may have committed a negative one after a seek out of range. */
+/** All committed offsets, by partition. Skips negative ones, which kafkajs may commit after a seek out of range. */
 export async function committedOffsets(
   admin: Admin,
   groupId: string,
@@ -45,7 +45,7 @@ export async function partitionCount(kafka: Kafka, topic: string): Promise<numbe
   }
 }
 
-/** Over a connection of its own: an admin client may answer from what it has learned earlier. */
+/** Over its own connection: an admin client may answer from its cache. */
 async function partitionCounts(
   kafka: Kafka,
   topics: readonly string[],

@@ -9,13 +9,13 @@ interface Shared {
 /** The right to use a cluster until it is released. */
 export interface Lease {
   readonly cluster: Cluster;
-  /** After a failure: later users get another cluster, with new connections and new metadata. */
+  /** Call after a failure: later users get another cluster, with new connections and metadata. */
   retire(): void;
   /** The last user disconnects it. */
   release(): Promise<void>;
 }
 
-/** At most `most` clusters at a time, beside retired ones; each new user gets the one with the fewest users. */
+/** Keeps at most `most` clusters, besides retired ones. A new user gets the one with the fewest users. */
 export class SharedClusters {
   readonly #open = new Set<Shared>();
 

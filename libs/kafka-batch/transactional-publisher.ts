@@ -36,8 +36,8 @@ export interface GroupOffset {
 const TRANSACTION_TIMEOUT_MS = 15_000;
 
 /**
- * Clusters that the publishers of a client share, with a connection to each broker. A broker answers the requests of a
- * connection one after the other, so fewer would let publishers wait for each other more.
+ * Clusters shared by the publishers of a client, each with a connection to each broker. A broker answers the requests of one
+ * connection in order, so with fewer clusters publishers would wait longer for each other.
  */
 const MOST_CLUSTERS = 8;
 const clustersOf = perClient(
@@ -136,8 +136,8 @@ export class TransactionalPublisher {
 }
 
 /**
- * Each send names one partition. When a send goes to several brokers and one of them fails, kafkajs keeps the answers by
- * broker and looks up the leaders anew: what a leader that moved has written is sent twice, or not at all.
+ * Each send names one partition. If one of several brokers fails, kafkajs keeps the responses per broker and looks up the
+ * leaders again: messages of a partition whose leader moved are then sent twice, or not at all.
  */
 async function sendAll(
   transaction: Transaction,

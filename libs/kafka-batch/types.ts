@@ -24,8 +24,8 @@ export interface PartitionAssignment {
 }
 
 /**
- * What a partition's log holds from `from` to `nextOffset` - 1: batches follow on from each other without a gap. Offsets
- * without a record are transaction markers, or aborted or compacted records; `records` may be empty.
+ * The part of a partition's log from `from` to `nextOffset` - 1; batches follow each other without a gap. Offsets without a
+ * record are transaction markers, or aborted or compacted records. `records` may be empty.
  */
 export interface RecordBatch {
   readonly assignment: PartitionAssignment;

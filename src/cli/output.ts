@@ -9,7 +9,7 @@ export function print<T>(
   process.stdout.write(`${json ? JSON.stringify(value, null, 2) : text(value)}\n`);
 }
 
-/** Prints a part of a long output; resolves when it is written, so that no more of it is made than the reader takes. */
+/** Prints a part of a long output. Resolves when it is written: the caller makes the next part only then. */
 export function printPart(text: string): Promise<void> {
   return new Promise((resolve) => {
     process.stdout.write(text, () => resolve()); // runCommand handles an error

@@ -18,7 +18,7 @@ export interface ReconciliationSession extends Parts {
 }
 
 /**
- * Runs `use` with all of it, and closes it. Redis has to belong to this ranklog, unless `checks` is false.
+ * Runs `use` with a session, then closes it. Unless `checks` is false, Redis has to belong to this ranklog.
  * @throws ServiceUnreachableError, TopicsMissingError, OtherIdentityError
  */
 export function withReconciliation<T>(

@@ -14,8 +14,8 @@ export interface AppliedRun {
 }
 
 /**
- * A run as it was read against these boards. Its calls name their version, whatever this process has read since: the script
- * refuses them when the boards have changed.
+ * A run, and the boards that its records were read against. Its calls name the version of these boards, even if this process
+ * has read newer ones since. The script refuses a call when the boards have changed.
  */
 interface ReadRun extends Run<ReadRecord> {
   readonly boards: Boards;
@@ -100,8 +100,8 @@ export class Applier {
   }
 
   /**
-   * Tells shards that are behind the start of reading that they need nothing before it: the log begins there, or all
-   * their boards do. A board that is live since then may need it, so a change of boards makes the partition start anew.
+   * Moves the watermark of each shard that is behind the start of reading: it needs nothing before, because the log or all
+   * its boards begin there. A board made live since may need more, so a change of boards starts the partition anew.
    * @throws StoreChangedError
    */
   async begin(published: number): Promise<void> {

@@ -1,7 +1,7 @@
-/** How long one piece of work keeps others waiting; then it goes on beside them. */
+/** After this time, a piece of work goes on but no longer counts against the limit. */
 const LONG_MS = 5_000;
 
-/** Runs so many pieces of work at once; the others wait for their turn. */
+/** Runs up to `most` pieces of work at once; others wait, first come, first served. */
 export class AtOnce {
   #running = 0;
   readonly #waiting: (() => void)[] = [];

@@ -15,7 +15,7 @@ export class PartitionTakenError extends Error {
   }
 }
 
-/** Partitions that start at once: a rebalance must not flood Kafka and Redis. */
+/** How many partitions start at once, so that a rebalance does not flood Kafka and Redis. */
 const MOST_STARTS = 16;
 
 /** Ties the life of each assigned partition to its PartitionIngest. */
@@ -51,7 +51,7 @@ export class IngestController {
 
   async #start(assignment: PartitionAssignment): Promise<number> {
     const { partition, signal } = assignment;
-    signal.throwIfAborted(); // taken away while it waited for its turn
+    signal.throwIfAborted(); // the partition was lost while it waited
     if (this.#fenced.has(partition) && !(await assignment.stillOurs()))
       throw new PartitionTakenError(partition);
     this.#fenced.delete(partition);

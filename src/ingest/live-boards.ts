@@ -11,8 +11,8 @@ export class NoLiveBoardsError extends Error {
 }
 
 /**
- * The live boards as this process last read them. Ingest knows boards from Redis alone; the apply script refuses calls
- * that name another version of them than Redis has, and then they are read again.
+ * The live boards as this process last read them. Ingest knows boards from Redis alone. The apply script refuses a call
+ * that names an old version of the boards; then the caller reads them again.
  */
 export class LiveBoards {
   #boards: Boards = { live: new Map(), building: new Set(), removed: new Set(), versions: [] };

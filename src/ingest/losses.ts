@@ -47,7 +47,7 @@ export class StoreChangedError extends Error {
 export class Losses {
   /** Shards with a sign of a loss, and the token that was believed in then: with a later one, somebody has looked already. */
   readonly #suspected = new Map<number, string>();
-  /** Shards that this process has seen below their heal targets; until it logs that they have healed. */
+  /** Shards that were below their heal targets and are not logged as healed yet. */
   readonly #healing = new Set<number>();
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -100,7 +100,7 @@ export class Losses {
     return isHealing;
   }
 
-  /** Logs once that a shard has healed, if this process has seen it heal. Cost: none while no shard heals. */
+  /** Logs once when a shard that this process saw healing has healed. Cost: none while no shard heals. */
   async noteHealed(): Promise<void> {
     const seen = [...this.#healing];
     if (seen.length === 0) return;
@@ -131,18 +131,18 @@ export class Losses {
     }
   }
 
-  /** Renews its claim for as long as it takes. One that fails lets go of it: then anyone may begin again at once. */
+  /** Renews its lease until it ends. Releases the lease also on failure, so that any process may begin again at once. */
   async #compare(shard: number, seen: Continuity): Promise<string | undefined> {
     const begun = await this.store.begin(shard, seen, this.leaseMs);
     if (begun === undefined) return undefined;
-    const renew = () => this.store.renew(begun).catch(() => undefined); // without Redis, `heal` fails too
+    const renew = () => this.store.renew(begun).catch(() => undefined); // if Redis is down, `heal` fails too
     const renewal = new RecurringTask(renew, this.leaseMs / 4);
     renewal.start();
     try {
       return await this.#end(shard, begun);
     } finally {
       await renewal.stop();
-      await this.store.release(begun).catch(() => undefined); // it runs out by itself
+      await this.store.release(begun).catch(() => undefined); // else it expires
     }
   }
 
@@ -152,8 +152,8 @@ export class Losses {
     const healed = await this.store.heal(shard, begun, positions, inForce);
     if (healed === undefined) {
       this.log.warn(
-        `shard ${shard} has changed while it was compared with Kafka: Redis has lost something again, its boards are others, ` +
-          'or this process stood still and another one compares it; looking at it again',
+        `shard ${shard} has changed while it was compared with Kafka: Redis lost events again, its boards changed, ` +
+          'or this process paused and another one took over; comparing it again if it still needs it',
       );
       return undefined;
     }
@@ -173,7 +173,7 @@ export class Losses {
     if (healing.length === 0) return;
     this.#healing.add(shard);
     this.log.warn(
-      `shard ${shard} has lost events whose results are published; they are applied again, and nothing new is until that is done: ` +
+      `shard ${shard} has lost events whose results are published; applying them again before any new event: ` +
         healTargetsText(healing),
     );
   }

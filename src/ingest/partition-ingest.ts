@@ -13,13 +13,14 @@ import { identityOf } from './score-log.js';
 
 /** How often an idle partition tells all shards where it stands. */
 const KEEP_UP_EVERY_MS = 1_000;
-/** How often it is looked whether the log still is the one that was applied, though nothing hints at another. */
+/** How often to check that the log is still the applied one, even without a sign of another. */
 const CHECK_LOG_EVERY_MS = 10_000;
 
-/** A look at the log that found it to be the one that was applied: when it began, and the last applied record of then. */
+/** A check that found the log to be the applied one. */
 interface LogCheck {
+  /** When it began. */
   readonly at: number;
-  /** Where there was none, one of the first since. */
+  /** The last applied record at that time; one of the first records since, if there was none. */
   last: RecordIdentity | undefined;
 }
 

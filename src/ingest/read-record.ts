@@ -56,16 +56,16 @@ function toEntry(
     : deadLetter(offset, resolved.rejection);
 }
 
-/** Redis and Kafka keep a copy of the detail for each record, so it is cut here. */
+/** Cuts the detail: Redis and Kafka keep a copy of it for each record. */
 function deadLetter(offset: number, { code, detail }: DeadLetterReason): ApplyEntry {
   return { kind: 'deadLetter', offset, code, detail: cutDetail(detail) };
 }
 
 const MOST_SUGGESTED = 5;
-/** So many unknown names are compared with all live boards, each once. */
+/** How many unknown names get suggestions, which compares each of them with all live boards. */
 const MOST_COMPARED = 100;
 
-/** Details by the name of the board, for as long as the same boards are live. */
+/** Details by live boards and unknown name. */
 const unknownDetails = new WeakMap<object, Map<string, string>>();
 
 function unknownDetail(board: string, boards: ReadonlyMap<string, LiveBoard>): string {

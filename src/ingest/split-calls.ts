@@ -2,32 +2,32 @@ import type { BoardDefinition, ResolvedView } from '#board';
 import type { EventEntry, LiveBoard } from '#board-store';
 import type { ReadRecord } from './read-record.js';
 
-/** What one call of a script may bring. */
+/** How much one call of a script may hold. */
 export interface CallLimits {
   readonly entries: number;
   readonly viewUpdates: number;
 }
 
 /**
- * What one apply call may hold: enough to be fast, and short enough that Redis is not blocked for longer than about 50 ms. The unit
- * is the update of a view of one column whose ranks are not published; `npm run bench:apply -- --longest` measures the rest.
+ * Enough entries to be fast, few enough to block Redis for at most about 50 ms. The unit of cost is one update of a
+ * one-column view without ranks; `npm run bench:apply -- --longest` measures the other costs.
  */
 export const FULL_CALL: CallLimits = { entries: 500, viewUpdates: 2_000 };
 
-/** Bytes of the entries of one call; an entry that is larger has a call of its own. */
+/** Most bytes of the entries of one call; a larger entry gets a call of its own. */
 export const MOST_BYTES = 1_048_576;
 
-/** What an update with ranks before and after costs, and what each further column adds, as part of that. */
+/** Cost of an update that looks up ranks before and after; each further column adds a share of the cost. */
 const UPDATE_WITH_RANKS = 2;
 const FURTHER_COLUMN = 1 / 8;
-/** What reading and storing a view adds, once a call. */
+/** Cost of reading and storing a view, once per call. */
 const UPDATES_OF_A_VIEW = 2;
-/** So many players who are named, as passed or in a top, take about as long as one update. */
+/** How many named players (passed, or in a top) cost as much as one update. */
 const NAMES_OF_AN_UPDATE = 10;
 
-/** An entry's bytes at most, but for the texts below. */
+/** Most bytes of an entry without the texts below. */
 const BYTES_OF_AN_ENTRY = 512;
-/** A view of the entry: its number and the rest of its keys; its text is sent three times, as an argument and in two keys. */
+/** Bytes of a view besides its text, which is sent three times: as an argument and in two keys. */
 const BYTES_OF_A_VIEW = 128;
 const TEXTS_OF_A_VIEW = 3;
 
@@ -40,7 +40,7 @@ export interface Run<T> {
   readonly items: readonly T[];
 }
 
-/** Where a batch begins and ends in the log, and the position that no run may straddle. */
+/** The offsets of a batch, and the published position, which no run straddles. */
 export interface BatchPosition {
   readonly from: number;
   readonly nextOffset: number;
@@ -48,8 +48,8 @@ export interface BatchPosition {
 }
 
 /**
- * Cuts a batch into runs that are full calls at most, none of which straddles the published position. Together they cover
- * every offset of the batch, also those without a record.
+ * Cuts a batch into runs, each at most one full call. Together they cover every offset of the batch, also those without a
+ * record. No run straddles the published position.
  */
 export function splitRuns<T extends Pick<ReadRecord, 'entry'>>(
   items: readonly T[],
@@ -79,7 +79,7 @@ export function splitRuns<T extends Pick<ReadRecord, 'entry'>>(
   return runs;
 }
 
-/** What the entries of a call cost; nobody is told of those of a muted one. */
+/** The cost of the entries of a call. A muted call publishes nothing, so it looks up no ranks. */
 export class CallWork {
   #entries = 0;
   #updates = 0;
@@ -102,7 +102,7 @@ export class CallWork {
     return this.limits.entries - this.#entries;
   }
 
-  /** Adds an entry that fits, and the first one in any case; answers whether it was added. */
+  /** Adds an entry if it fits; the first one always does. Returns whether it was added. */
   take(entry: ReadRecord['entry']): boolean {
     const isEvent = entry.kind === 'event';
     const newViews = isEvent ? this.#newViews(entry) : [];

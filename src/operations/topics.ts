@@ -141,7 +141,7 @@ export async function checkScoreTopic(
   for (const danger of [history, timestamps]) if (danger !== undefined) log?.warn(danger);
 }
 
-/** What is dangerous in the settings of the score topic, and how to change it. */
+/** The dangers in the settings of the score topic, each with the command that ends it. */
 async function dangersOf(
   admin: Admin,
   topic: string,
@@ -151,7 +151,7 @@ async function dangersOf(
   const lossy = Object.entries(KEEP_ALL)
     .filter(([name, value]) => config.get(name) !== value)
     .map(([name]) => `${name}=${config.get(name) ?? '?'}`);
-  const mostAhead = config.get(MOST_AHEAD); // undefined before Kafka 3.6, which can't bound it
+  const mostAhead = config.get(MOST_AHEAD); // undefined before Kafka 3.6, which has no such setting
   const isBounded =
     config.get('message.timestamp.type') === 'LogAppendTime' ||
     Number(mostAhead ?? 0) <= ACCEPTED_AHEAD_MS;
@@ -159,13 +159,13 @@ async function dangersOf(
     history:
       lossy.length === 0
         ? undefined
-        : `topic ${topic} loses events (${lossy.join(', ')}), so boards can not be rebuilt from it. ` +
+        : `topic ${topic} loses events (${lossy.join(', ')}), so boards cannot be rebuilt from it. ` +
           `Keep all events: ${alter} retention.ms=-1,retention.bytes=-1,cleanup.policy=delete; ` +
           'or accept the loss with RANKLOG_ALLOW_SHORT_HISTORY=true (--allow-short-history of "ranklog topics")',
     timestamps: isBounded
       ? undefined
-      : `topic ${topic} takes records dated any time ahead (${MOST_AHEAD}=${mostAhead ?? '?'}); one of them can end all views with "keep" for good. ` +
-        `Bound it to a day or less: ${alter} ${MOST_AHEAD}=${MOST_AHEAD_MS}`,
+      : `topic ${topic} accepts records dated far ahead (${MOST_AHEAD}=${mostAhead ?? '?'}); one of them can end all views with "keep" for good. ` +
+        `Limit it to a day or less: ${alter} ${MOST_AHEAD}=${MOST_AHEAD_MS}`,
   };
 }
 

@@ -88,8 +88,8 @@ export class BoardRegistrar {
   }
 
   /**
-   * Sees that Kafka and Redis belong to this ranklog, and keeps it there where nothing is kept. Answers what is in force. Kafka
-   * comes first: an emptied Redis, or another prefix in it, tells nothing. @throws OtherIdentityError
+   * Checks that Kafka and Redis belong to this ranklog, and claims them where they have no identity. Returns the definitions in
+   * force. Checks Kafka first: an emptied Redis, or another prefix in it, has no identity. @throws OtherIdentityError
    */
   async claim(): Promise<InForce> {
     const inForce = await this.definitions.readAll();

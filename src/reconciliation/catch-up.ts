@@ -146,7 +146,7 @@ export class CatchUp {
 
   /**
    * While live ingest applies faster than calls of the usual size follow, they grow: the last one has to bring all that is missing.
-   * A call never has more view updates than a full one: it would keep Redis from live ingest for too long.
+   * They never cost more view updates than a full call: that would block live ingest for too long.
    */
   #limits(ending: unknown): CallLimits {
     const { limits } = this.parts;

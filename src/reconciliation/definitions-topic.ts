@@ -38,11 +38,11 @@ interface Reading {
 /** The key of the identity: no board has a name with a control character. Earlier releases leave the record out. */
 export const IDENTITY_KEY = '\u0000identity';
 
-/** What is in force, and whose it is, kept in a compacted topic: it outlives Redis. */
+/** The definitions in force and the identity of their ranklog, in a compacted topic, which outlives Redis. */
 export class DefinitionsTopic {
   /** Where the log ended when nothing in it was to be mended. */
   #mendedTo: Ranges = new Map();
-  /** Whether the topic had an identity when it was last read. */
+  /** Whether the last read found an identity. */
   #isClaimed = false;
 
   constructor(
@@ -82,7 +82,7 @@ export class DefinitionsTopic {
       await this.#send(records.map((record) => encodeDefinitionInForce(record, this.topic)));
   }
 
-  /** Writes whose the topic is where it did not say so when it was last read; with `moves`, whatever it said. Safe to repeat. */
+  /** Writes the identity if the last read found none; with `moves`, always. Safe to repeat. */
   async claim({ moves = false } = {}): Promise<void> {
     if (this.#isClaimed && !moves) return;
     await this.#send([{ key: IDENTITY_KEY, value: this.parts.identity.text }]);

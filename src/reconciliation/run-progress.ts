@@ -3,7 +3,7 @@ import { ProgressMeter, type Progress, type WorkCounts } from './progress-meter.
 
 /** How far a run is, as it is told. */
 export interface RunProgress extends Progress {
-  /** A verify that has read the log compares: places of players in views so far. */
+  /** Places of players in views that a verify has compared so far, once it has read the log. */
   readonly compared?: number;
 }
 

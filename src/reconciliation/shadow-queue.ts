@@ -90,8 +90,8 @@ export class ShadowQueue {
   }
 
   /**
-   * `snapshot` only: whether all that it takes in is applied. The log may end in transaction markers, which the live
-   * watermark need not cover yet.
+   * `snapshot` only: whether everything up to its ends is applied. The log may end in transaction markers that the live
+   * watermark does not cover yet.
    */
   get isAtEnds(): boolean {
     return [...(this.shadow.ends ?? [])].every(([partition, end]) => {
@@ -189,7 +189,7 @@ class Cut {
     return Math.min(this.#through, this.queue.live) >= this.queue.next;
   }
 
-  /** Takes one more entry where there is room for it; answers whether there was. */
+  /** Takes one more entry if there is room. Returns whether it did. */
   take(room: CallWork): boolean {
     const next = this.#next;
     const fits = next !== undefined && room.take(next);

@@ -125,7 +125,7 @@ export class Verifier {
 
 export interface CompareOptions {
   readonly mostDifferences?: number | undefined;
-  /** Hears how many more places are compared; in the end it has heard of all that the findings count. */
+  /** Called with the number of newly compared places; the sum is `places` of the findings. */
   readonly onPlaces: (places: number) => void;
 }
 

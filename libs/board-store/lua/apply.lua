@@ -9,8 +9,8 @@
 --          was written, but that a heal target that is reached is none any more
 -- Cost  O(log players) for each entry and view, whatever the ties and the number of boards; overtook and leaders add what they name
 --
--- A run covers all offsets from its first to its last one, also those without a record of ours (transaction markers, aborted records).
--- It begins right behind the watermark, or before it. The first run of a log that begins above 0 follows a call without entries from 0.
+-- A run covers all its offsets, also those without a record of ours (transaction markers, aborted records). It begins at most one
+-- offset after the watermark. If a log begins above 0, a call without entries from 0 comes first.
 --
 -- A script is not rolled back: all that can fail is read and checked before the first write.
 

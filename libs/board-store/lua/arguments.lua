@@ -5,7 +5,7 @@
 --       boards:  those that entries are about: name, generation, updates (a letter a column: s b l), tie (1 earliest, -1 latest, 0 none),
 --                columns (JSON), rank changes (e every, m moved, n none), overtook, leaders, most views,
 --                late events are dead letters (1, 0), some view may expire (1, 0), span of event ids in ms (- none),
---                rank changes tell the competition rank (1, 0)
+--                publish the competition rank (1, 0)
 --       views:   number of its board, text, ms at which it expires (- never), published (1, 0)
 --       entries: one text each, of lines: offset, number of its board (0: dead letter), player id | code, occurredAt in ms | empty,
 --                value per column in sort direction (. for none) | empty, numbers of its views | empty, event id, with a span | detail

@@ -5,9 +5,8 @@
 -- Returns  the continuity to end it with; '' when the shard has changed since, or somebody else holds the lease
 -- Cost  O(1)
 --
--- Only the holder of the lease begins a comparison. heal.lua does not look at the lease, it looks at what this script
--- writes: who was held up until somebody else began can't end the comparison, and neither can who was held up while the
--- shard was emptied once more.
+-- Only the holder of the lease begins a comparison. heal.lua checks the value that this script writes, not the lease. So a
+-- process that was delayed can't end the comparison if another one has begun since, or the shard was emptied again.
 
 -- include names.lua
 -- include lease.lua

@@ -1,11 +1,11 @@
--- Keeps the identity of a ranklog in a shard that has none yet. May be repeated.
+-- Writes the identity of a ranklog into a shard that has none. May be repeated.
 --
 -- KEYS  1 live
 -- ARGV  1 identity (JSON), 2 whether it replaces another one (1, 0)
 -- Returns  the identity that is kept now
 -- Cost  O(1)
 --
--- It is part of the version of the pointers, so a process that runs with another one is refused by the next call.
+-- The identity is part of the version of the pointers, so the next call of a process with another identity is refused.
 
 -- include names.lua
 -- include clock.lua

@@ -92,7 +92,7 @@ local function place(view, player, state)
   view.placed[player] = member
 end
 
--- Moves the player in one view; answers the change when it is to be published. A board that tells no competition rank doesn't ask whether it moved.
+-- Moves the player in one view; answers the change when it is to be published. Boards that publish no competition rank ignore its moves.
 local function move(view, entry)
   local player, board, state = entry.player, view.board, view.next
   local old = view.states[player]

@@ -53,7 +53,7 @@ local function flip(board, shadow, live)
   call('HDEL', KEYS[2], board)
   call('SREM', KEYS[11], board)
   call('DEL', KEYS[5])
-  if ARGV[9] == '0' or wrong_type(KEYS[15], 'hash') then call('UNLINK', KEYS[15]) end -- the next report of a view is a first one
+  if ARGV[9] == '0' or wrong_type(KEYS[15], 'hash') then call('UNLINK', KEYS[15]) end -- the next report of each view is a first one
   move_version(KEYS[3])
   return moved_now(KEYS[8], board)
 end

@@ -1,7 +1,7 @@
--- Forgets the reports of leaders of views that the live generation of a board doesn't have. May be repeated.
+-- Deletes the leader reports of views that the live generation of a board doesn't have. May be repeated.
 --
 -- KEYS  1 live, 2 views of the live generation, 3 leaders of the board
--- ARGV  1 board, 2 live generation as the caller believes it, then views of a generation that was given up
+-- ARGV  1 board, 2 live generation as the caller believes it, then views of a discarded generation
 -- Returns  1; 0 when another generation is live; then nothing was written
 -- Cost  O(views of the call)
 

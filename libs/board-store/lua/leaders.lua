@@ -29,8 +29,8 @@ local function top_lines(view)
   return lines
 end
 
--- A view that the live generation doesn't have was reported by an earlier one, if at all: its next report is a first one. The sweep
--- of that generation forgets the earlier report.
+-- If the live generation doesn't have a view, any stored report is of an earlier generation, so the next report is a first one.
+-- The sweep of that generation deletes the stored report.
 local function load_reports(views)
   for _, view in ipairs(views) do
     view.reported = view.published and view.board.leaders > 0

@@ -10,7 +10,7 @@ local id_from = columns_width + tonumber(ARGV[7]) + 1
 -- How many players are looked at in one step while different columns are counted, and the tie that is jumped over instead.
 local STEP = 64
 local LONG_TIE = 16
--- How many players are looked at in all, about 10 ms; a jump costs up to STEP of them, as it searches for the end of the tie.
+-- Most players to look at, which takes about 10 ms. A jump counts as STEP players, as it searches for the end of the tie.
 local MOST_COUNTED = 10000
 
 -- The board's event clock when it has reached the view's end; else false.
@@ -42,7 +42,7 @@ local function behind_tie(ranking, position, score, columns)
   return first
 end
 
--- How many different columns the players before a position have; nil when Redis would look at more than MOST_COUNTED players.
+-- How many different columns the players before a position have; nil beyond MOST_COUNTED players.
 local function different_columns(ranking, last)
   local count, position, looked, began, score, columns = 0, 0, 0, 0
   while position < last do

@@ -1,9 +1,8 @@
 -- The version of a shard's pointers; needs names.lua and clock.lua.
 --
--- Every step that changes which boards are live, building, removed or registered sets a new version, and apply.lua refuses
--- callers that believe in another one. A version never repeats: it is Redis TIME in us, and larger than the version before.
--- Behind it stands the identity of the ranklog that the shard belongs to, as JSON: see identity.ts. Both are one field of `live`,
--- so whoever loses the pointers loses the version with them. No board has an empty name.
+-- Every change of the live, building, removed or registered boards sets a new version; apply.lua refuses calls with another one.
+-- A version never repeats: it is Redis TIME in us, and larger than the previous one. The identity of the ranklog follows it, as
+-- JSON (identity.ts). Both are one field of `live`, so they are lost with the pointers, never alone. No board has an empty name.
 
 local VERSION = ''
 
@@ -12,7 +11,7 @@ local function read_version(live)
   return string.match(call('HGET', live, VERSION) or '0', '^(%d+) ?(.*)$')
 end
 
--- Without `identity`, that of before stays.
+-- Without `identity`, keeps the previous one.
 local function move_version(live, identity)
   local before, kept = read_version(live)
   call('HSET', live, VERSION, format('%d %s', math.max(now_in_us(), tonumber(before) + 1), identity or kept))

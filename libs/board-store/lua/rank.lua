@@ -16,9 +16,9 @@ local function member_of(tie, state, player)
   return columns == '' and rest or columns .. rest
 end
 
--- How many players have better columns, whatever their reach time. The bare bytes of the further columns sort before every member
--- that begins with them, so the rank of such a probe is the answer. No member equals it: player ids are never empty. Nothing can fail
--- between ZADD and ZREM, and the ranking holds the caller's player, so ZREM doesn't delete the key. The probe is not replicated.
+-- How many players have better columns, whatever their reach time. A probe member, the bare bytes of the further columns, sorts
+-- before every member that begins with them, so its rank is the answer. No member equals it, as player ids are never empty. Nothing
+-- can fail between ZADD and ZREM. ZREM can't delete the key, as the ranking holds the caller's player. The probe is not replicated.
 local function better_columns(ranking, score, columns)
   if columns == '' then return call('ZCOUNT', ranking, '-inf', format('(%d', score)) end
   redis.set_repl(redis.REPL_NONE)
@@ -29,7 +29,7 @@ local function better_columns(ranking, score, columns)
   return better
 end
 
--- Position of a member, and its competition position where the board tells it (both from 0); false when it is not there.
+-- Position of a member, and its competition position if the board publishes it (both from 0); false when it is not there.
 local function positions(board, ranking, score, member)
   local position = call('ZRANK', ranking, member)
   if not position or not board.competition then return position end

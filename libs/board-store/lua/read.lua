@@ -3,8 +3,8 @@
 -- KEYS  1 live, 2 snapshots, 3 definitions, 4 starts, 5 continuity, 6 healing, 7 facts, 8 views
 -- ARGV  1 board, 2 generation that the caller believes in ('' for none), 3 snapshot to read ('' for the live generation)
 
--- nil while the caller believes in the generation that is to be read. Else { 'MOVED', generation, its definition (JSON), its starts
--- (JSON) }, with '' for what does not exist. The live generation and the snapshots are never discarded.
+-- nil if the caller names the generation to read. Otherwise { 'MOVED', generation, its definition (JSON), its starts (JSON) },
+-- each '' if it does not exist. The live generation and the snapshots are never discarded.
 local function moved()
   local generation = call('HGET', KEYS[1], ARGV[1])
   if ARGV[3] ~= '' then generation = call('HGET', KEYS[2], ARGV[3]) == ARGV[1] and ARGV[3] end

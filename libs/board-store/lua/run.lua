@@ -2,7 +2,7 @@
 
 local GAP = -12
 
--- Whether a run that begins at `from` would leave out offsets behind the watermark: their events would be lost for good.
+-- Whether a run from `from` would skip offsets after the watermark, whose events would be lost for good.
 local function leaves_gap(from, watermark)
   return from > watermark + 1
 end

@@ -1,4 +1,4 @@
--- Where a tie begins and ends, for scripts that only read; needs names.lua. Scripts that write ask a probe member: see rank.lua.
+-- Where a tie begins and ends, for scripts that only read; needs names.lua. Scripts that write use a probe member: see rank.lua.
 
 -- Whether the player at a position has these columns: the same score and the same bytes for the further columns.
 local function has_columns(ranking, position, score, columns)
@@ -6,8 +6,8 @@ local function has_columns(ranking, position, score, columns)
   return tonumber(found[2]) == score and sub(found[1], 1, #columns) == columns
 end
 
--- Players with better columns, whatever their reach time: where the tie begins that the player at a position is in. Asked are
--- the neighbour in front, the first with this score, then players twice as far in front each time, then a bisection.
+-- How many players have better columns than the player at a position, whatever their reach time: where that player's tie begins.
+-- Checks the neighbour in front, then the first player with this score, then doubles the distance, then bisects.
 local function better_columns(ranking, position, score, columns)
   if position == 0 then return 0 end
   if columns ~= '' and not has_columns(ranking, position - 1, score, columns) then return position end

@@ -2,7 +2,7 @@
 --   change     \n generation \n columns (JSON) { \n view \t version \t placing | - \t placing { \t rank player } }
 --   leaders    \n generation \n columns (JSON) \n view \t version \t since | - \t count \n top \n top before (see leaders.lua)
 --   deadLetter \n code \n detail
--- placing: rank, competition rank (- where the board does not tell it), then the value of each column in sort direction, separated by spaces
+-- placing: rank, competition rank (- if the board does not publish it), then the value of each column in sort direction, separated by spaces
 -- rank player: one who was passed, with the rank after it
 -- The verdicts of a call are one text, separated by SEPARATOR: a member of the outbox, scored by the last offset of the run.
 

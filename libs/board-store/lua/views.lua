@@ -1,4 +1,4 @@
--- Lists some of the views of a generation.
+-- One step of a listing of the views of a generation.
 --
 -- KEYS  1 to 8 as in read.lua, 9 expiries
 -- ARGV  1 to 3 as in read.lua, 4 cursor to go on from ('0' begins)
@@ -7,7 +7,7 @@
 --          { 'MOVED', ... }: see read.lua
 -- Cost  about STEP views; more where Redis packs few views into one piece
 --
--- HSCAN finds each view that exists throughout. It may find one again when the hash table has shrunk between two calls.
+-- HSCAN finds every view that exists throughout. It may repeat views when the hash table shrinks between two calls.
 
 -- include names.lua
 -- include continuity.lua

@@ -4,7 +4,7 @@ import { partitionCount } from '#kafka-batch';
 import { ResultLog } from '../../ingest/result-log.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
 
-/** `ranklog topics --adopt`: Redis and the topics belong to the ranklog with these settings from now on. */
+/** `ranklog topics --adopt`: moves Redis and the topics to the settings of this process. */
 export function adopt(): Promise<void> {
   return withReconciliation(async (session) => {
     const { store, definitions, registrar } = session;
@@ -19,8 +19,8 @@ export function adopt(): Promise<void> {
 }
 
 /**
- * Redis first: from then on others apply nothing. Then their publishers are fenced: what they have in flight is in Kafka, or
- * never will be, and who starts next finds where to go on. The topic comes last: until then nobody starts.
+ * Claims Redis first, so processes with the old settings apply nothing more. Then fences their publishers, so the published
+ * position is final. Claims the topic last, so no process starts before that.
  */
 async function move(
   { settings, redis, identity, store, definitions, kafka, admin }: ReconciliationSession,

@@ -41,7 +41,7 @@ export function rank(board: string, player: string, options: RankOptions): Promi
 }
 
 const TOO_DEEP =
-  'a dense rank is missing where Redis would look at more than 10,000 players in front';
+  'a dense rank is missing where Redis would have to look at more than 10,000 players in front';
 
 interface Wanted {
   readonly board: string;

@@ -34,7 +34,7 @@ export function topicsCommand(): Command {
     )
     .option(
       '--adopt',
-      'Redis and the topics belong to the settings of this process from now on: processes with others end',
+      'move Redis and the topics to the settings of this process: processes with other settings end',
     )
     .option('--json', 'as JSON')
     .addHelpText('after', '\nSafe to repeat.\n\nExample:\n  ranklog topics --partitions 12')
