@@ -160,7 +160,7 @@ describe('the fields of results, as docs/versioning.md promises them', () => {
           ),
         ];
 
-  it.each(results)('may become more: %s is read with unknown ones in every object', (...args) => {
+  it.each(results)('may be added: %s is read with unknown fields in every object', (...args) => {
     const [name, decode] = args;
     const { change } = golden(name) as { change: object };
     for (const part of objectsIn(change)) part['added'] = { later: true };
@@ -168,7 +168,7 @@ describe('the fields of results, as docs/versioning.md promises them', () => {
     expect(decode({ key: null, value, headers: {} })).toEqual(change);
   });
 
-  it.each(results)('never become fewer, or null: %s is refused without any of them', (...args) => {
+  it.each(results)('are never removed, or null: %s is refused without any of them', (...args) => {
     const [name, decode] = args;
     const { change } = golden(name) as { change: object };
     for (const part of objectsIn(change))

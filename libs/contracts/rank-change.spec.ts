@@ -81,7 +81,7 @@ describe('a rank change', () => {
   });
 });
 
-it('makes who reads it in TypeScript think of a player who has left', () => {
+it('makes TypeScript readers handle a player who has left', () => {
   const { changes }: RankChange = CHANGE;
   for (const { after } of changes) {
     // @ts-expect-error that it is refused is the test: npm run types

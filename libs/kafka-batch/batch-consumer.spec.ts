@@ -133,7 +133,7 @@ describe('BatchConsumer', () => {
     expect(await fixture.fetched(0, 0)).toBe('0');
   });
 
-  it('goes on with a partition that comes back to the same member, behind what it took', async () => {
+  it('goes on with a partition that the same member keeps, behind the last taken batch', async () => {
     const { log } = await running();
     await fixture.fetched(0, 0);
     log.length = 0;

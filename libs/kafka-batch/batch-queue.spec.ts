@@ -26,7 +26,7 @@ describe('BatchQueue', () => {
     expect([queue.records, queue.bytes]).toEqual([0, 0]);
   });
 
-  it('gives what has gathered as one batch: up to 2,000 records, and none that does not follow on', async () => {
+  it('joins waiting batches that follow each other, up to 2,000 records', async () => {
     const queue = new BatchQueue();
     const { signal } = new AbortController();
     const many = batchOf(1_999, ...Array.from({ length: 1_999 }, () => 1));

@@ -4,7 +4,7 @@ import { Batched } from './batched.js';
 
 const NOT_LEADER = 6;
 
-/** Requests that are answered by hand; `asked` holds the keys of each. */
+/** Requests that the test answers; `asked` holds the keys of each. */
 function byHand() {
   const asked: string[][] = [];
   const waiting: { resolve: (found: Map<string, string>) => void; reject: (e: Error) => void }[] =
@@ -26,7 +26,7 @@ function byHand() {
   return { batched, asked, turn, answer, fail };
 }
 
-describe('batched asks', () => {
+describe('batched look-ups', () => {
   it('go out as one request when they are made together', async () => {
     const { batched, asked, answer } = byHand();
     const answers = Promise.all(['a', 'b', 'a'].map((key) => batched.get(key)));
@@ -35,7 +35,7 @@ describe('batched asks', () => {
     expect(asked).toEqual([['a', 'b']]);
   });
 
-  it('are not answered by a request that was sent before, but by one that all of them share', async () => {
+  it('that come while a request is under way share the next one', async () => {
     const { batched, asked, turn, answer } = byHand();
     const early = batched.get('a');
     await turn();
@@ -49,7 +49,7 @@ describe('batched asks', () => {
     expect(asked).toEqual([['a'], ['a', 'b']]);
   });
 
-  it('are asked again one by one when Kafka refuses the request: only one may be to blame', async () => {
+  it('are sent one by one after Kafka refuses the request, as only one may be the cause', async () => {
     const { batched, asked, answer, fail } = byHand();
     const refusal = protocolErrors.createErrorFromCode(NOT_LEADER);
     const answers = Promise.allSettled([batched.get('a'), batched.get('b')]);
@@ -63,7 +63,7 @@ describe('batched asks', () => {
     expect(asked).toEqual([['a', 'b'], ['a'], ['b']]);
   });
 
-  it('fail together when the connection is lost, and the next request is sent all the same', async () => {
+  it('fail together when the connection is lost; the next request is still sent', async () => {
     const { batched, asked, answer, fail } = byHand();
     const lost = new Error('the connection was lost');
     const answers = Promise.allSettled([batched.get('a'), batched.get('b')]);

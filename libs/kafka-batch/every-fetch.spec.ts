@@ -8,7 +8,7 @@ import { patchKafkajs } from './kafkajs-patches.js';
 const MARKERS = [7, 8].map((offset) => ({ offset: String(offset), isControlRecord: true }));
 const LOGGER = { namespace: () => LOGGER, debug: () => undefined };
 
-/** A runner of kafkajs, and what the group was told: each offset that was resolved. */
+/** A runner of kafkajs, and the offsets that it resolved. */
 function runnerOf(eachBatch: EachBatchHandler) {
   const resolved: string[] = [];
   const consumerGroup = {
@@ -24,7 +24,7 @@ function runnerOf(eachBatch: EachBatchHandler) {
   return { runner, resolved };
 }
 
-/** What a fetch from an offset on found. */
+/** The result of a fetch from this offset: transaction markers only. */
 function markersFrom(offset: number) {
   const found = { partition: 0, highWatermark: '9', abortedTransactions: [], messages: MARKERS };
   return new Batch('t', String(offset), found);
@@ -47,7 +47,7 @@ describe('a fetch that found transaction markers alone', () => {
     expect(resolved).toEqual(['8']);
   });
 
-  it('is stepped over by kafkajs for any other handler', async () => {
+  it('is skipped by kafkajs for any other handler', async () => {
     const { runner, resolved } = runnerOf(() => Promise.reject(new Error('was called')));
     await runner.handleBatch(markersFrom(5));
     expect(resolved).toEqual(['8']);

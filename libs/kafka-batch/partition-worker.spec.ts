@@ -123,7 +123,7 @@ describe('PartitionWorker', () => {
     release();
   });
 
-  it('goes on behind what it took when a rebalance leaves it the partition', async () => {
+  it('goes on behind the last taken batch when it keeps the partition over a rebalance', async () => {
     const fixture = await new Fixture().start();
     fixture.offer(0, [0, 1]);
     await settled();
@@ -146,7 +146,7 @@ describe('PartitionWorker', () => {
     expect(fixture.log).toEqual(['seek 6']);
   });
 
-  it('does not go on over a rebalance unless it runs', async () => {
+  it('does not go on over a rebalance if it is not running', async () => {
     const fixture = new Fixture();
     fixture.startOffset = () => new Promise(() => undefined);
     await fixture.start();
@@ -168,7 +168,7 @@ describe('PartitionWorker', () => {
     expect(fixture.offer(0, [0, 1])).toBe(true);
   });
 
-  it('drops a fetch that was asked for before its start, and goes on', async () => {
+  it('drops a fetch that was sent before its start, and goes on', async () => {
     const fixture = new Fixture();
     const askedAt = performance.now();
     await fixture.start();

@@ -21,7 +21,7 @@ function fixture({ most = 2, failures = [] }: { most?: number; failures?: Error[
 }
 
 describe('shared clusters', () => {
-  it('are no more than their bound, and the next user gets the one with the fewest users', async () => {
+  it('stay within their limit, and the next user gets the one with the fewest users', async () => {
     const { clusters, log } = fixture();
     const leases = await Promise.all([1, 2, 3, 4].map(() => clusters.lease()));
     expect(log).toEqual(['connect 0', 'connect 1']);
@@ -42,7 +42,7 @@ describe('shared clusters', () => {
     expect(log.at(-1)).toBe('connect 1');
   });
 
-  it('are given to nobody any more once one has failed with them; the others keep theirs', async () => {
+  it('get no new users after a failure; present users keep them', async () => {
     const { clusters, log } = fixture({ most: 1 });
     const [failed, other] = await Promise.all([clusters.lease(), clusters.lease()]);
     failed.retire();
@@ -53,7 +53,7 @@ describe('shared clusters', () => {
     expect(log.at(-1)).toBe('disconnect 0');
   });
 
-  it('that can not be connected leave nothing open', async () => {
+  it('that fail to connect leave nothing open', async () => {
     const { clusters, log } = fixture({ most: 1, failures: [new Error('Kafka is away')] });
     const both = await Promise.allSettled([clusters.lease(), clusters.lease()]);
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

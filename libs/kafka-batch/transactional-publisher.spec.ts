@@ -96,7 +96,7 @@ describe('TransactionalPublisher', () => {
     },
   );
 
-  it('closes its connections when it is closed, and takes nothing after that', async () => {
+  it('closes its connections, and then refuses to publish', async () => {
     const fixture = new Fixture();
     const publisher = await fixture.open();
     await publisher.close();

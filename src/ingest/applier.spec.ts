@@ -72,25 +72,25 @@ describe('a partition that is told to wait', () => {
 });
 
 describe('the start of a partition', () => {
-  it('moves a shard that is behind it there, from what is applied in the shard', async () => {
+  it('moves a shard that is behind it, from the watermark of the shard', async () => {
     const { applier, calls } = applierOf([APPLIED], undefined, 1);
     await applier.begin(5);
     expect(calls).toMatchObject([{ believed: 1, from: 2, through: 4, entries: [] }]);
   });
 
-  it('moves no shard that is there already', async () => {
+  it('moves no shard that has reached it', async () => {
     const { applier, calls } = applierOf([]);
     await applier.begin(5);
     expect(calls).toEqual([]);
   });
 
-  it('fails when the live boards have changed: one of them may need what is before it', async () => {
+  it('fails when the live boards have changed, as one of them may need earlier events', async () => {
     const { applier } = applierOf([{ status: 'generationChanged' }], undefined, 1);
     await expect(applier.begin(5)).rejects.toThrow('the live boards changed');
   });
 });
 
-it('a run that would leave out events is refused with both offsets', async () => {
+it('refuses a run that would skip events, naming both offsets', async () => {
   const { applier, calls } = applierOf([{ status: 'gap' }]);
   const run = { from: 5, nextOffset: 7, published: 0 };
   const applying = applier.apply([], run, () => Promise.resolve());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { AtOnce } from './at-once.js';
 
-/** Work that ends when it is told to; `begun` holds what has begun. */
+/** Work that the test ends; `begun` holds the work that has begun. */
 function fixture(most: number, longMs?: number) {
   const atOnce = new AtOnce(most, longMs);
   const begun: number[] = [];
@@ -15,8 +15,8 @@ function fixture(most: number, longMs?: number) {
   return { run, begun, ends, turn };
 }
 
-describe('work of which so much runs at once', () => {
-  it('waits for its turn, in order, also behind work that fails', async () => {
+describe('work with a limit on how much runs at once', () => {
+  it('starts in order, also after work that fails', async () => {
     const { run, begun, ends, turn } = fixture(2);
     const all = Promise.allSettled([0, 1, 2, 3].map(run));
     await turn();
@@ -37,7 +37,7 @@ describe('work of which so much runs at once', () => {
     ]);
   });
 
-  it('does not wait for ever behind work that hangs, which gives its place up only once', async () => {
+  it('does not wait forever for work that hangs, which frees its place only once', async () => {
     const { run, begun, ends, turn } = fixture(1, 1);
     const all = Promise.all([run(0), run(1)]);
     const end = performance.now() + 60_000;

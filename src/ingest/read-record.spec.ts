@@ -36,7 +36,7 @@ describe('the detail of a dead letter', () => {
     expect(detailOf('chess', boards)).toBe('there is no board "chess"');
   });
 
-  it('is short with thousands of live boards, which are compared with a name once', () => {
+  it('is short with thousands of live boards, and compares a name with them once', () => {
     const boards = boardsOf(many);
     const compared = jest.spyOn(boards.live, 'keys');
     const details = Array.from({ length: 500 }, () => detailOf('arena-x', boards));
@@ -45,7 +45,7 @@ describe('the detail of a dead letter', () => {
     expect(compared).toHaveBeenCalledTimes(1);
   });
 
-  it('suggests nothing where too many names are unknown', () => {
+  it('suggests nothing after too many unknown names', () => {
     const boards = boardsOf(many);
     const compared = jest.spyOn(boards.live, 'keys');
     for (let index = 0; index < 500; index++) detailOf(`arena-x${index}`, boards);

@@ -84,12 +84,12 @@ describe('splitRuns', () => {
     expect(runsOf({ publish: { overtook: 40, rankChanges: 'none' } }, () => 'all')).toEqual([500, 500]); // prettier-ignore
   });
 
-  it('counts less for what nobody is told of', () => {
+  it('counts no ranks that are not published', () => {
     const publish = { overtook: 100, leaders: 100 };
     expect(runsOf({ publish, published: 1_000 }, () => 'all')).toEqual([500, 500]);
   });
 
-  it('holds so many bytes at most, in an entry that is larger alone', () => {
+  it('limits the bytes of a call; a larger entry gets a call of its own', () => {
     const detail = 'x'.repeat(MOST_BYTES / 4);
     const letter = (offset: number, text: string) => ({
       entry: { kind: 'deadLetter' as const, offset, code: 'X', detail: text },

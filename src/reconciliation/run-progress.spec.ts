@@ -35,7 +35,7 @@ describe('what a run of several boards tells', () => {
     expect(told()).toMatchObject({ done: 150, total: 600 });
   });
 
-  it('has the places that were compared beside it', () => {
+  it('comes with the number of compared places', () => {
     const { teller, told } = tellerAt({ ms: 0 });
     teller.count('arena', { done: 5, total: 5 });
     expect(told()).toEqual({ done: 5, total: 5, rate: 0, secondsLeft: 0 });

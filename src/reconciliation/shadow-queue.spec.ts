@@ -20,7 +20,7 @@ function entry(offset: number): EventEntry {
 }
 
 describe('the queue of a snapshot', () => {
-  it('is at its ends when all is applied, though markers follow that live ingest has not come to', () => {
+  it('is at its ends when all is applied, though live ingest has not reached the markers after it', () => {
     const queue = new ShadowQueue(snapshot(new Map([[0, 5]])), new Map());
     queue.add(0, entry(2));
     queue.advance(0, 3);

@@ -165,7 +165,7 @@ describe('a build', () => {
     expect(movements(verdicts)).toEqual(['2 (2) -> 3 (3)']);
   });
 
-  it('makes live calls of before read the boards again when it is removed, or forgotten', async () => {
+  it('makes calls with the old version read the boards again when it is removed or forgotten', async () => {
     await fixture.store.registerBoards([arena, { ...arena, board: 'new' }]);
     await fixture.apply(events);
     await fixture.store.registerBoards([{ ...arena, board: 'late' }]);

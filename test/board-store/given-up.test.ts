@@ -71,7 +71,7 @@ describe.each([true, false])(
       expect(await listing.views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
     });
 
-    it('shortens no list of views: the listing is refused where the sizes are gone', async () => {
+    it('does not shorten a list of views: the listing fails once the sizes are gone', async () => {
       const reader = late('zcard');
       const all = [{ view: 'all', size: 2 }];
       if (isSwept) await expect(reader.views('arena')).rejects.toThrow(ListingInterruptedError);

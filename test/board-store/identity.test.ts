@@ -50,7 +50,7 @@ describe('an identity', () => {
     ]);
   });
 
-  it('is taken on by data that has none, unless the number of shards differs', async () => {
+  it('is adopted by data without one, unless the number of shards differs', async () => {
     await new BoardStore(redis, keys, { shards: SHARDS }).registerBoards([arena]);
     await redis.set(keys.shards(), String(SHARDS)); // as 0.1 left it
     await storeOf().check();
@@ -59,7 +59,7 @@ describe('an identity', () => {
     await expect(storeOf({ group: 'g2' }).claim()).rejects.toThrow('RANKLOG_GROUP');
   });
 
-  it('that is moved refuses the next call of the one before, which hears of it once', async () => {
+  it('that was replaced gets its next call refused, and reports it once', async () => {
     const check = new IdentityCheck(ours);
     const told: string[] = [];
     check.onOther = ({ message }) => told.push(message);

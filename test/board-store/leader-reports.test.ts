@@ -69,7 +69,7 @@ describe('reports of leaders after a promotion', () => {
     ]);
   });
 
-  it('go with the generation before where the new one does not have their view', async () => {
+  it('are deleted with the old generation if the new one lacks their view', async () => {
     await promote(allOnly);
     expect(await reported()).toEqual(['all', 'all x=1']);
     const catalog = new GenerationCatalog(redis, fixture.keys, { shards: 1 });
@@ -77,7 +77,7 @@ describe('reports of leaders after a promotion', () => {
     expect(await reported()).toEqual(['all']);
   });
 
-  it('all go where the new definition has none', async () => {
+  it('are all deleted if the new definition reports no leaders', async () => {
     await promote(both, arena);
     expect(await reported()).toEqual([]);
     await promote(both, top2);

@@ -223,7 +223,7 @@ describe('what is published', () => {
     expect(await none.apply(events)).toEqual([]);
   });
 
-  it('is the position alone, and what moved it, where the board does not ask for the competition rank', async () => {
+  it('has only the position, which alone counts as a move, unless the board asks for the competition rank', async () => {
     const events = [{}, {}, { playerId: 'b' }, { playerId: 'b' }, { playerId: 'b' }];
     const ranks: Publish['ranks'] = ['ordinal'];
     const every = await Board.of({ publish: { ...arena.publish, ranks } });

@@ -84,7 +84,7 @@ describe('the topics', () => {
     ]);
   });
 
-  it('are refused by ranklog topics where the score topic loses events, unless somebody accepts that', async () => {
+  it('are refused by ranklog topics if the score topic loses events, unless that is accepted', async () => {
     await alterScoreTopic({ 'retention.ms': '3600000' });
     const refused = instance.spawn('topics');
     expect(await refused.ended).toBe(1);
@@ -96,7 +96,7 @@ describe('the topics', () => {
     await instance.run('topics', '--allow-short-history');
   });
 
-  it('are refused by ranklog topics where the score topic takes records of any date, unless the broker dates them', async () => {
+  it('are refused by ranklog topics if the score topic accepts records of any date, unless the broker dates them', async () => {
     for (const mostAhead of ['86400001', '9223372036854775807']) {
       await alterScoreTopic({ [MOST_AHEAD]: mostAhead });
       const refused = instance.spawn('topics', '--allow-short-history');
@@ -146,7 +146,7 @@ describe('the topics', () => {
     expect(refused.errors).toContain('RANKLOG_ALLOW_SHORT_HISTORY=true');
   });
 
-  it('are taken by start as they are where somebody accepts that, with a warning each', async () => {
+  it('are accepted by start if lost events are, with a warning for each problem', async () => {
     await alterScoreTopic({ 'retention.ms': '604800000', [MOST_AHEAD]: '9223372036854775807' });
     instance.env['RANKLOG_ALLOW_SHORT_HISTORY'] = 'true';
     const service = await instance.start();
@@ -154,7 +154,7 @@ describe('the topics', () => {
     expect(service.errors).toContain(`(${MOST_AHEAD}=9223372036854775807)`);
   });
 
-  it('are no reason for a word when they keep all events and bound the dates', async () => {
+  it('log no warning if they keep all events and limit the dates', async () => {
     const service = await instance.start();
     expect(service.errors).not.toContain('loses events');
     expect(service.errors).not.toContain(MOST_AHEAD);

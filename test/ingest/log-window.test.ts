@@ -16,7 +16,7 @@ import { ScoreLog } from '../../src/ingest/score-log.js';
 const SILENT = { info: () => undefined, warn: () => undefined };
 
 /** Partition 0 of an instance, run by the test in place of a consumer. */
-describe('records of another log that were applied, as no fetch gave a sign of it', () => {
+describe('records of another log that were applied because no fetch gave a sign', () => {
   let instance: TestInstance;
   let log: ScoreTopic;
   let services: IngestServices;

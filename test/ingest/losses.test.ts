@@ -64,7 +64,7 @@ async function leasesPass(count: number): Promise<void> {
 }
 
 describe('a comparison of a shard with Kafka', () => {
-  it('that takes longer than its lease is done once, by the instance that has begun it', async () => {
+  it('that takes longer than its lease runs once, in the instance that began it', async () => {
     const [first, second] = [new Instance(), new Instance()];
     const token = first.losses.continuity();
     await until(() => first.kafka.begun === 1, 'the first one compares');
@@ -77,7 +77,7 @@ describe('a comparison of a shard with Kafka', () => {
     expect(await redis.exists(keys.comparison(0))).toBe(0);
   });
 
-  it('goes to another instance when the lease of one that was killed runs out, and the dead can not end it', async () => {
+  it('goes to another instance after the lease of a killed one expires, and the killed one cannot end it', async () => {
     const killed = (await store.begin(0, await store.continuity(0), 400))!; // and nobody renews it
     const next = new Instance();
     const token = next.losses.continuity();
@@ -88,7 +88,7 @@ describe('a comparison of a shard with Kafka', () => {
     expect(await store.healing()).toEqual([]);
   });
 
-  it('that fails is begun again by anyone at once, long before its lease has run out', async () => {
+  it('that fails can begin again at once in any instance, long before its lease expires', async () => {
     const [first, second] = [new Instance(3_600_000), new Instance()];
     const failure = new Error('Kafka is away');
     first.kafka.finalPositions = () => Promise.reject(failure);
@@ -97,7 +97,7 @@ describe('a comparison of a shard with Kafka', () => {
     expect(await second.losses.continuity()).toEqual([(await store.continuity(0)).token]);
   });
 
-  it('is looked at again, and that is told, when the shard was emptied meanwhile', async () => {
+  it('begins again, with a warning, when the shard was emptied meanwhile', async () => {
     const instance = new Instance();
     const token = instance.losses.continuity();
     await until(() => instance.kafka.begun === 1, 'it compares');

@@ -139,7 +139,7 @@ describe('positions', () => {
     expect(await last()).toEqual({ offset: 16, value: 'last' });
   });
 
-  it('finds those of many partitions at once, more than one answer holds, beside one that fails', async () => {
+  it('finds those of many partitions at once, more than fit in one response, though one fails', async () => {
     const many = await TestTopic.create(14);
     const { kafka, name } = many;
     const partitions = Array.from({ length: 14 }, (_, partition) => partition);

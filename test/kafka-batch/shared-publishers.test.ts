@@ -44,7 +44,7 @@ describe('publishers of many partitions', () => {
     await topic.remove();
   });
 
-  it('share eight connections, and each is fenced for itself', async () => {
+  it('share eight connections, and are fenced one by one', async () => {
     await publishAll('first');
     expect(proxy.connections).toBe(8);
     const successor = await open(3);

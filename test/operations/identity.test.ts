@@ -62,7 +62,7 @@ describe('two services with different settings on the same topics and Redis', ()
     expect(await players()).toEqual(expected(EVENTS));
   });
 
-  it('change places when the settings of one are adopted: the other one ends with an error', async () => {
+  it('take over from each other by --adopt: the other service ends with an error', async () => {
     const service = await instance.start();
     await produce(0);
     await instance.published(EVENTS);

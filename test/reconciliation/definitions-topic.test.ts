@@ -121,7 +121,7 @@ describe('the definitions topic', () => {
     expect(await definitions.readAll()).toEqual(byBoard(record));
   });
 
-  it('keeps whose it is, once, until that is moved; and again when that is lost', async () => {
+  it('keeps its identity once, until it is moved, and again after it is lost', async () => {
     const { kafka, admin, name } = topic;
     const of = (group: string) =>
       new DefinitionsTopic(kafka, admin, name, {
