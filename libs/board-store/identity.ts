@@ -27,7 +27,7 @@ export class OtherIdentityError extends Error {
     readonly isMovable: boolean,
   ) {
     super(
-      `${where} belongs to a ranklog with other settings: ${differences.join(', ')}. Both would publish every result. Set the values kept there; or ` +
+      `${where} belongs to a ranklog with other settings: ${differences.join(', ')}. Together they would publish every result twice. Set the values kept there; or ` +
         (isMovable
           ? 'move it to these settings with "ranklog topics --adopt"'
           : 'start anew with another RANKLOG_REDIS_PREFIX, RANKLOG_GROUP and RANKLOG_TOPIC_PREFIX, as the number of shards cannot change'),

@@ -22,7 +22,7 @@ export function takingEveryFetch(eachBatch: EachBatchHandler): EachBatchHandler 
 }
 
 /**
- * Without this patch, kafkajs silently skips fetches without records. `askedAt` tells fetches sent before a seek: kafkajs may
+ * Without this patch, kafkajs silently skips fetches without records. `askedAt` identifies fetches sent before a seek: kafkajs may
  * hand one over when the leader moves while it is in flight.
  */
 export function handOverEveryFetch(): void {
