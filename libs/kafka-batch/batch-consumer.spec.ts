@@ -4,6 +4,31 @@ import { BatchConsumer } from './batch-consumer.js';
 
 const TOPIC = 't';
 
+interface OffsetAsk {
+  readonly partition: number;
+  readonly timestamp: string;
+}
+
+/** A cluster whose two partitions hold the offsets 0 to 99. */
+function clusterByHand(): object {
+  const nothing = () => Promise.resolve();
+  const offset = (timestamp: string) => (timestamp === '-2' ? '0' : '100'); // -2 asks for the earliest
+  const listOffsets = ({ topics }: { topics: { partitions: OffsetAsk[] }[] }) => {
+    const partitions = topics.flatMap((topic) =>
+      topic.partitions.map(({ partition, timestamp }) => ({
+        partition,
+        offset: offset(timestamp),
+      })),
+    );
+    return Promise.resolve({ responses: [{ topic: TOPIC, partitions }] });
+  };
+  return {
+    ...{ connect: nothing, disconnect: nothing, addMultipleTargetTopics: nothing },
+    findTopicPartitionMetadata: () => [0, 1].map((partitionId) => ({ partitionId, leader: 1 })),
+    findBroker: () => Promise.resolve({ listOffsets }),
+  };
+}
+
 /** A consumer by hand; `log` holds what was asked of it, in order. */
 class Fixture {
   readonly log: string[] = [];
@@ -40,10 +65,13 @@ class Fixture {
     const admin = {
       connect: () => Promise.resolve(),
       disconnect: () => this.#asked('disconnect admin'),
-      fetchTopicOffsets: () => Promise.resolve([{ partition: 0, low: '0', high: '100' }]),
     };
     this.consumer = new BatchConsumer({
-      kafka: { consumer: () => client, admin: () => admin } as unknown as Kafka,
+      kafka: {
+        consumer: () => client,
+        admin: () => admin,
+        [Symbol('private:Kafka:createCluster')]: clusterByHand,
+      } as unknown as Kafka,
       groupId: 'g',
       topic: TOPIC,
       logger: {
