@@ -55,6 +55,13 @@ describe('of the history of a board', () => {
     await published(instance, traffic);
   };
 
+  /** A time after that of all records sent so far, and before that of all to come. */
+  const betweenRecords = async () => {
+    const time = Date.now() + 1;
+    await until(() => Date.now() > time, 'the clock has moved on');
+    return time;
+  };
+
   it('the previous generation comes back, caught up, and goes forward again, under traffic', async () => {
     await expect(ground.reconciler.rollback('arena', options())).rejects.toBeInstanceOf(
       NoPreviousGenerationError,
@@ -85,8 +92,7 @@ describe('of the history of a board', () => {
 
   it('a board is built from a time on, stays so when it is built again, and is as it was at a time beside the live one', async () => {
     await send(300);
-    const time = Date.now();
-    await until(() => Date.now() > time + 2, 'the clock has moved on');
+    const time = await betweenRecords();
     await send(200);
     const snapshot = await ground.reconciler.snapshot('arena', time, options());
     await ground.reconciler.build([definition], { ...options(), from: time });
@@ -117,8 +123,7 @@ describe('of the history of a board', () => {
     service.kill('SIGKILL');
     await service.ended;
     await traffic.send(100);
-    const time = Date.now();
-    await until(() => Date.now() > time + 2, 'the clock has moved on');
+    const time = await betweenRecords();
     await traffic.send(50);
     const building = ground.reconciler.build([definition], { ...options(), from: time });
     await until(() => ground.words.some((word) => word.includes('waits for live')), 'it waits');
