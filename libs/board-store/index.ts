@@ -10,12 +10,6 @@ export { KeySpace } from './keys.js';
 export { isOffset, keptOffset, keptRecord } from './kept-texts.js';
 export { HOLDER, LEASE_MS, LeaseStore } from './lease-store.js';
 export type { ComparedViews } from './comparison.js';
-export {
-  SampleStore,
-  type SampleViolation,
-  type SampleViolationKind,
-  type WatermarkReading,
-} from './sample-store.js';
 export type { Standing, Standings } from './standings.js';
 export { shardOf } from './shard.js';
 export { WatermarkStore, type KeptWatermark } from './watermark-store.js';

@@ -8,8 +8,6 @@ const SCRIPTS = {
   ranklogBeginShadow: 'begin-shadow.lua',
   ranklogBringBack: 'bring-back.lua',
   ranklogBuild: 'build.lua',
-  ranklogCheckSample: 'check-sample.lua',
-  ranklogCheckWatermarks: 'check-watermarks.lua',
   ranklogClaim: 'claim.lua',
   ranklogCompare: 'compare.lua',
   ranklogComparePlayers: 'compare-players.lua',
@@ -55,8 +53,6 @@ declare module 'ioredis' {
     ranklogBeginShadow(...args: Arguments): Promise<number>;
     ranklogBringBack(...args: Arguments): Promise<number>;
     ranklogBuild(...args: Arguments): Promise<number | CatchUpReply>;
-    ranklogCheckSample(...args: Arguments): Promise<string[]>;
-    ranklogCheckWatermarks(...args: Arguments): Promise<string[]>;
     ranklogClaim(...args: Arguments): Promise<string>;
     ranklogCompare(...args: Arguments): Promise<[string, string, number]>;
     ranklogComparePlayers(...args: Arguments): Promise<number | CatchUpReply>;

@@ -49,9 +49,9 @@ describe('the metrics', () => {
           .slice(1, -1)
           .map((cell) => cell.trim().replaceAll('`', '')),
       );
-    const expected = METRICS.map(({ name, type, labels, help }) => [
+    const expected = METRICS.map(({ name, labels, help }) => [
       name,
-      type,
+      'gauge',
       labels.join(', '),
       help,
     ]);

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 /** Numbers that go up and down. */
 const GAUGES = {
@@ -104,33 +104,12 @@ const GAUGES = {
   },
 } as const;
 
-/** Numbers that only grow while the process lives. */
-const COUNTERS = {
-  selfChecks: {
-    name: 'ranklog_self_checks_total',
-    help: 'Samples of boards that the self-check has taken.',
-    labels: ['board'],
-  },
-  selfCheckViolations: {
-    name: 'ranklog_self_check_violations_total',
-    help: 'What did not agree in these samples.',
-    labels: ['board', 'kind'],
-  },
-  selfCheckFallenWatermarks: {
-    name: 'ranklog_self_check_fallen_watermarks_total',
-    help: 'Watermarks that were lower than before, though Redis has lost nothing.',
-    labels: ['shard', 'partition'],
-  },
-} as const;
-
 type Gauges = { readonly [Key in keyof typeof GAUGES]: Gauge };
-type Counters = { readonly [Key in keyof typeof COUNTERS]: Counter };
 
 /** The metrics of one process: ranklog's own, and those of Node. docs/reference/metrics.md lists them. */
 export class Metrics {
   readonly registry = new Registry();
   readonly gauges: Gauges;
-  readonly counters: Counters;
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -138,10 +117,6 @@ export class Metrics {
     this.gauges = mapValues(
       GAUGES,
       ({ name, help, labels }) => new Gauge({ name, help, labelNames: labels, registers }),
-    );
-    this.counters = mapValues(
-      COUNTERS,
-      ({ name, help, labels }) => new Counter({ name, help, labelNames: labels, registers }),
     );
   }
 }
@@ -153,10 +128,7 @@ interface MetricWords {
 }
 
 /** Every metric of ranklog's own. */
-export const METRICS: readonly (MetricWords & { readonly type: 'gauge' | 'counter' })[] = [
-  ...Object.values(GAUGES).map((words) => ({ ...words, type: 'gauge' as const })),
-  ...Object.values(COUNTERS).map((words) => ({ ...words, type: 'counter' as const })),
-];
+export const METRICS: readonly MetricWords[] = Object.values(GAUGES);
 
 function mapValues<Key extends string, Value>(
   words: Readonly<Record<Key, MetricWords>>,

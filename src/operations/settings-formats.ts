@@ -69,15 +69,6 @@ const FORMATS: Format[] = [
     coerce: durationMs,
   },
   {
-    name: 'duration-ms-or-0',
-    validate: (value: unknown) =>
-      expect(
-        typeof value === 'number' && value >= 0 && value <= 86_400_000,
-        'a duration such as 500ms, 30s or 5m, up to 1d, or 0 for never',
-      ),
-    coerce: (value: unknown) => (value === '0' ? 0 : durationMs(value)),
-  },
-  {
     name: 'cron-or-none',
     validate: (value: unknown) =>
       expect(

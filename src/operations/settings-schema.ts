@@ -96,12 +96,6 @@ export const SETTINGS_SCHEMA = {
     default: 9464,
     env: 'RANKLOG_HTTP_PORT',
   },
-  selfCheckInterval: {
-    doc: 'How often the role reconciliation looks at a sample of a live board; 0 for never.',
-    format: 'duration-ms-or-0',
-    default: '10s',
-    env: 'RANKLOG_SELF_CHECK_INTERVAL',
-  },
   verifySchedule: {
     doc: 'When the role reconciliation verifies all live boards, as a cron expression; empty for never.',
     format: 'cron-or-none',

@@ -33,10 +33,9 @@ describe('loadSettings', () => {
     expect(Object.keys(settings).sort()).toEqual(Object.keys(SETTINGS_SCHEMA).sort());
   });
 
-  it('takes 0 where that means never or any, and schedules of all kinds', () => {
+  it('takes 0 where that means no bound or any, and schedules of all kinds', () => {
     const { settings } = loadSettings({
       RANKLOG_HTTP_PORT: '0',
-      RANKLOG_SELF_CHECK_INTERVAL: '0',
       RANKLOG_BACKGROUND_RATE: '0',
       RANKLOG_VERIFY_SCHEDULE: '*/30 0 4 * * MON',
       RANKLOG_VERIFY_TIME_ZONE: 'Europe/Berlin',
@@ -44,7 +43,6 @@ describe('loadSettings', () => {
     });
     expect(settings).toMatchObject({
       httpPort: 0,
-      selfCheckInterval: 0,
       backgroundRate: 0,
       verifySchedule: '*/30 0 4 * * MON',
       verifyTimeZone: 'Europe/Berlin',
@@ -71,7 +69,6 @@ describe('loadSettings', () => {
         KAFKA_SSL: 'maybe',
         REDIS_URL: 'http://secret@redis',
         RANKLOG_HTTP_PORT: '70000',
-        RANKLOG_SELF_CHECK_INTERVAL: '10',
         RANKLOG_VERIFY_SCHEDULE: '0 4 30 2 *',
         RANKLOG_VERIFY_TIME_ZONE: 'Mars/Olympus',
       }),
@@ -80,7 +77,6 @@ describe('loadSettings', () => {
       'RANKLOG_SHARDS: "two" is not allowed; use a whole number from 1 to 100000',
       'RANKLOG_START_TIMEOUT: "30" is not allowed; use a duration such as 500ms, 30s or 5m, up to 1d',
       'RANKLOG_HTTP_PORT: "70000" is not allowed; use a port from 1 to 65535, or 0 for any free one',
-      'RANKLOG_SELF_CHECK_INTERVAL: "10" is not allowed; use a duration such as 500ms, 30s or 5m, up to 1d, or 0 for never',
       'RANKLOG_VERIFY_SCHEDULE: "0 4 30 2 *" is not allowed; use a cron expression that comes true some day, such as "0 4 * * *" (minute, hour, day, month, day of the week; seconds may come first)',
       'RANKLOG_VERIFY_TIME_ZONE: "Mars/Olympus" is not allowed; use an IANA time zone such as UTC or Europe/Berlin',
       'RANKLOG_LOG_LEVEL: "loud" is not allowed; use one of ["debug","info","warn","error","silent"]',

@@ -25,8 +25,6 @@ export interface Settings {
   readonly backgroundRate: number;
   readonly httpHost: string;
   readonly httpPort: number;
-  /** 0 for never. */
-  readonly selfCheckInterval: number;
   /** Empty for never. */
   readonly verifySchedule: string;
   readonly verifyTimeZone: string;

@@ -1,5 +1,5 @@
 import type { DynamicModule } from '@nestjs/common';
-import { GenerationCatalog, GenerationStore, LeaseStore, SampleStore } from '#board-store';
+import { GenerationCatalog, GenerationStore, LeaseStore } from '#board-store';
 import type { Metrics } from '../operations/metrics.js';
 import type { Parts } from '../parts.js';
 import { BackgroundBuilder } from './background-builder.js';
@@ -10,7 +10,6 @@ import { ReconciliationModule } from './reconciliation.module.js';
 import { RegistrationWatch } from './registration-watch.js';
 import { VerifySchedule } from './schedule.js';
 import { ScheduledVerify } from './schedule-verify.js';
-import { SelfCheck } from './self-check.js';
 
 /** The role `reconciliation`, put together. @throws SettingsError */
 export function reconciliationRole(parts: Parts, metrics: Metrics): DynamicModule {
@@ -21,13 +20,6 @@ export function reconciliationRole(parts: Parts, metrics: Metrics): DynamicModul
     new DefinitionsMender(definitions, logger),
     new BackgroundBuilder({ store, reconciler, registrar, log: logger }),
     new GenerationSweeper(new GenerationCatalog(redis, keys, settings), logger),
-    new SelfCheck({
-      store,
-      samples: new SampleStore(redis, keys, settings),
-      counters: metrics.counters,
-      log: logger,
-      everyMs: settings.selfCheckInterval,
-    }),
     verifySchedule(parts, reconciler, metrics),
   ]);
 }

@@ -4,7 +4,6 @@ import {
   keptRecord,
   LeaseLostError,
   LeaseStore,
-  SampleStore,
   WatermarkStore,
   type Lease,
   type Shadow,
@@ -40,15 +39,6 @@ const apply = async (from: number, count: number) => {
   return (await fixture.store.apply(fixture.call(points(count), fields))).status;
 };
 const state = () => redis.hget(fixture.keys.players(0, fixture.live.generation, 'all'), 'a');
-
-it('are read all, of however many partitions', async () => {
-  const offsets = Array.from({ length: 9_000 }, (_, partition) => [partition, partition] as const);
-  await redis.hset(key, new Map(offsets));
-  const { watermarks: found } = await new SampleStore(redis, fixture.keys, {
-    shards: 1,
-  }).watermarks(0);
-  expect(found).toEqual(new Map(offsets));
-});
 
 describe('a watermark that is not that of the last applied record', () => {
   it.each([
