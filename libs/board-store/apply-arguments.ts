@@ -1,4 +1,4 @@
-import { recordText } from './kept-texts.js';
+import { recordText } from './boards.js';
 import type { KeySpace } from './keys.js';
 import { runArguments } from './run-arguments.js';
 import type { ApplyCall } from './types.js';

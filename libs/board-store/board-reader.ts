@@ -21,7 +21,6 @@ import {
   type ViewSummary,
 } from './existing-views.js';
 import type { Boards } from './generation-types.js';
-import { keptOffset } from './kept-texts.js';
 import type { KeySpace } from './keys.js';
 import { defineScripts, MOVED } from './scripts.js';
 import { shardOf } from './shard.js';
@@ -176,7 +175,7 @@ export class BoardReader {
     return new Map(
       [...partitions].map((partition) => [
         Number(partition),
-        Math.min(...watermarks.map((shard) => keptOffset(shard[partition]))) + 1,
+        Math.min(...watermarks.map((shard) => Number(shard[partition] ?? -1))) + 1,
       ]),
     );
   }
@@ -212,7 +211,7 @@ export class BoardReader {
       redis.ranklogViews(...this.#viewsArguments(found), cursor),
     );
     const { shard, generation } = located;
-    const step = viewsStepOf(reply, { keys, shard, generation });
+    const step = viewsStepOf(reply, generation);
     const sizes = await Promise.all(
       step.views.map(({ view }) => redis.zcard(keys.ranking(shard, generation, view))),
     );

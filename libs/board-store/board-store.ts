@@ -5,7 +5,6 @@ import type { DefinitionInForce } from '#contracts';
 import { readBoards, startsText } from './boards.js';
 import { IdentityCheck } from './identity.js';
 import type { Boards } from './generation-types.js';
-import { isOffset, keptNumber } from './kept-texts.js';
 import type { KeySpace } from './keys.js';
 import { ShardedStore } from './sharded-store.js';
 import type {
@@ -25,7 +24,6 @@ const REFUSALS: Readonly<Record<number, ApplyOutcome>> = {
   [-2]: { status: 'rolledBack' },
   [-3]: { status: 'storeChanged' },
   [-4]: { status: 'healing' },
-  [-9]: { status: 'watermarkMoved' },
   [-12]: { status: 'gap' },
 };
 
@@ -212,7 +210,7 @@ export class BoardStore extends ShardedStore {
     return { used: bytes('used_memory'), most: bytes('maxmemory') };
   }
 
-  /** What a live board has counted; nothing where somebody has written what is no number. */
+  /** What a live board has counted. */
   async facts({ board, generation }: LiveBoard): Promise<BoardFacts> {
     const key = this.keys.facts(this.shardOf(board), generation);
     const [clock, expired, duplicates] = await this.redis.hmget(
@@ -222,9 +220,9 @@ export class BoardStore extends ShardedStore {
       'duplicates',
     );
     return {
-      clock: keptNumber(clock) ?? null,
-      expired: keptNumber(expired) ?? 0,
-      duplicates: keptNumber(duplicates) ?? 0,
+      clock: clock == null ? null : Number(clock),
+      expired: Number(expired ?? 0),
+      duplicates: Number(duplicates ?? 0),
     };
   }
 
@@ -241,7 +239,7 @@ export class BoardStore extends ShardedStore {
     );
     const { keys } = this;
     await this.redis.ranklogRegister(
-      8,
+      7,
       keys.live(shard),
       keys.watermarks(shard),
       keys.definitions(shard),
@@ -249,7 +247,6 @@ export class BoardStore extends ShardedStore {
       keys.starts(shard),
       keys.flips(shard),
       keys.removed(shard),
-      keys.records(shard),
       definitions.length,
       ...definitions.flatMap((definition) => registration(definition, known)),
       ...removed.map(({ board }) => board),
@@ -261,7 +258,7 @@ export class BoardStore extends ShardedStore {
     missing: number,
   ): Promise<number[]> {
     const values = await Promise.all(this.allShards.map(read));
-    return values.map((value) => (isOffset(value ?? '') ? Number(value) : missing)); // somebody may have written there
+    return values.map((value) => Number(value ?? missing));
   }
 }
 

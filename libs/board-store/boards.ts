@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { parseDefinitionText } from '#board';
 import type { Boards } from './generation-types.js';
 import type { KeySpace } from './keys.js';
-import type { LiveBoard, Starts } from './types.js';
+import type { LiveBoard, RecordIdentity, Starts } from './types.js';
 
 /** What `live` holds for a board whose first generation is being built. */
 export const BUILDING = '-';
@@ -75,4 +75,16 @@ export function startsText(starts: Starts): string {
 export function parseStarts(text: string): Starts {
   const offsets = JSON.parse(text) as Record<string, number>;
   return new Map(Object.entries(offsets).map(([partition, from]) => [Number(partition), from]));
+}
+
+/** The last applied record of a partition, as Redis keeps it; '' for none. */
+export function recordText(record: RecordIdentity | undefined): string {
+  return record === undefined ? '' : `${record.offset} ${record.timestamp} ${record.hash}`;
+}
+
+/** The reverse; undefined for none. */
+export function keptRecord(text: string | null | undefined): RecordIdentity | undefined {
+  if (!text) return undefined;
+  const [offset, timestamp, hash = ''] = text.split(' ');
+  return { offset: Number(offset), timestamp: Number(timestamp), hash };
 }

@@ -27,7 +27,7 @@ export interface EndingArguments {
 const NO_ENDING: EndingArguments = { keys: [], arguments: [] };
 
 /** How many keys and arguments lua/catch-up.lua has before those of the ending. */
-const KEYS_OF_HEAD = 7;
+const KEYS_OF_HEAD = 6;
 const ARGUMENTS_OF_HEAD = 6;
 
 /** A catch-up call as keys and arguments of its script: lua/catch-up.lua gives the order. */
@@ -49,7 +49,6 @@ export function catchUpArguments(
     keys.watermarks(shard),
     keys.watermarksOf(shard, generation),
     keys.unordered(shard, generation),
-    keys.records(shard),
     ...ending.keys,
     ...runs.flatMap((run) => run.keys),
   ];
@@ -73,7 +72,6 @@ const REFUSALS: Readonly<Record<number, ShadowRefusal>> = {
   [-5]: 'leaseLost',
   [-6]: 'shadowGone',
   [-7]: 'unordered',
-  [-9]: 'watermarkMoved',
   [-10]: 'serverChanged',
   [-12]: 'gap',
 };

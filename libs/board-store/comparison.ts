@@ -34,7 +34,6 @@ export function viewsEnding(
     keys: [
       ...ofGeneration(generation),
       ...ofGeneration(live),
-      keys.leaders(shard, shadow.board),
       ...remembered.flatMap((partition) => [
         keys.eventIds(shard, generation, partition),
         keys.eventIds(shard, live, partition),
@@ -71,7 +70,6 @@ export function readViews(
     clock = '',
     expectedRefusals,
     refusals,
-    unreadable = '',
     count = '0',
     ...words
   ]: readonly string[],
@@ -80,7 +78,6 @@ export function readViews(
   const differences = rowsOf(words.slice(0, ofPartitions), 3).map(forgottenIds);
   if (expectedClock !== clock)
     differences.push({ view: '', kind: 'clock', ...texts(expectedClock, clock) });
-  if (unreadable !== '') differences.push({ view: '', kind: 'unreadable', found: unreadable });
   const [cursor = '0', ...rest] = words.slice(ofPartitions);
   const walked = walk === 'eventIds' ? readEventIds(rest) : readSomeViews(rest);
   differences.push(...walked.differences);
@@ -93,11 +90,9 @@ type Walked = Pick<ComparedViews, 'views' | 'eventIds' | 'differences'>;
 function readSomeViews(words: readonly string[]): Walked {
   const views: string[] = [];
   const differences: Difference[] = [];
-  for (const [view = '', expected = '', found = '', version = ''] of rowsOf(words, 4)) {
+  for (const [view = '', expected = '', found = ''] of rowsOf(words, 3)) {
     if (expected !== '' && found !== '') views.push(view);
     if (expected !== found) differences.push({ view, kind: 'view', ...texts(expected, found) });
-    if (version !== '')
-      differences.push({ view, kind: 'unreadable', found: `its version is ${version}` });
   }
   return { views: views.sort(), eventIds: 0, differences };
 }
@@ -131,7 +126,7 @@ export function readPlayers(
   const differences = rowsOf(words, 4).map(([kind, playerId = '', expected = '', found = '']) => ({
     view,
     kind: kind as Difference['kind'],
-    ...(playerId === '' ? {} : { playerId }),
+    playerId,
     ...texts(expected, found),
   }));
   return { cursor, players: Number(players), differences };

@@ -1,6 +1,5 @@
 import type { DefinitionInForce } from '#contracts';
-import { VERSION } from './boards.js';
-import { keptOffset, keptRecord, recordText } from './kept-texts.js';
+import { keptRecord, recordText, VERSION } from './boards.js';
 import { LEASE_MS, takeLease } from './lease-store.js';
 import { ShardedStore } from './sharded-store.js';
 import type { Continuity, HealTarget, RecordIdentity } from './types.js';
@@ -105,14 +104,6 @@ export class ContinuityStore extends ShardedStore {
     return token === undefined ? undefined : { token, outdated };
   }
 
-  /**
-   * Has a shard compared with Kafka before anything is applied to it again. Answers false when that is due anyway, or
-   * under way.
-   */
-  async distrust(shard: number): Promise<boolean> {
-    return (await this.redis.ranklogDistrust(1, this.keys.continuity(shard))) === 1;
-  }
-
   /** Partitions that are below their heal targets, by shard and partition. Cost: two requests a shard. */
   async healing(): Promise<HealTarget[]> {
     const shards = await Promise.all(this.allShards.map((shard) => this.#healingIn(shard)));
@@ -148,7 +139,7 @@ export class ContinuityStore extends ShardedStore {
         shard,
         partition: Number(partition),
         target: Number(target),
-        applied: keptOffset(watermarks[partition]) + 1,
+        applied: Number(watermarks[partition] ?? -1) + 1,
       }))
       .sort((a, b) => a.partition - b.partition);
   }

@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis';
 import { ListingInterruptedError } from './errors.js';
-import { keptNumber } from './kept-texts.js';
 import type { KeySpace } from './keys.js';
 import { rowsOf } from './rows.js';
 
@@ -44,29 +43,18 @@ const FIRST_CURSOR = '0';
 const PAGE = 10_000;
 
 /** Reads a reply of lua/views.lua; leaves out the views that have expired. */
-export function viewsStepOf(reply: readonly string[], { keys, shard, generation }: GenerationKeys) {
+export function viewsStepOf(reply: readonly string[], generation: string) {
   const [stale, server = '', cursor = '', clockText = '', floor, ...words] = reply;
-  const [list, facts] = [keys.views(shard, generation), keys.facts(shard, generation)];
-  const clock = clockText === '' ? null : soundNumber(clockText, `the clock in ${facts}`);
+  const clock = clockText === '' ? null : Number(clockText);
   const views = rowsOf(words, 3).map(([view = '', version = '', end]) => ({
     view,
-    version: Math.max(
-      soundNumber(version, `the version of view "${view}" in ${list}`),
-      keptNumber(floor) ?? 0,
-    ),
+    version: Math.max(Number(version), Number(floor ?? 0)),
     expiresAt: end === '' ? null : Number(end),
   }));
   const existing = views.filter(
     ({ expiresAt }) => expiresAt === null || clock === null || expiresAt > clock,
   );
   return { generation, server, cursor, stale: Number(stale) === 1, views: existing };
-}
-
-/** @throws where somebody has written what is no number: which views exist, and as of when, can't be told then */
-function soundNumber(text: string, name: string): number {
-  const found = keptNumber(text);
-  if (found === undefined) throw new Error(`${name} is damaged: rebuild the board`);
-  return found;
 }
 
 /**

@@ -1,11 +1,8 @@
-import type { Redis } from 'ioredis';
 import { parseDefinitionText } from '#board';
 import { BUILDING, liveBoardOf, VERSION } from './boards.js';
 import type { GenerationOverview } from './generation-types.js';
-import type { KeySpace } from './keys.js';
 import { heldLease } from './lease-store.js';
-import { LeftoverScan } from './leftover-scan.js';
-import { isOfComparison, parseOrigin } from './origin.js';
+import { parseOrigin } from './origin.js';
 import { ShardedStore } from './sharded-store.js';
 
 /** See lua/let-go-left.lua. */
@@ -16,13 +13,6 @@ const VIEWS_A_STEP = 100;
 
 /** All generations that Redis holds, and the end of those that nobody needs. */
 export class GenerationCatalog extends ShardedStore {
-  readonly #leftovers: LeftoverScan;
-
-  constructor(redis: Redis, keys: KeySpace, options: { readonly shards: number }) {
-    super(redis, keys, options);
-    this.#leftovers = new LeftoverScan(redis, keys);
-  }
-
   /** By board, the live one first. Cost: seven requests a shard. */
   async generations(): Promise<GenerationOverview[]> {
     const found = await Promise.all(this.allShards.map((shard) => this.#generationsOf(shard)));
@@ -58,19 +48,11 @@ export class GenerationCatalog extends ShardedStore {
   /**
    * Gives back some of the memory that nobody needs any more: shadows that a killed verify or rollback has left, previous
    * generations past their grace time, and those that were discarded. Answers how many steps were made; who wants all of it gone
-   * repeats it until that is 0. Any number of processes may do it at once. Redis frees the memory in the background. What fails
-   * in a shard holds no other one up. @throws the first failure, when all is done that can be
+   * repeats it until that is 0. Any number of processes may do it at once. Redis frees the memory in the background.
    */
   async sweep(): Promise<number> {
     let steps = 0;
-    const failures: unknown[] = [];
-    for (const shard of this.allShards)
-      try {
-        steps += await this.#sweepShard(shard);
-      } catch (error) {
-        failures.push(error);
-      }
-    if (failures.length > 0) throw failures[0];
+    for (const shard of this.allShards) steps += await this.#sweepShard(shard);
     return steps;
   }
 
@@ -79,7 +61,8 @@ export class GenerationCatalog extends ShardedStore {
     const letGo = await this.#letGoKilled(shard);
     const expired = await this.redis.ranklogExpirePrevious(2, ...keys);
     const discarded = await this.redis.smembers(this.keys.discarded(shard));
-    await this.#removeSome(shard, discarded);
+    for (const generation of discarded)
+      if (!(await this.#unlinkSome(shard, generation))) await this.#forget(shard, generation);
     return letGo + expired + discarded.length;
   }
 
@@ -111,27 +94,12 @@ export class GenerationCatalog extends ShardedStore {
     );
   }
 
-  /** What only a comparison has read is gone with its lists: there was no time to change them. */
-  async #removeSome(shard: number, discarded: readonly string[]): Promise<void> {
-    const waiting: string[] = [];
-    for (const generation of discarded) {
-      if (await this.#unlinkSome(shard, generation)) continue;
-      const origin = await this.redis.hget(this.keys.origins(shard), generation);
-      if (isOfComparison(origin)) await this.#forget(shard, generation);
-      else waiting.push(generation);
-    }
-    for (const generation of await this.#leftovers.step(shard, waiting))
-      await this.#forget(shard, generation);
-  }
-
   /** Nobody writes to a discarded generation any more: plain commands do. Answers whether there may be more of its views. */
   async #unlinkSome(shard: number, generation: string): Promise<boolean> {
     const { keys, redis } = this;
     const views = keys.views(shard, generation);
     // A scan from the start may meet none where there are some: it gives up among the places of those that are gone.
-    const names = (await this.#isHash(views))
-      ? ((await redis.hrandfield(views, VIEWS_A_STEP)) as string[])
-      : [];
+    const names = (await redis.hrandfield(views, VIEWS_A_STEP)) as string[];
     if (names.length > 0) {
       if (!(await this.#forgetReports(shard, generation, names))) return true;
       await redis.unlink(...names.flatMap((view) => keys.ofView(shard, generation, view)));
@@ -139,7 +107,7 @@ export class GenerationCatalog extends ShardedStore {
       return true;
     }
     const facts = keys.facts(shard, generation);
-    const partitions = (await this.#isHash(facts)) ? partitionsOf(await redis.hkeys(facts)) : [];
+    const partitions = partitionsOf(await redis.hkeys(facts));
     await redis.unlink(
       views,
       facts,
@@ -161,11 +129,6 @@ export class GenerationCatalog extends ShardedStore {
     if (live === null) return true; // the reports went with the board
     const all = [keys.live(shard), keys.views(shard, live), keys.leaders(shard, board)];
     return (await redis.ranklogForgetReports(3, ...all, board, live, ...views)) === 1;
-  }
-
-  /** A key may be of another type, or gone: somebody may have written there. */
-  async #isHash(key: string): Promise<boolean> {
-    return (await this.redis.type(key)) === 'hash';
   }
 
   /** One by one, and the set last: Redis takes no transaction when memory is full. */

@@ -50,8 +50,7 @@ export type ShadowRefusal =
   | 'gap' // the stretch begins beyond the shadow's applied offset + 1
   | 'generationChanged' // another generation is live than was believed
   | 'unordered' // it would be read by its order, which is not made: see GenerationStore.order
-  | 'serverChanged' // the comparison began on another server: see CompareStep
-  | 'watermarkMoved'; // a live watermark is not that of what was applied: see WatermarkStore
+  | 'serverChanged'; // the comparison began on another server: see CompareStep
 
 /** What a catch-up call did. `watermarks` are those of its stretches; with an ending, of every partition that is live. */
 export type CatchUpOutcome<Ending> =
@@ -120,10 +119,9 @@ export interface Difference {
     | 'view' // a view that should (not) be there, or expires at another time
     | 'clock' // the event clock of the board
     | 'eventIds' // what deduplicate remembers of a partition
-    | 'unreadable' // what no script could have written: a key of another type, a text in place of a number
-    | 'watermark'; // a live watermark that is not that of what was applied: nothing can be compared
+    | 'watermark'; // a live watermark beyond the end of the log: nothing can be compared
   readonly playerId?: string;
-  /** Of event ids and watermarks. */
+  /** Of event ids. */
   readonly partition?: number;
   readonly expected?: string;
   readonly found?: string;

@@ -167,17 +167,6 @@ export class KeySpace {
     return [this.ranking(shard, generation, view), this.players(shard, generation, view)];
   }
 
-  /** The pattern of all keys of a shard, for SCAN. */
-  allOf(shard: number): string {
-    return `${this.#key(shard, '').replace(/[\\*?[\]]/g, '\\$&')}*`;
-  }
-
-  /** The generation that a key of a shard belongs to, if any does. */
-  generationOf(shard: number, key: string): string | undefined {
-    const [generation, ...rest] = key.slice(this.#key(shard, '').length).split(':');
-    return rest.length > 0 ? generation : undefined;
-  }
-
   #key(shard: number, name: string): string {
     return `${this.prefix}:{${shard}}:${name}`;
   }

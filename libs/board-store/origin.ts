@@ -19,8 +19,3 @@ export function parseOrigin(text: string | null | undefined): Origin {
   const { ends, ...facts } = JSON.parse(text) as Omit<Origin, 'ends'> & { ends?: string };
   return { ...facts, ends: ends === undefined ? undefined : parseStarts(ends) };
 }
-
-/** Whether a generation was made to be compared, and given up then; not for a text that can't be read. */
-export function isOfComparison(text: string | null): boolean {
-  return text?.includes('"purpose":"verify"') ?? false;
-}

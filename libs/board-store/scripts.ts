@@ -12,17 +12,14 @@ const SCRIPTS = {
   ranklogCompare: 'compare.lua',
   ranklogComparePlayers: 'compare-players.lua',
   ranklogCompareViews: 'compare-views.lua',
-  ranklogDistrust: 'distrust.lua',
   ranklogExpirePrevious: 'expire-previous.lua',
   ranklogFlip: 'flip.lua',
   ranklogForget: 'forget.lua',
   ranklogForgetReports: 'forget-reports.lua',
   ranklogHeal: 'heal.lua',
   ranklogKeep: 'keep.lua',
-  ranklogKeptWatermarks: 'kept-watermarks.lua',
   ranklogLetGo: 'let-go.lua',
   ranklogLetGoLeft: 'let-go-left.lua',
-  ranklogMendWatermarks: 'mend-watermarks.lua',
   ranklogOrder: 'order.lua',
   ranklogPage: 'page.lua',
   ranklogRank: 'rank-of.lua',
@@ -57,17 +54,14 @@ declare module 'ioredis' {
     ranklogCompare(...args: Arguments): Promise<[string, string, number]>;
     ranklogComparePlayers(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogCompareViews(...args: Arguments): Promise<number | CatchUpReply>;
-    ranklogDistrust(...args: Arguments): Promise<number>;
     ranklogExpirePrevious(...args: Arguments): Promise<number>;
     ranklogFlip(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogForget(...args: Arguments): Promise<number>;
     ranklogForgetReports(...args: Arguments): Promise<number>;
     ranklogKeep(...args: Arguments): Promise<number>;
-    ranklogKeptWatermarks(...args: Arguments): Promise<string[][]>;
     ranklogLetGo(...args: Arguments): Promise<number>;
     ranklogLetGoLeft(...args: Arguments): Promise<number>;
     ranklogHeal(...args: Arguments): Promise<string[]>;
-    ranklogMendWatermarks(...args: Arguments): Promise<number | string[]>;
     ranklogOrder(...args: Arguments): Promise<number | OrderReply>;
     ranklogPage(...args: Arguments): Promise<string[] | string>;
     ranklogRank(...args: Arguments): Promise<string[] | string>;

@@ -109,8 +109,7 @@ export type ApplyOutcome =
  * somebody has moved the watermark, so that it is not that of the last applied record; the run begins beyond the
  * watermark + 1, so it would skip events.
  */
-export type ApplyRefusal =
-  'generationChanged' | 'rolledBack' | 'storeChanged' | 'healing' | 'watermarkMoved' | 'gap';
+export type ApplyRefusal = 'generationChanged' | 'rolledBack' | 'storeChanged' | 'healing' | 'gap';
 
 /** What became of one record; records without a verdict changed nothing. Complete without a definition. */
 export type Verdict = RankChangeVerdict | DeadLetterVerdict | LeaderChangeVerdict;

@@ -28,12 +28,10 @@ import {
   CancelledError,
   HistoryCutError,
   LiveGenerationChangedError,
-  OtherRecordError,
   OutOfMemoryError,
   ServerChangedError,
   ShadowLostError,
   WatermarkBeyondLogError,
-  WatermarkMovedError,
 } from '../reconciliation/errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
 import { isRedisAway } from './redis-away.js';
@@ -56,9 +54,7 @@ const NO = [
   ExpiredViewError,
   NoInstanceError,
   NoPreviousGenerationError,
-  OtherRecordError,
   WatermarkBeyondLogError,
-  WatermarkMovedError,
 ];
 const TRY_LATER = [
   BoardsLostError,

@@ -121,20 +121,6 @@ describe('a report of verify', () => {
     );
   });
 
-  it('shows what nobody could read as it is', () => {
-    const differences: Difference[] = [
-      { view: '', kind: 'unreadable', found: 'ranklog:{0}:g1:facts is a string' },
-      { view: 'all', kind: 'unreadable', found: 'its version is abc' },
-    ];
-    expect(reportJson(ARENA, report(differences)).differences).toMatchObject([
-      { expected: null, found: { unreadable: 'ranklog:{0}:g1:facts is a string' } },
-      { view: 'all', playerId: null, found: { unreadable: 'its version is abc' } },
-    ]);
-    expect(reportText(ARENA, report(differences))).toMatch(
-      /^all +unreadable +- +- +its version is abc$/m,
-    );
-  });
-
   it('says when not all differences are shown', () => {
     const one: Difference = { view: 'all', kind: 'missing', playerId: 'ada' };
     expect(reportText(ARENA, report([one], 5_000))).toMatch(/1 of 5,000 differences shown$/);

@@ -14,7 +14,6 @@ export type Side =
   | { readonly clock: string }
   | { readonly watermark: string }
   | { readonly eventIds: string }
-  | { readonly unreadable: string }
   | { readonly raw: string };
 
 /** A difference as `boards verify --json` prints it; null: nothing is there. */
@@ -84,7 +83,6 @@ const KINDS: Readonly<Record<Difference['kind'], string>> = {
   view: 'view',
   clock: 'event clock',
   watermark: 'watermark',
-  unreadable: 'unreadable',
   eventIds: 'event ids of deduplicate',
 };
 
@@ -109,8 +107,6 @@ function sideOf(
       return { watermark: text };
     case 'eventIds':
       return { eventIds: text };
-    case 'unreadable':
-      return { unreadable: text };
     default:
       return stateSide(definition, text);
   }
@@ -140,7 +136,6 @@ function sideText(side: Side | null): string {
   if ('clock' in side) return side.clock;
   if ('watermark' in side) return side.watermark;
   if ('eventIds' in side) return side.eventIds;
-  if ('unreadable' in side) return side.unreadable;
   if ('expiresAt' in side) return `expires ${side.expiresAt ?? 'never'}`;
   const columns = Object.entries(side.columns).map(([name, value]) => `${name} ${value}`);
   return `${columns.join(', ')} at ${side.reachedAt}`;

@@ -184,8 +184,7 @@ export class Applier {
         case 'generationChanged':
           return undefined;
         case 'healing':
-        case 'watermarkMoved':
-          await this.waiter.moment(outcome.status);
+          await this.waiter.moment();
           break;
         case 'rolledBack':
           throw lost(`has lost applied events of partition ${this.partition}`);

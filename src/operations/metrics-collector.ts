@@ -2,13 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ConsumerHealth } from '#kafka-batch';
 import type { Metrics } from './metrics.js';
 import { forgetStoreFacts, setStoreFacts, type StoreFacts } from './metrics-store-facts.js';
-import { WAIT_NAMES, type Waiting, type WaitReason } from './waiting.js';
 
 export interface MetricsCollectorOptions {
   readonly metrics: Metrics;
   /** Missing in a process without the role ingest. */
   readonly consumer?: () => ConsumerHealth;
-  readonly waiting: () => Waiting;
+  readonly waiting: () => ReadonlySet<number>;
   /** Whether a partition waits for people. */
   readonly waitsForPeople: (error: Error) => boolean;
   /** What Redis knows; may fail or take long. */
@@ -44,18 +43,11 @@ export class MetricsCollector {
     fetchLoopAge.set(loopAgeMs / 1_000);
     for (const gauge of [partitionStopped, partitionStuck, partitionWaiting]) gauge.reset();
     for (const [partition, { state, error, stuckMs }] of partitions) {
-      const waitsFor = waiting().get(partition);
-      const forPeople = waitsFor === 'watermarkMoved' || (error && waitsForPeople(error));
-      partitionStopped.set({ partition }, Number(state === 'failed' || forPeople === true));
+      const forPeople = error !== undefined && waitsForPeople(error);
+      partitionStopped.set({ partition }, Number(state === 'failed' || forPeople));
       partitionStuck.set({ partition }, stuckMs / 1_000);
-      this.#setWaiting(partition, waitsFor);
+      partitionWaiting.set({ partition, reason: 'healing' }, Number(waiting().has(partition)));
     }
-  }
-
-  #setWaiting(partition: number, waitsFor: WaitReason | undefined): void {
-    const { partitionWaiting } = this.options.metrics.gauges;
-    for (const [one, reason] of Object.entries(WAIT_NAMES))
-      partitionWaiting.set({ partition, reason }, Number(one === waitsFor));
   }
 
   async #setStore(): Promise<void> {

@@ -4,7 +4,6 @@ import type { LiveBoard, ReconciliationStatus } from '#board-store';
 import { Metrics, METRICS } from './metrics.js';
 import { MetricsCollector } from './metrics-collector.js';
 import { readStoreFacts, type StoreFacts } from './metrics-store-facts.js';
-import type { WaitReason } from './waiting.js';
 
 const live = (board: string, starts?: LiveBoard['starts']) =>
   ({ board, generation: `g-${board}`, ...(starts && { starts }) }) as LiveBoard;
@@ -61,12 +60,12 @@ describe('the metrics', () => {
 
 describe('a scrape', () => {
   let metrics: Metrics;
-  let waiting: Map<number, WaitReason>;
+  let waiting: Set<number>;
   let reads: number;
   let readStore: () => Promise<StoreFacts>;
   beforeEach(() => {
     metrics = new Metrics();
-    waiting = new Map();
+    waiting = new Set();
     reads = 0;
     readStore = () => Promise.resolve(FACTS);
   });
@@ -105,26 +104,20 @@ describe('a scrape', () => {
     ]);
   });
 
-  it('tells which partitions wait, for what, and of those that go on that they do not', async () => {
+  it('tells which partitions wait, and of those that go on that they do not', async () => {
     const running = { state: 'running', error: undefined, stuckMs: 0 } as const;
     const partitions = new Map([0, 1, 2].map((partition) => [partition, running] as const));
     const scrapes = collector(() => ({ loopAgeMs: 0, partitions }));
     const linesOf = (text: string) => text.match(/^ranklog_partition_(waiting|stopped)\{.* 1$/gm);
-    waiting = new Map([
-      [1, 'healing'],
-      [2, 'watermarkMoved'],
-    ]);
+    waiting = new Set([1]);
     expect(linesOf(await scrapes.scrape())).toEqual([
-      'ranklog_partition_stopped{partition="2"} 1',
       'ranklog_partition_waiting{partition="1",reason="healing"} 1',
-      'ranklog_partition_waiting{partition="2",reason="watermark_moved"} 1',
     ]);
-    waiting = new Map();
+    waiting = new Set();
     const text = await scrapes.scrape();
     expect(linesOf(text)).toBeNull();
     expect(text.match(/^ranklog_partition_waiting\{partition="2".*$/gm)).toEqual([
       'ranklog_partition_waiting{partition="2",reason="healing"} 0',
-      'ranklog_partition_waiting{partition="2",reason="watermark_moved"} 0',
     ]);
   });
 

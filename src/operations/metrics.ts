@@ -19,7 +19,7 @@ const GAUGES = {
   },
   partitionWaiting: {
     name: 'ranklog_partition_waiting',
-    help: '1 while a partition of this process waits for others that heal (healing), or for people to put its watermark right (watermark_moved).',
+    help: '1 while a partition of this process waits for others that heal.',
     labels: ['partition', 'reason'],
   },
   fetchLoopAge: {

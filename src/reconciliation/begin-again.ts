@@ -11,8 +11,6 @@ import {
   LiveGenerationChangedError,
   ServerChangedError,
   ShadowLostError,
-  WatermarkBeyondLogError,
-  WatermarkMovedError,
 } from './errors.js';
 import { PATIENCE_MS } from './patiently.js';
 
@@ -55,7 +53,6 @@ export class BeginAgain {
     return this.now() - this.#waitingSince <= PATIENCE_MS;
   }
 
-  /** A build begins with mending what it needs, a comparison with looking at it; both with looking for what the log has. */
   #isDoneAwayWith(error: unknown): boolean {
     const { kind } = this;
     const isLoss =
@@ -64,11 +61,8 @@ export class BeginAgain {
       error instanceof UnorderedShadowError ||
       (error instanceof LeaseLostError && error.takenOverBy === undefined) ||
       error instanceof LiveGenerationChangedError;
-    const isMended =
-      (kind === 'build' && error instanceof WatermarkBeyondLogError && !error.isOtherLog) ||
-      ((kind === 'build' || kind === 'verify') && error instanceof WatermarkMovedError);
     const isOfSome =
       kind === 'verify' && error instanceof HistoryCutError && error.boards.length > 1;
-    return isLoss || isMended || isOfSome;
+    return isLoss || isOfSome;
   }
 }

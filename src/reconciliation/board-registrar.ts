@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
-import type { Boards, BoardStore, ContinuityStore, LiveBoard, Starts } from '#board-store';
+import type { Boards, BoardStore, LiveBoard, Starts } from '#board-store';
 import type { DefinitionInForce } from '#contracts';
 import type { DefinitionsTopic } from './definitions-topic.js';
 
@@ -13,7 +13,6 @@ interface Log {
 /** What the registrar works with. */
 interface Parts {
   readonly store: BoardStore;
-  readonly continuity: Pick<ContinuityStore, 'distrust'>;
   readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write' | 'claim'>;
   /** Where partitions begin of which nothing was ever read, and not all is left. */
   readonly unreadLog: () => Promise<Starts>;
@@ -54,8 +53,7 @@ export class BoardRegistrar {
   }
 
   /**
-   * Registers again what Redis has lost since, has it compared with Kafka when it has lost a flip, and makes up for what the
-   * definitions topic lacks; else, nothing is done or said.
+   * Registers again what Redis has lost since, and makes up for what the definitions topic lacks; else, nothing is done or said.
    */
   async keepRegistered(): Promise<void> {
     // Before the boards: a pointer that moves meanwhile is then found with the next look.
@@ -65,7 +63,7 @@ export class BoardRegistrar {
     this.#compareBuilt(boards.live);
     const isLost = this.#isMissingAny(boards) || !(await this.store.areRegistered());
     if (isLost) await this.register();
-    else if (!(await this.#distrustsAny(flips, boards))) await this.#keepRecorded(flips, boards);
+    else await this.#keepRecorded(flips, boards);
   }
 
   /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, OtherIdentityError, and what Kafka and Redis say */
@@ -118,21 +116,6 @@ export class BoardRegistrar {
   #wantNoMore(removed: ReadonlySet<string>): void {
     this.#wanted = new Map([...this.#wanted].filter(([board]) => !removed.has(board)));
     for (const board of removed) this.#uncompared.delete(board);
-  }
-
-  /**
-   * Whether shards have lost flips that this process knows of. Whoever restored keys by hand has left the server the same:
-   * where no event was lost with the flip, ingest could not notice.
-   */
-  async #distrustsAny(flips: Flips, boards: Boards): Promise<boolean> {
-    const lost = [...this.#inForce.values()].filter(({ board, since, definition }) => {
-      const isExpected = definition !== null || boards.live.has(board);
-      return isExpected && (flips.get(board) ?? 0) < since;
-    });
-    for (const shard of new Set(lost.map(({ board }) => this.store.shardOf(board))))
-      if (await this.parts.continuity.distrust(shard))
-        this.log.warn(`shard ${shard} has lost a change of its boards; it is compared with Kafka`);
-    return lost.length > 0;
   }
 
   /**

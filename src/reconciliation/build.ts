@@ -3,7 +3,6 @@ import { BoardsLostError } from './errors.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import { runLeased, type Attempt } from './leased-run.js';
 import { makeLive } from './make-live.js';
-import { mendWatermarks } from './moved-watermarks.js';
 import type { BuildReport } from './reports.js';
 import { ShadowPlanner, type From } from './shadow-plan.js';
 import { ShadowTasks, type ShadowAtWork, type Task } from './shadow-tasks.js';
@@ -48,7 +47,6 @@ export class Build {
 
   async #attempt(attempt: Attempt): Promise<void> {
     if (this.options.isFirst === true) await this.#leaveLive(attempt);
-    await this.#mendWatermarks(attempt);
     const planner = new ShadowPlanner({ ...this.parts, signal: attempt.signal });
     const { from, allowPartialHistory } = this.options;
     const { live } = await this.parts.store.boards();
@@ -77,14 +75,6 @@ export class Build {
       this.#left.add(board);
       await keeper.leave(board);
     }
-  }
-
-  /** Once a shard. */
-  async #mendWatermarks({ keeper, signal }: Attempt): Promise<void> {
-    const { store } = this.parts;
-    const ofShards = new Map(this.#waiting.map(({ board }) => [store.shardOf(board), board]));
-    for (const board of ofShards.values())
-      await mendWatermarks(this.parts, keeper.lease(board), signal);
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { BoardStore, CatchUpOutcome, GenerationStore, Stretch } from '#board-store';
-import { refusal, WatermarkMovedError } from './errors.js';
+import { refusal } from './errors.js';
 import type { LogFeed } from './log-feed.js';
 import { Ordering, type OrderingParts } from './ordering.js';
 import { patiently } from './patiently.js';
@@ -43,7 +43,7 @@ interface CallUnderWay {
  * Brings one shadow to the live watermarks, call by call, and there to the endings asked for.
  *
  * A call that was refused is final: @throws LeaseLostError, ShadowLostError, LiveGenerationChangedError,
- * ServerChangedError, WatermarkMovedError, or the reason of the signal.
+ * ServerChangedError, or the reason of the signal.
  */
 export class CatchUp {
   /** Ending calls of this shadow, and those that came too late: live had moved on meanwhile. */
@@ -215,7 +215,6 @@ export class CatchUp {
   async #look(): Promise<void> {
     const { generations, lease, queue, feed } = this.parts;
     const live = await this.#patiently(() => generations.liveWatermarks(lease.board));
-    if (![...live.values()].every(Number.isSafeInteger)) throw new WatermarkMovedError(lease.board);
     this.#looked = performance.now();
     if (queue.heardLive(live)) this.#moved = performance.now();
     feed.cover(live.keys());

@@ -70,41 +70,21 @@ export class LiveGenerationChangedError extends Error {
   }
 }
 
-/**
- * A live watermark, or even the last applied record, lies beyond the end of the log: events that come next would be taken for
- * applied ones. A watermark that was moved is mended by a build; a log that lacks what was applied is another one.
- */
+/** A live watermark lies beyond the end of the log: the log lacks what was applied, so it is another one. */
 export class WatermarkBeyondLogError extends Error {
   constructor(
     readonly board: string,
     readonly partitions: readonly { partition: number; watermark: number; logEnd: number }[],
-    readonly isOtherLog: boolean,
   ) {
     const places = partitions.map(
       ({ partition, watermark, logEnd }) =>
         `partition ${partition}: applied up to ${watermark}, the log ends at ${logEnd}`,
     );
-    const why = isOtherLog
-      ? 'the topic was made anew, or has lost records; docs/operations.md has the way out'
-      : 'they were moved; "ranklog boards rebuild" puts them right';
-    super(`the watermarks of board "${board}" lie beyond the log (${places.join(', ')}): ${why}`);
-    this.name = 'WatermarkBeyondLogError';
-  }
-}
-
-/** What Redis keeps as the last applied record can't be that: nobody can tell what was applied. */
-export class OtherRecordError extends Error {
-  constructor(
-    readonly board: string,
-    readonly partition: number,
-    readonly offset: number,
-    why: string,
-  ) {
     super(
-      `the watermark of partition ${partition} was moved, and the record at offset ${offset}, which Redis keeps as the last one that was applied, can't be that: ` +
-        `${why}. Either the topic was made anew, or Redis was changed or restored by hand; docs/operations.md has the ways out`,
+      `the watermarks of board "${board}" lie beyond the log (${places.join(', ')}): the topic was made anew, or has lost records; ` +
+        'docs/operations.md has the way out',
     );
-    this.name = 'OtherRecordError';
+    this.name = 'WatermarkBeyondLogError';
   }
 }
 
@@ -118,16 +98,6 @@ export class ServerChangedError extends Error {
       `the comparison of board "${board}" began on another server of Redis: it was restarted, or a replica took over`,
     );
     this.name = 'ServerChangedError';
-  }
-}
-
-/** A live watermark was moved by hand while a run relied on it. A build and a comparison begin again with looking at that. */
-export class WatermarkMovedError extends Error {
-  constructor(readonly board: string) {
-    super(
-      `a live watermark that board "${board}" relies on was moved by hand; "ranklog boards rebuild" puts it right`,
-    );
-    this.name = 'WatermarkMovedError';
   }
 }
 
@@ -158,6 +128,5 @@ export function refusal(board: string, status: ShadowRefusal): Error {
   if (status === 'leaseLost') return new LeaseLostError(board);
   if (status === 'generationChanged') return new LiveGenerationChangedError(board);
   if (status === 'serverChanged') return new ServerChangedError(board);
-  if (status === 'watermarkMoved') return new WatermarkMovedError(board);
   return new ShadowLostError(board);
 }

@@ -1,4 +1,4 @@
-import { GenerationStore, LeaseStore, WatermarkStore } from '#board-store';
+import { GenerationStore, LeaseStore } from '#board-store';
 import type { Parts } from '../parts.js';
 import { Reconciler } from './reconciler.js';
 
@@ -10,7 +10,6 @@ export function reconcilerFrom(parts: Parts, eventsPerSecond?: number): Reconcil
     topic: topics.scoreEvents,
     leases: new LeaseStore(redis, keys, settings),
     generations: new GenerationStore(redis, keys, settings),
-    watermarks: new WatermarkStore(redis, keys, settings),
     graceMs: settings.rollbackGrace,
     eventsPerSecond,
   });

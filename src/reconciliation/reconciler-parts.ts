@@ -1,5 +1,5 @@
 import type { Admin, Kafka } from 'kafkajs';
-import type { BoardStore, GenerationStore, LeaseStore, WatermarkStore } from '#board-store';
+import type { BoardStore, GenerationStore, LeaseStore } from '#board-store';
 import type { DefinitionsTopic } from './definitions-topic.js';
 import type { Log } from './log.js';
 import type { RunProgress } from './run-progress.js';
@@ -13,7 +13,6 @@ export interface ReconcilerParts {
   readonly store: BoardStore;
   readonly leases: LeaseStore;
   readonly generations: GenerationStore;
-  readonly watermarks: WatermarkStore;
   readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>;
   /** How long a generation that is live no more can be brought back. */
   readonly graceMs: number;

@@ -151,6 +151,6 @@ export class ShadowRun {
         logEnd: ranges.get(partition)?.end ?? 0,
       }))
       .filter(({ watermark, logEnd }) => watermark >= logEnd);
-    if (beyond.length > 0) throw new WatermarkBeyondLogError(board, beyond, false);
+    if (beyond.length > 0) throw new WatermarkBeyondLogError(board, beyond);
   }
 }

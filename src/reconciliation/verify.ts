@@ -2,7 +2,6 @@ import type { Difference, LiveBoard, ReconciliationStatus } from '#board-store';
 import { WatermarkBeyondLogError } from './errors.js';
 import { runLeased, type Attempt } from './leased-run.js';
 import { liveBoard } from './live-board.js';
-import { movedDifference, movedWatermarks, type SeenWatermark } from './moved-watermarks.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import type { VerifyReport } from './reports.js';
 import { ShadowPlanner } from './shadow-plan.js';
@@ -36,45 +35,14 @@ export class Verify {
     const { store } = this.parts;
     const planner = new ShadowPlanner({ ...this.parts, signal: attempt.signal });
     const tasks: Task<VerifyReport>[] = [];
-    const reports: VerifyReport[] = [];
-    const movedOf = this.#movedByShard(attempt);
     for (const board of this.boards) {
       const live = await liveBoard(store, board);
-      const moved = await movedOf(board);
-      if (moved.length > 0) {
-        reports.push(await this.#endMoved(live, attempt, moved.map(movedDifference)));
-        continue;
-      }
       const { definition, starts } = live;
       const open = await planner.plan({ definition, purpose: 'verify', starts });
       const finish = (at: ShadowAtWork) => this.#finish(at, live);
       tasks.push({ board, open, isResumable: false, finish });
     }
-    return [...reports, ...(await new ShadowTasks(this.parts, attempt, this.options).run(tasks))];
-  }
-
-  /** The watermarks that were moved, looked for once a shard. */
-  #movedByShard({ signal }: Attempt): (board: string) => Promise<SeenWatermark[]> {
-    const found = new Map<number, Promise<SeenWatermark[]>>();
-    return (board) => {
-      const shard = this.parts.store.shardOf(board);
-      const moved = found.get(shard) ?? movedWatermarks(this.parts, board, signal);
-      found.set(shard, moved);
-      return moved;
-    };
-  }
-
-  /** What is live can't be compared at watermarks that are not those of what was applied. */
-  async #endMoved(
-    { board, generation }: LiveBoard,
-    { keeper }: Attempt,
-    differences: readonly Difference[],
-  ): Promise<VerifyReport> {
-    const found = { places: 0, views: 0, differences, differenceCount: differences.length };
-    const report = { board, generation, ...found, equal: false, watermarks: {} };
-    keeper.note(board, { generation });
-    await keeper.end(board, 'done', outcomeOf(report));
-    return { ...report, seconds: 0, attempts: 0, late: 0 };
+    return new ShadowTasks(this.parts, attempt, this.options).run(tasks);
   }
 
   async #finish(at: ShadowAtWork, live: LiveBoard): Promise<VerifyReport> {

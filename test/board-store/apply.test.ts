@@ -64,34 +64,6 @@ describe('an apply call that is refused writes nothing:', () => {
     });
   });
 
-  it.each<[string, (f: StoreFixture) => string]>([
-    ['watermarks', ({ keys }) => keys.watermarks(0)],
-    ['published positions', ({ keys }) => keys.published(0)],
-    ['outbox', ({ keys }) => keys.outbox(0, 0)],
-    ['live generations', ({ keys }) => keys.live(0)],
-    ['views', ({ keys, live }) => keys.views(0, live.generation)],
-    ['ranking of the second view', ({ keys, live }) => keys.ranking(0, live.generation, 'all x=1')],
-    ['players of the second view', ({ keys, live }) => keys.players(0, live.generation, 'all x=1')],
-  ])('the key of the %s holds another type', async (_name, keyOf) => {
-    const events = [scored('a', [1], { views: lasting('all', 'all x=1') })];
-    await fixture.apply(events);
-    await redis.set(keyOf(fixture), 'a string');
-    await expectNothingWritten(async () => {
-      await expect(fixture.apply(events, { from: 1 })).rejects.toThrow('WRONGTYPE');
-    });
-  });
-
-  it('the state of a player is damaged', async () => {
-    const { keys, live } = fixture;
-    await fixture.apply([scored('a', [1])]);
-    await redis.hset(keys.players(0, live.generation, 'all'), 'a', 'torn');
-    await expectNothingWritten(async () => {
-      await expect(
-        fixture.apply([scored('b', [1]), scored('a', [1])], { from: 1 }),
-      ).rejects.toThrow('damaged');
-    });
-  });
-
   it('Redis is out of memory', async () => {
     const own = await RedisServer.start();
     try {

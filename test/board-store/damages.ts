@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Redis } from 'ioredis';
 import { readBytes, readScores, type BoardPlace } from '../model/store-keys.js';
 
@@ -8,71 +7,19 @@ export interface Damage {
   readonly damage: (redis: Redis, place: BoardPlace, choice: readonly number[]) => Promise<unknown>;
 }
 
-/** What reads show of a board, and what decides on what they will: its views that have not expired, and its event clock. */
-export class BoardContent {
-  constructor(
-    readonly clock: string | null,
-    /** When it expires, its ranking and players, by view. */
-    readonly views: ReadonlyMap<string, unknown>,
-    /** Keys of another type, and what is no number where one has to be. */
-    readonly unreadable: readonly string[],
-  ) {}
-
-  equals(other: BoardContent): boolean {
-    return isDeepStrictEqual(
-      [this.clock, this.views, this.unreadable],
-      [other.clock, other.views, other.unreadable],
-    );
-  }
-}
-
-export async function boardContent(redis: Redis, place: BoardPlace): Promise<BoardContent> {
+/** What reads show of a board, and what decides on later ones: its event clock, and its views that have not expired. */
+export async function boardContent(redis: Redis, place: BoardPlace) {
   const { keys, shard } = place;
-  const { board, generation } = place.live;
-  const sound = new SoundReads(redis);
-  const { clock = null, ...facts } = await sound.hash(keys.facts(shard, generation));
-  sound.noteNumbers(facts);
-  await sound.hash(keys.leaders(shard, board));
-  const expiries = keys.expiries(shard, generation);
-  const ends = (await sound.is(expiries, 'zset')) ? await readScores(redis, expiries) : new Map();
+  const { generation } = place.live;
+  const clock = await redis.hget(keys.facts(shard, generation), 'clock');
+  const ends = await readScores(redis, keys.expiries(shard, generation));
   const views = new Map<string, unknown>();
-  const versions = await sound.hash(keys.views(shard, generation));
-  for (const view of Object.keys(versions).sort()) {
+  for (const view of (await redis.hkeys(keys.views(shard, generation))).sort()) {
     const end = ends.get(view);
     if (end !== undefined && clock !== null && end <= Number(clock)) continue;
-    sound.noteNumbers({ [view]: versions[view] ?? '' });
-    views.set(view, { end, ...(await sound.view(place, view)) });
+    views.set(view, { end, ...(await readBytes(redis, place, view)) });
   }
-  return new BoardContent(clock, views, sound.unreadable);
-}
-
-/** Reads keys that may be of another type, and notes those that are. */
-class SoundReads {
-  readonly unreadable: string[] = [];
-
-  constructor(private readonly redis: Redis) {}
-
-  async is(key: string, type: string): Promise<boolean> {
-    const found = await this.redis.type(key);
-    if (found === type || found === 'none') return true;
-    this.unreadable.push(`${key}: ${found}`);
-    return false;
-  }
-
-  async hash(key: string): Promise<Record<string, string>> {
-    return (await this.is(key, 'hash')) ? this.redis.hgetall(key) : {};
-  }
-
-  async view(place: BoardPlace, view: string) {
-    const [ranking, players] = place.keys.ofView(place.shard, place.live.generation, view);
-    const isSound = [await this.is(ranking, 'zset'), await this.is(players, 'hash')];
-    return isSound.includes(false) ? {} : readBytes(this.redis, place, view);
-  }
-
-  noteNumbers(texts: Readonly<Record<string, string>>): void {
-    for (const [name, text] of Object.entries(texts))
-      if (!/^\d{1,16}$/.test(text) || Number(text) > 9e15) this.unreadable.push(`${name}: ${text}`);
-  }
+  return { clock, views };
 }
 
 /** The keys of a board, and one of its views by choice. */
@@ -81,7 +28,7 @@ async function chosen(
   { keys, shard, live }: BoardPlace,
   [first = 0]: readonly number[],
 ) {
-  const { board, generation } = live;
+  const { generation } = live;
   const views = await redis.hkeys(keys.views(shard, generation));
   const view = views.sort()[first % Math.max(1, views.length)] ?? 'all';
   const [ranking, players] = keys.ofView(shard, generation, view);
@@ -92,7 +39,6 @@ async function chosen(
     views: keys.views(shard, generation),
     expiries: keys.expiries(shard, generation),
     facts: keys.facts(shard, generation),
-    leaders: keys.leaders(shard, board),
   };
 }
 
@@ -122,40 +68,7 @@ function damage(
   };
 }
 
-/** Damage that no script could have done: what it would read is no number, or of another type. */
-export const unreadableDamages: readonly Damage[] = [
-  damage('HSET of no number for the version of a view', (redis, { views, view }) =>
-    redis.hset(views, view, 'abc'),
-  ),
-  damage('HSET of a version of a view beyond all numbers', (redis, { views, view }) =>
-    redis.hset(views, view, '9'.repeat(400)),
-  ),
-  damage('HSET of a version of a view that has none above it', (redis, { views, view }) =>
-    redis.hset(views, view, '9500000000000000'),
-  ),
-  damage('HSET of a floor that has no version above it', (redis, { facts }) =>
-    redis.hset(facts, 'floor', '9007199254740991'),
-  ),
-  ...['floor', 'version', 'expired', 'duplicates', 'tooManyViews'].map((name) =>
-    damage(`HSET of no number for the fact ${name}`, (redis, { facts }) =>
-      redis.hset(facts, name, 'abc'),
-    ),
-  ),
-  damage('HSET of an empty floor', (redis, { facts }) => redis.hset(facts, 'floor', '')),
-  damage('HSET of no number for the clock', (redis, { facts }) =>
-    redis.hset(facts, 'clock', 'abc'),
-  ),
-  ...(['ranking', 'players', 'views', 'facts', 'expiries', 'leaders'] as const).map((name) =>
-    damage(`SET of ${name}`, (redis, keys) => redis.set(keys[name], 'abc')),
-  ),
-  damage('another type of ranking', async (redis, { ranking }) => {
-    await redis.del(ranking);
-    return redis.hset(ranking, 'a', 1);
-  }),
-];
-
 export const damages: readonly Damage[] = [
-  ...unreadableDamages,
   damage('ZADD of a member', (redis, { ranking }, [score]) =>
     redis.zadd(ranking, score, Buffer.from(`\x00ghost${score}`)),
   ),

@@ -4,7 +4,6 @@ import {
   GenerationStore,
   isOutOfMemory,
   LeaseStore,
-  WatermarkStore,
   type Lease,
   type Shadow,
 } from '#board-store';
@@ -91,14 +90,6 @@ describe('a Redis whose memory is full', () => {
     expect(entries).toMatchObject([{ playerId: 'a', rank: 2 }]);
     expect(await reader.views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
     expect(await reader.overviews()).toMatchObject([{ board: 'arena', views: 1 }]);
-  });
-
-  it('tells its watermarks', async () => {
-    const store = new WatermarkStore(own.redis, fixture.keys, { shards: 1 });
-    const before = await store.kept('arena');
-    expect(before).toMatchObject([{ partition: 0, watermark: '1' }]);
-    await fill();
-    expect(await store.kept('arena')).toEqual(before);
   });
 
   it('lets go of a rollback', async () => {

@@ -26,8 +26,6 @@ const targets = async () =>
 const outcome = async (...args: Parameters<StoreFixture['call']>) =>
   (await fixture.store.apply(fixture.call(...args))).status;
 
-const timeOf = (token: string) => Number(token.split(' ')[1]);
-
 describe('a shard that is below the published position of some partition', () => {
   beforeEach(async () => {
     await fixture.apply([scored('a', [1]), scored('a', [1])]);
@@ -145,18 +143,6 @@ describe('the continuity of a shard', () => {
     await redis.set(fixture.keys.continuity(0), `${server} 9000000000000000`);
     await fixture.compare();
     expect(fixture.token).toBe(`${server} 9000000000000002`);
-  });
-
-  it('ends when somebody distrusts the shard, unless it is being compared', async () => {
-    const { continuity: store, token } = fixture;
-    expect(await store.distrust(0)).toBe(true);
-    expect(await outcome([scored('a', [1])])).toBe('storeChanged');
-    expect(await isStale()).toBe(true);
-    expect(await store.distrust(0)).toBe(false);
-    const begun = (await store.begin(0, await store.continuity(0)))!;
-    expect(await store.distrust(0)).toBe(false);
-    const healed = await store.heal(0, begun, new Map());
-    expect(timeOf(healed?.token ?? '')).toBeGreaterThan(timeOf(token));
   });
 
   it('is compared by nobody who has seen an older one', async () => {

@@ -39,47 +39,6 @@ describe('a partition that waits', () => {
     await producer.disconnect();
   };
   const said = (words: string) => until(() => service.errors.includes(words), `it says: ${words}`);
-  const status = async () =>
-    JSON.parse(await instance.run('status', '--json')) as { movedWatermarks: unknown };
-
-  it('for its watermark to be put right is told by metrics, health and status until then, by who has it', async () => {
-    expect(await told(service)).toEqual([]);
-    await instance.redis.hset(keys.watermarks(0), '1', '5000');
-    await produce();
-    const lines = [
-      'ranklog_partition_stopped{partition="1"} 1',
-      'ranklog_partition_waiting{partition="1",reason="watermark_moved"} 1',
-    ];
-    await until(async () => (await told(service)).length > 0, 'it is told');
-    expect(await told(service)).toEqual(lines);
-    expect(JSON.parse(await get(service, '/health'))).toMatchObject({
-      status: 'failing',
-      problems: [expect.stringMatching(/^partition 1 waits: somebody has moved its watermark/)],
-      partitions: [{ waitsFor: null }, { waitsFor: 'watermark_moved' }],
-    });
-    await said('/1 waits: somebody has moved its watermark');
-    expect((await status()).movedWatermarks).toEqual([
-      {
-        ...{ shard: 0, partition: 1, watermark: '5000' },
-        lastApplied: expect.any(Number),
-        logEnd: expect.any(Number),
-      },
-    ]);
-    expect(await instance.run('status')).toMatch(/^ *0 +1 +5000 +\d+ +\d+$/m);
-
-    const other = await instance.start();
-    const isTold = async () => (await told(service, other)).join() === lines.join();
-    await until(async () => (await get(other, '/metrics')).includes('partition='), 'it has one');
-    await until(isTold, 'the one that has the partition tells, and no other');
-
-    await instance.run('boards', 'rebuild', 'arena');
-    await until(async () => (await told(service, other)).length === 0, 'it is told no more');
-    await instance.published(2 * PLAYERS.length);
-    const health = async () => JSON.parse(await get(service, '/health')) as { status: string };
-    await until(async () => (await health()).status === 'ok', 'its partitions are started anew');
-    expect((await status()).movedWatermarks).toEqual([]);
-    expect(await instance.run('status')).not.toContain('Watermarks');
-  });
 
   it('for others that heal is told by metrics and health until they have, as no problem', async () => {
     await instance.redis.hset(keys.healing(0), '0', '5000');

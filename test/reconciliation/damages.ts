@@ -17,9 +17,7 @@ async function target(ground: Ground, board: string, random: Random) {
   const place = below(random, await redis.zcard(ranking));
   const [member = Buffer.alloc(0)] = await redis.zrangeBuffer(ranking, place, place);
   const state = (await redis.hget(players, player)) ?? '';
-  const facts = keys.facts(shard, generation);
-  const leaders = keys.leaders(shard, board);
-  return { redis, shard, view, views, facts, leaders, ranking, players, player, member, state };
+  return { redis, shard, view, views, ranking, players, player, member, state };
 }
 
 /** By the command that does it. */
@@ -86,22 +84,5 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
     const { redis, views } = await target(ground, board, random);
     await redis.hset(views, 'all region=nowhere', '1');
     return 'all region=nowhere';
-  },
-  'HSET of a version that is none': async (ground, board, random) => {
-    const { redis, views, view } = await target(ground, board, random);
-    await redis.hset(views, view, 'abc');
-    return view;
-  },
-  'HSET of a floor that is none': async (ground, board, random) => {
-    const { redis, facts } = await target(ground, board, random);
-    await redis.hset(facts, 'floor', 'abc');
-    return facts;
-  },
-  'SET of a key of the board': async (ground, board, random) => {
-    const { redis, ...keys } = await target(ground, board, random);
-    const { ranking, players, views, facts, leaders } = keys;
-    const key = pick(random, [ranking, players, views, facts, leaders]);
-    await redis.set(key, 'abc');
-    return key;
   },
 };

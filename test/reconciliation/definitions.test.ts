@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs from 'kafkajs';
 import { parseBoardsFile, type BoardDefinition } from '#board';
-import { BoardReader, BoardStore, ContinuityStore, IdentityCheck, KeySpace } from '#board-store';
+import { BoardReader, BoardStore, IdentityCheck, KeySpace } from '#board-store';
 import { ScoreProducer } from '#client';
 import { BoardRegistrar } from '../../src/reconciliation/board-registrar.js';
 import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
@@ -217,10 +217,9 @@ describe('the boards that are in force', () => {
 
   const newRegistrar = () => {
     const log = { info: () => undefined, warn: () => undefined };
-    const continuity = new ContinuityStore(own.redis, new KeySpace(instance.name), { shards: 1 });
     const unreadLog = () => Promise.resolve(new Map<number, number>());
     return new BoardRegistrar(
-      { store, continuity, definitions, unreadLog, log },
+      { store, definitions, unreadLog, log },
       instance.env['RANKLOG_BOARDS'] ?? '',
     );
   };

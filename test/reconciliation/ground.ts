@@ -8,7 +8,6 @@ import {
   IdentityCheck,
   KeySpace,
   LeaseStore,
-  WatermarkStore,
   type LiveBoard,
 } from '#board-store';
 import { ScoreProducer } from '#client';
@@ -72,7 +71,6 @@ export class Ground {
       store,
       leases,
       generations,
-      watermarks: new WatermarkStore(redis, this.keys, { shards }),
       graceMs: DAY,
       logger,
     });

@@ -71,27 +71,6 @@ describe('verify', () => {
     expect(await wrongViews()).toEqual([]);
   });
 
-  it.each(['facts', 'leaders'] as const)(
-    'finds a SET of %s while events wait for it, which go on after a build',
-    async (name) => {
-      const { keys, redis, store } = ground;
-      const shard = store.shardOf('arena');
-      const { generation } = await ground.live('arena');
-      const key = name === 'facts' ? keys.facts(shard, generation) : keys.leaders(shard, 'arena');
-      await redis.set(key, 'abc');
-      await traffic.send(200);
-      oracle = undefined;
-      const { differences } = await verify();
-      expect(differences).toContainEqual(
-        expect.objectContaining({ kind: 'unreadable', found: `${key} is a string` }),
-      );
-      await rebuild();
-      await published(instance, traffic);
-      expect((await verify()).differences).toEqual([]);
-      expect(await wrongViews()).toEqual([]);
-    },
-  );
-
   // Last: what is sent meanwhile, the others would have to read each time.
   it('under heavy traffic on 12 partitions ends, and finds nothing where nothing is wrong', async () => {
     traffic.start(100, 50);

@@ -5,7 +5,7 @@
 --       6 continuity that the caller believes in, 7 offset, timestamp and hash of the last record of the run (empty when it has none),
 --       8 version of the shard's pointers that the caller believes in (see pointers.lua); then the run: see arguments.lua
 -- Returns  { watermark, verdicts, ... } of every offset of the run that has one, also where it is no entry any more; see verdict.lua
---          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -3 STORE_CHANGED, -4 HEALING, -9 WATERMARK_MOVED, -12 GAP; then nothing
+--          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -3 STORE_CHANGED, -4 HEALING, -12 GAP; then nothing
 --          was written, but that a heal target that is reached is none any more
 -- Cost  O(log players) for each entry and view, whatever the ties and the number of boards; overtook and leaders add what they name
 --
@@ -15,7 +15,6 @@
 -- A script is not rolled back: all that can fail is read and checked before the first write.
 
 -- include names.lua
--- include kept.lua
 -- include clock.lua
 -- include pointers.lua
 -- include continuity.lua
@@ -29,7 +28,6 @@
 -- include leaders.lua
 -- include event.lua
 -- include run.lua
--- include moved.lua
 
 local GENERATION_CHANGED = -1
 local ROLLED_BACK = -2
@@ -49,8 +47,6 @@ local continuity = call('GET', KEYS[5])
 if continuity ~= ARGV[6] or not is_continued(continuity) then return STORE_CHANGED end
 if (call('HGET', KEYS[1], VERSION) or '') ~= ARGV[8] then return GENERATION_CHANGED end
 local watermark = tonumber(call('HGET', KEYS[2], partition) or '-1')
-local last_record = tonumber(string.match(ARGV[7], '^%d+'))
-if is_moved(watermark, call('HGET', KEYS[7], partition), last_record and entries or {}, last_record) then return WATERMARK_MOVED end
 if watermark < tonumber(ARGV[2]) then return ROLLED_BACK end
 if leaves_gap(from, watermark) then return GAP end
 
@@ -60,12 +56,10 @@ local through = math.max(watermark, last)
 local unmuted = through >= published
 -- While a partition is below its heal target, the boards lack events that were published: no rank is drawn from them.
 local target = tonumber(call('HGET', KEYS[6], partition) or '0')
-if target > 0 and watermark + 1 >= target then call('HDEL', KEYS[6], partition) end -- put right by hand, or by a build
+if target > 0 and watermark + 1 >= target then call('HDEL', KEYS[6], partition) end
 if unmuted and has_news(watermark) and call('HLEN', KEYS[6]) > 0 then return HEALING end
 local verdicts = stored_verdicts(KEYS[4], math.max(published, from), math.min(watermark, last))
 
-call('ZCARD', KEYS[4])
-call('HLEN', KEYS[7])
 load_run(run, partition, watermark, math.huge, unmuted)
 load_reports(run.views)
 

@@ -5,19 +5,11 @@ local COUNTERS = { 'expired', 'tooManyViews', 'duplicates' }
 local function load_board(board, partition)
   board.expired, board.duplicates, board.refused, board.seen, board.moved = 0, 0, 0, {}, {}
   board.head = head_of('change', board)
-  read_kept('HLEN', board.versions)
-  local facts = read_kept('HMGET', board.facts, 'floor', 'version', 'clock', 'clock:' .. partition, unpack(COUNTERS))
-  board.floor, board.version = kept_number(facts[1]) or 0, kept_number(facts[2]) or 0
-  board.clock, board.partition_clock = kept_number(facts[3]), kept_number(facts[4])
-  -- Of views that have expired, and of duplicates, nothing else tells.
-  if board.keeps and facts[3] and not board.clock or board.span and facts[4] and not board.partition_clock then
-    error('a clock in ' .. board.facts .. ' is damaged: rebuild the board')
-  end
+  local facts = call('HMGET', board.facts, 'floor', 'version', 'clock', 'clock:' .. partition, unpack(COUNTERS))
+  board.floor, board.version = tonumber(facts[1]) or 0, tonumber(facts[2]) or 0
+  board.clock, board.partition_clock = tonumber(facts[3]), tonumber(facts[4])
   board.counted = {}
-  for i, name in ipairs(COUNTERS) do board.counted[name] = kept_number(facts[4 + i]) or 0 end
-  if board.keeps then read_kept('ZCARD', board.expiries) end
-  if board.span then read_kept('ZCARD', board.event_ids) end
-  if board.unordered then call('SCARD', board.unordered) end
+  for i, name in ipairs(COUNTERS) do board.counted[name] = tonumber(facts[4 + i]) or 0 end
 end
 
 -- How many views exist: those that have expired do not, swept or not.

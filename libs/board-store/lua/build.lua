@@ -2,11 +2,10 @@
 --
 -- KEYS, ARGV  see catch-up.lua
 -- Returns  { caught up in these partitions (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ... } of
---          the stretches; -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED, -12 GAP; then nothing was written
+--          the stretches; -5 LEASE_LOST, -6 SHADOW_GONE, -12 GAP; then nothing was written
 -- Cost  as apply.lua, without ranks
 
 -- include names.lua
--- include kept.lua
 -- include clock.lua
 -- include chunks.lua
 -- include state.lua
@@ -18,7 +17,6 @@
 -- include event.lua
 -- include run.lua
 -- include lease.lua
--- include moved.lua
 -- include catch-up.lua
 
 local stretches, refused = catch_up()

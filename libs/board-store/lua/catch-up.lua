@@ -1,15 +1,13 @@
 -- Brings a shadow nearer to the live watermarks: the part that all endings share. Everything is muted: results stem from the
 -- live generation alone.
 --
--- KEYS  1 lease, 2 shadows, 3 live, 4 watermarks, 5 watermarks of the shadow, 6 its views without order, 7 records, then those of
---       the ending, then the runs of the stretches
+-- KEYS  1 lease, 2 shadows, 3 live, 4 watermarks, 5 watermarks of the shadow, 6 its views without order, then those of the ending,
+--       then the runs of the stretches
 -- ARGV  1 token, 2 board, 3 generation of the shadow, 4 number of stretches, 5 number of keys before the runs,
 --       6 number of arguments before the stretches; for each stretch: partition, first offset, last offset, its run (arguments.lua)
 --
--- A stretch is applied as far as the live watermark of its partition. Each is complete with its watermark: should a later one
--- fail, the shadow is what its watermarks say. A live watermark that was moved is not followed: when that is put right, the
--- shadow, live by then, would have events applied to it once more, or lack some for good. The rankings of an unordered shadow are
--- not kept up: see order.lua.
+-- A stretch is applied up to the live watermark of its partition, and its own watermark is set with it: if a later stretch fails, the
+-- shadow still matches its watermarks. The rankings of an unordered shadow are not kept up: see order.lua.
 
 local GENERATION_CHANGED = -1
 
@@ -32,9 +30,7 @@ local function refusal(shadow, stretches, needs_order)
   if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
   if not shadow or shadow.generation ~= ARGV[3] then return SHADOW_GONE end
   for _, stretch in ipairs(stretches) do
-    local partition = stretch.partition
-    if is_moved(watermark_of(KEYS[4], partition), call('HGET', KEYS[7], partition), stretch.run.entries) then return WATERMARK_MOVED end
-    if leaves_gap(stretch.first, watermark_of(KEYS[5], partition)) then return GAP end
+    if leaves_gap(stretch.first, watermark_of(KEYS[5], stretch.partition)) then return GAP end
   end
   if needs_order and shadow.is_unordered then return NO_ORDER end
 end

@@ -1,19 +1,17 @@
 -- A step of a comparison: brings the shadow to the live watermarks and, if it is there, compares some players of one view.
 --
--- KEYS  1 to 7 as in catch-up.lua; of the shadow: 8 players; of the live generation: 9 players, 10 ranking; then the runs
+-- KEYS  1 to 6 as in catch-up.lua; of the shadow: 7 players; of the live generation: 8 players, 9 ranking; then the runs
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 replication id of the server that the comparison began
 --       on, 9 walk: shadow (who should be there: state, member and score), live (who is there and should not), ranking (members
 --       without a state that they follow from), 10 cursor, 11 number of columns, 12 tie (1 earliest, -1 latest, 0 none), 13 where both
 --       begin in the log (JSON), then the stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
---          next cursor, number of players that were looked at, then for each difference: kind, player id, state expected, found; of a key
---          of another type that alone, as unreadable };
---          -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED, -10 SERVER_CHANGED, -12 GAP; then nothing
+--          next cursor, number of players that were looked at, then for each difference: kind, player id, state expected, found };
+--          -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -10 SERVER_CHANGED, -12 GAP; then nothing
 --          was written
 -- Cost  as apply.lua, without ranks, and about STEP players; more where Redis packs a small view into one piece
 
 -- include names.lua
--- include kept.lua
 -- include clock.lua
 -- include chunks.lua
 -- include state.lua
@@ -25,7 +23,6 @@
 -- include event.lua
 -- include run.lua
 -- include lease.lua
--- include moved.lua
 -- include catch-up.lua
 -- include continuity.lua
 -- include cursor.lua
@@ -57,7 +54,7 @@ local function kind_of(expected, text)
 end
 
 local function has_place(state, player)
-  return tonumber(call('ZSCORE', KEYS[10], member_of(tie, state, player))) == state[1]
+  return tonumber(call('ZSCORE', KEYS[9], member_of(tie, state, player))) == state[1]
 end
 
 -- Players and values of a hash, as two lists.
@@ -70,12 +67,13 @@ local function pairs_of(list)
   return players, values
 end
 
+-- Each answers the next cursor, and how many players were looked at.
 local walks = {}
 
 walks['shadow'] = function(found)
-  local scan = call('HSCAN', KEYS[8], ARGV[10], 'COUNT', STEP)
+  local scan = call('HSCAN', KEYS[7], ARGV[10], 'COUNT', STEP)
   local players, expected = pairs_of(scan[2])
-  local live = values_of(KEYS[9], players)
+  local live = values_of(KEYS[8], players)
   for i, player in ipairs(players) do
     if not live[i] then
       differ(found, 'missing', player, expected[i])
@@ -89,9 +87,9 @@ walks['shadow'] = function(found)
 end
 
 walks['live'] = function(found)
-  local scan = call('HSCAN', KEYS[9], ARGV[10], 'COUNT', STEP)
+  local scan = call('HSCAN', KEYS[8], ARGV[10], 'COUNT', STEP)
   local players, live = pairs_of(scan[2])
-  local expected = values_of(KEYS[8], players)
+  local expected = values_of(KEYS[7], players)
   for i, player in ipairs(players) do
     if not expected[i] then differ(found, 'extra', player, nil, live[i]) end
   end
@@ -99,34 +97,18 @@ walks['live'] = function(found)
 end
 
 walks['ranking'] = function(found)
-  local scan = call('ZSCAN', KEYS[10], ARGV[10], 'COUNT', STEP)
+  local scan = call('ZSCAN', KEYS[9], ARGV[10], 'COUNT', STEP)
   local members, scores = pairs_of(scan[2])
   local players = {}
   for i, member in ipairs(members) do players[i] = sub(member, id_from) end
-  local live = values_of(KEYS[9], players)
+  local live = values_of(KEYS[8], players)
   for i, player in ipairs(players) do
     local state = live[i] and parse_state(live[i], columns)
     if not state or member_of(tie, state, player) ~= members[i] or tonumber(scores[i]) ~= state[1] then
-      differ(found, 'order', player, call('HGET', KEYS[8], player) or nil, live[i] or nil)
+      differ(found, 'order', player, call('HGET', KEYS[7], player) or nil, live[i] or nil)
     end
   end
   return scan[1], #members
-end
-
--- What the keys of the live generation are that should be something else.
-local function wrong_types()
-  local wrong = {}
-  wrong[1] = wrong_type(KEYS[9], 'hash')
-  wrong[#wrong + 1] = wrong_type(KEYS[10], 'zset')
-  return #wrong > 0 and table.concat(wrong, ', ')
-end
-
--- Answers the next cursor, and how many players were looked at.
-local function walk(found)
-  local wrong = wrong_types()
-  if not wrong then return walks[ARGV[9]](found) end
-  differ(found, 'unreadable', '', nil, wrong)
-  return '0', 0
 end
 
 if is_elsewhere(ARGV[8]) then return SERVER_CHANGED end
@@ -136,7 +118,7 @@ if refused then return refused end
 local found, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]), cjson.decode(ARGV[13]))
 if is_caught_up then
   local differences = {}
-  local cursor, players = walk(differences)
+  local cursor, players = walks[ARGV[9]](differences)
   found[#found + 1] = cursor
   found[#found + 1] = players
   for _, word in ipairs(differences) do found[#found + 1] = word end

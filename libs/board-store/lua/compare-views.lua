@@ -1,24 +1,21 @@
 -- A step of a comparison: brings the shadow to the live watermarks and, if it is there, answers some views of both generations,
 -- and in what these differ as a whole; or compares some event ids of a partition.
 --
--- KEYS  1 to 7 as in catch-up.lua; of the shadow: 8 views, 9 expiries, 10 facts; of the live generation: 11 views, 12 expiries,
---       13 facts, 14 leaders; for each partition: event ids of the shadow, of the live generation; then the runs
+-- KEYS  1 to 6 as in catch-up.lua; of the shadow: 7 views, 8 expiries, 9 facts; of the live generation: 10 views, 11 expiries,
+--       12 facts; for each partition: event ids of the shadow, of the live generation; then the runs
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 replication id of the server that the comparison began
 --       on ('' begins one), 9 span of event ids in ms (- none), 10 walk: shadow (views that should be there), live (views that are there and should
 --       not), eventIds, 11 cursor, 12 where both begin in the log (JSON), then the partitions whose event ids are compared, then the stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
---          replication id of the server, event clock of the shadow and of the live generation ('' for none), events that each refused with TOO_MANY_VIEWS, what is
---          unreadable in the facts of the live generation, or is no list of its ('' for nothing), number of partitions whose event ids differ, then for each of these: partition, clock and number of ids of the shadow, of the live
+--          replication id of the server, event clock of the shadow and of the live generation ('' for none), events that each refused with TOO_MANY_VIEWS, number of partitions whose event ids differ, then for each of these: partition, clock and number of ids of the shadow, of the live
 --          generation; next cursor, then for each view of the walk that has not expired: its text, and for the shadow and the live
---          generation the ms at which it expires ('never'; '' when it does not exist), and the version of the live one when it is unreadable
---          ('' when it is not); of event ids: next cursor, how many were looked at, then, where one differs: partition, event id, newline, player id,
+--          generation the ms at which it expires ('never'; '' when it does not exist); of event ids: next cursor, how many were looked at, then, where one differs: partition, event id, newline, player id,
 --          its time in ms in the shadow and in the live generation ('' when it is not there) };
---          -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -9 WATERMARK_MOVED, -10 SERVER_CHANGED, -12 GAP; then nothing
+--          -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -10 SERVER_CHANGED, -12 GAP; then nothing
 --          was written
 -- Cost  as apply.lua, without ranks, and about STEP views or event ids; more where Redis packs few views into one piece
 
 -- include names.lua
--- include kept.lua
 -- include clock.lua
 -- include chunks.lua
 -- include state.lua
@@ -30,22 +27,19 @@
 -- include event.lua
 -- include run.lua
 -- include lease.lua
--- include moved.lua
 -- include catch-up.lua
 -- include continuity.lua
 -- include cursor.lua
 
 local STEP = 300
-local MOST_SHOWN = 100
 -- Where the partitions begin whose event ids are compared, and the keys of these.
-local FIRST_PARTITION, FIRST_EVENT_IDS = 13, 15
+local FIRST_PARTITION, FIRST_EVENT_IDS = 13, 13
 
 -- View -> ms at which it expires, or 'never'; of those of the views that stand in a generation.
 local function standing_views(views, expiries, clock, names)
   local standing = {}
-  if wrong_type(views, 'hash') then return standing end
   local known = call('HMGET', views, unpack(names))
-  local ends = wrong_type(expiries, 'zset') and {} or call('ZMSCORE', expiries, unpack(names))
+  local ends = call('ZMSCORE', expiries, unpack(names))
   for i, name in ipairs(names) do
     local last = tonumber(ends[i])
     if known[i] and not last then
@@ -57,16 +51,11 @@ local function standing_views(views, expiries, clock, names)
   return standing
 end
 
-local function fact(facts, name)
-  if wrong_type(facts, 'hash') then return nil end
-  return call('HGET', facts, name) or nil
-end
-
 -- Clock of a partition, and how many event ids are remembered within the span: all that later events are judged by.
 local function remembered(facts, event_ids, partition)
-  local clock = kept_number(fact(facts, 'clock:' .. partition))
-  if not clock or wrong_type(event_ids, 'zset') then return '-' end
-  return format('%d %d', clock, call('ZCOUNT', event_ids, format('(%d', clock - tonumber(ARGV[9])), '+inf'))
+  local clock = call('HGET', facts, 'clock:' .. partition)
+  if not clock then return '-' end
+  return format('%d %d', clock, call('ZCOUNT', event_ids, format('(%d', tonumber(clock) - tonumber(ARGV[9])), '+inf'))
 end
 
 -- The event ids of a partition in the shadow and in the live generation.
@@ -77,7 +66,7 @@ end
 
 local function remembered_by_both(at)
   local expected, live = event_ids_of(at)
-  return remembered(KEYS[10], expected, ARGV[at]), remembered(KEYS[13], live, ARGV[at])
+  return remembered(KEYS[9], expected, ARGV[at]), remembered(KEYS[12], live, ARGV[at])
 end
 
 local function append_event_ids(found)
@@ -93,60 +82,30 @@ local function append_event_ids(found)
   for _, text in ipairs(differing) do found[#found + 1] = text end
 end
 
--- What nobody could read: of the live generation, the lists that are none, and the facts that are no numbers.
-local function unreadable()
-  local found, names = {}, { 'floor', 'version', 'expired', 'duplicates', 'tooManyViews' }
-  local types = { [11] = 'hash', [12] = 'zset', [13] = 'hash', [14] = 'hash' }
-  for at = FIRST_PARTITION, tonumber(ARGV[6]) do
-    types[FIRST_EVENT_IDS + 1 + 2 * (at - FIRST_PARTITION)] = 'zset'
-    names[#names + 1] = 'clock:' .. ARGV[at]
-  end
-  for i = 11, #KEYS do
-    found[#found + 1] = types[i] and wrong_type(KEYS[i], types[i])
-  end
-  for _, name in ipairs(names) do
-    local text = fact(KEYS[13], name)
-    if text and not kept_number(text) then found[#found + 1] = format('%s of %s is %s', name, KEYS[13], sub(text, 1, MOST_SHOWN)) end
-  end
-  return table.concat(found, ', ')
-end
-
 -- Answers the event clock of the shadow.
 local function append_facts(found)
   found[#found + 1] = replication_id()
-  local clock = call('HGET', KEYS[10], 'clock') or ''
+  local clock = call('HGET', KEYS[9], 'clock') or ''
   found[#found + 1] = clock
-  found[#found + 1] = fact(KEYS[13], 'clock') or ''
-  for _, facts in ipairs({ KEYS[10], KEYS[13] }) do found[#found + 1] = kept_number(fact(facts, 'tooManyViews')) or 0 end
-  found[#found + 1] = unreadable()
+  found[#found + 1] = call('HGET', KEYS[12], 'clock') or ''
+  for _, facts in ipairs({ KEYS[9], KEYS[12] }) do found[#found + 1] = call('HGET', facts, 'tooManyViews') or '0' end
   append_event_ids(found)
   return tonumber(clock)
 end
 
-local function scan_views(key)
-  return wrong_type(key, 'hash') and { '0', {} } or call('HSCAN', key, ARGV[11], 'COUNT', STEP)
-end
-
--- What a live view has for a version, '' where that is one.
-local function unreadable_version(view)
-  local text = call('HGET', KEYS[11], view)
-  return kept_number(text) and '' or sub(text, 1, MOST_SHOWN)
-end
-
 local function append_views(found, clock)
   local is_of_shadow = ARGV[10] == 'shadow'
-  local scan = scan_views(is_of_shadow and KEYS[8] or KEYS[11])
+  local scan = call('HSCAN', is_of_shadow and KEYS[7] or KEYS[10], ARGV[11], 'COUNT', STEP)
   local names = {}
   for i = 1, #scan[2], 2 do names[#names + 1] = scan[2][i] end
   found[#found + 1] = scan[1]
   for first, last in chunks(names) do
     local some = { unpack(names, first, last) }
-    local expected = standing_views(KEYS[8], KEYS[9], clock, some)
-    local live = standing_views(KEYS[11], KEYS[12], clock, some)
+    local expected = standing_views(KEYS[7], KEYS[8], clock, some)
+    local live = standing_views(KEYS[10], KEYS[11], clock, some)
     for _, view in ipairs(some) do
       if is_of_shadow and expected[view] or not is_of_shadow and live[view] and not expected[view] then
-        local version = live[view] and unreadable_version(view) or ''
-        for _, text in ipairs({ view, expected[view] or '', live[view] or '', version }) do found[#found + 1] = text end
+        for _, text in ipairs({ view, expected[view] or '', live[view] or '' }) do found[#found + 1] = text end
       end
     end
   end
@@ -155,7 +114,7 @@ end
 -- The first of some event ids within the span that has another time in the live generation, or is not there.
 local function differing_id(at, ids)
   local _, live = event_ids_of(at)
-  local oldest = tonumber(fact(KEYS[10], 'clock:' .. ARGV[at])) - tonumber(ARGV[9])
+  local oldest = tonumber(call('HGET', KEYS[9], 'clock:' .. ARGV[at])) - tonumber(ARGV[9])
   for i = 1, #ids, 2 do
     local time = tonumber(ids[i + 1])
     local found = time > oldest and call('ZSCORE', live, ids[i])

@@ -4,19 +4,12 @@
 --   movers  these players, in order; their states are stored at the end
 --   told    whether places are asked for, so that the ranking has to keep up with every event; else it is stored at the end
 
--- Nobody would find what is there of a view that is none: comparisons walk the views. So no rank is drawn from it.
-local function expect_nothing(view)
-  local key = view.members > 0 and view.ranking or read_kept('HLEN', view.players) > 0 and view.players
-  if key then error(format('%s is damaged (its view is not in %s): rebuild the board', key, view.board.versions)) end
-end
-
 local function load_view(view, now, told)
   local board = view.board
   view.known = call('HGET', board.versions, view.text)
-  local before = view.known and (kept_number(view.known) or board.version) or 0
+  local before = tonumber(view.known or '0')
   view.version = format('%d', math.max(before + 1, board.floor + 1, now))
-  view.members = read_kept('ZCARD', view.ranking)
-  if not view.known then expect_nothing(view) end
+  view.members = call('ZCARD', view.ranking)
   view.head = view.text .. '\t' .. view.version .. '\t'
   view.told = told and view.published and board.changes ~= 'n'
 end
@@ -35,11 +28,9 @@ end
 
 local function load_states(view)
   for first, last in chunks(view.wanted) do
-    local texts = read_kept('HMGET', view.players, unpack(view.wanted, first, last))
+    local texts = call('HMGET', view.players, unpack(view.wanted, first, last))
     for i, text in ipairs(texts) do
-      local state = text and parse_state(text, #view.board.updates)
-      if text and not state then error('the state of a player in ' .. view.players .. ' is damaged: rebuild the board') end
-      view.states[view.wanted[first + i - 1]] = state
+      view.states[view.wanted[first + i - 1]] = text and parse_state(text, #view.board.updates)
     end
   end
 end

@@ -1,17 +1,16 @@
 -- Ends a build or a rollback: brings the shadow to the live watermarks and, if it is there, makes it live in the same step. The
 -- generation that was live becomes the previous one, and the previous one before it is given up.
 --
--- KEYS  1 to 7 as in catch-up.lua, 8 flips, 9 previous, 10 discarded, 11 removed, 12 facts of the shadow, 13 facts of the live
---       generation, 14 its watermarks, 15 leaders of the board, then the runs
+-- KEYS  1 to 6 as in catch-up.lua, 7 flips, 8 previous, 9 discarded, 10 removed, 11 facts of the shadow, 12 facts of the live
+--       generation, 13 its watermarks, 14 leaders of the board, then the runs
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it ('-' for none yet), 8 ms for which it is kept,
 --       9 leaders that the shadow reports, then the stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
 --          time of the flip in us }; -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -7 NO_ORDER: see order.lua;
---          -9 WATERMARK_MOVED, -12 GAP; then nothing was written
+--          -12 GAP; then nothing was written
 -- Cost  as apply.lua, without ranks, and O(partitions)
 
 -- include names.lua
--- include kept.lua
 -- include clock.lua
 -- include pointers.lua
 -- include chunks.lua
@@ -24,42 +23,39 @@
 -- include event.lua
 -- include run.lua
 -- include lease.lua
--- include moved.lua
 -- include catch-up.lua
 
 local NONE = '-'
 
--- No version that was told of a view may be larger than those to come. Where somebody has written there, the time of the flip does.
+-- No version that was told of a view may be larger than those to come.
 local function largest_version()
-  if wrong_type(KEYS[13], 'hash') then return 0 end
-  local facts = call('HMGET', KEYS[13], 'floor', 'version')
-  return math.max(kept_number(facts[1]) or 0, kept_number(facts[2]) or 0)
+  local facts = call('HMGET', KEYS[12], 'floor', 'version')
+  return math.max(tonumber(facts[1]) or 0, tonumber(facts[2]) or 0)
 end
 
 local function keep_as_previous(board, generation, watermarks)
-  local before = call('HGET', KEYS[9], board)
-  if before then call('SADD', KEYS[10], string.match(before, '^%S+')) end
-  call('HSET', KEYS[9], board, format('%s %d', generation, now_in_us() / 1000 + tonumber(ARGV[8])))
-  call('DEL', KEYS[14])
-  call_in_chunks('HSET', KEYS[14], watermarks)
+  local before = call('HGET', KEYS[8], board)
+  if before then call('SADD', KEYS[9], string.match(before, '^%S+')) end
+  call('HSET', KEYS[8], board, format('%s %d', generation, now_in_us() / 1000 + tonumber(ARGV[8])))
+  call('DEL', KEYS[13])
+  call_in_chunks('HSET', KEYS[13], watermarks)
 end
 
 local function flip(board, shadow, live)
-  read_kept('HLEN', KEYS[12])
   local floor = math.max(largest_version(), now_in_us())
   if live ~= NONE then keep_as_previous(board, live, call('HGETALL', KEYS[4])) end
   call('HSET', KEYS[3], board, shadow)
-  call('HSET', KEYS[12], 'floor', format('%d', floor))
+  call('HSET', KEYS[11], 'floor', format('%d', floor))
   call('HDEL', KEYS[2], board)
-  call('SREM', KEYS[11], board)
+  call('SREM', KEYS[10], board)
   call('DEL', KEYS[5])
-  if ARGV[9] == '0' or wrong_type(KEYS[15], 'hash') then call('UNLINK', KEYS[15]) end -- the next report of each view is a first one
+  if ARGV[9] == '0' then call('UNLINK', KEYS[14]) end -- the next report of each view is a first one
   move_version(KEYS[3])
-  return moved_now(KEYS[8], board)
+  return moved_now(KEYS[7], board)
 end
 
 local live = call('HGET', KEYS[3], ARGV[2]) or NONE
-if live == ARGV[3] then return { 1, 0, call('HGET', KEYS[8], ARGV[2]) } end -- done before; the answer was lost
+if live == ARGV[3] then return { 1, 0, call('HGET', KEYS[7], ARGV[2]) } end -- done before; the answer was lost
 if live ~= ARGV[7] then return GENERATION_CHANGED end
 local _, refused = catch_up(true)
 if refused then return refused end

@@ -64,8 +64,6 @@ local id = replication_id()
 if id ~= ARGV[1] or call('GET', KEYS[1]) ~= ARGV[2] then return {} end
 local known, outdated = read_boards()
 if not are_all_known(known) then return {} end
-for _, i in ipairs({ 2, 3, 4, 11, 12 }) do call('HLEN', KEYS[i]) end
-call('SCARD', KEYS[13])
 
 -- Nothing below can fail.
 local continuity = format('%s %d', id, math.max(now_in_us(), time_of(ARGV[2]) + 1))
@@ -74,7 +72,7 @@ if #outdated > 0 then reset() end
 for i = 4, last, 2 do
   local partition = ARGV[i]
   local position = math.max(tonumber(ARGV[i + 1]), tonumber(call('HGET', KEYS[2], partition) or '0'))
-  local applied = (tonumber(call('HGET', KEYS[3], partition) or '-1') or -1) + 1
+  local applied = tonumber(call('HGET', KEYS[3], partition) or '-1') + 1
   local published = tonumber(call('HGET', KEYS[4], partition) or '0')
   if applied < position then call('HSET', KEYS[2], partition, format('%d', position)) end
   if published < position then call('HSET', KEYS[4], partition, format('%d', position)) end

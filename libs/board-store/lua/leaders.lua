@@ -34,7 +34,7 @@ end
 local function load_reports(views)
   for _, view in ipairs(views) do
     view.reported = view.published and view.board.leaders > 0
-    local report = view.reported and read_kept('HGET', view.board.reports, view.text)
+    local report = view.reported and call('HGET', view.board.reports, view.text)
     view.report = view.known and report
   end
 end

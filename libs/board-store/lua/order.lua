@@ -36,7 +36,6 @@ local function add_players(view, found)
   local added = {}
   for i = 1, #found, 2 do
     local state = parse_state(found[i + 1], columns)
-    if not state then error('the state of a player in ' .. view.players .. ' is damaged: rebuild the board') end
     added[i], added[i + 1] = format('%d', state[1]), member_of(tie, state, found[i])
   end
   call_in_chunks('ZADD', view.ranking, added)

@@ -6,8 +6,6 @@
 -- Cost  O(log players + page), a tie of k players at either end O(log k log players); a dense position: see places.lua
 
 -- include names.lua
--- include kept.lua
--- include clock.lua
 -- include continuity.lua
 -- include ties.lua
 -- include read.lua

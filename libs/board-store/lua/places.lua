@@ -1,4 +1,4 @@
--- Places as reads give them; needs names.lua, kept.lua, clock.lua, continuity.lua, ties.lua and read.lua.
+-- Places as reads give them; needs names.lua, continuity.lua, ties.lua and read.lua.
 --
 -- KEYS  1 to 8 as in read.lua, 9 ranking, 10 players
 -- ARGV  1 to 3 as in read.lua, 4 view, 5 ms of the event clock at which it expires (- never), 6 number of columns, 7 bytes of the
@@ -15,18 +15,15 @@ local MOST_COUNTED = 10000
 
 -- The board's event clock when it has reached the view's end; else false.
 local function expired_by()
-  local clock = ARGV[5] ~= '-' and read_kept('HGET', KEYS[7], 'clock')
-  if clock and not kept_number(clock) then error('the clock in ' .. KEYS[7] .. ' is damaged: rebuild the board') end
+  local clock = ARGV[5] ~= '-' and call('HGET', KEYS[7], 'clock')
   return clock and tonumber(ARGV[5]) <= tonumber(clock) and clock
 end
 
--- The version of the view; nil when it does not exist. No smaller one was ever told of it, in whichever generation. Where somebody
--- has written there, it is the time, which lies between those that were told and those to come.
+-- The version of the view; nil when it does not exist. No smaller one was ever told of it, in whichever generation.
 local function version()
-  local version = read_kept('HGET', KEYS[8], ARGV[4])
+  local version = call('HGET', KEYS[8], ARGV[4])
   if not version then return nil end
-  local floor = read_kept('HGET', KEYS[7], 'floor') or '0'
-  if not kept_number(version) or not kept_number(floor) then return format('%d', now_in_us()) end
+  local floor = call('HGET', KEYS[7], 'floor') or '0'
   return tonumber(floor) > tonumber(version) and floor or version
 end
 
@@ -66,7 +63,7 @@ end
 -- ('' when it is not counted), players with worse columns than the last one, player id, state, ... }; positions from 0.
 local function places(first, limit)
   local ranking, members, version = KEYS[9], {}, version()
-  local size = read_kept('ZCARD', ranking)
+  local size = call('ZCARD', ranking)
   if limit > 0 and version then
     members = call('ZRANGE', ranking, format('%d', first), format('%d', first + limit - 1), 'WITHSCORES')
   end
@@ -79,7 +76,7 @@ local function places(first, limit)
   for i = 1, #members, 2 do
     local player = sub(members[i], id_from)
     found[#found + 1] = player
-    found[#found + 1] = read_kept('HGET', KEYS[10], player) or ''
+    found[#found + 1] = call('HGET', KEYS[10], player) or ''
   end
   return found
 end

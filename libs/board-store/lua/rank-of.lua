@@ -7,8 +7,6 @@
 -- Cost  O(log players), a tie of k players O(log k log players); a dense position: see places.lua
 
 -- include names.lua
--- include kept.lua
--- include clock.lua
 -- include state.lua
 -- include continuity.lua
 -- include rank.lua
@@ -18,8 +16,8 @@
 
 local refused = moved() or expired_by()
 if refused then return refused end
-local text = read_kept('HGET', KEYS[10], ARGV[9])
+local text = call('HGET', KEYS[10], ARGV[9])
 local state = text and parse_state(text, tonumber(ARGV[6]))
-local position = state and read_kept('ZRANK', KEYS[9], member_of(tonumber(ARGV[10]), state, ARGV[9]))
+local position = state and call('ZRANK', KEYS[9], member_of(tonumber(ARGV[10]), state, ARGV[9]))
 if not position then return places(0, 0) end
 return places(position, 1)

@@ -1,6 +1,6 @@
 -- Gives boards their first generation, live at once; a board that has one, and its definition, keeps it.
 --
--- KEYS  1 live, 2 watermarks, 3 definitions, 4 registered, 5 starts, 6 flips, 7 removed, 8 records
+-- KEYS  1 live, 2 watermarks, 3 definitions, 4 registered, 5 starts, 6 flips, 7 removed
 -- ARGV  1 number of boards, then for each: its name, hash of the definition, definition (JSON), starts (JSON; empty for the
 --       whole log), us that its flip has to be later than; then the boards that were removed
 -- Returns  the live generation of each; '-' for one whose first generation has to be built, since events were applied before
@@ -15,11 +15,9 @@
 
 local BUILDING = '-'
 
--- Watermarks may have been moved by hand: last records tell, too.
 local function has_applied()
-  if call('HLEN', KEYS[8]) > 0 then return true end
   for _, watermark in ipairs(call('HVALS', KEYS[2])) do
-    if (tonumber(watermark) or 0) >= 0 then return true end -- no number: somebody wrote there
+    if tonumber(watermark) >= 0 then return true end
   end
   return false
 end
@@ -38,8 +36,6 @@ for i = 2, last, 5 do
   end
   generations[#generations + 1] = generation
 end
-for _, key in ipairs({ KEYS[3], KEYS[5], KEYS[6] }) do call('HLEN', key) end
-call('SCARD', KEYS[7])
 
 -- Nothing below can fail.
 local has_changed = #new > 0 or call('EXISTS', KEYS[4]) == 0

@@ -11,7 +11,6 @@ import {
 } from '../../query/positions.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
-import { movedJson, movedText, readMoved } from '../moved-watermarks.js';
 import { ProgressBar } from '../progress-bar.js';
 import { readWork, workJson, workText } from '../reconciliation-report.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
@@ -45,7 +44,7 @@ async function showStatus(session: KafkaSession, options: StatusOptions): Promis
       options.wait === undefined ||
       (await waitFor(positions, () => readProgress(admin, reader, where), options.wait));
     const last = options.wait === undefined ? positions : await read();
-    const facts = await readFacts(session, { redis, keys, reader });
+    const facts = await readFacts(redis, keys, reader);
     const json = { partitions: last, ...factsJson(facts) };
     print(json, options, () => [toTable(last), ...lagText(last), ...factsText(facts)].join('\n\n'));
     if (!done) process.stderr.write(`ranklog: not all published after ${options.wait ?? 0} s\n`);
@@ -58,26 +57,20 @@ async function showStatus(session: KafkaSession, options: StatusOptions): Promis
 type Facts = Awaited<ReturnType<typeof readFacts>>;
 
 /** What Redis knows. */
-async function readFacts(
-  session: KafkaSession,
-  stores: { readonly redis: Redis; readonly keys: KeySpace; readonly reader: BoardReader },
-) {
-  const { redis, keys, reader } = stores;
+async function readFacts(redis: Redis, keys: KeySpace, reader: BoardReader) {
   return {
     boards: await reader.overviews(),
     healing: await reader.healing(),
-    moved: await readMoved(session, stores),
     work: await readWork(redis, keys, reader),
   };
 }
 
-function factsJson({ boards, healing, moved, work }: Facts) {
-  const movedWatermarks = moved.map(movedJson);
-  return { boards: boards.map(boardToJson), healing, movedWatermarks, ...workJson(work) };
+function factsJson({ boards, healing, work }: Facts) {
+  return { boards: boards.map(boardToJson), healing, ...workJson(work) };
 }
 
-function factsText({ boards, healing, moved, work }: Facts): string[] {
-  return [boardsTable(boards), ...healingText(healing), ...movedText(moved), ...workText(work)];
+function factsText({ boards, healing, work }: Facts): string[] {
+  return [boardsTable(boards), ...healingText(healing), ...workText(work)];
 }
 
 const POLL_MS = 200;

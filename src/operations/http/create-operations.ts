@@ -6,7 +6,6 @@ import type { Metrics } from '../metrics.js';
 import { MetricsCollector } from '../metrics-collector.js';
 import { readStoreFacts } from '../metrics-store-facts.js';
 import type { Settings } from '../settings.js';
-import type { Waiting } from '../waiting.js';
 import { HealthProbe } from './health.controller.js';
 import { OperationsModule } from './operations.module.js';
 import { Reconciliations } from './reconciliations.js';
@@ -17,7 +16,7 @@ export interface OperationsParts {
   readonly metrics: Metrics;
   /** Missing in a process without the role ingest. */
   readonly consumer?: () => ConsumerHealth;
-  readonly waiting: () => Waiting;
+  readonly waiting: () => ReadonlySet<number>;
   readonly isRunning: () => boolean;
   /** Whether a partition waits for people. */
   readonly waitsForPeople: (error: Error) => boolean;

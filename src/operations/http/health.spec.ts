@@ -11,7 +11,7 @@ const facts = (
   const entries = Object.entries(partitions).map(([key, value]) => [Number(key), value] as const);
   const consumer = { loopAgeMs, partitions: new Map(entries) };
   const redis = 'ready';
-  const waiting = new Map();
+  const waiting = new Set<number>();
   return { isRunning: true, redis, consumer, waiting, longestLoopAgeMs: 10_000, ...same };
 };
 
@@ -50,21 +50,10 @@ describe('the health of a process', () => {
 
   it('is good while a partition waits for others to heal, and says so', () => {
     const { status, problems, partitions } = healthOf(
-      facts({ 0: running, 1: running }, { waiting: new Map([[1, 'healing']]) }),
+      facts({ 0: running, 1: running }, { waiting: new Set([1]) }),
     );
     expect({ status, problems }).toEqual({ status: 'ok', problems: [] });
     expect(partitions.map(({ waitsFor }) => waitsFor)).toEqual([null, 'healing']);
-  });
-
-  it('is bad while a partition waits for people to put its watermark right', () => {
-    const { status, problems, partitions } = healthOf(
-      facts({ 0: running, 1: running }, { waiting: new Map([[1, 'watermarkMoved']]) }),
-    );
-    expect({ status, problems }).toEqual({
-      status: 'failing',
-      problems: [expect.stringMatching(/^partition 1 waits: somebody has moved its watermark/)],
-    });
-    expect(partitions.map(({ waitsFor }) => waitsFor)).toEqual([null, 'watermark_moved']);
   });
 
   it('is bad while nothing is fetched, and while Redis is away', () => {

@@ -1,5 +1,4 @@
 import type { ConsumerHealth, PartitionHealth } from '#kafka-batch';
-import { WAIT_NAMES, type Waiting, type WaitReason } from '../waiting.js';
 
 /** What the health of a process is made of. */
 export interface HealthFacts {
@@ -9,7 +8,8 @@ export interface HealthFacts {
   readonly redis: string;
   /** Missing in a process without the role ingest. */
   readonly consumer?: ConsumerHealth;
-  readonly waiting: Waiting;
+  /** Partitions that wait for others to heal. */
+  readonly waiting: ReadonlySet<number>;
   /** How long the fetch loop may stand still, in ms. */
   readonly longestLoopAgeMs: number;
 }
@@ -27,15 +27,15 @@ export interface PartitionReport {
   /** For how long it has had work and finished none. */
   readonly stuckSeconds: number;
   /** What it waits for now; null while it goes on. */
-  readonly waitsFor: (typeof WAIT_NAMES)[WaitReason] | null;
-  /** Why it is not running, or waits for people; null where nothing is known to be wrong. */
+  readonly waitsFor: 'healing' | null;
+  /** Why it is not running; null where nothing is known to be wrong. */
   readonly problem: string | null;
 }
 
 /** Whether a process does what it should, and of what does not, why. */
 export function healthOf(facts: HealthFacts): HealthReport {
   const partitions = [...(facts.consumer?.partitions ?? [])]
-    .map(([partition, health]) => partitionReport(partition, health, facts.waiting.get(partition)))
+    .map(([partition, health]) => partitionReport(partition, health, facts.waiting.has(partition)))
     .sort((a, b) => a.partition - b.partition);
   const problems = [...connectionProblems(facts), ...partitions.flatMap(problemOf)];
   const working = problems.length > 0 ? 'failing' : 'ok';
@@ -45,22 +45,17 @@ export function healthOf(facts: HealthFacts): HealthReport {
 function partitionReport(
   partition: number,
   { state, stuckMs, error }: PartitionHealth,
-  waitsFor: WaitReason | undefined,
+  isWaiting: boolean,
 ): PartitionReport {
-  const moved = waitsFor === 'watermarkMoved' ? MOVED : null;
   return {
     ...{ partition, state, stuckSeconds: seconds(stuckMs) },
-    waitsFor: waitsFor === undefined ? null : WAIT_NAMES[waitsFor],
-    problem: error?.message ?? moved,
+    waitsFor: isWaiting ? 'healing' : null,
+    problem: error?.message ?? null,
   };
 }
 
-const MOVED =
-  'somebody has moved its watermark in Redis; "ranklog boards rebuild" of a board of the shard puts it right';
-
-function problemOf({ partition, state, waitsFor, problem }: PartitionReport): string[] {
-  const does = waitsFor === null ? `is ${WORDS[state]}` : 'waits';
-  return problem === null ? [] : [`partition ${partition} ${does}: ${problem}`];
+function problemOf({ partition, state, problem }: PartitionReport): string[] {
+  return problem === null ? [] : [`partition ${partition} is ${WORDS[state]}: ${problem}`];
 }
 
 const WORDS: Readonly<Record<PartitionHealth['state'], string>> = {

@@ -68,7 +68,7 @@ describe('the operations server', () => {
     const readStore = () => Promise.reject<StoreFacts>(new Error('Redis is away'));
     const collector = new MetricsCollector({
       metrics: new Metrics(),
-      waiting: () => new Map(),
+      waiting: () => new Set(),
       waitsForPeople: () => false,
       readStore,
     });
@@ -81,7 +81,7 @@ describe('the operations server', () => {
   beforeEach(async () => {
     errors = [];
     asked = 0;
-    health = { isRunning: true, redis: 'ready', waiting: new Map(), longestLoopAgeMs: 10_000 };
+    health = { isRunning: true, redis: 'ready', waiting: new Set(), longestLoopAgeMs: 10_000 };
     statuses = () => Promise.resolve([RUNNING]);
     const { module, logger } = create();
     app = await createHttpApplication(module, { logger: false }, logger);
