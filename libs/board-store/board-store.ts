@@ -220,7 +220,7 @@ export class BoardStore extends ShardedStore {
       'duplicates',
     );
     return {
-      clock: clock == null ? null : Number(clock),
+      clock: typeof clock === 'string' ? Number(clock) : null,
       expired: Number(expired ?? 0),
       duplicates: Number(duplicates ?? 0),
     };
