@@ -163,22 +163,6 @@ describe('the boards that are in force', () => {
     await recorded();
   });
 
-  it('are what a Redis heals to that loses nothing but a flip, by hands that restore its keys', async () => {
-    await score(10);
-    await score(4);
-    const names = await own.redis.keys('*');
-    const dumps = await Promise.all(names.map((name) => own.redis.dumpBuffer(name)));
-    await hand.flip(best());
-    await recorded();
-    const restoring = own.redis.multi().flushall();
-    for (const [index, name] of names.entries()) restoring.restore(name, 0, dumps[index] ?? '');
-    await restoring.exec();
-    await until(() => service.errors.includes('shard 0 has lost a change of its boards'), 'it is noticed'); // prettier-ignore
-    await score(20);
-    expect(await points()).toEqual(each(20));
-    await results();
-  });
-
   it('are in Kafka though their builder was killed between the flip and its record', async () => {
     await score(10);
     await score(4);
