@@ -2,7 +2,7 @@ import type { Kafka } from 'kafkajs';
 import { Batched, perClient } from './batched.js';
 import { createCluster, toRecord, type Cluster, type FetchedPartition } from './cluster.js';
 import { committedMessages } from './committed-messages.js';
-import { toError, type LogRange } from './errors.js';
+import type { LogRange } from './errors.js';
 import { LeaderLookups } from './leader-lookups.js';
 import type { KafkaRecord } from './types.js';
 
@@ -62,22 +62,35 @@ export async function recordAt(
   return (await lookAt(kafka, place)).record;
 }
 
-/** What each look-up finds, or why it failed; undefined for a partition that does not exist. */
-async function lookUp(kafka: Kafka, lookups: readonly Lookup[]): Promise<Map<Lookup, unknown>> {
+/**
+ * Starts all look-ups and returns without waiting for them: a leader that does not answer delays only its own. Has no entry for a
+ * partition that does not exist.
+ */
+async function lookUp(
+  kafka: Kafka,
+  lookups: readonly Lookup[],
+): Promise<Map<Lookup, Promise<unknown>>> {
   const cluster = createCluster(kafka);
-  await cluster.connect();
+  const started = new Map<Lookup, Promise<unknown>>();
   try {
+    await cluster.connect();
     await cluster.addMultipleTargetTopics(lookups.map(({ topic }) => topic));
     const leaderOf = leadersOf(cluster);
-    const answer = async (lookup: Lookup) => {
+    for (const lookup of lookups) {
       const leader = leaderOf(lookup);
-      const reader = leader && new PartitionReader(leader, lookup.topic, lookup.partition);
-      return [lookup, reader && (await lookup.work(reader).catch(toError))] as const;
-    };
-    return new Map(await Promise.all(lookups.map(answer)));
+      if (leader === undefined) continue;
+      const reader = new PartitionReader(leader, lookup.topic, lookup.partition);
+      started.set(lookup, lookup.work(reader));
+    }
+    return started;
   } finally {
-    await cluster.disconnect();
+    void disconnectAfter(started.values(), cluster);
   }
+}
+
+async function disconnectAfter(work: Iterable<Promise<unknown>>, cluster: Cluster): Promise<void> {
+  await Promise.allSettled(work);
+  await cluster.disconnect().catch(() => undefined); // the answers are complete without it
 }
 
 function leadersOf(cluster: Cluster): (of: Lookup) => LeaderLookups | undefined {

@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Kafka } from 'kafkajs';
+import { lookAt } from './last-committed-record.js';
+
+const SILENT = 0;
+const TOPIC = 'scores';
+const RANGE = { start: 3, end: 3 };
+
+/** A Kafka whose partitions are each led by the broker of their number; the first one answers when it is told to. */
+function fixture() {
+  const log: string[] = [];
+  const answers: (() => void)[] = [];
+  const broker = ({ nodeId }: { nodeId: number }) => {
+    const responses = [{ topic: TOPIC, partitions: [{ partition: nodeId, offset: '3' }] }];
+    const listOffsets = async () => {
+      if (nodeId === SILENT) await new Promise<void>((resolve) => answers.push(resolve));
+      return { responses };
+    };
+    return Promise.resolve({ listOffsets });
+  };
+  const cluster = {
+    connect: () => Promise.resolve(void log.push('connect')),
+    disconnect: () => Promise.resolve(void log.push('disconnect')),
+    addMultipleTargetTopics: () => Promise.resolve(),
+    findTopicPartitionMetadata: () => [0, 1].map((id) => ({ partitionId: id, leader: id })),
+    findBroker: broker,
+  };
+  const kafka = { [Symbol('private:Kafka:createCluster')]: () => cluster } as unknown as Kafka;
+  const look = async (partition: number) =>
+    (await lookAt(kafka, { topic: TOPIC, partition })).range;
+  const turn = () => new Promise(setImmediate);
+  return { log, look, turn, speak: () => answers.splice(0).forEach((answer) => answer()) };
+}
+
+describe('look-ups of partitions with a leader that does not answer', () => {
+  it('are answered by the other leaders at once, also those that are made later', async () => {
+    const { log, look, turn, speak } = fixture();
+    const delayed = look(SILENT);
+    expect(await look(1)).toEqual(RANGE);
+    expect(await look(1)).toEqual(RANGE);
+    await turn();
+    expect(log).toEqual(['connect', 'connect', 'disconnect']);
+    speak();
+    expect(await delayed).toEqual(RANGE);
+    await turn();
+    expect(log.at(-1)).toBe('disconnect');
+    expect(log).toHaveLength(4);
+  }, 5_000);
+});
