@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { EachBatchHandler, EachBatchPayload } from 'kafkajs';
 import Batch from 'kafkajs/src/consumer/batch.js';
+import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import Runner from 'kafkajs/src/consumer/runner.js';
 import { takingEveryFetch, type FetchedBatch } from './every-fetch.js';
 import { patchKafkajs } from './kafkajs-patches.js';
@@ -51,5 +52,22 @@ describe('a fetch that found transaction markers alone', () => {
     const { runner, resolved } = runnerOf(() => Promise.reject(new Error('was called')));
     await runner.handleBatch(markersFrom(5));
     expect(resolved).toEqual(['8']);
+  });
+});
+
+describe('a log', () => {
+  beforeAll(patchKafkajs);
+
+  it('is in sight since its first fetch, until a fetch fails', async () => {
+    const { runner } = runnerOf(() => Promise.resolve());
+    const inSightSince = async () =>
+      (await runner.fetch(1)).map((batch) => (batch as typeof batch & FetchedBatch).inSightSince);
+    const [first] = await inSightSince();
+    expect(await inSightSince()).toEqual([first]);
+    const failure = new Error('the topic was deleted');
+    const recovered = ConsumerGroup.prototype.recoverFromFetch.call(runner.consumerGroup, failure);
+    await expect(recovered).rejects.toBe(failure);
+    const [later] = await inSightSince();
+    expect(later).toBeGreaterThan(first!);
   });
 });

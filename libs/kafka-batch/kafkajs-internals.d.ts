@@ -31,11 +31,9 @@ declare module 'kafkajs/src/broker/index.js' {
 }
 
 declare module 'kafkajs/src/consumer/consumerGroup.js' {
-  import type { Batch } from 'kafkajs';
   export default class ConsumerGroup {
     memberId: string | null;
     heartbeat(options: { interval: number }): Promise<void>;
-    fetch(nodeId: number): Promise<Batch[]>;
     recoverFromFetch(error: Error): Promise<void>;
   }
 }
@@ -53,10 +51,12 @@ declare module 'kafkajs/src/consumer/batch.js' {
 declare module 'kafkajs/src/consumer/runner.js' {
   import type { EachBatchHandler } from 'kafkajs';
   import type FilteredBatch from 'kafkajs/src/consumer/batch.js';
+  import type ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
   type RunnerBatch = InstanceType<typeof FilteredBatch>;
   export default class Runner {
     constructor(options: object);
     running: boolean;
+    readonly consumerGroup: ConsumerGroup;
     readonly eachBatch: EachBatchHandler | null;
     fetch(nodeId: number): Promise<RunnerBatch[]>;
     handleBatch(batch: RunnerBatch): Promise<void>;

@@ -5,7 +5,6 @@ import { registerCodecs } from './codecs.js';
 import { abortedMessages } from './committed-messages.js';
 import { patchConnections } from './connection-patches.js';
 import { handOverEveryFetch } from './every-fetch.js';
-import { keepLogsInSight } from './log-in-sight.js';
 import { rejoinLostMembers } from './lost-members.js';
 
 /** How often kafkajs looks for requests that wait for a place among those in flight. */
@@ -26,7 +25,6 @@ export function patchKafkajs(): void {
   hideAbortedRecords();
   keepGroupOffsets();
   rejoinLostMembers();
-  keepLogsInSight();
   handOverEveryFetch();
 }
 

@@ -34,7 +34,7 @@ export interface RecordBatch {
   readonly from: number;
   readonly records: readonly KafkaRecord[];
   readonly nextOffset: number;
-  /** Since when the log is in sight (log-in-sight.ts), by performance.now(). */
+  /** Since when the log is in sight (every-fetch.ts), by performance.now(). */
   readonly inSightSince: number;
 }
 
