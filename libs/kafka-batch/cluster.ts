@@ -1,12 +1,11 @@
 import type { Kafka, Producer, ProducerConfig } from 'kafkajs';
 import type { FetchResponse, RawMessage } from 'kafkajs/src/broker/index.js';
-import type { LogRange } from './errors.js';
 import type { KafkaRecord } from './types.js';
 
 /** What a broker answers for one partition. */
 export type FetchedPartition = FetchResponse['responses'][number]['partitions'][number];
 
-export interface Broker {
+interface Broker {
   fetch(request: object): Promise<FetchResponse>;
   listOffsets(request: object): Promise<{
     responses: { topic: string; partitions: { partition: number; offset: string }[] }[];
@@ -22,7 +21,6 @@ export interface Cluster {
   refreshMetadata(): Promise<void>;
   findTopicPartitionMetadata(topic: string): { partitionId: number; leader: number }[];
   findBroker(node: { nodeId: number }): Promise<Broker>;
-  fetchTopicsOffset(topics: object[]): Promise<{ partitions: { offset: string }[] }[]>;
 }
 
 export const READ_COMMITTED = 1;
@@ -55,23 +53,6 @@ function createClusterSymbol(kafka: Kafka): symbol {
   );
   if (symbol === undefined) throw new Error('this is not kafkajs 2.2.4: it has no createCluster');
   return symbol;
-}
-
-/** First offset of a partition, and the one behind the last that is committed. */
-export async function offsetRange(
-  cluster: Cluster,
-  topic: string,
-  partition: number,
-): Promise<LogRange> {
-  const [start, end] = await Promise.all(
-    [true, false].map(async (fromBeginning) => {
-      const [found] = await cluster.fetchTopicsOffset([
-        { topic, partitions: [{ partition }], fromBeginning },
-      ]);
-      return Number(found?.partitions[0]?.offset ?? 0);
-    }),
-  );
-  return { start: start ?? 0, end: end ?? 0 };
 }
 
 export function toRecord({ offset, timestamp, key, value, headers }: RawMessage): KafkaRecord {

@@ -63,8 +63,8 @@ export async function recordAt(
 }
 
 /**
- * Starts all look-ups and returns without waiting for them: a leader that does not answer delays only its own. Has no entry for a
- * partition that does not exist.
+ * Starts all look-ups and does not wait for them: a leader that does not answer delays only its own.
+ * The result has no entry for a partition that does not exist.
  */
 async function lookUp(
   kafka: Kafka,
@@ -101,7 +101,7 @@ function leadersOf(cluster: Cluster): (of: Lookup) => LeaderLookups | undefined 
       .find(({ partitionId }) => partitionId === partition);
     if (found === undefined) return undefined;
     const nodeId = found.leader;
-    const leader = leaders.get(nodeId) ?? new LeaderLookups(() => cluster.findBroker({ nodeId }));
+    const leader = leaders.get(nodeId) ?? new LeaderLookups(cluster, nodeId);
     leaders.set(nodeId, leader);
     return leader;
   };
@@ -127,11 +127,8 @@ class PartitionReader {
     private readonly partition: number,
   ) {}
 
-  async range(): Promise<LogRange> {
-    const range = await this.leader.ranges.get(`${this.topic} ${this.partition}`);
-    if (range === undefined)
-      throw new Error(`Kafka did not say what ${this.topic}/${this.partition} holds`);
-    return range;
+  range(): Promise<LogRange> {
+    return this.leader.range(this.topic, this.partition);
   }
 
   /** The last committed data record at or after an offset. */

@@ -1,5 +1,6 @@
+import kafkajs from 'kafkajs';
 import { Batched } from './batched.js';
-import { READ_COMMITTED, type Broker, type FetchedPartition } from './cluster.js';
+import { READ_COMMITTED, type Cluster, type FetchedPartition } from './cluster.js';
 import type { LogRange } from './errors.js';
 
 interface FetchAsk {
@@ -15,24 +16,27 @@ const LATEST = '-1';
 
 /** Looks into partitions led by one broker. Concurrent look-ups share one request. */
 export class LeaderLookups {
-  /** By topic and partition: the first offset, and the offset after the last committed record. */
-  readonly ranges = new Batched((names: readonly string[]) => this.#ranges(names));
+  readonly #starts = new Batched((names: readonly string[]) => this.#offsets(names, EARLIEST));
+  readonly #ends = new Batched((names: readonly string[]) => this.#offsets(names, LATEST));
   /** The contents of a partition from an offset, with control records. */
   readonly fetches = new Batched((asks: readonly FetchAsk[]) => this.#fetches(asks));
 
-  constructor(private readonly broker: () => Promise<Broker>) {}
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly nodeId: number,
+  ) {}
 
-  async #ranges(names: readonly string[]): Promise<Map<string, LogRange>> {
-    const [starts, ends] = await Promise.all([
-      this.#offsets(names, EARLIEST),
-      this.#offsets(names, LATEST),
-    ]);
-    const range = (name: string) => ({ start: starts.get(name) ?? 0, end: ends.get(name) ?? 0 });
-    return new Map(names.map((name) => [name, range(name)]));
+  /** The first offset of a partition, and the offset after the last committed record. */
+  async range(topic: string, partition: number): Promise<LogRange> {
+    const name = `${topic} ${partition}`;
+    const [start, end] = await Promise.all([this.#starts.get(name), this.#ends.get(name)]);
+    if (start === undefined || end === undefined)
+      throw new kafkajs.KafkaJSError(`Kafka left ${topic}/${partition} out of its response`);
+    return { start, end };
   }
 
   async #offsets(names: readonly string[], timestamp: string): Promise<Map<string, number>> {
-    const broker = await this.broker();
+    const broker = await this.cluster.findBroker({ nodeId: this.nodeId });
     const topics = names.map((name) => {
       const [topic, partition] = name.split(' ');
       return { topic, partitions: [{ partition: Number(partition), timestamp }] };
@@ -61,7 +65,7 @@ export class LeaderLookups {
   }
 
   async #fetch(asks: readonly FetchAsk[]): Promise<Map<string, FetchedPartition>> {
-    const broker = await this.broker();
+    const broker = await this.cluster.findBroker({ nodeId: this.nodeId });
     const topics = asks.map(({ topic, partition, offset }) => ({
       topic,
       partitions: [{ partition, fetchOffset: String(offset), maxBytes: FETCH_BYTES }],

@@ -1,15 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs, { type Kafka } from 'kafkajs';
 import { Backoff } from './backoff.js';
-import {
-  createCluster,
-  offsetRange,
-  READ_COMMITTED,
-  type Cluster,
-  type FetchedPartition,
-} from './cluster.js';
+import { createCluster, READ_COMMITTED, type Cluster, type FetchedPartition } from './cluster.js';
 import { isPermanent, LogGapError, toError } from './errors.js';
 import { patchKafkajs } from './kafkajs-patches.js';
+import { LeaderLookups } from './leader-lookups.js';
 import { LeaderRequests } from './leader-requests.js';
 import { logBatch, type LogBatch } from './log-batch.js';
 import type { KafkaBatchLogger } from './types.js';
@@ -222,7 +217,7 @@ export class LogReader {
       const { responses } = await broker.fetch(this.#request(partitions));
       return responses.flatMap((topic) => topic.partitions);
     } catch (error) {
-      if (error instanceof KafkaJSOffsetOutOfRange) await this.#checkRange(error.partition);
+      if (error instanceof KafkaJSOffsetOutOfRange) await this.#checkRange(nodeId, error.partition);
       throw error;
     }
   }
@@ -251,10 +246,10 @@ export class LogReader {
   }
 
   /** @throws LogGapError unless the log holds the position by now: a new leader may not have had it yet */
-  async #checkRange(partition: number): Promise<void> {
+  async #checkRange(nodeId: number, partition: number): Promise<void> {
     const { topic } = this.options;
     const position = this.#position(partition);
-    const range = await offsetRange(this.cluster, topic, partition);
+    const range = await new LeaderLookups(this.cluster, nodeId).range(topic, partition);
     if (position < range.start || position > range.end)
       throw new LogGapError(topic, partition, position, range);
   }
