@@ -3,7 +3,8 @@ import type { RawRecord } from '#contracts';
 // Not by the index: that would bring Nest to everyone who reads results.
 import { BatchConsumer } from '../kafka-batch/batch-consumer.js';
 import { LogGapError, type PermanentPartitionError } from '../kafka-batch/errors.js';
-import { committedOffset, logRange } from '../kafka-batch/positions.js';
+import { lookAt } from '../kafka-batch/last-committed-record.js';
+import { committedOffset } from '../kafka-batch/positions.js';
 import type { KafkaRecord, PartitionAssignment, RecordBatch } from '../kafka-batch/types.js';
 import { HandledPositions } from './handled-positions.js';
 import { StartPositions } from './start-positions.js';
@@ -142,8 +143,8 @@ export abstract class ResultSubscriber<T> {
   async #position(partition: number): Promise<number> {
     if (this.#group === undefined) throw new Error('assigned before it was connected');
     const { admin, starts } = this.#group;
-    const { groupId, onGap } = this.options;
-    const log = await logRange(admin, this.topic, partition);
+    const { kafka, groupId, onGap } = this.options;
+    const { range: log } = await lookAt(kafka, { topic: this.topic, partition });
     const committed = await committedOffset(admin, groupId, this.topic, partition);
     const position = committed ?? starts.of(partition) ?? log.start;
     const isCut = position < log.start;

@@ -62,12 +62,7 @@ async function partitionCounts(
   }
 }
 
-/** First offset that a partition holds, and the one that comes next. */
-export async function logRange(admin: Admin, topic: string, partition: number): Promise<LogRange> {
-  return (await logRanges(admin, topic)).get(partition) ?? { start: 0, end: 0 };
-}
-
-/** The same of all partitions, in one request to each of their leaders. */
+/** By partition, its first offset and the one that comes next. One request to each leader. */
 export async function logRanges(admin: Admin, topic: string): Promise<Map<number, LogRange>> {
   const offsets = await admin.fetchTopicOffsets(topic);
   return new Map(

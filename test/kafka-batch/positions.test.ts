@@ -3,7 +3,7 @@ import kafkajs, { type Producer } from 'kafkajs';
 import {
   committedOffset,
   lastCommittedRecord,
-  logRange,
+  lookAt,
   recordAt,
   TransactionalPublisher,
 } from '#kafka-batch';
@@ -48,7 +48,8 @@ describe('positions', () => {
   });
 
   it('knows the range of a log: empty, filled, cut, and cut to its end', async () => {
-    const range = () => logRange(topic.admin, topic.name, 0);
+    const range = async (partition = 0) =>
+      (await lookAt(topic.kafka, { topic: topic.name, partition })).range;
     expect(await range()).toEqual({ start: 0, end: 0 });
     await topic.send(0, numbers(0, 10));
     expect(await range()).toEqual({ start: 0, end: 10 });
@@ -56,7 +57,8 @@ describe('positions', () => {
     expect(await range()).toEqual({ start: 4, end: 10 });
     await topic.cut(0, 10);
     expect(await range()).toEqual({ start: 10, end: 10 });
-    expect(await logRange(topic.admin, topic.name, 1)).toEqual({ start: 0, end: 0 });
+    expect(await range(1)).toEqual({ start: 0, end: 0 });
+    await expect(range(7)).rejects.toThrow(`Kafka has no partition 7 of ${topic.name}`);
   });
 
   it('takes the position of a group for missing when there is none or a negative one', async () => {

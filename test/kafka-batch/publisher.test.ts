@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   committedOffset,
   lastCommittedRecord,
-  logRange,
+  lookAt,
   partitionCount,
   ProducerFencedError,
   RecordTooLargeError,
@@ -128,7 +128,8 @@ describe('TransactionalPublisher', () => {
     await producer.disconnect();
     await transactionsEnded(topic.kafka, topic.name);
     expect(await lastValue()).toBe('kept');
-    expect((await logRange(topic.admin, topic.name, 0)).end).toBe(305);
+    const { range } = await lookAt(topic.kafka, { topic: topic.name, partition: 0 });
+    expect(range.end).toBe(305);
   });
 
   it('knows how many partitions there are', async () => {
