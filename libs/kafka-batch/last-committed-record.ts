@@ -54,14 +54,6 @@ export async function lookAt(
   return found as PartitionLook;
 }
 
-/** The record at an offset, undefined when there is none. */
-export async function recordAt(
-  kafka: Kafka,
-  place: { topic: string; partition: number; offset: number },
-): Promise<KafkaRecord | undefined> {
-  return (await lookAt(kafka, place)).record;
-}
-
 /**
  * Starts all look-ups and does not wait for them: a leader that does not answer delays only its own.
  * The result has no entry for a partition that does not exist.

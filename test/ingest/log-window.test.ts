@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
-import { OtherLogError, recordAt, type KafkaRecord, type PartitionAssignment } from '#kafka-batch';
+import { lookAt, OtherLogError, type KafkaRecord, type PartitionAssignment } from '#kafka-batch';
 import { arena } from '../board-store/fixture.js';
 import { TestInstance, until } from '../support/instance.js';
 import { BOARDS, scores, ScoreTopic } from './score-topic.js';
@@ -65,8 +65,8 @@ describe('records of another log that were applied because no fetch gave a sign'
   const records = async (from: number, to: number): Promise<KafkaRecord[]> => {
     const offsets = Array.from({ length: to - from }, (_, index) => from + index);
     const at = (offset: number) =>
-      recordAt(instance.kafka, { topic: log.name, partition: 0, offset });
-    return (await Promise.all(offsets.map(at))).flatMap((record) => record ?? []);
+      lookAt(instance.kafka, { topic: log.name, partition: 0, offset });
+    return (await Promise.all(offsets.map(at))).flatMap(({ record }) => record ?? []);
   };
 
   it('stop the partition within ten seconds or so, and at every later start', async () => {

@@ -1,12 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs, { type Producer } from 'kafkajs';
-import {
-  committedOffset,
-  lastCommittedRecord,
-  lookAt,
-  recordAt,
-  TransactionalPublisher,
-} from '#kafka-batch';
+import { committedOffset, lastCommittedRecord, lookAt, TransactionalPublisher } from '#kafka-batch';
 import { until } from '../support/instance.js';
 import { transactionsEnded } from '../support/transactions.js';
 import { numbers, TestTopic } from './topic.js';
@@ -149,9 +143,11 @@ describe('positions', () => {
       for (const partition of partitions)
         await many.send(partition, [`${partition} first`, 'x'.repeat(900_000), `${partition}`]);
       const find = async () => {
+        const first = async (partition: number) =>
+          (await lookAt(kafka, { topic: name, partition, offset: 0 })).record;
         const found = await Promise.all([
           ...partitions.map((partition) => lastCommittedRecord(kafka, name, partition)),
-          ...partitions.map((partition) => recordAt(kafka, { topic: name, partition, offset: 0 })),
+          ...partitions.map(first),
         ]);
         return found.map((record) => record?.value?.toString());
       };
