@@ -106,8 +106,7 @@ export type ApplyOutcome =
 /**
  * Why a call wrote nothing: the boards of the shard have changed; the watermark is older than believed; the shard is on another
  * server, or was compared with Kafka since; new events have to wait until all partitions have reached their heal targets;
- * somebody has moved the watermark, so that it is not that of the last applied record; the run begins beyond the
- * watermark + 1, so it would skip events.
+ * the run begins beyond the watermark + 1, so it would skip events.
  */
 export type ApplyRefusal = 'generationChanged' | 'rolledBack' | 'storeChanged' | 'healing' | 'gap';
 
