@@ -50,7 +50,7 @@ export function partsOf(
   });
   const registrar = new BoardRegistrar(
     {
-      ...{ store, definitions, log: logger },
+      ...{ store, continuity, definitions, log: logger },
       unreadLog: () => startsOfUnreadLog(admin, topics.scoreEvents, settings.group),
     },
     settings.boards,

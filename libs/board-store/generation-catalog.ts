@@ -124,7 +124,7 @@ export class GenerationCatalog extends ShardedStore {
     const { keys, redis } = this;
     const text = await redis.hget(keys.definitions(shard), generation);
     if (text === null) return true;
-    const { board } = parseDefinitionText(text);
+    const { board } = JSON.parse(text) as { board: string }; // a later version may have written the rest
     const live = await redis.hget(keys.live(shard), board);
     if (live === null) return true; // the reports went with the board
     const all = [keys.live(shard), keys.views(shard, live), keys.leaders(shard, board)];

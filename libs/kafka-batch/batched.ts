@@ -4,7 +4,7 @@ import { toError } from './errors.js';
 type Answers<Key, Answer> = ReadonlyMap<Key, Answer | Error | undefined>;
 
 /**
- * Joins look-ups into shared requests. One request is under way at a time; look-ups made meanwhile go into the next one. So
+ * Joins look-ups into shared requests. One request is made at a time; look-ups made meanwhile go into the next one. So
  * no answer is older than its look-up: a caller that fences first and then looks up a position gets the final one.
  */
 export class Batched<Key, Answer> {

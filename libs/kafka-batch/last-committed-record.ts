@@ -4,6 +4,7 @@ import { createCluster, toRecord, type Cluster, type FetchedPartition } from './
 import { committedMessages } from './committed-messages.js';
 import type { LogRange } from './errors.js';
 import { LeaderLookups } from './leader-lookups.js';
+import { SharedClusters, type Lease } from './shared-clusters.js';
 import type { KafkaRecord } from './types.js';
 
 const FIRST_STRIDE = 64;
@@ -14,10 +15,11 @@ interface Lookup {
   readonly work: (reader: PartitionReader) => Promise<unknown>;
 }
 
-/** Concurrent look-ups share connections and requests. */
-const lookupsOf = perClient(
-  (kafka: Kafka) => new Batched((lookups: readonly Lookup[]) => lookUp(kafka, lookups)),
-);
+/** Concurrent look-ups share one cluster and requests. */
+const lookupsOf = perClient((kafka: Kafka) => {
+  const clusters = new SharedClusters(() => createCluster(kafka), 1);
+  return new Batched((lookups: readonly Lookup[]) => lookUp(clusters, lookups));
+});
 
 /**
  * The last committed data record of a partition, undefined when it holds none. Steps back over control records and
@@ -59,15 +61,15 @@ export async function lookAt(
  * The result has no entry for a partition that does not exist.
  */
 async function lookUp(
-  kafka: Kafka,
+  clusters: SharedClusters,
   lookups: readonly Lookup[],
 ): Promise<Map<Lookup, Promise<unknown>>> {
-  const cluster = createCluster(kafka);
+  const lease = await clusters.lease();
   const started = new Map<Lookup, Promise<unknown>>();
   try {
-    await cluster.connect();
-    await cluster.addMultipleTargetTopics(lookups.map(({ topic }) => topic));
-    const leaderOf = leadersOf(cluster);
+    await lease.cluster.addMultipleTargetTopics(lookups.map(({ topic }) => topic));
+    await lease.cluster.refreshMetadata(); // others may have opened it before the leaders moved
+    const leaderOf = leadersOf(lease.cluster);
     for (const lookup of lookups) {
       const leader = leaderOf(lookup);
       if (leader === undefined) continue;
@@ -75,14 +77,18 @@ async function lookUp(
       started.set(lookup, lookup.work(reader));
     }
     return started;
+  } catch (error) {
+    lease.retire();
+    throw error;
   } finally {
-    void disconnectAfter(started.values(), cluster);
+    void releaseAfter(started.values(), lease);
   }
 }
 
-async function disconnectAfter(work: Iterable<Promise<unknown>>, cluster: Cluster): Promise<void> {
-  await Promise.allSettled(work);
-  await cluster.disconnect().catch(() => undefined); // the answers are complete without it
+async function releaseAfter(work: Iterable<Promise<unknown>>, lease: Lease): Promise<void> {
+  const ends = await Promise.allSettled(work);
+  if (ends.some(({ status }) => status === 'rejected')) lease.retire();
+  await lease.release().catch(() => undefined); // the answers are complete without it
 }
 
 function leadersOf(cluster: Cluster): (of: Lookup) => LeaderLookups | undefined {

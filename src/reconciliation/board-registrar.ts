@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
-import type { Boards, BoardStore, LiveBoard, Starts } from '#board-store';
+import type { Boards, BoardStore, ContinuityStore, LiveBoard, Starts } from '#board-store';
 import type { DefinitionInForce } from '#contracts';
 import type { DefinitionsTopic } from './definitions-topic.js';
 
@@ -13,6 +13,7 @@ interface Log {
 /** What the registrar works with. */
 interface Parts {
   readonly store: BoardStore;
+  readonly continuity: Pick<ContinuityStore, 'continuity' | 'begin' | 'release'>;
   readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write' | 'claim'>;
   /** Where partitions begin of which nothing was ever read, and not all is left. */
   readonly unreadLog: () => Promise<Starts>;
@@ -53,7 +54,8 @@ export class BoardRegistrar {
   }
 
   /**
-   * Registers again what Redis has lost since, and makes up for what the definitions topic lacks; else, nothing is done or said.
+   * Registers again what Redis has lost since, has a shard compared with Kafka that has lost a flip, and writes what the
+   * definitions topic lacks. Otherwise it does nothing and logs nothing.
    */
   async keepRegistered(): Promise<void> {
     // Before the boards: a pointer that moves meanwhile is then found with the next look.
@@ -63,7 +65,7 @@ export class BoardRegistrar {
     this.#compareBuilt(boards.live);
     const isLost = this.#isMissingAny(boards) || !(await this.store.areRegistered());
     if (isLost) await this.register();
-    else await this.#keepRecorded(flips, boards);
+    else if (!(await this.#hasLostFlips(flips, boards))) await this.#keepRecorded(flips, boards);
   }
 
   /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, OtherIdentityError, and what Kafka and Redis say */
@@ -116,6 +118,30 @@ export class BoardRegistrar {
   #wantNoMore(removed: ReadonlySet<string>): void {
     this.#wanted = new Map([...this.#wanted].filter(([board]) => !removed.has(board)));
     for (const board of removed) this.#uncompared.delete(board);
+  }
+
+  /**
+   * Whether shards lack flips that this process knows of. Each is told to be compared with Kafka. Ingest notices a lost flip
+   * by itself only if its record was in Kafka already when it looked.
+   */
+  async #hasLostFlips(flips: Flips, boards: Boards): Promise<boolean> {
+    const lost = [...this.#inForce.values()].filter(({ board, since, definition }) => {
+      const isExpected = definition !== null || boards.live.has(board);
+      return isExpected && (flips.get(board) ?? 0) < since;
+    });
+    for (const shard of new Set(lost.map(({ board }) => this.store.shardOf(board))))
+      await this.#haveCompared(shard);
+    return lost.length > 0;
+  }
+
+  /** Begins a comparison without ending it: whoever applies events next begins another one, and ends that. */
+  async #haveCompared(shard: number): Promise<void> {
+    const { continuity } = this.parts;
+    const seen = await continuity.continuity(shard);
+    const begun = seen.isContinued ? await continuity.begin(shard, seen) : undefined;
+    if (begun === undefined) return; // it is compared anyway
+    await continuity.release(begun);
+    this.log.warn(`shard ${shard} has lost a change of its boards; it is compared with Kafka`);
   }
 
   /**

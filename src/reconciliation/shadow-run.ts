@@ -46,6 +46,8 @@ const SHORT_CALL = { entries: 100, viewUpdates: 400 };
 const COUNT_EVERY_MS = 500;
 /** How often it is looked whether the log has what is waited for, and told that nothing moves. */
 const CHECK_EVERY_MS = 1_000;
+/** A leader that was replaced and does not know it yet may tell of an older end of the log. */
+const LOOKS = 3;
 const SAY_AFTER_MS = 10_000;
 
 /** One pass over the log for the shadows of all jobs; each goes its own way through it, and ends for itself. */
@@ -55,6 +57,8 @@ export class ShadowRun {
   readonly #pace: Pace;
   readonly #feed: LogFeed;
   #checked = performance.now();
+  /** By board: how often in a row the log was found to end before what is live. */
+  readonly #beyond = new Map<string, number>();
   /** Boards of which it was told that nothing moves. */
   readonly #said = new Set<string>();
 
@@ -148,9 +152,11 @@ export class ShadowRun {
       .map(({ partition, live }) => ({
         partition,
         watermark: live,
-        logEnd: ranges.get(partition)?.end ?? 0,
+        logEnd: ranges.get(partition)?.end ?? Infinity, // a partition that was added just now
       }))
       .filter(({ watermark, logEnd }) => watermark >= logEnd);
-    if (beyond.length > 0) throw new WatermarkBeyondLogError(board, beyond);
+    const looks = beyond.length > 0 ? (this.#beyond.get(board) ?? 0) + 1 : 0;
+    this.#beyond.set(board, looks);
+    if (looks >= LOOKS) throw new WatermarkBeyondLogError(board, beyond);
   }
 }

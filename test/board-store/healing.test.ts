@@ -72,18 +72,6 @@ describe('a shard that is below the published position of some partition', () =>
     expect(await fixture.store.watermarks(0)).toEqual([7]);
   });
 
-  it('waits for no partition that somebody has put back to its target', async () => {
-    await redis.hset(fixture.keys.watermarks(0), { 1: '1', 3: '0' });
-    const news = [scored('a', [5])];
-    expect(await outcome(news, { from: 2, published: 1 })).toBe('healing');
-    const after = { believed: -1, published: 2 };
-    expect(await outcome(news, { ...after, partition: 1, from: 2 })).toBe('healing');
-    expect(await outcome(news, { ...after, partition: 3, from: 1 })).toBe('applied');
-    expect(await outcome(news, { ...after, partition: 1, from: 2 })).toBe('applied');
-    expect(await outcome(news, { from: 2, published: 1 })).toBe('applied');
-    expect(await isStale()).toBe(false);
-  });
-
   it('keeps a published position that is further than the one that Kafka tells of', async () => {
     await fixture.apply([scored('a', [1])], { partition: 1, published: 2 });
     await fixture.apply([scored('b', [1])], { partition: 1, from: 1, published: 2 });

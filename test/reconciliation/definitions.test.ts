@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs from 'kafkajs';
 import { parseBoardsFile, type BoardDefinition } from '#board';
-import { BoardReader, BoardStore, IdentityCheck, KeySpace } from '#board-store';
+import { BoardReader, BoardStore, ContinuityStore, IdentityCheck, KeySpace } from '#board-store';
 import { ScoreProducer } from '#client';
 import { BoardRegistrar } from '../../src/reconciliation/board-registrar.js';
 import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
@@ -163,6 +163,22 @@ describe('the boards that are in force', () => {
     await recorded();
   });
 
+  it('are what a Redis heals to that has lost nothing but a flip, on the same server', async () => {
+    await score(10);
+    await score(4);
+    const names = await own.redis.keys('*');
+    const dumps = await Promise.all(names.map((name) => own.redis.dumpBuffer(name)));
+    await hand.flip(best());
+    await recorded();
+    const restoring = own.redis.multi().flushall();
+    for (const [index, name] of names.entries()) restoring.restore(name, 0, dumps[index] ?? '');
+    await restoring.exec();
+    await until(() => service.errors.includes('shard 0 has lost a change of its boards'), 'it is noticed'); // prettier-ignore
+    await score(20);
+    expect(await points()).toEqual(each(20));
+    await results();
+  });
+
   it('are in Kafka though their builder was killed between the flip and its record', async () => {
     await score(10);
     await score(4);
@@ -201,9 +217,10 @@ describe('the boards that are in force', () => {
 
   const newRegistrar = () => {
     const log = { info: () => undefined, warn: () => undefined };
+    const continuity = new ContinuityStore(own.redis, new KeySpace(instance.name), { shards: 1 });
     const unreadLog = () => Promise.resolve(new Map<number, number>());
     return new BoardRegistrar(
-      { store, definitions, unreadLog, log },
+      { store, continuity, definitions, unreadLog, log },
       instance.env['RANKLOG_BOARDS'] ?? '',
     );
   };

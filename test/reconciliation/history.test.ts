@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { BoardReader, NoPreviousGenerationError } from '#board-store';
-import { HistoryCutError } from '../../src/reconciliation/errors.js';
+import { HistoryCutError, WatermarkBeyondLogError } from '../../src/reconciliation/errors.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import { ScoreTopic } from '../ingest/score-topic.js';
 import { readRankChanges } from '../support/results.js';
 import { definitionsOf, Ground, published, Traffic } from './ground.js';
 
@@ -131,6 +132,19 @@ describe('of the history of a board', () => {
     await building;
     await published(instance, traffic);
     expect(await points()).toEqual(sums(200, 250));
+  });
+
+  it('a log that ends before what is live is no history of it: verify says so, a build refuses', async () => {
+    await send(100);
+    service.kill('SIGKILL');
+    await service.ended;
+    await new ScoreTopic(instance).recreate(4);
+    const [report] = await ground.reconciler.verify(['arena'], options());
+    expect(report).toMatchObject({ equal: false, places: 0 });
+    expect(report?.differences[0]).toMatchObject({ kind: 'watermark' });
+    const building = ground.reconciler.build([changed], options());
+    await expect(building).rejects.toBeInstanceOf(WatermarkBeyondLogError);
+    expect(await points()).toEqual(sums(0, 100));
   });
 
   it('events that are gone from the log are not built without, unless that is wanted; then it stays known', async () => {

@@ -5,8 +5,7 @@
 --       6 continuity that the caller believes in, 7 offset, timestamp and hash of the last record of the run (empty when it has none),
 --       8 version of the shard's pointers that the caller believes in (see pointers.lua); then the run: see arguments.lua
 -- Returns  { watermark, verdicts, ... } of every offset of the run that has one, also where it is no entry any more; see verdict.lua
---          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -3 STORE_CHANGED, -4 HEALING, -12 GAP; then nothing
---          was written, but that a heal target that is reached is none any more
+--          -1 GENERATION_CHANGED, -2 ROLLED_BACK, -3 STORE_CHANGED, -4 HEALING, -12 GAP; then nothing was written
 -- Cost  O(log players) for each entry and view, whatever the ties and the number of boards; overtook and leaders add what they name
 --
 -- A run covers all its offsets, also those without a record of ours (transaction markers, aborted records). It begins at most one
@@ -56,7 +55,6 @@ local through = math.max(watermark, last)
 local unmuted = through >= published
 -- While a partition is below its heal target, the boards lack events that were published: no rank is drawn from them.
 local target = tonumber(call('HGET', KEYS[6], partition) or '0')
-if target > 0 and watermark + 1 >= target then call('HDEL', KEYS[6], partition) end
 if unmuted and has_news(watermark) and call('HLEN', KEYS[6]) > 0 then return HEALING end
 local verdicts = stored_verdicts(KEYS[4], math.max(published, from), math.min(watermark, last))
 
