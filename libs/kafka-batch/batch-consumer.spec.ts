@@ -23,7 +23,12 @@ function clusterByHand(): object {
     return Promise.resolve({ responses: [{ topic: TOPIC, partitions }] });
   };
   return {
-    ...{ connect: nothing, disconnect: nothing, addMultipleTargetTopics: nothing },
+    ...{
+      connect: nothing,
+      disconnect: nothing,
+      addMultipleTargetTopics: nothing,
+      refreshMetadata: nothing,
+    },
     findTopicPartitionMetadata: () => [0, 1].map((partitionId) => ({ partitionId, leader: 1 })),
     findBroker: () => Promise.resolve({ listOffsets }),
   };
