@@ -7,6 +7,7 @@ import type {
   EachBatchPayload,
   Kafka,
 } from 'kafkajs';
+import { Backoff } from './backoff.js';
 import type { QueueLimits } from './batch-queue.js';
 import { KafkaUnreachableError, toError } from './errors.js';
 import { takingEveryFetch, type FetchedBatch } from './every-fetch.js';
@@ -67,10 +68,6 @@ const BACKOFF_DEFAULTS = { firstMs: 100, mostMs: 5_000 };
 const CONNECT_TIMEOUT_MS = 30_000;
 const CONNECT_PAUSE_MS = 500;
 
-/** Restarts of the consumer with nothing read in between, each soon after the one before: it is unable to go on. */
-const MOST_IDLE_CRASHES = 5;
-const SOON_MS = 10 * 60_000;
-
 /**
  * Hands over whole batches of one topic, a partition's one after the other and those of different ones side by side.
  *
@@ -87,16 +84,18 @@ export class BatchConsumer {
   readonly #ending = new Map<number, Promise<void>>();
   #closing = false;
   #starting: Promise<void> | undefined;
-  #idleCrashes = 0;
-  #lastCrash = -Infinity;
+  /** Between restarts of the consumer with nothing read in between. */
+  readonly #pauses: Backoff;
   #lastTurn: number | undefined;
 
   constructor(private readonly options: BatchConsumerOptions) {
-    const { kafka, groupId, topic, consumer = {} } = options;
+    const { kafka, groupId, topic, consumer = {}, backoff = BACKOFF_DEFAULTS } = options;
     patchKafkajs();
+    this.#pauses = new Backoff(backoff);
     this.#consumer = kafka.consumer({
       ...CONSUMER_DEFAULTS,
       ...consumer,
+      retry: { ...CONSUMER_DEFAULTS.retry, restartOnFailure: () => this.#mayRestart() },
       groupId,
       allowAutoTopicCreation: false,
     });
@@ -265,20 +264,27 @@ export class BatchConsumer {
       if (worker === undefined || payload.isStale() || !payload.isRunning()) return;
       if (!worker.offer(batch)) return;
       payload.resolveOffset(batch.lastOffset());
-      this.#idleCrashes = 0;
+      this.#pauses.reset();
     } catch (error) {
       worker?.restart(toError(error)); // an error that reached kafkajs would stop all partitions, some for ever
     }
   }
 
+  /**
+   * kafkajs itself starts again after 100 ms each time, however long Kafka is away. Whoever watches `health` decides when that
+   * was too long.
+   */
+  async #mayRestart(): Promise<boolean> {
+    await delay(this.#pauses.next(), undefined, { ref: false });
+    return !this.#closing;
+  }
+
   #crashed(error: Error, restarts: boolean): void {
-    const now = performance.now();
-    this.#idleCrashes = now - this.#lastCrash < SOON_MS ? this.#idleCrashes + 1 : 1;
-    this.#lastCrash = now;
-    if (restarts && this.#idleCrashes < MOST_IDLE_CRASHES) {
+    if (restarts) {
       this.options.logger.warn(`the consumer starts again: ${error.message}`, { error });
       return;
     }
+    if (this.#closing) return;
     this.options.logger.error(`the consumer can't go on: ${error.message}`, { error });
     this.options.onFatal(error);
   }
