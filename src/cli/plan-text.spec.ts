@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Plan, PlannedBoard } from '../reconciliation/plan/plan.js';
+import type { PlannedBoard } from '../reconciliation/plan/plan.js';
 import { planText } from './plan-text.js';
 
 const DAY_MS = 86_400_000;
@@ -8,8 +8,7 @@ const same: PlannedBoard = {
   change: 'same',
   generation: 'g0',
   fields: [],
-  memory: null,
-  warnings: [],
+  liveBytes: null,
   startsAt: null,
   builtBy: null,
 };
@@ -22,17 +21,15 @@ const changed: PlannedBoard = {
     { field: 'ties', before: 'earliest', after: 'latest' },
     { field: 'deduplicate', before: null, after: '1d' },
   ],
-  memory: { bytes: 12 * 1_048_576, certainty: 'about', basis: 'measured on the live generation' },
-  warnings: ['mind the gap'],
+  liveBytes: 12 * 1_048_576,
 };
 const fresh: PlannedBoard = {
   ...same,
   board: 'trials',
   change: 'new',
   generation: null,
-  memory: { bytes: null, certainty: 'unknown', basis: 'none of 9000 sampled records' },
 };
-const backfill = { records: 1_234_567, seconds: 130, rate: 9_500, basis: 'last build' } as const;
+const backfill = { records: 1_234_567, lastBuild: { records: 50_000, seconds: 130 } };
 
 describe('the text of a plan', () => {
   it('says that there is nothing to do, and of boards that are not in the file', () => {
@@ -74,7 +71,7 @@ describe('the text of a plan', () => {
     );
   });
 
-  it('shows fields, warnings, what is read and what it takes', () => {
+  it('shows fields, what is read, the last build and the memory', () => {
     expect(
       planText({ boards: [changed, fresh, same], backfill, cut: [] }, { graceMs: DAY_MS }),
     ).toBe(
@@ -82,16 +79,14 @@ describe('the text of a plan', () => {
         '~ arena: changed, live as generation g1',
         '    ties: earliest -> latest',
         '    deduplicate: (not set) -> 1d',
-        '  ! mind the gap',
         '+ trials: new',
         '= football: the same',
         '',
-        'building arena, trials: reads 1,234,567 record(s) of the log, once for all; about 2 min, at the 9,500 records/s of the last build',
+        'building arena, trials: reads 1,234,567 record(s) of the log, once for all; the last build took 2 min for 50,000 record(s)',
         '',
         'memory in Redis:',
-        '  arena: about 12 MB (measured on the live generation)',
-        '  trials: unknown until it is built (none of 9000 sampled records)',
-        'the generation before stays in Redis, too, for 24 h: that long "ranklog boards rollback" works',
+        '  arena: 12 MB in its live generation',
+        'that generation stays beside the new one for 24 h: so long "ranklog boards rollback" works',
       ].join('\n'),
     );
   });
@@ -103,17 +98,18 @@ describe('the text of a plan', () => {
     );
   });
 
-  it('is honest about a rate from a sample, and about none', () => {
-    const with_ = (facts: Partial<NonNullable<Plan['backfill']>>) =>
-      planText(
-        { boards: [fresh], backfill: { ...backfill, ...facts }, cut: [] },
-        { graceMs: DAY_MS },
-      );
-    expect(with_({ basis: 'sample' })).toContain('at least 2 min: a sample was read at 9,500');
-    expect(with_({ basis: 'throttle' })).toContain(
-      'at least 2 min, at 9,500 records/s (--throttle): players are put in order at that, too',
+  it('tells nothing of a last build where there was none', () => {
+    const first = { ...backfill, lastBuild: null };
+    const text = planText({ boards: [fresh], backfill: first, cut: [] }, { graceMs: DAY_MS });
+    expect(text).toMatch(/of the log, once for all$/);
+  });
+
+  it('warns where only what is published changes', () => {
+    const field = { field: 'publish.leaders', before: '0', after: '3' };
+    const plan = { boards: [{ ...changed, fields: [field] }], backfill, cut: [] };
+    expect(planText(plan, { graceMs: DAY_MS })).toContain(
+      '    publish.leaders: 0 -> 3\n  ! only what is published changes',
     );
-    expect(with_({ basis: null, rate: null, seconds: null })).toContain('is not known yet');
   });
 
   it('says that the log is cut', () => {

@@ -1,6 +1,6 @@
 import { ALL_THE_LOG, placesText } from './partial-history.js';
 import { bytesText, countText, durationText } from './quantities.js';
-import type { FieldChange } from '../reconciliation/plan/field-changes.js';
+import { isPublishOnly, type FieldChange } from '../reconciliation/plan/field-changes.js';
 import {
   needsBuild,
   type BuiltBy,
@@ -26,11 +26,12 @@ export function planText(
     return [head, ...(removal.length === 0 ? [idleText(boards)] : removal)].join('\n\n');
   const built = boards.filter(needsBuild);
   const names = built.map(({ board }) => board).join(', ');
+  const changed = built.filter(({ liveBytes }) => liveBytes !== null);
   return [
     head,
     `building ${names}: ${backfillText(backfill)}`,
     ...(cut.length === 0 ? [] : [cutText(cut)]),
-    memoryText(built, graceMs),
+    ...(changed.length === 0 ? [] : [memoryText(changed, graceMs)]),
     ...removal,
   ].join('\n\n');
 }
@@ -51,16 +52,19 @@ function idleText(boards: readonly PlannedBoard[]): string {
 }
 
 function boardText(planned: PlannedBoard): string {
-  const { board, fields, warnings, startsAt } = planned;
+  const { board, fields, startsAt } = planned;
   return [
     `${SIGNS[planned.change]} ${board}: ${changeText(planned)}`,
     ...fields.map((field) => `    ${fieldText(field)}`),
     ...(startsAt === null
       ? []
       : [`    begins where what is live does: ${placesText(startsAt)}; ${ALL_THE_LOG}`]),
-    ...warnings.map((warning) => `  ! ${warning}`),
+    ...(isPublishOnly(fields) ? [PUBLISH_ONLY] : []),
   ].join('\n');
 }
+
+const PUBLISH_ONLY =
+  '  ! only what is published changes: every rank stays, but the board is built again, as a generation has one definition';
 
 function changeText({ change, board, generation, builtBy }: PlannedBoard): string {
   switch (change) {
@@ -88,20 +92,12 @@ function fieldText({ field, before, after }: FieldChange): string {
   return `${field}: ${before ?? '(not set)'} -> ${after ?? '(not set)'}`;
 }
 
-function backfillText({ records, seconds, rate, basis }: NonNullable<Plan['backfill']>): string {
+function backfillText({ records, lastBuild }: NonNullable<Plan['backfill']>): string {
   if (records === 0) return 'nothing to read: none of the log is applied yet';
   const read = `reads ${countText(records)} record(s) of the log, once for all`;
-  if (seconds === null || rate === null) return `${read}; how long that takes is not known yet`;
-  const time = durationText(seconds);
-  const speed = `${countText(rate)} records/s`;
-  switch (basis) {
-    case 'last build':
-      return `${read}; about ${time}, at the ${speed} of the last build`;
-    case 'throttle':
-      return `${read}; at least ${time}, at ${speed} (--throttle): players are put in order at that, too`;
-    default:
-      return `${read}; at least ${time}: a sample was read at ${speed}, and a build writes, too`;
-  }
+  if (lastBuild === null) return read;
+  const { seconds } = lastBuild;
+  return `${read}; the last build took ${durationText(seconds)} for ${countText(lastBuild.records)} record(s)`;
 }
 
 function cutText(cut: Plan['cut']): string {
@@ -112,14 +108,12 @@ function cutText(cut: Plan['cut']): string {
   );
 }
 
-function memoryText(built: readonly PlannedBoard[], graceMs: number): string {
-  const lines = built.map(({ board, memory }) =>
-    memory === null || memory.bytes === null
-      ? `  ${board}: unknown until it is built (${memory?.basis ?? 'nothing tells'})`
-      : `  ${board}: ${memory.certainty} ${bytesText(memory.bytes)} (${memory.basis})`,
+function memoryText(changed: readonly PlannedBoard[], graceMs: number): string {
+  const lines = changed.map(
+    ({ board, liveBytes }) => `  ${board}: ${bytesText(liveBytes ?? 0)} in its live generation`,
   );
-  const kept = built.some(({ change }) => change === 'changed')
-    ? `\nthe generation before stays in Redis, too, for ${durationText(graceMs / 1_000)}: that long "ranklog boards rollback" works`
-    : '';
-  return `memory in Redis:\n${lines.join('\n')}${kept}`;
+  return (
+    `memory in Redis:\n${lines.join('\n')}\n` +
+    `that generation stays beside the new one for ${durationText(graceMs / 1_000)}: so long "ranklog boards rollback" works`
+  );
 }

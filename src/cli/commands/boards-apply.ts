@@ -26,10 +26,10 @@ export function boardsApply(options: ApplyOptions): Promise<number> {
 
 async function apply(session: ReconciliationSession, options: ApplyOptions): Promise<number> {
   const definitions = await fileDefinitions(session);
-  const { throttle, from } = options;
+  const { from } = options;
   const remove = [...new Set(options.remove)];
   return interruptible(async (signal) => {
-    const plan = await makePlan(session, definitions, { throttle, from, signal });
+    const plan = await makePlan(session, definitions, { from });
     checkRemovals(plan, remove);
     const show = (value: Applied) => print(value, options, (it) => appliedText(it, options));
     if (options.json !== true) {

@@ -3,7 +3,6 @@ import { readBoardsFile } from '../../reconciliation/board-registrar.js';
 import { needsBuild, type Plan } from '../../reconciliation/plan/plan.js';
 import { readPlan, type PlanOptions } from '../../reconciliation/plan/read-plan.js';
 import { EXIT } from '../exit-codes.js';
-import { interruptible } from '../interruption.js';
 import { print } from '../output.js';
 import { planText } from '../plan-text.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
@@ -15,7 +14,7 @@ export function boardsPlan(options: { json?: boolean }): Promise<number> {
 
 async function plan(session: ReconciliationSession, options: { json?: boolean }): Promise<number> {
   const definitions = await fileDefinitions(session);
-  const found = await interruptible((signal) => makePlan(session, definitions, { signal }));
+  const found = await makePlan(session, definitions);
   print(found, options, (value) => planText(value, session));
   return isToDo(found) ? EXIT.no : EXIT.ok;
 }
@@ -31,7 +30,7 @@ export async function fileDefinitions({
 export function makePlan(
   session: ReconciliationSession,
   definitions: readonly BoardDefinition[],
-  options: PlanOptions,
+  options?: PlanOptions,
 ): Promise<Plan> {
   return readPlan({ ...session, topic: session.topics.scoreEvents }, definitions, options);
 }

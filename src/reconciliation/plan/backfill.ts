@@ -4,12 +4,8 @@ import type { LogRange } from '#kafka-batch';
 /** What is read of the log for all boards that are built: one pass. */
 export interface Backfill {
   readonly records: number;
-  /** null: nothing tells. */
-  readonly seconds: number | null;
-  /** Records per second that `seconds` rests on. */
-  readonly rate: number | null;
-  /** Whose rate that is: that of the last build, of reading a sample (a build writes, too, and takes longer), or the throttle, which counts the players that are put in order, too. */
-  readonly basis: 'last build' | 'sample' | 'throttle' | null;
+  /** The last build that ended well; null: none is known. */
+  readonly lastBuild: { readonly records: number; readonly seconds: number } | null;
 }
 
 /** Offsets of the log in each partition, and of the last event that is live there. */
@@ -20,45 +16,22 @@ export interface LogFacts {
   readonly from?: ReadonlyMap<number, number>;
 }
 
-/** Records from the start of the log up to the live watermarks: markers of transactions count as records. */
-export function recordsToRead({ ranges, watermarks, from }: LogFacts): number {
-  return [...watermarks].reduce((sum, [partition, watermark]) => {
-    const start = Math.max(ranges.get(partition)?.start ?? 0, from?.get(partition) ?? 0);
-    return sum + Math.max(0, watermark + 1 - start);
-  }, 0);
-}
-
-/** How long `records` take, by the last build that ended well, else by a sample; at most `throttle` a second. */
-export function backfill(
-  records: number,
-  {
-    statuses,
-    sampleRate,
-    throttle = Infinity,
-  }: {
-    statuses: readonly ReconciliationStatus[];
-    sampleRate: number | null;
-    throttle?: number | undefined;
-  },
+/** Reads from the start of the log up to the live watermarks. Transaction markers count as records. */
+export function backfillOf(
+  { ranges, watermarks, from }: LogFacts,
+  statuses: readonly ReconciliationStatus[],
 ): Backfill {
-  const built = lastBuildRate(statuses);
-  const found = built ?? sampleRate;
-  if (throttle < (found ?? 0)) return timed(records, throttle, 'throttle');
-  if (found === null) return { records, seconds: null, rate: null, basis: null };
-  return timed(records, Math.round(found), built === undefined ? 'sample' : 'last build');
+  const counts = [...watermarks].map(([partition, watermark]) => {
+    const start = Math.max(ranges.get(partition)?.start ?? 0, from?.get(partition) ?? 0);
+    return Math.max(0, watermark + 1 - start);
+  });
+  return { records: counts.reduce((sum, count) => sum + count, 0), lastBuild: lastBuild(statuses) };
 }
 
-function timed(records: number, rate: number, basis: Backfill['basis']): Backfill {
-  return { records, seconds: Math.ceil(records / rate), rate, basis };
-}
-
-/** Shorter builds than this tell of connections and readiness alone. */
-const SHORTEST_BUILD_MS = 200;
-
-function lastBuildRate(statuses: readonly ReconciliationStatus[]): number | undefined {
+function lastBuild(statuses: readonly ReconciliationStatus[]): Backfill['lastBuild'] {
   const [last] = statuses
-    .filter(({ kind, state, total }) => kind === 'build' && state === 'done' && total > 0)
-    .filter(({ startedAt, updatedAt }) => updatedAt - startedAt >= SHORTEST_BUILD_MS)
+    .filter(({ kind, state }) => kind === 'build' && state === 'done')
     .sort((a, b) => b.updatedAt - a.updatedAt);
-  return last && (last.total * 1_000) / (last.updatedAt - last.startedAt);
+  if (last === undefined) return null;
+  return { records: last.total, seconds: (last.updatedAt - last.startedAt) / 1_000 };
 }

@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis';
 import type { KeySpace } from '#board-store';
-import type { MeasuredMemory } from './memory-estimate.js';
 
 /** A live generation and its views, with their players. */
 export interface MeasuredGeneration {
@@ -16,14 +15,14 @@ const MOST_OTHERS = 24;
 const SAMPLES = 50;
 
 /**
- * What the rankings and players of a generation take. The largest views are measured, of the others a few, from which
+ * What the rankings and players of a generation take, in bytes. The largest views are measured, of the others a few, from which
  * the rest follows. Cost: two cheap commands a view that is measured, 48 at most.
  */
 export async function generationMemory(
   redis: Redis,
   keys: KeySpace,
   { shard, generation, views }: MeasuredGeneration,
-): Promise<MeasuredMemory> {
+): Promise<number> {
   const bySize = [...views].sort((a, b) => b.size - a.size);
   const largest = bySize.slice(0, MOST_LARGEST);
   const rest = bySize.slice(MOST_LARGEST);
@@ -37,10 +36,7 @@ export async function generationMemory(
   };
   const measured = await bytesOf(others);
   const share = others.length === 0 ? 0 : players(rest) / players(others);
-  return {
-    bytes: Math.round((await bytesOf(largest)) + measured * share),
-    placings: players(views),
-  };
+  return Math.round((await bytesOf(largest)) + measured * share);
 }
 
 /** At most `most` of a list, evenly. */

@@ -4,14 +4,6 @@ import type { CutPartition } from '../errors.js';
 import type { Backfill } from './backfill.js';
 import { boardOf, type BoardChange } from './board-changes.js';
 import type { FieldChange } from './field-changes.js';
-import {
-  changedMemory,
-  newMemory,
-  type MeasuredMemory,
-  type MemoryEstimate,
-} from './memory-estimate.js';
-import { sampleFacts, type LogSample } from './sample-facts.js';
-import { warningsOf } from './warnings.js';
 
 /** What differs between the boards file and the live boards, and what it takes to make them the same. JSON as it is. */
 export interface Plan {
@@ -28,9 +20,8 @@ export interface PlannedBoard {
   /** The live one; null: there is none. */
   readonly generation: string | null;
   readonly fields: readonly FieldChange[];
-  /** What the new generation takes; null where none is built. */
-  readonly memory: MemoryEstimate | null;
-  readonly warnings: readonly string[];
+  /** What the live generation takes in Redis, if another one is to be built beside it; else null. */
+  readonly liveBytes: number | null;
   /** Offsets by partition where the new generation begins, as the live one does; null: with the log, where none is built, or by `--from`. */
   readonly startsAt: Readonly<Record<string, number>> | null;
   /** Who builds it already: that is left to them, if it is by the definition of the file. */
@@ -48,9 +39,8 @@ export interface BuiltBy {
 
 /** What a plan is made of, beside the changes themselves. */
 export interface PlanFacts {
-  readonly sample: LogSample;
   /** Of live generations, by board. */
-  readonly measured: ReadonlyMap<string, MeasuredMemory>;
+  readonly liveBytes: ReadonlyMap<string, number>;
   readonly backfill: Backfill;
   readonly cut: readonly CutPartition[];
   /** Whether new generations begin where the live ones do. */
@@ -88,8 +78,7 @@ function unbuilt(change: BoardChange): PlannedBoard {
     change: change.change,
     generation: live?.generation ?? null,
     fields: change.change === 'changed' ? change.fields : [],
-    memory: null,
-    warnings: [],
+    liveBytes: null,
     startsAt: null,
     builtBy: builderOf(change),
   };
@@ -107,28 +96,12 @@ function isBuildOf(definition: BoardDefinition, { generation }: ReconciliationSt
   return generation === '' || generation.endsWith(`-${definitionHash(definition)}`);
 }
 
-function built(change: BoardChange, { sample, measured, keepsStarts }: PlanFacts): PlannedBoard {
+function built(change: BoardChange, { liveBytes, keepsStarts }: PlanFacts): PlannedBoard {
   const plain = unbuilt(change);
-  if (!('definition' in change)) return plain;
-  const next = sampled(change.definition, sample);
-  const live = change.change === 'changed' ? sampled(change.live.definition, sample) : undefined;
   const starts = change.change === 'changed' && keepsStarts ? change.live.starts : undefined;
-  const now = measured.get(plain.board);
   return {
     ...plain,
-    memory:
-      live !== undefined && now !== undefined
-        ? changedMemory(now, live, next)
-        : newMemory(next, sample),
-    warnings: warningsOf(change.definition, {
-      fields: plain.fields,
-      next: next.facts,
-      live: live?.facts,
-    }),
+    liveBytes: liveBytes.get(plain.board) ?? null,
     startsAt: starts === undefined ? null : Object.fromEntries(starts),
   };
-}
-
-function sampled(definition: BoardDefinition, sample: LogSample) {
-  return { definition, facts: sampleFacts(definition, sample) };
 }

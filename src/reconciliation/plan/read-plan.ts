@@ -1,21 +1,18 @@
 import type { Redis } from 'ioredis';
-import type { Admin, Kafka } from 'kafkajs';
+import type { Admin } from 'kafkajs';
 import type { BoardDefinition } from '#board';
 import type { BoardReader, BoardStore, KeySpace, ReconciliationStatus, Starts } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
 import type { CutPartition } from '../errors.js';
 import { cutPartitions } from '../history.js';
 import type { From } from '../shadow-plan.js';
-import { backfill, recordsToRead, type LogFacts } from './backfill.js';
+import { backfillOf, type LogFacts } from './backfill.js';
 import { boardChanges, boardOf, type BoardChange } from './board-changes.js';
 import { generationMemory } from './generation-memory.js';
-import { readSample } from './log-sample.js';
-import type { MeasuredMemory } from './memory-estimate.js';
 import { idlePlan, planOf, toBeBuilt, type Plan } from './plan.js';
 
 /** Where a plan looks. It only reads. */
 export interface PlanSources {
-  readonly kafka: Kafka;
   readonly admin: Admin;
   readonly redis: Redis;
   readonly keys: KeySpace;
@@ -28,14 +25,11 @@ export interface PlanSources {
 }
 
 export interface PlanOptions {
-  /** Events per second that a build keeps to. */
-  readonly throttle?: number | undefined;
   /** Where builds begin that are not to begin where what is live does. */
   readonly from?: From | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
-/** What the boards of a file would change. Cost: a sample of the log, and of the live boards that change. */
+/** What the boards of a file would change. Cost: some requests, and 48 commands for the memory of each board that changes. */
 export async function readPlan(
   sources: PlanSources,
   file: readonly BoardDefinition[],
@@ -45,17 +39,10 @@ export async function readPlan(
   const changes = boardChanges(file, { ...boards, statuses });
   const toBuild = changes.filter(toBeBuilt);
   if (toBuild.length === 0) return idlePlan(changes);
-  const { kafka, topic } = sources;
   const log = await readLogFacts(sources, toBuild, options);
-  const [sample, measured] = await Promise.all([
-    readSample({ kafka, topic, ranges: log.ranges, signal: options.signal }),
-    measure(sources, toBuild),
-  ]);
-  const { rate: sampleRate } = sample;
   return planOf(changes, {
-    sample,
-    measured,
-    backfill: backfill(recordsToRead(log), { statuses, sampleRate, throttle: options.throttle }),
+    liveBytes: await readLiveBytes(sources, toBuild),
+    backfill: backfillOf(log, statuses),
     cut: typeof options.from === 'number' ? [] : cutOf(toBuild, log),
     keepsStarts: options.from === undefined,
   });
@@ -94,16 +81,16 @@ async function readLogFacts(
   return { ranges, watermarks, from: await offsetsAtTime(admin, topic, from) };
 }
 
-/** What the live generations of changed boards take. */
-async function measure(
+/** What the live generations of changed boards take in Redis. */
+async function readLiveBytes(
   { redis, keys, store, reader }: PlanSources,
   changes: readonly BoardChange[],
-): Promise<Map<string, MeasuredMemory>> {
+): Promise<Map<string, number>> {
   const changed = changes.filter((change) => change.change === 'changed');
-  const measured = changed.map(async ({ live: { board, generation } }) => {
+  const bytes = changed.map(async ({ live: { board, generation } }) => {
     const views = await reader.views(board);
     const shard = store.shardOf(board);
     return [board, await generationMemory(redis, keys, { shard, generation, views })] as const;
   });
-  return new Map(await Promise.all(measured));
+  return new Map(await Promise.all(bytes));
 }
