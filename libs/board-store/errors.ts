@@ -92,7 +92,7 @@ export class LeaseLostError extends Error {
     super(
       takenOverBy === undefined
         ? `the lease of board "${board}" was lost: this process stood still, or Redis lost it; start again`
-        : `the lease of board "${board}" ran out while this process stood still, and ${takenOverBy} has worked on it since: that stands`,
+        : `the lease of board "${board}" expired while this process stood still, and ${takenOverBy} took over; its result is kept`,
     );
     this.name = 'LeaseLostError';
   }

@@ -18,8 +18,8 @@ export interface LogRange {
 
 /** What to do with a partition whose log can't be gone on with; docs/operations.md has the steps. */
 const WAY_OUT =
-  'Nothing is skipped over, so this partition stops, the others go on, and what was published stands; ' +
-  'for the ways out see "A partition stops for its log" in docs/operations.md';
+  'This partition stops so that no event is skipped; the others continue; ' +
+  'for what to do see "A partition stops for its log" in docs/operations.md';
 
 /** The log ends before a record that was applied: it is another log under the same name, or was restored from a backup. */
 export class LogEndsError extends PermanentPartitionError {

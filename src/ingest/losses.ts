@@ -153,7 +153,7 @@ export class Losses {
     if (healed === undefined) {
       this.log.warn(
         `shard ${shard} has changed while it was compared with Kafka: Redis lost events again, its boards changed, ` +
-          'or this process paused and another one took over; comparing it again if it still needs it',
+          'or this process paused and another one took over; checking whether it must be compared again',
       );
       return undefined;
     }

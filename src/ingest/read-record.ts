@@ -8,7 +8,7 @@ import {
 } from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
 
-/** A record that has nothing to apply, and of which nothing is told. */
+/** A record that is skipped and produces no result. */
 export interface NoEntry {
   readonly kind: 'none';
   readonly offset: number;

@@ -9,7 +9,7 @@ const GAUGES = {
   },
   partitionStopped: {
     name: 'ranklog_partition_stopped',
-    help: '1 for a partition of this process that has stopped for good or waits for people.',
+    help: '1 for a partition of this process that has stopped permanently or needs operator action.',
     labels: ['partition'],
   },
   partitionStuck: {
@@ -19,12 +19,12 @@ const GAUGES = {
   },
   partitionWaiting: {
     name: 'ranklog_partition_waiting',
-    help: '1 while a partition of this process waits for others that heal.',
+    help: '1 while a partition of this process waits for other partitions to heal.',
     labels: ['partition', 'reason'],
   },
   fetchLoopAge: {
     name: 'ranklog_fetch_loop_age_seconds',
-    help: 'Since when nothing was fetched from Kafka, not even emptiness.',
+    help: 'Seconds since the last fetch response from Kafka, including empty ones.',
     labels: [],
   },
   healingApplied: {

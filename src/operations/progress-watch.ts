@@ -32,7 +32,7 @@ export class ProgressWatch {
   #timer: NodeJS.Timeout | undefined;
   #lastCheck = 0;
   #awakeSince = 0;
-  /** Since when every partition has stopped for good or waits for people. */
+  /** Since when every partition has stopped permanently or needs operator action. */
   #allStoppedSince: number | undefined;
 
   constructor(private readonly options: ProgressWatchOptions) {

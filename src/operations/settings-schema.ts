@@ -79,7 +79,7 @@ export const SETTINGS_SCHEMA = {
     env: 'RANKLOG_ROLLBACK_GRACE',
   },
   backgroundRate: {
-    doc: 'Events per second that builds and verifies keep to which begin by themselves; 0 for as fast as they can.',
+    doc: 'Most events per second for automatic builds and verifies; 0 for no limit.',
     format: 'rate-or-0',
     default: 0,
     env: 'RANKLOG_BACKGROUND_RATE',

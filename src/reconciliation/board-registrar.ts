@@ -176,7 +176,7 @@ export class BoardRegistrar {
 
   #tellNew(board: string, { before, now }: Record<'before' | 'now', LiveBoard | undefined>): void {
     if (now === undefined)
-      this.log.info(`board "${board}" has no live generation: its past events are to be built in`);
+      this.log.info(`board "${board}" has no live generation yet: it will be built from the log`);
     else if (now.generation !== before?.generation)
       this.log.info(`board "${board}" is live as generation ${now.generation}${historyText(now)}`);
   }
@@ -206,7 +206,7 @@ export class BoardRegistrar {
         this.log.info(`board "${board}" is live but not in ${this.file}; it stays`);
       else if (wanted !== definitionText(definition))
         this.log.warn(
-          `board "${board}" is defined otherwise in ${this.file} than the live generation ${generation}, which stays in force; ` +
+          `board "${board}" differs in ${this.file} from the live generation ${generation}, which remains in use; ` +
             '"ranklog boards plan" shows what differs, "ranklog boards apply" builds it from the log',
         );
     }

@@ -82,7 +82,7 @@ export class WatermarkBeyondLogError extends Error {
     );
     super(
       `the watermarks of board "${board}" lie beyond the log (${places.join(', ')}): the topic was made anew, or has lost records; ` +
-        'docs/operations.md has the way out',
+        'see "A partition stops for its log" in docs/operations.md',
     );
     this.name = 'WatermarkBeyondLogError';
   }
@@ -111,9 +111,9 @@ export class OutOfMemoryError extends Error {
     const numbers =
       memory && ` (maxmemory ${megabytes(memory.most)}, used ${megabytes(memory.used)})`;
     super(
-      `Redis is full${numbers ?? ''}: there is no room beside the live generation of ${names}, and what was begun is given up, so that live events ` +
-        'have it. A build, a verify or a snapshot takes about as much memory as the live board: raise maxmemory, or give some back ' +
-        '("ranklog boards generations" lists what there is, "ranklog boards discard" gives up a snapshot, or what a killed build has left); then start again',
+      `Redis is full${numbers ?? ''}: not enough memory for a second generation of ${names}; it was cancelled to free memory for live events. ` +
+        'A build, a verify or a snapshot takes about as much memory as the live board: raise maxmemory, or discard a generation ' +
+        '("ranklog boards generations" lists them, "ranklog boards discard" removes a snapshot or what a killed build has left); then start again',
     );
     this.name = 'OutOfMemoryError';
   }

@@ -89,7 +89,7 @@ describe('a score topic whose history is cut', () => {
       'has to go on at offset 5, but the log holds 8 to 10: its history was cut',
     );
     expect(service.errors).toContain(
-      'Nothing is skipped over, so this partition stops, the others go on, and what was published stands; for the ways out see',
+      'This partition stops so that no event is skipped; the others continue; for what to do see',
     );
     await log.isPublished(1, 10);
     await log.send(0, ONE);

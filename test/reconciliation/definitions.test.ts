@@ -113,7 +113,7 @@ describe('the boards that are in force', () => {
       expect(await points('other')).toEqual(each(11));
       expect(await points('late')).toEqual([]);
       await results();
-      expect(service.errors).toMatch(/arena.* is defined otherwise .*ranklog boards apply/);
+      expect(service.errors).toMatch(/arena.* differs in .*ranklog boards apply/);
       await recorded();
       const after = await definitions.readAll();
       expect([...after.keys()].sort()).toEqual(['arena', 'late', 'other']);
@@ -248,7 +248,7 @@ describe('the boards that are in force', () => {
       processes.push(instance.spawn('start'));
     }
     const said = () => processes.map(({ errors }) => errors).join();
-    await until(() => /cup.* is defined otherwise .*ranklog boards apply/.test(said()), 'one is told'); // prettier-ignore
+    await until(() => /cup.* differs in .*ranklog boards apply/.test(said()), 'one is told'); // prettier-ignore
     await until(async () => (await store.boards()).live.has('cup'), 'the board is live');
     const built = (await store.boards()).live.get('cup');
     await score(7, ['cup']);

@@ -129,7 +129,7 @@ async function carryOut(
   return { built, removed };
 }
 
-/** The error, with what is done all the same. */
+/** The error, listing the steps that were completed. */
 function notRemoved(error: unknown, remove: readonly string[], { built, removed }: Applied) {
   const done = [
     ...built.map(({ board }) => `${board} had gone live`),

@@ -57,7 +57,7 @@ export const rebuild: Fault = {
 
 export const changeDefinitions: Fault = {
   name: 'change-definitions',
-  does: 'boards are defined otherwise by `boards apply`, and back again',
+  does: '`boards apply` changes the boards, and changes them back',
   async run(world, random) {
     const { args, changed } = applyOf(someBoards(random));
     const built = await succeeds(world, await world.boards(args, changed));
@@ -211,7 +211,7 @@ export const restoreWhileBuilding: Fault = {
 
 export const loseChanged: Fault = {
   name: 'lose-changed',
-  does: 'boards are defined otherwise, Redis comes back empty, and what was in force still is; then it is changed back',
+  does: 'boards are changed, Redis comes back empty, and the changed boards are still in force; then they are changed back',
   async run(world, random) {
     const { args, changed } = applyOf(someBoards(random));
     const built = await succeeds(world, await world.boards(args, changed));
