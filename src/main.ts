@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
 import { topicNames } from '#contracts';
 import type { KafkaBatchServer } from '#kafka-batch/nest';
-import { ingestRole, ingestTransport, waitsForPeople } from './ingest/ingest-role.js';
+import { IngestModule, ingestTransport, waitsForPeople } from './ingest/ingest.module.js';
 import { PartitionWaits } from './ingest/partition-waits.js';
 import { Clients, ClientsModule } from './operations/clients.module.js';
 import { redisFrom, waitForServices } from './operations/clients.js';
@@ -15,7 +15,7 @@ import { ProgressWatch } from './operations/progress-watch.js';
 import type { Settings } from './operations/settings.js';
 import { checkScoreTopic, requireTopics } from './operations/topics.js';
 import { identityOf, partsOf, type Parts } from './parts.js';
-import { reconciliationRole } from './reconciliation/reconciliation-role.js';
+import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
 import type { Role } from './roles.js';
 
 export interface StartOptions {
@@ -112,8 +112,8 @@ function roleModules(
 ): DynamicModule[] {
   const registers = roles.includes('reconciliation');
   return [
-    ...(registers ? [reconciliationRole(parts, metrics)] : []),
-    ...(roles.includes('ingest') ? [ingestRole(parts, { registers, waits })] : []),
+    ...(registers ? [ReconciliationModule.of(parts, metrics)] : []),
+    ...(roles.includes('ingest') ? [IngestModule.of(parts, { registers, waits })] : []),
   ];
 }
 

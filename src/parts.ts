@@ -1,6 +1,14 @@
 import type { Redis } from 'ioredis';
 import type { Admin, Kafka } from 'kafkajs';
-import { BoardStore, ContinuityStore, IdentityCheck, KeySpace } from '#board-store';
+import {
+  BoardStore,
+  ContinuityStore,
+  GenerationCatalog,
+  GenerationStore,
+  IdentityCheck,
+  KeySpace,
+  LeaseStore,
+} from '#board-store';
 import { topicNames, type TopicNames } from '#contracts';
 import type { Logger } from './operations/logger.js';
 import type { Settings } from './operations/settings.js';
@@ -24,6 +32,9 @@ export interface Parts extends Connections {
   readonly keys: KeySpace;
   readonly store: BoardStore;
   readonly continuity: ContinuityStore;
+  readonly leases: LeaseStore;
+  readonly generations: GenerationStore;
+  readonly catalog: GenerationCatalog;
   readonly definitions: DefinitionsTopic;
   readonly registrar: BoardRegistrar;
 }
@@ -58,5 +69,8 @@ export function partsOf(
   return {
     ...connections,
     ...{ settings, logger, topics, keys, store, continuity, definitions, registrar },
+    leases: new LeaseStore(redis, keys, settings),
+    generations: new GenerationStore(redis, keys, settings),
+    catalog: new GenerationCatalog(redis, keys, settings),
   };
 }

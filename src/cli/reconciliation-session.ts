@@ -1,18 +1,14 @@
 import type { Redis } from 'ioredis';
-import { BoardReader, GenerationCatalog, GenerationStore, LeaseStore } from '#board-store';
+import { BoardReader } from '#board-store';
 import { redisFrom, waitForServices } from '../operations/clients.js';
 import { requireTopics } from '../operations/topics.js';
 import { identityOf, partsOf, type Parts } from '../parts.js';
-import { reconcilerFrom } from '../reconciliation/reconciler-from.js';
-import type { Reconciler } from '../reconciliation/reconciler.js';
+import { Reconciler } from '../reconciliation/reconciler.js';
 import { withKafka, type KafkaSession } from './kafka-session.js';
 
 /** What a command needs that looks at generations, or makes them. */
 export interface ReconciliationSession extends Parts {
   readonly reader: BoardReader;
-  readonly leases: LeaseStore;
-  readonly generations: GenerationStore;
-  readonly catalog: GenerationCatalog;
   readonly reconciler: Reconciler;
   readonly graceMs: number;
 }
@@ -41,17 +37,14 @@ export function withReconciliation<T>(
 }
 
 async function compose(session: KafkaSession, redis: Redis): Promise<ReconciliationSession> {
-  const { settings, admin } = session;
+  const { settings, admin, topics } = session;
   const identity = await identityOf(settings, admin);
   const parts = partsOf(session, { ...session, redis, identity });
-  const { keys } = parts;
+  const graceMs = settings.rollbackGrace;
   return {
     ...parts,
-    reader: new BoardReader(redis, keys),
-    leases: new LeaseStore(redis, keys, settings),
-    generations: new GenerationStore(redis, keys, settings),
-    catalog: new GenerationCatalog(redis, keys, settings),
-    reconciler: reconcilerFrom(parts),
-    graceMs: settings.rollbackGrace,
+    reader: new BoardReader(redis, parts.keys),
+    reconciler: new Reconciler({ ...parts, topic: topics.scoreEvents, graceMs }),
+    graceMs,
   };
 }

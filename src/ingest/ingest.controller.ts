@@ -2,8 +2,7 @@ import { Controller } from '@nestjs/common';
 import { ProducerFencedError, type PartitionAssignment, type RecordBatch } from '#kafka-batch';
 import { OnPartitionAssigned, OnPartitionReleased, OnRecordBatch } from '#kafka-batch/nest';
 import { AtOnce } from './at-once.js';
-import { IngestServices } from './ingest-services.js';
-import { PartitionIngest } from './partition-ingest.js';
+import { IngestServices, PartitionIngest } from './partition-ingest.js';
 
 /** Another instance has fenced our publisher, and the group does not say that the partition is ours. Trying again helps. */
 export class PartitionTakenError extends Error {

@@ -4,32 +4,95 @@ import {
   type DynamicModule,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
+import { KafkaBatchServer, type KafkaBatchServerOptions } from '#kafka-batch/nest';
+import { Maintenance } from '../operations/maintenance.js';
+import type { Parts } from '../parts.js';
+import { finalPositions } from './final-positions.js';
 import { IngestController } from './ingest.controller.js';
-import { IngestServices } from './ingest-services.js';
-import { Sweeper } from './sweeper.js';
+import { LiveBoards, NoLiveBoardsError } from './live-boards.js';
+import { Losses } from './losses.js';
+import { IngestServices } from './partition-ingest.js';
+import type { PartitionWaits } from './partition-waits.js';
+import { ResultLog, ResultPartitionMissingError } from './result-log.js';
+import { ScoreLog } from './score-log.js';
+import { sweepViews } from './sweep-views.js';
 
-/** The role `ingest`: score topic -> boards -> result topics. Its transport is a KafkaBatchServer. */
+export interface IngestOptions {
+  /** This process can bring boards back that Redis has lost. */
+  readonly registers: boolean;
+  /** Told which partitions wait. */
+  readonly waits: PartitionWaits;
+}
+
+/** The role `ingest`: score topic -> boards -> result topics. Its transport is that of `ingestTransport`. */
 @Module({})
 export class IngestModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  static with(services: IngestServices, sweeper: Sweeper): DynamicModule {
+  static of(parts: Parts, { registers, waits }: IngestOptions): DynamicModule {
+    const { settings, logger, kafka, admin, topics, store, continuity, definitions, registrar } =
+      parts;
+    const boards = new LiveBoards(store, async () => {
+      if (registers) await registrar.register();
+    });
+    const scoreLog = new ScoreLog(kafka, topics.scoreEvents);
+    const resultLog = new ResultLog(kafka, admin, settings);
+    const kafkaSays = {
+      finalPositions: async () => finalPositions(resultLog, store, await scoreLog.partitions()),
+      definitionsInForce: () => definitions.readAll(),
+    };
+    const losses = new Losses(continuity, kafkaSays, logger);
+    const sweep = {
+      onFailure: 'expired views could not be removed',
+      everyMs: 5_000,
+      run: (signal: AbortSignal) => sweepViews({ store, boards, logger }, signal),
+    };
+    return IngestModule.with(
+      { store, boards, losses, waits, scoreLog, resultLog },
+      new Maintenance([sweep], logger),
+    );
+  }
+
+  static with(services: IngestServices, maintenance: Maintenance): DynamicModule {
     return {
       module: IngestModule,
       controllers: [IngestController],
       providers: [
         { provide: IngestServices, useValue: services },
-        { provide: Sweeper, useValue: sweeper },
+        { provide: Maintenance, useValue: maintenance },
       ],
     };
   }
 
-  constructor(private readonly sweeper: Sweeper) {}
+  constructor(private readonly maintenance: Maintenance) {}
 
   onApplicationBootstrap(): void {
-    this.sweeper.start();
+    this.maintenance.start();
   }
 
   /** Before the connections are closed. */
   async beforeApplicationShutdown(): Promise<void> {
-    await this.sweeper.stop();
+    await this.maintenance.stop();
   }
+}
+
+export function ingestTransport(
+  { settings, logger, kafka, topics }: Parts,
+  onFatal: KafkaBatchServerOptions['onFatal'],
+): KafkaBatchServer {
+  return new KafkaBatchServer({
+    kafka,
+    groupId: settings.group,
+    topic: topics.scoreEvents,
+    consumer: {
+      sessionTimeout: settings.sessionTimeout,
+      heartbeatInterval: Math.min(1_000, settings.sessionTimeout / 3),
+    },
+    connectTimeoutMs: settings.startTimeout,
+    logger,
+    onFatal,
+  });
+}
+
+/** Whether a partition waits for people, whom a new process would wait for just as well. */
+export function waitsForPeople(error: Error): boolean {
+  return error instanceof ResultPartitionMissingError || error instanceof NoLiveBoardsError;
 }

@@ -1,4 +1,4 @@
-import type { RecordIdentity } from '#board-store';
+import type { BoardStore, RecordIdentity } from '#board-store';
 import {
   PermanentPartitionError,
   type PartitionAssignment,
@@ -6,15 +6,27 @@ import {
   type TransactionalPublisher,
 } from '#kafka-batch';
 import { Applier, type AppliedRun, type ApplierStart } from './applier.js';
-import type { IngestServices } from './ingest-services.js';
-import { StoreChangedError } from './losses.js';
+import type { LiveBoards } from './live-boards.js';
+import { StoreChangedError, type Losses } from './losses.js';
+import type { PartitionWaits } from './partition-waits.js';
 import { PublishPipeline, type Publication } from './publish-pipeline.js';
-import { identityOf } from './score-log.js';
+import type { ResultLog } from './result-log.js';
+import { identityOf, type ScoreLog } from './score-log.js';
 
 /** How often an idle partition tells all shards where it stands. */
 const KEEP_UP_EVERY_MS = 1_000;
 /** How often to check that the log is still the applied one, even without a sign of another. */
 const CHECK_LOG_EVERY_MS = 10_000;
+
+/** What a partition works with; shared by all partitions of the process. A class, so that Nest can inject it. */
+export abstract class IngestServices {
+  abstract readonly store: BoardStore;
+  abstract readonly boards: LiveBoards;
+  abstract readonly losses: Losses;
+  abstract readonly waits: PartitionWaits;
+  abstract readonly scoreLog: ScoreLog;
+  abstract readonly resultLog: ResultLog;
+}
 
 /** A check that found the log to be the applied one. */
 interface LogCheck {

@@ -3,24 +3,25 @@ import { Module } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import type { Admin } from 'kafkajs';
 import { IngestModule } from '../ingest/ingest.module.js';
-import type { IngestServices } from '../ingest/ingest-services.js';
-import { Sweeper } from '../ingest/sweeper.js';
+import type { IngestServices } from '../ingest/partition-ingest.js';
 import { Clients, ClientsModule } from './clients.module.js';
 import { createHttpApplication } from './http/http-server.js';
 import type { Logger } from './logger.js';
+import type { Maintenance } from './maintenance.js';
 
 describe('at the end of the process', () => {
-  it('the sweeper ends, then the transport finishes what is in flight; Redis is closed last', async () => {
+  it('maintenance ends, then the transport finishes what is in flight; Redis is closed last', async () => {
     const order: string[] = [];
     const note = (what: string) => () => Promise.resolve(void order.push(what));
     const redis = { disconnect: () => order.push('Redis') } as unknown as Redis;
     const admin = { disconnect: note('Kafka') } as unknown as Admin;
-    const sweeper = { start: () => undefined, stop: note('sweeper') } as unknown as Sweeper;
+    const stop = note('maintenance');
+    const maintenance = { start: () => undefined, stop } as unknown as Maintenance;
 
     @Module({
       imports: [
         ClientsModule.with(new Clients(redis, admin)),
-        IngestModule.with({} as IngestServices, sweeper),
+        IngestModule.with({} as IngestServices, maintenance),
       ],
     })
     class App {}
@@ -39,6 +40,6 @@ describe('at the end of the process', () => {
     await app.init();
     await app.startAllMicroservices();
     await app.close();
-    expect(order).toEqual(['sweeper', 'transport', 'Kafka', 'Redis']);
+    expect(order).toEqual(['maintenance', 'transport', 'Kafka', 'Redis']);
   });
 });

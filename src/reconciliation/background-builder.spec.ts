@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { LeaseHeldError } from '#board-store';
 import { parseBoardsFile, type BoardDefinition } from '#board';
+import { loggerTo, SILENT } from '../../test/support/loggers.js';
+import { Maintenance } from '../operations/maintenance.js';
 import { BackgroundBuilder } from './background-builder.js';
 import type { BuildOptions } from './build.js';
+import type { Reconciler } from './reconciler.js';
 import { HistoryCutError, OutOfMemoryError } from './errors.js';
 
 const [arena] = parseBoardsFile(
@@ -9,12 +13,6 @@ const [arena] = parseBoardsFile(
   'boards.yaml',
 ) as [BoardDefinition];
 
-const log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 const boards = {
   live: new Map(),
   building: new Set([arena.board]),
@@ -25,34 +23,32 @@ const boards = {
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** How often a build is tried within so many ms, when each fails. */
-async function triesWithin(ms: number, failure: Error): Promise<number> {
-  let tries = 0;
-  const build = () => Promise.reject(((tries += 1), failure));
+/** Asks for a build every second, for so many ms. */
+async function runFor(ms: number, build: Reconciler['build'], logger = SILENT): Promise<void> {
   const builder = new BackgroundBuilder({
     store: { boards: () => Promise.resolve(boards) },
     reconciler: { build },
     registrar: { wanted: new Map([[arena.board, arena]]) },
-    log,
+    log: logger,
   });
-  builder.start();
+  const run = (signal: AbortSignal) => builder.build(signal);
+  const maintenance = new Maintenance([{ onFailure: 'no build', everyMs: 1_000, run }], logger);
+  maintenance.start();
   await jest.advanceTimersByTimeAsync(ms);
-  await builder.stop();
+  await maintenance.stop();
+}
+
+/** How often a build is tried within so many ms, when each fails. */
+async function triesWithin(ms: number, failure: Error): Promise<number> {
+  let tries = 0;
+  await runFor(ms, () => Promise.reject(((tries += 1), failure)));
   return tries;
 }
 
 describe('a background build', () => {
   it('is the first of its board, or none', async () => {
     const options: BuildOptions[] = [];
-    const builder = new BackgroundBuilder({
-      store: { boards: () => Promise.resolve(boards) },
-      reconciler: { build: (_, given) => Promise.resolve((options.push(given), [])) },
-      registrar: { wanted: new Map([[arena.board, arena]]) },
-      log,
-    });
-    builder.start();
-    await jest.advanceTimersByTimeAsync(1_500);
-    await builder.stop();
+    await runFor(1_500, (_, given) => Promise.resolve((options.push(given), [])));
     expect(options[0]).toMatchObject({ isFirst: true, keepsShadows: true });
   });
 });
@@ -60,6 +56,23 @@ describe('a background build', () => {
 describe('a background build that fails', () => {
   it('is tried again soon', async () => {
     expect(await triesWithin(20_000, new Error('Kafka is away'))).toBeGreaterThan(2);
+  });
+
+  it('is logged once, also while others build the board in between', async () => {
+    const logged: string[] = [];
+    const ends = [
+      new Error('Kafka is away'),
+      new LeaseHeldError(arena.board, { holder: 'another', msLeft: 1_000 }),
+    ];
+    let tries = 0;
+    const build = () => Promise.reject(ends[tries++ % 2]!);
+    await runFor(
+      60_000,
+      build,
+      loggerTo((message) => logged.push(message)),
+    );
+    expect(tries).toBeGreaterThan(4);
+    expect(logged).toEqual(['no build: Kafka is away']);
   });
 
   it('for a log that is cut leaves the lease to those who can say that it may be partial', async () => {

@@ -1,14 +1,12 @@
 import type { BoardDefinition } from '#board';
 import { LeaseHeldError, type BoardStore } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
-import { RecurringTask } from '../operations/recurring-task.js';
+import type { Logger } from '../operations/logger.js';
 import { CancelledError, HistoryCutError, OutOfMemoryError } from './errors.js';
-import type { Log } from './log.js';
 import { phaseOf } from './phase.js';
 import type { Reconciler } from './reconciler.js';
 import type { RunProgress } from './run-progress.js';
 
-const LOOK_EVERY_MS = 1_000;
 const TELL_EVERY_MS = 10_000;
 const BACKOFF = { firstMs: 1_000, mostMs: 60_000 };
 /** Each try of a build that Redis has no room for fills it up, and live ingest stands still until that is given back. */
@@ -19,48 +17,42 @@ interface BuilderParts {
   readonly reconciler: Pick<Reconciler, 'build'>;
   /** The definitions that boards without a generation are built with. */
   readonly registrar: { readonly wanted: ReadonlyMap<string, BoardDefinition> };
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /**
  * Builds the boards that are registered and wait for their first generation: those that were new in the boards file when
  * events had been applied already. Of several processes, one builds.
- *
- * States: made; looking, and building now and then (`start` to `stop`). What is built when it is stopped is kept, and gone
- * on with after the next start.
  */
 export class BackgroundBuilder {
-  readonly #stopping = new AbortController();
   readonly #backoff = new Backoff(BACKOFF);
-  readonly #looks = new RecurringTask(() => this.#work(), LOOK_EVERY_MS);
   /** Nothing is tried before, after a failure. */
   #notBefore = -Infinity;
-  /** The failure that was told last: it is not told every time. */
-  #said: string | undefined;
+  /** The last failure, until a build succeeds. */
+  #failure: Error | undefined;
   #told = -Infinity;
 
   constructor(private readonly parts: BuilderParts) {}
 
-  start(): void {
-    this.#looks.start();
+  /**
+   * Builds the boards that wait now. When the signal is aborted, what is built so far is kept for the next call.
+   * @throws the last failure, also while the next try is not due yet
+   */
+  async build(signal: AbortSignal): Promise<void> {
+    if (performance.now() >= this.#notBefore) await this.#try(signal);
+    if (this.#failure !== undefined) throw this.#failure;
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#looks.stop();
-  }
-
-  async #work(): Promise<void> {
-    if (performance.now() < this.#notBefore) return;
+  async #try(signal: AbortSignal): Promise<void> {
     try {
-      await this.#build(await this.#waiting());
+      await this.#build(await this.#waiting(), signal);
       this.#backoff.reset();
-      this.#said = undefined;
+      this.#failure = undefined;
     } catch (error) {
       if (error instanceof CancelledError) return;
       this.#notBefore = performance.now() + this.#msUntilNext(error);
-      // Another process builds it, and tells.
-      if (!(error instanceof LeaseHeldError)) this.#warn(toError(error).message + hint(error));
+      // A board whose lease is held is built by another process, which logs its failures itself.
+      if (!(error instanceof LeaseHeldError)) this.#failure = withHint(error);
     }
   }
 
@@ -70,10 +62,9 @@ export class BackgroundBuilder {
     return [...building].flatMap((board) => registrar.wanted.get(board) ?? []);
   }
 
-  async #build(definitions: readonly BoardDefinition[]): Promise<void> {
+  async #build(definitions: readonly BoardDefinition[], signal: AbortSignal): Promise<void> {
     if (definitions.length === 0) return;
     const { reconciler, log } = this.parts;
-    const { signal } = this.#stopping;
     const names = definitions.map(({ board }) => `"${board}"`).join(', ');
     const onProgress = (progress: RunProgress) => this.#tell(names, progress);
     const options = { signal, keepsShadows: true, isFirst: true, onProgress };
@@ -99,16 +90,11 @@ export class BackgroundBuilder {
     const left = secondsLeft === null ? '' : `, about ${secondsLeft} s left`;
     this.parts.log.info(`building ${names} from the log: ${done} of ${total} ${unit}${left}`);
   }
-
-  #warn(reason: string): void {
-    if (reason !== this.#said) this.parts.log.warn(`boards can't be built now: ${reason}`);
-    this.#said = reason;
-  }
 }
 
-/** That a part of the log is enough, only people can say. */
-function hint(error: unknown): string {
-  return error instanceof HistoryCutError
-    ? ': say so with "ranklog boards apply --allow-partial-history"'
-    : '';
+/** Only an operator can accept a partial history. */
+function withHint(error: unknown): Error {
+  if (!(error instanceof HistoryCutError)) return toError(error);
+  const hint = 'say so with "ranklog boards apply --allow-partial-history"';
+  return new Error(`${error.message}: ${hint}`, { cause: error });
 }

@@ -6,10 +6,18 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
+import type { GenerationCatalog } from '#board-store';
+import { Maintenance } from '../operations/maintenance.js';
+import type { Metrics } from '../operations/metrics.js';
+import type { Parts } from '../parts.js';
+import { BackgroundBuilder } from './background-builder.js';
 import { BoardRegistrar } from './board-registrar.js';
+import { Reconciler } from './reconciler.js';
+import { VerifySchedule } from './schedule.js';
+import { ScheduledVerify } from './schedule-verify.js';
 
 /** Something that goes on by itself while the role runs. */
-export interface Activity {
+interface Activity {
   start(): void;
   /** Ends with the step in hand. */
   stop(): Promise<void>;
@@ -22,11 +30,23 @@ const ACTIVITIES = Symbol('activities');
 export class ReconciliationModule
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
 {
-  static with(registrar: BoardRegistrar, activities: readonly Activity[]): DynamicModule {
+  /** @throws SettingsError */
+  static of(parts: Parts, metrics: Metrics): DynamicModule {
+    const { settings, topics } = parts;
+    const reconciler = new Reconciler({
+      ...parts,
+      topic: topics.scoreEvents,
+      graceMs: settings.rollbackGrace,
+      eventsPerSecond: settings.backgroundRate || undefined,
+    });
+    const activities: Activity[] = [
+      maintenance(parts, reconciler),
+      verifySchedule(parts, reconciler, metrics),
+    ];
     return {
       module: ReconciliationModule,
       providers: [
-        { provide: BoardRegistrar, useValue: registrar },
+        { provide: BoardRegistrar, useValue: parts.registrar },
         { provide: ACTIVITIES, useValue: activities },
       ],
     };
@@ -49,4 +69,56 @@ export class ReconciliationModule
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all(this.activities.map((activity) => activity.stop()));
   }
+}
+
+function maintenance(parts: Parts, reconciler: Reconciler): Maintenance {
+  const { registrar, store, catalog, logger } = parts;
+  const builder = new BackgroundBuilder({ store, reconciler, registrar, log: logger });
+  const tasks = [
+    {
+      onFailure: "the boards can't be kept registered",
+      everyMs: 1_000, // ingest in other processes waits for boards that Redis has lost
+      run: () => registrar.keepRegistered(),
+    },
+    {
+      onFailure: "boards can't be built now",
+      everyMs: 1_000,
+      run: (signal: AbortSignal) => builder.build(signal),
+    },
+    {
+      onFailure: 'discarded generations could not be deleted',
+      everyMs: 2_000,
+      run: (signal: AbortSignal) => sweepGenerations(catalog, signal),
+    },
+    {
+      onFailure: 'the definitions topic could not be checked',
+      everyMs: 60_000, // compaction takes longer to reach the end of the log
+      run: () => mendDefinitions(parts),
+    },
+  ];
+  return new Maintenance(tasks, logger);
+}
+
+/** Frees the memory of discarded generations, in short steps. */
+async function sweepGenerations(catalog: GenerationCatalog, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await catalog.sweep()) > 0);
+}
+
+/** Compaction keeps only the last record of each board, so that has to be the definition in force. */
+async function mendDefinitions({ definitions, logger }: Parts): Promise<void> {
+  for (const board of await definitions.mend())
+    logger.info(
+      `board "${board}": its definition is written to Kafka again, as an older one came after it`,
+    );
+}
+
+function verifySchedule(parts: Parts, reconciler: Reconciler, { gauges }: Metrics): VerifySchedule {
+  const { settings, logger: log } = parts;
+  const {
+    verifySchedule: expression,
+    verifyTimeZone: timeZone,
+    verifyRebuild: rebuilds,
+  } = settings;
+  const verify = new ScheduledVerify({ ...parts, reconciler, gauges, log, rebuilds });
+  return new VerifySchedule({ expression, timeZone, verify, log });
 }

@@ -5,10 +5,9 @@ import { arena } from '../board-store/fixture.js';
 import { TestInstance, until } from '../support/instance.js';
 import { BOARDS, scores, ScoreTopic } from './score-topic.js';
 import { finalPositions } from '../../src/ingest/final-positions.js';
-import { IngestServices } from '../../src/ingest/ingest-services.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
 import { Losses } from '../../src/ingest/losses.js';
-import { PartitionIngest } from '../../src/ingest/partition-ingest.js';
+import { PartitionIngest, type IngestServices } from '../../src/ingest/partition-ingest.js';
 import { PartitionWaits } from '../../src/ingest/partition-waits.js';
 import { ResultLog } from '../../src/ingest/result-log.js';
 import { ScoreLog } from '../../src/ingest/score-log.js';
@@ -43,12 +42,12 @@ describe('records of another log that were applied because no fetch gave a sign'
       },
       SILENT,
     );
-    services = new IngestServices({
+    services = {
       ...{ store, losses, resultLog },
       boards: new LiveBoards(store, () => Promise.resolve()),
       waits: new PartitionWaits(continuity, SILENT),
       scoreLog: new ScoreLog(kafka, log.name),
-    });
+    };
   });
   afterEach(async () => {
     await ingest?.close();
