@@ -14,7 +14,7 @@ import type { Logger } from './operations/logger.js';
 import type { Settings } from './operations/settings.js';
 import { BoardRegistrar } from './reconciliation/board-registrar.js';
 import { DefinitionsTopic } from './reconciliation/definitions-topic.js';
-import { startsOfUnreadLog } from './reconciliation/unread-log.js';
+import { startsOfUnreadLog } from './reconciliation/log-times.js';
 
 /** Connections of a process. */
 export interface Connections {

@@ -3,6 +3,7 @@ import { canExpire, definitionHash, definitionText, type BoardDefinition } from 
 import { applyArguments } from './apply-arguments.js';
 import type { DefinitionInForce } from '#contracts';
 import { readBoards, startsText } from './boards.js';
+import { BoardBuildingError, UnknownBoardError } from './errors.js';
 import { IdentityCheck } from './identity.js';
 import type { Boards } from './generation-types.js';
 import type { KeySpace } from './keys.js';
@@ -124,6 +125,15 @@ export class BoardStore extends ShardedStore {
       this.#identity.compare(version.replace(/^\d+ ?/, ''), REDIS);
     this.#boards = boards;
     return boards;
+  }
+
+  /** The live generation of a board. Cost: as `boards`. @throws UnknownBoardError, BoardBuildingError, OtherIdentityError */
+  async liveBoard(board: string): Promise<LiveBoard> {
+    const { live, building } = await this.boards();
+    const found = live.get(board);
+    if (found !== undefined) return found;
+    if (building.has(board)) throw new BoardBuildingError(board);
+    throw new UnknownBoardError(board, [...live.keys()].sort());
   }
 
   /** The watermark of a partition in each shard, -1 for none. */

@@ -7,7 +7,7 @@ import {
   type ReconciliationStatus,
 } from '#board-store';
 import { reconciliationJson } from '../operations/http/reconciliation-json.js';
-import { phaseOf } from '../reconciliation/phase.js';
+import { phaseOf } from '../reconciliation/progress-meter.js';
 import { table } from './output.js';
 import { startsJson, startsText } from './partial-history.js';
 import { countText, durationText } from './quantities.js';

@@ -1,4 +1,4 @@
-import { phaseOf } from '../reconciliation/phase.js';
+import { phaseOf } from '../reconciliation/progress-meter.js';
 import type { RunProgress } from '../reconciliation/run-progress.js';
 import { Outrun } from './outrun.js';
 import { ProgressBar, type ProgressBarOptions } from './progress-bar.js';

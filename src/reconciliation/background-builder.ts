@@ -3,7 +3,7 @@ import { LeaseHeldError, type BoardStore } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
 import type { Logger } from '../operations/logger.js';
 import { CancelledError, HistoryCutError, OutOfMemoryError } from './errors.js';
-import { phaseOf } from './phase.js';
+import { phaseOf } from './progress-meter.js';
 import type { Reconciler } from './reconciler.js';
 import type { RunProgress } from './run-progress.js';
 

@@ -1,11 +1,16 @@
 import type { BoardDefinition } from '#board';
 import { BoardsLostError } from './errors.js';
-import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import { runLeased, type Attempt } from './leased-run.js';
-import { makeLive } from './make-live.js';
+import { makeLive } from './in-force.js';
 import type { BuildReport } from './reports.js';
 import { ShadowPlanner, type From } from './shadow-plan.js';
-import { ShadowTasks, type ShadowAtWork, type Task } from './shadow-tasks.js';
+import {
+  ShadowTasks,
+  type ReconcilerParts,
+  type RunOptions,
+  type ShadowAtWork,
+  type Task,
+} from './shadow-tasks.js';
 
 export interface BuildOptions extends RunOptions {
   /** Events before this time are left out; without it, those that the live generation lacks. */

@@ -3,7 +3,6 @@ import { resolveEvent } from '#board';
 import { decodeScoreEvent, type DecodedScoreEvent } from '#contracts';
 import type { KafkaRecord, LogBatch, LogReader } from '#kafka-batch';
 import type { Pace } from '../operations/pace.js';
-import { Bell } from './bell.js';
 import type { ShadowQueue } from './shadow-queue.js';
 
 /** Records that are decoded in one go: answers of Redis are not kept waiting for longer. */
@@ -243,4 +242,26 @@ function deliverEvent(queue: ShadowQueue, { partition, record, event }: DecodedR
   if (offset < (starts?.get(partition) ?? 0)) return; // of a generation that is brought back from before its start
   const resolved = resolveEvent(definition, event, timestamp);
   if (resolved.ok) queue.add(partition, { kind: 'event', offset, board, event: resolved.event });
+}
+
+/** Wakes all its waiters. */
+class Bell {
+  #waiting: (() => void)[] = [];
+
+  ring(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+
+  /** Resolves at the next ring, or after `ms`. */
+  async next(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#waiting.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
 }

@@ -68,3 +68,26 @@ async function recordsEnd(
   const last = await lastCommittedRecord(kafka, topic, partition);
   return Math.min(start, last === undefined ? range.start : last.offset + 1);
 }
+
+/**
+ * Where the partitions begin whose log was cut before any of it was read: new boards begin there, too. Leaves out partitions
+ * that were read, since their lost records may be on boards.
+ */
+export async function startsOfUnreadLog(
+  admin: Admin,
+  topic: string,
+  group: string,
+): Promise<Starts> {
+  const ranges = await logRanges(admin, topic);
+  const [committed] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
+  const read = new Set(
+    (committed?.partitions ?? [])
+      .filter(({ offset }) => Number(offset) > 0)
+      .map(({ partition }) => partition),
+  );
+  return new Map(
+    [...ranges]
+      .filter(([partition, { start }]) => start > 0 && !read.has(partition))
+      .map(([partition, { start }]) => [partition, start]),
+  );
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ProgressMeter } from './progress-meter.js';
+import { phaseOf, ProgressMeter } from './progress-meter.js';
 
 describe('the progress of a run', () => {
   const meterAt = (clock: { ms: number }) => new ProgressMeter(() => clock.ms);
@@ -100,5 +100,19 @@ describe('the progress of a run', () => {
 
   it('is at its end when nothing is left', () => {
     expect(meterAt({ ms: 0 }).note({ done: 0, total: 0 }).secondsLeft).toBe(0);
+  });
+});
+
+describe('the phase of a run', () => {
+  const records = { done: 90, total: 100, rate: 7 };
+  const told = { ...records, unit: 'records' };
+
+  it('is that of records, until players are put in order, and behind that: the log grows', () => {
+    expect(phaseOf(records)).toEqual(told);
+    expect(phaseOf({ ...records, ordering: { done: 1, total: 4, rate: 2 } })).toEqual({
+      ...{ done: 1, total: 4, rate: 2 },
+      unit: 'players in order',
+    });
+    expect(phaseOf({ ...records, ordering: { done: 4, total: 4, rate: 2 } })).toEqual(told);
   });
 });

@@ -1,9 +1,9 @@
 import type { BoardDefinition } from '#board';
 import { Build, type BuildOptions } from './build.js';
-import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
+import { removeBoard } from './in-force.js';
 import type { BuildReport, FlipReport, SnapshotReport, VerifyReport } from './reports.js';
-import { removeBoard } from './remove.js';
 import { rollBack } from './rollback.js';
+import type { ReconcilerParts, RunOptions } from './shadow-tasks.js';
 import { takeSnapshot, type SnapshotOptions } from './snapshot.js';
 import { Verify, type VerifyOptions } from './verify.js';
 

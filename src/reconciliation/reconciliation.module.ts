@@ -1,5 +1,4 @@
 import {
-  Inject,
   Module,
   type BeforeApplicationShutdown,
   type DynamicModule,
@@ -16,16 +15,7 @@ import { Reconciler } from './reconciler.js';
 import { VerifySchedule } from './schedule.js';
 import { ScheduledVerify } from './schedule-verify.js';
 
-/** Something that goes on by itself while the role runs. */
-interface Activity {
-  start(): void;
-  /** Ends with the step in hand. */
-  stop(): Promise<void>;
-}
-
-const ACTIVITIES = Symbol('activities');
-
-/** The role `reconciliation`: makes the boards known before anything is read from the log, and then does what it does by itself. */
+/** The role `reconciliation`: registers the boards before anything is read from the log, then keeps them up and verifies them. */
 @Module({})
 export class ReconciliationModule
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
@@ -39,22 +29,20 @@ export class ReconciliationModule
       graceMs: settings.rollbackGrace,
       eventsPerSecond: settings.backgroundRate || undefined,
     });
-    const activities: Activity[] = [
-      maintenance(parts, reconciler),
-      verifySchedule(parts, reconciler, metrics),
-    ];
     return {
       module: ReconciliationModule,
       providers: [
         { provide: BoardRegistrar, useValue: parts.registrar },
-        { provide: ACTIVITIES, useValue: activities },
+        { provide: Maintenance, useValue: maintenance(parts, reconciler) },
+        { provide: VerifySchedule, useValue: verifySchedule(parts, reconciler, metrics) },
       ],
     };
   }
 
   constructor(
     private readonly registrar: BoardRegistrar,
-    @Inject(ACTIVITIES) private readonly activities: readonly Activity[],
+    private readonly maintenance: Maintenance,
+    private readonly schedule: VerifySchedule,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -62,12 +50,13 @@ export class ReconciliationModule
   }
 
   onApplicationBootstrap(): void {
-    for (const activity of this.activities) activity.start();
+    this.maintenance.start();
+    this.schedule.start();
   }
 
   /** Before the connections are closed. */
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all(this.activities.map((activity) => activity.stop()));
+    await Promise.all([this.maintenance.stop(), this.schedule.stop()]);
   }
 }
 

@@ -2,13 +2,15 @@ import type { Lease } from '#board-store';
 import { logRanges } from '#kafka-batch';
 import { HistoryCutError } from './errors.js';
 import { cutPartitions, nextOf, type OpenShadow } from './history.js';
-import { tellGivenUp } from './left-behind.js';
-import { liveBoard } from './live-board.js';
-import { makeLive } from './make-live.js';
-import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
+import { makeLive } from './in-force.js';
 import type { FlipReport } from './reports.js';
-import { runForBoard } from './run-for-board.js';
-import type { ShadowAtWork } from './shadow-tasks.js';
+import { tellGivenUp } from './shadow-plan.js';
+import {
+  runForBoard,
+  type ReconcilerParts,
+  type RunOptions,
+  type ShadowAtWork,
+} from './shadow-tasks.js';
 
 /**
  * Brings the previous generation of a board up to date, and back; the one that it replaces is the previous one then.
@@ -19,7 +21,7 @@ export async function rollBack(
   board: string,
   options: RunOptions,
 ): Promise<FlipReport> {
-  await liveBoard(parts.store, board); // so that nothing is told of a board that there is not
+  await parts.store.liveBoard(board); // so that nothing is told of a board that there is not
   return runForBoard(parts, { board, kind: 'rollback', options }, ({ signal }) =>
     Promise.resolve({
       open: (lease: Lease) => bringBack(parts, lease),

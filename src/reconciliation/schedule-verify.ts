@@ -9,10 +9,10 @@ import {
   type LiveBoard,
 } from '#board-store';
 import { CancelledError, HistoryCutError } from './errors.js';
-import { leftBehind } from './left-behind.js';
 import type { Log } from './log.js';
 import type { Reconciler } from './reconciler.js';
 import type { VerifyReport } from './reports.js';
+import { leftBehind } from './shadow-plan.js';
 import { wasCompared } from './verify.js';
 
 /** A gauge of prom-client, or one like it. */

@@ -1,6 +1,7 @@
 import { definitionText, type BoardDefinition } from '#board';
 import type { GenerationStore, Lease, Shadow, Starts } from '#board-store';
 import { logRanges, offsetsAtTime, type LogRange } from '#kafka-batch';
+import type { Logger } from '../operations/logger.js';
 import { HistoryCutError } from './errors.js';
 import {
   cutPartitions,
@@ -11,7 +12,6 @@ import {
   nextOf,
   type OpenShadow,
 } from './history.js';
-import { tellGivenUp } from './left-behind.js';
 import { startsAtTime, type TimedLog } from './log-times.js';
 
 /** Where a build begins that is not to begin where what is live does: at a time in ms, or with all that the log has. */
@@ -120,4 +120,25 @@ function lacksNoMore({ starts, from }: ShadowWish, ranges: ReadonlyMap<number, L
   if (starts === undefined || typeof from === 'number') return false;
   const needed = (partition: number) => starts.get(partition) ?? 0;
   return cutPartitions({ needed, ranges }).length === 0;
+}
+
+type Shadows = Pick<GenerationStore, 'shadow'>;
+
+/** The shadow that a killed build or snapshot has left: the next one may continue it. */
+export async function leftBehind(generations: Shadows, board: string): Promise<Shadow | undefined> {
+  const shadow = await generations.shadow(board);
+  return shadow?.purpose === 'build' || shadow?.purpose === 'snapshot' ? shadow : undefined;
+}
+
+/** A board has only one shadow: logs that another run replaces the one that was left. */
+export async function tellGivenUp(
+  { generations, logger }: { readonly generations: Shadows; readonly logger: Logger },
+  board: string,
+  taker: string,
+): Promise<void> {
+  const left = await leftBehind(generations, board);
+  if (left === undefined) return;
+  logger.warn(
+    `board "${board}": what a killed ${left.purpose} had built (generation ${left.generation}) is given up for this ${taker}`,
+  );
 }

@@ -1,11 +1,49 @@
-import { isOutOfMemory, type Lease, type Shadow } from '#board-store';
+import type { Admin, Kafka } from 'kafkajs';
+import {
+  isOutOfMemory,
+  type BoardStore,
+  type GenerationStore,
+  type Lease,
+  type LeaseStore,
+  type ReconciliationStatus,
+  type Shadow,
+} from '#board-store';
 import { LogGapError, toError } from '#kafka-batch';
+import type { Logger } from '../operations/logger.js';
 import type { CatchUp } from './catch-up.js';
-import type { Attempt } from './leased-run.js';
-import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
-import { ProgressTeller } from './run-progress.js';
+import type { DefinitionsTopic } from './definitions-topic.js';
+import { runLeased, type Attempt } from './leased-run.js';
+import { ProgressTeller, type RunProgress } from './run-progress.js';
 import type { OpenPlanned } from './shadow-plan.js';
 import { ShadowRun, type Job } from './shadow-run.js';
+
+/** What reconciliation works with. */
+export interface ReconcilerParts {
+  readonly kafka: Kafka;
+  readonly admin: Admin;
+  /** The score topic. */
+  readonly topic: string;
+  readonly store: BoardStore;
+  readonly leases: LeaseStore;
+  readonly generations: GenerationStore;
+  readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>;
+  /** How long a generation stays available for a rollback after another one has replaced it. */
+  readonly graceMs: number;
+  /** Records per second, for runs that set no limit of their own. */
+  readonly eventsPerSecond?: number | undefined;
+  readonly logger: Logger;
+}
+
+export interface RunOptions {
+  /** Cancels the run and undoes what it did. */
+  readonly signal: AbortSignal;
+  /** Keeps what was built when the signal is aborted, so that the next run can continue it. */
+  readonly keepsShadows?: boolean | undefined;
+  /** The most records of the log to read per second, so that live ingest is not slowed down. */
+  readonly eventsPerSecond?: number | undefined;
+  /** Called twice a second. */
+  readonly onProgress?: ((progress: RunProgress) => void) | undefined;
+}
 
 /** A shadow of a task, on its way through the log. */
 export interface ShadowAtWork {
@@ -98,4 +136,27 @@ export class ShadowTasks {
       );
     }
   }
+}
+
+interface BoardRun {
+  readonly board: string;
+  readonly kind: ReconciliationStatus['kind'];
+  readonly options: RunOptions;
+}
+
+/** Runs one task on one board while holding its lease, and returns its report. */
+export function runForBoard<T>(
+  parts: ReconcilerParts,
+  { board, kind, options }: BoardRun,
+  taskOf: (attempt: Attempt) => Promise<Omit<Task<T>, 'board'>>,
+): Promise<T> {
+  const { leases, store, logger } = parts;
+  const { signal, keepsShadows = false } = options;
+  const leased = { leases, store, logger, kind, boards: () => [board], signal, keepsShadows };
+  return runLeased(leased, async (attempt) => {
+    const task = { board, ...(await taskOf(attempt)) };
+    const [report] = await new ShadowTasks(parts, attempt, options).run([task]);
+    if (report === undefined) throw new Error(`the ${kind} of board ${board} came to nothing`);
+    return report;
+  });
 }

@@ -1,10 +1,12 @@
 import type { Attempt } from './leased-run.js';
-import { liveBoard } from './live-board.js';
-import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import type { SnapshotReport } from './reports.js';
 import { ShadowPlanner } from './shadow-plan.js';
-import { runForBoard } from './run-for-board.js';
-import type { ShadowAtWork } from './shadow-tasks.js';
+import {
+  runForBoard,
+  type ReconcilerParts,
+  type RunOptions,
+  type ShadowAtWork,
+} from './shadow-tasks.js';
 
 export interface SnapshotOptions extends RunOptions {
   /** Takes what of the log there is, where its beginning is gone. */
@@ -17,7 +19,7 @@ export async function takeSnapshot(
   { board, until }: { readonly board: string; readonly until: number },
   options: SnapshotOptions,
 ): Promise<SnapshotReport> {
-  await liveBoard(parts.store, board);
+  await parts.store.liveBoard(board);
   return runForBoard(parts, { board, kind: 'snapshot', options }, async ({ signal }) => ({
     open: await plan({ ...parts, signal }, { board, until }, options),
     isResumable: true,
@@ -30,7 +32,7 @@ async function plan(
   { board, until }: { readonly board: string; readonly until: number },
   { allowPartialHistory }: SnapshotOptions,
 ) {
-  const { definition, starts } = await liveBoard(parts.store, board);
+  const { definition, starts } = await parts.store.liveBoard(board);
   const planner = new ShadowPlanner(parts);
   return planner.plan({ definition, purpose: 'snapshot', starts, until, allowPartialHistory });
 }

@@ -1,11 +1,15 @@
 import type { Difference, LiveBoard, ReconciliationStatus } from '#board-store';
 import { WatermarkBeyondLogError } from './errors.js';
 import { runLeased, type Attempt } from './leased-run.js';
-import { liveBoard } from './live-board.js';
-import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import type { VerifyReport } from './reports.js';
 import { ShadowPlanner } from './shadow-plan.js';
-import { ShadowTasks, type ShadowAtWork, type Task } from './shadow-tasks.js';
+import {
+  ShadowTasks,
+  type ReconcilerParts,
+  type RunOptions,
+  type ShadowAtWork,
+  type Task,
+} from './shadow-tasks.js';
 import { Verifier, type Findings } from './verifier.js';
 
 export interface VerifyOptions extends RunOptions {
@@ -23,7 +27,7 @@ export class Verify {
 
   async run(): Promise<VerifyReport[]> {
     const { parts, boards, options } = this;
-    for (const board of boards) await liveBoard(parts.store, board);
+    for (const board of boards) await parts.store.liveBoard(board);
     const { leases, store, logger } = parts;
     const leased = { leases, store, logger, kind: 'verify' as const, keepsShadows: false };
     return runLeased({ ...leased, boards: () => boards, signal: options.signal }, (attempt) =>
@@ -36,7 +40,7 @@ export class Verify {
     const planner = new ShadowPlanner({ ...this.parts, signal: attempt.signal });
     const tasks: Task<VerifyReport>[] = [];
     for (const board of this.boards) {
-      const live = await liveBoard(store, board);
+      const live = await store.liveBoard(board);
       const { definition, starts } = live;
       const open = await planner.plan({ definition, purpose: 'verify', starts });
       const finish = (at: ShadowAtWork) => this.#finish(at, live);
