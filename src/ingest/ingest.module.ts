@@ -17,10 +17,9 @@ import { ResultLog, ResultPartitionMissingError } from './result-log.js';
 import { ScoreLog } from './score-log.js';
 import { sweepViews } from './sweep-views.js';
 
-export interface IngestOptions {
-  /** This process can bring boards back that Redis has lost. */
+interface IngestOptions {
+  /** Whether this process registers boards that Redis has lost. */
   readonly registers: boolean;
-  /** Told which partitions wait. */
   readonly waits: PartitionWaits;
 }
 

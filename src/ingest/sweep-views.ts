@@ -3,7 +3,7 @@ import { toError } from '#kafka-batch';
 import type { Logger } from '../operations/logger.js';
 import type { LiveBoards } from './live-boards.js';
 
-export interface ViewSweepParts {
+interface ViewSweepParts {
   readonly store: Pick<BoardStore, 'sweep'>;
   readonly boards: Pick<LiveBoards, 'current'>;
   readonly logger: Logger;

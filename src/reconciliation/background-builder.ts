@@ -9,24 +9,24 @@ import type { RunProgress } from './run-progress.js';
 
 const TELL_EVERY_MS = 10_000;
 const BACKOFF = { firstMs: 1_000, mostMs: 60_000 };
-/** Each try of a build that Redis has no room for fills it up, and live ingest stands still until that is given back. */
+/** A build that Redis has no room for fills it up, and blocks live ingest until that memory is freed. */
 const FULL_MS = 600_000;
 
 interface BuilderParts {
   readonly store: Pick<BoardStore, 'boards'>;
   readonly reconciler: Pick<Reconciler, 'build'>;
-  /** The definitions that boards without a generation are built with. */
+  /** The definitions of boards without a generation. */
   readonly registrar: { readonly wanted: ReadonlyMap<string, BoardDefinition> };
   readonly log: Logger;
 }
 
 /**
- * Builds the boards that are registered and wait for their first generation: those that were new in the boards file when
- * events had been applied already. Of several processes, one builds.
+ * Builds registered boards that have no generation yet: boards that were added to the file after events had been applied.
+ * Of several processes, one builds.
  */
 export class BackgroundBuilder {
   readonly #backoff = new Backoff(BACKOFF);
-  /** Nothing is tried before, after a failure. */
+  /** When the next try is due after a failure. */
   #notBefore = -Infinity;
   /** The last failure, until a build succeeds. */
   #failure: Error | undefined;
@@ -75,7 +75,7 @@ export class BackgroundBuilder {
       );
   }
 
-  /** Where only people can help, they are not to find the board's lease taken when they do. */
+  /** Waits long after a failure that only an operator can resolve, whose command needs the lease of the board. */
   #msUntilNext(error: unknown): number {
     if (error instanceof OutOfMemoryError) return FULL_MS;
     return error instanceof HistoryCutError ? BACKOFF.mostMs : this.#backoff.next();
