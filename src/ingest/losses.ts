@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LEASE_MS, type ContinuityStore } from '#board-store';
 import type { Comparison, Continuity, RecordIdentity } from '#board-store';
 import type { DefinitionInForce } from '#contracts';
+import type { Logger } from '../operations/logger.js';
 import { RecurringTask } from '../operations/recurring-task.js';
 import { healTargetsText } from './heal-targets-text.js';
 
@@ -14,12 +15,6 @@ export interface KeptInKafka {
   finalPositions(): Promise<ReadonlyMap<number, number>>;
   /** By board. */
   definitionsInForce(): Promise<ReadonlyMap<string, DefinitionInForce>>;
-}
-
-/** The words about losses go here. */
-interface Log {
-  info(message: string): void;
-  warn(message: string): void;
 }
 
 /** A shard is not what its caller believed: it has lost writes, or has been compared with Kafka since. Starting anew helps. */
@@ -54,7 +49,7 @@ export class Losses {
   constructor(
     private readonly store: ContinuityStore,
     private readonly kafka: KeptInKafka,
-    private readonly log: Log,
+    private readonly log: Logger,
     private readonly leaseMs = LEASE_MS,
   ) {}
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { HealTarget } from '#board-store';
 import type { PartitionAssignment } from '#kafka-batch';
+import { loggerTo } from '../../test/support/loggers.js';
 import { PartitionWaits } from './partition-waits.js';
 
 const TARGETS: HealTarget[] = [{ shard: 0, partition: 7, applied: 20, target: 250 }];
@@ -13,7 +14,10 @@ describe('partitions that wait', () => {
     words = [];
     progress = [];
     const continuity = { healing: () => Promise.resolve(TARGETS) };
-    waits = new PartitionWaits(continuity, { warn: (word) => words.push(word) });
+    waits = new PartitionWaits(
+      continuity,
+      loggerTo((word) => words.push(word)),
+    );
   });
 
   /** One that is taken away whenever the test says so: its moments are as short. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContinuityStore } from '#board-store';
 import type { PartitionAssignment } from '#kafka-batch';
+import type { Logger } from '../operations/logger.js';
 import { healTargetsText } from './heal-targets-text.js';
 
 /** How often a partition that has to wait asks again, and how often it says so. */
@@ -15,11 +16,6 @@ export interface Waiter {
   over(): void;
 }
 
-/** The words of partitions that wait go here. */
-interface Log {
-  warn(message: string): void;
-}
-
 /** Partitions of this process that wait until others, which Redis has lost events of, reach their heal targets. Each says so every few seconds. */
 export class PartitionWaits {
   readonly #waiting = new Set<number>();
@@ -28,7 +24,7 @@ export class PartitionWaits {
 
   constructor(
     private readonly continuity: Pick<ContinuityStore, 'healing'>,
-    private readonly log: Log,
+    private readonly log: Logger,
   ) {}
 
   /** Those that wait now. */

@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import type { Admin } from 'kafkajs';
+import { SILENT } from '../../test/support/loggers.js';
 import { IngestModule } from '../ingest/ingest.module.js';
 import type { IngestServices } from '../ingest/partition-ingest.js';
 import { Clients, ClientsModule } from './clients.module.js';
 import { createHttpApplication } from './http/http-server.js';
-import type { Logger } from './logger.js';
 import type { Maintenance } from './maintenance.js';
 
 describe('at the end of the process', () => {
@@ -34,8 +34,7 @@ describe('at the end of the process', () => {
       on: () => undefined,
       unwrap: () => undefined as never,
     };
-    const log = { error: () => undefined } as unknown as Logger;
-    const app = await createHttpApplication({ module: App }, { logger: false }, log);
+    const app = await createHttpApplication({ module: App }, { logger: false }, SILENT);
     app.connectMicroservice({ strategy });
     await app.init();
     await app.startAllMicroservices();

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { loggerTo } from '../../test/support/loggers.js';
 import { Ending } from './ending.js';
 
 describe('the end of the process', () => {
@@ -9,8 +10,7 @@ describe('the end of the process', () => {
     jest.useFakeTimers();
     words = [];
     forced = 0;
-    const say = (message: string) => words.push(message);
-    const logger = { info: say, warn: say, error: say };
+    const logger = loggerTo((message) => words.push(message));
     ending = new Ending({ timeoutMs: 10_000, logger, force: () => (forced += 1) });
   });
   afterEach(() => {

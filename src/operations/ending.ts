@@ -6,7 +6,7 @@ const SAME_REQUEST_MS = 1_000;
 export interface EndingOptions {
   /** How long the end may take before it is forced. */
   readonly timeoutMs: number;
-  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  readonly logger: Logger;
   /** Ends the process at once, as a failure. */
   readonly force: () => void;
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { ConsumerHealth, PartitionHealth } from '#kafka-batch';
+import { SILENT } from '../../test/support/loggers.js';
 import { ProgressWatch } from './progress-watch.js';
 
 class WaitsForPeople extends Error {}
@@ -30,7 +31,7 @@ describe('ProgressWatch', () => {
       stallTimeoutMs: 60_000,
       health: () => health,
       waitsForPeople: (error) => error instanceof WaitsForPeople,
-      logger: { error: () => undefined },
+      logger: SILENT,
       onFatal: ({ message }) => fatal.push(message),
     }).start(ending.signal);
   });

@@ -8,7 +8,7 @@ export interface ProgressWatchOptions {
   readonly health: () => ConsumerHealth;
   /** Whether a partition waits for people, whom a new process would wait for just as well. */
   readonly waitsForPeople: (error: Error) => boolean;
-  readonly logger: Pick<Logger, 'error'>;
+  readonly logger: Logger;
   readonly onFatal: (error: Error) => void;
 }
 

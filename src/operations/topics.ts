@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
 import type { TopicNames } from '#contracts';
+import type { Logger } from './logger.js';
 
 /** What became of a topic. */
 export interface TopicReport {
@@ -133,7 +134,7 @@ export async function checkScoreTopic(
   admin: Admin,
   topic: string,
   { allowShortHistory }: Pick<TopicOptions, 'allowShortHistory'>,
-  log?: { warn(message: string): void },
+  log?: Logger,
 ): Promise<void> {
   const { history, timestamps } = await dangersOf(admin, topic);
   const refused = (allowShortHistory ? undefined : history) ?? (log ? undefined : timestamps);

@@ -2,13 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
 import type { Boards, BoardStore, ContinuityStore, LiveBoard, Starts } from '#board-store';
 import type { DefinitionInForce } from '#contracts';
+import type { Logger } from '../operations/logger.js';
 import type { DefinitionsTopic } from './definitions-topic.js';
-
-/** The words of the registrar go here. */
-interface Log {
-  info(message: string): void;
-  warn(message: string): void;
-}
 
 /** What the registrar works with. */
 interface Parts {
@@ -17,7 +12,7 @@ interface Parts {
   readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write' | 'claim'>;
   /** Where partitions begin of which nothing was ever read, and not all is left. */
   readonly unreadLog: () => Promise<Starts>;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 type InForce = ReadonlyMap<string, DefinitionInForce>;
@@ -39,7 +34,7 @@ export class BoardRegistrar {
 
   private readonly store: BoardStore;
   private readonly definitions: Parts['definitions'];
-  private readonly log: Log;
+  private readonly log: Logger;
 
   constructor(
     private readonly parts: Parts,

@@ -8,13 +8,9 @@ import {
   type DefinitionInForce,
 } from '#contracts';
 import { LogReader, logRanges, type LogBatch, type LogRange } from '#kafka-batch';
+import type { Logger } from '../operations/logger.js';
 
 export type { DefinitionInForce } from '#contracts';
-
-/** The words about records that can't be read go here. */
-interface Log {
-  warn(message: string): void;
-}
 
 /** The whole topic is small: whoever waits longer for it than this, waits for a broker. */
 const MOST_READ_MS = 10_000;
@@ -49,7 +45,7 @@ export class DefinitionsTopic {
     private readonly kafka: Kafka,
     private readonly admin: Admin,
     private readonly topic: string,
-    private readonly parts: { readonly log: Log; readonly identity: IdentityCheck },
+    private readonly parts: { readonly log: Logger; readonly identity: IdentityCheck },
   ) {}
 
   /**

@@ -7,7 +7,7 @@ import {
   type ReconciliationStatus,
 } from '#board-store';
 import { toError } from '#kafka-batch';
-import type { Log } from './log.js';
+import type { Logger } from '../operations/logger.js';
 
 /** Well below LEASE_MS. */
 const RENEW_EVERY_MS = 4_000;
@@ -31,7 +31,7 @@ interface KeptBoard {
 interface KeeperParts {
   readonly leases: LeaseStore;
   readonly kind: Kind;
-  readonly logger: Log;
+  readonly logger: Logger;
 }
 
 /**

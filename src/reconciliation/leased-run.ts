@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HOLDER, isOutOfMemory, LeaseLostError, type ReconciliationStatus } from '#board-store';
 import { Backoff, LogGapError, toError } from '#kafka-batch';
+import type { Logger } from '../operations/logger.js';
 import { BeginAgain } from './begin-again.js';
 import { CancelledError, HistoryCutError, OutOfMemoryError } from './errors.js';
 import { LeaseKeeper } from './lease-keeper.js';
-import type { Log } from './log.js';
 import type { BoardStore, LeaseStore } from '#board-store';
 
 /** Redis that was emptied gets its boards back within seconds. */
@@ -19,7 +19,7 @@ interface LeasedRunParts {
   readonly signal: AbortSignal;
   /** What was built stays when the signal is aborted. */
   readonly keepsShadows: boolean;
-  readonly logger: Log;
+  readonly logger: Logger;
 }
 
 /** One attempt of a run: its leases, and what ends it. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import type { GenerationStore, Starts } from '#board-store';
 import { lastCommittedRecord, logRanges, offsetsAtTime, type LogRange } from '#kafka-batch';
-import type { Log } from './log.js';
+import type { Logger } from '../operations/logger.js';
 
 /** The score topic, and where live ingest is in it. */
 export interface TimedLog {
@@ -11,7 +11,7 @@ export interface TimedLog {
   readonly topic: string;
   readonly generations: Pick<GenerationStore, 'liveWatermarks'>;
   readonly signal: AbortSignal;
-  readonly logger: Log;
+  readonly logger: Logger;
 }
 
 const LOOK_EVERY_MS = 200;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseBoardsFile } from '#board';
 import type { OrderOutcome, OrderStep, ShadowPurpose, UnorderedView } from '#board-store';
+import { loggerTo } from '../../test/support/loggers.js';
 import { Pace } from '../operations/pace.js';
 import { LeaseLostError } from '#board-store';
 import { Ordering } from './ordering.js';
@@ -43,14 +44,13 @@ function orderingOf({
     },
   };
   const feed = { suspend: () => void said.push('suspend'), resume: () => void said.push('resume') };
-  const word = (text: string) => void said.push(text);
   const queue = new ShadowQueue(
     { board: 'arena', generation: 'g', definition, purpose },
     new Map(),
   );
   const ordering = new Ordering({
     ...{ generations, feed, queue, lease: { board: 'arena', token: 't' } },
-    logger: { debug: word, info: word, warn: word, error: word },
+    logger: loggerTo((text) => said.push(text)),
     limits: { entries: 100, viewUpdates: 400 },
     pace: new Pace(undefined),
     signal: new AbortController().signal,

@@ -1,7 +1,7 @@
 import type { GenerationStore, Lease, UnorderedView } from '#board-store';
+import type { Logger } from '../operations/logger.js';
 import type { Pace } from '../operations/pace.js';
 import { refusal } from './errors.js';
-import type { Log } from './log.js';
 import type { LogFeed } from './log-feed.js';
 import { patiently } from './patiently.js';
 import type { WorkCounts } from './progress-meter.js';
@@ -14,7 +14,7 @@ export interface OrderingParts {
   readonly queue: ShadowQueue;
   readonly feed: Pick<LogFeed, 'suspend' | 'resume'>;
   readonly signal: AbortSignal;
-  readonly logger: Log;
+  readonly logger: Logger;
   /** What a call brings at most on the way. */
   readonly limits: CallLimits;
   /** Players that are put in order count as events, too. */

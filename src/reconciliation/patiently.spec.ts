@@ -1,14 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { LeaseLostError } from '#board-store';
+import { loggerTo } from '../../test/support/loggers.js';
 import { patiently } from './patiently.js';
 
 const words: string[] = [];
-const logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: (word: string) => words.push(word),
-  error: () => undefined,
-};
+const logger = loggerTo((word) => words.push(word));
 const away = () => Promise.reject(new Error('Redis is away'));
 
 describe('work that is tried again', () => {

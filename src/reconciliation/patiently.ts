@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isOutOfMemory, LeaseLostError } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
-import type { Log } from './log.js';
+import type { Logger } from '../operations/logger.js';
 
 /** How long Redis may be away, and its boards when it was emptied. */
 export const PATIENCE_MS = 60_000;
@@ -13,7 +13,7 @@ const BACKOFF = { firstMs: 50, mostMs: 2_000 };
  */
 export async function patiently<T>(
   work: () => Promise<T>,
-  { signal, logger }: { readonly signal: AbortSignal; readonly logger: Log },
+  { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<T> {
   const backoff = new Backoff(BACKOFF);
   let failedAt: number | undefined;

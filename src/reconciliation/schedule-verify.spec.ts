@@ -6,6 +6,7 @@ import {
   type ReconciliationStatus,
   type Shadow,
 } from '#board-store';
+import { loggerTo } from '../../test/support/loggers.js';
 import { CancelledError, HistoryCutError } from './errors.js';
 import type { BuildReport, VerifyReport } from './reports.js';
 import { ScheduledVerify } from './schedule-verify.js';
@@ -67,7 +68,6 @@ describe('a turn of the schedule', () => {
       void gauges.delete(`${name} ${board}`),
   });
   const scheduledVerify = (rebuilds: boolean) => {
-    const say = (level: string) => (message: string) => void words.push(`${level}: ${message}`);
     return new ScheduledVerify({
       store: {
         boards: () =>
@@ -96,12 +96,7 @@ describe('a turn of the schedule', () => {
         verifyDifferences: gauge('differences'),
         verifyLastSuccess: { set: (value) => void gauges.set('success', value) },
       },
-      log: {
-        debug: say('debug'),
-        info: say('info'),
-        warn: say('warn'),
-        error: say('error'),
-      },
+      log: loggerTo((message, level) => words.push(`${level}: ${message}`)),
       rebuilds,
     });
   };

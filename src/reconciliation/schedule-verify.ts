@@ -8,8 +8,8 @@ import {
   type LeaseStore,
   type LiveBoard,
 } from '#board-store';
+import type { Logger } from '../operations/logger.js';
 import { CancelledError, HistoryCutError } from './errors.js';
-import type { Log } from './log.js';
 import type { Reconciler } from './reconciler.js';
 import type { VerifyReport } from './reports.js';
 import { leftBehind } from './shadow-plan.js';
@@ -31,7 +31,7 @@ export interface ScheduledVerifyParts {
     readonly verifyDifferences: Gauge;
     readonly verifyLastSuccess: { set(value: number): void };
   };
-  readonly log: Log;
+  readonly log: Logger;
   /** Whether boards that differ are built again. */
   readonly rebuilds: boolean;
 }

@@ -1,5 +1,6 @@
 import { CronJob } from 'cron';
 import { toError } from '#kafka-batch';
+import type { Logger } from '../operations/logger.js';
 import type { ScheduledVerify } from './schedule-verify.js';
 
 export interface VerifyScheduleOptions {
@@ -7,7 +8,7 @@ export interface VerifyScheduleOptions {
   readonly expression: string;
   readonly timeZone: string;
   readonly verify: Pick<ScheduledVerify, 'run'>;
-  readonly log: { error(message: string, facts?: object): void };
+  readonly log: Logger;
 }
 
 /** Two processes that are told the same time begin within so long of each other. */

@@ -1,12 +1,12 @@
 import type { Admin, Kafka } from 'kafkajs';
 import type { BoardStore, GenerationStore, Lease } from '#board-store';
 import { LogReader, logRanges, toError } from '#kafka-batch';
+import type { Logger } from '../operations/logger.js';
 import { Pace } from '../operations/pace.js';
 import { CatchUp } from './catch-up.js';
 import { WatermarkBeyondLogError } from './errors.js';
 import { LogFeed, type ReadFrom } from './log-feed.js';
 import { IS_IT_RUNNING } from './log-times.js';
-import type { Log } from './log.js';
 import type { WorkCounts } from './progress-meter.js';
 import type { OpenShadow } from './history.js';
 import { FULL_CALL } from '../ingest/split-calls.js';
@@ -19,7 +19,7 @@ export interface RunParts {
   readonly topic: string;
   readonly generations: GenerationStore;
   readonly store: Pick<BoardStore, 'sweep'>;
-  readonly logger: Log;
+  readonly logger: Logger;
 }
 
 export interface RunOptions {

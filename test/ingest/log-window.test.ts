@@ -3,6 +3,7 @@ import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
 import { lookAt, OtherLogError, type KafkaRecord, type PartitionAssignment } from '#kafka-batch';
 import { arena } from '../board-store/fixture.js';
 import { TestInstance, until } from '../support/instance.js';
+import { SILENT } from '../support/loggers.js';
 import { BOARDS, scores, ScoreTopic } from './score-topic.js';
 import { finalPositions } from '../../src/ingest/final-positions.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
@@ -11,8 +12,6 @@ import { PartitionIngest, type IngestServices } from '../../src/ingest/partition
 import { PartitionWaits } from '../../src/ingest/partition-waits.js';
 import { ResultLog } from '../../src/ingest/result-log.js';
 import { ScoreLog } from '../../src/ingest/score-log.js';
-
-const SILENT = { info: () => undefined, warn: () => undefined };
 
 /** Partition 0 of an instance, run by the test in place of a consumer. */
 describe('records of another log that were applied because no fetch gave a sign', () => {

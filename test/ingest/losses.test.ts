@@ -3,6 +3,7 @@ import { ContinuityStore, type KeySpace } from '#board-store';
 import { openTestRedis } from '../board-store/test-redis.js';
 import { until } from '../support/instance.js';
 import { Losses } from '../../src/ingest/losses.js';
+import { loggerTo } from '../support/loggers.js';
 
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
@@ -42,10 +43,7 @@ class HeldKafka {
 class Instance {
   readonly kafka = new HeldKafka();
   readonly said: string[] = [];
-  readonly #log = {
-    info: (message: string) => this.said.push(message),
-    warn: (message: string) => this.said.push(message),
-  };
+  readonly #log = loggerTo((message) => this.said.push(message));
   readonly losses: Losses;
 
   constructor(leaseMs = LEASE_MS) {

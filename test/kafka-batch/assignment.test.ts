@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Controller, Module, type INestMicroservice } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Consumer } from 'kafkajs';
-import { type KafkaBatchLogger, type PartitionAssignment, type RecordBatch } from '#kafka-batch';
+import { type PartitionAssignment, type RecordBatch } from '#kafka-batch';
 import {
   KafkaBatchServer,
   OnPartitionAssigned,
@@ -11,14 +11,8 @@ import {
   OnRecordBatch,
 } from '#kafka-batch/nest';
 import { until } from '../support/instance.js';
+import { SILENT } from '../support/loggers.js';
 import { numbers, TestTopic } from './topic.js';
-
-const SILENT: KafkaBatchLogger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 
 /** An application that starts each partition where `find` says, and keeps what it is given. */
 class Member {

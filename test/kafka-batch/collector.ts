@@ -1,14 +1,8 @@
 import type { Kafka } from 'kafkajs';
 import type { KafkaRecord, RecordBatch } from '#kafka-batch';
 import { BatchConsumer, type BatchConsumerOptions } from '../../libs/kafka-batch/batch-consumer.js';
+import { SILENT } from '../support/loggers.js';
 import type { TestTopic } from './topic.js';
-
-const SILENT = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 
 type Options = Partial<BatchConsumerOptions> & {
   /** Awaited before a batch is taken in. */

@@ -5,6 +5,7 @@ import { until } from '../support/instance.js';
 import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy, type KafkaAction } from '../support/kafka-proxy.js';
+import { loggerTo } from '../support/loggers.js';
 import { numbers, TestTopic } from './topic.js';
 
 describe('a log reader over a connection that fails', () => {
@@ -27,7 +28,6 @@ describe('a log reader over a connection that fails', () => {
     options: Partial<LogReaderOptions> = {},
     requestTimeout = 1_000,
   ): Promise<LogReader> => {
-    const silent = () => undefined;
     reader = await LogReader.open({
       kafka: testKafka({
         brokers: [proxy.broker],
@@ -39,7 +39,7 @@ describe('a log reader over a connection that fails', () => {
         [0, 0],
         [1, 0],
       ]),
-      logger: { debug: silent, info: silent, error: silent, warn: (text) => warnings.push(text) },
+      logger: loggerTo((text) => warnings.push(text)),
       ...options,
     });
     return reader;

@@ -19,6 +19,7 @@ import {
   type KafkaBatchServerOptions,
 } from '#kafka-batch/nest';
 import { until } from '../support/instance.js';
+import { SILENT } from '../support/loggers.js';
 import { numbers, TestTopic } from './topic.js';
 
 /** An application that remembers per partition what it got, and goes on behind the last of it. */
@@ -74,13 +75,6 @@ function controllerOf(memory: Memory): Type {
   }
   return TestController;
 }
-
-const SILENT = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 
 /** Holds up a memory's batches until `release`; `entered` counts those that came. */
 function holdUp(memory: Memory) {

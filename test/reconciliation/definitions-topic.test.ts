@@ -9,6 +9,7 @@ import { IdentityCheck } from '#board-store';
 import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
 import { arena } from '../board-store/fixture.js';
 import { TestTopic } from '../kafka-batch/topic.js';
+import { loggerTo, SILENT } from '../support/loggers.js';
 import { readCommitted } from '../support/results.js';
 
 describe('the definitions topic', () => {
@@ -19,7 +20,7 @@ describe('the definitions topic', () => {
     topic = await TestTopic.create(3, { 'cleanup.policy': 'compact' });
     warnings = [];
     definitions = new DefinitionsTopic(topic.kafka, topic.admin, topic.name, {
-      log: { warn: (message) => warnings.push(message) },
+      log: loggerTo((message) => warnings.push(message)),
       identity: new IdentityCheck({ group: 'g1' }),
     });
   });
@@ -125,7 +126,7 @@ describe('the definitions topic', () => {
     const { kafka, admin, name } = topic;
     const of = (group: string) =>
       new DefinitionsTopic(kafka, admin, name, {
-        log: { warn: (message) => warnings.push(message) },
+        log: loggerTo((message) => warnings.push(message)),
         identity: new IdentityCheck({ group }),
       });
     const records = async () => (await readCommitted(kafka, name)).length;
@@ -155,7 +156,7 @@ describe('the definitions topic', () => {
   it('tells when it is not there', async () => {
     const { kafka, admin, name } = topic;
     const missing = new DefinitionsTopic(kafka, admin, `${name}-none`, {
-      log: { warn: () => undefined },
+      log: SILENT,
       identity: new IdentityCheck({}),
     });
     await expect(missing.readAll()).rejects.toThrow('topic');

@@ -8,6 +8,7 @@ import { ScoreProducer } from '#client';
 import { BoardRegistrar } from '../../src/reconciliation/board-registrar.js';
 import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import { SILENT } from '../support/loggers.js';
 import { RedisServer } from '../support/redis-server.js';
 import { causeOf, readRankChanges } from '../support/results.js';
 import { HandFlip } from './hand-flip.js';
@@ -39,7 +40,7 @@ describe('the boards that are in force', () => {
     store = new BoardStore(own.redis, keys, { shards: 1 });
     const { kafka, admin, topics } = instance;
     definitions = new DefinitionsTopic(kafka, admin, topics.definitions, {
-      log: { warn: () => undefined },
+      log: SILENT,
       identity: new IdentityCheck({}),
     });
     hand = new HandFlip(instance, own.redis);
@@ -216,11 +217,10 @@ describe('the boards that are in force', () => {
   });
 
   const newRegistrar = () => {
-    const log = { info: () => undefined, warn: () => undefined };
     const continuity = new ContinuityStore(own.redis, new KeySpace(instance.name), { shards: 1 });
     const unreadLog = () => Promise.resolve(new Map<number, number>());
     return new BoardRegistrar(
-      { store, continuity, definitions, unreadLog, log },
+      { store, continuity, definitions, unreadLog, log: SILENT },
       instance.env['RANKLOG_BOARDS'] ?? '',
     );
   };

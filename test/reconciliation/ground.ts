@@ -13,13 +13,13 @@ import {
 import { ScoreProducer } from '#client';
 import { decodeScoreEvent, type ScoreEvent } from '#contracts';
 import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
-import type { Log } from '../../src/reconciliation/log.js';
 import { Reconciler } from '../../src/reconciliation/reconciler.js';
 import { emptyMemory } from '../model/oracle-board.js';
 import { updatedState, type OracleState } from '../model/oracle-update.js';
 import { Oracle } from '../model/oracle.js';
 import { readBytes } from '../model/store-keys.js';
 import { TestInstance, until } from '../support/instance.js';
+import { loggerTo } from '../support/loggers.js';
 import type { RedisServer } from '../support/redis-server.js';
 import { readCommitted } from '../support/results.js';
 
@@ -54,12 +54,7 @@ export class Ground {
     this.generations = new GenerationStore(redis, this.keys, { shards });
     const { store, leases, generations } = this;
     this.catalog = new GenerationCatalog(redis, this.keys, { shards });
-    const logger: Log = {
-      debug: (word) => this.words.push(word),
-      info: (word) => this.words.push(word),
-      warn: (word) => this.words.push(word),
-      error: (word) => this.words.push(word),
-    };
+    const logger = loggerTo((word) => this.words.push(word));
     this.definitions = new DefinitionsTopic(kafka, admin, topics.definitions, {
       log: logger,
       identity: new IdentityCheck({}),

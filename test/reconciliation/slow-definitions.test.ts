@@ -6,8 +6,9 @@ import { arena } from '../board-store/fixture.js';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
+import { SILENT } from '../support/loggers.js';
 
-const silent = { log: { warn: () => undefined }, identity: new IdentityCheck({}) };
+const silent = { log: SILENT, identity: new IdentityCheck({}) };
 const record = {
   board: 'arena',
   generation: '7-0a1b2c3d4e5f',

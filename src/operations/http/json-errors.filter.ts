@@ -12,7 +12,7 @@ import type { ErrorBody } from './api-error.js';
 /** Answers every failed request with an ErrorBody. An error that nobody has thought of is logged, not shown. */
 @Catch()
 export class JsonErrorsFilter implements ExceptionFilter {
-  constructor(private readonly log: Pick<Logger, 'error'>) {}
+  constructor(private readonly log: Logger) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();

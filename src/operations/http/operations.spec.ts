@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { ReconciliationStatus } from '#board-store';
+import { SILENT } from '../../../test/support/loggers.js';
 import { Metrics } from '../metrics.js';
 import { MetricsCollector } from '../metrics-collector.js';
 import type { StoreFacts } from '../metrics-store-facts.js';
@@ -74,8 +75,7 @@ describe('the operations server', () => {
     });
     const probe = new HealthProbe(() => health);
     const module = OperationsModule.with(probe, collector, new Reconciliations(source, 10));
-    const words = { debug: () => undefined, info: () => undefined, warn: () => undefined };
-    const logger = { ...words, error: (message: string) => errors.push(message) };
+    const logger = { ...SILENT, error: (message: string) => errors.push(message) };
     return { module: App.of(module), logger };
   };
   beforeEach(async () => {
