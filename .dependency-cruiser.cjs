@@ -3,8 +3,6 @@
  *
  *   src  ->  libs/client  ->  libs/kafka-batch
  *        ->  libs/board-store  ->  libs/contracts  ->  libs/board
- *
- * test/project/layers.test.ts breaks each rule once, in a copy, and expects this file to notice.
  */
 const lib = (name) => `^libs/${name}/`;
 const CLIENTS_AND_NEST = '^node_modules/(@nestjs/|kafkajs|ioredis|rxjs)';

@@ -8,15 +8,18 @@ import { runPlan, type RunReport } from './run.js';
 import { OwnKafka } from './world/own-kafka.js';
 
 const { seed } = seededRandom();
-const RANDOM_PLAN = planOf(
-  seed,
-  FAULTS.map(({ name }) => name),
-);
+const NAMES = FAULTS.map(({ name }) => name);
+const RANDOM_PLAN = planOf(seed, NAMES);
 const MS_OF_A_RUN = 900_000;
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
+
+it('the bounded plans contain every fault', () => {
+  const used = BOUNDED_PLANS.flatMap(({ steps }) => steps.map(({ fault }) => fault));
+  expect(new Set(used)).toEqual(new Set(NAMES));
+});
 
 describe('ranklog, in whatever order its servers, its workers and their networks fail,', () => {
   let kafka: OwnKafka;

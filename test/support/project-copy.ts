@@ -1,11 +1,11 @@
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 /** The project's folder. */
 export const PROJECT = path.resolve(import.meta.dirname, '../..');
 
-/** A part of the project in a folder of its own, to break something in; node_modules is shared. */
+/** A part of the project in a folder of its own; node_modules is shared. */
 export class ProjectCopy {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'ranklog-copy-'));
 
@@ -13,17 +13,6 @@ export class ProjectCopy {
     for (const part of parts)
       cpSync(path.join(PROJECT, part), path.join(this.folder, part), { recursive: true });
     symlinkSync(path.join(PROJECT, 'node_modules'), path.join(this.folder, 'node_modules'));
-  }
-
-  /** Writes a file, runs `work`, and takes the file away again. */
-  async with<T>(file: string, text: string, work: () => Promise<T>): Promise<T> {
-    const place = path.join(this.folder, file);
-    writeFileSync(place, text, { flag: 'wx' });
-    try {
-      return await work();
-    } finally {
-      rmSync(place);
-    }
   }
 
   remove(): void {
