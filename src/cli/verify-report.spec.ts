@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import type { Difference } from '#board-store';
-import { reportJson, reportText, type ComparedBoard } from './verify-report.js';
+import type { VerifyReport } from '../reconciliation/reports.js';
+import { reportJson, reportText } from './verify-report.js';
 
 const [ARENA] = parseBoardsFile(
   'boards:\n  arena: { columns: [{ name: points, decimals: 2 }, { name: time, order: asc }] }',
@@ -10,7 +11,7 @@ const [ARENA] = parseBoardsFile(
 const TIME = 1_767_225_600_000;
 const REACHED = '2026-01-01T00:00:00.000Z';
 
-function report(differences: readonly Difference[], count = differences.length): ComparedBoard {
+function report(differences: readonly Difference[], count = differences.length): VerifyReport {
   return {
     board: 'arena',
     generation: 'g1',

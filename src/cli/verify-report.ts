@@ -4,9 +4,6 @@ import type { VerifyReport } from '../reconciliation/reports.js';
 import { table } from './output.js';
 import { countText } from './quantities.js';
 
-/** What is told of a report. */
-export type ComparedBoard = Omit<VerifyReport, 'seconds' | 'attempts' | 'late'>;
-
 /** What should be, or is, in one place: a player's columns, the time of a view or a clock, or a text that Redis should not have. */
 export type Side =
   | { readonly columns: Readonly<Record<string, string>>; readonly reachedAt: string }
@@ -26,7 +23,7 @@ export interface DifferenceJson {
 }
 
 /** A report as JSON. */
-export function reportJson(definition: BoardDefinition, report: ComparedBoard) {
+export function reportJson(definition: BoardDefinition, report: VerifyReport) {
   const { board, generation, equal, places, views, differenceCount, watermarks } = report;
   const { differences, tooManyViews } = report;
   return {
@@ -43,7 +40,7 @@ export function reportJson(definition: BoardDefinition, report: ComparedBoard) {
 }
 
 /** A report for people: a sentence, and a line for each difference. */
-export function reportText(definition: BoardDefinition, report: ComparedBoard): string {
+export function reportText(definition: BoardDefinition, report: VerifyReport): string {
   const { board, generation, places, views, differenceCount, equal, differences } = report;
   if (report.tooManyViews !== undefined)
     return `${board}: not comparable: ${reasonText(report.tooManyViews)}; generation ${generation}`;

@@ -118,10 +118,9 @@ export class Build {
     const { shadow, catchUp } = at;
     const flip = await makeLive(this.parts, at, signal);
     const seconds = (performance.now() - begun) / 1_000;
-    const { attempts } = catchUp;
     const records = catchUp.counts.done;
     const starts = shadow.starts && { starts: shadow.starts };
-    this.#reports.set(shadow.board, { ...flip, ...starts, records, seconds, attempts });
+    this.#reports.set(shadow.board, { ...flip, ...starts, records, seconds });
     const outcome = `${records} records in ${seconds.toFixed(1)} s; live as generation ${flip.generation}`;
     await at.end(outcome);
   }

@@ -46,9 +46,6 @@ interface CallUnderWay {
  * ServerChangedError, or the reason of the signal.
  */
 export class CatchUp {
-  /** Ending calls of this shadow, and those that came too late: live had moved on meanwhile. */
-  attempts = 0;
-  late = 0;
   /** Calls since the last ending that all that is live was read for. */
   #closeCalls = 0;
   #looked = -Infinity;
@@ -178,13 +175,11 @@ export class CatchUp {
       if (this.#isClose) await this.order();
       return undefined;
     }
-    this.attempts += 1;
     const { hasMoved, reached } = this.#heard(outcome);
     if (reached !== undefined) {
       this.#closeCalls = 0;
       return reached;
     }
-    this.late += 1;
     if (!hasMoved) await this.#wait();
     return undefined;
   }

@@ -16,8 +16,6 @@ export interface BuildReport extends FlipReport {
   /** Records of the log from where the generation begins. */
   readonly records: number;
   readonly seconds: number;
-  /** How often the last step was tried until live ingest had not moved on meanwhile. */
-  readonly attempts: number;
 }
 
 export interface VerifyReport {
@@ -35,10 +33,6 @@ export interface VerifyReport {
   readonly tooManyViews?: TooManyViews;
   /** By partition, the offset up to which all was compared at least. */
   readonly watermarks: Readonly<Record<string, number>>;
-  readonly seconds: number;
-  /** Calls that compared, and those of them that came too late: live ingest had moved on meanwhile. */
-  readonly attempts: number;
-  readonly late: number;
 }
 
 export interface SnapshotReport {

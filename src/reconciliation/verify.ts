@@ -50,15 +50,12 @@ export class Verify {
   }
 
   async #finish(at: ShadowAtWork, live: LiveBoard): Promise<VerifyReport> {
-    const begun = performance.now();
     const { board, generation } = live;
-    const { catchUp } = at;
     const findings = await this.#findings(at);
-    const { watermarks, attempts, late } = catchUp;
+    const { watermarks } = at.catchUp;
     await this.parts.generations.abandon(at.lease, at.shadow);
-    const seconds = (performance.now() - begun) / 1_000;
     const equal = findings.tooManyViews === undefined ? findings.differenceCount === 0 : null;
-    const report = { board, generation, ...findings, equal, watermarks, seconds, attempts, late };
+    const report = { board, generation, ...findings, equal, watermarks };
     await at.end(outcomeOf(report));
     return report;
   }

@@ -1,12 +1,13 @@
 import type { BoardDefinition } from '#board';
 import { BoardBuildingError, type BoardReader } from '#board-store';
+import type { VerifyReport } from '../../reconciliation/reports.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { withLease } from '../held-lease.js';
 import { interruptible } from '../interruption.js';
 import { print } from '../output.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
 import { showProgress } from '../show-progress.js';
-import { reportJson, reportText, type ComparedBoard } from '../verify-report.js';
+import { reportJson, reportText } from '../verify-report.js';
 
 export interface VerifyOptions {
   readonly throttle?: number;
@@ -54,7 +55,7 @@ async function sayWhyNot(reader: BoardReader, board: string): Promise<void> {
 }
 
 function tell(
-  reports: readonly ComparedBoard[],
+  reports: readonly VerifyReport[],
   live: ReadonlyMap<string, BoardDefinition>,
   options: VerifyOptions,
 ): void {
