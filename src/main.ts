@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
 import { topicNames } from '#contracts';
 import type { KafkaBatchServer } from '#kafka-batch/nest';
-import { IngestModule, ingestTransport, waitsForPeople } from './ingest/ingest.module.js';
+import { IngestModule, ingestTransport, needsOperator } from './ingest/ingest.module.js';
 import { PartitionWaits } from './ingest/partition-waits.js';
 import { Clients, ClientsModule } from './operations/clients.module.js';
 import { redisFrom, waitForServices } from './operations/clients.js';
@@ -79,7 +79,7 @@ async function runApplication(
     ...(strategy && { consumer: () => strategy.health() }),
     waiting: () => waits.current,
     isRunning: () => isRunning,
-    waitsForPeople,
+    needsOperator,
   });
   const shared = { parts, metrics, waits };
   const modules = [ClientsModule.with(clients), operations, ...roleModules(roles, shared)];
@@ -145,7 +145,7 @@ function watchProgress(
     topic: topicNames(settings.topicPrefix).scoreEvents,
     stallTimeoutMs: settings.stallTimeout,
     health: () => strategy.health(),
-    waitsForPeople,
+    needsOperator,
     logger,
     onFatal,
   });

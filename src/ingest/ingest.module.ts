@@ -91,7 +91,7 @@ export function ingestTransport(
   });
 }
 
-/** Whether a partition waits for people, whom a new process would wait for just as well. */
-export function waitsForPeople(error: Error): boolean {
+/** Whether the partition needs operator action, which a new process would need as well. */
+export function needsOperator(error: Error): boolean {
   return error instanceof ResultPartitionMissingError || error instanceof NoLiveBoardsError;
 }

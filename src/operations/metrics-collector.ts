@@ -8,8 +8,8 @@ export interface MetricsCollectorOptions {
   /** Missing in a process without the role ingest. */
   readonly consumer?: () => ConsumerHealth;
   readonly waiting: () => ReadonlySet<number>;
-  /** Whether a partition waits for people. */
-  readonly waitsForPeople: (error: Error) => boolean;
+  /** Whether the partition needs operator action. */
+  readonly needsOperator: (error: Error) => boolean;
   /** What Redis knows; may fail or take long. */
   readonly readStore: () => Promise<StoreFacts>;
   /** How long a scrape waits for it, in ms. */
@@ -36,15 +36,15 @@ export class MetricsCollector {
   }
 
   #setPartitions(): void {
-    const { metrics, consumer, waiting, waitsForPeople } = this.options;
+    const { metrics, consumer, waiting, needsOperator } = this.options;
     if (consumer === undefined) return;
     const { loopAgeMs, partitions } = consumer();
     const { partitionStopped, partitionStuck, partitionWaiting, fetchLoopAge } = metrics.gauges;
     fetchLoopAge.set(loopAgeMs / 1_000);
     for (const gauge of [partitionStopped, partitionStuck, partitionWaiting]) gauge.reset();
     for (const [partition, { state, error, stuckMs }] of partitions) {
-      const forPeople = error !== undefined && waitsForPeople(error);
-      partitionStopped.set({ partition }, Number(state === 'failed' || forPeople));
+      const isForOperator = error !== undefined && needsOperator(error);
+      partitionStopped.set({ partition }, Number(state === 'failed' || isForOperator));
       partitionStuck.set({ partition }, stuckMs / 1_000);
       partitionWaiting.set({ partition, reason: 'healing' }, Number(waiting().has(partition)));
     }

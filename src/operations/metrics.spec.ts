@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { LiveBoard, ReconciliationStatus } from '#board-store';
-import { Metrics, METRICS } from './metrics.js';
+import { GAUGES, Metrics } from './metrics.js';
 import { MetricsCollector } from './metrics-collector.js';
 import { readStoreFacts, type StoreFacts } from './metrics-store-facts.js';
 
@@ -48,9 +48,8 @@ describe('the metrics', () => {
           .slice(1, -1)
           .map((cell) => cell.trim().replaceAll('`', '')),
       );
-    const expected = METRICS.map(({ name, labels, help }) => [
+    const expected = Object.values(GAUGES).map(({ name, labels, help }) => [
       name,
-      'gauge',
       labels.join(', '),
       help,
     ]);
@@ -74,7 +73,7 @@ describe('a scrape', () => {
     new MetricsCollector({
       metrics,
       waiting: () => waiting,
-      waitsForPeople: (error) => error instanceof RangeError,
+      needsOperator: (error) => error instanceof RangeError,
       readStore: () => {
         reads += 1;
         return readStore();
@@ -83,7 +82,7 @@ describe('a scrape', () => {
       ...(consumer && { consumer }),
     });
 
-  it('tells which partitions have stopped or wait for people, and how long they are stuck', async () => {
+  it('tells which partitions have stopped or need operator action, and how long they are stuck', async () => {
     const partitions = new Map([
       [0, { state: 'running', error: undefined, stuckMs: 1_500 } as const],
       [1, { state: 'failed', error: new Error('gone'), stuckMs: 0 } as const],

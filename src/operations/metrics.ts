@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
-/** Numbers that go up and down. */
-const GAUGES = {
+/** The metrics of ranklog's own. */
+export const GAUGES = {
   redisUp: {
     name: 'ranklog_redis_up',
     help: '1 when Redis has answered this scrape; without it, what is read from Redis is missing.',
@@ -104,36 +104,18 @@ const GAUGES = {
   },
 } as const;
 
-type Gauges = { readonly [Key in keyof typeof GAUGES]: Gauge };
-
 /** The metrics of one process: ranklog's own, and those of Node. docs/reference/metrics.md lists them. */
 export class Metrics {
   readonly registry = new Registry();
-  readonly gauges: Gauges;
+  readonly gauges: Readonly<Record<keyof typeof GAUGES, Gauge>>;
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
     const registers = [this.registry];
-    this.gauges = mapValues(
-      GAUGES,
-      ({ name, help, labels }) => new Gauge({ name, help, labelNames: labels, registers }),
-    );
+    const gauges = Object.entries(GAUGES).map(([key, { name, help, labels }]) => [
+      key,
+      new Gauge<string>({ name, help, labelNames: labels, registers }),
+    ]);
+    this.gauges = Object.fromEntries(gauges) as Record<keyof typeof GAUGES, Gauge>;
   }
-}
-
-interface MetricWords {
-  readonly name: string;
-  readonly help: string;
-  readonly labels: readonly string[];
-}
-
-/** Every metric of ranklog's own. */
-export const METRICS: readonly MetricWords[] = Object.values(GAUGES);
-
-function mapValues<Key extends string, Value>(
-  words: Readonly<Record<Key, MetricWords>>,
-  make: (words: MetricWords) => Value,
-): Record<Key, Value> {
-  const entries = Object.entries<MetricWords>(words).map(([key, value]) => [key, make(value)]);
-  return Object.fromEntries(entries) as Record<Key, Value>;
 }

@@ -3,13 +3,13 @@ import type { ConsumerHealth, PartitionHealth } from '#kafka-batch';
 import { SILENT } from '../../test/support/loggers.js';
 import { ProgressWatch } from './progress-watch.js';
 
-class WaitsForPeople extends Error {}
+class NeedsOperatorError extends Error {}
 
 const RUNNING: PartitionHealth = { state: 'running', error: undefined, stuckMs: 0 };
 const FAILED: PartitionHealth = { state: 'failed', error: new Error('log is cut'), stuckMs: 0 };
 const WAITING: PartitionHealth = {
   state: 'backingOff',
-  error: new WaitsForPeople('no such partition'),
+  error: new NeedsOperatorError('no such partition'),
   stuckMs: 600_000,
 };
 
@@ -30,7 +30,7 @@ describe('ProgressWatch', () => {
       topic: 't',
       stallTimeoutMs: 60_000,
       health: () => health,
-      waitsForPeople: (error) => error instanceof WaitsForPeople,
+      needsOperator: (error) => error instanceof NeedsOperatorError,
       logger: SILENT,
       onFatal: ({ message }) => fatal.push(message),
     }).start(ending.signal);
@@ -69,7 +69,7 @@ describe('ProgressWatch', () => {
     expect(fatal[0]).toContain('nothing was fetched from t for 61 s');
   });
 
-  it('lets a process go on while some of its partitions have stopped for good or wait for people', () => {
+  it('lets a process go on while some of its partitions have stopped for good or need operator action', () => {
     health = partitions(RUNNING, FAILED, WAITING);
     jest.advanceTimersByTime(3_600_000);
     expect(fatal).toEqual([]);

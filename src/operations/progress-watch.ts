@@ -6,8 +6,8 @@ export interface ProgressWatchOptions {
   /** How long there may be work and no progress. */
   readonly stallTimeoutMs: number;
   readonly health: () => ConsumerHealth;
-  /** Whether a partition waits for people, whom a new process would wait for just as well. */
-  readonly waitsForPeople: (error: Error) => boolean;
+  /** Whether the partition needs operator action, which a new process would need as well. */
+  readonly needsOperator: (error: Error) => boolean;
   readonly logger: Logger;
   readonly onFatal: (error: Error) => void;
 }
@@ -24,8 +24,8 @@ const LONGEST_INTERVAL_MS = 5_000;
 
 /**
  * Ends a process that can't make progress, in place of letting it hang: its supervisor starts another, which another
- * connection, another instance or a mended server may serve better. One partition that has stopped for good, or waits
- * for people, is no reason while others go on. Time in which the process itself stood still does not count.
+ * connection, another instance or a mended server may serve better. One partition that has stopped for good, or
+ * needs operator action, is no reason while others go on. Time in which the process itself stood still does not count.
  */
 export class ProgressWatch {
   readonly #everyMs: number;
@@ -73,9 +73,9 @@ export class ProgressWatch {
   }
 
   #stuck({ partitions }: ConsumerHealth, now: number): string | undefined {
-    const { topic, waitsForPeople } = this.options;
+    const { topic, needsOperator } = this.options;
     for (const [partition, { state, error, stuckMs }] of partitions) {
-      if (!this.#tooLong(stuckMs, now) || (error && waitsForPeople(error))) continue;
+      if (!this.#tooLong(stuckMs, now) || (error && needsOperator(error))) continue;
       const last = error === undefined ? 'no error' : `last error: ${error.message}`;
       return `${topic}/${partition} (${state}) has made no progress for ${seconds(stuckMs)}; ${last}`;
     }
@@ -83,10 +83,9 @@ export class ProgressWatch {
   }
 
   #allStopped({ partitions }: ConsumerHealth, now: number): string | undefined {
-    const { topic, waitsForPeople } = this.options;
+    const { topic, needsOperator } = this.options;
     const stopped = [...partitions].filter(
-      ([, { state, error }]) =>
-        state === 'failed' || (error !== undefined && waitsForPeople(error)),
+      ([, { state, error }]) => state === 'failed' || (error !== undefined && needsOperator(error)),
     );
     if (stopped.length === 0 || stopped.length < partitions.size) {
       this.#allStoppedSince = undefined;

@@ -18,13 +18,13 @@ export interface OperationsParts {
   readonly consumer?: () => ConsumerHealth;
   readonly waiting: () => ReadonlySet<number>;
   readonly isRunning: () => boolean;
-  /** Whether a partition waits for people. */
-  readonly waitsForPeople: (error: Error) => boolean;
+  /** Whether the partition needs operator action. */
+  readonly needsOperator: (error: Error) => boolean;
 }
 
 /** What operators can ask of this process. */
 export function createOperations(parts: OperationsParts): DynamicModule {
-  const { settings, redis, metrics, consumer, waiting, isRunning, waitsForPeople } = parts;
+  const { settings, redis, metrics, consumer, waiting, isRunning, needsOperator } = parts;
   const keys = new KeySpace(settings.redisPrefix);
   const statuses = new LeaseStore(redis, keys, settings);
   const sources = {
@@ -44,7 +44,7 @@ export function createOperations(parts: OperationsParts): DynamicModule {
     metrics,
     ...(consumer === undefined ? {} : { consumer }),
     waiting,
-    waitsForPeople,
+    needsOperator,
     readStore: () => readStoreFacts(sources),
   });
   return OperationsModule.with(probe, collector, new Reconciliations(statuses));

@@ -70,7 +70,7 @@ describe('the operations server', () => {
     const collector = new MetricsCollector({
       metrics: new Metrics(),
       waiting: () => new Set(),
-      waitsForPeople: () => false,
+      needsOperator: () => false,
       readStore,
     });
     const probe = new HealthProbe(() => health);
