@@ -4,7 +4,7 @@ import type { KeySpace } from './keys.js';
 import { rowsOf } from './rows.js';
 
 /** A view that exists. `expiresAt` is in ms of the board's event clock; null: never. */
-export interface ExistingView {
+interface ExistingView {
   readonly view: string;
   readonly version: number;
   readonly expiresAt: number | null;
@@ -23,7 +23,7 @@ export interface ViewsPage {
 }
 
 /** Keys of a live generation in its shard. */
-export interface GenerationKeys {
+interface GenerationKeys {
   readonly keys: KeySpace;
   readonly shard: number;
   readonly generation: string;

@@ -88,7 +88,7 @@ export function defineScripts(redis: Redis): void {
 }
 
 /** The text of a script, its `-- include FILE` lines replaced by the files: the same for every call. */
-export function scriptText(file: string): string {
+function scriptText(file: string): string {
   return readFileSync(new URL(file, FOLDER), 'utf8').replace(INCLUDE, (_, included: string) =>
     scriptText(included),
   );

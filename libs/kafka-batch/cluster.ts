@@ -1,4 +1,4 @@
-import type { Kafka, Producer, ProducerConfig } from 'kafkajs';
+import type { Kafka, KafkaMessage, Producer, ProducerConfig } from 'kafkajs';
 import type { FetchResponse, RawMessage } from 'kafkajs/src/broker/index.js';
 import type { KafkaRecord } from './types.js';
 
@@ -55,6 +55,8 @@ function createClusterSymbol(kafka: Kafka): symbol {
   return symbol;
 }
 
-export function toRecord({ offset, timestamp, key, value, headers }: RawMessage): KafkaRecord {
+/** A record as handlers get it: offset and timestamp are numbers. */
+export function toRecord(message: RawMessage | KafkaMessage): KafkaRecord {
+  const { offset, timestamp, key, value, headers = {} } = message;
   return { offset: Number(offset), timestamp: Number(timestamp), key, value, headers };
 }

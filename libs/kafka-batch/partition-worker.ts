@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Backoff } from './backoff.js';
 import { BatchQueue, type QueuedBatch, type QueueLimits } from './batch-queue.js';
-import { LogGapError, PermanentPartitionError, toError } from './errors.js';
+import { toRecord } from './cluster.js';
+import { LogGapError, PermanentPartitionError, toError, type LogRange } from './errors.js';
 import type { FetchedBatch } from './every-fetch.js';
 import { ProgressClock } from './progress-clock.js';
-import type { KafkaBatchLogger, KafkaRecord, PartitionAssignment, RecordBatch } from './types.js';
+import type { KafkaBatchLogger, PartitionAssignment, RecordBatch } from './types.js';
 
 /** How often it is looked whether a log really ends where it seems to: a leader that lost its place may answer late. */
 export const LOOKS = { most: 10, pauseMs: 300 };
@@ -25,7 +26,7 @@ export interface PartitionControl {
   pause(): void;
   resume(): void;
   seek(offset: number): void;
-  logRange(): Promise<{ start: number; end: number }>;
+  logRange(): Promise<LogRange>;
   stillOurs(): Promise<boolean>;
 }
 
@@ -282,11 +283,6 @@ export class PartitionWorker {
 /** Why an assignment was ended by the application. */
 class RestartRequest {
   constructor(readonly failure: Error) {}
-}
-
-function toRecord(message: FetchedBatch['messages'][number]): KafkaRecord {
-  const { offset, timestamp, key, value, headers = {} } = message;
-  return { offset: Number(offset), timestamp: Number(timestamp), key, value, headers };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

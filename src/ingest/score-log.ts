@@ -25,7 +25,7 @@ export function identityOf({ offset, timestamp, key, value }: KafkaRecord): Reco
 }
 
 /** Whether a record of the log is the one that was applied. */
-export function isSameRecord(found: KafkaRecord | undefined, applied: RecordIdentity): boolean {
+function isSameRecord(found: KafkaRecord | undefined, applied: RecordIdentity): boolean {
   const identity = found && identityOf(found);
   return identity?.timestamp === applied.timestamp && identity.hash === applied.hash;
 }
