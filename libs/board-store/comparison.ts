@@ -1,11 +1,9 @@
-import { startsText } from './boards.js';
 import type { EndingArguments, ShadowPlace } from './catch-up-arguments.js';
 import type {
   CompareResult,
   CompareStep,
   CompareViewsStep,
   Difference,
-  Shadow,
   TooManyViews,
 } from './generation-types.js';
 import { rowsOf } from './rows.js';
@@ -39,13 +37,8 @@ export function viewsEnding(
         keys.eventIds(shard, live, partition),
       ]),
     ],
-    arguments: [live, server, deduplicateMs ?? '-', walk, cursor, startsOf(shadow), ...remembered],
+    arguments: [live, server, deduplicateMs ?? '-', walk, cursor, ...remembered],
   };
-}
-
-/** Where a shadow begins, as the live generation that it is compared with. */
-function startsOf({ starts = new Map() }: Shadow): string {
-  return startsText(starts);
 }
 
 /** Some of the views to walk, or how many event ids were looked at; and where the boards as a whole differ. */
@@ -114,7 +107,7 @@ export function playersEnding(
       keys.players(shard, live, view),
       keys.ranking(shard, live, view),
     ],
-    arguments: [live, server, walk, cursor, columns.length, TIE_SIGNS[ties], startsOf(shadow)],
+    arguments: [live, server, walk, cursor, columns.length, TIE_SIGNS[ties]],
   };
 }
 

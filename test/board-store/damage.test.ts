@@ -201,29 +201,3 @@ describe('damage to what a board remembers beside its views', () => {
     expect(await board.fixture.apply([first], { from: 1 })).toEqual([]);
   });
 });
-
-describe('a shadow beyond the live watermark', () => {
-  const log = [scored('a', [1]), scored('a', [2]), scored('a', [3])];
-  const isCompared = async (starts: ReadonlyMap<number, number>, watermark: number) => {
-    const { generations, lease, fixture } = await DamagedBoard.make(testRedis, arena, [log]);
-    const wish = { definition: arena, purpose: 'verify' as const, starts };
-    const shadow = await generations.begin(lease, wish);
-    await redis.hset(fixture.keys.watermarksOf(0, shadow.generation), '0', watermark);
-    const server = (await fixture.continuity.continuity(0)).token.split(' ')[0] ?? '';
-    const step = { walk: 'shadow', cursor: '0', server, view: 'all' } as const;
-    const outcomes = [
-      await generations.compareViews(lease, shadow, [], step),
-      await generations.compare(lease, shadow, [], step),
-    ];
-    return outcomes.map((outcome) => outcome.status === 'applied' && outcome.ending !== undefined);
-  };
-
-  it('is compared where both begin behind that: they have taken in nothing', async () => {
-    expect(await isCompared(new Map([[0, 5]]), 4)).toEqual([true, true]);
-  });
-
-  it('is not compared where it has taken in more', async () => {
-    expect(await isCompared(new Map(), 4)).toEqual([false, false]);
-    expect(await isCompared(new Map([[0, 5]]), 5)).toEqual([false, false]);
-  });
-});

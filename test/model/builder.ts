@@ -250,7 +250,6 @@ export class Builder {
     shadow: Shadow,
     amount: Amount,
     call: (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>,
-    isThere: IsThere = isReached,
   ): Promise<Reached<E>> {
     const stretches = this.#stretches(shadow, amount);
     const outcome = await call(stretches);
@@ -260,17 +259,15 @@ export class Builder {
     if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
     expect(outcome.watermarks).toEqual(watermarks);
     expect(outcome.ending !== undefined).toBe(
-      [...watermarks].every(([partition, watermark]) => isThere(watermark, partition)),
+      [...watermarks.values()].every(({ shadow, live }) => shadow >= live),
     );
     return outcome.ending === undefined
       ? { hasEnded: false }
       : { hasEnded: true, ending: outcome.ending };
   }
 
-  /** All views of both generations, and where the boards as a whole or event ids differ; undefined where the shadow is not level. */
-  async compareAllViews(
-    shadow: Shadow,
-  ): Promise<Omit<ComparedViews, 'cursor' | 'eventIds'> | undefined> {
+  /** All views of both generations, and where the boards as a whole or event ids differ. */
+  async compareAllViews(shadow: Shadow): Promise<Omit<ComparedViews, 'cursor' | 'eventIds'>> {
     const views: string[] = [];
     const differences: Difference[] = [];
     let tooManyViews = { expected: 0, found: 0 };
@@ -279,7 +276,7 @@ export class Builder {
       for (let cursor = ''; cursor !== '0';) {
         const step = { walk, cursor: cursor === '' ? '0' : cursor };
         const page = await this.#compareViews(shadow, step);
-        if (!page.hasEnded) return undefined;
+        if (!page.hasEnded) throw new Error('the shadow has not come to the live watermarks');
         views.push(...page.ending.views);
         differences.push(...page.ending.differences);
         ({ server, cursor, tooManyViews } = page.ending);
@@ -290,13 +287,13 @@ export class Builder {
   #compareViews(shadow: Shadow, step: CompareViewsStep): Promise<Reached<ComparedViews>> {
     const call = (stretches: readonly Stretch[]) =>
       this.#generations.compareViews(this.#held(), shadow, stretches, step);
-    return this.#reach(shadow, {}, call, levelWith(shadow));
+    return this.#reach(shadow, {}, call);
   }
 
   compare(shadow: Shadow, step: CompareStep): Promise<Reached<CompareResult>> {
     const call = (stretches: readonly Stretch[]) =>
       this.#generations.compare(this.#held(), shadow, stretches, step);
-    return this.#reach(shadow, {}, call, levelWith(shadow));
+    return this.#reach(shadow, {}, call);
   }
 
   /** One of the calls of a process that has lost its lease changes nothing. */
@@ -502,22 +499,6 @@ export class Builder {
   #dump(): Promise<Record<string, string>> {
     return dumpKeys(this.ground.redis, this.ground.keys);
   }
-}
-
-type IsThere = (watermark: Watermark, partition: number) => boolean;
-
-/** Whether a shadow has all that is live; it may begin behind that. */
-function isReached({ shadow, live }: Watermark): boolean {
-  return shadow >= live;
-}
-
-/**
- * Whether a shadow and the live board, which begins where the shadow does, have taken in the same of a partition: before their
- * beginning, neither has anything.
- */
-function levelWith({ starts }: Shadow): IsThere {
-  return ({ shadow, live }, partition) =>
-    shadow === live || (shadow > live && shadow < (starts?.get(partition) ?? 0));
 }
 
 function counting(watermarks: ReadonlyMap<number, number>): Starts {

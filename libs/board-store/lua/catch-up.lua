@@ -56,14 +56,12 @@ local function catch_up(needs_order)
 end
 
 -- { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ... } of some partitions. A shadow that
--- begins in the log behind the live watermark is caught up. With `starts`, where both begin in each partition, it is there only when
--- both have taken in the same: behind the live watermark, but before its beginning, neither has anything.
-local function watermarks_of(partitions, starts)
+-- begins in the log behind the live watermark is caught up.
+local function watermarks_of(partitions)
   local found, caught_up = { 1, #partitions }, true
   for _, partition in ipairs(partitions) do
     local shadow, live = watermark_of(KEYS[5], partition), watermark_of(KEYS[4], partition)
-    local most = starts and math.max(live, (starts[partition] or 0) - 1) or math.huge
-    if shadow < live or shadow > most then caught_up = false end
+    if shadow < live then caught_up = false end
     found[#found + 1] = partition
     found[#found + 1] = format('%d', shadow)
     found[#found + 1] = format('%d', live)

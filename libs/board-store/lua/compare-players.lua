@@ -3,8 +3,8 @@
 -- KEYS  1 to 6 as in catch-up.lua; of the shadow: 7 players; of the live generation: 8 players, 9 ranking; then the runs
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 replication id of the server that the comparison began
 --       on, 9 walk: shadow (who should be there: state, member and score), live (who is there and should not), ranking (members
---       without a state that they follow from), 10 cursor, 11 number of columns, 12 tie (1 earliest, -1 latest, 0 none), 13 where both
---       begin in the log (JSON), then the stretches
+--       without a state that they follow from), 10 cursor, 11 number of columns, 12 tie (1 earliest, -1 latest, 0 none), then the
+--       stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
 --          next cursor, number of players that were looked at, then for each difference: kind, player id, state expected, found };
 --          -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -10 SERVER_CHANGED, -12 GAP; then nothing
@@ -115,7 +115,7 @@ if is_elsewhere(ARGV[8]) then return SERVER_CHANGED end
 if call('HGET', KEYS[3], ARGV[2]) ~= ARGV[7] then return GENERATION_CHANGED end
 local _, refused = catch_up()
 if refused then return refused end
-local found, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]), cjson.decode(ARGV[13]))
+local found, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]))
 if is_caught_up then
   local differences = {}
   local cursor, players = walks[ARGV[9]](differences)

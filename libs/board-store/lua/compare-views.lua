@@ -5,7 +5,7 @@
 --       12 facts; for each partition: event ids of the shadow, of the live generation; then the runs
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 replication id of the server that the comparison began
 --       on ('' begins one), 9 span of event ids in ms (- none), 10 walk: shadow (views that should be there), live (views that are there and should
---       not), eventIds, 11 cursor, 12 where both begin in the log (JSON), then the partitions whose event ids are compared, then the stretches
+--       not), eventIds, 11 cursor, then the partitions whose event ids are compared, then the stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
 --          replication id of the server, event clock of the shadow and of the live generation ('' for none), events that each refused with TOO_MANY_VIEWS, number of partitions whose event ids differ, then for each of these: partition, clock and number of ids of the shadow, of the live
 --          generation; next cursor, then for each view of the walk that has not expired: its text, and for the shadow and the live
@@ -33,7 +33,7 @@
 
 local STEP = 300
 -- Where the partitions begin whose event ids are compared, and the keys of these.
-local FIRST_PARTITION, FIRST_EVENT_IDS = 13, 13
+local FIRST_PARTITION, FIRST_EVENT_IDS = 12, 13
 
 -- View -> ms at which it expires, or 'never'; of those of the views that stand in a generation.
 local function standing_views(views, expiries, clock, names)
@@ -162,7 +162,7 @@ if ARGV[8] ~= '' and is_elsewhere(ARGV[8]) then return SERVER_CHANGED end
 if call('HGET', KEYS[3], ARGV[2]) ~= ARGV[7] then return GENERATION_CHANGED end
 local _, refused = catch_up()
 if refused then return refused end
-local found, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]), cjson.decode(ARGV[12]))
+local found, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]))
 if is_caught_up then
   local clock = append_facts(found)
   if ARGV[10] == 'eventIds' then append_ids(found) else append_views(found, clock) end
