@@ -1,19 +1,11 @@
 import { definitionHash, definitionText, type BoardDefinition } from '#board';
 import { liveBoardOf, BUILDING, startsText } from './boards.js';
 import { catchUpArguments, catchUpOutcome, type ShadowPlace } from './catch-up-arguments.js';
-import {
-  playersEnding,
-  readPlayers,
-  readViews,
-  viewsEnding,
-  type ComparedViews,
-} from './comparison.js';
+import { beginComparison, comparisonEnding, readComparison } from './comparison.js';
 import { LeaseLostError, NoPreviousGenerationError, UnorderedShadowError } from './errors.js';
 import type {
   CatchUpOutcome,
-  CompareResult,
-  CompareStep,
-  CompareViewsStep,
+  ComparisonStep,
   Lease,
   OrderOutcome,
   OrderStep,
@@ -216,36 +208,19 @@ export class GenerationStore extends ShardedStore {
     return outcome;
   }
 
-  /** Brings a shadow to the live watermarks and answers some of the views to walk, or compares some event ids. */
-  async compareViews(
-    lease: Lease,
-    shadow: Shadow,
-    stretches: readonly Stretch[],
-    step: CompareViewsStep,
-  ): Promise<CatchUpOutcome<ComparedViews>> {
-    const place = this.#place(lease, shadow);
-    const partitions = stretches.map(({ partition }) => partition);
-    const live = await this.#live(shadow.board);
-    const ending = viewsEnding(place, live, { ...step, partitions });
-    const reply = await this.redis.ranklogCompareViews(
-      ...catchUpArguments(place, stretches, ending),
-    );
-    return this.#outcome(shadow, reply, (words) => readViews(step.walk, words));
-  }
-
-  /** Brings a shadow to the live watermarks and compares some players. */
+  /** Brings a shadow to the live watermarks and compares some of it with the live generation; without a cursor, from the beginning. */
   async compare(
     lease: Lease,
     shadow: Shadow,
     stretches: readonly Stretch[],
-    step: CompareStep,
-  ): Promise<CatchUpOutcome<CompareResult>> {
+    cursor = beginComparison(shadow, stretches),
+  ): Promise<CatchUpOutcome<ComparisonStep>> {
     const place = this.#place(lease, shadow);
-    const ending = playersEnding(place, await this.#live(shadow.board), step);
-    const reply = await this.redis.ranklogComparePlayers(
+    const ending = comparisonEnding(place, await this.#live(shadow.board), cursor);
+    const reply = await this.redis.ranklogCompareGenerations(
       ...catchUpArguments(place, stretches, ending),
     );
-    return this.#outcome(shadow, reply, (words) => readPlayers(step.view, words));
+    return this.#outcome(shadow, reply, (words) => readComparison(cursor, words));
   }
 
   /** Keeps a shadow as a read-only snapshot. @throws LeaseLostError, UnorderedShadowError */

@@ -50,7 +50,7 @@ export type ShadowRefusal =
   | 'gap' // the stretch begins beyond the shadow's applied offset + 1
   | 'generationChanged' // another generation is live than was believed
   | 'unordered' // it would be read by its order, which is not made: see GenerationStore.order
-  | 'serverChanged'; // the comparison began on another server: see CompareStep
+  | 'serverChanged'; // the comparison began on another server: see ComparisonCursor
 
 /** What a catch-up call did. `watermarks` are those of its stretches; with an ending, of every partition that is live. */
 export type CatchUpOutcome<Ending> =
@@ -83,28 +83,26 @@ export type OrderOutcome =
     }
   | { readonly status: ShadowRefusal };
 
-/**
- * A step of a comparison: some players of one view, in one of three walks; `cursor` '0' begins, and is answered at the end.
- * A comparison is one of a server, as its cursors are: on another one it has to begin again.
- */
-export interface CompareStep {
-  /** Where the comparison began: see ComparedViews. */
-  readonly server: string;
-  readonly view: string;
-  /** Players that should be there; players that are there; places in the ranking that is there. */
-  readonly walk: 'shadow' | 'live' | 'ranking';
+/** What a comparison goes over, from `cursor` on; '0' begins. */
+export interface ComparisonWalk {
+  readonly over:
+    | 'views' // views that should be there
+    | 'extraViews' // views that should not
+    | 'eventIds' // what deduplicate remembers of a partition
+    | 'players' // players who should be in a view
+    | 'extraPlayers' // players who should not
+    | 'ranking'; // the order of a view
+  /** The view or the partition. */
+  readonly name: string;
   readonly cursor: string;
 }
 
-/**
- * A step of a comparison: some of the views that should be there, or that are there and should not, or some event ids of
- * `deduplicate`; `server` and `cursor` as in CompareStep.
- */
-export interface CompareViewsStep {
-  /** Missing in the step that begins a comparison. */
-  readonly server?: string;
-  readonly walk: 'shadow' | 'live' | 'eventIds';
-  readonly cursor: string;
+/** Where a comparison goes on. It is one of a server, as its cursors are: on another one it has to begin again. */
+export interface ComparisonCursor {
+  readonly server: string;
+  readonly walk: ComparisonWalk;
+  /** What comes after that. */
+  readonly rest: readonly ComparisonWalk[];
 }
 
 /** A player, or a view as a whole, that is not what the log makes of it. States are texts of libs/board/state.ts. */
@@ -136,10 +134,18 @@ export interface TooManyViews {
   readonly found: number;
 }
 
-export interface CompareResult {
-  readonly cursor: string;
-  readonly players: number;
+/** What one call has compared. */
+export interface ComparisonStep {
+  /** Missing at the end of the comparison. */
+  readonly next?: ComparisonCursor;
+  /** Players and event ids that were looked at. */
+  readonly compared: number;
+  /** Places of players in views that the log makes. */
+  readonly places: number;
+  readonly views: number;
   readonly differences: readonly Difference[];
+  /** Where events were refused, differences tell nothing. */
+  readonly tooManyViews: TooManyViews;
 }
 
 /** One generation of a board, as Redis knows it. Times in ms. */

@@ -8,7 +8,6 @@ export { GenerationStore, type Flip, type NewShadow } from './generation-store.j
 export * from './identity.js';
 export { KeySpace } from './keys.js';
 export { HOLDER, LEASE_MS, LeaseStore } from './lease-store.js';
-export type { ComparedViews } from './comparison.js';
 export type { Standing, Standings } from './standings.js';
 export { shardOf } from './shard.js';
 export * from './types.js';

@@ -10,8 +10,7 @@ const SCRIPTS = {
   ranklogBuild: 'build.lua',
   ranklogClaim: 'claim.lua',
   ranklogCompare: 'compare.lua',
-  ranklogComparePlayers: 'compare-players.lua',
-  ranklogCompareViews: 'compare-views.lua',
+  ranklogCompareGenerations: 'compare-generations.lua',
   ranklogExpirePrevious: 'expire-previous.lua',
   ranklogFlip: 'flip.lua',
   ranklogForget: 'forget.lua',
@@ -52,8 +51,7 @@ declare module 'ioredis' {
     ranklogBuild(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogClaim(...args: Arguments): Promise<string>;
     ranklogCompare(...args: Arguments): Promise<[string, string, number]>;
-    ranklogComparePlayers(...args: Arguments): Promise<number | CatchUpReply>;
-    ranklogCompareViews(...args: Arguments): Promise<number | CatchUpReply>;
+    ranklogCompareGenerations(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogExpirePrevious(...args: Arguments): Promise<number>;
     ranklogFlip(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogForget(...args: Arguments): Promise<number>;

@@ -27,11 +27,4 @@ describe('differences', () => {
     expect(found.count).toBe(2);
     expect(found.kept).toEqual([ofPartition(0, '5 ids'), ofPartition(1, '4 ids')]);
   });
-
-  it('of the players of a view that is gone are forgotten; that it is gone is not', () => {
-    const found = new Differences(10);
-    found.add([player('all', 'a'), player('day', 'b'), { view: 'day', kind: 'view' }]);
-    found.keepViews(new Set(['all']));
-    expect(found.kept).toEqual([{ view: 'day', kind: 'view' }, player('all', 'a')]);
-  });
 });

@@ -33,16 +33,6 @@ export class Differences {
       else this.#addPlayer(difference.playerId, difference);
   }
 
-  /** Whether players of a view differ. */
-  hasView(view: string): boolean {
-    return this.#ofViews.has(view);
-  }
-
-  /** Forgets what the players of all other views differ in. */
-  keepViews(views: ReadonlySet<string>): void {
-    for (const view of this.#ofViews.keys()) if (!views.has(view)) this.#ofViews.delete(view);
-  }
-
   #addPlayer(playerId: string, difference: Difference): void {
     const { view, kind } = difference;
     const ofView = this.#ofViews.get(view) ?? { count: 0, kept: new Map<string, Difference>() };

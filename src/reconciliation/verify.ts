@@ -1,4 +1,5 @@
-import type { Difference, LiveBoard, ReconciliationStatus } from '#board-store';
+import type { ComparisonCursor, Difference, LiveBoard, ReconciliationStatus } from '#board-store';
+import { Differences, MOST_TOLD } from './differences.js';
 import { WatermarkBeyondLogError } from './errors.js';
 import { runLeased, type Attempt } from './leased-run.js';
 import type { VerifyReport } from './reports.js';
@@ -10,12 +11,19 @@ import {
   type ShadowAtWork,
   type Task,
 } from './shadow-tasks.js';
-import { Verifier, type Findings } from './verifier.js';
 
 export interface VerifyOptions extends RunOptions {
   /** How many differences of a board are told; all are counted. */
   readonly mostDifferences?: number | undefined;
 }
+
+/** What a comparison has found. */
+type Findings = Pick<
+  VerifyReport,
+  'places' | 'views' | 'differences' | 'differenceCount' | 'tooManyViews'
+>;
+
+const NOTHING_COMPARED = { places: 0, views: 0, differences: [], differenceCount: 0 };
 
 /** Compares live boards with what the log makes of their definitions, all in one pass over it. Nothing of them is changed. */
 export class Verify {
@@ -60,17 +68,38 @@ export class Verify {
     return report;
   }
 
-  async #findings({ lease, shadow, catchUp, progress }: ShadowAtWork): Promise<Findings> {
-    const verifier = new Verifier(this.parts.generations, lease, shadow);
-    const { mostDifferences } = this.options;
-    const onPlaces = (places: number) => progress.compare(places);
+  async #findings(at: ShadowAtWork): Promise<Findings> {
     try {
-      return await verifier.compare(catchUp, { mostDifferences, onPlaces });
+      return await this.#compare(at);
     } catch (error) {
       if (!(error instanceof WatermarkBeyondLogError)) throw error;
       const differences = error.partitions.map(beyondLog);
-      return { places: 0, views: 0, differences, differenceCount: differences.length };
+      return { ...NOTHING_COMPARED, differences, differenceCount: differences.length };
     }
+  }
+
+  /** Call by call, each at equal watermarks: so traffic makes no difference. @throws ServerChangedError */
+  async #compare({ lease, shadow, catchUp, progress }: ShadowAtWork): Promise<Findings> {
+    const { generations } = this.parts;
+    const found = new Differences(this.options.mostDifferences ?? MOST_TOLD);
+    let [places, views] = [0, 0];
+    let cursor: ComparisonCursor | undefined;
+    do {
+      const at = cursor;
+      const step = await catchUp.reach((stretches) =>
+        generations.compare(lease, shadow, stretches, at),
+      );
+      const { tooManyViews } = step;
+      if (tooManyViews.expected > 0 || tooManyViews.found > 0)
+        return { ...NOTHING_COMPARED, tooManyViews };
+      found.add(step.differences);
+      places += step.places;
+      views += step.views;
+      progress.compare(step.places);
+      await catchUp.keepPace(step.compared);
+      cursor = step.next;
+    } while (cursor !== undefined);
+    return { places, views, differences: found.kept, differenceCount: found.count };
   }
 }
 

@@ -3,7 +3,7 @@ import {
   GenerationStore,
   LeaseStore,
   type CatchUpOutcome,
-  type CompareStep,
+  type ComparisonCursor,
   type Difference,
   type Lease,
   type Shadow,
@@ -13,8 +13,6 @@ import { Oracle } from '../model/oracle.js';
 import { StoreFixture, stretchOf } from './fixture.js';
 import { order } from './order.js';
 import type { TestRedis } from './test-redis.js';
-
-const WALKS = ['shadow', 'live', 'ranking'] as const;
 
 /** A board with its whole log applied, and who reconciles it. */
 export class DamagedBoard {
@@ -59,18 +57,12 @@ export class DamagedBoard {
   }
 
   /** All differences from what the log makes of the board. */
-  async differences(
-    between = () => Promise.resolve<readonly Stretch[]>([]),
-  ): Promise<Difference[]> {
+  async differences(between?: () => Promise<readonly Stretch[]>): Promise<Difference[]> {
     const { definition } = this.fixture.live;
     const shadow = await this.generations.begin(this.lease, { definition, purpose: 'verify' });
-    const { server, views, differences } = await this.views(shadow);
-    const found = [...differences];
-    for (const view of views)
-      for (const walk of WALKS)
-        found.push(...(await this.#walk(shadow, { server, view, walk }, between)));
+    const { differences } = await this.compare(shadow, between);
     await this.generations.abandon(this.lease, shadow);
-    return found;
+    return differences;
   }
 
   async rebuild(logs = this.logs): Promise<void> {
@@ -83,44 +75,23 @@ export class DamagedBoard {
     this.fixture.live = (await this.fixture.store.boards()).live.get('arena')!;
   }
 
-  /** The views to walk, and the differences as a whole. */
-  async views(shadow: Shadow) {
-    const views: string[] = [];
+  /** Those of a shadow; and the most views that a step has found. */
+  async compare(shadow: Shadow, between = () => Promise.resolve<readonly Stretch[]>([])) {
     const differences = new Map<string, Difference>();
-    let stretches = this.stretches();
-    let largestPage = 0;
-    let server = '';
-    for (const walk of ['shadow', 'live', 'eventIds'] as const)
-      for (let cursor = ''; cursor !== '0';) {
-        const step = { walk, cursor: cursor === '' ? '0' : cursor };
-        const outcome = await this.generations.compareViews(this.lease, shadow, stretches, step);
-        const page = endingOf(outcome);
-        views.push(...page.views);
-        largestPage = Math.max(largestPage, page.views.length);
-        for (const difference of page.differences)
-          differences.set(JSON.stringify(difference), difference); // those of the board come with each page
-        ({ server, cursor } = page);
-        stretches = stretches.map((stretch) => ({ ...stretch, entries: [] }));
-      }
-    return { server, views, differences: [...differences.values()], largestPage };
-  }
-
-  async #walk(
-    shadow: Shadow,
-    walk: Omit<CompareStep, 'cursor'>,
-    between: () => Promise<readonly Stretch[]>,
-  ): Promise<Difference[]> {
-    const found: Difference[] = [];
-    let cursor = '0';
+    let stretches: readonly Stretch[] = this.stretches();
+    let [views, largestPage] = [0, 0];
+    let cursor: ComparisonCursor | undefined;
     do {
-      const stretches = await between();
-      const step = { ...walk, cursor };
-      const outcome = await this.generations.compare(this.lease, shadow, stretches, step);
-      const result = endingOf(outcome);
-      found.push(...result.differences);
-      ({ cursor } = result);
-    } while (cursor !== '0');
-    return found;
+      const outcome = await this.generations.compare(this.lease, shadow, stretches, cursor);
+      const step = endingOf(outcome);
+      views += step.views;
+      largestPage = Math.max(largestPage, step.views);
+      for (const difference of step.differences)
+        differences.set(JSON.stringify(difference), difference);
+      cursor = step.next;
+      stretches = await between();
+    } while (cursor !== undefined);
+    return { differences: [...differences.values()], views, largestPage };
   }
 }
 

@@ -4,6 +4,7 @@ import {
   KeySpace,
   LeaseStore,
   type CatchUpOutcome,
+  type ComparisonWalk,
   type Lease,
   type Shadow,
 } from '#board-store';
@@ -52,10 +53,11 @@ describe('a comparison, when Redis is another server between two of its pages', 
     return replica.redis;
   };
 
-  const begin = async () =>
-    endingOf(await generations.compareViews(lease, shadow, [], { walk: 'shadow', cursor: '0' }));
-  const compare = (server: string, walk: 'shadow' | 'live' | 'ranking', cursor: string) =>
-    generations.compare(lease, shadow, [], { server, view: 'all', walk, cursor });
+  const serverNow = async () => endingOf(await generations.compare(lease, shadow, [])).next!.server;
+  const compare = (server: string, over: ComparisonWalk['over'], cursor: string) => {
+    const walk = { over, name: over === 'eventIds' ? '0' : 'all', cursor };
+    return generations.compare(lease, shadow, [], { server, walk, rest: [] });
+  };
 
   it.each([
     ['it was started again', started],
@@ -63,10 +65,13 @@ describe('a comparison, when Redis is another server between two of its pages', 
   ])(
     'goes no further when %s, whose cursors are others, and can begin again',
     async (_how, change) => {
-      const { server } = await begin();
-      const walks = ['shadow', 'live', 'ranking'] as const;
+      const server = await serverNow();
+      const walks = ['players', 'extraPlayers', 'ranking'] as const;
       const cursors: string[] = [];
-      for (const walk of walks) cursors.push(endingOf(await compare(server, walk, '0')).cursor);
+      for (const walk of walks) {
+        const { next } = endingOf(await compare(server, walk, '0'));
+        cursors.push(next!.walk.cursor);
+      }
       expect(cursors).not.toContain('0');
       const redis = await change();
       const before = await dumpKeys(redis, fixture.keys);
@@ -75,15 +80,13 @@ describe('a comparison, when Redis is another server between two of its pages', 
         expect(await compare(server, walk, cursors[index] ?? '')).toEqual(refused);
         expect(await compare(server, walk, '0')).toEqual(refused);
       }
-      for (const walk of ['shadow', 'live', 'eventIds'] as const) {
-        const step = { server, walk, cursor: '0' };
-        expect(await generations.compareViews(lease, shadow, [], step)).toEqual(refused);
-      }
+      for (const walk of ['views', 'extraViews', 'eventIds'] as const)
+        expect(await compare(server, walk, '0')).toEqual(refused);
       expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
-      const again = await begin();
-      expect(again.server).not.toBe(server);
+      const another = await serverNow();
+      expect(another).not.toBe(server);
       for (const walk of walks)
-        expect(endingOf(await compare(again.server, walk, '0'))).toMatchObject({ differences: [] });
+        expect(endingOf(await compare(another, walk, '0'))).toMatchObject({ differences: [] });
     },
   );
 });

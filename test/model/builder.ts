@@ -1,7 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import {
-  ContinuityStore,
   GenerationStore,
   LeaseHeldError,
   LeaseLostError,
@@ -9,11 +8,8 @@ import {
   NoPreviousGenerationError,
   UnorderedShadowError,
   type CatchUpOutcome,
-  type ComparedViews,
-  type CompareResult,
-  type CompareStep,
-  type CompareViewsStep,
-  type Difference,
+  type ComparisonCursor,
+  type ComparisonStep,
   type Flip,
   type KeySpace,
   type Lease,
@@ -266,33 +262,9 @@ export class Builder {
       : { hasEnded: true, ending: outcome.ending };
   }
 
-  /** All views of both generations, and where the boards as a whole or event ids differ. */
-  async compareAllViews(shadow: Shadow): Promise<Omit<ComparedViews, 'cursor' | 'eventIds'>> {
-    const views: string[] = [];
-    const differences: Difference[] = [];
-    let tooManyViews = { expected: 0, found: 0 };
-    let server = '';
-    for (const walk of ['shadow', 'live', 'eventIds'] as const)
-      for (let cursor = ''; cursor !== '0';) {
-        const step = { walk, cursor: cursor === '' ? '0' : cursor };
-        const page = await this.#compareViews(shadow, step);
-        if (!page.hasEnded) throw new Error('the shadow has not come to the live watermarks');
-        views.push(...page.ending.views);
-        differences.push(...page.ending.differences);
-        ({ server, cursor, tooManyViews } = page.ending);
-      }
-    return { server, views, differences, tooManyViews };
-  }
-
-  #compareViews(shadow: Shadow, step: CompareViewsStep): Promise<Reached<ComparedViews>> {
+  compare(shadow: Shadow, cursor?: ComparisonCursor): Promise<Reached<ComparisonStep>> {
     const call = (stretches: readonly Stretch[]) =>
-      this.#generations.compareViews(this.#held(), shadow, stretches, step);
-    return this.#reach(shadow, {}, call);
-  }
-
-  compare(shadow: Shadow, step: CompareStep): Promise<Reached<CompareResult>> {
-    const call = (stretches: readonly Stretch[]) =>
-      this.#generations.compare(this.#held(), shadow, stretches, step);
+      this.#generations.compare(this.#held(), shadow, stretches, cursor);
     return this.#reach(shadow, {}, call);
   }
 
@@ -476,24 +448,16 @@ export class Builder {
     if (shadow === undefined) return calls;
     const { definition } = shadow;
     const stretches = this.#stretches(shadow, {});
-    const walk = { walk: 'shadow', cursor: '0' } as const;
-    const step = async () => ({ ...walk, view: 'all', server: await this.#server() });
     return [
       ...calls,
       () => generations.catchUp(lease, shadow, stretches),
       () => generations.flip(lease, shadow, stretches, { graceMs: 0 }),
-      () => generations.compareViews(lease, shadow, stretches, walk),
-      async () => generations.compare(lease, shadow, stretches, await step()),
+      () => generations.compare(lease, shadow, stretches),
       () => generations.begin(lease, { definition, purpose: 'build' }),
       () => generations.abandon(lease, shadow),
       () => generations.keep(lease, shadow),
       () => generations.order(lease, shadow, { views: [], mostPlayers: 1 }),
     ];
-  }
-
-  async #server(): Promise<string> {
-    const { redis, keys, shards } = this.ground;
-    return (await new ContinuityStore(redis, keys, { shards }).continuity(0)).server;
   }
 
   #dump(): Promise<Record<string, string>> {

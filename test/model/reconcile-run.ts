@@ -5,6 +5,7 @@ import {
   BoardReader,
   GenerationCatalog,
   type Boards,
+  type ComparisonCursor,
   type Difference,
   type KeySpace,
   type Shadow,
@@ -34,8 +35,6 @@ import { restoreKeys, saveKeys, type SavedKeys } from './store-keys.js';
 import { StoreModel } from './store-model.js';
 
 type Model = StoreModel<GenerationsModel>;
-
-const WALKS = ['shadow', 'live', 'ranking'] as const;
 
 /**
  * Live ingest with reconciliations beside it, all against the model: one oracle a generation, fed with what the store was
@@ -271,30 +270,24 @@ export class ReconcileRun {
     await builder.abandon();
   }
 
-  /** As a verification finds them: a view that expires meanwhile is none that differs. */
   async #differences(
     builder: Builder,
     shadow: Shadow,
     meanwhile: () => Promise<void>,
   ): Promise<Difference[]> {
-    const { server, views, tooManyViews } = await builder.compareAllViews(shadow);
-    expect(tooManyViews).toEqual({
-      expected: this.#refused(shadow.generation, builder.board),
-      found: this.#refused(this.#model.live.get(builder.board)!, builder.board),
-    });
     const found: Difference[] = [];
-    for (const view of views)
-      for (const walk of WALKS)
-        for (let cursor = ''; cursor !== '0';) {
-          await meanwhile();
-          const step = { server, view, walk, cursor: cursor === '' ? '0' : cursor };
-          const result = ended(await builder.compare(shadow, step));
-          found.push(...result.differences);
-          ({ cursor } = result);
-        }
-    const after = await builder.compareAllViews(shadow);
-    const standing = found.filter(({ view }) => after.views.includes(view));
-    return [...standing, ...after.differences];
+    let cursor: ComparisonCursor | undefined;
+    do {
+      const step = ended(await builder.compare(shadow, cursor));
+      expect(step.tooManyViews).toEqual({
+        expected: this.#refused(shadow.generation, builder.board),
+        found: this.#refused(this.#model.live.get(builder.board)!, builder.board),
+      });
+      found.push(...step.differences);
+      cursor = step.next;
+      await meanwhile();
+    } while (cursor !== undefined);
+    return found;
   }
 
   #refused(generation: string, board: string): number {

@@ -185,13 +185,13 @@ describe('a verify', () => {
     const { generations } = ground;
     const compare = generations.compare.bind(generations);
     let isDone = false;
-    generations.compare = async (lease, shadow, stretches, step) => {
-      if (step.cursor !== '0' && !isDone) {
+    generations.compare = async (lease, shadow, stretches, cursor) => {
+      if (cursor !== undefined && cursor.walk.cursor !== '0' && !isDone) {
         isDone = true;
         await own.kill();
         await own.start();
       }
-      return compare(lease, shadow, stretches, step);
+      return compare(lease, shadow, stretches, cursor);
     };
   };
   const verify = async () => {

@@ -1,47 +1,8 @@
--- A step of a comparison: brings the shadow to the live watermarks and, if it is there, compares some players of one view.
---
--- KEYS  1 to 6 as in catch-up.lua; of the shadow: 7 players; of the live generation: 8 players, 9 ranking; then the runs
--- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 replication id of the server that the comparison began
---       on, 9 walk: shadow (who should be there: state, member and score), live (who is there and should not), ranking (members
---       without a state that they follow from), 10 cursor, 11 number of columns, 12 tie (1 earliest, -1 latest, 0 none), then the
---       stretches
--- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
---          next cursor, number of players that were looked at, then for each difference: kind, player id, state expected, found };
---          -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -10 SERVER_CHANGED, -12 GAP; then nothing
---          was written
--- Cost  as apply.lua, without ranks, and about STEP players; more where Redis packs a small view into one piece
+-- Walks over a view: `players` that should be there (state, member and score), `extraPlayers` that are there and should not, and
+-- `ranking`, for members without a state that they follow from.
 
--- include names.lua
--- include clock.lua
--- include chunks.lua
--- include state.lua
--- include rank.lua
--- include verdict.lua
--- include arguments.lua
--- include event-ids.lua
--- include board.lua
--- include event.lua
--- include run.lua
--- include lease.lua
--- include catch-up.lua
--- include continuity.lua
--- include cursor.lua
-
-local STEP = 500
-local columns, tie = tonumber(ARGV[11]), tonumber(ARGV[12])
-local id_from = 8 * (columns - 1) + (tie == 0 and 0 or 7) + 1
-
-local function differ(found, kind, player, expected, text)
-  for _, word in ipairs({ kind, player, expected or '', text or '' }) do found[#found + 1] = word end
-end
-
-local function values_of(key, players)
-  local values = {}
-  for first, last in chunks(players) do
-    for i, value in ipairs(call('HMGET', key, unpack(players, first, last))) do values[first + i - 1] = value end
-  end
-  return values
-end
+local PLAYERS_AT_ONCE = 500
+local view, columns, tie = ARGV[11], tonumber(ARGV[12]), tonumber(ARGV[13])
 
 -- Which part of a state is another one.
 local function kind_of(expected, text)
@@ -54,73 +15,49 @@ local function kind_of(expected, text)
 end
 
 local function has_place(state, player)
-  return tonumber(call('ZSCORE', KEYS[9], member_of(tie, state, player))) == state[1]
+  return tonumber(call('ZSCORE', KEYS[15], member_of(tie, state, player))) == state[1]
 end
 
--- Players and values of a hash, as two lists.
-local function pairs_of(list)
-  local players, values = {}, {}
-  for i = 1, #list, 2 do
-    players[#players + 1] = list[i]
-    values[#values + 1] = list[i + 1]
+local function compare_player(player, expected, live)
+  if not live then
+    differ('missing', view, player, expected)
+  elseif live ~= expected then
+    differ(kind_of(expected, live), view, player, expected, live)
+  elseif not has_place(parse_state(expected, columns), player) then
+    differ('order', view, player, expected, live)
   end
-  return players, values
 end
 
--- Each answers the next cursor, and how many players were looked at.
-local walks = {}
+-- Ends where the view has expired since it was found: one generation may be swept before the other.
+local function walk_over(command, key, compare_page)
+  return function(cursor, clock)
+    if #standing_in_both({ view }, clock) == 0 then return '0', 0, {} end
+    local names, values, next = scan(command, KEYS[key], cursor, PLAYERS_AT_ONCE)
+    compare_page(names, values)
+    return next, #names, {}
+  end
+end
 
-walks['shadow'] = function(found)
-  local scan = call('HSCAN', KEYS[7], ARGV[10], 'COUNT', STEP)
-  local players, expected = pairs_of(scan[2])
-  local live = values_of(KEYS[8], players)
+walks['players'] = walk_over('HSCAN', 13, function(players, expected)
+  local live = each_of('HMGET', KEYS[14], players)
+  for i, player in ipairs(players) do compare_player(player, expected[i], live[i]) end
+end)
+
+walks['extraPlayers'] = walk_over('HSCAN', 14, function(players, live)
+  local expected = each_of('HMGET', KEYS[13], players)
   for i, player in ipairs(players) do
-    if not live[i] then
-      differ(found, 'missing', player, expected[i])
-    elseif live[i] ~= expected[i] then
-      differ(found, kind_of(expected[i], live[i]), player, expected[i], live[i])
-    elseif not has_place(parse_state(expected[i], columns), player) then
-      differ(found, 'order', player, expected[i], live[i])
-    end
+    if not expected[i] then differ('extra', view, player, nil, live[i]) end
   end
-  return scan[1], #players
-end
+end)
 
-walks['live'] = function(found)
-  local scan = call('HSCAN', KEYS[8], ARGV[10], 'COUNT', STEP)
-  local players, live = pairs_of(scan[2])
-  local expected = values_of(KEYS[7], players)
-  for i, player in ipairs(players) do
-    if not expected[i] then differ(found, 'extra', player, nil, live[i]) end
-  end
-  return scan[1], #players
-end
-
-walks['ranking'] = function(found)
-  local scan = call('ZSCAN', KEYS[9], ARGV[10], 'COUNT', STEP)
-  local members, scores = pairs_of(scan[2])
-  local players = {}
+walks['ranking'] = walk_over('ZSCAN', 15, function(members, scores)
+  local players, id_from = {}, 8 * (columns - 1) + (tie == 0 and 0 or 7) + 1
   for i, member in ipairs(members) do players[i] = sub(member, id_from) end
-  local live = values_of(KEYS[8], players)
+  local live = each_of('HMGET', KEYS[14], players)
   for i, player in ipairs(players) do
     local state = live[i] and parse_state(live[i], columns)
     if not state or member_of(tie, state, player) ~= members[i] or tonumber(scores[i]) ~= state[1] then
-      differ(found, 'order', player, call('HGET', KEYS[7], player) or nil, live[i] or nil)
+      differ('order', view, player, call('HGET', KEYS[13], player), live[i])
     end
   end
-  return scan[1], #members
-end
-
-if is_elsewhere(ARGV[8]) then return SERVER_CHANGED end
-if call('HGET', KEYS[3], ARGV[2]) ~= ARGV[7] then return GENERATION_CHANGED end
-local _, refused = catch_up()
-if refused then return refused end
-local found, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]))
-if is_caught_up then
-  local differences = {}
-  local cursor, players = walks[ARGV[9]](differences)
-  found[#found + 1] = cursor
-  found[#found + 1] = players
-  for _, word in ipairs(differences) do found[#found + 1] = word end
-end
-return found
+end)

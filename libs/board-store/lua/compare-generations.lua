@@ -1,0 +1,88 @@
+-- A step of a comparison: brings the shadow to the live watermarks and, if it is there, compares some of it with the live generation.
+--
+-- KEYS  1 to 6 as in catch-up.lua; of the shadow: 7 views, 8 expiries, 9 facts; of the live generation: 10 views, 11 expiries,
+--       12 facts; over players: 13 players of the shadow, 14 players and 15 ranking of the live generation; over eventIds: 13 those
+--       of the shadow, 14 those of the live generation; then the runs
+-- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 replication id of the server that the comparison
+--       began on ('' begins one), 9 walk (compare-views.lua, compare-event-ids.lua, compare-players.lua), 10 cursor ('0' begins a walk),
+--       11 view or partition of the walk, 12 number of columns, 13 tie (1 earliest, -1 latest, 0 none), 14 span of event ids in ms
+--       (- none), then the stretches
+-- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
+--          replication id of the server, events that the shadow and the live generation refused with TOO_MANY_VIEWS, next cursor ('0' ends
+--          the walk), number of players or event ids compared, number of views whose players are to be compared, these views, then for
+--          each difference: kind, view, player id, expected, found ('' where there is none) };
+--          -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -10 SERVER_CHANGED, -12 GAP; then nothing was written
+-- Cost  as apply.lua, without ranks, and about 500 players, or 300 views or event ids; more where Redis packs a small hash or set into
+--       one piece
+--
+-- A cursor is one of the server that gave it: after a restart, or on a replica that took over, it would leave something out.
+
+-- include names.lua
+-- include clock.lua
+-- include chunks.lua
+-- include state.lua
+-- include rank.lua
+-- include verdict.lua
+-- include arguments.lua
+-- include event-ids.lua
+-- include board.lua
+-- include event.lua
+-- include run.lua
+-- include lease.lua
+-- include catch-up.lua
+-- include continuity.lua
+
+local SERVER_CHANGED = -10
+
+-- Each takes a cursor and the event clock of the shadow; answers the next cursor, how much was compared, and views to walk.
+local walks = {}
+local differences = {}
+
+local function differ(kind, view, player, expected, found)
+  for _, word in ipairs({ kind, view, player, expected or '', found or '' }) do differences[#differences + 1] = word end
+end
+
+-- What a command answers for each of some names in a key.
+local function each_of(command, key, names)
+  local found = {}
+  for first, last in chunks(names) do
+    for i, value in ipairs(call(command, key, unpack(names, first, last))) do found[first + i - 1] = value end
+  end
+  return found
+end
+
+-- Some fields and values of a hash, or members and scores, as two lists; and the next cursor.
+local function scan(command, key, cursor, step)
+  local reply = call(command, key, cursor, 'COUNT', step)
+  local names, values = {}, {}
+  for i = 1, #reply[2], 2 do
+    names[#names + 1] = reply[2][i]
+    values[#values + 1] = reply[2][i + 1]
+  end
+  return names, values, reply[1]
+end
+
+-- include compare-views.lua
+-- include compare-event-ids.lua
+-- include compare-players.lua
+
+local function append(reply, words)
+  for _, word in ipairs(words) do reply[#reply + 1] = word end
+end
+
+local function compare_some(reply)
+  local expected, live = call('HMGET', KEYS[9], 'clock', 'tooManyViews'), call('HMGET', KEYS[12], 'clock', 'tooManyViews')
+  if expected[1] ~= live[1] then differ('clock', '', '', expected[1], live[1]) end
+  local cursor, count, views = walks[ARGV[9]](ARGV[10], tonumber(expected[1]))
+  append(reply, { replication_id(), expected[2] or '0', live[2] or '0', cursor, count, #views })
+  append(reply, views)
+  append(reply, differences)
+end
+
+if ARGV[8] ~= '' and replication_id() ~= ARGV[8] then return SERVER_CHANGED end
+if call('HGET', KEYS[3], ARGV[2]) ~= ARGV[7] then return GENERATION_CHANGED end
+local _, refused = catch_up()
+if refused then return refused end
+local reply, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]))
+if is_caught_up then compare_some(reply) end
+return reply
