@@ -2,11 +2,9 @@ import { parseDefinitionText } from '#board';
 import { BUILDING, liveBoardOf, VERSION } from './boards.js';
 import type { GenerationOverview } from './generation-types.js';
 import { heldLease } from './lease-store.js';
+import { LEASE_HELD, moveGeneration, type Move } from './moves.js';
 import { parseOrigin } from './origin.js';
 import { ShardedStore } from './sharded-store.js';
-
-/** See lua/let-go-left.lua. */
-const LEASE_HELD = -11;
 
 /** How many views of a discarded generation one step unlinks. */
 const VIEWS_A_STEP = 100;
@@ -19,29 +17,29 @@ export class GenerationCatalog extends ShardedStore {
     return found.flat().sort((a, b) => (a.board < b.board ? -1 : Number(a.board > b.board)));
   }
 
-  /** Gives up a snapshot; false when there is none of this id, nor one that was given up just now. May be repeated. */
+  /** Discards a snapshot; false when there is none of this id, nor one that was discarded just now. May be repeated. */
   async removeSnapshot(generation: string): Promise<boolean> {
-    for (const shard of this.allShards) {
-      const keys = [this.keys.snapshots(shard), this.keys.discarded(shard)];
-      if ((await this.redis.ranklogRemoveSnapshot(2, ...keys, generation)) === 1) return true;
-    }
+    for (const shard of this.allShards)
+      if ((await this.#discard(shard, { from: 'snapshot', generation })) === 1) return true;
     return false;
   }
 
   /**
-   * Gives up what a build, verify or snapshot has left that was killed, and answers its board; undefined when there is none of
-   * this id. What is on its way back is none: it is the previous generation. @throws LeaseHeldError where it is worked on
+   * Discards the shadow of a killed build, verify or snapshot, and answers its board; undefined when there is none of this id.
+   * A rollback's shadow counts as the previous generation. @throws LeaseHeldError while somebody works on it
    */
   async discardLeft(generation: string): Promise<string | undefined> {
-    for (const shard of this.allShards)
-      for (const [board, entry] of await this.#shadows(shard)) {
+    for (const shard of this.allShards) {
+      const shadows = await this.redis.hgetall(this.keys.shadows(shard));
+      for (const [board, entry] of Object.entries(shadows)) {
         const [id, purpose] = entry.split(' ');
         if (id !== generation || purpose === 'restore') continue;
-        const reply = await this.#letGoLeft(shard, board, generation);
+        const reply = await this.#discard(shard, { from: 'shadow', board, generation });
         if (reply === LEASE_HELD)
           throw (await heldLease(this.redis, this.keys.lease(shard, board), board)).error;
         return reply === 1 ? board : undefined;
       }
+    }
     return undefined;
   }
 
@@ -57,41 +55,38 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   async #sweepShard(shard: number): Promise<number> {
-    const keys = [this.keys.previous(shard), this.keys.discarded(shard)];
-    const letGo = await this.#letGoKilled(shard);
-    const expired = await this.redis.ranklogExpirePrevious(2, ...keys);
+    const isNeverResumed = (purpose: string) => purpose === 'verify' || purpose === 'restore';
+    const killed = await this.#discardThose(shard, 'shadow', isNeverResumed);
+    const now = await this.serverTime();
+    const isOver = (keptUntil: string) => Number(keptUntil) * 1_000 <= now;
+    const expired = await this.#discardThose(shard, 'previous', isOver);
     const discarded = await this.redis.smembers(this.keys.discarded(shard));
     for (const generation of discarded)
       if (!(await this.#unlinkSome(shard, generation))) await this.#forget(shard, generation);
-    return letGo + expired + discarded.length;
+    return killed + expired + discarded.length;
   }
 
-  /** Nobody goes on with these; one that is brought back is the previous generation again. Answers how many. */
-  async #letGoKilled(shard: number): Promise<number> {
+  /** Discards the generations of a role that nobody needs, judged by the second word of their entries. Answers how many. */
+  async #discardThose(
+    shard: number,
+    from: 'shadow' | 'previous',
+    isUnneeded: (word: string) => boolean,
+  ): Promise<number> {
+    const { keys, redis } = this;
+    const entries = await redis.hgetall(
+      from === 'shadow' ? keys.shadows(shard) : keys.previous(shard),
+    );
     let count = 0;
-    for (const [board, entry] of await this.#shadows(shard)) {
-      const [generation = '', purpose] = entry.split(' ');
-      const isOfNoUse = purpose === 'verify' || purpose === 'restore';
-      if (isOfNoUse && (await this.#letGoLeft(shard, board, generation)) === 1) count += 1;
+    for (const [board, entry] of Object.entries(entries)) {
+      const [generation = '', word = ''] = entry.split(' ');
+      const move = { from, board, generation };
+      if (isUnneeded(word) && (await this.#discard(shard, move)) === 1) count += 1;
     }
     return count;
   }
 
-  async #shadows(shard: number): Promise<[board: string, entry: string][]> {
-    return Object.entries(await this.redis.hgetall(this.keys.shadows(shard)));
-  }
-
-  #letGoLeft(shard: number, board: string, generation: string): Promise<number> {
-    const { keys } = this;
-    return this.redis.ranklogLetGoLeft(
-      4,
-      keys.lease(shard, board),
-      keys.shadows(shard),
-      keys.previous(shard),
-      keys.discarded(shard),
-      board,
-      generation,
-    );
+  #discard(shard: number, move: Omit<Move, 'to'>): Promise<number> {
+    return moveGeneration(this.redis, this.keys, shard, { ...move, to: 'discarded' });
   }
 
   /** Nobody writes to a discarded generation any more: plain commands do. Answers whether there may be more of its views. */

@@ -13,15 +13,12 @@ import type {
   ShadowPurpose,
   Stretch,
 } from './generation-types.js';
+import { LEASE_LOST, moveGeneration, NO_ORDER, roleKeys, type Move } from './moves.js';
 import { orderArguments, orderOutcome } from './order-arguments.js';
 import { originText, parseOrigin, type Origin } from './origin.js';
 import type { CatchUpReply } from './scripts.js';
 import { ShardedStore } from './sharded-store.js';
 import type { Starts } from './types.js';
-
-const LEASE_LOST = -5;
-const SHADOW_GONE = -6;
-const NO_ORDER = -7;
 
 /** Views whose players are counted at once. */
 const VIEWS_AT_ONCE = 500;
@@ -83,7 +80,7 @@ export class GenerationStore extends ShardedStore {
     return this.#watermarks(this.keys.watermarks(this.shardOf(board)));
   }
 
-  /** Begins a shadow; another one of the board is let go. @throws LeaseLostError */
+  /** Begins a shadow; another one of the board is discarded. @throws LeaseLostError */
   async begin(
     lease: Lease,
     { definition, purpose, starts, ends, asOf }: NewShadow,
@@ -91,12 +88,12 @@ export class GenerationStore extends ShardedStore {
     const { board } = lease;
     this.#believed.delete(board);
     const shard = this.shardOf(board);
-    const now = await this.#now();
+    const now = await this.serverTime();
     const generation = `${now}-${definitionHash(definition)}`;
     const origin: Origin = { purpose, begunAt: Math.floor(now / 1_000), asOf, ends };
     const reply = await this.redis.ranklogBeginShadow(
-      8,
-      ...this.#shadowKeys(lease),
+      9,
+      ...roleKeys(this.keys, shard, board),
       this.keys.definitions(shard),
       this.keys.starts(shard),
       this.keys.origins(shard),
@@ -117,19 +114,16 @@ export class GenerationStore extends ShardedStore {
 
   /** Makes the previous generation the shadow. @throws LeaseLostError, NoPreviousGenerationError */
   async bringBack(lease: Lease): Promise<Shadow> {
-    const { board, token } = lease;
-    const reply = await this.redis.ranklogBringBack(4, ...this.#shadowKeys(lease), token, board);
-    if (reply === LEASE_LOST) throw new LeaseLostError(board);
+    const { board } = lease;
+    const reply = await this.#move(lease, { from: 'previous', to: 'shadow' });
     const shadow = reply === 0 ? undefined : await this.shadow(board);
     if (shadow === undefined) throw new NoPreviousGenerationError(board);
     return shadow;
   }
 
-  /** Gives up a shadow, so that all is as it was before it; nothing happens to one that is none any more. @throws LeaseLostError */
-  async abandon(lease: Lease, { board, generation }: Shadow): Promise<void> {
-    const args = [...this.#shadowKeys(lease), lease.token, board, generation];
-    const reply = await this.redis.ranklogLetGo(4, ...args);
-    if (reply === LEASE_LOST) throw new LeaseLostError(board);
+  /** Discards a shadow; nothing happens to a generation that is no shadow any more. @throws LeaseLostError */
+  async abandon(lease: Lease, { generation }: Shadow): Promise<void> {
+    await this.#move(lease, { from: 'shadow', to: 'discarded', generation });
   }
 
   /** Brings a shadow nearer to the live watermarks. */
@@ -225,19 +219,17 @@ export class GenerationStore extends ShardedStore {
 
   /** Keeps a shadow as a read-only snapshot. @throws LeaseLostError, UnorderedShadowError */
   async keep(lease: Lease, { board, generation }: Shadow): Promise<void> {
-    const shard = this.shardOf(board);
-    const { keys } = this;
-    const all = [keys.lease(shard, board), keys.shadows(shard), keys.snapshots(shard)];
-    const reply = await this.redis.ranklogKeep(3, ...all, lease.token, board, generation);
-    if (reply === LEASE_LOST || reply === SHADOW_GONE) throw new LeaseLostError(board);
+    const reply = await this.#move(lease, { from: 'shadow', to: 'snapshot', generation });
+    if (reply === 0) throw new LeaseLostError(board); // somebody else has discarded the shadow
     if (reply === NO_ORDER) throw new UnorderedShadowError(board, generation);
   }
 
   /** Makes a board unknown again that was registered, and is not live yet; nothing happens to another one. @throws LeaseLostError */
   async forget(lease: Lease): Promise<void> {
     const { board, token } = lease;
-    const all = [...this.#shadowKeys(lease), this.keys.live(this.shardOf(board))];
-    const reply = await this.redis.ranklogForget(5, ...all, token, board);
+    const shard = this.shardOf(board);
+    const all = [...roleKeys(this.keys, shard, board), this.keys.live(shard)];
+    const reply = await this.redis.ranklogForget(6, ...all, token, board);
     if (reply === LEASE_LOST) throw new LeaseLostError(board);
   }
 
@@ -247,8 +239,8 @@ export class GenerationStore extends ShardedStore {
     const shard = this.shardOf(board);
     const { keys } = this;
     const reply = await this.redis.ranklogRemove(
-      8,
-      ...this.#shadowKeys(lease),
+      9,
+      ...roleKeys(keys, shard, board),
       keys.live(shard),
       keys.flips(shard),
       keys.removed(shard),
@@ -260,19 +252,15 @@ export class GenerationStore extends ShardedStore {
     return Number(reply);
   }
 
-  #place(lease: Lease, shadow: Shadow): ShadowPlace {
-    return { keys: this.keys, shard: this.shardOf(shadow.board), lease, shadow };
+  async #move({ board, token }: Lease, move: Move): Promise<number> {
+    const place = { ...move, board, token };
+    const reply = await moveGeneration(this.redis, this.keys, this.shardOf(board), place);
+    if (reply === LEASE_LOST) throw new LeaseLostError(board);
+    return reply;
   }
 
-  #shadowKeys({ board }: Lease): string[] {
-    const shard = this.shardOf(board);
-    const { keys } = this;
-    return [
-      keys.lease(shard, board),
-      keys.shadows(shard),
-      keys.previous(shard),
-      keys.discarded(shard),
-    ];
+  #place(lease: Lease, shadow: Shadow): ShadowPlace {
+    return { keys: this.keys, shard: this.shardOf(shadow.board), lease, shadow };
   }
 
   /** The live generation of a board as last read, BUILDING for none. */
@@ -299,10 +287,5 @@ export class GenerationStore extends ShardedStore {
     return new Map(
       Object.entries(watermarks).map(([partition, offset]) => [Number(partition), Number(offset)]),
     );
-  }
-
-  async #now(): Promise<number> {
-    const [seconds, us] = await this.redis.time();
-    return Number(seconds) * 1_000_000 + Number(us);
   }
 }

@@ -6,26 +6,21 @@ const SCRIPTS = {
   ranklogApply: 'apply.lua',
   ranklogBegin: 'begin.lua',
   ranklogBeginShadow: 'begin-shadow.lua',
-  ranklogBringBack: 'bring-back.lua',
   ranklogBuild: 'build.lua',
   ranklogClaim: 'claim.lua',
   ranklogCompare: 'compare.lua',
   ranklogCompareGenerations: 'compare-generations.lua',
-  ranklogExpirePrevious: 'expire-previous.lua',
   ranklogFlip: 'flip.lua',
   ranklogForget: 'forget.lua',
   ranklogForgetReports: 'forget-reports.lua',
   ranklogHeal: 'heal.lua',
-  ranklogKeep: 'keep.lua',
-  ranklogLetGo: 'let-go.lua',
-  ranklogLetGoLeft: 'let-go-left.lua',
+  ranklogMove: 'move.lua',
   ranklogOrder: 'order.lua',
   ranklogPage: 'page.lua',
   ranklogRank: 'rank-of.lua',
   ranklogRegister: 'register.lua',
   ranklogReleaseLease: 'release-lease.lua',
   ranklogRemove: 'remove.lua',
-  ranklogRemoveSnapshot: 'remove-snapshot.lua',
   ranklogRenewLease: 'renew-lease.lua',
   ranklogSweep: 'sweep.lua',
   ranklogViews: 'views.lua',
@@ -47,26 +42,21 @@ declare module 'ioredis' {
     ranklogApply(...args: Arguments): Promise<number | string[]>;
     ranklogBegin(...args: Arguments): Promise<string>;
     ranklogBeginShadow(...args: Arguments): Promise<number>;
-    ranklogBringBack(...args: Arguments): Promise<number>;
     ranklogBuild(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogClaim(...args: Arguments): Promise<string>;
     ranklogCompare(...args: Arguments): Promise<[string, string, number]>;
     ranklogCompareGenerations(...args: Arguments): Promise<number | CatchUpReply>;
-    ranklogExpirePrevious(...args: Arguments): Promise<number>;
     ranklogFlip(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogForget(...args: Arguments): Promise<number>;
     ranklogForgetReports(...args: Arguments): Promise<number>;
-    ranklogKeep(...args: Arguments): Promise<number>;
-    ranklogLetGo(...args: Arguments): Promise<number>;
-    ranklogLetGoLeft(...args: Arguments): Promise<number>;
     ranklogHeal(...args: Arguments): Promise<string[]>;
+    ranklogMove(...args: Arguments): Promise<number>;
     ranklogOrder(...args: Arguments): Promise<number | OrderReply>;
     ranklogPage(...args: Arguments): Promise<string[] | string>;
     ranklogRank(...args: Arguments): Promise<string[] | string>;
     ranklogRegister(...args: Arguments): Promise<string[]>;
     ranklogReleaseLease(...args: Arguments): Promise<number>;
     ranklogRemove(...args: Arguments): Promise<number | string>;
-    ranklogRemoveSnapshot(...args: Arguments): Promise<number>;
     ranklogRenewLease(...args: Arguments): Promise<number>;
     ranklogSweep(...args: Arguments): Promise<number>;
     ranklogViews(...args: Arguments): Promise<string[]>;

@@ -21,4 +21,10 @@ export abstract class ShardedStore {
   shardOf(board: string): number {
     return shardOf(board, this.allShards.length);
   }
+
+  /** The time of the Redis server, in us. */
+  protected async serverTime(): Promise<number> {
+    const [seconds, us] = await this.redis.time();
+    return Number(seconds) * 1_000_000 + Number(us);
+  }
 }

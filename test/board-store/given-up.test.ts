@@ -42,7 +42,11 @@ async function replace({ isSwept, definition = arena }: Replacement): Promise<vo
   await redis.del(keys.lease(0, 'arena'));
   const catalog = new GenerationCatalog(redis, keys, { shards: 1 });
   if (isSwept) while ((await catalog.sweep()) > 0);
-  else await redis.ranklogExpirePrevious(2, keys.previous(0), keys.discarded(0));
+  else {
+    const all = [keys.previous(0), keys.snapshots(0), keys.discarded(0)];
+    const move = ['', 'arena', '', 'previous', 'discarded'];
+    await redis.ranklogMove(5, keys.lease(0, 'arena'), keys.shadows(0), ...all, ...move);
+  }
 }
 
 /** A reader whose commands of these names come late: `meanwhile` is done first. */

@@ -19,15 +19,3 @@ local function shadow_of(shadows, board)
   local generation, purpose, rest = string.match(text, '^(%S+) (%S+) ?(%S*)$')
   return { generation = generation, purpose = purpose, kept_until = rest, is_unordered = rest == UNORDERED }
 end
-
--- Lets go of the shadow of a board: the previous generation goes back to its place, any other is given up.
-local function let_go(shadows, previous, discarded, board)
-  local shadow = shadow_of(shadows, board)
-  if not shadow then return end
-  call('HDEL', shadows, board)
-  if shadow.purpose == 'restore' then
-    call('HSET', previous, board, shadow.generation .. ' ' .. shadow.kept_until)
-  else
-    call('SADD', discarded, shadow.generation)
-  end
-end

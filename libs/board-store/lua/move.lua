@@ -1,0 +1,64 @@
+-- Moves a generation of a board from one role to another. May be repeated.
+--
+--   begin-shadow.lua          flip.lua         flip.lua
+--   ----------------> shadow ---------> live ---------> previous
+--                      | | ^                             |   |
+--                      | | '--------- rollback ----------'   |
+--                      | '-> snapshot --.                    |
+--                      '----------------+--------------------'--> discarded, until its memory is given back
+--
+-- from      to
+-- shadow    snapshot   nothing is applied to it from now on; refused while it is unordered: see order.lua
+-- shadow    discarded  one that was the previous generation becomes that again; repeated, this answers 0
+-- previous  shadow     another shadow of the board is discarded
+-- previous  discarded  once its grace time is over
+-- snapshot  discarded
+--
+-- Only the holder of the board's lease moves a shadow, or makes one; while nobody holds the lease, no token is needed.
+--
+-- KEYS  1 lease, 2 shadows, 3 previous, 4 snapshots, 5 discarded
+-- ARGV  1 token ('' without the lease), 2 board ('' for a snapshot's), 3 generation ('' for the previous one), 4 from, 5 to
+-- Returns  1, also when it was moved before; 0 when it is not in the role `from`, or its grace time is not over;
+--          -5 LEASE_LOST, -7 NO_ORDER; -11 LEASE_HELD: there is a lease, and no token was given; then nothing was written
+-- Cost  O(1)
+--
+-- Works when memory is full, too.
+
+-- include names.lua
+-- include clock.lua
+-- include lease.lua
+-- include roles.lua
+
+local LEASE_HELD = -11
+
+local MOVES = {
+  shadow = { snapshot = true, discarded = true },
+  previous = { shadow = true, discarded = true },
+  snapshot = { discarded = true },
+}
+
+local generation, from, to = ARGV[3], ARGV[4], ARGV[5]
+
+local function was_moved()
+  if to == 'discarded' then return call('SISMEMBER', KEYS[5], generation) == 1 end
+  local found = read_role(to, generation)
+  return found and (to == 'snapshot' or found.purpose == 'restore')
+end
+
+-- Why it may not be moved; nil when it may.
+local function refusal(found)
+  local needs_lease = from == 'shadow' or to == 'shadow'
+  if needs_lease and ARGV[1] == '' and call('EXISTS', KEYS[1]) == 1 then return LEASE_HELD end
+  if to == 'snapshot' and found.is_unordered then return NO_ORDER end
+  if from == 'previous' and to == 'discarded' and tonumber(found.kept_until) > now_in_us() / 1000 then return 0 end
+end
+
+if not (MOVES[from] or {})[to] then error(format('no generation moves from %s to %s', from, to)) end
+if ARGV[1] ~= '' and not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
+local found = read_role(from, generation)
+if not found or generation ~= '' and found.generation ~= generation then return was_moved() and 1 or 0 end
+local refused = refusal(found)
+if refused then return refused end
+if to == 'shadow' then discard('shadow') end
+move(found, from, to)
+return 1

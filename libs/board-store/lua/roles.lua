@@ -1,0 +1,34 @@
+-- Moves generations between the roles of a board; needs names.lua and lease.lua. See move.lua.
+--
+-- KEYS  1 lease, 2 shadows, 3 previous, 4 snapshots, 5 discarded
+-- ARGV  1 token, 2 board
+
+local ROLES = { shadow = KEYS[2], previous = KEYS[3], snapshot = KEYS[4], discarded = KEYS[5] }
+
+-- The generation in a role, else nil; of a previous one also until when it is kept (ms). A snapshot is found by its id.
+local function read_role(role, id)
+  if role == 'shadow' then return shadow_of(KEYS[2], ARGV[2]) end
+  if role == 'snapshot' then return call('HEXISTS', KEYS[4], id) == 1 and { generation = id } or nil end
+  local generation, kept_until = string.match(call('HGET', KEYS[3], ARGV[2]) or '', '^(%S+) (%d+)$')
+  return generation and { generation = generation, kept_until = kept_until }
+end
+
+-- Moves what read_role has found. The first write takes no memory: when memory is full, Redis refuses neither it nor what follows.
+local function move(found, from, to)
+  local generation = found.generation
+  call('HDEL', ROLES[from], from == 'snapshot' and generation or ARGV[2])
+  if to == 'discarded' and found.purpose == 'restore' then to = 'previous' end
+  if to == 'discarded' then
+    call('SADD', KEYS[5], generation)
+  elseif to == 'snapshot' then
+    call('HSET', KEYS[4], generation, ARGV[2])
+  else
+    call('HSET', ROLES[to], ARGV[2], generation .. (to == 'shadow' and ' restore ' or ' ') .. found.kept_until)
+  end
+end
+
+-- Discards the shadow or the previous generation, if there is one.
+local function discard(from)
+  local found = read_role(from)
+  if found then move(found, from, 'discarded') end
+end
