@@ -57,7 +57,10 @@ export abstract class ResultSubscriber<T> {
   #stopping: Promise<void> | undefined;
   #fail: (error: unknown) => void = () => undefined;
 
-  /** Rejects when the subscription has ended by an error of the handler or of Kafka. Never resolves. */
+  /**
+   * Rejects when the subscription has ended by an error of the handler, or by one of Kafka that no retry mends. An outage of Kafka
+   * is waited out, however long. Never resolves.
+   */
   readonly failed = new Promise<never>((_, reject) => {
     this.#fail = reject;
   });

@@ -31,7 +31,7 @@ export interface BatchConsumerOptions {
   readonly onFatal: (error: Error) => void;
   /** Called before it joins the group, with an admin client that stays connected until it is closed. */
   readonly onConnected?: (admin: Admin) => Promise<void>;
-  readonly consumer?: Partial<Omit<ConsumerConfig, 'groupId'>>;
+  readonly consumer?: Partial<Omit<ConsumerConfig, 'groupId' | 'retry'>>;
   readonly queue?: QueueLimits;
   readonly backoff?: { firstMs: number; mostMs: number };
   readonly connectTimeoutMs?: number;
@@ -46,7 +46,7 @@ export interface PartitionHealth {
 }
 
 export interface ConsumerHealth {
-  /** Since the fetch loop last turned, in ms; 0 before it has joined the group. */
+  /** Since the fetch loop last turned, or first tried to join the group, in ms. */
   readonly loopAgeMs: number;
   /** The partitions that this process was last assigned. */
   readonly partitions: ReadonlyMap<number, PartitionHealth>;
@@ -82,7 +82,7 @@ export class BatchConsumer {
   readonly #workers = new Map<number, PartitionWorker>();
   /** The end of each partition's latest worker of earlier assignments; it waits for those before it. */
   readonly #ending = new Map<number, Promise<void>>();
-  #closing = false;
+  readonly #closed = new AbortController();
   #starting: Promise<void> | undefined;
   /** Between restarts of the consumer with nothing read in between. */
   readonly #pauses: Backoff;
@@ -108,6 +108,10 @@ export class BatchConsumer {
     return this.#consumer;
   }
 
+  get #closing(): boolean {
+    return this.#closed.signal.aborted;
+  }
+
   health(): ConsumerHealth {
     return {
       loopAgeMs: this.#lastTurn === undefined ? 0 : performance.now() - this.#lastTurn,
@@ -128,7 +132,7 @@ export class BatchConsumer {
 
   /** Finishes the batches in hand, releases the partitions, leaves the group. */
   async close(): Promise<void> {
-    this.#closing = true;
+    this.#closed.abort();
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
     await Promise.all(this.#ending.values());
     await this.#starting?.catch(() => undefined); // told by start
@@ -154,6 +158,7 @@ export class BatchConsumer {
     await this.#consumer.subscribe({ topics: [this.options.topic], fromBeginning: true });
     this.#listen();
     if (this.#closing) return;
+    this.#turned();
     await this.#consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
@@ -275,7 +280,8 @@ export class BatchConsumer {
    * was too long.
    */
   async #mayRestart(): Promise<boolean> {
-    await delay(this.#pauses.next(), undefined, { ref: false });
+    const { signal } = this.#closed;
+    await delay(this.#pauses.next(), undefined, { signal }).catch(() => undefined);
     return !this.#closing;
   }
 

@@ -75,7 +75,7 @@ function planCommand(): Command {
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
-      '\nOnly reads: the live boards, and a sample of the log. A live board that the file does not have is shown, and is nothing to do.\n\nExample:\n  ranklog boards plan',
+      '\nOnly reads. A live board that the file does not have is shown, and is nothing to do.\n\nExample:\n  ranklog boards plan',
     )
     .action((options: JsonOption) =>
       runCommand(async () => (await import('../commands/boards-plan.js')).boardsPlan(options)),
