@@ -30,11 +30,12 @@ describe('a backfill', () => {
     expect(backfillOf({ ranges, watermarks, from }, []).records).toBe(40 + 0 + 10);
   });
 
-  it('names the last build that ended well', () => {
+  it('names the last build that read records and ended well', () => {
     const statuses = [
       ended({ total: 20_000, startedAt: 1_000, updatedAt: 3_000 }),
       ended({ total: 50_000, startedAt: 1_000, updatedAt: 6_000 }),
       ended({ state: 'failed', updatedAt: 7_000 }),
+      ended({ total: 0, updatedAt: 9_000 }),
       ended({ kind: 'verify', updatedAt: 8_000 }),
     ];
     expect(backfillOf(LOG, statuses).lastBuild).toEqual({ records: 50_000, seconds: 5 });

@@ -4,7 +4,7 @@ import type { LogRange } from '#kafka-batch';
 /** What is read of the log for all boards that are built: one pass. */
 export interface Backfill {
   readonly records: number;
-  /** The last build that ended well; null: none is known. */
+  /** The last build that read records and ended well; null: none is known. */
   readonly lastBuild: { readonly records: number; readonly seconds: number } | null;
 }
 
@@ -30,7 +30,7 @@ export function backfillOf(
 
 function lastBuild(statuses: readonly ReconciliationStatus[]): Backfill['lastBuild'] {
   const [last] = statuses
-    .filter(({ kind, state }) => kind === 'build' && state === 'done')
+    .filter(({ kind, state, total }) => kind === 'build' && state === 'done' && total > 0)
     .sort((a, b) => b.updatedAt - a.updatedAt);
   if (last === undefined) return null;
   return { records: last.total, seconds: (last.updatedAt - last.startedAt) / 1_000 };
