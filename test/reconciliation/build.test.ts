@@ -65,6 +65,7 @@ describe('a build beside live traffic', () => {
 
   it('of the same definitions leaves every chain of rank changes whole', async () => {
     await traffic.send(3_000);
+    await published(instance, traffic); // so that there are results of the generations before the build
     traffic.start(20, 10);
     const before = await ground.live('arena');
     const reports = await build(BOARDS);
