@@ -6,7 +6,7 @@ const BEGIN = Date.parse('2026-01-01T00:00:00Z');
 
 /**
  * Fills a score topic with events of random players on the board `arena`, one a millisecond, each of 1 to 1,000 points.
- * @param {import('./ground.mjs').Ground} ground @param {{ events: number, players: number }} size
+ * @param {import('./sandbox.mjs').Sandbox} sandbox @param {{ events: number, players: number }} size
  */
 export async function fillLog({ kafka, topics }, { events, players }) {
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });

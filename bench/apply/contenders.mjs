@@ -41,11 +41,11 @@ export async function ranklog(redis, definition) {
   const prefix = newPrefix();
   const keys = new KeySpace(prefix);
   const store = new BoardStore(redis, keys, { shards: 1 });
-  const losses = new ContinuityStore(redis, keys, { shards: 1 });
+  const resync = new ContinuityStore(redis, keys, { shards: 1 });
   await store.claim();
   const { live: boards, versions } = await store.registerBoards([definition]);
-  const begun = await losses.begin(0, await losses.continuity(0));
-  const continuity = (begun && (await losses.heal(0, begun, new Map())))?.token ?? '';
+  const begun = await resync.beginResync(0, await resync.continuity(0));
+  const continuity = (begun && (await resync.endResync(0, begun, new Map())))?.token ?? '';
   let next = 0;
   return {
     prefix,

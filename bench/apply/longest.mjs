@@ -106,8 +106,8 @@ async function measure(redis, text, players) {
 
 /** @param {ContinuityStore} continuity */
 async function compared(continuity) {
-  const begun = await continuity.begin(0, await continuity.continuity(0));
-  return (begun && (await continuity.heal(0, begun, new Map())))?.token ?? '';
+  const begun = await continuity.beginResync(0, await continuity.continuity(0));
+  return (begun && (await continuity.endResync(0, begun, new Map())))?.token ?? '';
 }
 
 /**

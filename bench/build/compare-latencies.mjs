@@ -1,6 +1,6 @@
 // @ts-check
 import { setTimeout as delay } from 'node:timers/promises';
-import { Ground } from '../ground.mjs';
+import { Sandbox } from '../sandbox.mjs';
 import { fillLog } from '../log.mjs';
 import { Service } from '../soak/service.mjs';
 import { LiveTraffic } from './latency.mjs';
@@ -13,23 +13,23 @@ const WARM_UP_MS = 5_000;
  * @param {{ events: number, players: number, eventsPerSecond: number, throttle: number, seconds: number }} options
  */
 export async function compareLatencies({ events, players, eventsPerSecond, throttle, seconds }) {
-  const ground = new Ground('build');
-  await ground.open();
+  const sandbox = new Sandbox('build');
+  await sandbox.open();
   try {
-    await fillLog(ground, { events, players });
-    await goLive(ground);
-    await rebuild(ground); // so that the board is full from the start
-    const service = new Service(ground.env(BOARDS));
-    const traffic = new LiveTraffic(ground, { players, eventsPerSecond });
+    await fillLog(sandbox, { events, players });
+    await goLive(sandbox);
+    await rebuild(sandbox); // so that the board is full from the start
+    const service = new Service(sandbox.env(BOARDS));
+    const traffic = new LiveTraffic(sandbox, { players, eventsPerSecond });
     await traffic.open();
     try {
       await traffic.during(() => delay(WARM_UP_MS));
       const rows = [
         { what: 'no build', ...(await traffic.during(() => delay(seconds * 1_000))) },
-        { what: 'a build', ...(await traffic.during(() => rebuildFor(ground, seconds))) },
+        { what: 'a build', ...(await traffic.during(() => rebuildFor(sandbox, seconds))) },
         {
           what: `a build at ${throttle} events/s`,
-          ...(await traffic.during(() => throttledFor(ground, { seconds, throttle }))),
+          ...(await traffic.during(() => throttledFor(sandbox, { seconds, throttle }))),
         },
       ];
       service.checkAlive();
@@ -39,19 +39,19 @@ export async function compareLatencies({ events, players, eventsPerSecond, throt
       await service.stop();
     }
   } finally {
-    await ground.remove();
+    await sandbox.remove();
   }
 }
 
-/** Builds until the time is over, one after the other, the last one to its end. @param {Ground} ground @param {number} seconds */
-async function rebuildFor(ground, seconds) {
+/** Builds until the time is over, one after the other, the last one to its end. @param {Sandbox} sandbox @param {number} seconds */
+async function rebuildFor(sandbox, seconds) {
   const end = performance.now() + seconds * 1_000;
-  while (performance.now() < end) await rebuild(ground);
+  while (performance.now() < end) await rebuild(sandbox);
 }
 
-/** @param {Ground} ground @param {{ seconds: number, throttle: number }} options */
-async function throttledFor(ground, { seconds, throttle }) {
-  const build = startRebuild(ground, ['--throttle', String(throttle)]);
+/** @param {Sandbox} sandbox @param {{ seconds: number, throttle: number }} options */
+async function throttledFor(sandbox, { seconds, throttle }) {
+  const build = startRebuild(sandbox, ['--throttle', String(throttle)]);
   await Promise.race([build.succeeded(), delay(seconds * 1_000)]);
   await build.end('SIGINT');
 }

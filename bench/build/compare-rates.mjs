@@ -1,5 +1,5 @@
 // @ts-check
-import { Ground, PARTITIONS } from '../ground.mjs';
+import { Sandbox, PARTITIONS } from '../sandbox.mjs';
 import { fillLog } from '../log.mjs';
 import { runPeer } from './processes.mjs';
 import { checkScores, goLive, rebuild } from './ranklog.mjs';
@@ -8,17 +8,17 @@ import { checkScores, goLive, rebuild } from './ranklog.mjs';
 
 /** A rebuild against what others do to the same log, one after the other. @param {Size} size */
 export async function compareRates({ events, players }) {
-  const ground = new Ground('build');
-  const { topics, name } = ground;
-  await ground.open();
+  const sandbox = new Sandbox('build');
+  const { topics, name } = sandbox;
+  await sandbox.open();
   try {
-    await fillLog(ground, { events, players });
+    await fillLog(sandbox, { events, players });
     const task = { topics, name, events };
     const counter = await runPeer('./each-batch.mjs', task);
     const handler = await runPeer('./nest-handler.mjs', task);
-    await goLive(ground);
-    const own = await rebuild(ground);
-    await checkScores(ground, `${name}-counter`);
+    await goLive(sandbox);
+    const own = await rebuild(sandbox);
+    await checkScores(sandbox, `${name}-counter`);
     const rows = [
       { what: 'bare kafkajs eachBatch + pipelined ZINCRBY', ...counter },
       { what: 'stock Nest @EventPattern handler + ZINCRBY', ...handler },
@@ -27,7 +27,7 @@ export async function compareRates({ events, players }) {
     const result = { events, players, partitions: PARTITIONS, rows };
     return { result, text: table(result) };
   } finally {
-    await ground.remove();
+    await sandbox.remove();
   }
 }
 

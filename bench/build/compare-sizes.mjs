@@ -1,5 +1,5 @@
 // @ts-check
-import { Ground } from '../ground.mjs';
+import { Sandbox } from '../sandbox.mjs';
 import { fillLog } from '../log.mjs';
 import { goLive, rebuild } from './ranklog.mjs';
 
@@ -16,14 +16,14 @@ export async function compareSizes({ sizes, players }) {
 
 /** @param {{ events: number, players: number }} size */
 async function measure({ events, players }) {
-  const ground = new Ground('build');
-  await ground.open();
+  const sandbox = new Sandbox('build');
+  await sandbox.open();
   try {
-    await fillLog(ground, { events, players });
-    await goLive(ground);
-    const { seconds, peakRss } = await rebuild(ground);
+    await fillLog(sandbox, { events, players });
+    await goLive(sandbox);
+    const { seconds, peakRss } = await rebuild(sandbox);
     return { rate: events / seconds, seconds, peakRss };
   } finally {
-    await ground.remove();
+    await sandbox.remove();
   }
 }

@@ -19,7 +19,7 @@ export class LiveTraffic {
   /** @type {number[]} */
   #latencies = [];
 
-  /** @param {import('../ground.mjs').Ground} ground @param {{ players: number, eventsPerSecond: number }} options */
+  /** @param {import('../sandbox.mjs').Sandbox} sandbox @param {{ players: number, eventsPerSecond: number }} options */
   constructor({ kafka, topics, name }, { players, eventsPerSecond }) {
     patchKafkajs();
     this.topics = topics;

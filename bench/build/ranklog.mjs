@@ -13,12 +13,12 @@ const SHARDS = 1;
 
 export const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }\n';
 
-/** @typedef {import('../ground.mjs').Ground} Ground */
+/** @typedef {import('../sandbox.mjs').Sandbox} Sandbox */
 
 /**
- * Makes the board live, with the watermarks at the end of the log and nobody on it: as after a loss by hand, and without
+ * Makes the board live, with the applied offsets at the end of the log and nobody on it: as after a loss by hand, and without
  * the time that ingest takes to get there.
- * @param {Ground} ground
+ * @param {Sandbox} sandbox
  */
 export async function goLive({ redis, admin, name, topics }) {
   const keys = new KeySpace(name);
@@ -27,11 +27,11 @@ export async function goLive({ redis, admin, name, topics }) {
   await store.claim();
   const { versions } = await store.registerBoards(parseBoardsFile(BOARDS, 'boards.yaml'));
   const idle = { shard: 0, version: versions[0] ?? '', boards: new Map(), entries: [] };
-  const begun = await continuities.begin(0, await continuities.continuity(0));
-  const healed = begun && (await continuities.heal(0, begun, new Map()));
+  const begun = await continuities.beginResync(0, await continuities.continuity(0));
+  const recovered = begun && (await continuities.endResync(0, begun, new Map()));
   for (const [partition, { end }] of await logRanges(admin, topics.scoreEvents)) {
     const call = { ...idle, partition, believed: -1, published: end, from: 0, through: end - 1 };
-    const continuity = healed?.token ?? '';
+    const continuity = recovered?.token ?? '';
     const outcome = await store.apply({ ...call, continuity });
     if (outcome.status !== 'applied') throw new Error(`partition ${partition}: ${outcome.status}`);
   }
@@ -39,33 +39,33 @@ export async function goLive({ redis, admin, name, topics }) {
 
 /**
  * `ranklog boards rebuild arena`, a process of its own. Its seconds are from the start of the reconciliation to its end:
- * lease, all of the log, flip.
- * @param {Ground} ground @returns {Promise<import('./processes.mjs').Run>}
+ * lease, all of the log, promotion.
+ * @param {Sandbox} sandbox @returns {Promise<import('./processes.mjs').Run>}
  */
-export async function rebuild(ground) {
+export async function rebuild(sandbox) {
   const begin = performance.now();
-  await startRebuild(ground).succeeded();
+  await startRebuild(sandbox).succeeded();
   const whole = (performance.now() - begin) / 1_000;
-  const seconds = await lasted(ground);
-  const peakRss = Number(readFileSync(peakFile(ground), 'utf8')) / 1e3;
+  const seconds = await lasted(sandbox);
+  const peakRss = Number(readFileSync(peakFile(sandbox), 'utf8')) / 1e3;
   return { seconds, peakRss, besides: whole - seconds };
 }
 
-/** @param {Ground} ground @param {readonly string[]} [options] of the command */
-export function startRebuild(ground, options = []) {
-  const env = { ...ground.env(BOARDS), BENCH_PEAK_RSS_FILE: peakFile(ground) };
+/** @param {Sandbox} sandbox @param {readonly string[]} [options] of the command */
+export function startRebuild(sandbox, options = []) {
+  const env = { ...sandbox.env(BOARDS), BENCH_PEAK_RSS_FILE: peakFile(sandbox) };
   return new NodeProcess(
     ['--import', REPORTER, CLI, 'boards', 'rebuild', 'arena', ...options],
     env,
   );
 }
 
-/** @param {Ground} ground */
+/** @param {Sandbox} sandbox */
 function peakFile({ folder }) {
   return path.join(folder, 'peak-rss');
 }
 
-/** How long the last reconciliation took, in seconds. @param {Ground} ground */
+/** How long the last reconciliation took, in seconds. @param {Sandbox} sandbox */
 async function lasted({ redis, name }) {
   const leases = new LeaseStore(redis, new KeySpace(name), { shards: SHARDS });
   const status = (await leases.statuses()).find(({ board }) => board === 'arena');
@@ -75,7 +75,7 @@ async function lasted({ redis, name }) {
 
 /**
  * What the board has, against what a counter has: the scores of all players. @throws Error when they differ
- * @param {Ground} ground @param {string} counter key of its ZSET
+ * @param {Sandbox} sandbox @param {string} counter key of its ZSET
  */
 export async function checkScores({ redis, name }, counter) {
   const keys = new KeySpace(name);

@@ -1,6 +1,6 @@
 // @ts-check
 import { parseArgs } from 'node:util';
-import { Ground, PARTITIONS } from '../ground.mjs';
+import { Sandbox, PARTITIONS } from '../sandbox.mjs';
 import { fillLog } from '../log.mjs';
 import { wholeNumber } from '../options.mjs';
 import { runCounter, runRanked } from './peers.mjs';
@@ -16,11 +16,11 @@ const { values } = parseArgs({
 });
 const events = wholeNumber('events', values.events, { least: 1_000, most: 5_000_000 });
 
-const ground = new Ground('bench');
-const { kafka, redis, topics, name } = ground;
-await ground.open();
+const sandbox = new Sandbox('bench');
+const { kafka, redis, topics, name } = sandbox;
+await sandbox.open();
 try {
-  await fillLog(ground, { events, players: PLAYERS });
+  await fillLog(sandbox, { events, players: PLAYERS });
   const bench = { kafka, redis, topics, name, events };
   const rows = [
     {
@@ -33,12 +33,12 @@ try {
     },
     {
       what: 'ranklog ingest: exact order, outbox, dead letters, results once',
-      rate: await runRanklog(ground, events),
+      rate: await runRanklog(sandbox, events),
     },
   ];
   print(rows);
 } finally {
-  await ground.remove();
+  await sandbox.remove();
 }
 
 /** @param {{ what: string, rate: number }[]} rows events per second each, the peers first */

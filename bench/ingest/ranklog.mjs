@@ -9,24 +9,24 @@ const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }\n';
 
 /**
  * Ingest as a process of its own: from its first commit to the last, so that the start of node does not count.
- * @param {import('../ground.mjs').Ground} ground @param {number} events
+ * @param {import('../sandbox.mjs').Sandbox} sandbox @param {number} events
  * @returns {Promise<number>} events per second, results published
  */
-export async function runRanklog(ground, events) {
+export async function runRanklog(sandbox, events) {
   const service = spawn(process.execPath, [CLI, 'start'], {
-    env: ground.env(BOARDS),
+    env: sandbox.env(BOARDS),
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   let first = 0;
   while (first === 0 && service.exitCode === null) {
     await delay(10);
-    first = await ground.published();
+    first = await sandbox.published();
   }
   const begin = performance.now();
   let last = first;
   while (last < events && service.exitCode === null) {
     await delay(20);
-    last = await ground.published();
+    last = await sandbox.published();
   }
   const seconds = (performance.now() - begin) / 1_000;
   service.kill('SIGTERM');

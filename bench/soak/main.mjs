@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Partitioners } from 'kafkajs';
-import { Ground, PARTITIONS } from '../ground.mjs';
+import { Sandbox, PARTITIONS } from '../sandbox.mjs';
 import { wholeNumber } from '../options.mjs';
 import { Service } from './service.mjs';
 
@@ -28,18 +28,18 @@ const { values } = parseArgs({
 const total = wholeNumber('events', values.events, { least: 100_000, most: 100_000_000 });
 const every = Math.round(total / SAMPLES);
 
-const ground = new Ground('soak');
-const { kafka, topics } = ground;
+const sandbox = new Sandbox('soak');
+const { kafka, topics } = sandbox;
 let published = 0;
 
-await ground.open();
-const service = new Service(ground.env(BOARDS));
+await sandbox.open();
+const service = new Service(sandbox.env(BOARDS));
 try {
   const [samples] = await Promise.all([sample(), produce()]);
   print(samples);
 } finally {
   await service.stop();
-  await ground.remove();
+  await sandbox.remove();
 }
 
 async function produce() {
@@ -71,7 +71,7 @@ async function sample() {
   while (published < total) {
     await delay(50);
     service.checkAlive();
-    published = await ground.published();
+    published = await sandbox.published();
     if (published < Math.min(total, (samples.length + 1) * every)) continue;
     const { rss, heapUsed, external } = await service.memory();
     const megabytes = (/** @type {number} */ bytes) => Math.round((bytes / MEGABYTE) * 10) / 10;

@@ -9,11 +9,11 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(st
   const run = runArguments(keys, call);
   const allKeys = [
     keys.live(shard),
-    keys.watermarks(shard),
+    keys.appliedOffsets(shard),
     keys.published(shard),
     keys.outbox(shard, partition),
     keys.continuity(shard),
-    keys.healing(shard),
+    keys.recoveryTargets(shard),
     keys.records(shard),
     ...run.keys,
   ];

@@ -25,7 +25,7 @@ import type { KeySpace } from './keys.js';
 import { defineScripts, MOVED } from './scripts.js';
 import { shardOf } from './shard.js';
 import { standingsOf, type Standings } from './standings.js';
-import type { BoardFacts, HealTarget, LiveBoard } from './types.js';
+import type { BoardFacts, RecoveryTarget, LiveBoard } from './types.js';
 
 /** How often one read follows a board to a newer generation; builds are not that fast. */
 const MOST_FOLLOWED = 5;
@@ -168,21 +168,23 @@ export class BoardReader {
   /** For each partition, the first offset that is not applied in every shard. */
   async appliedOffsets(): Promise<Map<number, number>> {
     const shards = Array.from({ length: await this.shards() }, (_, shard) => shard);
-    const watermarks = await Promise.all(
-      shards.map((shard) => this.redis.hgetall(this.keys.watermarks(shard))),
+    const appliedOffsets = await Promise.all(
+      shards.map((shard) => this.redis.hgetall(this.keys.appliedOffsets(shard))),
     );
-    const partitions = new Set(watermarks.flatMap((shard) => Object.keys(shard)));
+    const partitions = new Set(appliedOffsets.flatMap((shard) => Object.keys(shard)));
     return new Map(
       [...partitions].map((partition) => [
         Number(partition),
-        Math.min(...watermarks.map((shard) => Number(shard[partition] ?? -1))) + 1,
+        Math.min(...appliedOffsets.map((shard) => Number(shard[partition] ?? -1))) + 1,
       ]),
     );
   }
 
   /** Partitions that are applied again after a loss of Redis, and how far they are. Cost: two requests a shard. */
-  async healing(): Promise<HealTarget[]> {
-    return new ContinuityStore(this.redis, this.keys, { shards: await this.shards() }).healing();
+  async recoveryTargets(): Promise<RecoveryTarget[]> {
+    return new ContinuityStore(this.redis, this.keys, {
+      shards: await this.shards(),
+    }).recoveryTargets();
   }
 
   /** How many shards there are. */
@@ -291,7 +293,7 @@ export class BoardReader {
       keys.definitions(shard),
       keys.starts(shard),
       keys.continuity(shard),
-      keys.healing(shard),
+      keys.recoveryTargets(shard),
       keys.facts(shard, generation),
       keys.views(shard, generation),
       ...own,

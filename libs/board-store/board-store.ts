@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { canExpire, definitionHash, definitionText, type BoardDefinition } from '#board';
 import { applyArguments } from './apply-arguments.js';
-import type { DefinitionInForce } from '#contracts';
+import type { DefinitionRecord } from '#contracts';
 import { readBoards, startsText } from './boards.js';
 import { BoardBuildingError, UnknownBoardError } from './errors.js';
 import { IdentityCheck } from './identity.js';
@@ -24,7 +24,7 @@ const REFUSALS: Readonly<Record<number, ApplyOutcome>> = {
   [-1]: { status: 'generationChanged' },
   [-2]: { status: 'rolledBack' },
   [-3]: { status: 'storeChanged' },
-  [-4]: { status: 'healing' },
+  [-4]: { status: 'recovering' },
   [-12]: { status: 'gap' },
 };
 
@@ -82,31 +82,31 @@ export class BoardStore extends ShardedStore {
   /**
    * Makes boards live that are not, all boards of a shard in one step; the others stay as they are, whatever their
    * definition. One that is new in a shard where events were applied before is `building` from then on: it lacks them.
-   * `inForce` is what was live before Redis was lost: where boards begin in the log, what their flips come after, and
+   * `current` is what was live before Redis was lost: where boards begin in the log, what their promotions come after, and
    * which ones were removed. `begins` is where the log begins for others, which are live at once.
    */
   async registerBoards(
     definitions: readonly BoardDefinition[],
-    inForce: ReadonlyMap<string, DefinitionInForce> = new Map(),
+    current: ReadonlyMap<string, DefinitionRecord> = new Map(),
     begins: Starts = new Map(),
   ): Promise<Boards> {
     for (const shard of this.allShards)
       await this.#registerInShard(
         shard,
         definitions.filter(({ board }) => this.shardOf(board) === shard),
-        { inForce, begins },
+        { current, begins },
       );
     return this.boards();
   }
 
   /** When the pointer of each live board was last moved, in us of Redis' clock. Cost: a short request a shard. */
-  async flips(): Promise<Map<string, number>> {
+  async promotions(): Promise<Map<string, number>> {
     const found = await Promise.all(
-      this.allShards.map((shard) => this.redis.hgetall(this.keys.flips(shard))),
+      this.allShards.map((shard) => this.redis.hgetall(this.keys.promotions(shard))),
     );
     return new Map(
-      found.flatMap((flips) =>
-        Object.entries(flips).map(([board, flip]) => [board, Number(flip)] as const),
+      found.flatMap((promotions) =>
+        Object.entries(promotions).map(([board, promotion]) => [board, Number(promotion)] as const),
       ),
     );
   }
@@ -136,10 +136,10 @@ export class BoardStore extends ShardedStore {
     throw new UnknownBoardError(board, [...live.keys()].sort());
   }
 
-  /** The watermark of a partition in each shard, -1 for none. */
-  async watermarks(partition: number): Promise<number[]> {
+  /** The applied offset of a partition in each shard, -1 for none. */
+  async appliedOffsets(partition: number): Promise<number[]> {
     return this.#perShard(
-      (shard) => this.redis.hget(this.keys.watermarks(shard), String(partition)),
+      (shard) => this.redis.hget(this.keys.appliedOffsets(shard), String(partition)),
       -1,
     );
   }
@@ -174,10 +174,10 @@ export class BoardStore extends ShardedStore {
         throw new Error(`lua/apply.lua answered ${reply}, a code that is not known`);
       return refusal;
     }
-    const [watermark, ...verdicts] = reply;
+    const [appliedOffset, ...verdicts] = reply;
     return {
       status: 'applied',
-      watermark: Number(watermark),
+      appliedOffset: Number(appliedOffset),
       verdicts: verdicts.flatMap(parseVerdicts).sort(byOffset),
     };
   }
@@ -241,9 +241,9 @@ export class BoardStore extends ShardedStore {
     definitions: readonly BoardDefinition[],
     known: Known,
   ): Promise<void> {
-    const { inForce } = known;
+    const { current } = known;
     const isWanted = new Set(definitions.map(({ board }) => board));
-    const removed = [...inForce.values()].filter(
+    const removed = [...current.values()].filter(
       ({ board, definition }) =>
         definition === null && !isWanted.has(board) && this.shardOf(board) === shard,
     );
@@ -251,11 +251,11 @@ export class BoardStore extends ShardedStore {
     await this.redis.ranklogRegister(
       7,
       keys.live(shard),
-      keys.watermarks(shard),
+      keys.appliedOffsets(shard),
       keys.definitions(shard),
       keys.registered(shard),
       keys.starts(shard),
-      keys.flips(shard),
+      keys.promotions(shard),
       keys.removed(shard),
       definitions.length,
       ...definitions.flatMap((definition) => registration(definition, known)),
@@ -274,17 +274,17 @@ export class BoardStore extends ShardedStore {
 
 /** What Kafka knows of boards: those that are in force, and where others begin. */
 interface Known {
-  readonly inForce: ReadonlyMap<string, DefinitionInForce>;
+  readonly current: ReadonlyMap<string, DefinitionRecord>;
   readonly begins: Starts;
 }
 
 /** A board as lua/register.lua takes it. */
 function registration(
   definition: BoardDefinition,
-  { inForce, begins }: Known,
+  { current, begins }: Known,
 ): (string | number)[] {
   const { board } = definition;
-  const { starts, since } = inForce.get(board) ?? { starts: begins, since: 0 };
+  const { starts, since } = current.get(board) ?? { starts: begins, since: 0 };
   return [
     board,
     definitionHash(definition),

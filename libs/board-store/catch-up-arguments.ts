@@ -7,7 +7,7 @@ import type {
   Shadow,
   ShadowRefusal,
   Stretch,
-  Watermark,
+  AppliedOffset,
 } from './generation-types.js';
 
 /** Where a catch-up call goes: the shadow of a shard, by the right of a lease. */
@@ -46,8 +46,8 @@ export function catchUpArguments(
     keys.lease(shard, board),
     keys.shadows(shard),
     keys.live(shard),
-    keys.watermarks(shard),
-    keys.watermarksOf(shard, generation),
+    keys.appliedOffsets(shard),
+    keys.appliedOffsetsOf(shard, generation),
     keys.unordered(shard, generation),
     ...ending.keys,
     ...runs.flatMap((run) => run.keys),
@@ -76,7 +76,7 @@ const REFUSALS: Readonly<Record<number, ShadowRefusal>> = {
   [-12]: 'gap',
 };
 
-/** The outcome of a reply; `readEnding` reads what the script adds when the shadow is at the live watermarks. */
+/** The outcome of a reply; `readEnding` reads what the script adds when the shadow is at the live applied offsets. */
 export function catchUpOutcome<Ending>(
   reply: number | CatchUpReply,
   readEnding?: (words: string[]) => Ending,
@@ -84,14 +84,14 @@ export function catchUpOutcome<Ending>(
   if (!Array.isArray(reply)) return { status: refusalOf(reply) };
   const [caughtUp, count, ...words] = reply.map(String);
   const rest = 3 * Number(count);
-  const watermarks = new Map<number, Watermark>();
+  const appliedOffsets = new Map<number, AppliedOffset>();
   for (let at = 0; at < rest; at += 3)
-    watermarks.set(Number(words[at]), {
+    appliedOffsets.set(Number(words[at]), {
       shadow: Number(words[at + 1]),
       live: Number(words[at + 2]),
     });
-  if (caughtUp !== '1' || readEnding === undefined) return { status: 'applied', watermarks };
-  return { status: 'applied', watermarks, ending: readEnding(words.slice(rest)) };
+  if (caughtUp !== '1' || readEnding === undefined) return { status: 'applied', appliedOffsets };
+  return { status: 'applied', appliedOffsets, ending: readEnding(words.slice(rest)) };
 }
 
 /** What a script that writes to a shadow says in place of its answer. */

@@ -1,19 +1,19 @@
-import type { DefinitionInForce } from '#contracts';
+import type { DefinitionRecord } from '#contracts';
 import { keptRecord, recordText, VERSION } from './boards.js';
 import { LEASE_MS, takeLease } from './lease-store.js';
 import { ShardedStore } from './sharded-store.js';
-import type { Continuity, HealTarget, RecordIdentity } from './types.js';
+import type { Continuity, RecoveryTarget, RecordIdentity } from './types.js';
 
-/** A comparison under way: the continuity that `heal` expects, and the lease. */
+/** A comparison under way: the continuity that `recover` expects, and the lease. */
 export interface Comparison extends Continuity {
   readonly lease: { readonly key: string; readonly token: string; readonly ms: number };
 }
 
 /** How a comparison ended. */
-export interface Healed {
+export interface Recovered {
   /** The new token of the shard's continuity. */
   readonly token: string;
-  /** Boards whose last flip the shard had lost: if there are any, it holds no board now, and heals from the start of the log. */
+  /** Boards whose last promotion the shard had lost: if there are any, it holds no board now, and recovers from the start of the log. */
   readonly outdated: readonly string[];
 }
 
@@ -36,19 +36,23 @@ export class ContinuityStore extends ShardedStore {
    * Begins a comparison with Kafka: the shard refuses all calls from now on. The lease keeps others from beginning one for
    * `ms`. Returns undefined if the shard has changed since it was seen, or another process compares it: then look again.
    */
-  async begin(shard: number, seen: Continuity, ms = LEASE_MS): Promise<Comparison | undefined> {
+  async beginResync(
+    shard: number,
+    seen: Continuity,
+    ms = LEASE_MS,
+  ): Promise<Comparison | undefined> {
     const key = this.keys.comparison(shard);
     const lease = await takeLease(this.redis, { key, ms });
     if (lease === undefined) return undefined;
     const all = [this.keys.continuity(shard), key];
-    const token = await this.redis.ranklogBegin(2, ...all, seen.token, lease);
+    const token = await this.redis.ranklogBeginResync(2, ...all, seen.token, lease);
     const begun = { ...seen, token, lease: { key, ms, token: lease } };
     if (token !== '') return begun;
     await this.release(begun);
     return undefined;
   }
 
-  /** Extends the lease by `ms`. A lost lease is no error here: `heal` finds out whether another process has begun. */
+  /** Extends the lease by `ms`. A lost lease is no error here: `recover` finds out whether another process has begun. */
   async renew({ lease: { key, token, ms } }: Comparison): Promise<void> {
     await this.redis.ranklogRenewLease(2, key, key, token, ms, '', '');
   }
@@ -60,30 +64,30 @@ export class ContinuityStore extends ShardedStore {
 
   /**
    * Ends a comparison: `positions` are the published positions of every partition, read since it was begun, when no
-   * publisher of before could commit any more; `inForce` what Kafka has of definitions, by board. What is below its
-   * position heals from now on; a shard that has lost a flip heals from the start, like an empty one.
+   * publisher of before could commit any more; `current` what Kafka has of definitions, by board. What is below its
+   * position recovers from now on; a shard that has lost a promotion recovers from the start, like an empty one.
    * Answers undefined when the shard has changed meanwhile, so that all has to be done again.
    */
-  async heal(
+  async endResync(
     shard: number,
     begun: Continuity,
     positions: ReadonlyMap<number, number>,
-    inForce: ReadonlyMap<string, DefinitionInForce> = new Map(),
-  ): Promise<Healed | undefined> {
+    current: ReadonlyMap<string, DefinitionRecord> = new Map(),
+  ): Promise<Recovered | undefined> {
     const { keys } = this;
     const fields = await this.redis.hkeys(keys.live(shard));
     const live = fields.filter((field) => field !== VERSION);
-    const ofShard = [...inForce.keys()].filter((board) => this.shardOf(board) === shard);
+    const ofShard = [...current.keys()].filter((board) => this.shardOf(board) === shard);
     const boards = [...new Set([...live, ...ofShard])];
     const allKeys = [
       keys.continuity(shard),
-      keys.healing(shard),
-      keys.watermarks(shard),
+      keys.recoveryTargets(shard),
+      keys.appliedOffsets(shard),
       keys.published(shard),
       keys.live(shard),
       keys.registered(shard),
       keys.records(shard),
-      keys.flips(shard),
+      keys.promotions(shard),
       keys.shadows(shard),
       keys.previous(shard),
       keys.definitions(shard),
@@ -92,21 +96,21 @@ export class ContinuityStore extends ShardedStore {
       ...[...positions.keys()].map((partition) => keys.outbox(shard, partition)),
       ...boards.map((board) => keys.leaders(shard, board)),
     ];
-    const [token, ...outdated] = await this.redis.ranklogHeal(
+    const [token, ...outdated] = await this.redis.ranklogEndResync(
       allKeys.length,
       ...allKeys,
       begun.server,
       begun.token,
       positions.size,
       ...[...positions].flat(),
-      ...boards.flatMap((board) => [board, ...flipOf(inForce.get(board))]),
+      ...boards.flatMap((board) => [board, ...promotionOf(current.get(board))]),
     );
     return token === undefined ? undefined : { token, outdated };
   }
 
-  /** Partitions that are below their heal targets, by shard and partition. Cost: two requests a shard. */
-  async healing(): Promise<HealTarget[]> {
-    const shards = await Promise.all(this.allShards.map((shard) => this.#healingIn(shard)));
+  /** Partitions that are below their recovery targets, by shard and partition. Cost: two requests a shard. */
+  async recoveryTargets(): Promise<RecoveryTarget[]> {
+    const shards = await Promise.all(this.allShards.map((shard) => this.#recoveringIn(shard)));
     return shards.flat();
   }
 
@@ -129,23 +133,23 @@ export class ContinuityStore extends ShardedStore {
     await this.redis.hset(this.keys.checkedRecords(), String(partition), recordText(record));
   }
 
-  async #healingIn(shard: number): Promise<HealTarget[]> {
-    const [targets, watermarks] = await Promise.all([
-      this.redis.hgetall(this.keys.healing(shard)),
-      this.redis.hgetall(this.keys.watermarks(shard)),
+  async #recoveringIn(shard: number): Promise<RecoveryTarget[]> {
+    const [targets, appliedOffsets] = await Promise.all([
+      this.redis.hgetall(this.keys.recoveryTargets(shard)),
+      this.redis.hgetall(this.keys.appliedOffsets(shard)),
     ]);
     return Object.entries(targets)
       .map(([partition, target]) => ({
         shard,
         partition: Number(partition),
         target: Number(target),
-        applied: Number(watermarks[partition] ?? -1) + 1,
+        applied: Number(appliedOffsets[partition] ?? -1) + 1,
       }))
       .sort((a, b) => a.partition - b.partition);
   }
 }
 
-/** The flip that Kafka knows of, and whether the board is in force since. */
-function flipOf(inForce: DefinitionInForce | undefined): [number, 0 | 1] {
-  return inForce === undefined ? [0, 0] : [inForce.since, inForce.definition === null ? 0 : 1];
+/** The promotion that Kafka knows of, and whether the board is in force since. */
+function promotionOf(current: DefinitionRecord | undefined): [number, 0 | 1] {
+  return current === undefined ? [0, 0] : [current.since, current.definition === null ? 0 : 1];
 }

@@ -33,7 +33,7 @@ export class GenerationCatalog extends ShardedStore {
       const shadows = await this.redis.hgetall(this.keys.shadows(shard));
       for (const [board, entry] of Object.entries(shadows)) {
         const [id, purpose] = entry.split(' ');
-        if (id !== generation || purpose === 'restore') continue;
+        if (id !== generation || purpose === 'rollback') continue;
         const reply = await this.#discard(shard, { from: 'shadow', board, generation });
         if (reply === LEASE_HELD)
           throw (await heldLease(this.redis, this.keys.lease(shard, board), board)).error;
@@ -55,7 +55,7 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   async #sweepShard(shard: number): Promise<number> {
-    const isNeverResumed = (purpose: string) => purpose === 'verify' || purpose === 'restore';
+    const isNeverResumed = (purpose: string) => purpose === 'verify' || purpose === 'rollback';
     const killed = await this.#discardThose(shard, 'shadow', isNeverResumed);
     const now = await this.serverTime();
     const isOver = (keptUntil: string) => Number(keptUntil) * 1_000 <= now;
@@ -96,7 +96,7 @@ export class GenerationCatalog extends ShardedStore {
     // A scan from the start may meet none where there are some: it gives up among the places of those that are gone.
     const names = (await redis.hrandfield(views, VIEWS_A_STEP)) as string[];
     if (names.length > 0) {
-      if (!(await this.#forgetReports(shard, generation, names))) return true;
+      if (!(await this.#deleteReports(shard, generation, names))) return true;
       await redis.unlink(...names.flatMap((view) => keys.ofView(shard, generation, view)));
       await redis.hdel(views, ...names);
       return true;
@@ -107,7 +107,7 @@ export class GenerationCatalog extends ShardedStore {
       views,
       facts,
       keys.expiries(shard, generation),
-      keys.watermarksOf(shard, generation),
+      keys.appliedOffsetsOf(shard, generation),
       keys.unordered(shard, generation),
       ...partitions.map((partition) => keys.eventIds(shard, generation, partition)),
     );
@@ -115,7 +115,7 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /** Deletes the reports of views that the live generation lacks. Returns false if another generation went live meanwhile. */
-  async #forgetReports(shard: number, generation: string, views: string[]): Promise<boolean> {
+  async #deleteReports(shard: number, generation: string, views: string[]): Promise<boolean> {
     const { keys, redis } = this;
     const text = await redis.hget(keys.definitions(shard), generation);
     if (text === null) return true;
@@ -123,7 +123,7 @@ export class GenerationCatalog extends ShardedStore {
     const live = await redis.hget(keys.live(shard), board);
     if (live === null) return true; // the reports went with the board
     const all = [keys.live(shard), keys.views(shard, live), keys.leaders(shard, board)];
-    return (await redis.ranklogForgetReports(3, ...all, board, live, ...views)) === 1;
+    return (await redis.ranklogDeleteReports(3, ...all, board, live, ...views)) === 1;
   }
 
   /** One by one, and the set last: Redis takes no transaction when memory is full. */
@@ -137,12 +137,12 @@ export class GenerationCatalog extends ShardedStore {
 
   async #generationsOf(shard: number): Promise<GenerationOverview[]> {
     const { keys, redis } = this;
-    const [live, previous, shadows, snapshots, flips, ...texts] = await Promise.all([
+    const [live, previous, shadows, snapshots, promotions, ...texts] = await Promise.all([
       redis.hgetall(keys.live(shard)),
       redis.hgetall(keys.previous(shard)),
       redis.hgetall(keys.shadows(shard)),
       redis.hgetall(keys.snapshots(shard)),
-      redis.hgetall(keys.flips(shard)),
+      redis.hgetall(keys.promotions(shard)),
       redis.hgetall(keys.definitions(shard)),
       redis.hgetall(keys.starts(shard)),
       redis.hgetall(keys.origins(shard)),
@@ -155,7 +155,7 @@ export class GenerationCatalog extends ShardedStore {
       ...Object.entries(live)
         .filter(([board, generation]) => board !== VERSION && generation !== BUILDING)
         .map(([board, generation]) =>
-          describe(generation, { role: 'live', ...sinceOf(flips[board]) }),
+          describe(generation, { role: 'live', ...sinceOf(promotions[board]) }),
         ),
       ...Object.values(previous).map((entry) => {
         const [generation, keptUntil] = entry.split(' ');
@@ -169,7 +169,7 @@ export class GenerationCatalog extends ShardedStore {
 
 const PARTITION_CLOCK = 'clock:';
 
-/** Those that have event ids, by the facts of a generation: the shard may have lost its watermarks since. */
+/** Those that have event ids, by the facts of a generation: the shard may have lost its applied offsets since. */
 function partitionsOf(facts: readonly string[]): number[] {
   return facts
     .filter((name) => name.startsWith(PARTITION_CLOCK))
@@ -197,6 +197,6 @@ function overviewOf(
   };
 }
 
-function sinceOf(flip: string | undefined): { since?: number } {
-  return flip === undefined ? {} : { since: Math.floor(Number(flip) / 1_000) };
+function sinceOf(promotion: string | undefined): { since?: number } {
+  return promotion === undefined ? {} : { since: Math.floor(Number(promotion) / 1_000) };
 }

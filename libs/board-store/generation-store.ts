@@ -26,20 +26,20 @@ const VIEWS_AT_ONCE = 500;
 /** What a generation is to be made of; see Shadow. `asOf` is the moment that a snapshot shows, in ms. */
 export interface NewShadow {
   readonly definition: BoardDefinition;
-  readonly purpose: Exclude<ShadowPurpose, 'restore'>;
+  readonly purpose: Exclude<ShadowPurpose, 'rollback'>;
   readonly starts?: Starts;
   readonly ends?: Starts;
   readonly asOf?: number;
 }
 
-/** What a flip did: when, in us of the server's clock, and which generation it left behind. */
-export interface Flip {
+/** What a promotion did: when, in us of the server's clock, and which generation it left behind. */
+export interface Promotion {
   readonly since: number;
   readonly previous?: string;
 }
 
 /**
- * Generations beside the live one: begun, brought to the live watermarks, and made live, compared or kept in the same atomic
+ * Generations beside the live one: begun, brought to the live applied offsets, and made live, compared or kept in the same atomic
  * step. Every write needs the board's lease; every method may be repeated.
  */
 export class GenerationStore extends ShardedStore {
@@ -70,14 +70,14 @@ export class GenerationStore extends ShardedStore {
     };
   }
 
-  /** The watermark of each partition that the shadow has come to. */
-  async shadowWatermarks({ board, generation }: Shadow): Promise<Map<number, number>> {
-    return this.#watermarks(this.keys.watermarksOf(this.shardOf(board), generation));
+  /** The applied offset of each partition that the shadow has come to. */
+  async shadowAppliedOffsets({ board, generation }: Shadow): Promise<Map<number, number>> {
+    return this.#appliedOffsets(this.keys.appliedOffsetsOf(this.shardOf(board), generation));
   }
 
-  /** The watermark of each partition in the board's shard. */
-  async liveWatermarks(board: string): Promise<Map<number, number>> {
-    return this.#watermarks(this.keys.watermarks(this.shardOf(board)));
+  /** The applied offset of each partition in the board's shard. */
+  async liveAppliedOffsets(board: string): Promise<Map<number, number>> {
+    return this.#appliedOffsets(this.keys.appliedOffsets(this.shardOf(board)));
   }
 
   /** Begins a shadow; another one of the board is discarded. @throws LeaseLostError */
@@ -97,7 +97,7 @@ export class GenerationStore extends ShardedStore {
       this.keys.definitions(shard),
       this.keys.starts(shard),
       this.keys.origins(shard),
-      this.keys.watermarksOf(shard, generation),
+      this.keys.appliedOffsetsOf(shard, generation),
       lease.token,
       board,
       generation,
@@ -113,7 +113,7 @@ export class GenerationStore extends ShardedStore {
   }
 
   /** Makes the previous generation the shadow. @throws LeaseLostError, NoPreviousGenerationError */
-  async bringBack(lease: Lease): Promise<Shadow> {
+  async beginRollback(lease: Lease): Promise<Shadow> {
     const { board } = lease;
     const reply = await this.#move(lease, { from: 'previous', to: 'shadow' });
     const shadow = reply === 0 ? undefined : await this.shadow(board);
@@ -122,11 +122,11 @@ export class GenerationStore extends ShardedStore {
   }
 
   /** Discards a shadow; nothing happens to a generation that is no shadow any more. @throws LeaseLostError */
-  async abandon(lease: Lease, { generation }: Shadow): Promise<void> {
+  async discard(lease: Lease, { generation }: Shadow): Promise<void> {
     await this.#move(lease, { from: 'shadow', to: 'discarded', generation });
   }
 
-  /** Brings a shadow nearer to the live watermarks. */
+  /** Brings a shadow nearer to the live applied offsets. */
   async catchUp(
     lease: Lease,
     shadow: Shadow,
@@ -168,32 +168,32 @@ export class GenerationStore extends ShardedStore {
     return Math.max(0, players);
   }
 
-  /** Brings a shadow to the live watermarks and makes it live; what was live is kept for `graceMs`. */
-  async flip(
+  /** Brings a shadow to the live applied offsets and makes it live; what was live is kept for `graceMs`. */
+  async promote(
     lease: Lease,
     shadow: Shadow,
     stretches: readonly Stretch[],
     { graceMs }: { graceMs: number },
-  ): Promise<CatchUpOutcome<Flip>> {
+  ): Promise<CatchUpOutcome<Promotion>> {
     const place = this.#place(lease, shadow);
     const { keys, shard } = place;
     const live = await this.#live(shadow.board);
     const ending = {
       keys: [
-        keys.flips(shard),
+        keys.promotions(shard),
         keys.previous(shard),
         keys.discarded(shard),
         keys.removed(shard),
         keys.facts(shard, shadow.generation),
         keys.facts(shard, live),
-        keys.watermarksOf(shard, live),
+        keys.appliedOffsetsOf(shard, live),
         keys.leaders(shard, shadow.board),
       ],
       arguments: [live, graceMs, shadow.definition.publish.leaders],
     };
-    const reply = await this.redis.ranklogFlip(...catchUpArguments(place, stretches, ending));
+    const reply = await this.redis.ranklogPromote(...catchUpArguments(place, stretches, ending));
     const previous = live === BUILDING || live === shadow.generation ? {} : { previous: live };
-    const outcome = this.#outcome<Flip>(shadow, reply, ([since]) => ({
+    const outcome = this.#outcome<Promotion>(shadow, reply, ([since]) => ({
       since: Number(since),
       ...previous,
     }));
@@ -202,7 +202,7 @@ export class GenerationStore extends ShardedStore {
     return outcome;
   }
 
-  /** Brings a shadow to the live watermarks and compares some of it with the live generation; without a cursor, from the beginning. */
+  /** Brings a shadow to the live applied offsets and compares some of it with the live generation; without a cursor, from the beginning. */
   async compare(
     lease: Lease,
     shadow: Shadow,
@@ -225,11 +225,11 @@ export class GenerationStore extends ShardedStore {
   }
 
   /** Makes a board unknown again that was registered, and is not live yet; nothing happens to another one. @throws LeaseLostError */
-  async forget(lease: Lease): Promise<void> {
+  async unregister(lease: Lease): Promise<void> {
     const { board, token } = lease;
     const shard = this.shardOf(board);
     const all = [...roleKeys(this.keys, shard, board), this.keys.live(shard)];
-    const reply = await this.redis.ranklogForget(6, ...all, token, board);
+    const reply = await this.redis.ranklogUnregister(6, ...all, token, board);
     if (reply === LEASE_LOST) throw new LeaseLostError(board);
   }
 
@@ -242,7 +242,7 @@ export class GenerationStore extends ShardedStore {
       9,
       ...roleKeys(keys, shard, board),
       keys.live(shard),
-      keys.flips(shard),
+      keys.promotions(shard),
       keys.removed(shard),
       keys.leaders(shard, board),
       token,
@@ -282,10 +282,13 @@ export class GenerationStore extends ShardedStore {
     return outcome;
   }
 
-  async #watermarks(key: string): Promise<Map<number, number>> {
-    const watermarks = await this.redis.hgetall(key);
+  async #appliedOffsets(key: string): Promise<Map<number, number>> {
+    const appliedOffsets = await this.redis.hgetall(key);
     return new Map(
-      Object.entries(watermarks).map(([partition, offset]) => [Number(partition), Number(offset)]),
+      Object.entries(appliedOffsets).map(([partition, offset]) => [
+        Number(partition),
+        Number(offset),
+      ]),
     );
   }
 }

@@ -12,10 +12,10 @@ export interface Boards {
   readonly versions: readonly string[];
 }
 
-/** What a shadow is made for; `restore` is the previous generation on its way back. */
-export type ShadowPurpose = 'build' | 'verify' | 'snapshot' | 'restore';
+/** What a shadow is made for; `rollback` is the previous generation on its way back. */
+export type ShadowPurpose = 'build' | 'verify' | 'snapshot' | 'rollback';
 
-/** A generation that is being brought nearer to the live watermarks; only the holder of the board's lease may write to it. */
+/** A generation that is being brought nearer to the live applied offsets; only the holder of the board's lease may write to it. */
 export interface Shadow extends LiveBoard {
   readonly purpose: ShadowPurpose;
   /** `snapshot` only: the offset behind the last one that it takes in, by partition. */
@@ -31,14 +31,14 @@ export interface Lease {
 /** What the log has for a shadow in one partition, from `from` to `through`: all its events, and those alone. */
 export interface Stretch {
   readonly partition: number;
-  /** At most the shadow's watermark + 1, or the call is refused. */
+  /** At most the shadow's applied offset + 1, or the call is refused. */
   readonly from: number;
   readonly through: number;
   readonly entries: readonly EventEntry[];
 }
 
 /** Offsets of the last events in a generation and on the live board, -1 for none. */
-export interface Watermark {
+export interface AppliedOffset {
   readonly shadow: number;
   readonly live: number;
 }
@@ -52,12 +52,12 @@ export type ShadowRefusal =
   | 'unordered' // it would be read by its order, which is not made: see GenerationStore.order
   | 'serverChanged'; // the comparison began on another server: see ComparisonCursor
 
-/** What a catch-up call did. `watermarks` are those of its stretches; with an ending, of every partition that is live. */
+/** What a catch-up call did. `appliedOffsets` are those of its stretches; with an ending, of every partition that is live. */
 export type CatchUpOutcome<Ending> =
   | {
       readonly status: 'applied';
-      readonly watermarks: ReadonlyMap<number, Watermark>;
-      /** Missing while the shadow is not at the live watermarks: then nothing but the stretches was done. */
+      readonly appliedOffsets: ReadonlyMap<number, AppliedOffset>;
+      /** Missing while the shadow is not at the live applied offsets: then nothing but the stretches was done. */
       readonly ending?: Ending;
     }
   | { readonly status: ShadowRefusal };
@@ -117,7 +117,7 @@ export interface Difference {
     | 'view' // a view that should (not) be there, or expires at another time
     | 'clock' // the event clock of the board
     | 'eventIds' // what deduplicate remembers of a partition
-    | 'watermark'; // a live watermark beyond the end of the log: nothing can be compared
+    | 'appliedOffset'; // a live applied offset beyond the end of the log: nothing can be compared
   readonly playerId?: string;
   /** Of event ids. */
   readonly partition?: number;

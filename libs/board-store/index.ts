@@ -1,10 +1,10 @@
 export { BoardReader, type BoardOverview, type Page } from './board-reader.js';
 export { BoardStore } from './board-store.js';
-export { ContinuityStore, type Comparison, type Healed } from './continuity-store.js';
+export { ContinuityStore, type Comparison, type Recovered } from './continuity-store.js';
 export * from './errors.js';
 export type { ViewsPage, ViewSummary } from './existing-views.js';
 export { GenerationCatalog } from './generation-catalog.js';
-export { GenerationStore, type Flip, type NewShadow } from './generation-store.js';
+export { GenerationStore, type Promotion, type NewShadow } from './generation-store.js';
 export * from './identity.js';
 export { KeySpace } from './keys.js';
 export { HOLDER, LEASE_MS, LeaseStore } from './lease-store.js';

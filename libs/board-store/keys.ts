@@ -8,25 +8,25 @@
  * | `<prefix>:{<shard>}:registered` | string | there once the boards of the shard, if any, have been made live |
  * | `<prefix>:{<shard>}:continuity` | string | replication id of the server, space, time in us at which the shard was last compared with Kafka |
  * | `<prefix>:{<shard>}:comparison` | string | lease of the process that compares the shard with Kafka; expires |
- * | `<prefix>:{<shard>}:healing` | hash | partition -> heal target; of those that are below theirs |
- * | `<prefix>:{<shard>}:watermarks` | hash | partition -> last offset whose effect is here |
- * | `<prefix>:{<shard>}:records` | hash | partition -> offset, timestamp in ms and hash of the last record below the watermark |
+ * | `<prefix>:{<shard>}:recovery-targets` | hash | partition -> recovery target; of those that are below theirs |
+ * | `<prefix>:{<shard>}:applied-offsets` | hash | partition -> last offset whose effect is here |
+ * | `<prefix>:{<shard>}:records` | hash | partition -> offset, timestamp in ms and hash of the last record below the applied offset |
  * | `<prefix>:{0}:checked-records` | hash | partition -> the same of an older record that is looked for in the log time and again |
  * | `<prefix>:{<shard>}:published` | hash | partition -> published position, as last heard from Kafka |
  * | `<prefix>:{<shard>}:outbox:<partition>` | zset | verdicts of an apply call by its last offset, from the published position on |
  * | `<prefix>:{<shard>}:definitions` | hash | generation -> JSON of its definition; of every generation whose keys are in use |
  * | `<prefix>:{<shard>}:starts` | hash | generation -> JSON of the offsets at which it begins, by partition; only of those that begin later than the log |
  * | `<prefix>:{<shard>}:origins` | hash | generation -> JSON of what it was made for, and when; of those that were built beside a live one |
- * | `<prefix>:{<shard>}:flips` | hash | board -> us at which its pointer was last moved; only grows |
+ * | `<prefix>:{<shard>}:promotions` | hash | board -> us at which its pointer was last moved; only grows |
  * | `<prefix>:{<shard>}:previous` | hash | board -> generation that was live before, space, ms until which it is kept for a rollback |
- * | `<prefix>:{<shard>}:shadows` | hash | board -> generation that is being brought to the live watermarks, and its purpose: see lease.lua |
+ * | `<prefix>:{<shard>}:shadows` | hash | board -> generation that is being brought to the live applied offsets, and its purpose: see lease.lua |
  * | `<prefix>:{<shard>}:removed` | set | boards that were live and were removed by a command |
  * | `<prefix>:{<shard>}:snapshots` | hash | generation, read-only -> board |
  * | `<prefix>:{<shard>}:discarded` | set | generations whose memory is to be given back |
  * | `<prefix>:{<shard>}:lease:<board>` | string | token of who may write to the shadow of a board; expires |
  * | `<prefix>:{<shard>}:reconciliations` | hash | board -> JSON of its running or last reconciliation |
  * | `<prefix>:{<shard>}:leaders:<board>` | hash | view -> top N as last reported, with its version |
- * | `<prefix>:{<shard>}:<generation>:watermarks` | hash | partition -> last offset whose effect is in it; of all but live ones |
+ * | `<prefix>:{<shard>}:<generation>:applied-offsets` | hash | partition -> last offset whose effect is in it; of all but live ones |
  * | `<prefix>:{<shard>}:<generation>:views` | hash | view -> view version |
  * | `<prefix>:{<shard>}:<generation>:expiries` | zset | view -> ms of the event clock at which it expires; only those that do |
  * | `<prefix>:{<shard>}:<generation>:facts` | hash | `clock`, `clock:<partition>` (ms), `expired`, `duplicates`, `tooManyViews` (events), `floor` (view versions are larger), `version` (the largest of its views) |
@@ -58,8 +58,8 @@ export class KeySpace {
     return this.#key(shard, 'comparison');
   }
 
-  healing(shard: number): string {
-    return this.#key(shard, 'healing');
+  recoveryTargets(shard: number): string {
+    return this.#key(shard, 'recovery-targets');
   }
 
   checkedRecords(): string {
@@ -70,8 +70,8 @@ export class KeySpace {
     return this.#key(shard, 'records');
   }
 
-  watermarks(shard: number): string {
-    return this.#key(shard, 'watermarks');
+  appliedOffsets(shard: number): string {
+    return this.#key(shard, 'applied-offsets');
   }
 
   published(shard: number): string {
@@ -94,8 +94,8 @@ export class KeySpace {
     return this.#key(shard, 'origins');
   }
 
-  flips(shard: number): string {
-    return this.#key(shard, 'flips');
+  promotions(shard: number): string {
+    return this.#key(shard, 'promotions');
   }
 
   previous(shard: number): string {
@@ -130,8 +130,8 @@ export class KeySpace {
     return this.#key(shard, `leaders:${board}`);
   }
 
-  watermarksOf(shard: number, generation: string): string {
-    return this.#key(shard, `${generation}:watermarks`);
+  appliedOffsetsOf(shard: number, generation: string): string {
+    return this.#key(shard, `${generation}:applied-offsets`);
   }
 
   views(shard: number, generation: string): string {

@@ -4,16 +4,16 @@ import type { Redis } from 'ioredis';
 /** The Lua scripts of lua/, by their commands on a client that defineScripts has prepared. */
 const SCRIPTS = {
   ranklogApply: 'apply.lua',
-  ranklogBegin: 'begin.lua',
+  ranklogBeginResync: 'begin-resync.lua',
   ranklogBeginShadow: 'begin-shadow.lua',
   ranklogBuild: 'build.lua',
   ranklogClaim: 'claim.lua',
   ranklogCompare: 'compare.lua',
   ranklogCompareGenerations: 'compare-generations.lua',
-  ranklogFlip: 'flip.lua',
-  ranklogForget: 'forget.lua',
-  ranklogForgetReports: 'forget-reports.lua',
-  ranklogHeal: 'heal.lua',
+  ranklogPromote: 'promote.lua',
+  ranklogUnregister: 'unregister.lua',
+  ranklogDeleteReports: 'delete-reports.lua',
+  ranklogEndResync: 'end-resync.lua',
   ranklogMove: 'move.lua',
   ranklogOrder: 'order.lua',
   ranklogPage: 'page.lua',
@@ -40,16 +40,16 @@ export type OrderReply = (number | string)[];
 declare module 'ioredis' {
   interface Redis {
     ranklogApply(...args: Arguments): Promise<number | string[]>;
-    ranklogBegin(...args: Arguments): Promise<string>;
+    ranklogBeginResync(...args: Arguments): Promise<string>;
     ranklogBeginShadow(...args: Arguments): Promise<number>;
     ranklogBuild(...args: Arguments): Promise<number | CatchUpReply>;
     ranklogClaim(...args: Arguments): Promise<string>;
     ranklogCompare(...args: Arguments): Promise<[string, string, number]>;
     ranklogCompareGenerations(...args: Arguments): Promise<number | CatchUpReply>;
-    ranklogFlip(...args: Arguments): Promise<number | CatchUpReply>;
-    ranklogForget(...args: Arguments): Promise<number>;
-    ranklogForgetReports(...args: Arguments): Promise<number>;
-    ranklogHeal(...args: Arguments): Promise<string[]>;
+    ranklogPromote(...args: Arguments): Promise<number | CatchUpReply>;
+    ranklogUnregister(...args: Arguments): Promise<number>;
+    ranklogDeleteReports(...args: Arguments): Promise<number>;
+    ranklogEndResync(...args: Arguments): Promise<string[]>;
     ranklogMove(...args: Arguments): Promise<number>;
     ranklogOrder(...args: Arguments): Promise<number | OrderReply>;
     ranklogPage(...args: Arguments): Promise<string[] | string>;

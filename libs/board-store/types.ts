@@ -64,8 +64,8 @@ export interface Continuity {
   readonly isContinued: boolean;
 }
 
-/** A partition that is below its heal target in a shard: offsets of what comes next. */
-export interface HealTarget {
+/** A partition that is below its recovery target in a shard: offsets of what comes next. */
+export interface RecoveryTarget {
   readonly shard: number;
   readonly partition: number;
   readonly target: number;
@@ -76,13 +76,13 @@ export interface HealTarget {
 export interface ApplyCall {
   readonly shard: number;
   readonly partition: number;
-  /** The watermark that the caller believes in; -1 for none. */
+  /** The applied offset that the caller believes in; -1 for none. */
   readonly believed: number;
   /** The published position. `through` lies below it, or no entry does: a call never straddles it. */
   readonly published: number;
-  /** First offset of the run: at most the stored watermark + 1. Offsets up to `through` without an entry have nothing to apply. */
+  /** First offset of the run: at most the stored applied offset + 1. Offsets up to `through` without an entry have nothing to apply. */
   readonly from: number;
-  /** Last offset of the run: what the watermark becomes. */
+  /** Last offset of the run: what the applied offset becomes. */
   readonly through: number;
   readonly entries: readonly ApplyEntry[];
   /** The version of the shard's pointers that the caller believes in: see Boards. */
@@ -98,17 +98,18 @@ export interface ApplyCall {
 export type ApplyOutcome =
   | {
       readonly status: 'applied';
-      readonly watermark: number;
+      readonly appliedOffset: number;
       readonly verdicts: readonly Verdict[];
     }
   | { readonly status: ApplyRefusal };
 
 /**
- * Why a call wrote nothing: the boards of the shard have changed; the watermark is older than believed; the shard is on another
- * server, or was compared with Kafka since; new events have to wait until all partitions have reached their heal targets;
- * the run begins beyond the watermark + 1, so it would skip events.
+ * Why a call wrote nothing: the boards of the shard have changed; the applied offset is older than believed; the shard is on another
+ * server, or was compared with Kafka since; new events have to wait until all partitions have reached their recovery targets;
+ * the run begins beyond the applied offset + 1, so it would skip events.
  */
-export type ApplyRefusal = 'generationChanged' | 'rolledBack' | 'storeChanged' | 'healing' | 'gap';
+export type ApplyRefusal =
+  'generationChanged' | 'rolledBack' | 'storeChanged' | 'recovering' | 'gap';
 
 /** What became of one record; records without a verdict changed nothing. Complete without a definition. */
 export type Verdict = RankChangeVerdict | DeadLetterVerdict | LeaderChangeVerdict;

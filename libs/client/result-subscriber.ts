@@ -58,7 +58,7 @@ export abstract class ResultSubscriber<T> {
   #fail: (error: unknown) => void = () => undefined;
 
   /**
-   * Rejects when the subscription has ended by an error of the handler, or by one of Kafka that no retry mends. An outage of Kafka
+   * Rejects when the subscription has ended by an error of the handler, or by one of Kafka that no retry repairs. An outage of Kafka
    * is waited out, however long. Never resolves.
    */
   readonly failed = new Promise<never>((_, reject) => {

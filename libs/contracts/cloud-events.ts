@@ -7,7 +7,7 @@ import { quote } from './show.js';
 export const SCORE_EVENT_TYPE = 'ranklog.score-event.v1';
 export const RANK_CHANGED_TYPE = 'ranklog.rank-changed.v1';
 export const LEADERS_CHANGED_TYPE = 'ranklog.leaders-changed.v1';
-export const DEFINITION_IN_FORCE_TYPE = 'ranklog.definition-in-force.v1';
+export const DEFINITION_RECORD_TYPE = 'ranklog.definition.v1';
 
 /** Headers of CloudEvents 1.0, Kafka binding, binary mode. */
 export function cloudEventHeaders({

@@ -23,9 +23,9 @@ export const DEAD_LETTER_CODES = {
     'occurredAt is no RFC 3339 time with a zone in the years 0001 to 9999. Send one such as 2026-11-20T09:00:00.123Z.',
   INVALID_ATTRIBUTES:
     'attributes is no object of strings and lists of strings. Send names as ids, values as strings of 1 to 256 bytes, numbers too, and up to 64 of them in a list.',
-  UNKNOWN_BOARD: 'No live board has this name. Add it to the boards file, or mend the name.',
+  UNKNOWN_BOARD: 'No live board has this name. Add it to the boards file, or repair the name.',
   UNKNOWN_COLUMN:
-    'deltas has a name that no column of the board takes. Mend the name, or add a column that takes it.',
+    'deltas has a name that no column of the board takes. Repair the name, or add a column that takes it.',
   MISSING_COLUMN:
     'A column that keeps the best or the latest value is not in the event. Send it in every event.',
   DELTA_NEEDS_ONE_COLUMN:
@@ -37,7 +37,7 @@ export const DEAD_LETTER_CODES = {
   OUT_OF_RANGE:
     'A value is beyond +-(2^53-1) minor units of its column. Send a smaller one, or give the column fewer decimals.',
   OUT_OF_BOUNDS:
-    'The event brings a column less than its min or more than its max. Mend the event, or widen the bounds of the column.',
+    'The event brings a column less than its min or more than its max. Repair the event, or widen the bounds of the column.',
   SUM_OUT_OF_RANGE:
     'The sum of a column would leave +-(2^53-1) minor units, so the event changed nothing. Give the column fewer decimals, or start a new board.',
   TOO_FAR_AHEAD:

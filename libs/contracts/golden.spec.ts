@@ -8,10 +8,10 @@ import {
 } from './dead-letter.js';
 import { decodeScoreEvent, decodeText } from './decode-score-event.js';
 import {
-  decodeDefinitionInForce,
-  encodeDefinitionInForce,
-  type DefinitionInForce,
-} from './definition-in-force.js';
+  decodeDefinitionRecord,
+  encodeDefinitionRecord,
+  type DefinitionRecord,
+} from './definition-record.js';
 import { decodeLeaderChange, encodeLeaderChange, type LeaderChange } from './leader-change.js';
 import { leaderMovements } from './leader-movements.js';
 import { decodeRankChange, encodeRankChange, type RankChange } from './rank-change.js';
@@ -33,7 +33,7 @@ interface DeadLetterGolden {
   readonly decoded: object;
 }
 
-interface PlainInForce extends Omit<DefinitionInForce, 'starts'> {
+interface PlainCurrent extends Omit<DefinitionRecord, 'starts'> {
   readonly starts?: Record<string, number>;
 }
 
@@ -78,14 +78,14 @@ describe('the golden records', () => {
     },
   );
 
-  it.each(['definition-in-force', 'definition-in-force-removed'])(
+  it.each(['definition-record', 'definition-record-removed'])(
     'hold the %s: written as the same bytes, and read back',
     (name) => {
-      const { inForce: fields, ...record } = golden(name) as Golden & { inForce: PlainInForce };
+      const { current: fields, ...record } = golden(name) as Golden & { current: PlainCurrent };
       const { starts, ...plain } = fields;
-      const inForce = { ...plain, ...(starts && { starts: toStarts(starts) }) };
-      expect(encodeDefinitionInForce(inForce, 'ranklog.definitions')).toEqual(record);
-      expect(decodeDefinitionInForce(toRecord(record))).toEqual(inForce);
+      const current = { ...plain, ...(starts && { starts: toStarts(starts) }) };
+      expect(encodeDefinitionRecord(current, 'ranklog.definitions')).toEqual(record);
+      expect(decodeDefinitionRecord(toRecord(record))).toEqual(current);
     },
   );
 
@@ -199,9 +199,9 @@ describe('the examples of docs/reference/events.md', () => {
   );
   const isRankChange = (text: string) => text.includes('"changes"');
   const isLeaderChange = (text: string) => text.includes('"top"');
-  const isInForce = (text: string) => text.includes('"definition"');
+  const isCurrent = (text: string) => text.includes('"definition"');
   const isEvent = (text: string) =>
-    !isRankChange(text) && !isLeaderChange(text) && !isInForce(text);
+    !isRankChange(text) && !isLeaderChange(text) && !isCurrent(text);
 
   it('are score events that are taken', () => {
     const events = examples.filter(isEvent);
@@ -209,12 +209,12 @@ describe('the examples of docs/reference/events.md', () => {
     for (const text of events) expect(decodeText(text)).toMatchObject({ ok: true });
   });
 
-  it('are definitions in force that are read', () => {
-    const inForce = examples.filter(isInForce);
-    expect(inForce.length).toBeGreaterThan(0);
-    for (const text of inForce) {
+  it('are live definitions that are read', () => {
+    const current = examples.filter(isCurrent);
+    expect(current.length).toBeGreaterThan(0);
+    for (const text of current) {
       const record = { key: Buffer.from('arena'), value: Buffer.from(text), headers: {} };
-      expect(decodeDefinitionInForce(record)).toMatchObject({ definition: { board: 'arena' } });
+      expect(decodeDefinitionRecord(record)).toMatchObject({ definition: { board: 'arena' } });
     }
   });
 

@@ -2,7 +2,7 @@ export * from './cloud-events.js';
 export * from './dead-letter.js';
 export * from './dead-letter-codes.js';
 export * from './decode-score-event.js';
-export * from './definition-in-force.js';
+export * from './definition-record.js';
 export { isId, MOST_ATTRIBUTE_VALUES, type AttributeValue } from './ids.js';
 export * from './leader-change.js';
 export * from './leader-movements.js';

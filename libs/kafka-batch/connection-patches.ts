@@ -16,7 +16,7 @@ const UNKNOWN_TOPIC_OR_PARTITION = 3;
 /** Bytes of the length in front of each answer. */
 const LENGTH_BYTES = 4;
 
-/** Mends what kafkajs 2.2.4 does with connections that break; called once, by patchKafkajs. */
+/** Repairs what kafkajs 2.2.4 does with connections that break; called once, by patchKafkajs. */
 export function patchConnections(): void {
   forgetTornAnswers();
   leaveSilentConnections();

@@ -2,7 +2,7 @@ import kafkajs from 'kafkajs';
 
 const { KafkaJSError, KafkaJSNumberOfRetriesExceeded, KafkaJSTimeout } = kafkajs;
 
-/** A failure that a restart can't mend: the partition stops until someone looks after it; the others go on. */
+/** A failure that a restart can't repair: the partition stops until someone looks after it; the others go on. */
 export class PermanentPartitionError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -13,8 +13,8 @@ const PENDING_CHECK_MS = 10;
 let patched = false;
 
 /**
- * Mends kafkajs 2.2.4, which nobody maintains, for the whole process. Whoever makes a consumer or producer calls it
- * first; what was made before is mended too. Calling it again does nothing.
+ * Repairs kafkajs 2.2.4, which nobody maintains, for the whole process. Whoever makes a consumer or producer calls it
+ * first; what was made before is repaired too. Calling it again does nothing.
  */
 export function patchKafkajs(): void {
   if (patched) return;

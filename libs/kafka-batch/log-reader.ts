@@ -89,7 +89,7 @@ export class LogReader {
    *
    * One round at a time. The next one may be under way while the caller still works on what the last one gave.
    *
-   * @throws LogGapError when the log does not hold a position, the reason of the signal, or what no retry mends (a
+   * @throws LogGapError when the log does not hold a position, the reason of the signal, or what no retry repairs (a
    *   codec, a right that is missing); the positions stay then
    */
   async fetch(wanted: (partition: number) => boolean = EVERY_PARTITION): Promise<LogBatch[]> {

@@ -31,10 +31,10 @@ import {
   OutOfMemoryError,
   ServerChangedError,
   ShadowLostError,
-  WatermarkBeyondLogError,
+  AppliedBeyondLogError,
 } from '../reconciliation/errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
-import { isRedisAway } from './redis-away.js';
+import { isRedisUnavailable } from './redis-unavailable.js';
 
 const USAGE = [
   SettingsError,
@@ -54,7 +54,7 @@ const NO = [
   ExpiredViewError,
   NoInstanceError,
   NoPreviousGenerationError,
-  WatermarkBeyondLogError,
+  AppliedBeyondLogError,
 ];
 const TRY_LATER = [
   BoardsLostError,
@@ -77,7 +77,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CancelledError) return EXIT.cancelled;
   if (NO.some((type) => error instanceof type)) return EXIT.no;
   if (USAGE.some((type) => error instanceof type)) return EXIT.usage;
-  const helpsLater = isRedisAway(error) || TRY_LATER.some((type) => error instanceof type);
+  const helpsLater = isRedisUnavailable(error) || TRY_LATER.some((type) => error instanceof type);
   return helpsLater ? EXIT.unreachable : EXIT.failed;
 }
 
@@ -85,7 +85,7 @@ export function exitCodeOf(error: unknown): number {
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (process.env['RANKLOG_LOG_LEVEL'] === 'debug') return error.stack ?? error.message;
-  if (isRedisAway(error)) return `Redis can't do it now (${error.message}); try again later`;
+  if (isRedisUnavailable(error)) return `Redis can't do it now (${error.message}); try again later`;
   return error.message + hint(error);
 }
 

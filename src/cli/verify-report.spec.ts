@@ -20,7 +20,7 @@ function report(differences: readonly Difference[], count = differences.length):
     differences,
     differenceCount: count,
     equal: count === 0,
-    watermarks: { 0: 41 },
+    appliedOffsets: { 0: 41 },
   };
 }
 
@@ -56,7 +56,7 @@ describe('a report of verify', () => {
     expect(reportJson(ARENA, report(differences))).toMatchObject({
       equal: false,
       differenceCount: 2,
-      watermarks: { 0: 41 },
+      appliedOffsets: { 0: 41 },
       differences: [
         {
           view: 'all',
@@ -91,7 +91,7 @@ describe('a report of verify', () => {
       { view: 'week:2026-W01', kind: 'view', expected: String(TIME), found: '' },
       { view: 'all', kind: 'view', expected: 'never', found: String(TIME) },
       { view: '', kind: 'clock', expected: String(TIME) },
-      { view: '', kind: 'watermark', expected: 'partition 0: at most 9', found: '12' },
+      { view: '', kind: 'appliedOffset', expected: 'partition 0: at most 9', found: '12' },
     ];
     expect(reportJson(ARENA, report(differences)).differences).toEqual([
       {
@@ -111,10 +111,10 @@ describe('a report of verify', () => {
       { view: '', kind: 'clock', playerId: null, expected: { clock: REACHED }, found: null },
       {
         view: '',
-        kind: 'watermark',
+        kind: 'appliedOffset',
         playerId: null,
-        expected: { watermark: 'partition 0: at most 9' },
-        found: { watermark: '12' },
+        expected: { appliedOffset: 'partition 0: at most 9' },
+        found: { appliedOffset: '12' },
       },
     ]);
     expect(reportText(ARENA, report(differences))).toMatch(

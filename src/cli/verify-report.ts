@@ -9,7 +9,7 @@ export type Side =
   | { readonly columns: Readonly<Record<string, string>>; readonly reachedAt: string }
   | { readonly expiresAt: string | null }
   | { readonly clock: string }
-  | { readonly watermark: string }
+  | { readonly appliedOffset: string }
   | { readonly eventIds: string }
   | { readonly raw: string };
 
@@ -24,7 +24,7 @@ export interface DifferenceJson {
 
 /** A report as JSON. */
 export function reportJson(definition: BoardDefinition, report: VerifyReport) {
-  const { board, generation, equal, places, views, differenceCount, watermarks } = report;
+  const { board, generation, equal, places, views, differenceCount, appliedOffsets } = report;
   const { differences, tooManyViews } = report;
   return {
     board,
@@ -33,7 +33,7 @@ export function reportJson(definition: BoardDefinition, report: VerifyReport) {
     ...(tooManyViews === undefined ? {} : { notComparable: reasonText(tooManyViews) }),
     places,
     views,
-    watermarks,
+    appliedOffsets,
     differenceCount,
     differences: differences.map((difference) => differenceJson(definition, difference)),
   };
@@ -79,7 +79,7 @@ const KINDS: Readonly<Record<Difference['kind'], string>> = {
   order: 'place in the order',
   view: 'view',
   clock: 'event clock',
-  watermark: 'watermark',
+  appliedOffset: 'appliedOffset',
   eventIds: 'event ids of deduplicate',
 };
 
@@ -100,8 +100,8 @@ function sideOf(
       return { expiresAt: text === 'never' ? null : timeText(text) };
     case 'clock':
       return { clock: timeText(text) };
-    case 'watermark':
-      return { watermark: text };
+    case 'appliedOffset':
+      return { appliedOffset: text };
     case 'eventIds':
       return { eventIds: text };
     default:
@@ -131,7 +131,7 @@ function sideText(side: Side | null): string {
   if (side === null) return '-';
   if ('raw' in side) return `(no state) ${side.raw}`;
   if ('clock' in side) return side.clock;
-  if ('watermark' in side) return side.watermark;
+  if ('appliedOffset' in side) return side.appliedOffset;
   if ('eventIds' in side) return side.eventIds;
   if ('expiresAt' in side) return `expires ${side.expiresAt ?? 'never'}`;
   const columns = Object.entries(side.columns).map(([name, value]) => `${name} ${value}`);

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import type { ApplyCall, ApplyOutcome, BoardStore, Boards } from '#board-store';
 import { AppliedGapError, Applier } from './applier.js';
 import type { LiveBoards } from './live-boards.js';
-import { StoreChangedError } from './losses.js';
+import { StoreChangedError } from './resync.js';
 
-const APPLIED: ApplyOutcome = { status: 'applied', watermark: 4, verdicts: [] };
+const APPLIED: ApplyOutcome = { status: 'applied', appliedOffset: 4, verdicts: [] };
 const NO_BOARDS: Boards = {
   live: new Map(),
   building: new Set(),
@@ -16,7 +16,7 @@ const NO_BOARDS: Boards = {
 function applierOf(
   answers: ApplyOutcome[],
   moment: () => Promise<void> = () => Promise.resolve(),
-  watermark = 4,
+  appliedOffset = 4,
 ) {
   const heard: ('moment' | 'over')[] = [];
   const calls: ApplyCall[] = [];
@@ -26,7 +26,7 @@ function applierOf(
       calls.push(call);
       return Promise.resolve(answers.shift());
     },
-    watermarks: () => Promise.resolve([2]),
+    appliedOffsets: () => Promise.resolve([2]),
   };
   const services = {
     store: store as unknown as BoardStore,
@@ -41,22 +41,26 @@ function applierOf(
       heard.push('over');
     },
   };
-  const start = { watermarks: [watermark], continuity: ['token'], offset: 5 };
+  const start = { appliedOffsets: [appliedOffset], continuity: ['token'], offset: 5 };
   return { applier: new Applier(services, 0, start, waiter), heard, calls };
 }
 
 describe('a partition that is told to wait', () => {
   it('asks again until it may go on, and does not wait any more then', async () => {
-    const { applier, heard } = applierOf([{ status: 'healing' }, { status: 'healing' }, APPLIED]);
+    const { applier, heard } = applierOf([
+      { status: 'recovering' },
+      { status: 'recovering' },
+      APPLIED,
+    ]);
     await applier.keepUp(5);
     expect(heard).toEqual(['moment', 'moment', 'over']);
   });
 
   it('waits no more when it is taken away, or has to start anew', async () => {
     const taken = new Error('taken away');
-    const lost = applierOf([{ status: 'healing' }], () => Promise.reject(taken));
+    const lost = applierOf([{ status: 'recovering' }], () => Promise.reject(taken));
     await expect(lost.applier.keepUp(5)).rejects.toBe(taken);
-    const anew = applierOf([{ status: 'healing' }, { status: 'storeChanged' }]);
+    const anew = applierOf([{ status: 'recovering' }, { status: 'storeChanged' }]);
     await expect(anew.applier.keepUp(5)).rejects.toBeInstanceOf(StoreChangedError);
     expect([lost.heard, anew.heard]).toEqual([
       ['moment', 'over'],
@@ -66,7 +70,7 @@ describe('a partition that is told to wait', () => {
 });
 
 describe('the start of a partition', () => {
-  it('moves a shard that is behind it, from the watermark of the shard', async () => {
+  it('moves a shard that is behind it, from the applied offset of the shard', async () => {
     const { applier, calls } = applierOf([APPLIED], undefined, 1);
     await applier.begin(5);
     expect(calls).toMatchObject([{ believed: 1, from: 2, through: 4, entries: [] }]);

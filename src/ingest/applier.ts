@@ -2,7 +2,7 @@ import type { ApplyCall, BoardStore, Boards, RecordIdentity, Verdict } from '#bo
 import type { KafkaRecord } from '#kafka-batch';
 import type { LiveBoards } from './live-boards.js';
 import { identityOf } from './score-log.js';
-import { StoreChangedError } from './losses.js';
+import { StoreChangedError } from './resync.js';
 import type { Waiter } from './partition-waits.js';
 import { readRecord, type ReadRecord } from './read-record.js';
 import { splitRuns, type BatchPosition, type Run } from './split-calls.js';
@@ -25,7 +25,7 @@ interface ReadRun extends Run<ReadRecord> {
 /** What Redis said of a partition when it was started. */
 export interface ApplierStart {
   /** By shard. */
-  readonly watermarks: readonly number[];
+  readonly appliedOffsets: readonly number[];
   readonly continuity: readonly string[];
   /** Where reading begins. */
   readonly offset: number;
@@ -55,14 +55,14 @@ export class AppliedGapError extends Error {
 
 /**
  * Applies the records of one partition to the boards, strictly in order, one call at a time. Every run goes to every shard,
- * so a watermark below the published position is a sign of a loss.
+ * so an applied offset below the published position is a sign of a loss.
  */
 export class Applier {
   private readonly store: BoardStore;
   private readonly boards: LiveBoards;
   readonly #continuity: readonly string[];
-  /** The watermark of each shard, as far as this process knows. */
-  readonly #watermarks: number[];
+  /** The applied offset of each shard, as far as this process knows. */
+  readonly #appliedOffsets: number[];
   /** The last offset that has been read and applied in every shard. */
   #done: number;
 
@@ -75,7 +75,7 @@ export class Applier {
     this.store = store;
     this.boards = boards;
     this.#continuity = start.continuity;
-    this.#watermarks = [...start.watermarks];
+    this.#appliedOffsets = [...start.appliedOffsets];
     this.#done = start.offset - 1;
   }
 
@@ -100,15 +100,15 @@ export class Applier {
   }
 
   /**
-   * Moves the watermark of each shard that is behind the start of reading: it needs nothing before, because the log or all
+   * Moves the applied offset of each shard that is behind the start of reading: it needs nothing before, because the log or all
    * its boards begin there. A board made live since may need more, so a change of boards starts the partition anew.
    * @throws StoreChangedError
    */
   async begin(published: number): Promise<void> {
     const boards = this.boards.current;
-    for (const [shard, watermark] of this.#watermarks.entries()) {
-      if (watermark >= this.#done) continue;
-      const run = { from: watermark + 1, through: this.#done, items: [], boards };
+    for (const [shard, appliedOffset] of this.#appliedOffsets.entries()) {
+      if (appliedOffset >= this.#done) continue;
+      const run = { from: appliedOffset + 1, through: this.#done, items: [], boards };
       if ((await this.#call(shard, run, published)) === undefined) throw new BoardsChangedError();
     }
   }
@@ -179,11 +179,11 @@ export class Applier {
       const outcome = await this.store.apply(call);
       switch (outcome.status) {
         case 'applied':
-          this.#watermarks[shard] = outcome.watermark;
+          this.#appliedOffsets[shard] = outcome.appliedOffset;
           return outcome.verdicts;
         case 'generationChanged':
           return undefined;
-        case 'healing':
+        case 'recovering':
           await this.waiter.moment();
           break;
         case 'rolledBack':
@@ -201,7 +201,7 @@ export class Applier {
     return {
       shard,
       partition: this.partition,
-      believed: this.#watermarks[shard] ?? -1,
+      believed: this.#appliedOffsets[shard] ?? -1,
       published,
       from,
       through,
@@ -214,8 +214,8 @@ export class Applier {
   }
 
   async #gapError({ shard, partition, from }: ApplyCall): Promise<AppliedGapError> {
-    const watermarks = await this.store.watermarks(partition);
-    return new AppliedGapError(partition, from, (watermarks[shard] ?? -1) + 1);
+    const appliedOffsets = await this.store.appliedOffsets(partition);
+    return new AppliedGapError(partition, from, (appliedOffsets[shard] ?? -1) + 1);
   }
 
   /**

@@ -10,7 +10,7 @@ import type { Parts } from '../parts.js';
 import { finalPositions } from './final-positions.js';
 import { IngestController } from './ingest.controller.js';
 import { LiveBoards, NoLiveBoardsError } from './live-boards.js';
-import { Losses } from './losses.js';
+import { Resync } from './resync.js';
 import { IngestServices } from './partition-ingest.js';
 import type { PartitionWaits } from './partition-waits.js';
 import { ResultLog, ResultPartitionMissingError } from './result-log.js';
@@ -36,16 +36,16 @@ export class IngestModule implements OnApplicationBootstrap, BeforeApplicationSh
     const resultLog = new ResultLog(kafka, admin, settings);
     const kafkaSays = {
       finalPositions: async () => finalPositions(resultLog, store, await scoreLog.partitions()),
-      definitionsInForce: () => definitions.readAll(),
+      definitionRecords: () => definitions.readAll(),
     };
-    const losses = new Losses(continuity, kafkaSays, logger);
+    const resync = new Resync(continuity, kafkaSays, logger);
     const sweep = {
       onFailure: 'expired views could not be removed',
       everyMs: 5_000,
       run: (signal: AbortSignal) => sweepViews({ store, boards, logger }, signal),
     };
     return IngestModule.with(
-      { store, boards, losses, waits, scoreLog, resultLog },
+      { store, boards, resync, waits, scoreLog, resultLog },
       new Maintenance([sweep], logger),
     );
   }

@@ -7,7 +7,7 @@ import {
 } from '#kafka-batch';
 import { Applier, type AppliedRun, type ApplierStart } from './applier.js';
 import type { LiveBoards } from './live-boards.js';
-import { StoreChangedError, type Losses } from './losses.js';
+import { StoreChangedError, type Resync } from './resync.js';
 import type { PartitionWaits } from './partition-waits.js';
 import { PublishPipeline, type Publication } from './publish-pipeline.js';
 import type { ResultLog } from './result-log.js';
@@ -22,7 +22,7 @@ const CHECK_LOG_EVERY_MS = 10_000;
 export abstract class IngestServices {
   abstract readonly store: BoardStore;
   abstract readonly boards: LiveBoards;
-  abstract readonly losses: Losses;
+  abstract readonly resync: Resync;
   abstract readonly waits: PartitionWaits;
   abstract readonly scoreLog: ScoreLog;
   abstract readonly resultLog: ResultLog;
@@ -94,9 +94,9 @@ export class PartitionIngest {
     onPublishFailure: (error: Error) => void,
   ): Promise<{ offset: number; ingest: PartitionIngest }> {
     const { partition } = assignment;
-    const { resultLog, losses, waits } = services;
+    const { resultLog, resync, waits } = services;
     await resultLog.checkPartition(partition);
-    const continuity = await losses.continuity();
+    const continuity = await resync.continuity();
     const publisher = await resultLog.openPublisher(partition);
     try {
       const { published, checked, ...start } = await findStart(partition, services, continuity);
@@ -106,7 +106,7 @@ export class PartitionIngest {
       const ingest = new PartitionIngest(assignment, services, tools, { published, checked });
       return { offset: start.offset, ingest };
     } catch (error) {
-      losses.suspect(error);
+      resync.suspect(error);
       await publisher.close();
       throw error;
     }
@@ -152,7 +152,7 @@ export class PartitionIngest {
     this.#isKeepingUp = true;
     try {
       await this.#inTurn(() => this.tools.applier.keepUp(this.#published));
-      await this.services.losses.noteHealed();
+      await this.services.resync.logRecovered();
     } catch (error) {
       this.assignment.restart(error instanceof Error ? error : new Error(String(error)));
     } finally {
@@ -169,7 +169,7 @@ export class PartitionIngest {
     const { last } = this.#checked;
     const { partition } = this.assignment;
     if (last !== undefined) {
-      const kept = this.services.losses.keepCheckedRecord(partition, last);
+      const kept = this.services.resync.keepCheckedRecord(partition, last);
       await kept.catch(() => undefined); // the next check keeps a later one
     }
     await this.services.scoreLog.check(partition, { published: this.#published, last });
@@ -190,7 +190,7 @@ export class PartitionIngest {
       .catch(() => undefined)
       .then(step)
       .catch((error: unknown) => {
-        this.services.losses.suspect(error);
+        this.services.resync.suspect(error);
         throw error;
       });
     this.#step = next;
@@ -201,7 +201,7 @@ export class PartitionIngest {
 /** From where a partition goes on, and what Redis says of it. @throws StoreChangedError, LogEndsError, OtherLogError */
 async function findStart(
   partition: number,
-  { store, boards, resultLog, losses, scoreLog }: IngestServices,
+  { store, boards, resultLog, resync, scoreLog }: IngestServices,
   continuity: readonly string[],
 ): Promise<ApplierStart & { readonly published: number; readonly checked: LogCheck }> {
   const published = Math.max(
@@ -209,29 +209,29 @@ async function findStart(
     await store.publishedPosition(partition),
   );
   await boards.refresh();
-  const watermarks = await store.watermarks(partition);
-  for (const [shard, watermark] of watermarks.entries())
-    if (watermark + 1 < published && !(await losses.isHealing(shard, partition, published)))
+  const appliedOffsets = await store.appliedOffsets(partition);
+  for (const [shard, appliedOffset] of appliedOffsets.entries())
+    if (appliedOffset + 1 < published && !(await resync.isRecovering(shard, partition, published)))
       throw new StoreChangedError(
         shard,
         continuity[shard] ?? '',
         `has lost applied events of partition ${partition}`,
       );
-  const last = await losses.lastRecord(partition);
+  const last = await resync.lastRecord(partition);
   const checked = { at: performance.now(), last };
   const log = await scoreLog.check(partition, { published, last });
   // The last record may be of another log that was not noticed; an older one shows it.
-  const found = await losses.checkedRecord(partition);
+  const found = await resync.checkedRecord(partition);
   if (found !== undefined && found.offset !== last?.offset)
     await scoreLog.check(partition, { published, last: found });
   // Where nothing was ever read, the log begins with what it still holds.
-  const isUntouched = (watermark: number) => published === 0 && watermark < 0;
+  const isUntouched = (appliedOffset: number) => published === 0 && appliedOffset < 0;
   const needed = Math.min(published, boards.firstNeeded(partition));
-  const applied = watermarks.map((watermark) =>
-    isUntouched(watermark) ? log.start : Math.max(needed, watermark + 1),
+  const applied = appliedOffsets.map((appliedOffset) =>
+    isUntouched(appliedOffset) ? log.start : Math.max(needed, appliedOffset + 1),
   );
   const known = Math.min(published, ...applied);
   const isBehind = known < log.start && Math.min(...applied) >= log.start;
   const isDone = isBehind && !(await store.hasUnpublished(partition, log.start));
-  return { published, checked, watermarks, continuity, offset: isDone ? log.start : known };
+  return { published, checked, appliedOffsets, continuity, offset: isDone ? log.start : known };
 }

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { HealTarget } from '#board-store';
+import type { RecoveryTarget } from '#board-store';
 import type { PartitionAssignment } from '#kafka-batch';
 import { loggerTo } from '../../test/support/loggers.js';
 import { PartitionWaits } from './partition-waits.js';
 
-const TARGETS: HealTarget[] = [{ shard: 0, partition: 7, applied: 20, target: 250 }];
+const TARGETS: RecoveryTarget[] = [{ shard: 0, partition: 7, applied: 20, target: 250 }];
 
 describe('partitions that wait', () => {
   let words: string[];
@@ -13,7 +13,7 @@ describe('partitions that wait', () => {
   beforeEach(() => {
     words = [];
     progress = [];
-    const continuity = { healing: () => Promise.resolve(TARGETS) };
+    const continuity = { recoveryTargets: () => Promise.resolve(TARGETS) };
     waits = new PartitionWaits(
       continuity,
       loggerTo((word) => words.push(word)),

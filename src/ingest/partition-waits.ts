@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ContinuityStore } from '#board-store';
 import type { PartitionAssignment } from '#kafka-batch';
 import type { Logger } from '../operations/logger.js';
-import { healTargetsText } from './heal-targets-text.js';
+import { recoveryTargetsText } from './recovery-targets-text.js';
 
 /** How often a partition that has to wait asks again, and how often it says so. */
 const ASK_AGAIN_MS = 100;
 const SAY_AGAIN_MS = 5_000;
 
-/** How one partition waits for others to heal. */
+/** How one partition waits for others to recover. */
 export interface Waiter {
   /** Resolves after a moment. @throws when the partition is taken away */
   moment(): Promise<void>;
@@ -16,14 +16,14 @@ export interface Waiter {
   over(): void;
 }
 
-/** Partitions of this process that wait until others, which Redis has lost events of, reach their heal targets. Each says so every few seconds. */
+/** Partitions of this process that wait until others, which Redis has lost events of, reach their recovery targets. Each says so every few seconds. */
 export class PartitionWaits {
   readonly #waiting = new Set<number>();
   /** When each partition may say again that it waits. */
   readonly #sayAgain = new Map<number, number>();
 
   constructor(
-    private readonly continuity: Pick<ContinuityStore, 'healing'>,
+    private readonly continuity: Pick<ContinuityStore, 'recoveryTargets'>,
     private readonly log: Logger,
   ) {}
 
@@ -54,10 +54,10 @@ export class PartitionWaits {
   }
 
   async #sayWhy({ topic, partition }: PartitionAssignment): Promise<void> {
-    const healing = await this.continuity.healing();
-    if (healing.length > 0)
+    const recovering = await this.continuity.recoveryTargets();
+    if (recovering.length > 0)
       this.log.warn(
-        `${topic}/${partition} waits until others are applied again: ${healTargetsText(healing)}`,
+        `${topic}/${partition} waits until others are applied again: ${recoveryTargetsText(recovering)}`,
       );
   }
 }

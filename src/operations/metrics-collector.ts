@@ -17,7 +17,7 @@ export interface MetricsCollectorOptions {
 }
 
 /** Less than what Prometheus waits by default (10 s), and than what a command to Redis may take. */
-const PATIENCE_MS = 2_000;
+const RETRY_FOR_MS = 2_000;
 
 /**
  * Brings the metrics up to date when they are scraped. However many scrape, Redis is asked once at a time; a scrape
@@ -46,12 +46,12 @@ export class MetricsCollector {
       const isForOperator = error !== undefined && needsOperator(error);
       partitionStopped.set({ partition }, Number(state === 'failed' || isForOperator));
       partitionStuck.set({ partition }, stuckMs / 1_000);
-      partitionWaiting.set({ partition, reason: 'healing' }, Number(waiting().has(partition)));
+      partitionWaiting.set({ partition, reason: 'recovering' }, Number(waiting().has(partition)));
     }
   }
 
   async #setStore(): Promise<void> {
-    const { metrics, patienceMs = PATIENCE_MS } = this.options;
+    const { metrics, patienceMs = RETRY_FOR_MS } = this.options;
     const done = new AbortController();
     const tooLate = delay(patienceMs, undefined, { signal: done.signal }).catch(() => undefined);
     const facts = await Promise.race([this.#read(), tooLate]);

@@ -4,7 +4,7 @@ import type {
   ContinuityStore,
   GenerationCatalog,
   GenerationOverview,
-  HealTarget,
+  RecoveryTarget,
   ReconciliationStatus,
 } from '#board-store';
 import type { Metrics } from './metrics.js';
@@ -12,7 +12,7 @@ import type { Metrics } from './metrics.js';
 /** What Redis knows that is worth a metric. */
 export interface StoreFacts {
   readonly boards: Boards;
-  readonly healing: readonly HealTarget[];
+  readonly recovering: readonly RecoveryTarget[];
   /** Boards whose reads are stale. */
   readonly stale: ReadonlySet<string>;
   readonly generations: readonly GenerationOverview[];
@@ -21,7 +21,7 @@ export interface StoreFacts {
 
 interface Sources {
   readonly store: Pick<BoardStore, 'boards' | 'shardOf'>;
-  readonly continuity: Pick<ContinuityStore, 'shards' | 'continuity' | 'healing'>;
+  readonly continuity: Pick<ContinuityStore, 'shards' | 'continuity' | 'recoveryTargets'>;
   readonly catalog: Pick<GenerationCatalog, 'generations'>;
   readonly statuses: { statuses(): Promise<readonly ReconciliationStatus[]> };
 }
@@ -29,16 +29,16 @@ interface Sources {
 /** Cost: some sixteen short requests a shard, however many boards there are. */
 export async function readStoreFacts(sources: Sources): Promise<StoreFacts> {
   const { store, continuity, catalog, statuses } = sources;
-  const [boards, healing, broken, generations, reconciliations] = await Promise.all([
+  const [boards, recovering, broken, generations, reconciliations] = await Promise.all([
     store.boards(),
-    continuity.healing(),
+    continuity.recoveryTargets(),
     brokenShards(continuity),
     catalog.generations(),
     statuses.statuses(),
   ]);
-  const staleShards = new Set([...broken, ...healing.map(({ shard }) => shard)]);
+  const staleShards = new Set([...broken, ...recovering.map(({ shard }) => shard)]);
   const stale = [...boards.live.keys()].filter((board) => staleShards.has(store.shardOf(board)));
-  return { boards, healing, stale: new Set(stale), generations, reconciliations };
+  return { boards, recovering, stale: new Set(stale), generations, reconciliations };
 }
 
 /** Shards whose server is not the one that was compared with Kafka. */
@@ -53,7 +53,7 @@ async function brokenShards(continuity: Sources['continuity']): Promise<number[]
 export function setStoreFacts(metrics: Metrics, facts: StoreFacts): void {
   forgetStoreFacts(metrics);
   metrics.gauges.redisUp.set(1);
-  setHealing(metrics, facts.healing);
+  setRecovering(metrics, facts.recovering);
   for (const board of facts.boards.building) metrics.gauges.boardBuilding.set({ board }, 1);
   for (const board of facts.boards.live.keys())
     metrics.gauges.readsStale.set({ board }, Number(facts.stale.has(board)));
@@ -64,8 +64,8 @@ export function setStoreFacts(metrics: Metrics, facts: StoreFacts): void {
 /** Redis does not answer: yesterday's numbers would be taken for today's. */
 export function forgetStoreFacts({ gauges }: Metrics): void {
   for (const gauge of [
-    gauges.healingApplied,
-    gauges.healingTarget,
+    gauges.recoveringApplied,
+    gauges.recoveringTarget,
     gauges.readsStale,
     gauges.boardBuilding,
     gauges.generationInfo,
@@ -81,10 +81,10 @@ export function forgetStoreFacts({ gauges }: Metrics): void {
   gauges.redisUp.set(0);
 }
 
-function setHealing({ gauges }: Metrics, healing: readonly HealTarget[]): void {
-  for (const { shard, partition, applied, target } of healing) {
-    gauges.healingApplied.set({ shard, partition }, applied);
-    gauges.healingTarget.set({ shard, partition }, target);
+function setRecovering({ gauges }: Metrics, recovering: readonly RecoveryTarget[]): void {
+  for (const { shard, partition, applied, target } of recovering) {
+    gauges.recoveringApplied.set({ shard, partition }, applied);
+    gauges.recoveringTarget.set({ shard, partition }, target);
   }
 }
 

@@ -27,7 +27,7 @@ const BUILD: ReconciliationStatus = {
 };
 const FACTS: StoreFacts = {
   boards: { live: boards, building: new Set(['golf']), removed: new Set(), versions: [] },
-  healing: [{ shard: 0, partition: 1, applied: 20, target: 250 }],
+  recovering: [{ shard: 0, partition: 1, applied: 20, target: 250 }],
   stale: new Set(['chess']),
   generations: [
     { ...live('arena'), role: 'live' },
@@ -35,7 +35,8 @@ const FACTS: StoreFacts = {
   ],
   reconciliations: [BUILD],
 };
-const FROM_REDIS = /^ranklog_(reads|board|generation|healing|reconciliation)_?\w*(?:\{.*\})? .*$/gm;
+const FROM_REDIS =
+  /^ranklog_(reads|board|generation|recovering|reconciliation)_?\w*(?:\{.*\})? .*$/gm;
 
 describe('the metrics', () => {
   it('are listed in docs/reference/metrics.md, one by one', () => {
@@ -110,13 +111,13 @@ describe('a scrape', () => {
     const linesOf = (text: string) => text.match(/^ranklog_partition_(waiting|stopped)\{.* 1$/gm);
     waiting = new Set([1]);
     expect(linesOf(await scrapes.scrape())).toEqual([
-      'ranklog_partition_waiting{partition="1",reason="healing"} 1',
+      'ranklog_partition_waiting{partition="1",reason="recovery"} 1',
     ]);
     waiting = new Set();
     const text = await scrapes.scrape();
     expect(linesOf(text)).toBeNull();
     expect(text.match(/^ranklog_partition_waiting\{partition="2".*$/gm)).toEqual([
-      'ranklog_partition_waiting{partition="2",reason="healing"} 0',
+      'ranklog_partition_waiting{partition="2",reason="recovery"} 0',
     ]);
   });
 
@@ -128,11 +129,11 @@ describe('a scrape', () => {
     expect(await scrapes.scrape()).not.toContain('partition="0"');
   });
 
-  it('tells what Redis knows of boards, healing and reconciliations', async () => {
+  it('tells what Redis knows of boards, recovery and reconciliations', async () => {
     const text = await collector().scrape();
     expect(text.match(FROM_REDIS)).toEqual([
-      'ranklog_healing_applied_offset{shard="0",partition="1"} 20',
-      'ranklog_healing_target_offset{shard="0",partition="1"} 250',
+      'ranklog_recovery_applied_offset{shard="0",partition="1"} 20',
+      'ranklog_recovery_target_offset{shard="0",partition="1"} 250',
       'ranklog_reads_stale{board="arena"} 0',
       'ranklog_reads_stale{board="chess"} 1',
       'ranklog_board_building{board="golf"} 1',
@@ -178,7 +179,7 @@ describe('a scrape', () => {
 });
 
 describe('what Redis knows', () => {
-  it('says stale of the boards of a shard that heals, or whose server has changed', async () => {
+  it('says stale of the boards of a shard that recovers, or whose server has changed', async () => {
     const shards: Record<string, number> = { arena: 0, chess: 1, golf: 2 };
     const all = new Map(Object.keys(shards).map((board) => [board, live(board)]));
     const { stale } = await readStoreFacts({
@@ -191,7 +192,7 @@ describe('what Redis knows', () => {
         shards: [0, 1, 2],
         continuity: (shard) =>
           Promise.resolve({ server: 's', token: 't', isContinued: shard !== 2 }),
-        healing: () => Promise.resolve([{ shard: 1, partition: 0, applied: 0, target: 5 }]),
+        recoveryTargets: () => Promise.resolve([{ shard: 1, partition: 0, applied: 0, target: 5 }]),
       },
       catalog: { generations: () => Promise.resolve([]) },
       statuses: { statuses: () => Promise.resolve([]) },

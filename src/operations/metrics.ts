@@ -19,7 +19,7 @@ export const GAUGES = {
   },
   partitionWaiting: {
     name: 'ranklog_partition_waiting',
-    help: '1 while a partition of this process waits for other partitions to heal.',
+    help: '1 while a partition of this process waits for other partitions to recover.',
     labels: ['partition', 'reason'],
   },
   fetchLoopAge: {
@@ -27,14 +27,14 @@ export const GAUGES = {
     help: 'Seconds since the last fetch response from Kafka, including empty ones.',
     labels: [],
   },
-  healingApplied: {
-    name: 'ranklog_healing_applied_offset',
-    help: 'How far a partition is applied again after a loss of Redis; only while it heals.',
+  recoveringApplied: {
+    name: 'ranklog_recovery_applied_offset',
+    help: 'How far a partition is applied again after a loss of Redis; only while it recovers.',
     labels: ['shard', 'partition'],
   },
-  healingTarget: {
-    name: 'ranklog_healing_target_offset',
-    help: 'How far a partition has to be applied again after a loss of Redis; only while it heals.',
+  recoveringTarget: {
+    name: 'ranklog_recovery_target_offset',
+    help: 'How far a partition has to be applied again after a loss of Redis; only while it recovers.',
     labels: ['shard', 'partition'],
   },
   readsStale: {

@@ -24,7 +24,7 @@ const LONGEST_INTERVAL_MS = 5_000;
 
 /**
  * Ends a process that can't make progress, in place of letting it hang: its supervisor starts another, which another
- * connection, another instance or a mended server may serve better. One partition that has stopped for good, or
+ * connection, another instance or a repaired server may serve better. One partition that has stopped for good, or
  * needs operator action, is no reason while others go on. Time in which the process itself stood still does not count.
  */
 export class ProgressWatch {

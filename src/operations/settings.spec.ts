@@ -52,9 +52,9 @@ describe('loadSettings', () => {
 
   it('takes the environment over the file, and the file over the defaults', () => {
     const file = configFile('group: from-file\nshards: 3\n');
-    const { settings, inForce } = loadSettings({ RANKLOG_CONFIG: file, RANKLOG_GROUP: 'from-env' });
+    const { settings, current } = loadSettings({ RANKLOG_CONFIG: file, RANKLOG_GROUP: 'from-env' });
     expect(settings).toMatchObject({ group: 'from-env', shards: 3, redisPrefix: 'ranklog' });
-    const origins = Object.fromEntries(inForce.map(({ name, origin }) => [name, origin]));
+    const origins = Object.fromEntries(current.map(({ name, origin }) => [name, origin]));
     expect(origins).toMatchObject({ group: 'environment', shards: file, redisPrefix: 'default' });
   });
 
@@ -98,12 +98,12 @@ describe('loadSettings', () => {
   });
 
   it('never shows a secret', () => {
-    const { inForce } = loadSettings({
+    const { current } = loadSettings({
       REDIS_URL: 'redis://user:hunter2@redis:1',
       KAFKA_SASL_PASSWORD: 'hunter2',
     });
-    expect(JSON.stringify(inForce)).not.toContain('hunter2');
-    expect(JSON.stringify(inForce)).toContain('redis://***@redis:1');
+    expect(JSON.stringify(current)).not.toContain('hunter2');
+    expect(JSON.stringify(current)).toContain('redis://***@redis:1');
   });
 
   it('is described in docs/reference/settings.md, setting by setting', () => {

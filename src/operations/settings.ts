@@ -43,7 +43,7 @@ export interface Settings {
 export type SettingName = keyof typeof SETTINGS_SCHEMA;
 
 /** A setting as `ranklog config` shows it: secrets hidden. */
-export interface SettingInForce {
+export interface EffectiveSetting {
   readonly name: SettingName;
   readonly env: string;
   readonly value: string;
@@ -77,7 +77,7 @@ interface Sources {
  */
 export function loadSettings(environment: Environment = process.env): {
   settings: Settings;
-  inForce: SettingInForce[];
+  current: EffectiveSetting[];
 } {
   const env = withoutEmpty(environment);
   const file = env['RANKLOG_CONFIG'] ?? '';
@@ -88,7 +88,7 @@ export function loadSettings(environment: Environment = process.env): {
   if (problems.length > 0) throw new SettingsError(problems);
   return {
     settings: Object.freeze(config.getProperties()),
-    inForce: NAMES.map((name) => inForce(config, name, sources)),
+    current: NAMES.map((name) => current(config, name, sources)),
   };
 }
 
@@ -162,7 +162,7 @@ function refusal(name: SettingName, value: unknown): string | undefined {
   }
 }
 
-function inForce(config: Config<Settings>, name: SettingName, sources: Sources): SettingInForce {
+function current(config: Config<Settings>, name: SettingName, sources: Sources): EffectiveSetting {
   const { env, doc } = SETTINGS_SCHEMA[name];
   return { name, env, doc, value: shownValue(config, name), origin: origin(name, sources) };
 }

@@ -1,22 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
 import type { Boards, BoardStore, ContinuityStore, LiveBoard, Starts } from '#board-store';
-import type { DefinitionInForce } from '#contracts';
+import type { DefinitionRecord } from '#contracts';
 import type { Logger } from '../operations/logger.js';
 import type { DefinitionsTopic } from './definitions-topic.js';
 
 /** What the registrar works with. */
 interface Parts {
   readonly store: BoardStore;
-  readonly continuity: Pick<ContinuityStore, 'continuity' | 'begin' | 'release'>;
+  readonly continuity: Pick<ContinuityStore, 'continuity' | 'beginResync' | 'release'>;
   readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write' | 'claim'>;
   /** Where partitions begin of which nothing was ever read, and not all is left. */
   readonly unreadLog: () => Promise<Starts>;
   readonly log: Logger;
 }
 
-type InForce = ReadonlyMap<string, DefinitionInForce>;
-type Flips = ReadonlyMap<string, number>;
+type Current = ReadonlyMap<string, DefinitionRecord>;
+type Promotions = ReadonlyMap<string, number>;
 
 /**
  * Makes the boards known in Redis: by the definitions that are in force, which the definitions topic keeps, and from the
@@ -27,7 +27,7 @@ export class BoardRegistrar {
   /** The boards of the file as it could last be read. */
   #ofFile: readonly BoardDefinition[] | undefined;
   /** What is in force as far as this process knows. */
-  #inForce: InForce = new Map();
+  #current: Current = new Map();
   #wanted: ReadonlyMap<string, BoardDefinition> = new Map();
   /** Boards of the file that had no generation to be compared with yet. */
   #uncompared = new Set<string>();
@@ -49,48 +49,49 @@ export class BoardRegistrar {
   }
 
   /**
-   * Registers again what Redis has lost since, has a shard compared with Kafka that has lost a flip, and writes what the
+   * Registers again what Redis has lost since, has a shard compared with Kafka that has lost a promotion, and writes what the
    * definitions topic lacks. Otherwise it does nothing and logs nothing.
    */
   async keepRegistered(): Promise<void> {
     // Before the boards: a pointer that moves meanwhile is then found with the next look.
-    const flips = await this.store.flips();
+    const promotions = await this.store.promotions();
     const boards = await this.store.boards();
     this.#wantNoMore(boards.removed);
     this.#compareBuilt(boards.live);
     const isLost = this.#isMissingAny(boards) || !(await this.store.areRegistered());
     if (isLost) await this.register();
-    else if (!(await this.#hasLostFlips(flips, boards))) await this.#keepRecorded(flips, boards);
+    else if (!(await this.#hasLostPromotions(promotions, boards)))
+      await this.#keepRecorded(promotions, boards);
   }
 
   /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, OtherIdentityError, and what Kafka and Redis say */
   async register(): Promise<void> {
     const ofFile = await this.#readFile();
-    const inForce = await this.claim();
-    this.#inForce = inForce;
+    const current = await this.claim();
+    this.#current = current;
     const { live: known } = await this.store.boards();
-    const wanted = wantedOf(ofFile, inForce);
-    const isNew = wanted.some(({ board }) => !inForce.has(board) && !known.has(board));
+    const wanted = wantedOf(ofFile, current);
+    const isNew = wanted.some(({ board }) => !current.has(board) && !known.has(board));
     const begins = isNew ? await this.parts.unreadLog() : undefined;
-    const { live } = await this.store.registerBoards(wanted, inForce, begins);
+    const { live } = await this.store.registerBoards(wanted, current, begins);
     this.#wanted = new Map(wanted.map((definition) => [definition.board, definition]));
     for (const board of this.#wanted.keys())
       this.#tellNew(board, { before: known.get(board), now: live.get(board) });
     this.#tellRemoved(ofFile);
     this.#tellDifferences(ofFile, live.values());
     this.#uncompared = new Set([...this.#wanted.keys()].filter((board) => !live.has(board)));
-    await this.#keepRecorded(await this.store.flips(), await this.store.boards());
+    await this.#keepRecorded(await this.store.promotions(), await this.store.boards());
   }
 
   /**
    * Checks that Kafka and Redis belong to this ranklog, and claims them where they have no identity. Returns the definitions in
    * force. Checks Kafka first: an emptied Redis, or another prefix in it, has no identity. @throws OtherIdentityError
    */
-  async claim(): Promise<InForce> {
-    const inForce = await this.definitions.readAll();
+  async claim(): Promise<Current> {
+    const current = await this.definitions.readAll();
     await this.store.claim();
     await this.definitions.claim();
-    return inForce;
+    return current;
   }
 
   async #readFile(): Promise<readonly BoardDefinition[]> {
@@ -116,13 +117,13 @@ export class BoardRegistrar {
   }
 
   /**
-   * Whether shards lack flips that this process knows of. Each is told to be compared with Kafka. Ingest notices a lost flip
+   * Whether shards lack promotions that this process knows of. Each is told to be compared with Kafka. Ingest notices a lost promotion
    * by itself only if its record was in Kafka already when it looked.
    */
-  async #hasLostFlips(flips: Flips, boards: Boards): Promise<boolean> {
-    const lost = [...this.#inForce.values()].filter(({ board, since, definition }) => {
+  async #hasLostPromotions(promotions: Promotions, boards: Boards): Promise<boolean> {
+    const lost = [...this.#current.values()].filter(({ board, since, definition }) => {
       const isExpected = definition !== null || boards.live.has(board);
-      return isExpected && (flips.get(board) ?? 0) < since;
+      return isExpected && (promotions.get(board) ?? 0) < since;
     });
     for (const shard of new Set(lost.map(({ board }) => this.store.shardOf(board))))
       await this.#haveCompared(shard);
@@ -133,7 +134,7 @@ export class BoardRegistrar {
   async #haveCompared(shard: number): Promise<void> {
     const { continuity } = this.parts;
     const seen = await continuity.continuity(shard);
-    const begun = seen.isContinued ? await continuity.begin(shard, seen) : undefined;
+    const begun = seen.isContinued ? await continuity.beginResync(shard, seen) : undefined;
     if (begun === undefined) return; // it is compared anyway
     await continuity.release(begun);
     this.log.warn(`shard ${shard} has lost a change of its boards; it is compared with Kafka`);
@@ -141,15 +142,15 @@ export class BoardRegistrar {
 
   /**
    * Writes what went live, or was removed, after what the topic has of the board: of the boards that were new, and of
-   * those whose builder was killed between the flip and its record.
+   * those whose builder was killed between the promotion and its record.
    */
-  async #keepRecorded(flips: Flips, boards: Boards): Promise<void> {
-    if (this.#unrecorded(flips, boards).length === 0) return;
-    this.#inForce = await this.definitions.readAll();
-    const lacking = this.#unrecorded(flips, boards);
+  async #keepRecorded(promotions: Promotions, boards: Boards): Promise<void> {
+    if (this.#unrecorded(promotions, boards).length === 0) return;
+    this.#current = await this.definitions.readAll();
+    const lacking = this.#unrecorded(promotions, boards);
     await this.definitions.write(lacking);
-    this.#inForce = new Map([
-      ...this.#inForce,
+    this.#current = new Map([
+      ...this.#current,
       ...lacking.map((record) => [record.board, record] as const),
     ]);
     for (const { board, generation, definition } of lacking)
@@ -158,9 +159,9 @@ export class BoardRegistrar {
       );
   }
 
-  #unrecorded(flips: Flips, boards: Boards): DefinitionInForce[] {
-    return [...flips].flatMap(([board, since]) => {
-      const known = this.#inForce.get(board);
+  #unrecorded(promotions: Promotions, boards: Boards): DefinitionRecord[] {
+    return [...promotions].flatMap(([board, since]) => {
+      const known = this.#current.get(board);
       if (since <= (known?.since ?? 0)) return [];
       const live = boards.live.get(board);
       if (live !== undefined) return { ...live, since };
@@ -215,9 +216,9 @@ function historyText({ starts }: LiveBoard): string {
 }
 
 /** What is in force, and what is new in the file. */
-function wantedOf(ofFile: readonly BoardDefinition[], inForce: InForce): BoardDefinition[] {
-  const lasting = [...inForce.values()].flatMap(({ definition }) => definition ?? []);
-  return [...lasting, ...ofFile.filter(({ board }) => !inForce.has(board))];
+function wantedOf(ofFile: readonly BoardDefinition[], current: Current): BoardDefinition[] {
+  const lasting = [...current.values()].flatMap(({ definition }) => definition ?? []);
+  return [...lasting, ...ofFile.filter(({ board }) => !current.has(board))];
 }
 
 /** The boards file can't be read. */

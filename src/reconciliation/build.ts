@@ -1,7 +1,7 @@
 import type { BoardDefinition } from '#board';
 import { BoardsLostError } from './errors.js';
 import { runLeased, type Attempt } from './leased-run.js';
-import { makeLive } from './in-force.js';
+import { makeLive } from './promote.js';
 import type { BuildReport } from './reports.js';
 import { ShadowPlanner, type From } from './shadow-plan.js';
 import {
@@ -69,7 +69,7 @@ export class Build {
       await new ShadowTasks(this.parts, attempt, this.options).run(tasks);
     } catch (error) {
       const { signal, keepsShadows = false } = this.options;
-      if (signal.aborted && !keepsShadows) await this.#forgetNew(attempt);
+      if (signal.aborted && !keepsShadows) await this.#unregisterNew(attempt);
       throw error;
     }
   }
@@ -102,26 +102,26 @@ export class Build {
    * All is as it was: boards that only this run has made known, and that are not live, are unknown again, or removed. One that
    * is unknown is made known again by any process whose file has it.
    */
-  async #forgetNew({ keeper }: Attempt): Promise<void> {
+  async #unregisterNew({ keeper }: Attempt): Promise<void> {
     const { store, generations } = this.parts;
     const { building } = await store.boards();
     for (const { board } of this.#waiting) {
       const wasRemoved = this.#registered.get(board);
       if (wasRemoved === undefined || !building.has(board)) continue;
       const lease = keeper.lease(board);
-      await (wasRemoved ? generations.remove(lease) : generations.forget(lease));
+      await (wasRemoved ? generations.remove(lease) : generations.unregister(lease));
     }
   }
 
   async #finish(at: ShadowAtWork, signal: AbortSignal): Promise<void> {
     const begun = performance.now();
     const { shadow, catchUp } = at;
-    const flip = await makeLive(this.parts, at, signal);
+    const promotion = await makeLive(this.parts, at, signal);
     const seconds = (performance.now() - begun) / 1_000;
     const records = catchUp.counts.done;
     const starts = shadow.starts && { starts: shadow.starts };
-    this.#reports.set(shadow.board, { ...flip, ...starts, records, seconds });
-    const outcome = `${records} records in ${seconds.toFixed(1)} s; live as generation ${flip.generation}`;
+    this.#reports.set(shadow.board, { ...promotion, ...starts, records, seconds });
+    const outcome = `${records} records in ${seconds.toFixed(1)} s; live as generation ${promotion.generation}`;
     await at.end(outcome);
   }
 }

@@ -2,22 +2,22 @@ import type { BoardStore, CatchUpOutcome, GenerationStore, Stretch } from '#boar
 import { refusal } from './errors.js';
 import type { LogFeed } from './log-feed.js';
 import { Ordering, type OrderingParts } from './ordering.js';
-import { patiently } from './patiently.js';
+import { withRetries } from './with-retries.js';
 import type { WorkCounts } from './progress-meter.js';
 import { FULL_CALL, type CallLimits } from '../ingest/split-calls.js';
 import type { NextCall } from './shadow-queue.js';
 
-/** A call that ends the catching up, if the shadow is at the live watermarks then. */
+/** A call that ends the catching up, if the shadow is at the live applied offsets then. */
 export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
 
-/** How long news of the log is waited for before the live watermarks are looked at again. */
+/** How long news of the log is waited for before the live applied offsets are looked at again. */
 const LOOK_AGAIN_MS = 200;
 
 /** How often views of a shadow that have expired are removed: the log may make far more of them than are kept. */
 const SWEEP_EVERY_MS = 2_000;
 
 /**
- * So close to the live watermarks that some calls should reach them, so many in vain let the next one bring twice as much, up
+ * So close to the live applied offsets that some calls should reach them, so many in vain let the next one bring twice as much, up
  * to so many times.
  */
 const CALLS_IN_VAIN = 8;
@@ -40,7 +40,7 @@ interface CallUnderWay {
 }
 
 /**
- * Brings one shadow to the live watermarks, call by call, and there to the endings asked for.
+ * Brings one shadow to the live applied offsets, call by call, and there to the endings asked for.
  *
  * A call that was refused is final: @throws LeaseLostError, ShadowLostError, LiveGenerationChangedError,
  * ServerChangedError, or the reason of the signal.
@@ -59,8 +59,8 @@ export class CatchUp {
   }
 
   /** Offset of the last event in the shadow, by partition. */
-  get watermarks(): Record<string, number> {
-    return Object.fromEntries(this.parts.queue.watermarks());
+  get appliedOffsets(): Record<string, number> {
+    return Object.fromEntries(this.parts.queue.appliedOffsets());
   }
 
   /** Records of the log from where the shadow begins: those it has taken in, of those it is to take in. */
@@ -70,7 +70,7 @@ export class CatchUp {
     return ordering === undefined ? progress : { ...progress, ordering };
   }
 
-  /** Repeats the ending until it finds the shadow at the live watermarks of all partitions. */
+  /** Repeats the ending until it finds the shadow at the live applied offsets of all partitions. */
   async reach<E>(ending: Ending<E>): Promise<E> {
     for (;;) {
       const reached = await this.#step(ending);
@@ -80,7 +80,7 @@ export class CatchUp {
 
   /**
    * Makes the order of a shadow that was begun without one. `reach` does so by itself, once the shadow is near the live
-   * watermarks; one that was killed on the way goes on with what is missing.
+   * applied offsets; one that was killed on the way goes on with what is missing.
    */
   async order(): Promise<void> {
     await this.#ordering.run(() => this.#lookAgain());
@@ -93,8 +93,8 @@ export class CatchUp {
   }
 
   /** Players that an ending has dealt with count as events of the throttle, too. @throws the reason of the signal */
-  async keepPace(players: number): Promise<void> {
-    await this.parts.pace.next(players, this.parts.signal);
+  async throttle(players: number): Promise<void> {
+    await this.parts.throttle.next(players, this.parts.signal);
   }
 
   async #step<E>(ending: Ending<E> | undefined): Promise<E | undefined> {
@@ -119,7 +119,7 @@ export class CatchUp {
     return this.#underWay.length < this.parts.callsAtOnce || (await this.#land());
   }
 
-  /** Only of what lies below the live watermarks, so that the next call may follow on it before it is answered. */
+  /** Only of what lies below the live applied offsets, so that the next call may follow on it before it is answered. */
   #send(stretches: readonly Stretch[]): void {
     const { generations, lease, queue } = this.parts;
     const outcome = generations.catchUp(lease, queue.shadow, stretches);
@@ -153,7 +153,7 @@ export class CatchUp {
     return { entries: limits.entries * growth, viewUpdates };
   }
 
-  /** Whether some calls should bring the shadow to the live watermarks, as they were last heard of. */
+  /** Whether some calls should bring the shadow to the live applied offsets, as they were last heard of. */
   get #isClose(): boolean {
     const { limits, queue } = this.parts;
     return (
@@ -165,11 +165,11 @@ export class CatchUp {
   async #bring(stretches: readonly Stretch[]): Promise<boolean> {
     const { generations, lease, queue } = this.parts;
     const call = () => generations.catchUp(lease, queue.shadow, stretches);
-    return this.#heard(await this.#patiently(call)).hasMoved;
+    return this.#heard(await this.#withRetries(call)).hasMoved;
   }
 
   async #end<E>(ending: Ending<E>, stretches: readonly Stretch[]): Promise<E | undefined> {
-    const outcome = await this.#patiently(() => ending(stretches));
+    const outcome = await this.#withRetries(() => ending(stretches));
     if (outcome.status === 'unordered') {
       await this.#look();
       if (this.#isClose) await this.order();
@@ -187,7 +187,7 @@ export class CatchUp {
   #heard<E>(outcome: CatchUpOutcome<E>): { hasMoved: boolean; reached?: E } {
     const { queue, feed } = this.parts;
     if (outcome.status !== 'applied') throw refusal(this.parts.lease.board, outcome.status);
-    const hasMoved = queue.heard(outcome.watermarks);
+    const hasMoved = queue.heard(outcome.appliedOffsets);
     feed.roomMade();
     if (hasMoved) this.#moved = performance.now();
     return outcome.ending === undefined ? { hasMoved } : { hasMoved, reached: outcome.ending };
@@ -209,7 +209,7 @@ export class CatchUp {
 
   async #look(): Promise<void> {
     const { generations, lease, queue, feed } = this.parts;
-    const live = await this.#patiently(() => generations.liveWatermarks(lease.board));
+    const live = await this.#withRetries(() => generations.liveAppliedOffsets(lease.board));
     this.#looked = performance.now();
     if (queue.heardLive(live)) this.#moved = performance.now();
     feed.cover(live.keys());
@@ -218,13 +218,13 @@ export class CatchUp {
   async #sweep(): Promise<void> {
     const { store, queue, signal } = this.parts;
     if (performance.now() - this.#swept < SWEEP_EVERY_MS) return;
-    while ((await this.#patiently(() => store.sweep(queue.shadow))) > 0) signal.throwIfAborted();
+    while ((await this.#withRetries(() => store.sweep(queue.shadow))) > 0) signal.throwIfAborted();
     this.#swept = performance.now();
   }
 
   /** Redis may be away for a while; a call that ran and was not answered may be repeated. */
-  #patiently<T>(call: () => Promise<T>): Promise<T> {
+  #withRetries<T>(call: () => Promise<T>): Promise<T> {
     const { signal, logger } = this.parts;
-    return patiently(call, { signal, logger });
+    return withRetries(call, { signal, logger });
   }
 }

@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import kafkajs, { type Admin, type Kafka, type Message } from 'kafkajs';
 import type { IdentityCheck } from '#board-store';
 import {
-  decodeDefinitionInForce,
-  encodeDefinitionInForce,
-  MalformedDefinitionInForceError,
-  type DefinitionInForce,
+  decodeDefinitionRecord,
+  encodeDefinitionRecord,
+  MalformedDefinitionRecordError,
+  type DefinitionRecord,
 } from '#contracts';
 import { LogReader, logRanges, type LogBatch, type LogRange } from '#kafka-batch';
 import type { Logger } from '../operations/logger.js';
 
-export type { DefinitionInForce } from '#contracts';
+export type { DefinitionRecord } from '#contracts';
 
 /** The whole topic is small: whoever waits longer for it than this, waits for a broker. */
 const MOST_READ_MS = 10_000;
@@ -26,7 +26,7 @@ type Ranges = ReadonlyMap<number, LogRange>;
 /** What the topic says of the boards. */
 interface Reading {
   /** Of each board, the record with the largest `since`. */
-  readonly latest: Map<string, DefinitionInForce>;
+  readonly latest: Map<string, DefinitionRecord>;
   /** Boards of which an older record comes later in the same partition, so that compaction would leave that one. */
   readonly overwritten: Set<string>;
 }
@@ -34,10 +34,10 @@ interface Reading {
 /** The key of the identity: no board has a name with a control character. Earlier releases leave the record out. */
 export const IDENTITY_KEY = '\u0000identity';
 
-/** The definitions in force and the identity of their ranklog, in a compacted topic, which outlives Redis. */
+/** The live definitions and the identity of their ranklog, in a compacted topic, which outlives Redis. */
 export class DefinitionsTopic {
-  /** Where the log ended when nothing in it was to be mended. */
-  #mendedTo: Ranges = new Map();
+  /** Where the log ended when nothing in it was to be repaired. */
+  #repairedTo: Ranges = new Map();
   /** Whether the last read found an identity. */
   #isClaimed = false;
 
@@ -53,29 +53,29 @@ export class DefinitionsTopic {
    * over connections of its own.
    * @throws OtherIdentityError, and what Kafka says, also when it does not answer for MOST_READ_MS
    */
-  async readAll(): Promise<Map<string, DefinitionInForce>> {
+  async readAll(): Promise<Map<string, DefinitionRecord>> {
     return (await this.#readFrom(await logRanges(this.admin, this.topic))).latest;
   }
 
   /**
-   * Writes what is in force once more where an older record came after it: of a writer that was held up between its flip
+   * Writes what is in force once more where an older record came after it: of a writer that was held up between its promotion
    * and its record until another one had written. Answers those boards. Safe to repeat, and for several at once. Cost: one
    * request where nothing was written since the last time.
    */
-  async mend(): Promise<string[]> {
+  async repair(): Promise<string[]> {
     const ranges = await logRanges(this.admin, this.topic);
-    if (isDeepStrictEqual(ranges, this.#mendedTo)) return [];
+    if (isDeepStrictEqual(ranges, this.#repairedTo)) return [];
     const { latest, overwritten } = await this.#readFrom(ranges);
     await this.write([...latest.values()].filter(({ board }) => overwritten.has(board)));
     await this.claim();
-    if (overwritten.size === 0) this.#mendedTo = ranges;
+    if (overwritten.size === 0) this.#repairedTo = ranges;
     return [...overwritten];
   }
 
   /** Resolves when the records are in Kafka. Safe to repeat; of two writers at once, the larger `since` holds. */
-  async write(records: readonly DefinitionInForce[]): Promise<void> {
+  async write(records: readonly DefinitionRecord[]): Promise<void> {
     if (records.length > 0)
-      await this.#send(records.map((record) => encodeDefinitionInForce(record, this.topic)));
+      await this.#send(records.map((record) => encodeDefinitionRecord(record, this.topic)));
   }
 
   /** Writes the identity if the last read found none; with `moves`, always. Safe to repeat. */
@@ -101,7 +101,7 @@ export class DefinitionsTopic {
   }
 
   async #readFrom(ranges: Ranges): Promise<Reading> {
-    const latest = new Map<string, DefinitionInForce>();
+    const latest = new Map<string, DefinitionRecord>();
     const overwritten = new Set<string>();
     const partitionOf = new Map<string, number>();
     let identity = '';
@@ -126,11 +126,11 @@ export class DefinitionsTopic {
     return { latest, overwritten };
   }
 
-  #decode(partition: number, record: LogBatch['records'][number]): DefinitionInForce | undefined {
+  #decode(partition: number, record: LogBatch['records'][number]): DefinitionRecord | undefined {
     try {
-      return decodeDefinitionInForce(record);
+      return decodeDefinitionRecord(record);
     } catch (error) {
-      if (!(error instanceof MalformedDefinitionInForceError)) throw error;
+      if (!(error instanceof MalformedDefinitionRecordError)) throw error;
       this.parts.log.warn(
         `${this.topic}/${partition}/${record.offset} is left out, as it is ${error.message}`,
       );

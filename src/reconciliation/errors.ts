@@ -70,21 +70,21 @@ export class LiveGenerationChangedError extends Error {
   }
 }
 
-/** A live watermark lies beyond the end of the log: the log lacks what was applied, so it is another one. */
-export class WatermarkBeyondLogError extends Error {
+/** A live applied offset lies beyond the end of the log: the log lacks what was applied, so it is another one. */
+export class AppliedBeyondLogError extends Error {
   constructor(
     readonly board: string,
-    readonly partitions: readonly { partition: number; watermark: number; logEnd: number }[],
+    readonly partitions: readonly { partition: number; appliedOffset: number; logEnd: number }[],
   ) {
     const places = partitions.map(
-      ({ partition, watermark, logEnd }) =>
-        `partition ${partition}: applied up to ${watermark}, the log ends at ${logEnd}`,
+      ({ partition, appliedOffset, logEnd }) =>
+        `partition ${partition}: applied up to ${appliedOffset}, the log ends at ${logEnd}`,
     );
     super(
-      `the watermarks of board "${board}" lie beyond the log (${places.join(', ')}): the topic was made anew, or has lost records; ` +
+      `the applied offsets of board "${board}" lie beyond the log (${places.join(', ')}): the topic was made anew, or has lost records; ` +
         'see "A partition stops for its log" in docs/operations.md',
     );
-    this.name = 'WatermarkBeyondLogError';
+    this.name = 'AppliedBeyondLogError';
   }
 }
 

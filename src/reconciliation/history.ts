@@ -5,7 +5,7 @@ import type { CutPartition } from './errors.js';
 /** A shadow that is there, and the offset of the last event in it, by partition. */
 export interface OpenShadow {
   readonly shadow: Shadow;
-  readonly watermarks: ReadonlyMap<number, number>;
+  readonly appliedOffsets: ReadonlyMap<number, number>;
 }
 
 /** By partition, the first offset that is needed, and what the log holds. */
@@ -15,8 +15,9 @@ export interface NeededHistory {
 }
 
 /** The first offset that a shadow lacks, by partition. */
-export function nextOf({ shadow, watermarks }: OpenShadow): (partition: number) => number {
-  return (partition) => (watermarks.get(partition) ?? (shadow.starts?.get(partition) ?? 0) - 1) + 1;
+export function nextOf({ shadow, appliedOffsets }: OpenShadow): (partition: number) => number {
+  return (partition) =>
+    (appliedOffsets.get(partition) ?? (shadow.starts?.get(partition) ?? 0) - 1) + 1;
 }
 
 /** Partitions whose log begins above what is needed of them. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HOLDER, isOutOfMemory, LeaseLostError, type ReconciliationStatus } from '#board-store';
 import { Backoff, LogGapError, toError } from '#kafka-batch';
 import type { Logger } from '../operations/logger.js';
-import { BeginAgain } from './begin-again.js';
+import { RestartPolicy } from './restart-policy.js';
 import { CancelledError, HistoryCutError, OutOfMemoryError } from './errors.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import type { BoardStore, LeaseStore } from '#board-store';
@@ -37,7 +37,7 @@ export async function runLeased<T>(
   work: (attempt: Attempt) => Promise<T>,
 ): Promise<T> {
   const backoff = new Backoff(BACKOFF);
-  const again = new BeginAgain(parts.kind);
+  const again = new RestartPolicy(parts.kind);
   const { signal, logger } = parts;
   for (;;)
     try {

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseBoardsFile } from '#board';
 import type { KafkaRecord, LogBatch } from '#kafka-batch';
-import { Pace } from '../operations/pace.js';
+import { Throttle } from '../operations/throttle.js';
 import { LogFeed, type ReadFrom } from './log-feed.js';
 import { ShadowQueue } from './shadow-queue.js';
 
@@ -56,8 +56,8 @@ class Reader {
   }
 }
 
-/** A pace that does something between two slices of a round. */
-class Slices extends Pace {
+/** A rate that does something between two slices of a round. */
+class Slices extends Throttle {
   constructor(private readonly between: () => void) {
     super(undefined);
   }
@@ -69,7 +69,7 @@ class Slices extends Pace {
 }
 
 /** A feed for the shadows of both boards, each of which is applied as far as `apply` says. */
-class Ground {
+class Sandbox {
   readonly taken: Record<Board, number[]> = { large: [], small: [] };
   readonly feed: LogFeed;
   readonly #ended = new AbortController();
@@ -84,7 +84,7 @@ class Ground {
         this.opened += 1;
         return Promise.resolve(new Reader(where));
       },
-      pace: new Slices(between),
+      throttle: new Slices(between),
       signal: this.#ended.signal,
     });
     this.queues = { large: this.#queue('large'), small: this.#queue('small') };
@@ -98,7 +98,7 @@ class Ground {
     return run;
   }
 
-  /** A call of the shadow's script, up to the live watermark, which is the end of the log. */
+  /** A call of the shadow's script, up to the live applied offset, which is the end of the log. */
   apply(board: Board): void {
     const queue = this.queues[board];
     this.mostWaiting = Math.max(this.mostWaiting, queue.waiting(0));
@@ -157,48 +157,48 @@ class Ground {
 
 describe('the feed of several shadows', () => {
   it('brings each all that is about its board, in the order of the log', async () => {
-    const ground = new Ground();
-    const run = ground.run();
-    await ground.end();
+    const sandbox = new Sandbox();
+    const run = sandbox.run();
+    await sandbox.end();
     await run;
-    expect(ground.taken).toEqual({ large: offsetsOf('large'), small: offsetsOf('small') });
-    expect(ground.opened).toBe(1);
+    expect(sandbox.taken).toEqual({ large: offsetsOf('large'), small: offsetsOf('small') });
+    expect(sandbox.opened).toBe(1);
   });
 
   it.each([
     ['could be applied', LENGTH - 1],
-    ['lies above the live watermark', -1],
+    ['lies above the live applied offset', -1],
   ])(
     'goes on for one while nothing empties another, whose queue is full of what %s',
     async (_, live) => {
-      const ground = new Ground();
-      const { feed, queues } = ground;
+      const sandbox = new Sandbox();
+      const { feed, queues } = sandbox;
       queues.large.heardLive(new Map([[0, live]]));
       feed.suspend(queues.large);
-      const run = ground.run();
-      await ground.until(() => ground.isRead('small'), ['small']);
+      const run = sandbox.run();
+      await sandbox.until(() => sandbox.isRead('small'), ['small']);
       expect(queues.large.waiting(0)).toBeLessThan(LENGTH / 2);
       feed.resume(queues.large);
-      await ground.end();
+      await sandbox.end();
       await run;
-      expect(ground.taken).toEqual({ large: offsetsOf('large'), small: offsetsOf('small') });
-      expect(ground.opened).toBe(2);
+      expect(sandbox.taken).toEqual({ large: offsetsOf('large'), small: offsetsOf('small') });
+      expect(sandbox.opened).toBe(2);
     },
   );
 
   it('waits for one that is suspended where nobody else needs more, and need not read again', async () => {
-    const ground = new Ground();
-    const { feed, queues } = ground;
+    const sandbox = new Sandbox();
+    const { feed, queues } = sandbox;
     feed.remove(queues.small);
     feed.suspend(queues.large);
-    const run = ground.run();
-    await ground.until(() => queues.large.waiting(0) >= 2_000, []);
+    const run = sandbox.run();
+    await sandbox.until(() => queues.large.waiting(0) >= 2_000, []);
     feed.resume(queues.large);
-    await ground.until(() => ground.isRead('large'), ['large']);
+    await sandbox.until(() => sandbox.isRead('large'), ['large']);
     feed.remove(queues.large);
     await run;
-    expect(ground.taken.large).toEqual(offsetsOf('large'));
-    expect(ground.opened).toBe(1);
+    expect(sandbox.taken.large).toEqual(offsetsOf('large'));
+    expect(sandbox.opened).toBe(1);
   });
 
   it('brings each all of it, and holds no more than it may, whenever one is suspended and goes on', async () => {
@@ -208,32 +208,32 @@ describe('the feed of several shadows', () => {
         const suspended = new Set<Board>();
         let slice = 0;
         const turn = (board: Board) => {
-          const { feed, queues } = ground;
+          const { feed, queues } = sandbox;
           if (suspended.delete(board)) feed.resume(queues[board]);
           else {
             suspended.add(board);
             feed.suspend(queues[board]);
           }
         };
-        const ground = new Ground(() => {
+        const sandbox = new Sandbox(() => {
           slice += 1;
           for (const { board } of changes.filter((one) => one.slice === slice)) turn(board);
         });
-        const run = ground.run();
+        const run = sandbox.run();
         const others = () => BOARDS.filter((board) => !suspended.has(board));
         for (
           let turns = 0;
-          turns < 2_000 && !BOARDS.every((board) => ground.isRead(board));
+          turns < 2_000 && !BOARDS.every((board) => sandbox.isRead(board));
           turns++
         ) {
-          for (const board of others()) ground.apply(board);
+          for (const board of others()) sandbox.apply(board);
           await nextTurn();
         }
         for (const board of [...suspended]) turn(board);
-        await ground.end();
+        await sandbox.end();
         await run;
-        expect(ground.taken).toEqual({ large: offsetsOf('large'), small: offsetsOf('small') });
-        expect(ground.mostWaiting).toBeLessThanOrEqual(2_000 + 3 * ROUND);
+        expect(sandbox.taken).toEqual({ large: offsetsOf('large'), small: offsetsOf('small') });
+        expect(sandbox.mostWaiting).toBeLessThanOrEqual(2_000 + 3 * ROUND);
       }),
       { numRuns: 8 },
     );

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { resolveEvent } from '#board';
 import { decodeScoreEvent, type DecodedScoreEvent } from '#contracts';
 import type { KafkaRecord, LogBatch, LogReader } from '#kafka-batch';
-import type { Pace } from '../operations/pace.js';
+import type { Throttle } from '../operations/throttle.js';
 import type { ShadowQueue } from './shadow-queue.js';
 
 /** Records that are decoded in one go: answers of Redis are not kept waiting for longer. */
@@ -36,7 +36,7 @@ type Rounds = Pick<LogReader, 'fetch' | 'close'>;
 
 export interface LogFeedOptions {
   readonly open: (where: ReadFrom) => Promise<Rounds>;
-  readonly pace: Pace;
+  readonly throttle: Throttle;
   /** Aborted, the feed ends. */
   readonly signal: AbortSignal;
 }
@@ -107,7 +107,7 @@ export class LogFeed {
     this.#room.ring();
   }
 
-  /** @throws LogGapError when the log does not hold what is needed, the reason of the signal, or what no retry mends */
+  /** @throws LogGapError when the log does not hold what is needed, the reason of the signal, or what no retry repairs */
   async run(): Promise<void> {
     while (this.#queues.size > 0) {
       this.#isOutdated = false;
@@ -201,10 +201,10 @@ export class LogFeed {
   }
 
   async #deliver({ partition, records, nextOffset }: LogBatch): Promise<void> {
-    const { pace, signal } = this.options;
+    const { throttle, signal } = this.options;
     for (let first = 0; first < records.length; first += MOST_IN_ONE_GO) {
       const some = records.slice(first, first + MOST_IN_ONE_GO);
-      await pace.next(some.length, signal);
+      await throttle.next(some.length, signal);
       for (const record of some) this.#deliverRecord(partition, record);
       const last = some.at(-1);
       if (last !== undefined) this.#advance(partition, last.offset + 1);

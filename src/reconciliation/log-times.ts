@@ -9,7 +9,7 @@ export interface TimedLog {
   readonly kafka: Kafka;
   readonly admin: Admin;
   readonly topic: string;
-  readonly generations: Pick<GenerationStore, 'liveWatermarks'>;
+  readonly generations: Pick<GenerationStore, 'liveAppliedOffsets'>;
   readonly signal: AbortSignal;
   readonly logger: Logger;
 }
@@ -44,7 +44,7 @@ async function aheadOfIngest(
   board: string,
   starts: Map<number, number>,
 ): Promise<string[]> {
-  const live = await log.generations.liveWatermarks(board);
+  const live = await log.generations.liveAppliedOffsets(board);
   const nextOf = (partition: number) => (live.get(partition) ?? -1) + 1;
   const ahead = [...starts].filter(([partition, start]) => start > nextOf(partition));
   if (ahead.length === 0) return [];

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parseBoardsFile } from '#board';
 import type { OrderOutcome, OrderStep, ShadowPurpose, UnorderedView } from '#board-store';
 import { loggerTo } from '../../test/support/loggers.js';
-import { Pace } from '../operations/pace.js';
+import { Throttle } from '../operations/throttle.js';
 import { LeaseLostError } from '#board-store';
 import { Ordering } from './ordering.js';
 import { ShadowQueue } from './shadow-queue.js';
@@ -52,7 +52,7 @@ function orderingOf({
     ...{ generations, feed, queue, lease: { board: 'arena', token: 't' } },
     logger: loggerTo((text) => said.push(text)),
     limits: { entries: 100, viewUpdates: 400 },
-    pace: new Pace(undefined),
+    throttle: new Throttle(undefined),
     signal: new AbortController().signal,
   });
   return { ordering, said, asked };
@@ -102,7 +102,7 @@ describe('the players of a shadow that was begun without order', () => {
     const { ordering, said } = orderingOf({ steps: [step(0)], counts: [] });
     await ordering.run(() => Promise.resolve());
     expect(ordering.counts).toBeUndefined();
-    for (const purpose of ['verify', 'restore'] as const) {
+    for (const purpose of ['verify', 'rollback'] as const) {
       const other = orderingOf({ steps: [], counts: [], purpose });
       await other.ordering.look();
       expect(other.ordering.counts).toBeUndefined();

@@ -1,9 +1,9 @@
 import type { GenerationStore, Lease, UnorderedView } from '#board-store';
 import type { Logger } from '../operations/logger.js';
-import type { Pace } from '../operations/pace.js';
+import type { Throttle } from '../operations/throttle.js';
 import { refusal } from './errors.js';
 import type { LogFeed } from './log-feed.js';
-import { patiently } from './patiently.js';
+import { withRetries } from './with-retries.js';
 import type { WorkCounts } from './progress-meter.js';
 import type { CallLimits } from '../ingest/split-calls.js';
 import type { ShadowQueue } from './shadow-queue.js';
@@ -18,7 +18,7 @@ export interface OrderingParts {
   /** What a call brings at most on the way. */
   readonly limits: CallLimits;
   /** Players that are put in order count as events, too. */
-  readonly pace: Pace;
+  readonly throttle: Throttle;
 }
 
 /** How often players are counted, as long as that takes no more than one part in so many of the time. */
@@ -84,13 +84,13 @@ export class Ordering {
 
   /** Answers what is to be gone on with. */
   async #some(views: readonly UnorderedView[]): Promise<readonly UnorderedView[]> {
-    const { generations, lease, queue, signal, pace, limits } = this.parts;
+    const { generations, lease, queue, signal, throttle, limits } = this.parts;
     signal.throwIfAborted();
     const step = { views, mostPlayers: limits.viewUpdates };
-    const outcome = await this.#patiently(() => generations.order(lease, queue.shadow, step));
+    const outcome = await this.#withRetries(() => generations.order(lease, queue.shadow, step));
     if (outcome.status !== 'applied') throw refusal(lease.board, outcome.status);
     await this.#note(outcome);
-    await pace.next(outcome.players, signal);
+    await throttle.next(outcome.players, signal);
     return outcome.views;
   }
 
@@ -112,14 +112,14 @@ export class Ordering {
   async #count(begun?: string): Promise<void> {
     const { generations, queue } = this.parts;
     const began = performance.now();
-    this.#left = await this.#patiently(() => generations.countUnordered(queue.shadow, begun));
+    this.#left = await this.#withRetries(() => generations.countUnordered(queue.shadow, begun));
     const now = performance.now();
     const pause = Math.max(COUNT_EVERY_MS, (now - began) * COUNT_SHARE);
     this.#countNext = now + Math.min(COUNT_LATEST_MS, pause);
   }
 
-  #patiently<T>(call: () => Promise<T>): Promise<T> {
+  #withRetries<T>(call: () => Promise<T>): Promise<T> {
     const { signal, logger } = this.parts;
-    return patiently(call, { signal, logger });
+    return withRetries(call, { signal, logger });
   }
 }

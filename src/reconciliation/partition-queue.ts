@@ -32,7 +32,7 @@ export class PartitionQueue {
     return this.#read;
   }
 
-  /** The live watermark as it was last heard of; -1 for none. */
+  /** The live applied offset as it was last heard of; -1 for none. */
   get live(): number {
     return this.#live;
   }
@@ -61,7 +61,7 @@ export class PartitionQueue {
     return this.#entries.slice(first, first + count);
   }
 
-  /** How many entries of those that are not under way lie below the live watermark. */
+  /** How many entries of those that are not under way lie below the live applied offset. */
   countBelowLive(): number {
     let [low, high] = [0, this.waiting - this.#sent];
     while (low < high) {
@@ -72,7 +72,7 @@ export class PartitionQueue {
     return low;
   }
 
-  /** A stretch up to this offset is under way; what of it lies above the live watermark may have to be brought again. */
+  /** A stretch up to this offset is under way; what of it lies above the live applied offset may have to be brought again. */
   send(through: number): void {
     this.#sentThrough = Math.max(this.#sentThrough, Math.min(through, this.#live));
     while ((this.at(0)?.offset ?? Infinity) <= this.#sentThrough) this.#sent += 1;

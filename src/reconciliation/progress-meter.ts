@@ -4,7 +4,7 @@ export interface Counts {
   readonly total: number;
 }
 
-/** Records of the log to read, up to the live watermarks. */
+/** Records of the log to read, up to the live applied offsets. */
 export interface WorkCounts extends Counts {
   /** Players that are put in order behind that, one for each view: an estimate until it is begun. Missing where none are. */
   readonly ordering?: Counts & { readonly isBegun: boolean };

@@ -1,7 +1,7 @@
 import type { BoardDefinition } from '#board';
 import { Build, type BuildOptions } from './build.js';
-import { removeBoard } from './in-force.js';
-import type { BuildReport, FlipReport, SnapshotReport, VerifyReport } from './reports.js';
+import { removeBoard } from './promote.js';
+import type { BuildReport, PromotionReport, SnapshotReport, VerifyReport } from './reports.js';
 import { rollBack } from './rollback.js';
 import type { ReconcilerParts, RunOptions } from './shadow-tasks.js';
 import { takeSnapshot, type SnapshotOptions } from './snapshot.js';
@@ -36,7 +36,7 @@ export class Reconciler {
   }
 
   /** Brings the previous generation of a board back; done twice, it goes forward again. @throws NoPreviousGenerationError, HistoryCutError */
-  rollback(board: string, options: RunOptions): Promise<FlipReport> {
+  rollback(board: string, options: RunOptions): Promise<PromotionReport> {
     return rollBack(this.parts, board, options);
   }
 

@@ -82,7 +82,7 @@ function maintenance(parts: Parts, reconciler: Reconciler): Maintenance {
     {
       onFailure: 'the definitions topic could not be checked',
       everyMs: 60_000, // compaction takes longer to reach the end of the log
-      run: () => mendDefinitions(parts),
+      run: () => repairDefinitions(parts),
     },
   ];
   return new Maintenance(tasks, logger);
@@ -93,9 +93,9 @@ async function sweepGenerations(catalog: GenerationCatalog, signal: AbortSignal)
   while (!signal.aborted && (await catalog.sweep()) > 0);
 }
 
-/** Compaction keeps only the last record of each board, so that has to be the definition in force. */
-async function mendDefinitions({ definitions, logger }: Parts): Promise<void> {
-  for (const board of await definitions.mend())
+/** Compaction keeps only the last record of each board, so that has to be the live definition. */
+async function repairDefinitions({ definitions, logger }: Parts): Promise<void> {
+  for (const board of await definitions.repair())
     logger.info(
       `board "${board}": its definition is written to Kafka again, as an older one came after it`,
     );

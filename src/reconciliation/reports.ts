@@ -1,7 +1,7 @@
 import type { Difference, Starts, TooManyViews } from '#board-store';
 
 /** A board whose generation went live. */
-export interface FlipReport {
+export interface PromotionReport {
   readonly board: string;
   readonly generation: string;
   /** The generation that was live before; missing for the first. */
@@ -10,7 +10,7 @@ export interface FlipReport {
   readonly since: number;
 }
 
-export interface BuildReport extends FlipReport {
+export interface BuildReport extends PromotionReport {
   /** Present where the generation lacks the beginning of the log. */
   readonly starts?: Starts;
   /** Records of the log from where the generation begins. */
@@ -32,7 +32,7 @@ export interface VerifyReport {
   /** Why it can't: events were refused for `maxViews`. */
   readonly tooManyViews?: TooManyViews;
   /** By partition, the offset up to which all was compared at least. */
-  readonly watermarks: Readonly<Record<string, number>>;
+  readonly appliedOffsets: Readonly<Record<string, number>>;
 }
 
 export interface SnapshotReport {

@@ -2,8 +2,8 @@ import type { Lease } from '#board-store';
 import { logRanges } from '#kafka-batch';
 import { HistoryCutError } from './errors.js';
 import { cutPartitions, nextOf, type OpenShadow } from './history.js';
-import { makeLive } from './in-force.js';
-import type { FlipReport } from './reports.js';
+import { makeLive } from './promote.js';
+import type { PromotionReport } from './reports.js';
 import { tellGivenUp } from './shadow-plan.js';
 import {
   runForBoard,
@@ -20,11 +20,11 @@ export async function rollBack(
   parts: ReconcilerParts,
   board: string,
   options: RunOptions,
-): Promise<FlipReport> {
+): Promise<PromotionReport> {
   await parts.store.liveBoard(board); // so that nothing is told of a board that there is not
   return runForBoard(parts, { board, kind: 'rollback', options }, ({ signal }) =>
     Promise.resolve({
-      open: (lease: Lease) => bringBack(parts, lease),
+      open: (lease: Lease) => beginRollback(parts, lease),
       isResumable: false,
       finish: (at: ShadowAtWork) => finishRollback(parts, at, signal),
     }),
@@ -35,19 +35,19 @@ async function finishRollback(
   parts: ReconcilerParts,
   at: ShadowAtWork,
   signal: AbortSignal,
-): Promise<FlipReport> {
-  const flip = await makeLive(parts, at, signal);
-  await at.end(`back to generation ${flip.generation}`);
-  return flip;
+): Promise<PromotionReport> {
+  const promotion = await makeLive(parts, at, signal);
+  await at.end(`back to generation ${promotion.generation}`);
+  return promotion;
 }
 
-async function bringBack(parts: ReconcilerParts, lease: Lease): Promise<OpenShadow> {
+async function beginRollback(parts: ReconcilerParts, lease: Lease): Promise<OpenShadow> {
   const { generations, admin, topic } = parts;
   await tellGivenUp(parts, lease.board, 'rollback');
-  const shadow = await generations.bringBack(lease);
-  const opened = { shadow, watermarks: await generations.shadowWatermarks(shadow) };
+  const shadow = await generations.beginRollback(lease);
+  const opened = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
   const cut = cutPartitions({ needed: nextOf(opened), ranges: await logRanges(admin, topic) });
   if (cut.length === 0) return opened;
-  await generations.abandon(lease, shadow);
+  await generations.discard(lease, shadow);
   throw new HistoryCutError([lease.board], cut, false);
 }

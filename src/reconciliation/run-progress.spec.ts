@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { ProgressTeller, type RunProgress } from './run-progress.js';
+import { ProgressReporter, type RunProgress } from './run-progress.js';
 
 /** What a teller says of boards: to their leases, and last to its caller. */
-function tellerAt(clock: { ms: number }) {
+function reporterAt(clock: { ms: number }) {
   const noted = new Map<string, object>();
   let told: RunProgress | undefined;
   const keeper = { note: (board: string, facts: object) => void noted.set(board, facts) };
   const onProgress = (progress: RunProgress) => (told = progress);
-  const teller = new ProgressTeller(keeper, onProgress, () => clock.ms);
-  return { teller, noted, told: () => told };
+  const reporter = new ProgressReporter(keeper, onProgress, () => clock.ms);
+  return { reporter, noted, told: () => told };
 }
 
 const ordering = (done: number, total: number) => ({ done, total, isBegun: true });
@@ -16,10 +16,10 @@ const ordering = (done: number, total: number) => ({ done, total, isBegun: true 
 describe('what a run of several boards tells', () => {
   it('is each board by its lease, and the slowest to the caller: players are work as records are', () => {
     const clock = { ms: 0 };
-    const { teller, noted, told } = tellerAt(clock);
+    const { reporter, noted, told } = reporterAt(clock);
     const count = (large: number, small: number) => {
-      teller.count('large', { done: 100, total: 100, ordering: ordering(large, 1_000) });
-      teller.count('small', { done: small, total: 600 });
+      reporter.count('large', { done: 100, total: 100, ordering: ordering(large, 1_000) });
+      reporter.count('small', { done: small, total: 600 });
     };
     count(0, 0);
     clock.ms = 1_000;
@@ -36,11 +36,11 @@ describe('what a run of several boards tells', () => {
   });
 
   it('comes with the number of compared places', () => {
-    const { teller, told } = tellerAt({ ms: 0 });
-    teller.count('arena', { done: 5, total: 5 });
+    const { reporter, told } = reporterAt({ ms: 0 });
+    reporter.count('arena', { done: 5, total: 5 });
     expect(told()).toEqual({ done: 5, total: 5, rate: 0, secondsLeft: 0 });
-    teller.compare(500);
-    teller.count('arena', { done: 5, total: 5 });
+    reporter.compare(500);
+    reporter.count('arena', { done: 5, total: 5 });
     expect(told()).toMatchObject({ compared: 500 });
   });
 });

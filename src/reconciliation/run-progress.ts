@@ -10,7 +10,7 @@ export interface RunProgress extends Progress {
 const performanceNow = () => performance.now();
 
 /** Tells how far the boards of one attempt are: each by its lease, the slowest of them to the caller. */
-export class ProgressTeller {
+export class ProgressReporter {
   readonly #meters = new Map<string, ProgressMeter>();
   readonly #last = new Map<string, { readonly progress: Progress; readonly left: number }>();
   #compared = 0;

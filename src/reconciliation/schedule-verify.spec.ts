@@ -34,7 +34,7 @@ function report(board: string, differenceCount = 0): VerifyReport {
     differences: differenceCount === 0 ? [] : differences,
     differenceCount,
     equal: differenceCount === 0,
-    watermarks: {},
+    appliedOffsets: {},
   };
 }
 
@@ -246,7 +246,7 @@ describe('a turn of the schedule', () => {
     expect([...gauges.keys()]).not.toContain('success');
   });
 
-  it('takes a killed build that changes nothing for one of its own, where it mends', async () => {
+  it('takes a killed build that changes nothing for one of its own, where it repairs', async () => {
     const changed = { ...definition('chess'), maxViews: 7 };
     left = new Map<string, Shadow>([
       ['arena', { ...live('arena'), purpose: 'build' }],

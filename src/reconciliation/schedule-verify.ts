@@ -48,7 +48,7 @@ export interface Turn {
 const MOST_TOLD = 3;
 
 /**
- * Verifies all live boards in one pass over the log, tells the result, and mends what differs if it is to. Of several
+ * Verifies all live boards in one pass over the log, tells the result, and repairs what differs if it is to. Of several
  * processes, one does it: a board that another one works on, or has verified in the same turn, is left to that one.
  */
 export class ScheduledVerify {
@@ -93,16 +93,16 @@ export class ScheduledVerify {
   }
 
   /**
-   * What a killed build has built would be thrown away for the comparison, with nobody asked. Where the schedule mends, a
+   * What a killed build has built would be thrown away for the comparison, with nobody asked. Where the schedule repairs, a
    * build that changes nothing may be one of its own, which nobody would run again.
    */
   async #hasLeftBehind(board: string, { definition }: LiveBoard): Promise<boolean> {
     const { generations, rebuilds } = this.parts;
     const left = await leftBehind(generations, board);
     if (left === undefined) return false;
-    const isMend =
+    const isRepair =
       left.purpose === 'build' && definitionText(left.definition) === definitionText(definition);
-    if (rebuilds && isMend) return false;
+    if (rebuilds && isRepair) return false;
     this.#forget(board);
     this.parts.log.warn(
       `board "${board}" is not verified: that would throw away what a killed ${left.purpose} has built (generation ${left.generation}); ` +

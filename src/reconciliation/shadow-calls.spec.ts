@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseBoardsFile } from '#board';
-import type { EventEntry, Shadow, Watermark } from '#board-store';
+import type { EventEntry, Shadow, AppliedOffset } from '#board-store';
 import { ShadowQueue } from './shadow-queue.js';
 
 const [arena] = parseBoardsFile(
@@ -29,10 +29,10 @@ function queueOf(counts: readonly number[]): ShadowQueue {
   return queue;
 }
 
-const live = (watermarks: readonly number[]) => new Map(watermarks.entries());
+const live = (appliedOffsets: readonly number[]) => new Map(appliedOffsets.entries());
 
 describe('the next call for a shadow', () => {
-  it('takes equal shares of the partitions below their live watermarks', () => {
+  it('takes equal shares of the partitions below their live applied offsets', () => {
     const queue = queueOf([100, 100, 2]);
     queue.heardLive(live([90, 90, 1]));
     const { stretches, isNear, isFull } = queue.next(LIMITS);
@@ -41,7 +41,7 @@ describe('the next call for a shadow', () => {
     expect(stretches[0]).toMatchObject({ partition: 0, from: 0, through: 3 });
   });
 
-  it('is near when it reaches all live watermarks, and then brings what was read ahead', () => {
+  it('is near when it reaches all live applied offsets, and then brings what was read ahead', () => {
     const queue = queueOf([6, 6]);
     queue.heardLive(live([1, 1]));
     const { stretches, isNear } = queue.next(LIMITS);
@@ -50,7 +50,7 @@ describe('the next call for a shadow', () => {
     expect(stretches.map(({ through }) => through)).toEqual([4, 4]);
   });
 
-  it('is not near while a partition is not read up to its live watermark', () => {
+  it('is not near while a partition is not read up to its live applied offset', () => {
     const queue = queueOf([2, 2]);
     queue.heardLive(live([1, 5]));
     expect(queue.next(LIMITS).isNear).toBe(false);
@@ -107,14 +107,14 @@ describe('the next call for a shadow', () => {
           const counts = [90, 40, 0];
           const queue = queueOf(counts);
           const at = [-1, -1, -1];
-          const watermarks = [-1, -1, -1];
+          const appliedOffsets = [-1, -1, -1];
           const taken: number[][] = [[], [], []];
           const toTheEnd = Array.from({ length: 80 }, () => [90, 90, 90]);
-          const answers: Map<number, Watermark>[] = [];
+          const answers: Map<number, AppliedOffset>[] = [];
           for (const move of [...moves, ...toTheEnd]) {
             move.forEach((by, partition) => {
               const end = (counts[partition] ?? 0) - 1;
-              watermarks[partition] = Math.min(end, (watermarks[partition] ?? -1) + by);
+              appliedOffsets[partition] = Math.min(end, (appliedOffsets[partition] ?? -1) + by);
             });
             const { stretches, isNear } = queue.next(LIMITS);
             if (isNear && answers.length > 0) {
@@ -124,13 +124,16 @@ describe('the next call for a shadow', () => {
             expect(stretches.flatMap(({ entries }) => entries).length).toBeLessThanOrEqual(10);
             for (const { partition, from, through, entries } of stretches) {
               expect(from).toBe((at[partition] ?? -1) + 1);
-              const reached = Math.min(through, watermarks[partition] ?? -1);
+              const reached = Math.min(through, appliedOffsets[partition] ?? -1);
               const applied = entries.filter(({ offset }) => offset <= reached);
               taken[partition]?.push(...applied.map(({ offset }) => offset));
               at[partition] = Math.max(at[partition] ?? -1, reached);
             }
             const said = at.map((shadowAt, partition) => {
-              return [partition, { shadow: shadowAt, live: watermarks[partition] ?? -1 }] as const;
+              return [
+                partition,
+                { shadow: shadowAt, live: appliedOffsets[partition] ?? -1 },
+              ] as const;
             });
             if (isNear) queue.heard(new Map(said));
             else {

@@ -59,7 +59,7 @@ export class ShadowPlanner {
   async #begin(lease: Lease, plan: Plan): Promise<OpenShadow> {
     await tellGivenUp(this.log, lease.board, plan.purpose);
     const shadow = await this.log.generations.begin(lease, plan);
-    return { shadow, watermarks: await this.log.generations.shadowWatermarks(shadow) };
+    return { shadow, appliedOffsets: await this.log.generations.shadowAppliedOffsets(shadow) };
   }
 
   async #inTermsOfTheLog({ definition, purpose, starts, from, until }: ShadowWish): Promise<Plan> {
@@ -86,7 +86,10 @@ export class ShadowPlanner {
   ): Promise<OpenShadow | undefined> {
     const shadow = await this.log.generations.shadow(plan.definition.board);
     if (shadow === undefined || !isSame(shadow, plan)) return undefined;
-    const left = { shadow, watermarks: await this.log.generations.shadowWatermarks(shadow) };
+    const left = {
+      shadow,
+      appliedOffsets: await this.log.generations.shadowAppliedOffsets(shadow),
+    };
     return cutPartitions({ needed: nextOf(left), ranges }).length === 0 ? left : undefined;
   }
 

@@ -1,8 +1,8 @@
-import type { EventEntry, Shadow, Stretch, Watermark } from '#board-store';
+import type { EventEntry, Shadow, Stretch, AppliedOffset } from '#board-store';
 import { CallWork, type CallLimits } from '../ingest/split-calls.js';
 import { PartitionQueue } from './partition-queue.js';
 
-/** What a call brings; `isNear` when it brings the shadow to the live watermarks, as they were last heard of; `isFull` when no more fits. */
+/** What a call brings; `isNear` when it brings the shadow to the live applied offsets, as they were last heard of; `isFull` when no more fits. */
 export interface NextCall {
   readonly stretches: readonly Stretch[];
   readonly isNear: boolean;
@@ -11,12 +11,12 @@ export interface NextCall {
 
 /**
  * What was read of the log for a shadow and is not known to be applied. The script never takes a shadow beyond the live
- * watermarks, so what was read ahead of those waits here.
+ * applied offsets, so what was read ahead of those waits here.
  */
 export class ShadowQueue {
   readonly #partitions = new Map<number, PartitionQueue>();
 
-  /** `begun` are the watermarks of the shadow; a partition that has none begins where the shadow begins in the log. */
+  /** `begun` are the applied offsets of the shadow; a partition that has none begins where the shadow begins in the log. */
   constructor(
     readonly shadow: Shadow,
     private readonly begun: ReadonlyMap<number, number>,
@@ -28,7 +28,7 @@ export class ShadowQueue {
   }
 
   /** By partition, where there is one. */
-  watermarks(): [partition: number, applied: number][] {
+  appliedOffsets(): [partition: number, applied: number][] {
     return [...this.#partitions].map(([partition, { applied }]) => [partition, applied]);
   }
 
@@ -62,7 +62,7 @@ export class ShadowQueue {
     this.#partition(partition).advance(Math.min(nextOffset, end));
   }
 
-  /** These stretches are under way: the next call brings what follows on what of them lies below the live watermarks. */
+  /** These stretches are under way: the next call brings what follows on what of them lies below the live applied offsets. */
   send(stretches: readonly Stretch[]): void {
     for (const { partition, through } of stretches) this.#partition(partition).send(through);
   }
@@ -73,16 +73,16 @@ export class ShadowQueue {
   }
 
   /** What a call of the script said. Answers whether anything is other than before. */
-  heard(watermarks: ReadonlyMap<number, Watermark>): boolean {
-    const changes = [...watermarks].map(([partition, { shadow, live }]) =>
+  heard(appliedOffsets: ReadonlyMap<number, AppliedOffset>): boolean {
+    const changes = [...appliedOffsets].map(([partition, { shadow, live }]) =>
       this.#partition(partition).heard(shadow, live),
     );
     return changes.includes(true);
   }
 
-  /** The live watermarks, as they were asked for. Answers whether one of them is other than before. */
-  heardLive(watermarks: ReadonlyMap<number, number>): boolean {
-    const changes = [...watermarks].map(([partition, live]) => {
+  /** The live applied offsets, as they were asked for. Answers whether one of them is other than before. */
+  heardLive(appliedOffsets: ReadonlyMap<number, number>): boolean {
+    const changes = [...appliedOffsets].map(([partition, live]) => {
       const queue = this.#partition(partition);
       return queue.heard(queue.applied, live);
     });
@@ -91,7 +91,7 @@ export class ShadowQueue {
 
   /**
    * `snapshot` only: whether everything up to its ends is applied. The log may end in transaction markers that the live
-   * watermark does not cover yet.
+   * applied offset does not cover yet.
    */
   get isAtEnds(): boolean {
     return [...(this.shadow.ends ?? [])].every(([partition, end]) => {
@@ -105,14 +105,14 @@ export class ShadowQueue {
     return [...this.#partitions.values()].reduce((sum, queue) => sum + queue.countBelowLive(), 0);
   }
 
-  /** Partitions whose live watermark lies above what was read of them. */
+  /** Partitions whose live applied offset lies above what was read of them. */
   behindLive(): { partition: number; live: number }[] {
     return [...this.#partitions]
       .filter(([, { read, live }]) => read < live)
       .map(([partition, { live }]) => ({ partition, live }));
   }
 
-  /** Records from where the shadow begins to where it is to come, as far as is known: the live watermarks, or its ends. */
+  /** Records from where the shadow begins to where it is to come, as far as is known: the live applied offsets, or its ends. */
   get progress(): { readonly done: number; readonly total: number } {
     let [done, total] = [0, 0];
     const { starts, ends } = this.shadow;
@@ -126,7 +126,7 @@ export class ShadowQueue {
   }
 
   /**
-   * What the next call brings: of every partition what lies below its live watermark, as far as it fits, in equal shares.
+   * What the next call brings: of every partition what lies below its live applied offset, as far as it fits, in equal shares.
    * If that is all there is below them, what was read ahead fills the rest: the live boards move on meanwhile.
    */
   next(limits: CallLimits): NextCall {
@@ -179,12 +179,12 @@ class Cut {
     return next !== undefined && next.offset <= this.queue.live;
   }
 
-  /** Whether it reaches the live watermark. */
+  /** Whether it reaches the live applied offset. */
   get isAtLive(): boolean {
     return this.#through >= this.queue.live;
   }
 
-  /** Whether it brings anything below the live watermark. */
+  /** Whether it brings anything below the live applied offset. */
   get isForward(): boolean {
     return Math.min(this.#through, this.queue.live) >= this.queue.next;
   }

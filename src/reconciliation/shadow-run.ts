@@ -2,9 +2,9 @@ import type { Admin, Kafka } from 'kafkajs';
 import type { BoardStore, GenerationStore, Lease } from '#board-store';
 import { LogReader, logRanges, toError } from '#kafka-batch';
 import type { Logger } from '../operations/logger.js';
-import { Pace } from '../operations/pace.js';
+import { Throttle } from '../operations/throttle.js';
 import { CatchUp } from './catch-up.js';
-import { WatermarkBeyondLogError } from './errors.js';
+import { AppliedBeyondLogError } from './errors.js';
 import { LogFeed, type ReadFrom } from './log-feed.js';
 import { IS_IT_RUNNING } from './log-times.js';
 import type { WorkCounts } from './progress-meter.js';
@@ -30,7 +30,7 @@ export interface RunOptions {
   readonly onCount: (board: string, counts: WorkCounts) => void;
 }
 
-/** One shadow, and what is to be done with it when it is at the live watermarks. */
+/** One shadow, and what is to be done with it when it is at the live applied offsets. */
 export interface Job<T> {
   readonly lease: Lease;
   readonly open: OpenShadow;
@@ -54,7 +54,7 @@ const SAY_AFTER_MS = 10_000;
 export class ShadowRun {
   readonly #ended = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #pace: Pace;
+  readonly #throttle: Throttle;
   readonly #feed: LogFeed;
   #checked = performance.now();
   /** By board: how often in a row the log was found to end before what is live. */
@@ -68,10 +68,10 @@ export class ShadowRun {
   ) {
     const { kafka, topic, logger } = parts;
     this.#signal = AbortSignal.any([options.signal, this.#ended.signal]);
-    this.#pace = new Pace(options.eventsPerSecond);
+    this.#throttle = new Throttle(options.eventsPerSecond);
     const signal = this.#signal;
     const open = (where: ReadFrom) => LogReader.open({ kafka, topic, signal, logger, ...where });
-    this.#feed = new LogFeed({ open, pace: this.#pace, signal });
+    this.#feed = new LogFeed({ open, throttle: this.#throttle, signal });
   }
 
   /** What each job came to. The first failure ends those that are not done; what ends the reading then is none. @throws it */
@@ -95,7 +95,7 @@ export class ShadowRun {
 
   async #finish<T>(job: Job<T>): Promise<T> {
     const { generations, store, logger } = this.parts;
-    const queue = new ShadowQueue(job.open.shadow, job.open.watermarks);
+    const queue = new ShadowQueue(job.open.shadow, job.open.appliedOffsets);
     this.#feed.add(queue);
     const { eventsPerSecond } = this.options;
     const calls =
@@ -104,7 +104,7 @@ export class ShadowRun {
         : { limits: SHORT_CALL, callsAtOnce: 1 };
     const catchUp = new CatchUp({
       ...{ generations, store, logger, lease: job.lease, queue, feed: this.#feed, ...calls },
-      pace: this.#pace,
+      throttle: this.#throttle,
       signal: this.#signal,
       onWait: (ms) => this.#lookWhatIsWaitedFor(queue, ms),
     });
@@ -119,7 +119,7 @@ export class ShadowRun {
     }
   }
 
-  /** @throws WatermarkBeyondLogError: what never comes is not waited for */
+  /** @throws AppliedBeyondLogError: what never comes is not waited for */
   async #lookWhatIsWaitedFor(queue: ShadowQueue, ms: number): Promise<void> {
     const { board } = queue.shadow;
     const behind = queue.behindLive();
@@ -151,12 +151,12 @@ export class ShadowRun {
     const beyond = behind
       .map(({ partition, live }) => ({
         partition,
-        watermark: live,
+        appliedOffset: live,
         logEnd: ranges.get(partition)?.end ?? Infinity, // a partition that was added just now
       }))
-      .filter(({ watermark, logEnd }) => watermark >= logEnd);
+      .filter(({ appliedOffset, logEnd }) => appliedOffset >= logEnd);
     const looks = beyond.length > 0 ? (this.#beyond.get(board) ?? 0) + 1 : 0;
     this.#beyond.set(board, looks);
-    if (looks >= LOOKS) throw new WatermarkBeyondLogError(board, beyond);
+    if (looks >= LOOKS) throw new AppliedBeyondLogError(board, beyond);
   }
 }

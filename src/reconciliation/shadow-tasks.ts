@@ -13,7 +13,7 @@ import type { Logger } from '../operations/logger.js';
 import type { CatchUp } from './catch-up.js';
 import type { DefinitionsTopic } from './definitions-topic.js';
 import { runLeased, type Attempt } from './leased-run.js';
-import { ProgressTeller, type RunProgress } from './run-progress.js';
+import { ProgressReporter, type RunProgress } from './run-progress.js';
 import type { OpenPlanned } from './shadow-plan.js';
 import { ShadowRun, type Job } from './shadow-run.js';
 
@@ -50,7 +50,7 @@ export interface ShadowAtWork {
   readonly lease: Lease;
   readonly shadow: Shadow;
   readonly catchUp: CatchUp;
-  readonly progress: ProgressTeller;
+  readonly progress: ProgressReporter;
   /** Tells what it came to, and lets go of the board. */
   readonly end: (outcome: string) => Promise<void>;
 }
@@ -68,14 +68,14 @@ export interface Task<T> {
 export class ShadowTasks {
   /** Shadows that are not finished. */
   readonly #open = new Map<Shadow, { readonly lease: Lease; readonly isResumable: boolean }>();
-  readonly #progress: ProgressTeller;
+  readonly #progress: ProgressReporter;
 
   constructor(
     private readonly parts: ReconcilerParts,
     private readonly attempt: Attempt,
     private readonly options: RunOptions,
   ) {
-    this.#progress = new ProgressTeller(attempt.keeper, options.onProgress);
+    this.#progress = new ProgressReporter(attempt.keeper, options.onProgress);
   }
 
   async run<T>(tasks: readonly Task<T>[]): Promise<T[]> {
@@ -84,11 +84,11 @@ export class ShadowTasks {
       for (const task of tasks) jobs.push(await this.#job(task));
       const { signal } = this.attempt;
       const { eventsPerSecond = this.parts.eventsPerSecond } = this.options;
-      const onCount: ProgressTeller['count'] = (...counts) => this.#progress.count(...counts);
+      const onCount: ProgressReporter['count'] = (...counts) => this.#progress.count(...counts);
       const run = new ShadowRun(this.parts, { signal, eventsPerSecond, onCount });
       return await run.run(jobs);
     } catch (error) {
-      await this.#letGo(error);
+      await this.#discardUnfinished(error);
       throw error;
     }
   }
@@ -117,22 +117,22 @@ export class ShadowTasks {
   }
 
   /** What fills Redis up keeps live ingest from applying anything: it is not left for the next run. */
-  async #letGo(error: unknown): Promise<void> {
+  async #discardUnfinished(error: unknown): Promise<void> {
     const { signal, keepsShadows = false } = this.options;
     const isHopeless = error instanceof LogGapError || isOutOfMemory(error);
     const isOver = (signal.aborted && !keepsShadows) || isHopeless;
     for (const [shadow, { lease, isResumable }] of this.#open)
-      if (isOver || !isResumable) await this.#abandon(lease, shadow);
+      if (isOver || !isResumable) await this.#discard(lease, shadow);
   }
 
-  /** Whoever has the lease next lets it go, if this fails. */
-  async #abandon(lease: Lease, shadow: Shadow): Promise<void> {
+  /** If this fails, the next holder of the lease discards it. */
+  async #discard(lease: Lease, shadow: Shadow): Promise<void> {
     try {
-      await this.parts.generations.abandon(lease, shadow);
+      await this.parts.generations.discard(lease, shadow);
     } catch (error) {
       const { board, generation } = shadow;
       this.parts.logger.warn(
-        `generation ${generation} of board "${board}" can't be let go now: ${toError(error).message}`,
+        `generation ${generation} of board "${board}" could not be discarded now: ${toError(error).message}`,
       );
     }
   }

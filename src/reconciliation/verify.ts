@@ -1,6 +1,6 @@
 import type { ComparisonCursor, Difference, LiveBoard, ReconciliationStatus } from '#board-store';
 import { Differences, MOST_TOLD } from './differences.js';
-import { WatermarkBeyondLogError } from './errors.js';
+import { AppliedBeyondLogError } from './errors.js';
 import { runLeased, type Attempt } from './leased-run.js';
 import type { VerifyReport } from './reports.js';
 import { ShadowPlanner } from './shadow-plan.js';
@@ -60,10 +60,10 @@ export class Verify {
   async #finish(at: ShadowAtWork, live: LiveBoard): Promise<VerifyReport> {
     const { board, generation } = live;
     const findings = await this.#findings(at);
-    const { watermarks } = at.catchUp;
-    await this.parts.generations.abandon(at.lease, at.shadow);
+    const { appliedOffsets } = at.catchUp;
+    await this.parts.generations.discard(at.lease, at.shadow);
     const equal = findings.tooManyViews === undefined ? findings.differenceCount === 0 : null;
-    const report = { board, generation, ...findings, equal, watermarks };
+    const report = { board, generation, ...findings, equal, appliedOffsets };
     await at.end(outcomeOf(report));
     return report;
   }
@@ -72,13 +72,13 @@ export class Verify {
     try {
       return await this.#compare(at);
     } catch (error) {
-      if (!(error instanceof WatermarkBeyondLogError)) throw error;
+      if (!(error instanceof AppliedBeyondLogError)) throw error;
       const differences = error.partitions.map(beyondLog);
       return { ...NOTHING_COMPARED, differences, differenceCount: differences.length };
     }
   }
 
-  /** Call by call, each at equal watermarks: so traffic makes no difference. @throws ServerChangedError */
+  /** Call by call, each at equal applied offsets: so traffic makes no difference. @throws ServerChangedError */
   async #compare({ lease, shadow, catchUp, progress }: ShadowAtWork): Promise<Findings> {
     const { generations } = this.parts;
     const found = new Differences(this.options.mostDifferences ?? MOST_TOLD);
@@ -96,7 +96,7 @@ export class Verify {
       places += step.places;
       views += step.views;
       progress.compare(step.places);
-      await catchUp.keepPace(step.compared);
+      await catchUp.throttle(step.compared);
       cursor = step.next;
     } while (cursor !== undefined);
     return { places, views, differences: found.kept, differenceCount: found.count };
@@ -123,13 +123,13 @@ function outcomeOf({
 
 function beyondLog({
   partition,
-  watermark,
+  appliedOffset,
   logEnd,
-}: WatermarkBeyondLogError['partitions'][number]): Difference {
+}: AppliedBeyondLogError['partitions'][number]): Difference {
   return {
     view: '',
-    kind: 'watermark',
+    kind: 'appliedOffset',
     expected: `partition ${partition}: at most ${logEnd - 1}`,
-    found: `${watermark}`,
+    found: `${appliedOffset}`,
   };
 }

@@ -35,16 +35,16 @@ describe('an apply call that is refused writes nothing:', () => {
     });
   });
 
-  it('the watermark went back', async () => {
+  it('the applied offset went back', async () => {
     await fixture.apply([scored('a', [1]), scored('b', [1])]);
-    await redis.hset(fixture.keys.watermarks(0), '0', '0');
+    await redis.hset(fixture.keys.appliedOffsets(0), '0', '0');
     await expectNothingWritten(async () => {
       const outcome = await fixture.store.apply(fixture.call([scored('a', [1])], { from: 2 }));
       expect(outcome).toEqual({ status: 'rolledBack' });
     });
   });
 
-  it('the watermark is gone', async () => {
+  it('the applied offset is gone', async () => {
     await expectNothingWritten(async () => {
       const outcome = await fixture.store.apply(fixture.call([], { believed: 0, through: 0 }));
       expect(outcome).toEqual({ status: 'rolledBack' });
@@ -55,11 +55,11 @@ describe('an apply call that is refused writes nothing:', () => {
     ['1', 'a record', [scored('c', [1])], 3],
     ['1', 'no record', [], 3],
     ['-1', 'the first record', [scored('c', [1])], 1],
-  ])('the watermark is %s, and a run with %s begins at an offset too far', async (...row) => {
-    const [watermark, , events, from] = row;
-    if (watermark === '1') await fixture.apply([scored('a', [1]), scored('b', [1])]);
+  ])('the applied offset is %s, and a run with %s begins at an offset too far', async (...row) => {
+    const [appliedOffset, , events, from] = row;
+    if (appliedOffset === '1') await fixture.apply([scored('a', [1]), scored('b', [1])]);
     await expectNothingWritten(async () => {
-      const call = fixture.call(events, { from, believed: Number(watermark) });
+      const call = fixture.call(events, { from, believed: Number(appliedOffset) });
       expect(await fixture.store.apply(call)).toEqual({ status: 'gap' });
     });
   });
@@ -104,12 +104,12 @@ describe('an apply call', () => {
     }
   });
 
-  it('without entries moves the watermark and the published position, and drops what is published', async () => {
+  it('without entries moves the applied offset and the published position, and drops what is published', async () => {
     const { keys, store } = fixture;
     await fixture.apply([scored('a', [1]), scored('a', [1]), scored('a', [1])]);
     const outcome = await store.apply(fixture.call([], { from: 3, published: 2, through: 9 }));
-    expect(outcome).toEqual({ status: 'applied', watermark: 9, verdicts: [] });
-    expect(await store.watermarks(0)).toEqual([9]);
+    expect(outcome).toEqual({ status: 'applied', appliedOffset: 9, verdicts: [] });
+    expect(await store.appliedOffsets(0)).toEqual([9]);
     expect(await store.publishedPosition(0)).toBe(2);
     expect(await redis.zcard(keys.outbox(0, 0))).toBe(1);
   });
@@ -118,9 +118,9 @@ describe('an apply call', () => {
     await fixture.apply([scored('a', [1])]);
     const other = await fixture.apply([scored('b', [2])], { partition: 7 });
     expect(movements(other)).toEqual(['- -> 1 (1)']);
-    expect(await fixture.store.watermarks(0)).toEqual([0]);
-    expect(await fixture.store.watermarks(7)).toEqual([0]);
-    expect(await fixture.store.watermarks(8)).toEqual([-1]);
+    expect(await fixture.store.appliedOffsets(0)).toEqual([0]);
+    expect(await fixture.store.appliedOffsets(7)).toEqual([0]);
+    expect(await fixture.store.appliedOffsets(8)).toEqual([-1]);
   });
 
   it('gives dead letters as they came, and again as long as they are not published', async () => {
@@ -132,7 +132,7 @@ describe('an apply call', () => {
     expect(verdictsOf(await fixture.store.apply({ ...call, published: 5 }))).toEqual([]);
   });
 
-  it('answers from the outbox alone below the watermark, whatever the entries say now', async () => {
+  it('answers from the outbox alone below the applied offset, whatever the entries say now', async () => {
     const first = await fixture.apply([scored('a', [5]), scored('b', [0]), scored('b', [0])]);
     const again = await fixture.apply([scored('x', [9]), scored('y', [9]), scored('z', [9])]);
     expect(again).toEqual(first);

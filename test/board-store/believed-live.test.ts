@@ -31,18 +31,18 @@ describe('a process that has made a generation live, before another one makes on
     await order(store, lease, shadow);
     return shadow;
   };
-  const flip = (store: GenerationStore, shadow: Shadow) =>
-    store.flip(lease, shadow, [stretchOf(EVENTS)], GRACE);
+  const promote = (store: GenerationStore, shadow: Shadow) =>
+    store.promote(lease, shadow, [stretchOf(EVENTS)], GRACE);
   const build = async (store: GenerationStore): Promise<string> => {
     const shadow = await begun(store);
-    endingOf(await flip(store, shadow));
+    endingOf(await promote(store, shadow));
     return shadow.generation;
   };
 
   it('replaces that one by what it builds then', async () => {
     const between = await build(there);
     const shadow = await begun(here);
-    expect(endingOf(await flip(here, shadow)).previous).toBe(between);
+    expect(endingOf(await promote(here, shadow)).previous).toBe(between);
   });
 
   it('compares with that one', async () => {
@@ -56,22 +56,22 @@ describe('a process that has made a generation live, before another one makes on
     const between = await build(there);
     await begun(there);
     const left = (await here.shadow('arena'))!;
-    expect(endingOf(await flip(here, left)).previous).toBe(between);
+    expect(endingOf(await promote(here, left)).previous).toBe(between);
   });
 
   it('replaces that one by the generation of before', async () => {
     const before = await redis.hget(fixture.keys.live(0), 'arena');
     const between = await build(there);
-    const previous = await here.bringBack(lease);
+    const previous = await here.beginRollback(lease);
     expect(previous.generation).toBe(before);
-    expect(endingOf(await flip(here, previous)).previous).toBe(between);
+    expect(endingOf(await promote(here, previous)).previous).toBe(between);
   });
 
   it('is refused with a shadow of before', async () => {
     const shadow = await begun(here);
-    expect(await here.flip(lease, shadow, [], GRACE)).not.toHaveProperty('ending');
+    expect(await here.promote(lease, shadow, [], GRACE)).not.toHaveProperty('ending');
     await build(there);
-    expect(await flip(here, shadow)).toEqual({ status: 'generationChanged' });
-    expect(await flip(here, shadow)).toEqual({ status: 'shadowGone' });
+    expect(await promote(here, shadow)).toEqual({ status: 'generationChanged' });
+    expect(await promote(here, shadow)).toEqual({ status: 'shadowGone' });
   });
 });

@@ -30,7 +30,7 @@ const scenario = definitionArbitrary('arena').chain((definition) => {
 
 describe('damage to a board', () => {
   it(
-    'is found where it changes what is read, and mended by a build',
+    'is found where it changes what is read, and repaired by a build',
     async () => {
       let found = 0;
       await fc.assert(

@@ -61,7 +61,7 @@ export class DamagedBoard {
     const { definition } = this.fixture.live;
     const shadow = await this.generations.begin(this.lease, { definition, purpose: 'verify' });
     const { differences } = await this.compare(shadow, between);
-    await this.generations.abandon(this.lease, shadow);
+    await this.generations.discard(this.lease, shadow);
     return differences;
   }
 
@@ -71,7 +71,7 @@ export class DamagedBoard {
     const stretches = this.stretches(logs);
     await this.generations.catchUp(this.lease, shadow, stretches);
     await order(this.generations, this.lease, shadow);
-    endingOf(await this.generations.flip(this.lease, shadow, stretches, { graceMs: 0 }));
+    endingOf(await this.generations.promote(this.lease, shadow, stretches, { graceMs: 0 }));
     this.fixture.live = (await this.fixture.store.boards()).live.get('arena')!;
   }
 

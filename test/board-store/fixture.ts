@@ -59,11 +59,11 @@ export async function comparedToken(
   shard: number,
   positions: ReadonlyMap<number, number> = new Map(),
 ): Promise<string> {
-  const begun = await store.begin(shard, await store.continuity(shard));
-  const healed = begun && (await store.heal(shard, begun, positions));
+  const begun = await store.beginResync(shard, await store.continuity(shard));
+  const recovered = begun && (await store.endResync(shard, begun, positions));
   if (begun !== undefined) await store.release(begun);
-  if (healed === undefined) throw new Error(`shard ${shard} can't be compared`);
-  return healed.token;
+  if (recovered === undefined) throw new Error(`shard ${shard} can't be compared`);
+  return recovered.token;
 }
 
 /** Points a board at a generation, or at none, as the scripts do: with a new version of the pointers. */

@@ -66,7 +66,7 @@ describe('a Redis whose memory is full', () => {
     const shadow = await begun('build');
     await generations.catchUp(lease, shadow, [STRETCH]);
     await fill();
-    await generations.abandon(lease, shadow);
+    await generations.discard(lease, shadow);
     await sweep();
     expect(await keysOf(shadow)).toEqual([]);
   });
@@ -95,11 +95,11 @@ describe('a Redis whose memory is full', () => {
   it('lets go of a rollback', async () => {
     const shadow = await begun('build');
     await order(generations, lease, shadow);
-    await generations.flip(lease, shadow, [STRETCH], { graceMs: 60_000 });
+    await generations.promote(lease, shadow, [STRETCH], { graceMs: 60_000 });
     const previous = await own.redis.hgetall(fixture.keys.previous(0));
-    const back = await generations.bringBack(lease);
+    const back = await generations.beginRollback(lease);
     await fill();
-    await generations.abandon(lease, back);
+    await generations.discard(lease, back);
     expect(await own.redis.hgetall(fixture.keys.previous(0))).toEqual(previous);
   });
 
@@ -107,7 +107,7 @@ describe('a Redis whose memory is full', () => {
     const { live } = fixture;
     const shadow = await begun('build');
     await order(generations, lease, shadow);
-    await generations.flip(lease, shadow, [STRETCH], { graceMs: 0 });
+    await generations.promote(lease, shadow, [STRETCH], { graceMs: 0 });
     await fill();
     await sweep();
     expect(await own.redis.keys(`*${live.generation}*`)).toEqual([]);

@@ -56,11 +56,11 @@ function endingOf<T>(outcome: CatchUpOutcome<T>): T {
 }
 
 /** As who builds it does: an unordered shadow has its order made first. */
-async function flip(shadow: Shadow, stretches: readonly Stretch[], grace: { graceMs: number }) {
-  const outcome = await generations.flip(lease, shadow, stretches, grace);
+async function promote(shadow: Shadow, stretches: readonly Stretch[], grace: { graceMs: number }) {
+  const outcome = await generations.promote(lease, shadow, stretches, grace);
   if (outcome.status !== 'unordered') return outcome;
   await order(generations, lease, shadow);
-  return generations.flip(lease, shadow, stretches, grace);
+  return generations.promote(lease, shadow, stretches, grace);
 }
 
 async function top(generation?: string): Promise<string[]> {
@@ -92,31 +92,34 @@ async function built(
 const events = [scored('a', [3]), scored('b', [5]), scored('c', [1])];
 
 describe('a build', () => {
-  it('is seen by nobody before its flip, and by all after it', async () => {
+  it('is seen by nobody before its promotion, and by all after it', async () => {
     await fixture.apply(events);
     const shadow = await built(ascending, turned(events));
     expect(await top()).toEqual(['b 5', 'a 3', 'c 1']);
-    const { since, previous } = endingOf(await flip(shadow, [], GRACE));
+    const { since, previous } = endingOf(await promote(shadow, [], GRACE));
     expect(await top()).toEqual(['c 1', 'a 3', 'b 5']);
     expect(previous).toBe(fixture.live.generation);
-    expect(await redis.hget(fixture.keys.flips(0), 'arena')).toBe(String(since));
+    expect(await redis.hget(fixture.keys.promotions(0), 'arena')).toBe(String(since));
     expect((await live()).generation).toBe(shadow.generation);
-    expect(endingOf(await flip(shadow, [], GRACE))).toEqual({ since });
+    expect(endingOf(await promote(shadow, [], GRACE))).toEqual({ since });
   });
 
-  it('never goes beyond the live watermark, and flips only when it is there', async () => {
+  it('never goes beyond the live applied offset, and promotions only when it is there', async () => {
     await fixture.apply(events.slice(0, 2));
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
     const ahead = await generations.catchUp(lease, shadow, [stretchOf(events)]);
     expect(ahead).toEqual({
       status: 'applied',
-      watermarks: new Map([[0, { shadow: 1, live: 1 }]]),
+      appliedOffsets: new Map([[0, { shadow: 1, live: 1 }]]),
     });
     await fixture.apply([events[2]!], { from: 2 });
-    const late = await flip(shadow, [], GRACE);
-    expect(late).toEqual({ status: 'applied', watermarks: new Map([[0, { shadow: 1, live: 2 }]]) });
+    const late = await promote(shadow, [], GRACE);
+    expect(late).toEqual({
+      status: 'applied',
+      appliedOffsets: new Map([[0, { shadow: 1, live: 2 }]]),
+    });
     expect((await live()).generation).toBe(fixture.live.generation);
-    endingOf(await flip(shadow, [stretchOf(events)], GRACE));
+    endingOf(await promote(shadow, [stretchOf(events)], GRACE));
     expect(await top()).toEqual(['b 5', 'a 3', 'c 1']);
   });
 
@@ -125,11 +128,11 @@ describe('a build', () => {
     await fixture.apply(events.slice(0, 1), { partition: 1 });
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
     const both = [stretchOf(events), stretchOf(events, { partition: 1 })];
-    const outcome = await flip(shadow, both, GRACE);
+    const outcome = await promote(shadow, both, GRACE);
     endingOf(outcome);
     expect(await top()).toEqual(['a 6', 'b 5', 'c 1']);
     expect(outcome).toMatchObject({
-      watermarks: new Map([
+      appliedOffsets: new Map([
         [0, { shadow: 2, live: 2 }],
         [1, { shadow: 0, live: 0 }],
       ]),
@@ -148,7 +151,7 @@ describe('a build', () => {
     const after = await dumpKeys(redis, fixture.keys);
     for (const key of [fixture.keys.leaders(0, 'arena'), fixture.keys.outbox(0, 0)])
       expect(after[key]).toEqual(before[key]);
-    endingOf(await flip(shadow, [], GRACE));
+    endingOf(await promote(shadow, [], GRACE));
     fixture.live = await live();
     const verdicts = await fixture.apply([scored('c', [9])], { from: 3 });
     expect(movements(verdicts)).toEqual(['3 (3) -> 1 (1)', 'top 2']);
@@ -157,7 +160,7 @@ describe('a build', () => {
   it('makes live calls of before it read the boards again, and ranks go on from there', async () => {
     await fixture.apply(events);
     const shadow = await built(ascending, turned(events));
-    endingOf(await flip(shadow, [], GRACE));
+    endingOf(await promote(shadow, [], GRACE));
     const late = fixture.call([scored('a', [1])], { from: 3 });
     expect(await fixture.store.apply(late)).toEqual({ status: 'generationChanged' });
     fixture.live = await live();
@@ -171,7 +174,7 @@ describe('a build', () => {
     await fixture.store.registerBoards([{ ...arena, board: 'late' }]);
     for (const [board, end] of [
       ['new', 'remove'],
-      ['late', 'forget'],
+      ['late', 'unregister'],
     ] as const) {
       await fixture.refresh();
       await generations[end](await leases.acquire(board, 'test'));
@@ -180,7 +183,7 @@ describe('a build', () => {
     }
   });
 
-  it('shows larger view versions after its flip, also of views that it moved long ago', async () => {
+  it('shows larger view versions after its promotion, also of views that it moved long ago', async () => {
     await fixture.apply(events.slice(0, 2));
     await redis.hset(fixture.keys.views(0, fixture.live.generation), 'all', '8999999999999999');
     await fixture.apply([events[2]!], { from: 2 });
@@ -188,7 +191,7 @@ describe('a build', () => {
     const version = async () =>
       (await fixture.reader().standings('arena', 'all', { offset: 0, limit: 1 })).version;
     expect(await version()).toBe(9_000_000_000_000_000);
-    endingOf(await flip(shadow, [], GRACE));
+    endingOf(await promote(shadow, [], GRACE));
     expect(await version()).toBeGreaterThanOrEqual(9_000_000_000_000_000);
     fixture.live = await live();
     await fixture.apply([scored('a', [1])], { from: 3 });
@@ -206,7 +209,7 @@ describe('a build', () => {
     });
     const empty = { ...stretchOf([]), through: 2 };
     await order(generations, other, shadow);
-    const ending = endingOf(await generations.flip(other, shadow, [empty], GRACE));
+    const ending = endingOf(await generations.promote(other, shadow, [empty], GRACE));
     expect(ending.previous).toBeUndefined();
     expect([...(await fixture.store.boards()).live.keys()].sort()).toEqual(['arena', 'late']);
   });
@@ -215,7 +218,7 @@ describe('a build', () => {
     await fixture.apply(events);
     const starts = new Map([[0, 2]]);
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build', starts });
-    endingOf(await flip(shadow, [stretchOf(events, { from: 0 })], GRACE));
+    endingOf(await promote(shadow, [stretchOf(events, { from: 0 })], GRACE));
     expect(await top()).toEqual(['c 1']);
     expect(await live()).toEqual({ ...shadow, purpose: undefined, starts });
     expect(await catalog.generations()).toMatchObject([
@@ -228,9 +231,9 @@ describe('a build', () => {
     await fixture.apply(events.slice(0, 1));
     const starts = new Map([[0, 2]]);
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build', starts });
-    const outcome = await flip(shadow, [stretchOf(events)], GRACE);
+    const outcome = await promote(shadow, [stretchOf(events)], GRACE);
     endingOf(outcome);
-    expect(outcome).toMatchObject({ watermarks: new Map([[0, { shadow: 1, live: 0 }]]) });
+    expect(outcome).toMatchObject({ appliedOffsets: new Map([[0, { shadow: 1, live: 0 }]]) });
     expect(await top()).toEqual([]);
     fixture.live = await live();
     await fixture.apply([], { from: 1, through: 1 });
@@ -241,8 +244,8 @@ describe('a build', () => {
   it('gives up the generation before the previous one, with all its memory', async () => {
     await fixture.apply(events);
     const first = fixture.live.generation;
-    endingOf(await flip(await built(arena, events), [], GRACE));
-    endingOf(await flip(await built(arena, events), [], GRACE));
+    endingOf(await promote(await built(arena, events), [], GRACE));
+    endingOf(await promote(await built(arena, events), [], GRACE));
     while ((await catalog.sweep()) > 0);
     const keys = Object.keys(await dumpKeys(redis, fixture.keys));
     expect(keys.filter((key) => key.includes(first))).toEqual([]);
@@ -252,7 +255,7 @@ describe('a build', () => {
   it('brings a removed board back', async () => {
     await fixture.apply(events);
     await generations.remove(lease);
-    endingOf(await flip(await built(arena, events), [], GRACE));
+    endingOf(await promote(await built(arena, events), [], GRACE));
     const { live: boards, removed } = await fixture.store.boards();
     expect([[...boards.keys()], removed.size]).toEqual([['arena'], 0]);
   });
@@ -275,17 +278,17 @@ describe('a shadow', () => {
     const holed = stretchOf(events.slice(1), { from: 1, partition: 1 });
     const outcome = await generations.catchUp(lease, shadow, [stretchOf(events), holed]);
     expect(outcome).toEqual({ status: 'gap' });
-    expect(await generations.shadowWatermarks(shadow)).toEqual(new Map());
+    expect(await generations.shadowAppliedOffsets(shadow)).toEqual(new Map());
   });
 
-  it('is found again by whoever goes on with it, with its watermarks', async () => {
+  it('is found again by whoever goes on with it, with its applied offsets', async () => {
     await fixture.apply(events);
     const shadow = await built(ascending, turned(events.slice(0, 2)));
     expect(await generations.shadow('arena')).toEqual(shadow);
-    expect(await generations.shadowWatermarks(shadow)).toEqual(new Map([[0, 1]]));
+    expect(await generations.shadowAppliedOffsets(shadow)).toEqual(new Map([[0, 1]]));
     const again = await generations.catchUp(lease, shadow, [stretchOf(turned(events))]);
-    expect(again).toMatchObject({ watermarks: new Map([[0, { shadow: 2, live: 2 }]]) });
-    endingOf(await flip(shadow, [], GRACE));
+    expect(again).toMatchObject({ appliedOffsets: new Map([[0, { shadow: 2, live: 2 }]]) });
+    endingOf(await promote(shadow, [], GRACE));
     expect(await top()).toEqual(['c 1', 'a 3', 'b 5']);
   });
 
@@ -298,13 +301,13 @@ describe('a shadow', () => {
     expect(await generations.catchUp(lease, shadow, [stretchOf(events)])).toEqual({
       status: 'leaseLost',
     });
-    expect(await flip(shadow, [stretchOf(events)], GRACE)).toEqual({
+    expect(await promote(shadow, [stretchOf(events)], GRACE)).toEqual({
       status: 'leaseLost',
     });
     for (const write of [
-      () => generations.abandon(lease, shadow),
+      () => generations.discard(lease, shadow),
       () => generations.begin(lease, { definition: arena, purpose: 'build' }),
-      () => generations.bringBack(lease),
+      () => generations.beginRollback(lease),
       () => generations.keep(lease, shadow),
       () => generations.remove(lease),
       () => leases.renew(lease),
@@ -312,7 +315,7 @@ describe('a shadow', () => {
       await expect(write()).rejects.toThrow(LeaseLostError);
     await leases.release(lease);
     await leases.renew(other);
-    expect(await generations.shadowWatermarks(shadow)).toEqual(new Map([[0, 0]]));
+    expect(await generations.shadowAppliedOffsets(shadow)).toEqual(new Map([[0, 0]]));
   });
 
   it('leaves nothing behind when it is given up', async () => {
@@ -321,7 +324,7 @@ describe('a shadow', () => {
     const before = await dumpKeys(redis, fixture.keys);
     lease = await leases.acquire('arena', 'test');
     const shadow = await built(arena, events);
-    await generations.abandon(lease, shadow);
+    await generations.discard(lease, shadow);
     expect(await generations.catchUp(lease, shadow, [])).toEqual({ status: 'shadowGone' });
     await leases.release(lease);
     while ((await catalog.sweep()) > 0);
@@ -338,20 +341,20 @@ describe('a shadow', () => {
     for (const view of views.slice(-3))
       await redis.hset(fixture.keys.players(0, shadow.generation, view), 'a', '1@1');
     expect((await generationKeys(shadow)).length).toBeGreaterThan(3);
-    await generations.abandon(lease, shadow);
+    await generations.discard(lease, shadow);
     while ((await catalog.sweep()) > 0);
     expect(await generationKeys(shadow)).toEqual([]);
   });
 
-  it('takes its event ids with it when the shard has lost its watermarks', async () => {
+  it('takes its event ids with it when the shard has lost its applied offsets', async () => {
     const deduplicating = { ...arena, deduplicateMs: 60_000 };
     await fixture.apply(events);
     const known = events.map((event, index) => ({ ...event, eventId: `e${index}` }));
     const shadow = await built(deduplicating, known);
     const eventIds = fixture.keys.eventIds(0, shadow.generation, 0);
     expect(await redis.zcard(eventIds)).toBe(3);
-    await generations.abandon(lease, shadow);
-    await redis.del(fixture.keys.watermarks(0));
+    await generations.discard(lease, shadow);
+    await redis.del(fixture.keys.appliedOffsets(0));
     while ((await catalog.sweep()) > 0);
     expect(await generationKeys(shadow)).toEqual([]);
   });
@@ -361,7 +364,7 @@ describe('a shadow', () => {
     const second = await generations.begin(lease, { definition: arena, purpose: 'verify' });
     expect(await generations.catchUp(lease, first, [])).toEqual({ status: 'shadowGone' });
     expect(await generations.shadow('arena')).toEqual(second);
-    await generations.abandon(lease, first);
+    await generations.discard(lease, first);
     await expect(generations.keep(lease, first)).rejects.toThrow(LeaseLostError);
     expect(await generations.shadow('arena')).toEqual(second);
   });
@@ -370,40 +373,40 @@ describe('a shadow', () => {
 describe('a rollback', () => {
   it('brings the generation of before back, with the events since, and forward again', async () => {
     await fixture.apply(events);
-    endingOf(await flip(await built(ascending, turned(events)), [], GRACE));
+    endingOf(await promote(await built(ascending, turned(events)), [], GRACE));
     fixture.live = await live();
     const since = scored('c', [7]);
     await fixture.apply(turned([since]), { from: 3 });
     expect(await top()).toEqual(['a 3', 'b 5', 'c 8']);
 
-    const back = await generations.bringBack(lease);
-    expect(back).toMatchObject({ purpose: 'restore', definition: arena });
-    expect(await generations.shadowWatermarks(back)).toEqual(new Map([[0, 2]]));
-    endingOf(await flip(back, [stretchOf([since], { from: 3 })], GRACE));
+    const back = await generations.beginRollback(lease);
+    expect(back).toMatchObject({ purpose: 'rollback', definition: arena });
+    expect(await generations.shadowAppliedOffsets(back)).toEqual(new Map([[0, 2]]));
+    endingOf(await promote(back, [stretchOf([since], { from: 3 })], GRACE));
     expect(await top()).toEqual(['c 8', 'b 5', 'a 3']);
 
-    const forward = await generations.bringBack(lease);
-    endingOf(await flip(forward, [], GRACE));
+    const forward = await generations.beginRollback(lease);
+    endingOf(await promote(forward, [], GRACE));
     expect(await top()).toEqual(['a 3', 'b 5', 'c 8']);
   });
 
   it('that is given up leaves the previous generation where it was', async () => {
     await fixture.apply(events);
-    endingOf(await flip(await built(arena, events), [], GRACE));
+    endingOf(await promote(await built(arena, events), [], GRACE));
     const before = await redis.hgetall(fixture.keys.previous(0));
-    await generations.abandon(lease, await generations.bringBack(lease));
+    await generations.discard(lease, await generations.beginRollback(lease));
     expect(await redis.hgetall(fixture.keys.previous(0))).toEqual(before);
-    await generations.bringBack(lease);
-    await generations.bringBack(lease);
+    await generations.beginRollback(lease);
+    await generations.beginRollback(lease);
     await generations.begin(lease, { definition: arena, purpose: 'build' });
     expect(await redis.hgetall(fixture.keys.previous(0))).toEqual(before);
   });
 
   it('is over when the grace time is, and the memory is given back', async () => {
     await fixture.apply(events);
-    endingOf(await flip(await built(arena, events), [], { graceMs: 0 }));
+    endingOf(await promote(await built(arena, events), [], { graceMs: 0 }));
     while ((await catalog.sweep()) > 0);
-    await expect(generations.bringBack(lease)).rejects.toThrow(NoPreviousGenerationError);
+    await expect(generations.beginRollback(lease)).rejects.toThrow(NoPreviousGenerationError);
     expect(await generationKeys(fixture.live)).toEqual([]);
     expect(await catalog.generations()).toMatchObject([{ role: 'live' }]);
   });
@@ -440,7 +443,7 @@ describe('a snapshot', () => {
 describe('removing a board', () => {
   it('takes all its generations, and its events are unknown from then on', async () => {
     await fixture.apply(events);
-    endingOf(await flip(await built(arena, events), [], GRACE));
+    endingOf(await promote(await built(arena, events), [], GRACE));
     await built(arena, events);
     expect(await generations.remove(lease)).toBeGreaterThan(0);
     expect(await generations.remove(await leases.acquire('nobody', 'test'))).toBe(0);

@@ -36,7 +36,9 @@ async function replace({ isSwept, definition = arena }: Replacement): Promise<vo
   const lease = await new LeaseStore(redis, keys, { shards: 1 }).acquire('arena', 'test');
   const shadow = await generations.begin(lease, { definition, purpose: 'build' });
   await order(generations, lease, shadow);
-  expect(await generations.flip(lease, shadow, [stretchOf(EVENTS)], { graceMs: 0 })).toMatchObject({
+  expect(
+    await generations.promote(lease, shadow, [stretchOf(EVENTS)], { graceMs: 0 }),
+  ).toMatchObject({
     ending: {},
   });
   await redis.del(keys.lease(0, 'arena'));

@@ -32,7 +32,7 @@ async function promote(events: readonly ResolvedEvent[], definition = top2, grac
   const shadow = await generations.begin(lease, { definition, purpose: 'build' });
   await generations.catchUp(lease, shadow, [stretchOf(events)]);
   await order(generations, lease, shadow);
-  const outcome = await generations.flip(lease, shadow, [], { graceMs });
+  const outcome = await generations.promote(lease, shadow, [], { graceMs });
   expect(outcome).toMatchObject({ status: 'applied', ending: {} });
   await leases.release(lease);
   const { live, versions } = await fixture.store.boards();

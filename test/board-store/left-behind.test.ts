@@ -42,8 +42,8 @@ async function built(purpose: 'build' | 'verify' | 'snapshot'): Promise<Shadow> 
 async function broughtBack(graceMs: number): Promise<Shadow> {
   const shadow = await built('build');
   await order(generations, lease, shadow);
-  await generations.flip(lease, shadow, [], { graceMs });
-  return generations.bringBack(lease);
+  await generations.promote(lease, shadow, [], { graceMs });
+  return generations.beginRollback(lease);
 }
 
 const isHeld = () => redis.hexists(fixture.keys.shadows(0), 'arena');
@@ -87,7 +87,7 @@ describe('a sweep', () => {
       expect.stringContaining(back.generation),
     ]);
     lease = await leases.acquire('arena', 'host:2');
-    expect(await generations.bringBack(lease)).toEqual(back);
+    expect(await generations.beginRollback(lease)).toEqual(back);
   });
 
   it('gives up what a killed rollback has left when its grace time is over', async () => {

@@ -57,6 +57,6 @@ it('only the holder of the lease replaces a shadow by the previous generation', 
   expect(await move('previous', 'shadow', 'mine')).toBe(-5);
   expect(await dumpKeys(redis, keys)).toEqual(before);
   expect(await move('previous', 'shadow', 'theirs')).toBe(1);
-  expect(await redis.hget(keys.shadows(0), 'arena')).toBe('g restore 1');
+  expect(await redis.hget(keys.shadows(0), 'arena')).toBe('g rollback 1');
   expect(await redis.smembers(keys.discarded(0))).toEqual(['h']);
 });

@@ -94,8 +94,8 @@ const ranked = (shadow: Shadow, view = 'all') =>
 const countLeft = (shadow: Shadow) => redis.scard(fixture.keys.unordered(0, shadow.generation));
 
 /** Makes it live, and compares all of it with the oracle, byte by byte. */
-async function flipAndCompare(shadow: Shadow): Promise<void> {
-  const outcome = await generations.flip(lease, shadow, [], GRACE);
+async function promotionAndCompare(shadow: Shadow): Promise<void> {
+  const outcome = await generations.promote(lease, shadow, [], GRACE);
   expect(outcome).toMatchObject({ ending: { previous: fixture.live.generation } });
   await compareGeneration(redis, { keys: fixture.keys, shard: 0, live: shadow }, oracle());
 }
@@ -113,18 +113,18 @@ function oracle(): Oracle {
   return new Oracle([arena], new Map([['arena', memory]]));
 }
 
-describe('a shadow that is far from the live watermarks', () => {
+describe('a shadow that is far from the live applied offsets', () => {
   it('keeps no order until it is made, and can be neither made live nor kept before', async () => {
     const shadow = await begun();
     await feed(shadow);
     expect(await ranked(shadow)).toBe(0);
-    expect(await generations.flip(lease, shadow, [], GRACE)).toEqual({ status: 'unordered' });
+    expect(await generations.promote(lease, shadow, [], GRACE)).toEqual({ status: 'unordered' });
     await expect(generations.keep(lease, shadow)).rejects.toThrow(UnorderedShadowError);
     expect(await generations.shadow('arena')).toEqual(shadow);
     await orderAll(shadow, [], 3);
-    expect(await generations.flip(lease, shadow, [], GRACE)).toEqual({ status: 'unordered' });
+    expect(await generations.promote(lease, shadow, [], GRACE)).toEqual({ status: 'unordered' });
     await order(generations, lease, shadow, STEP);
-    await flipAndCompare(shadow);
+    await promotionAndCompare(shadow);
   });
 
   it('gets its order in steps that are bounded, however many views or players there are', async () => {
@@ -140,7 +140,7 @@ describe('a shadow that is far from the live watermarks', () => {
     } while (views.length > 0);
     expect(players).toBeGreaterThanOrEqual(PLAYERS + SMALL_VIEWS);
     expect(steps).toBeLessThan(3 * ((PLAYERS + 3 * SMALL_VIEWS) / STEP));
-    await flipAndCompare(shadow);
+    await promotionAndCompare(shadow);
   });
 
   it('has its players counted who lack their order: of the view that is begun, those that it lacks', async () => {
@@ -169,7 +169,7 @@ describe('a shadow that is far from the live watermarks', () => {
     await order(generations, lease, shadow);
     await feed(shadow, 6_000);
     expect(await countLeft(shadow)).toBe(0);
-    await flipAndCompare(shadow);
+    await promotionAndCompare(shadow);
   });
 
   it('of which nothing is known gets it in one step', async () => {
@@ -177,7 +177,7 @@ describe('a shadow that is far from the live watermarks', () => {
     expect(await order(generations, lease, shadow)).toBe(1);
     expect(await order(generations, lease, shadow)).toBe(1);
     await feed(shadow);
-    await flipAndCompare(shadow);
+    await promotionAndCompare(shadow);
   });
 
   it('does not lose what was made of it when its builder is killed, and goes on with the rest', async () => {
@@ -188,7 +188,7 @@ describe('a shadow that is far from the live watermarks', () => {
     expect(before).toBeLessThan(SMALL_VIEWS);
     expect(await generations.shadow('arena')).toEqual(shadow);
     await order(generations, lease, shadow, STEP);
-    await flipAndCompare(shadow);
+    await promotionAndCompare(shadow);
   });
 
   it('that is brought nearer between two steps has what was moved put in order again', async () => {
@@ -197,7 +197,7 @@ describe('a shadow that is far from the live watermarks', () => {
     const left = await orderAll(shadow, ALL, 1);
     await feed(shadow, 7_000);
     await orderAll(shadow, left);
-    await flipAndCompare(shadow);
+    await promotionAndCompare(shadow);
   });
 
   it('has its order made again where Redis has lost some of it between two steps', async () => {
@@ -208,7 +208,7 @@ describe('a shadow that is far from the live watermarks', () => {
     const next = await orderAll(shadow, left, 1);
     await restoreKeys(redis, fixture.keys, saved);
     await orderAll(shadow, next);
-    await flipAndCompare(shadow);
+    await promotionAndCompare(shadow);
   });
 
   it('has nobody in its order whom somebody put there by hand', async () => {
@@ -216,7 +216,7 @@ describe('a shadow that is far from the live watermarks', () => {
     await feed(shadow);
     await redis.zadd(fixture.keys.ranking(0, shadow.generation, 'all'), -1e6, 'nobody');
     await order(generations, lease, shadow, STEP);
-    await flipAndCompare(shadow);
+    await promotionAndCompare(shadow);
   });
 
   it('takes no harm from a call that arrives once more, after what it began was made', async () => {
@@ -227,7 +227,7 @@ describe('a shadow that is far from the live watermarks', () => {
     expect(await ranked(shadow)).toBe(PLAYERS);
     await orderAll(shadow, ALL, 1);
     await orderAll(shadow, left);
-    await flipAndCompare(shadow);
+    await promotionAndCompare(shadow);
   });
 
   it('forgets views that have expired, also those that it would still put in order', async () => {
@@ -254,7 +254,7 @@ describe('a shadow that is far from the live watermarks', () => {
     const step = { views: [], mostPlayers: STEP };
     const zombie = { ...lease, token: 'another' };
     expect(await generations.order(zombie, shadow, step)).toEqual({ status: 'leaseLost' });
-    await generations.abandon(lease, shadow);
+    await generations.discard(lease, shadow);
     expect(await generations.order(lease, shadow, step)).toEqual({ status: 'shadowGone' });
   });
 
@@ -262,9 +262,9 @@ describe('a shadow that is far from the live watermarks', () => {
     const shadow = await begun();
     await order(generations, lease, shadow);
     await feed(shadow);
-    await flipAndCompare(shadow);
-    const back = await generations.bringBack(lease);
-    const outcome = await generations.flip(lease, back, [], GRACE);
+    await promotionAndCompare(shadow);
+    const back = await generations.beginRollback(lease);
+    const outcome = await generations.promote(lease, back, [], GRACE);
     expect(outcome).toMatchObject({ ending: { previous: shadow.generation } });
   });
 });

@@ -1,6 +1,6 @@
 import type { GenerationStore, Lease, Shadow, UnorderedView } from '#board-store';
 
-/** Makes the order of a shadow in steps, as who builds it does once it is near the live watermarks; answers how many. */
+/** Makes the order of a shadow in steps, as who builds it does once it is near the live applied offsets; answers how many. */
 export async function order(
   generations: GenerationStore,
   lease: Lease,

@@ -206,10 +206,10 @@ describe('the applied offsets', () => {
     await store.claim();
     const reader = new BoardReader(redis, keys);
     expect(await reader.appliedOffsets()).toEqual(new Map());
-    const losses = new ContinuityStore(redis, keys, { shards: 2 });
+    const resync = new ContinuityStore(redis, keys, { shards: 2 });
     const token = async (shard: number) => ({
       shard,
-      continuity: await comparedToken(losses, shard),
+      continuity: await comparedToken(resync, shard),
       version: (await store.boards()).versions[shard]!,
     });
     const idle = { published: 0, believed: -1, from: 0, entries: [], boards: new Map() };

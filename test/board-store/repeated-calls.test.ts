@@ -49,11 +49,11 @@ describe('a call whose answer was lost, and that is sent again', () => {
   const sweep = async () => {
     while ((await catalog.sweep()) > 0);
   };
-  const flip = async () => {
+  const promote = async () => {
     const shadow = await built();
-    const outcome = await generations.flip(lease, shadow, [], { graceMs: 60_000 });
+    const outcome = await generations.promote(lease, shadow, [], { graceMs: 60_000 });
     if (outcome.status !== 'applied') throw new Error(outcome.status);
-    return { shadow, flip: outcome.ending };
+    return { shadow, promotion: outcome.ending };
   };
   const live = () => redis.hget(fixture.keys.live(0), 'arena');
 
@@ -66,12 +66,12 @@ describe('a call whose answer was lost, and that is sent again', () => {
 
   it('makes it live once', async () => {
     const before = await live();
-    const { shadow, flip: done } = await flip();
+    const { shadow, promotion: done } = await promote();
     await sweep();
     expect(await live()).toBe(shadow.generation);
     const [kept] = (await redis.hget(fixture.keys.previous(0), 'arena'))?.split(' ') ?? [];
     expect(kept).toBe(before);
-    expect(String(done?.since)).toBe(await redis.hget(fixture.keys.flips(0), 'arena'));
+    expect(String(done?.since)).toBe(await redis.hget(fixture.keys.promotions(0), 'arena'));
   });
 
   it('keeps a snapshot', async () => {
@@ -98,19 +98,19 @@ describe('a call whose answer was lost, and that is sent again', () => {
   });
 
   it('brings the previous generation back, and gives it up, once', async () => {
-    await flip();
+    await promote();
     const previous = await redis.hget(fixture.keys.previous(0), 'arena');
     const before = await dumpKeys(redis, fixture.keys);
-    const shadow = await generations.bringBack(lease);
+    const shadow = await generations.beginRollback(lease);
     expect(previous).toContain(shadow.generation);
-    await generations.abandon(lease, shadow);
+    await generations.discard(lease, shadow);
     expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
   });
 
   it('removes a board once, and tells when', async () => {
     const since = await generations.remove(lease);
     expect(since).toBeGreaterThan(0);
-    expect(String(since)).toBe(await redis.hget(fixture.keys.flips(0), 'arena'));
+    expect(String(since)).toBe(await redis.hget(fixture.keys.promotions(0), 'arena'));
     expect(await live()).toBeNull();
   });
 });

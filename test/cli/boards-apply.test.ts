@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { causeOf, readRankChanges } from '../support/results.js';
-import { BoardsGround, eventsOf } from './boards-ground.js';
+import { BoardsSandbox, eventsOf } from './boards-sandbox.js';
 
 const plain = (fields: string) =>
   `boards:\n  arena: { columns: [{ name: score, ${fields} }] }\n  other: { columns: [{ name: points }] }\n`;
@@ -8,9 +8,9 @@ const CHANGED = `${plain('update: sum')}  trials: { columns: [{ name: points }] 
 const EVENTS = 3_000;
 
 describe('boards apply', () => {
-  let ground: BoardsGround;
+  let sandbox: BoardsSandbox;
   const top = async (): Promise<string | undefined> => {
-    const { entries } = await ground.instance.reader.standings('arena', 'all', {
+    const { entries } = await sandbox.instance.reader.standings('arena', 'all', {
       offset: 0,
       limit: 1,
     });
@@ -18,39 +18,39 @@ describe('boards apply', () => {
   };
 
   beforeAll(async () => {
-    ground = await BoardsGround.create(plain('update: best'));
-    await ground.instance.start();
-    await ground.publish([...eventsOf('arena', EVENTS), ...eventsOf('trials', 20)]);
+    sandbox = await BoardsSandbox.create(plain('update: best'));
+    await sandbox.instance.start();
+    await sandbox.publish([...eventsOf('arena', EVENTS), ...eventsOf('trials', 20)]);
   });
-  afterAll(() => ground.remove());
+  afterAll(() => sandbox.remove());
 
   it('does nothing without a terminal to ask on, nor with --dry-run', async () => {
-    await ground.writeBoards(CHANGED);
-    const before = await ground.liveGeneration('arena');
-    const asked = await ground.ranklog('boards', 'apply');
+    await sandbox.writeBoards(CHANGED);
+    const before = await sandbox.liveGeneration('arena');
+    const asked = await sandbox.ranklog('boards', 'apply');
     expect([asked.code, asked.err]).toEqual([
       2,
       'ranklog: apply asks before it builds, and there is no terminal; say --yes, or look at it with "ranklog boards plan"\n',
     ]);
-    const dry = await ground.ranklog('boards', 'apply', '--dry-run', '--yes');
+    const dry = await sandbox.ranklog('boards', 'apply', '--dry-run', '--yes');
     expect([dry.code, dry.out]).toEqual([
       1,
       expect.stringContaining('columns.score.update: best -> sum'),
     ]);
-    expect(await ground.liveGeneration('arena')).toBe(before);
+    expect(await sandbox.liveGeneration('arena')).toBe(before);
     expect(await top()).toBe('100');
   });
 
   it('builds changed and new boards under traffic: no result comes twice', async () => {
-    await ground.writeBoards(CHANGED);
+    await sandbox.writeBoards(CHANGED);
     const traffic = { sent: 0, isOver: false };
     const sending = (async () => {
       while (!traffic.isOver) {
-        await ground.send([...eventsOf('arena', 50), ...eventsOf('trials', 5)]);
+        await sandbox.send([...eventsOf('arena', 50), ...eventsOf('trials', 5)]);
         traffic.sent += 55;
       }
     })();
-    const applied = await ground.json<{ built: { board: string; generation: string }[] }>(
+    const applied = await sandbox.json<{ built: { board: string; generation: string }[] }>(
       'boards',
       'apply',
       '--yes',
@@ -59,50 +59,50 @@ describe('boards apply', () => {
     await sending;
     expect(applied.built.map(({ board }) => board).sort()).toEqual(['arena', 'trials']);
     expect(traffic.sent).toBeGreaterThan(0);
-    await ground.instance.run('status', '--wait', '60');
+    await sandbox.instance.run('status', '--wait', '60');
 
-    expect(await ground.ranklog('boards', 'verify')).toMatchObject({ code: 0 });
-    const { code, out } = await ground.ranklog('boards', 'plan');
+    expect(await sandbox.ranklog('boards', 'verify')).toMatchObject({ code: 0 });
+    const { code, out } = await sandbox.ranklog('boards', 'plan');
     expect([code, out]).toEqual([0, expect.stringContaining('nothing to do')]);
-    const changes = await readRankChanges(ground.instance.kafka, ground.instance.topics);
+    const changes = await readRankChanges(sandbox.instance.kafka, sandbox.instance.topics);
     const causes = changes.map(causeOf);
     expect(new Set(causes).size).toBe(causes.length);
   });
 
   it('goes back with rollback, and forward again', async () => {
-    const now = await ground.liveGeneration('arena');
-    const back = await ground.json<{ generation: string; previous: string }>(
+    const now = await sandbox.liveGeneration('arena');
+    const back = await sandbox.json<{ generation: string; previous: string }>(
       'boards',
       'rollback',
       'arena',
     );
     expect(back).toMatchObject({ board: 'arena', previous: now });
-    expect(await ground.liveGeneration('arena')).toBe(back.generation);
-    expect((await ground.ranklog('boards', 'plan')).code).toBe(1);
-    const forward = await ground.ranklog('boards', 'rollback', 'arena');
+    expect(await sandbox.liveGeneration('arena')).toBe(back.generation);
+    expect((await sandbox.ranklog('boards', 'plan')).code).toBe(1);
+    const forward = await sandbox.ranklog('boards', 'rollback', 'arena');
     expect(forward.out).toContain(`arena: live as generation ${now} again`);
-    const none = await ground.ranklog('boards', 'rollback', 'trials');
+    const none = await sandbox.ranklog('boards', 'rollback', 'trials');
     expect([none.code, none.err]).toEqual([1, expect.stringContaining('no previous generation')]);
-    const slip = await ground.ranklog('boards', 'rollback', 'arenna');
+    const slip = await sandbox.ranklog('boards', 'rollback', 'arenna');
     expect([slip.code, slip.err]).toEqual([1, expect.stringContaining('did you mean arena?')]);
-    expect((await ground.ranklog('status')).out).not.toContain('arenna');
+    expect((await sandbox.ranklog('status')).out).not.toContain('arenna');
   });
 
   it('removes a board that the file no longer has, by its name alone', async () => {
-    const inFile = await ground.ranklog('boards', 'apply', '--yes', '--remove', 'trials');
+    const inFile = await sandbox.ranklog('boards', 'apply', '--yes', '--remove', 'trials');
     expect([inFile.code, inFile.err]).toEqual([2, expect.stringContaining('take it out of there')]);
-    await ground.writeBoards(plain('update: sum'));
-    const kept = await ground.ranklog('boards', 'apply', '--yes');
+    await sandbox.writeBoards(plain('update: sum'));
+    const kept = await sandbox.ranklog('boards', 'apply', '--yes');
     expect([kept.code, kept.out]).toEqual([
       0,
       expect.stringContaining('- trials: not in the file; stays'),
     ]);
-    const slip = await ground.ranklog('boards', 'apply', '--yes', '--remove', 'trails');
+    const slip = await sandbox.ranklog('boards', 'apply', '--yes', '--remove', 'trails');
     expect([slip.code, slip.err]).toEqual([1, expect.stringContaining('did you mean trials?')]);
 
-    const gone = await ground.ranklog('boards', 'apply', '--yes', '--remove', 'trials');
+    const gone = await sandbox.ranklog('boards', 'apply', '--yes', '--remove', 'trials');
     expect([gone.code, gone.out]).toEqual([0, expect.stringContaining('trials: removed\n')]);
-    expect((await ground.ranklog('standings', 'trials')).code).toBe(1);
-    expect((await ground.ranklog('status')).out).not.toContain('trials');
+    expect((await sandbox.ranklog('standings', 'trials')).code).toBe(1);
+    expect((await sandbox.ranklog('status')).out).not.toContain('trials');
   });
 });

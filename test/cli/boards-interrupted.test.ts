@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { BoardsGround, eventsOf, holderOf } from './boards-ground.js';
+import { BoardsSandbox, eventsOf, holderOf } from './boards-sandbox.js';
 
 const plain = (update: string) =>
   `boards:\n  arena: { columns: [{ name: score, update: ${update} }] }\n`;
@@ -14,25 +14,25 @@ function topSum(): string {
 }
 
 describe('boards apply that does not come to its end', () => {
-  let ground: BoardsGround;
+  let sandbox: BoardsSandbox;
   beforeAll(async () => {
-    ground = await BoardsGround.create(plain('best'));
-    await ground.instance.start();
-    await ground.publish(EVENTS);
-    await ground.writeBoards(plain('sum'));
+    sandbox = await BoardsSandbox.create(plain('best'));
+    await sandbox.instance.start();
+    await sandbox.publish(EVENTS);
+    await sandbox.writeBoards(plain('sum'));
   });
-  afterAll(() => ground.remove());
+  afterAll(() => sandbox.remove());
 
   it('refuses a second one, and tells who is at it since when; Ctrl-C leaves all as it was', async () => {
-    const before = await ground.liveGeneration('arena');
-    const first = ground.instance.spawn('boards', 'apply', '--yes', '--throttle', '40');
-    await ground.running('arena');
+    const before = await sandbox.liveGeneration('arena');
+    const first = sandbox.instance.spawn('boards', 'apply', '--yes', '--throttle', '40');
+    await sandbox.running('arena');
 
-    const second = await ground.ranklog('boards', 'apply', '--yes');
+    const second = await sandbox.ranklog('boards', 'apply', '--yes');
     expect(second.code).toBe(3);
     expect(second.err).toContain(`is being reconciled by ${holderOf(first)}`);
     expect(second.err).toMatch(/It is a build, since \d{4}-\S+Z, at \d+ of \d+ records/);
-    const [text, json] = await Promise.all([ground.ranklog('status'), ground.json('status')]);
+    const [text, json] = await Promise.all([sandbox.ranklog('status'), sandbox.json('status')]);
     expect(text.out).toMatch(/^arena +build +\d+ % of 3,000 records, .*\/s/m);
     expect(json).toMatchObject({
       reconciliations: [
@@ -41,48 +41,51 @@ describe('boards apply that does not come to its end', () => {
     });
 
     first.kill('SIGINT');
-    const cancelled = await ground.ended(first);
+    const cancelled = await sandbox.ended(first);
     expect(cancelled.code).toBe(130);
     expect(cancelled.err).toContain('cancelled: arena as before, nothing is left of the build');
-    expect(await ground.liveGeneration('arena')).toBe(before);
-    expect(await ground.json('boards', 'generations')).toMatchObject([{ role: 'live' }]);
+    expect(await sandbox.liveGeneration('arena')).toBe(before);
+    expect(await sandbox.json('boards', 'generations')).toMatchObject([{ role: 'live' }]);
   });
 
   it.each([
     ['verify', () => []],
     ['snapshot', () => ['--until', new Date().toISOString()]],
   ])('leaves all as it was after Ctrl-C, as %s does', async (kind, moreArgs) => {
-    const before = await ground.json('boards', 'generations');
+    const before = await sandbox.json('boards', 'generations');
     const args = ['arena', ...moreArgs(), '--throttle', '40'];
-    const command = ground.instance.spawn('boards', kind, ...args);
-    await ground.running('arena');
+    const command = sandbox.instance.spawn('boards', kind, ...args);
+    await sandbox.running('arena');
     command.kill('SIGINT');
-    expect(await ground.ended(command)).toMatchObject({
+    expect(await sandbox.ended(command)).toMatchObject({
       code: 130,
       err: expect.stringContaining('cancelled; everything is as it was before'),
     });
-    expect(await ground.json('boards', 'generations')).toEqual(before);
-    expect(await ground.json('status')).toMatchObject({
+    expect(await sandbox.json('boards', 'generations')).toEqual(before);
+    expect(await sandbox.json('status')).toMatchObject({
       reconciliations: [{ board: 'arena', state: 'cancelled' }],
     });
   });
 
   it('goes on where one was that was killed', async () => {
-    const first = ground.instance.spawn('boards', 'apply', '--yes', '--throttle', '40');
-    await ground.running('arena');
-    const left = await ground.json<{ role: string; generation: string }[]>('boards', 'generations');
+    const first = sandbox.instance.spawn('boards', 'apply', '--yes', '--throttle', '40');
+    await sandbox.running('arena');
+    const left = await sandbox.json<{ role: string; generation: string }[]>(
+      'boards',
+      'generations',
+    );
     const shadow = left.find(({ role }) => role === 'shadow')?.generation;
     expect(shadow).toBeDefined();
     first.kill('SIGKILL'); // its lease is there for 15 s
     await first.ended;
 
-    const second = await ground.ranklog('boards', 'apply', '--yes');
+    const second = await sandbox.ranklog('boards', 'apply', '--yes');
     expect([second.code, second.err]).toEqual([
       0,
       expect.stringContaining(`${holderOf(first)}, which worked on board "arena", is gone`),
     ]);
-    expect(await ground.liveGeneration('arena')).toBe(shadow);
-    const { entries } = await ground.instance.reader.standings('arena', 'all', {
+    expect(await sandbox.liveGeneration('arena')).toBe(shadow);
+    const { entries } = await sandbox.instance.reader.standings('arena', 'all', {
       offset: 0,
       limit: 1,
     });
@@ -90,15 +93,15 @@ describe('boards apply that does not come to its end', () => {
   });
 
   it('is given up by a command when it was killed, and not while somebody is at it', async () => {
-    const { redis, name } = ground.instance;
-    const first = ground.instance.spawn('boards', 'rebuild', 'arena', '--throttle', '40');
-    await ground.running('arena');
-    const found = await ground.json<{ role: string; generation: string }[]>(
+    const { redis, name } = sandbox.instance;
+    const first = sandbox.instance.spawn('boards', 'rebuild', 'arena', '--throttle', '40');
+    await sandbox.running('arena');
+    const found = await sandbox.json<{ role: string; generation: string }[]>(
       'boards',
       'generations',
     );
     const { generation } = found.find(({ role }) => role === 'shadow')!;
-    const refused = await ground.ranklog('boards', 'discard', generation);
+    const refused = await sandbox.ranklog('boards', 'discard', generation);
     expect([refused.code, refused.err]).toEqual([
       3,
       expect.stringContaining(`is being reconciled by ${holderOf(first)}`),
@@ -107,15 +110,15 @@ describe('boards apply that does not come to its end', () => {
     await first.ended;
     await redis.del(`${name}:{0}:lease:arena`); // it has run out
 
-    const { code, out } = await ground.ranklog('boards', 'discard', generation);
+    const { code, out } = await sandbox.ranklog('boards', 'discard', generation);
     expect([code, out]).toEqual([
       0,
       `${generation}: discarded, what a run that is gone had built of board "arena"; the next one begins anew\n`,
     ]);
     expect(await redis.keys(`*${generation}*`)).toEqual([]);
-    const left = await ground.json<{ role: string }[]>('boards', 'generations');
+    const left = await sandbox.json<{ role: string }[]>('boards', 'generations');
     expect(left.map(({ role }) => role)).not.toContain('shadow');
-    const live = await ground.ranklog('boards', 'discard', await ground.liveGeneration('arena'));
+    const live = await sandbox.ranklog('boards', 'discard', await sandbox.liveGeneration('arena'));
     expect([live.code, live.err]).toEqual([1, expect.stringContaining('live and previous ones')]);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { BoardsGround, eventsOf } from './boards-ground.js';
+import { BoardsSandbox, eventsOf } from './boards-sandbox.js';
 
 const ARENA = 'arena: { columns: [{ name: score, update: best }] }';
 const BOARDS = `boards:\n  ${ARENA}\n  daily: { columns: [{ name: points }] }\n`;
@@ -13,18 +13,18 @@ const CHANGED = `boards:
 `;
 
 describe('boards plan', () => {
-  let ground: BoardsGround;
+  let sandbox: BoardsSandbox;
   beforeAll(async () => {
-    ground = await BoardsGround.create(BOARDS);
+    sandbox = await BoardsSandbox.create(BOARDS);
   });
-  afterAll(() => ground.remove());
+  afterAll(() => sandbox.remove());
 
   it('has all boards to build on a Redis that has none', async () => {
-    const { code, out } = await ground.ranklog('boards', 'plan');
+    const { code, out } = await sandbox.ranklog('boards', 'plan');
     expect(code).toBe(1);
     expect(out).toContain('+ arena: new\n+ daily: new\n');
     expect(out).toContain('building arena, daily: nothing to read: none of the log is applied yet');
-    const verified = await ground.ranklog('boards', 'verify');
+    const verified = await sandbox.ranklog('boards', 'verify');
     expect([verified.code, verified.err]).toEqual([
       1,
       'ranklog: no board is live, so there is nothing to verify\n',
@@ -32,13 +32,13 @@ describe('boards plan', () => {
   });
 
   it('has nothing to do when the live boards are as the file says', async () => {
-    await ground.instance.start();
-    await ground.publish([
+    await sandbox.instance.start();
+    await sandbox.publish([
       ...eventsOf('arena', 600),
       ...eventsOf('daily', 300),
       ...eventsOf('trials', 90),
     ]);
-    const { code, out } = await ground.ranklog('boards', 'plan');
+    const { code, out } = await sandbox.ranklog('boards', 'plan');
     expect([code, out]).toEqual([
       0,
       '= arena: the same\n= daily: the same\n\nnothing to do: the live boards are as the file says\n',
@@ -46,10 +46,10 @@ describe('boards plan', () => {
   });
 
   it('shows what changes field by field, what is read, and the memory', async () => {
-    await ground.writeBoards(CHANGED);
-    const { code, out } = await ground.ranklog('boards', 'plan');
+    await sandbox.writeBoards(CHANGED);
+    const { code, out } = await sandbox.ranklog('boards', 'plan');
     expect(code).toBe(1);
-    const arena = await ground.liveGeneration('arena');
+    const arena = await sandbox.liveGeneration('arena');
     expect(out).toContain(
       [
         `~ arena: changed, live as generation ${arena}`,
@@ -67,14 +67,14 @@ describe('boards plan', () => {
   });
 
   it('is there for programs, and changes nothing', async () => {
-    const before = await ground.instance.redis.keys(`${ground.instance.name}:*`);
-    const plan = await ground.json('boards', 'plan');
+    const before = await sandbox.instance.redis.keys(`${sandbox.instance.name}:*`);
+    const plan = await sandbox.json('boards', 'plan');
     expect(plan).toMatchObject({
       boards: [
         {
           board: 'arena',
           change: 'changed',
-          generation: await ground.liveGeneration('arena'),
+          generation: await sandbox.liveGeneration('arena'),
           liveBytes: expect.any(Number),
         },
         {
@@ -86,14 +86,14 @@ describe('boards plan', () => {
       backfill: { records: 990, lastBuild: null },
       cut: [],
     });
-    expect((await ground.instance.redis.keys(`${ground.instance.name}:*`)).sort()).toEqual(
+    expect((await sandbox.instance.redis.keys(`${sandbox.instance.name}:*`)).sort()).toEqual(
       before.sort(),
     );
   });
 
   it('leaves a live board alone that the file does not have', async () => {
-    await ground.writeBoards(`boards:\n  ${ARENA}\n`);
-    const { code, out } = await ground.ranklog('boards', 'plan');
+    await sandbox.writeBoards(`boards:\n  ${ARENA}\n`);
+    const { code, out } = await sandbox.ranklog('boards', 'plan');
     expect(code).toBe(0);
     expect(out).toContain(
       '- daily: not in the file; stays unless "ranklog boards apply --remove daily" says otherwise',
@@ -101,12 +101,12 @@ describe('boards plan', () => {
   });
 
   it('ends with 2 for a boards file with problems, and other shards than those in Redis', async () => {
-    await ground.writeBoards('boards:\n  arena: { columns: [{ name: x, order: up }] }\n');
-    const { code, err } = await ground.ranklog('boards', 'plan');
+    await sandbox.writeBoards('boards:\n  arena: { columns: [{ name: x, order: up }] }\n');
+    const { code, err } = await sandbox.ranklog('boards', 'plan');
     expect([code, err]).toEqual([2, expect.stringContaining('"up" is not allowed')]);
-    ground.instance.env['RANKLOG_SHARDS'] = '2';
-    const other = await ground.ranklog('boards', 'plan');
-    delete ground.instance.env['RANKLOG_SHARDS'];
+    sandbox.instance.env['RANKLOG_SHARDS'] = '2';
+    const other = await sandbox.ranklog('boards', 'plan');
+    delete sandbox.instance.env['RANKLOG_SHARDS'];
     expect([other.code, other.err]).toEqual([
       2,
       expect.stringContaining('RANKLOG_SHARDS is 1 there and 2 here'),

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LeaseStore, KeySpace } from '#board-store';
 import { until } from '../support/instance.js';
-import { BoardsGround, eventsOf } from './boards-ground.js';
+import { BoardsSandbox, eventsOf } from './boards-sandbox.js';
 
 const arena = (update: string) =>
   `boards:\n  arena: { columns: [{ name: score, update: ${update} }] }\n`;
@@ -11,23 +11,23 @@ const others = ['cup', 'league', 'trials']
   .join('');
 
 describe('boards apply that removes several boards, and does not come to its end', () => {
-  let ground: BoardsGround;
+  let sandbox: BoardsSandbox;
   let leases: LeaseStore;
   beforeAll(async () => {
-    ground = await BoardsGround.create(arena('best') + others);
-    const { redis, name } = ground.instance;
+    sandbox = await BoardsSandbox.create(arena('best') + others);
+    const { redis, name } = sandbox.instance;
     leases = new LeaseStore(redis, new KeySpace(name), { shards: 1 });
-    await ground.instance.start();
-    await ground.publish(eventsOf('arena', 100));
-    await ground.writeBoards(arena('sum'));
+    await sandbox.instance.start();
+    await sandbox.publish(eventsOf('arena', 100));
+    await sandbox.writeBoards(arena('sum'));
   });
-  afterAll(() => ground.remove());
+  afterAll(() => sandbox.remove());
 
   it('tells what it has built and removed when somebody works on the next one', async () => {
     const lease = await leases.acquire('league', 'elsewhere:1');
     const holding = setInterval(() => void leases.renew(lease), 1_000);
     const removing = ['--remove', 'cup', '--remove', 'league'];
-    const { code, err } = await ground.ranklog('boards', 'apply', '--yes', ...removing);
+    const { code, err } = await sandbox.ranklog('boards', 'apply', '--yes', ...removing);
     clearInterval(holding);
     await leases.release(lease);
     expect([code, err]).toEqual([
@@ -41,17 +41,17 @@ describe('boards apply that removes several boards, and does not come to its end
   it('tells it when it is cancelled, and not that all is as it was', async () => {
     await leases.acquire('trials', `${hostname()}:${2 ** 30}`); // no process has that
     const removing = ['--remove', 'league', '--remove', 'trials'];
-    const apply = ground.instance.spawn('boards', 'apply', '--yes', ...removing);
+    const apply = sandbox.instance.spawn('boards', 'apply', '--yes', ...removing);
     await until(() => apply.errors.includes('is gone; going on'), 'it waits for the lease');
     apply.kill('SIGINT');
-    const { code, err } = await ground.ended(apply);
+    const { code, err } = await sandbox.ended(apply);
     expect([code, err]).toEqual([
       130,
       expect.stringContaining(
         'ranklog: cancelled: trials not removed; before that, league was removed\n',
       ),
     ]);
-    const live = await ground.instance.reader.liveBoards();
+    const live = await sandbox.instance.reader.liveBoards();
     expect(live.map(({ board }) => board).sort()).toEqual(['arena', 'trials']);
   });
 });

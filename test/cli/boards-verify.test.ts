@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { KeySpace } from '#board-store';
-import { BoardsGround, eventsOf } from './boards-ground.js';
+import { BoardsSandbox, eventsOf } from './boards-sandbox.js';
 
 const BOARDS = `boards:
   arena:
@@ -11,40 +11,40 @@ const BOARDS = `boards:
 const GHOST = '-5000@1767225600000';
 
 describe('boards verify', () => {
-  let ground: BoardsGround;
+  let sandbox: BoardsSandbox;
   let keys: KeySpace;
   const players = async (view: string) =>
-    keys.players(0, await ground.liveGeneration('arena'), view);
+    keys.players(0, await sandbox.liveGeneration('arena'), view);
   const ranking = async (view: string) =>
-    keys.ranking(0, await ground.liveGeneration('arena'), view);
+    keys.ranking(0, await sandbox.liveGeneration('arena'), view);
 
   beforeAll(async () => {
-    ground = await BoardsGround.create(BOARDS);
-    keys = new KeySpace(ground.instance.name);
-    await ground.instance.start();
-    await ground.publish([...eventsOf('arena', 900), ...eventsOf('daily', 100)]);
+    sandbox = await BoardsSandbox.create(BOARDS);
+    keys = new KeySpace(sandbox.instance.name);
+    await sandbox.instance.start();
+    await sandbox.publish([...eventsOf('arena', 900), ...eventsOf('daily', 100)]);
   });
-  afterAll(() => ground.remove());
+  afterAll(() => sandbox.remove());
 
   it('ends with 0 while events come in, and says what was compared', async () => {
-    const sending = ground.send(eventsOf('arena', 2_000));
-    const { code, out, err } = await ground.ranklog('boards', 'verify');
+    const sending = sandbox.send(eventsOf('arena', 2_000));
+    const { code, out, err } = await sandbox.ranklog('boards', 'verify');
     await sending;
     expect([code, err]).toEqual([0, '']);
     expect(out).toMatch(/^arena: as the log makes it; 200 place\(s\) in 4 view\(s\) compared/);
     expect(out).toMatch(/^daily: as the log makes it; 50 place\(s\) in 1 view\(s\) compared/m);
   });
 
-  it('tells each difference by view and player, in decimals, and ends with 1; rebuild mends it', async () => {
-    await ground.instance.run('status', '--wait', '60');
-    const { redis } = ground.instance;
+  it('tells each difference by view and player, in decimals, and ends with 1; rebuild repairs it', async () => {
+    await sandbox.instance.run('status', '--wait', '60');
+    const { redis } = sandbox.instance;
     const state = (await redis.hget(await players('all'), 'p-1')) ?? '';
     await redis.hset(await players('all'), 'p-1', state.replace(/^-?\d+/, '-1230'));
     await redis.hset(await players('all'), 'ghost', GHOST);
     await redis.hdel(await players('all region=eu'), 'p-0');
     await redis.zpopmax(await ranking('all region=us'));
 
-    const { code, out } = await ground.ranklog('boards', 'verify', 'arena', 'daily');
+    const { code, out } = await sandbox.ranklog('boards', 'verify', 'arena', 'daily');
     expect(code).toBe(1);
     expect(out).toMatch(/^arena: \d+ difference\(s\) to what the log makes; /);
     expect(out).toMatch(/^all +columns +p-1 +score \d+\.\d at \S+ +score 123\.0 at \S+$/m);
@@ -55,7 +55,7 @@ describe('boards verify', () => {
     expect(out).toMatch(/^all region=us +place in the order +p-\d+ /m);
     expect(out).toMatch(/^daily: as the log makes it/m);
 
-    const [report] = await ground.json<{ differences: object[] }[]>('boards', 'verify', 'arena');
+    const [report] = await sandbox.json<{ differences: object[] }[]>('boards', 'verify', 'arena');
     expect(report).toMatchObject({ board: 'arena', equal: false, views: 4 });
     expect(report?.differences).toContainEqual({
       view: 'all',
@@ -65,17 +65,17 @@ describe('boards verify', () => {
       found: { columns: { score: '500.0' }, reachedAt: '2026-01-01T00:00:00.000Z' },
     });
 
-    const damaged = await ground.liveGeneration('arena');
-    const rebuilt = await ground.ranklog('boards', 'rebuild', 'arena');
+    const damaged = await sandbox.liveGeneration('arena');
+    const rebuilt = await sandbox.ranklog('boards', 'rebuild', 'arena');
     expect([rebuilt.code, rebuilt.out]).toEqual([
       0,
       expect.stringContaining(`"ranklog boards rollback arena" brings back ${damaged}`),
     ]);
-    expect((await ground.ranklog('boards', 'verify')).code).toBe(0);
+    expect((await sandbox.ranklog('boards', 'verify')).code).toBe(0);
   });
 
   it('ends with 1 for a board that there is not', async () => {
-    const { code, err } = await ground.ranklog('boards', 'verify', 'arana');
+    const { code, err } = await sandbox.ranklog('boards', 'verify', 'arana');
     expect([code, err]).toEqual([1, expect.stringContaining('did you mean arena?')]);
   });
 });

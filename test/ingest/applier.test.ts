@@ -35,7 +35,7 @@ describe('a batch of several runs', () => {
     };
     const columns = [{ name: 'points', update: 'sum', order: 'asc', decimals: 2 }] as const;
 
-    const start = { watermarks: [-1], offset: 0, continuity: [fixture.token] };
+    const start = { appliedOffsets: [-1], offset: 0, continuity: [fixture.token] };
     const applier = new Applier({ store, boards }, 0, start, NEVER_WAITS);
     const nextOffset = FULL_CALL.entries + 2;
     let runs = 0;

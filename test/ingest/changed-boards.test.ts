@@ -62,12 +62,12 @@ describe('an event whose board changes before its result is published', () => {
 
   /** What a process tells that starts at the event: kinds of verdicts. */
   async function told(
-    watermarks = [-1, -1],
+    appliedOffsets = [-1, -1],
     beforeCall: (shard: number) => Promise<void> = () => Promise.resolve(),
   ): Promise<string[]> {
     const watched = new WatchedStore(redis, keys, { shards: SHARDS });
     watched.beforeCall = beforeCall;
-    const start = { watermarks, continuity, offset: 0 };
+    const start = { appliedOffsets, continuity, offset: 0 };
     const applier = new Applier({ store: watched, boards }, PARTITION, start, NEVER_WAITS);
     const value = Buffer.from(
       JSON.stringify({ board: definition.board, playerId: 'p', delta: '1' }),

@@ -7,7 +7,7 @@ import { SILENT } from '../support/loggers.js';
 import { BOARDS, scores, ScoreTopic } from './score-topic.js';
 import { finalPositions } from '../../src/ingest/final-positions.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
-import { Losses } from '../../src/ingest/losses.js';
+import { Resync } from '../../src/ingest/resync.js';
 import { PartitionIngest, type IngestServices } from '../../src/ingest/partition-ingest.js';
 import { PartitionWaits } from '../../src/ingest/partition-waits.js';
 import { ResultLog } from '../../src/ingest/result-log.js';
@@ -33,16 +33,16 @@ describe('records of another log that were applied because no fetch gave a sign'
     ]);
     const continuity = new ContinuityStore(redis, keys, { shards: 1 });
     const resultLog = new ResultLog(kafka, admin, { topicPrefix: name, group: name });
-    const losses = new Losses(
+    const resync = new Resync(
       continuity,
       {
         finalPositions: () => finalPositions(resultLog, store, [0]),
-        definitionsInForce: () => Promise.resolve(new Map()),
+        definitionRecords: () => Promise.resolve(new Map()),
       },
       SILENT,
     );
     services = {
-      ...{ store, losses, resultLog },
+      ...{ store, resync, resultLog },
       boards: new LiveBoards(store, () => Promise.resolve()),
       waits: new PartitionWaits(continuity, SILENT),
       scoreLog: new ScoreLog(kafka, log.name),

@@ -124,8 +124,8 @@ describe('a score topic whose history is cut', () => {
     expect(await reader.standings('arena', 'all', { offset: 0, limit: 0 })).toMatchObject({
       stale: true,
     });
-    const status = JSON.parse(await instance.run('status', '--json')) as { healing: unknown };
-    expect(status.healing).toEqual([{ shard: 0, partition: 0, target: 5, applied: 0 }]);
+    const status = JSON.parse(await instance.run('status', '--json')) as { recovering: unknown };
+    expect(status.recovering).toEqual([{ shard: 0, partition: 0, target: 5, applied: 0 }]);
     expect(await log.published(1)).toBe(5);
     expect(service.exitCode).toBeNull();
   });

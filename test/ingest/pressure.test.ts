@@ -61,7 +61,7 @@ describe('a result topic that refuses records', () => {
     expect(service.exitCode).toBeNull();
   });
 
-  it('for their size stops the partition with the way out; mended and started again, it has each once', async () => {
+  it('for their size stops the partition with the way out; repaired and started again, it has each once', async () => {
     const { topics } = instance;
     const service = await instance.start();
     await send(events(EVENTS));

@@ -91,7 +91,7 @@ describe('an instance', () => {
     expect(service.errors).toContain('score-events that this process has are stopped (');
   });
 
-  it('that waits for others to heal, which never may, stays', async () => {
+  it('that waits for others to recover, which never may, stays', async () => {
     await create('8s');
     const { admin, redis, name, topics } = instance;
     const first = await instance.start();

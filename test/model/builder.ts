@@ -10,7 +10,7 @@ import {
   type CatchUpOutcome,
   type ComparisonCursor,
   type ComparisonStep,
-  type Flip,
+  type Promotion,
   type KeySpace,
   type Lease,
   type NewShadow,
@@ -18,7 +18,7 @@ import {
   type Starts,
   type Stretch,
   type UnorderedView,
-  type Watermark,
+  type AppliedOffset,
 } from '#board-store';
 import { dumpKeys } from '../board-store/test-redis.js';
 import { NO_GENERATION, type GenerationsModel } from './generations-model.js';
@@ -27,7 +27,7 @@ import type { ReconcileLog } from './reconcile-log.js';
 import type { FeedStep } from './reconcile-scenario.js';
 
 /** What builders and live ingest share. */
-export interface Ground {
+export interface Sandbox {
   readonly redis: Redis;
   readonly keys: KeySpace;
   readonly shards: number;
@@ -57,10 +57,10 @@ export class Builder {
   #shadow: Shadow | undefined;
 
   constructor(
-    private readonly ground: Ground,
+    private readonly sandbox: Sandbox,
     readonly board: string,
   ) {
-    const { redis, keys, shards } = ground;
+    const { redis, keys, shards } = sandbox;
     this.#leases = new LeaseStore(redis, keys, { shards });
     this.#generations = new GenerationStore(redis, keys, { shards });
   }
@@ -80,7 +80,7 @@ export class Builder {
 
   /** The process is gone; its lease stays until it runs out. */
   kill(): void {
-    const { redis, keys, shards } = this.ground;
+    const { redis, keys, shards } = this.sandbox;
     this.#generations = new GenerationStore(redis, keys, { shards });
     this.#lease = undefined;
     this.#shadow = undefined;
@@ -97,7 +97,7 @@ export class Builder {
     const shadow = await this.#generations.begin(this.#held(), wanted);
     const { board } = this;
     const { definition, starts, ends } = wanted;
-    this.#model.letGo(board);
+    this.#model.discard(board);
     const { generation } = shadow;
     expect(this.#model.generations.has(generation)).toBe(false);
     const parts = { ...(starts && { starts }), ...(ends && { ends }) };
@@ -107,28 +107,28 @@ export class Builder {
     await this.#compareShadow(shadow);
   }
 
-  async bringBack(): Promise<void> {
+  async beginRollback(): Promise<void> {
     const { board } = this;
     const known = this.#model.shadows.get(board);
     const previous = this.#model.previous.get(board);
-    const back = () => this.#generations.bringBack(this.#held());
-    if (known?.purpose !== 'restore') {
+    const back = () => this.#generations.beginRollback(this.#held());
+    if (known?.purpose !== 'rollback') {
       if (previous === undefined) {
         await expect(back()).rejects.toThrow(NoPreviousGenerationError);
         return;
       }
-      this.#model.letGo(board);
+      this.#model.discard(board);
       this.#model.previous.delete(board);
-      this.#model.shadows.set(board, { ...previous, purpose: 'restore' });
+      this.#model.shadows.set(board, { ...previous, purpose: 'rollback' });
     }
     this.#shadow = await back();
     await this.#compareShadow(this.#shadow);
   }
 
-  async abandon(): Promise<void> {
+  async discard(): Promise<void> {
     if (this.#shadow === undefined) return;
-    await this.#generations.abandon(this.#held(), this.#shadow);
-    if (this.#isAtWork(this.#shadow)) this.#model.letGo(this.board);
+    await this.#generations.discard(this.#held(), this.#shadow);
+    if (this.#isAtWork(this.#shadow)) this.#model.discard(this.board);
     this.#shadow = undefined;
   }
 
@@ -155,11 +155,11 @@ export class Builder {
     const since = await this.#generations.remove(this.#held());
     expect(since > 0).toBe(isThere);
     if (!isThere) return since;
-    expect(since).toBeGreaterThan(this.#model.flips.get(board) ?? 0);
+    expect(since).toBeGreaterThan(this.#model.promotions.get(board) ?? 0);
     this.#model.drop(board);
-    this.#model.flips.set(board, since);
+    this.#model.promotions.set(board, since);
     this.#model.removed.add(board);
-    this.ground.live.model.forgetReports(board);
+    this.sandbox.live.model.deleteReports(board);
     this.#shadow = undefined;
     return since;
   }
@@ -175,14 +175,14 @@ export class Builder {
     const partitions = stretches.map(({ partition }) => partition);
     expect(outcome).toEqual({
       status: 'applied',
-      watermarks: this.#bring(shadow, stretches, partitions),
+      appliedOffsets: this.#bring(shadow, stretches, partitions),
     });
     const size = amount.sizes[0] ?? 0;
     if (size % 3 === 1) await this.#order(shadow, size);
   }
 
-  /** Makes the shadow live if it comes to the live watermarks. Answers whether it did. */
-  async flip({
+  /** Makes the shadow live if it comes to the live applied offsets. Answers whether it did. */
+  async promote({
     sizes,
     kept,
   }: {
@@ -190,18 +190,20 @@ export class Builder {
     kept: boolean;
   }): Promise<boolean> {
     const shadow = this.#shadow;
-    if (shadow === undefined || !(shadow.purpose === 'build' || shadow.purpose === 'restore'))
+    if (shadow === undefined || !(shadow.purpose === 'build' || shadow.purpose === 'rollback'))
       return false;
     const grace = { graceMs: kept ? GRACE_MS : 0 };
     const call = (stretches: readonly Stretch[]) =>
-      this.#ordered(shadow, () => this.#generations.flip(this.#held(), shadow, stretches, grace));
+      this.#ordered(shadow, () =>
+        this.#generations.promote(this.#held(), shadow, stretches, grace),
+      );
     const { hasEnded, ending } = await this.#reach(
       shadow,
       sizes === undefined ? {} : { sizes },
       call,
     );
     if (!hasEnded) return false;
-    await this.#compareFlip(shadow, ending, kept);
+    await this.#comparePromotion(shadow, ending, kept);
     const before = await this.#dump();
     expect(await call([])).toMatchObject({ ending: { since: ending.since } });
     expect(await this.#dump()).toEqual(before);
@@ -241,7 +243,7 @@ export class Builder {
     return this.#model.shadows.get(this.board)?.isUnordered === true;
   }
 
-  /** A call with an ending, which comes to it when the shadow is at the live watermarks. */
+  /** A call with an ending, which comes to it when the shadow is at the live applied offsets. */
   async #reach<E>(
     shadow: Shadow,
     amount: Amount,
@@ -251,11 +253,11 @@ export class Builder {
     const outcome = await call(stretches);
     if (await this.#hasLost(shadow, outcome)) return { hasEnded: false };
     const partitions = await this.#livePartitions();
-    const watermarks = this.#bring(shadow, stretches, partitions);
+    const appliedOffsets = this.#bring(shadow, stretches, partitions);
     if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
-    expect(outcome.watermarks).toEqual(watermarks);
+    expect(outcome.appliedOffsets).toEqual(appliedOffsets);
     expect(outcome.ending !== undefined).toBe(
-      [...watermarks.values()].every(({ shadow, live }) => shadow >= live),
+      [...appliedOffsets.values()].every(({ shadow, live }) => shadow >= live),
     );
     return outcome.ending === undefined
       ? { hasEnded: false }
@@ -276,14 +278,14 @@ export class Builder {
     if (!(outcome instanceof LeaseLostError)) {
       const isLive = this.#shadow?.generation === this.#model.live.get(this.board);
       const { status } = outcome as CatchUpOutcome<unknown>;
-      // A flip that was done before is answered again, whoever asks.
+      // A promotion that was done before is answered again, whoever asks.
       expect(['leaseLost', 'generationChanged', ...(isLive ? ['applied'] : [])]).toContain(status);
     }
     expect(await this.#dump()).toEqual(before);
   }
 
   get #model(): GenerationsModel {
-    return this.ground.live.model.oracle;
+    return this.sandbox.live.model.oracle;
   }
 
   #held(): Lease {
@@ -294,7 +296,7 @@ export class Builder {
   /** The lease of one who is gone has to run out first. */
   async #acquire(): Promise<void> {
     const { board } = this;
-    const { redis, keys, live } = this.ground;
+    const { redis, keys, live } = this.sandbox;
     const key = keys.lease(live.store.shardOf(board), board);
     if (this.#model.leases.has(board)) {
       await expect(this.#leases.acquire(board, 'too early')).rejects.toThrow(LeaseHeldError);
@@ -316,13 +318,13 @@ export class Builder {
 
   async #compareShadow(shadow: Shadow): Promise<void> {
     const known = this.#model.shadows.get(this.board)!;
-    const { board, generation, definition, starts, ends, watermarks } = this.#model.generation(
+    const { board, generation, definition, starts, ends, appliedOffsets } = this.#model.generation(
       known.generation,
     );
     const { purpose } = known;
     expect(shadow).toEqual({ board, generation, definition, purpose, starts, ends });
-    const found = await this.#generations.shadowWatermarks(shadow);
-    expect(counting(found)).toEqual(counting(watermarks));
+    const found = await this.#generations.shadowAppliedOffsets(shadow);
+    expect(counting(found)).toEqual(counting(appliedOffsets));
   }
 
   #isAtWork({ generation }: Shadow): boolean {
@@ -340,7 +342,9 @@ export class Builder {
   async #expectHole(shadow: Shadow, stretches: readonly Stretch[]): Promise<void> {
     const before = await this.#dump();
     const holed = stretches.map((stretch, index) =>
-      index === 0 ? { ...stretch, from: this.#watermark(shadow, stretch.partition) + 2 } : stretch,
+      index === 0
+        ? { ...stretch, from: this.#appliedOffset(shadow, stretch.partition) + 2 }
+        : stretch,
     );
     expect(await this.#generations.catchUp(this.#held(), shadow, holed)).toEqual({
       status: 'gap',
@@ -348,65 +352,72 @@ export class Builder {
     expect(await this.#dump()).toEqual(before);
   }
 
-  async #compareFlip(shadow: Shadow, { since, previous }: Flip, isKept: boolean): Promise<void> {
+  async #comparePromotion(
+    shadow: Shadow,
+    { since, previous }: Promotion,
+    isKept: boolean,
+  ): Promise<void> {
     const { board } = this;
     const { generation } = shadow;
     const model = this.#model;
     const live = model.live.get(board) ?? NO_GENERATION;
     expect(previous).toBe(live === NO_GENERATION ? undefined : live);
-    expect(since).toBeGreaterThan(model.flips.get(board) ?? 0);
+    expect(since).toBeGreaterThan(model.promotions.get(board) ?? 0);
     model.shadows.delete(board);
     if (live !== NO_GENERATION) {
       model.dropPrevious(board);
       model.previous.set(board, { generation: live, isKept });
-      const { watermarks } = model.generation(live);
-      watermarks.clear();
+      const { appliedOffsets } = model.generation(live);
+      appliedOffsets.clear();
       for (const partition of await this.#livePartitions())
-        watermarks.set(partition, this.#liveWatermark(partition));
+        appliedOffsets.set(partition, this.#liveAppliedOffset(partition));
     }
     model.live.set(board, generation);
-    model.flips.set(board, since);
-    model.flipped.add(generation);
+    model.promotions.set(board, since);
+    model.promoted.add(generation);
     model.removed.delete(board);
-    if (shadow.definition.publish.leaders === 0) this.ground.live.model.forgetReports(board);
+    if (shadow.definition.publish.leaders === 0) this.sandbox.live.model.deleteReports(board);
   }
 
-  /** What the model makes of stretches that were applied; answers the watermarks of these partitions. */
+  /** What the model makes of stretches that were applied; answers the applied offsets of these partitions. */
   #bring(
     shadow: Shadow,
     stretches: readonly Stretch[],
     partitions: readonly number[],
-  ): Map<number, Watermark> {
-    const { oracle, watermarks } = this.#model.generation(shadow.generation);
+  ): Map<number, AppliedOffset> {
+    const { oracle, appliedOffsets } = this.#model.generation(shadow.generation);
     for (const { partition, through, entries } of stretches) {
-      const watermark = this.#watermark(shadow, partition);
-      const to = Math.min(through, this.#liveWatermark(partition));
-      if (to <= watermark) continue;
+      const appliedOffset = this.#appliedOffset(shadow, partition);
+      const to = Math.min(through, this.#liveAppliedOffset(partition));
+      if (to <= appliedOffset) continue;
       for (const { offset, event } of entries)
-        if (offset > watermark && offset <= to) oracle.apply(this.board, event, partition);
-      watermarks.set(partition, to);
+        if (offset > appliedOffset && offset <= to) oracle.apply(this.board, event, partition);
+      appliedOffsets.set(partition, to);
     }
     return new Map(
       partitions.map((partition) => [
         partition,
-        { shadow: this.#watermark(shadow, partition), live: this.#liveWatermark(partition) },
+        {
+          shadow: this.#appliedOffset(shadow, partition),
+          live: this.#liveAppliedOffset(partition),
+        },
       ]),
     );
   }
 
   #stretches(shadow: Shadow, amount: Amount): Stretch[] {
-    return Array.from({ length: this.ground.log.partitions }, (_, partition) =>
+    return Array.from({ length: this.sandbox.log.partitions }, (_, partition) =>
       this.#stretch(shadow, partition, amount),
     );
   }
 
   #stretch(shadow: Shadow, partition: number, { sizes, back = 0 }: Amount): Stretch {
-    const { log } = this.ground;
+    const { log } = this.sandbox;
     const offsets = log.offsets(partition);
-    const watermark = this.#watermark(shadow, partition);
-    const done = offsets.filter((offset) => offset <= watermark).length;
+    const appliedOffset = this.#appliedOffset(shadow, partition);
+    const done = offsets.filter((offset) => offset <= appliedOffset).length;
     const repeated = offsets[Math.max(0, done - back)] ?? 0;
-    const from = back === 0 ? watermark + 1 : Math.min(watermark + 1, repeated);
+    const from = back === 0 ? appliedOffset + 1 : Math.min(appliedOffset + 1, repeated);
     const last = Math.min(
       offsets.length,
       sizes === undefined ? Infinity : done + sizes[partition]!,
@@ -419,20 +430,20 @@ export class Builder {
     return { partition, from, through, entries };
   }
 
-  #watermark({ generation }: Shadow, partition: number): number {
-    return this.#model.generations.get(generation)?.watermarks.get(partition) ?? -1;
+  #appliedOffset({ generation }: Shadow, partition: number): number {
+    return this.#model.generations.get(generation)?.appliedOffsets.get(partition) ?? -1;
   }
 
-  #liveWatermark(partition: number): number {
-    const { live } = this.ground;
-    return live.model.partition(live.store.shardOf(this.board), partition).watermark;
+  #liveAppliedOffset(partition: number): number {
+    const { live } = this.sandbox;
+    return live.model.partition(live.store.shardOf(this.board), partition).appliedOffset;
   }
 
   /** Partitions that live ingest has seen in the board's shard. */
   async #livePartitions(): Promise<number[]> {
-    const found = await this.#generations.liveWatermarks(this.board);
-    for (const [partition, watermark] of found)
-      expect(watermark).toBe(this.#liveWatermark(partition));
+    const found = await this.#generations.liveAppliedOffsets(this.board);
+    for (const [partition, appliedOffset] of found)
+      expect(appliedOffset).toBe(this.#liveAppliedOffset(partition));
     return [...found.keys()];
   }
 
@@ -442,7 +453,7 @@ export class Builder {
     const [lease, generations] = [this.#held(), this.#generations];
     const calls = [
       () => this.#leases.renew(lease),
-      () => generations.bringBack(lease),
+      () => generations.beginRollback(lease),
       () => generations.remove(lease),
     ];
     if (shadow === undefined) return calls;
@@ -451,20 +462,20 @@ export class Builder {
     return [
       ...calls,
       () => generations.catchUp(lease, shadow, stretches),
-      () => generations.flip(lease, shadow, stretches, { graceMs: 0 }),
+      () => generations.promote(lease, shadow, stretches, { graceMs: 0 }),
       () => generations.compare(lease, shadow, stretches),
       () => generations.begin(lease, { definition, purpose: 'build' }),
-      () => generations.abandon(lease, shadow),
+      () => generations.discard(lease, shadow),
       () => generations.keep(lease, shadow),
       () => generations.order(lease, shadow, { views: [], mostPlayers: 1 }),
     ];
   }
 
   #dump(): Promise<Record<string, string>> {
-    return dumpKeys(this.ground.redis, this.ground.keys);
+    return dumpKeys(this.sandbox.redis, this.sandbox.keys);
   }
 }
 
-function counting(watermarks: ReadonlyMap<number, number>): Starts {
-  return new Map([...watermarks].filter(([, offset]) => offset >= 0).sort(([a], [b]) => a - b));
+function counting(appliedOffsets: ReadonlyMap<number, number>): Starts {
+  return new Map([...appliedOffsets].filter(([, offset]) => offset >= 0).sort(([a], [b]) => a - b));
 }

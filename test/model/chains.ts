@@ -12,7 +12,7 @@ export interface Mover {
 
 /**
  * What was published of players, as chains: what a change tells as before is what the one before told as after, also over
- * a flip to a generation of the same definition. A chain ends where the board is another one.
+ * a promotion to a generation of the same definition. A chain ends where the board is another one.
  */
 export class Chains {
   /** By board and partition, then by view and player. */

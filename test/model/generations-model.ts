@@ -15,13 +15,13 @@ export interface GenerationModel {
   readonly isBegun: boolean;
   readonly oracle: Oracle;
   /** The last offset of each partition; of a live generation, those of the shard are. */
-  readonly watermarks: Map<number, number>;
+  readonly appliedOffsets: Map<number, number>;
 }
 
 export interface ShadowModel {
   readonly generation: string;
   readonly purpose: ShadowPurpose;
-  /** `restore`: whether its grace time lasts. */
+  /** `rollback`: whether its grace time lasts. */
   readonly isKept?: boolean | undefined;
   /** Whether its rankings are still to be made. */
   readonly isUnordered?: boolean;
@@ -41,13 +41,13 @@ export class GenerationsModel implements LiveOracle {
   readonly live = new Map<string, string>();
   readonly shadows = new Map<string, ShadowModel>();
   readonly previous = new Map<string, PreviousModel>();
-  readonly flips = new Map<string, number>();
+  readonly promotions = new Map<string, number>();
   /** The token of the lease. */
   readonly leases = new Map<string, string>();
   readonly removed = new Set<string>();
-  /** Generations, these both: those that are kept to be read, and those that have become live by a flip. */
+  /** Generations, these both: those that are kept to be read, and those that have become live by a promotion. */
   readonly snapshots = new Set<string>();
-  readonly flipped = new Set<string>();
+  readonly promoted = new Set<string>();
 
   /** Generations that were given up and are not swept yet. */
   discarded: readonly GenerationModel[] = [];
@@ -59,12 +59,12 @@ export class GenerationsModel implements LiveOracle {
       copy.generations.set(id, {
         ...generation,
         oracle: generation.oracle.copy(),
-        watermarks: new Map(generation.watermarks),
+        appliedOffsets: new Map(generation.appliedOffsets),
       });
-    for (const name of ['live', 'shadows', 'previous', 'flips', 'leases'] as const)
+    for (const name of ['live', 'shadows', 'previous', 'promotions', 'leases'] as const)
       for (const [board, value] of this[name])
         (copy[name] as Map<string, unknown>).set(board, value);
-    for (const name of ['removed', 'snapshots', 'flipped'] as const)
+    for (const name of ['removed', 'snapshots', 'promoted'] as const)
       for (const value of this[name]) copy[name].add(value);
     return copy as this;
   }
@@ -100,12 +100,12 @@ export class GenerationsModel implements LiveOracle {
     return found;
   }
 
-  add(generation: Omit<GenerationModel, 'oracle' | 'watermarks'>): void {
+  add(generation: Omit<GenerationModel, 'oracle' | 'appliedOffsets'>): void {
     const { generation: id, definition, starts } = generation;
-    const watermarks = new Map(
+    const appliedOffsets = new Map(
       [...(starts ?? [])].map(([partition, from]) => [partition, from - 1]),
     );
-    this.generations.set(id, { ...generation, oracle: new Oracle([definition]), watermarks });
+    this.generations.set(id, { ...generation, oracle: new Oracle([definition]), appliedOffsets });
   }
 
   /** Whether it is a shadow whose rankings are still to be made. */
@@ -121,20 +121,20 @@ export class GenerationsModel implements LiveOracle {
   }
 
   /** The shadow of a board goes: back to where it was, or for good. */
-  letGo(board: string): void {
+  discardShadow(board: string): void {
     const shadow = this.shadows.get(board);
     if (shadow === undefined) return;
     const { generation, purpose, isKept = true } = shadow;
     this.shadows.delete(board);
-    if (purpose === 'restore') this.previous.set(board, { generation, isKept });
+    if (purpose === 'rollback') this.previous.set(board, { generation, isKept });
     else this.discard(generation);
   }
 
   /** What nobody needs any more goes: shadows of a verify or a rollback without a lease, and previous generations that are not kept. */
   clean(): void {
     for (const [board, { purpose }] of [...this.shadows])
-      if ((purpose === 'verify' || purpose === 'restore') && !this.leases.has(board))
-        this.letGo(board);
+      if ((purpose === 'verify' || purpose === 'rollback') && !this.leases.has(board))
+        this.discardShadow(board);
     for (const [board, { isKept }] of [...this.previous]) if (!isKept) this.dropPrevious(board);
   }
 
@@ -161,7 +161,7 @@ export class GenerationsModel implements LiveOracle {
 
   /** All of a board goes, but what is kept as snapshots. */
   drop(board: string): void {
-    this.letGo(board);
+    this.discardShadow(board);
     this.dropPrevious(board);
     this.discard(this.live.get(board) ?? NO_GENERATION);
     this.live.delete(board);

@@ -1,10 +1,10 @@
 import type { BoardDefinition } from '#board';
-import type { DefinitionInForce } from '#contracts';
+import type { DefinitionRecord } from '#contracts';
 import { NO_GENERATION, type GenerationsModel } from './generations-model.js';
 
 /** What Kafka keeps of definitions, and the boards file: both outlive the store. */
 export class KafkaDefinitions {
-  readonly inForce = new Map<string, DefinitionInForce>();
+  readonly current = new Map<string, DefinitionRecord>();
   /** By board. */
   readonly #file: Map<string, BoardDefinition>;
   /** Boards that are in the file again after they were removed. */
@@ -22,9 +22,9 @@ export class KafkaDefinitions {
 
   /** What is to be registered: what is in force, and what is new in the file. */
   wanted(): BoardDefinition[] {
-    const lasting = [...this.inForce.values()].flatMap(({ definition }) => definition ?? []);
+    const lasting = [...this.current.values()].flatMap(({ definition }) => definition ?? []);
     const isNew = ({ board }: BoardDefinition) => {
-      const known = this.inForce.get(board);
+      const known = this.current.get(board);
       return known === undefined || (known.definition === null && this.#again.has(board));
     };
     return [...lasting, ...[...this.#file.values()].filter(isNew)];
@@ -32,30 +32,30 @@ export class KafkaDefinitions {
 
   /** What went live of a board, or that it was removed, is written down. */
   tell(model: GenerationsModel, board: string): void {
-    const since = model.flips.get(board)!;
+    const since = model.promotions.get(board)!;
     const live = model.liveGeneration(board);
     if (live !== undefined) {
       const { generation, definition, starts } = live;
-      this.inForce.set(board, { board, generation, since, definition, ...(starts && { starts }) });
+      this.current.set(board, { board, generation, since, definition, ...(starts && { starts }) });
     } else if (model.removed.has(board)) {
-      const known = this.inForce.get(board);
-      if (known?.definition) this.inForce.set(board, { ...known, since, definition: null });
+      const known = this.current.get(board);
+      if (known?.definition) this.current.set(board, { ...known, since, definition: null });
     }
   }
 
   /** Makes up for what was not told. */
   keepRecorded(model: GenerationsModel): void {
-    for (const [board, since] of model.flips)
-      if (since > (this.inForce.get(board)?.since ?? 0)) this.tell(model, board);
+    for (const [board, since] of model.promotions)
+      if (since > (this.current.get(board)?.since ?? 0)) this.tell(model, board);
   }
 
-  /** Boards whose last flip a store does not know: one that was removed has no pointer, or only that of a new build. */
-  lostFlips({ live, flips }: GenerationsModel): string[] {
-    return [...this.inForce.values()]
+  /** Boards whose last promotion a store does not know: one that was removed has no pointer, or only that of a new build. */
+  lostPromotions({ live, promotions }: GenerationsModel): string[] {
+    return [...this.current.values()]
       .filter(({ board, since, definition }) => {
         const pointer = live.get(board) ?? NO_GENERATION;
         if (definition === null && pointer === NO_GENERATION) return false;
-        return (flips.get(board) ?? 0) < since;
+        return (promotions.get(board) ?? 0) < since;
       })
       .map(({ board }) => board);
   }

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import type { DefinitionInForce } from '#contracts';
+import type { DefinitionRecord } from '#contracts';
 import {
   BoardStore,
   ContinuityStore,
@@ -40,7 +40,7 @@ interface Call {
   readonly stale: boolean;
 }
 
-type InForce = ReadonlyMap<string, DefinitionInForce>;
+type Current = ReadonlyMap<string, DefinitionRecord>;
 
 export const NO_BOARDS: Boards = {
   live: new Map(),
@@ -52,13 +52,13 @@ export const NO_BOARDS: Boards = {
 /**
  * Live ingest, beside the model of the store: applies records, publishes what came of them, and compares every answer.
  *
- * States: in step with the store; healing after Redis was lost, until every partition has been applied up to its published
+ * States: in step with the store; recovery after Redis was lost, until every partition has been applied up to its published
  * position again: until then nothing beyond is applied anywhere.
  */
 export class LiveRun<O extends LiveOracle = LiveOracle> {
   readonly store: BoardStore;
   boards: Boards = NO_BOARDS;
-  readonly #losses: ContinuityStore;
+  readonly #resync: ContinuityStore;
   /** By partition, how many records have been applied in every shard. */
   readonly #next: number[];
   readonly #published: number[];
@@ -73,7 +73,7 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
   ) {
     const { redis, keys, shards, partitions } = parts;
     this.store = new BoardStore(redis, keys, { shards });
-    this.#losses = new ContinuityStore(redis, keys, { shards });
+    this.#resync = new ContinuityStore(redis, keys, { shards });
     this.#next = Array.from({ length: partitions }, () => 0);
     this.#published = [...this.#next];
   }
@@ -95,14 +95,14 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
 
   /** A call without records. */
   idleCall(shard: number, partition: number): ApplyCall {
-    const { watermark } = this.model.partition(shard, partition);
+    const { appliedOffset } = this.model.partition(shard, partition);
     return {
       shard,
       partition,
-      believed: watermark,
+      believed: appliedOffset,
       published: this.#published[partition]!,
-      from: watermark + 1,
-      through: watermark,
+      from: appliedOffset + 1,
+      through: appliedOffset,
       entries: [],
       ...this.boardsOf(shard),
       continuity: this.#tokens[shard] ?? '',
@@ -110,33 +110,36 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
   }
 
   /**
-   * Compares the shards with the published positions, and with the definitions in force; who believes in what was before
-   * is refused from then on. `reset` hears of each shard first, and answers its boards whose flips are lost.
+   * Compares the shards with the published positions, and with the live definitions; who believes in what was before
+   * is refused from then on. `reset` hears of each shard first, and answers its boards whose promotions are lost.
    */
-  async heal(inForce: InForce = new Map(), reset: (shard: number) => readonly string[] = () => []) {
+  async endResync(
+    current: Current = new Map(),
+    reset: (shard: number) => readonly string[] = () => [],
+  ) {
     const old = this.#tokens;
     this.#tokens = [];
     const positions = new Map(this.#published.entries());
     for (let shard = 0; shard < this.parts.shards; shard++) {
-      const begun = await this.#losses.begin(shard, await this.#losses.continuity(shard));
-      const healed = begun && (await this.#losses.heal(shard, begun, positions, inForce));
-      if (begun !== undefined) await this.#losses.release(begun);
-      if (healed === undefined) throw new Error(`shard ${shard} can't be compared`);
-      this.#tokens.push(healed.token);
-      expect([...healed.outdated].sort()).toEqual([...reset(shard)].sort());
-      this.model.heal(shard, this.#published);
+      const begun = await this.#resync.beginResync(shard, await this.#resync.continuity(shard));
+      const recovered = begun && (await this.#resync.endResync(shard, begun, positions, current));
+      if (begun !== undefined) await this.#resync.release(begun);
+      if (recovered === undefined) throw new Error(`shard ${shard} can't be compared`);
+      this.#tokens.push(recovered.token);
+      expect([...recovered.outdated].sort()).toEqual([...reset(shard)].sort());
+      this.model.recover(shard, this.#published);
       const call = { ...this.idleCall(shard, 0), continuity: old[shard] ?? '' };
       expect(await this.store.apply(call)).toEqual({ status: 'storeChanged' });
     }
-    await this.#compareHealing();
+    await this.#compareRecovering();
   }
 
-  async #compareHealing(): Promise<void> {
-    const found = await this.#losses.healing();
+  async #compareRecovering(): Promise<void> {
+    const found = await this.#resync.recoveryTargets();
     const expected = this.#tokens.flatMap((_, shard) =>
       this.#next.flatMap((_next, partition) => {
-        const { target, watermark } = this.model.partition(shard, partition);
-        return target > 0 ? [{ shard, partition, target, applied: watermark + 1 }] : [];
+        const { target, appliedOffset } = this.model.partition(shard, partition);
+        return target > 0 ? [{ shard, partition, target, applied: appliedOffset + 1 }] : [];
       }),
     );
     expect(found).toEqual(expected);
@@ -148,10 +151,14 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     const log = this.parts.log(partition);
     const next = this.#next[partition]!;
     const published = this.#published[partition]!;
-    const healing = this.#isHealing();
+    const recovering = this.#isRecovering();
     const unpublished = log.slice(0, next + size).findIndex(({ offset }) => offset >= published);
-    const healed = unpublished < 0 ? log.length : unpublished;
-    const last = Math.min(log.length, next + size, healing ? Math.max(next, healed) : Infinity);
+    const recovered = unpublished < 0 ? log.length : unpublished;
+    const last = Math.min(
+      log.length,
+      next + size,
+      recovering ? Math.max(next, recovered) : Infinity,
+    );
     const first = Math.max(0, Math.min(last, next) - back);
     await this.#reachPublished();
     await this.#expectGaps(partition, next + skip);
@@ -161,22 +168,22 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
         await this.#call({ shard, partition, run, from, stale });
       from = (run.at(-1)?.offset ?? from - 1) + 1;
     }
-    if (healing) await this.#expectRefusal(partition);
+    if (recovering) await this.#expectRefusal(partition);
     this.#next[partition] = Math.max(next, last);
   }
 
-  /** Applies what is left, publishes all, and compares the watermarks. */
+  /** Applies what is left, publishes all, and compares the applied offsets. */
   async applyAll(): Promise<void> {
     const rest = { kind: 'apply', back: 3, skip: 0, stale: false, publish: 1 } as const;
     const partitions = [...this.#next.keys()];
-    for (let healing = 0; healing < 2; healing++)
+    for (let recovering = 0; recovering < 2; recovering++)
       for (const partition of partitions)
         await this.apply({ ...rest, partition, size: this.parts.log(partition).length });
     for (const partition of partitions) {
       await this.apply({ ...rest, partition, size: 0 });
       const last = offsetAfter(this.parts.log(partition), Infinity) - 1;
-      const watermarks = Array<number>(this.parts.shards).fill(last);
-      expect(await this.store.watermarks(partition)).toEqual(watermarks);
+      const appliedOffsets = Array<number>(this.parts.shards).fill(last);
+      expect(await this.store.appliedOffsets(partition)).toEqual(appliedOffsets);
     }
   }
 
@@ -196,13 +203,13 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     for (const partition of this.#next.keys()) this.#next[partition] = this.#appliedBy(model, partition); // prettier-ignore
   }
 
-  /** A caller who believes in a watermark that is no more is told. `boards` are those of the `model` that the store has now. */
+  /** A caller who believes in an applied offset that is no more is told. `boards` are those of the `model` that the store has now. */
   async compareRollBacks(model: StoreModel<O>, boards: Boards): Promise<void> {
     for (const partition of this.#next.keys())
       for (let shard = 0; shard < this.parts.shards; shard++) {
-        const believed = this.model.partition(shard, partition).watermark;
-        if (believed <= model.partition(shard, partition).watermark) continue;
-        const continuity = (await this.#losses.continuity(shard)).token;
+        const believed = this.model.partition(shard, partition).appliedOffset;
+        if (believed <= model.partition(shard, partition).appliedOffset) continue;
+        const continuity = (await this.#resync.continuity(shard)).token;
         const call = { ...this.idleCall(shard, partition), believed, continuity };
         const outcome = await this.store.apply({ ...call, ...this.boardsOf(shard, boards) });
         expect(outcome).toEqual({ status: 'rolledBack' });
@@ -217,10 +224,10 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
       for (let shard = 0; shard < this.parts.shards; shard++) {
         const kept = this.model.partition(shard, partition);
         const through = published - 1;
-        if (kept.watermark >= through) continue;
+        if (kept.appliedOffset >= through) continue;
         const outcome = await this.store.apply({ ...this.idleCall(shard, partition), through });
-        expect(outcome).toEqual({ status: 'applied', watermark: through, verdicts: [] });
-        kept.watermark = through;
+        expect(outcome).toEqual({ status: 'applied', appliedOffset: through, verdicts: [] });
+        kept.appliedOffset = through;
         kept.published = Math.max(kept.published, published);
         kept.target = 0;
       }
@@ -241,23 +248,23 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     }
   }
 
-  /** While a shard heals, nothing new is applied to it. */
+  /** While a shard recovers, nothing new is applied to it. */
   async #expectRefusal(partition: number): Promise<void> {
     const published = this.#published[partition]!;
     for (let shard = 0; shard < this.parts.shards; shard++) {
-      const { watermark } = this.model.partition(shard, partition);
+      const { appliedOffset } = this.model.partition(shard, partition);
       const entries = this.parts
         .log(partition)
         .filter((entry) => this.#isOf(shard, partition, entry))
-        .filter(({ offset }) => offset >= Math.max(published, watermark + 1));
-      if (entries.length === 0 || !this.model.isHealing(shard)) continue;
+        .filter(({ offset }) => offset >= Math.max(published, appliedOffset + 1));
+      if (entries.length === 0 || !this.model.isRecovering(shard)) continue;
       const through = entries.at(-1)!.offset;
       const call = { ...this.idleCall(shard, partition), entries, through };
-      expect(await this.store.apply(call)).toEqual({ status: 'healing' });
+      expect(await this.store.apply(call)).toEqual({ status: 'recovering' });
     }
   }
 
-  #isHealing(): boolean {
+  #isRecovering(): boolean {
     return [...this.#next].some(
       (next, partition) =>
         (this.parts.log(partition)[next]?.offset ?? Infinity) < this.#published[partition]!,
@@ -290,7 +297,7 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     const outcome = await this.store.apply(request);
     if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
     this.#compareAnswer(request, outcome.verdicts);
-    expect(outcome.watermark).toBe(kept.watermark);
+    expect(outcome.appliedOffset).toBe(kept.appliedOffset);
     await this.#compareUnpublished(shard, partition);
   }
 
@@ -300,20 +307,20 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     answered: readonly Verdict[],
   ): void {
     const kept = this.model.partition(shard, partition);
-    const { watermark } = kept;
+    const { appliedOffset } = kept;
     kept.published = Math.max(kept.published, published);
-    kept.watermark = Math.max(watermark, through);
-    if (kept.watermark + 1 >= kept.target) kept.target = 0;
+    kept.appliedOffset = Math.max(appliedOffset, through);
+    if (kept.appliedOffset + 1 >= kept.target) kept.target = 0;
     kept.outbox = kept.outbox.filter(({ offset }) => offset >= kept.published);
     expect(answered).toEqual(answered.toSorted(byOffset));
     const stored = kept.outbox.filter(({ offset }) => offset >= from && offset <= through);
-    const old = answered.filter(({ offset }) => offset <= watermark);
+    const old = answered.filter(({ offset }) => offset <= appliedOffset);
     expect(old.toSorted(byOffsetAndView)).toEqual(stored.toSorted(byOffsetAndView));
     const expected = this.model.judge(
-      entries.filter(({ offset }) => offset > watermark),
-      { partition, muted: kept.watermark < kept.published },
+      entries.filter(({ offset }) => offset > appliedOffset),
+      { partition, muted: kept.appliedOffset < kept.published },
     );
-    const fresh = answered.filter(({ offset }) => offset > watermark);
+    const fresh = answered.filter(({ offset }) => offset > appliedOffset);
     expect(fresh.map((verdict) => this.#asExpected(verdict)).toSorted(byOffsetAndView)).toEqual(
       expected.toSorted(byOffsetAndView),
     );
@@ -367,10 +374,10 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
   /** Shards may have lost different parts: records that one of them lacks come again for all. */
   #appliedBy(model: StoreModel<O>, partition: number): number {
     const shards = Array.from({ length: this.parts.shards }, (_, shard) => shard);
-    const watermark = Math.min(
-      ...shards.map((shard) => model.partition(shard, partition).watermark),
+    const appliedOffset = Math.min(
+      ...shards.map((shard) => model.partition(shard, partition).appliedOffset),
     );
-    return this.parts.log(partition).filter(({ offset }) => offset <= watermark).length;
+    return this.parts.log(partition).filter(({ offset }) => offset <= appliedOffset).length;
   }
 
   #liveBoard(generation: string): LiveBoard {

@@ -24,7 +24,7 @@ export async function compareGenerationKeys(
   const { keys, shards } = place;
   const expected = [keys.shards()];
   for (let shard = 0; shard < shards; shard++) {
-    expected.push(keys.live(shard), keys.watermarks(shard), keys.published(shard));
+    expected.push(keys.live(shard), keys.appliedOffsets(shard), keys.published(shard));
     expected.push(keys.registered(shard), keys.continuity(shard));
     const optional = [...shardKeys(place, shard, model), ...allGenerationKeys(place, shard, model)];
     expected.push(...optional.flatMap(([isThere, key]) => (isThere ? [key] : [])));
@@ -38,7 +38,7 @@ function shardKeys({ keys, shardOf }: Shards, shard: number, { oracle }: Model):
   const has = (boards: Iterable<string>) => [...boards].some(isHere);
   const generations = [...oracle.generations.values()].filter(({ board }) => isHere(board));
   return [
-    [has(oracle.flips.keys()), keys.flips(shard)],
+    [has(oracle.promotions.keys()), keys.promotions(shard)],
     [has(oracle.previous.keys()), keys.previous(shard)],
     [has(oracle.shadows.keys()), keys.shadows(shard)],
     [has(oracle.removed), keys.removed(shard)],
@@ -65,14 +65,14 @@ function allGenerationKeys(place: Shards, shard: number, model: Model): Optional
 function keysOf(
   { keys, shardOf }: Shards,
   generation: GenerationModel,
-  { oracle: { flipped, live } }: Model,
+  { oracle: { promoted, live } }: Model,
 ): OptionalKey[] {
-  const { board, generation: id, watermarks } = generation;
+  const { board, generation: id, appliedOffsets } = generation;
   const shard = shardOf(board);
   const place = { keys, shard, live: generation };
   return [
     ...generationKeys(place, generation.oracle).map((key): OptionalKey => [true, key]),
-    [flipped.has(id), keys.facts(shard, id)],
-    [live.get(board) !== id && watermarks.size > 0, keys.watermarksOf(shard, id)],
+    [promoted.has(id), keys.facts(shard, id)],
+    [live.get(board) !== id && appliedOffsets.size > 0, keys.appliedOffsetsOf(shard, id)],
   ];
 }

@@ -12,7 +12,7 @@ import {
   type Starts,
   type Verdict,
 } from '#board-store';
-import { Builder, type Ground } from './builder.js';
+import { Builder, type Sandbox } from './builder.js';
 import { Chains } from './chains.js';
 import { GenerationsModel, NO_GENERATION, type GenerationModel } from './generations-model.js';
 import { KafkaDefinitions } from './kafka-definitions.js';
@@ -23,7 +23,7 @@ import type {
   BeginStep,
   BoardStep,
   FeedStep,
-  FlipStep,
+  PromotionStep,
   ReconcileScenario,
   ReconcileStep,
   ShardStep,
@@ -39,10 +39,10 @@ type Model = StoreModel<GenerationsModel>;
 /**
  * Live ingest with reconciliations beside it, all against the model: one oracle a generation, fed with what the store was
  * told to apply to it. After `finish` all records are applied and published, each board is what the log makes of it by the
- * definition in force, and no key is left over.
+ * live definition, and no key is left over.
  */
 export class ReconcileRun {
-  readonly #ground: Ground;
+  readonly #sandbox: Sandbox;
   readonly #catalog: GenerationCatalog;
   readonly #reader: BoardReader;
   readonly #kafka: KafkaDefinitions;
@@ -73,7 +73,7 @@ export class ReconcileRun {
       published: this.#published.bind(this),
     };
     const live: LiveRun<GenerationsModel> = new LiveRun(parts, newModel());
-    this.#ground = { redis, keys, shards, log, live };
+    this.#sandbox = { redis, keys, shards, log, live };
     this.#catalog = new GenerationCatalog(redis, keys, { shards });
     this.#reader = new BoardReader(redis, keys);
     this.#kafka = new KafkaDefinitions(scenario.variants.map(([first]) => first!));
@@ -82,7 +82,7 @@ export class ReconcileRun {
   async prepare(): Promise<void> {
     await this.#live.store.claim();
     await this.#register();
-    await this.#live.heal(this.#kafka.inForce);
+    await this.#live.endResync(this.#kafka.current);
   }
 
   async step(step: ReconcileStep): Promise<void> {
@@ -107,7 +107,7 @@ export class ReconcileRun {
   }
 
   get #live(): LiveRun<GenerationsModel> {
-    return this.#ground.live;
+    return this.#sandbox.live;
   }
 
   get #model(): GenerationsModel {
@@ -132,7 +132,7 @@ export class ReconcileRun {
         return;
       case 'lose':
         return this.#lose(step.first);
-      case 'restore':
+      case 'rollback':
         return this.#restore();
     }
   }
@@ -154,15 +154,15 @@ export class ReconcileRun {
       case 'feed':
         await this.#beginInstead(builder, step);
         return builder.feed(step);
-      case 'flip':
+      case 'promote':
         await this.#beginInstead(builder, step);
-        return this.#flip(builder, step);
+        return this.#promote(builder, step);
       case 'verify':
         return this.#verify(builder, step);
-      case 'bringBack':
-        return builder.bringBack();
-      case 'abandon':
-        return builder.abandon();
+      case 'beginRollback':
+        return builder.beginRollback();
+      case 'discard':
+        return builder.discard();
       case 'keep':
         return builder.keep();
       case 'sweepShadow':
@@ -175,19 +175,23 @@ export class ReconcileRun {
   }
 
   #builder(board: string): Builder {
-    const known = this.#builders.get(board) ?? new Builder(this.#ground, board);
+    const known = this.#builders.get(board) ?? new Builder(this.#sandbox, board);
     this.#builders.set(board, known);
     return known;
   }
 
-  async #beginInstead(builder: Builder, { kind, instead }: FeedStep | FlipStep): Promise<void> {
+  async #beginInstead(
+    builder: Builder,
+    { kind, instead }: FeedStep | PromotionStep,
+  ): Promise<void> {
     const { board, shadow } = builder;
-    const isOfUse = kind === 'feed' || shadow?.purpose === 'build' || shadow?.purpose === 'restore';
+    const isOfUse =
+      kind === 'feed' || shadow?.purpose === 'build' || shadow?.purpose === 'rollback';
     if (shadow !== undefined && isOfUse) return;
     const variants = this.#variants(board);
     const definition = variants[Number(instead) % variants.length];
     if (definition !== undefined) await builder.begin({ definition, purpose: 'build' });
-    else await builder.bringBack();
+    else await builder.beginRollback();
   }
 
   #wanted(board: string, { purpose, variant, starts, ends }: BeginStep) {
@@ -207,21 +211,21 @@ export class ReconcileRun {
   #offsets(shares: readonly number[]): Starts;
   #offsets(shares: readonly number[] | undefined): Starts | undefined;
   #offsets(shares: readonly number[] | undefined): Starts | undefined {
-    const { log } = this.#ground;
+    const { log } = this.#sandbox;
     const offsets = shares?.map((share, partition): [number, number] => {
       return [partition, Math.floor(Math.min(1, share) * log.end(partition))];
     });
     return offsets && new Map(offsets);
   }
 
-  async #flip(
+  async #promote(
     builder: Builder,
-    { told, ...step }: Pick<FlipStep, 'sizes' | 'kept' | 'told'>,
+    { told, ...step }: Pick<PromotionStep, 'sizes' | 'kept' | 'told'>,
   ): Promise<void> {
     const { board } = builder;
     const before = this.#model.liveGeneration(board);
-    const isRestored = builder.shadow?.purpose === 'restore';
-    if (!(await builder.flip(step))) return;
+    const isRestored = builder.shadow?.purpose === 'rollback';
+    if (!(await builder.promote(step))) return;
     const now = this.#model.liveGeneration(board)!;
     if (isRestored || before === undefined || !this.#isSameBoard(before, now))
       this.#chains.end(board);
@@ -231,7 +235,7 @@ export class ReconcileRun {
     else builder.kill();
   }
 
-  /** Whether two generations have the same bytes at the same watermarks. */
+  /** Whether two generations have the same bytes at the same applied offsets. */
   #isSameBoard(one: GenerationModel, other: GenerationModel): boolean {
     const { keyed } = this.scenario;
     return (
@@ -267,7 +271,7 @@ export class ReconcileRun {
     const { keyed } = this.scenario;
     if (this.#model.isPromised(live, keyed) && this.#model.isPromised(expected, keyed))
       expect(differences).toEqual([]);
-    await builder.abandon();
+    await builder.discard();
   }
 
   async #differences(
@@ -309,7 +313,7 @@ export class ReconcileRun {
 
   /** Another process has taken the lease; what the first one calls then has no effect. */
   async #steal(zombie: Builder, call: number): Promise<void> {
-    const other = new Builder(this.#ground, zombie.board);
+    const other = new Builder(this.#sandbox, zombie.board);
     this.#builders.set(zombie.board, other);
     await other.prepare();
     await zombie.expectFenced(call);
@@ -348,7 +352,7 @@ export class ReconcileRun {
   async #clean(): Promise<void> {
     while ((await this.#catalog.sweep()) > 0);
     this.#model.clean();
-    for (const swept of this.#model.takeDiscarded()) this.#live.model.forgetReportsOf(...swept);
+    for (const swept of this.#model.takeDiscarded()) this.#live.model.deleteReportsOf(...swept);
     const ids = (await this.#catalog.generations()).map(({ generation }) => generation);
     expect(ids.sort()).toEqual([...this.#model.generations.keys()].sort());
   }
@@ -358,9 +362,9 @@ export class ReconcileRun {
     this.#forget(newModel(), NO_BOARDS);
     this.#saved = undefined; // its verdicts have versions from before those that come now
     await this.#live.store.claim();
-    if (first) await this.#live.heal(this.#kafka.inForce);
+    if (first) await this.#live.endResync(this.#kafka.current);
     await this.#register();
-    if (!first) await this.#live.heal(this.#kafka.inForce);
+    if (!first) await this.#live.endResync(this.#kafka.current);
   }
 
   async #restore(): Promise<void> {
@@ -369,7 +373,7 @@ export class ReconcileRun {
     await restoreKeys(this.redis, this.keys, keys);
     await this.#live.compareRollBacks(model, boards);
     this.#forget(model.copy(), boards);
-    await this.#live.heal(this.#kafka.inForce, (shard) => this.#resetOutdated(shard));
+    await this.#live.endResync(this.#kafka.current, (shard) => this.#resetOutdated(shard));
     this.#live.forget(this.#live.model);
     const isMissing = this.#kafka
       .wanted()
@@ -385,15 +389,15 @@ export class ReconcileRun {
     this.#live.boards = boards;
   }
 
-  /** A shard that lacks a flip which Kafka knows of is made again from the log. */
+  /** A shard that lacks a promotion which Kafka knows of is made again from the log. */
   #resetOutdated(shard: number): string[] {
     const isHere = (board: string) => this.#shardOf(board) === shard;
-    const lost = this.#kafka.lostFlips(this.#model).filter(isHere);
+    const lost = this.#kafka.lostPromotions(this.#model).filter(isHere);
     if (lost.length === 0) return [];
     for (const board of this.scenario.variants.map(([first]) => first!.board).filter(isHere)) {
       this.#model.drop(board);
-      this.#model.flips.delete(board);
-      this.#live.model.forgetReports(board);
+      this.#model.promotions.delete(board);
+      this.#live.model.deleteReports(board);
     }
     this.#live.model.reset(shard);
     return lost;
@@ -403,34 +407,38 @@ export class ReconcileRun {
   async #register(): Promise<void> {
     const { store } = this.#live;
     const wanted = this.#kafka.wanted();
-    const boards = await store.registerBoards(wanted, this.#kafka.inForce);
-    const flips = await store.flips();
+    const boards = await store.registerBoards(wanted, this.#kafka.current);
+    const promotions = await store.promotions();
     for (const definition of wanted)
-      if (!this.#model.live.has(definition.board)) this.#add(definition, boards, flips);
-    for (const { board, definition } of this.#kafka.inForce.values())
+      if (!this.#model.live.has(definition.board)) this.#add(definition, boards, promotions);
+    for (const { board, definition } of this.#kafka.current.values())
       if (definition === null && !this.#model.live.has(board)) this.#model.removed.add(board);
-    expect(flips).toEqual(this.#model.flips);
+    expect(promotions).toEqual(this.#model.promotions);
     await this.#refresh();
     this.#kafka.keepRecorded(this.#model);
   }
 
-  #add(definition: BoardDefinition, { live }: Boards, flips: ReadonlyMap<string, number>): void {
+  #add(
+    definition: BoardDefinition,
+    { live }: Boards,
+    promotions: ReadonlyMap<string, number>,
+  ): void {
     const { board } = definition;
     this.#model.removed.delete(board);
     const shard = this.#shardOf(board);
     const isLate = this.scenario.logs.some(
-      (_, partition) => this.#live.model.partition(shard, partition).watermark >= 0,
+      (_, partition) => this.#live.model.partition(shard, partition).appliedOffset >= 0,
     );
     const generation = live.get(board)?.generation ?? NO_GENERATION;
     expect(generation === NO_GENERATION).toBe(isLate);
     this.#model.live.set(board, generation);
     if (isLate) return;
-    const { starts, since = 0 } = this.#kafka.inForce.get(board) ?? {};
+    const { starts, since = 0 } = this.#kafka.current.get(board) ?? {};
     expect(this.#boardOf.has(generation)).toBe(false);
     this.#model.add({ generation, board, definition, ...(starts && { starts }), isBegun: false });
-    const flip = flips.get(board) ?? 0;
-    expect(flip).toBeGreaterThan(Math.max(since, this.#model.flips.get(board) ?? 0));
-    this.#model.flips.set(board, flip);
+    const promotion = promotions.get(board) ?? 0;
+    expect(promotion).toBeGreaterThan(Math.max(since, this.#model.promotions.get(board) ?? 0));
+    this.#model.promotions.set(board, promotion);
   }
 
   /** Live ingest reads the boards again. */
@@ -456,7 +464,7 @@ export class ReconcileRun {
   #published(partition: number, verdict: Verdict): void {
     const name = `${partition}/${verdict.offset}`;
     this.#told.set(name, [...(this.#told.get(name) ?? []), verdict]);
-    const playerId = this.#ground.log.playerOf(partition, verdict.offset);
+    const playerId = this.#sandbox.log.playerOf(partition, verdict.offset);
     if (verdict.kind !== 'rankChange' || playerId === undefined) return;
     const board = this.#boardOf.get(verdict.generation)!;
     if (this.scenario.keyed && this.#variants(board).every(tellsAll))
@@ -507,13 +515,13 @@ export class ReconcileRun {
     while (!(await builder.prepare()));
     if (this.#model.liveGeneration(board) === undefined) {
       await builder.begin({ definition: this.#variants(board)[0]!, purpose: 'build' });
-      await this.#flip(builder, { sizes: undefined, kept: true, told: true });
+      await this.#promote(builder, { sizes: undefined, kept: true, told: true });
     }
     const live = this.#model.liveGeneration(board)!;
     await this.#verify(builder, { between: [] });
     const oracle = new Oracle([live.definition]);
-    for (let partition = 0; partition < this.#ground.log.partitions; partition++)
-      for (const { event } of this.#ground.log.events(live, partition))
+    for (let partition = 0; partition < this.#sandbox.log.partitions; partition++)
+      for (const { event } of this.#sandbox.log.events(live, partition))
         oracle.apply(board, event, partition);
     const whole = { ...live, oracle };
     const { keyed } = this.scenario;
@@ -555,6 +563,6 @@ function newModel(): Model {
 
 function ended<E>(reached: { readonly hasEnded: boolean; readonly ending?: E }): E {
   if (reached.ending === undefined)
-    throw new Error('the shadow did not come to the live watermarks');
+    throw new Error('the shadow did not come to the live applied offsets');
   return reached.ending;
 }

@@ -10,15 +10,15 @@ export type ReconcileStep = ApplyStep | ShardStep | BoardStep;
 /** What befalls the store; see scenario.ts. `first`: whether it is compared with Kafka before boards are registered, or after. */
 export type ShardStep =
   | { readonly kind: 'sweep' | 'save' | 'clean' | 'record' }
-  | { readonly kind: 'lose' | 'restore'; readonly first: boolean };
+  | { readonly kind: 'lose' | 'rollback'; readonly first: boolean };
 
 export type BoardStep = { readonly board: number } & (
   | BeginStep
   | FeedStep
-  | FlipStep
+  | PromotionStep
   | VerifyStep
   /** The previous generation becomes the shadow; the shadow is given up, kept, swept; a snapshot goes. */
-  | { readonly kind: 'bringBack' | 'abandon' | 'keep' | 'sweepShadow' | 'dropSnapshot' }
+  | { readonly kind: 'beginRollback' | 'discard' | 'keep' | 'sweepShadow' | 'dropSnapshot' }
   /** The builder is gone, or stands still until another one has its lease; then it wakes. */
   | { readonly kind: 'kill' }
   | { readonly kind: 'steal'; readonly call: number }
@@ -49,8 +49,8 @@ export interface FeedStep extends WorkStep {
   readonly hole: boolean;
 }
 
-export interface FlipStep extends WorkStep {
-  readonly kind: 'flip';
+export interface PromotionStep extends WorkStep {
+  readonly kind: 'promote';
   /** Missing: all that there is of the log. */
   readonly sizes: readonly number[] | undefined;
   /** Whether what was live may be brought back. */
@@ -187,8 +187,8 @@ function stepArbitrary(boards: number, partitions: number): fc.Arbitrary<Reconci
     back: fc.constantFrom(0, 0, 0, 2, RECORDS),
     hole: fc.constantFrom(false, false, false, true),
   });
-  const flip = fc.record({
-    kind: fc.constant('flip' as const),
+  const promotion = fc.record({
+    kind: fc.constant('promote' as const),
     board,
     instead,
     sizes: fc.oneof(weighted(4, fc.constant(undefined)), weighted(1, sizes)),
@@ -206,7 +206,14 @@ function stepArbitrary(boards: number, partitions: number): fc.Arbitrary<Reconci
   });
   const ofBoard = fc.record({
     kind: fc.constantFrom(
-      ...(['bringBack', 'bringBack', 'bringBack', 'abandon', 'keep', 'sweepShadow'] as const),
+      ...([
+        'beginRollback',
+        'beginRollback',
+        'beginRollback',
+        'discard',
+        'keep',
+        'sweepShadow',
+      ] as const),
       ...(['dropSnapshot', 'kill', 'kill'] as const),
     ),
     board,
@@ -222,14 +229,14 @@ function stepArbitrary(boards: number, partitions: number): fc.Arbitrary<Reconci
     .constantFrom('sweep', 'save', 'save', 'clean', 'record')
     .map((kind) => ({ kind }) as const);
   const mishap = fc.record({
-    kind: fc.constantFrom('lose' as const, 'restore' as const, 'restore' as const),
+    kind: fc.constantFrom('lose' as const, 'rollback' as const, 'rollback' as const),
     first: fc.boolean(),
   });
   return fc.oneof(
     weighted(24, apply),
     weighted(11, begin),
     weighted(10, feed),
-    weighted(18, flip),
+    weighted(18, promotion),
     weighted(6, verify),
     weighted(11, ofBoard),
     weighted(2, steal),

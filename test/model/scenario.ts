@@ -12,7 +12,7 @@ export type Step =
   | { readonly kind: 'lose' }
   /** All keys are as they were at the last `save`: a failover, a backup. Nothing happens when there was none. */
   | { readonly kind: 'save' }
-  | { readonly kind: 'restore' };
+  | { readonly kind: 'rollback' };
 
 /** What one caller does next with a partition: sizes and distances count records. */
 export interface ApplyStep {
@@ -24,7 +24,7 @@ export interface ApplyStep {
   readonly back: number;
   /** How many it leaves out first, as after a fetch that did not follow on: the store has to refuse the rest. */
   readonly skip: number;
-  /** It believes in a watermark and a published position of long ago, as a zombie does. */
+  /** It believes in an applied offset and a published position of long ago, as a zombie does. */
   readonly stale: boolean;
   /** How far the published position moves first: a share of what was applied and not yet published. */
   readonly publish: number;
@@ -63,7 +63,7 @@ export const scenarioArbitrary: fc.Arbitrary<Scenario> = fc
 
 function wayArbitrary(partitions: number) {
   const apply = { weight: 20, arbitrary: applyStepArbitrary(partitions) };
-  const mishaps = (['sweep', 'sweep', 'lose', 'save', 'restore'] as const).map((kind) => ({
+  const mishaps = (['sweep', 'sweep', 'lose', 'save', 'rollback'] as const).map((kind) => ({
     weight: 1,
     arbitrary: fc.constant({ kind }),
   }));

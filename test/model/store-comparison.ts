@@ -91,13 +91,13 @@ export async function compareKeys(
   for (let shard = 0; shard < shards; shard++)
     expected.push(
       keys.live(shard),
-      keys.watermarks(shard),
+      keys.appliedOffsets(shard),
       keys.published(shard),
       keys.registered(shard),
       keys.continuity(shard),
     );
   for (const place of places) {
-    expected.push(keys.definitions(place.shard), keys.flips(place.shard));
+    expected.push(keys.definitions(place.shard), keys.promotions(place.shard));
     expected.push(
       ...generationKeys(place, model.oracle),
       ...reportKeys({ ...place, board: place.live.board }, model),
@@ -107,7 +107,7 @@ export async function compareKeys(
   expect(found.sort()).toEqual([...new Set(expected)].sort());
 }
 
-/** The keys of a generation that hold something, but its watermarks. */
+/** The keys of a generation that hold something, but its applied offsets. */
 export function generationKeys({ keys, shard, live }: BoardPlace, oracle: Oracle): string[] {
   const { board, generation, definition } = live;
   const { views, partitions, clock, expired, duplicates, refused } = oracle.memory(board);

@@ -4,11 +4,11 @@ import type { Oracle, OracleLeader } from './oracle.js';
 
 /** What Redis should hold of one partition in one shard. */
 export interface ShardPartition {
-  watermark: number;
+  appliedOffset: number;
   published: number;
   /** Verdicts as the store first gave them, in the order of offset. */
   outbox: Verdict[];
-  /** The heal target while the partition is below it, else 0. */
+  /** The recovery target while the partition is below it, else 0. */
   target: number;
 }
 
@@ -50,7 +50,7 @@ export class StoreModel<O extends LiveOracle = LiveOracle> {
   partition(shard: number, partition: number): ShardPartition {
     const name = `${shard}/${partition}`;
     const known = this.partitions.get(name) ?? {
-      watermark: -1,
+      appliedOffset: -1,
       published: 0,
       outbox: [],
       target: 0,
@@ -60,21 +60,21 @@ export class StoreModel<O extends LiveOracle = LiveOracle> {
   }
 
   /** What a comparison with Kafka notes: who is below the published position has lost something. */
-  heal(shard: number, positions: readonly number[]): void {
+  recover(shard: number, positions: readonly number[]): void {
     for (const [partition, position] of positions.entries()) {
       const kept = this.partition(shard, partition);
       kept.published = Math.max(kept.published, position);
       const target = Math.max(position, kept.target);
-      kept.target = kept.watermark + 1 < target ? target : 0;
+      kept.target = kept.appliedOffset + 1 < target ? target : 0;
     }
   }
 
   /** Whether a run that begins at `from` would leave out offsets that are not applied. */
   leavesGap(shard: number, partition: number, from: number): boolean {
-    return from > this.partition(shard, partition).watermark + 1;
+    return from > this.partition(shard, partition).appliedOffset + 1;
   }
 
-  isHealing(shard: number): boolean {
+  isRecovering(shard: number): boolean {
     return [...this.partitions].some(
       ([name, { target }]) => name.startsWith(`${shard}/`) && target > 0,
     );
@@ -143,12 +143,12 @@ export class StoreModel<O extends LiveOracle = LiveOracle> {
   }
 
   /** The board is gone, and with it what was reported of it. */
-  forgetReports(board: string): void {
+  deleteReports(board: string): void {
     for (const view of this.reportedViews(board)) this.reports.delete(`${board} ${view}`);
   }
 
   /** A generation is swept that had these views: reports of those that the live one does not have go. */
-  forgetReportsOf(board: string, views: Iterable<string>): void {
+  deleteReportsOf(board: string, views: Iterable<string>): void {
     const { views: known } = this.oracle.memory(board);
     for (const view of views) if (!known.has(view)) this.reports.delete(`${board} ${view}`);
   }
@@ -156,7 +156,7 @@ export class StoreModel<O extends LiveOracle = LiveOracle> {
   /** A shard is made as if it was emptied; what is published stays so. */
   reset(shard: number): void {
     for (const [name, partition] of this.partitions)
-      if (name.startsWith(`${shard}/`)) Object.assign(partition, { watermark: -1, outbox: [] });
+      if (name.startsWith(`${shard}/`)) Object.assign(partition, { appliedOffset: -1, outbox: [] });
   }
 
   /** Views of which a report is kept. */

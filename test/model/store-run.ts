@@ -47,7 +47,7 @@ export class StoreRun {
     const { store } = this.#live;
     await store.claim();
     this.#live.boards = await store.registerBoards(this.scenario.definitions);
-    await this.#live.heal();
+    await this.#live.endResync();
   }
 
   async step(step: Step): Promise<void> {
@@ -60,7 +60,7 @@ export class StoreRun {
         return this.#lose();
       case 'save':
         return this.#save();
-      case 'restore':
+      case 'rollback':
         return this.#restore();
     }
   }
@@ -110,7 +110,7 @@ export class StoreRun {
     await this.#live.compareRollBacks(model, boards);
     this.#forget(model.copy());
     this.#live.boards = boards;
-    await this.#live.heal();
+    await this.#live.endResync();
   }
 
   #forget(model: StoreModel<Oracle>): void {

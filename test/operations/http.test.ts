@@ -156,7 +156,7 @@ describe('a running process', () => {
     expect(await scrape(service)).toContain('ranklog_redis_up 0');
     const list = await fetch(`${urlOf(service)}/reconciliations`);
     expect(list.status).toBe(503);
-    expect(await list.json()).toMatchObject({ code: 'STORE_AWAY' });
+    expect(await list.json()).toMatchObject({ code: 'STORE_UNAVAILABLE' });
     proxy.thaw();
     proxy.restore();
     await until(async () => (await scrape(service)).includes('ranklog_redis_up 1'), 'it is back');

@@ -40,20 +40,20 @@ describe('a partition that waits', () => {
   };
   const said = (words: string) => until(() => service.errors.includes(words), `it says: ${words}`);
 
-  it('for others that heal is told by metrics and health until they have, as no problem', async () => {
-    await instance.redis.hset(keys.healing(0), '0', '5000');
+  it('for others that recover is told by metrics and health until they have, as no problem', async () => {
+    await instance.redis.hset(keys.recoveryTargets(0), '0', '5000');
     await produce();
     const lines = [0, 1].map(
-      (partition) => `ranklog_partition_waiting{partition="${partition}",reason="healing"} 1`,
+      (partition) => `ranklog_partition_waiting{partition="${partition}",reason="recovery"} 1`,
     );
     await until(async () => (await told(service)).length === 2, 'it is told');
     expect(await told(service)).toEqual(lines);
     expect(JSON.parse(await get(service, '/health'))).toMatchObject({
       status: 'ok',
-      partitions: [{ waitsFor: 'healing' }, { waitsFor: 'healing' }],
+      partitions: [{ waitsFor: 'recovering' }, { waitsFor: 'recovering' }],
     });
     for (const partition of [0, 1]) await said(`/${partition} waits until others`);
-    await instance.redis.del(keys.healing(0));
+    await instance.redis.del(keys.recoveryTargets(0));
     await instance.published(2 * PLAYERS.length);
     expect(await told(service)).toEqual([]);
   });

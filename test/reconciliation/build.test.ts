@@ -6,12 +6,12 @@ import { brokenChains, causeOf, readRankChanges } from '../support/results.js';
 import {
   closeScene,
   definitionsOf,
-  type Ground,
+  type Sandbox,
   openScene,
   published,
   type Traffic,
   UNTIL_DONE,
-} from './ground.js';
+} from './sandbox.js';
 
 const BOARDS = `
 boards:
@@ -38,17 +38,17 @@ const event = (serial: number) => ({
 
 describe('a build beside live traffic', () => {
   let instance: TestInstance;
-  let ground: Ground;
+  let sandbox: Sandbox;
   let traffic: Traffic;
 
   beforeEach(async () => {
-    ({ instance, ground, traffic } = await openScene(BOARDS, event));
+    ({ instance, sandbox, traffic } = await openScene(BOARDS, event));
     await instance.start();
   });
-  afterEach(() => closeScene({ instance, ground, traffic }));
+  afterEach(() => closeScene({ instance, sandbox, traffic }));
 
   const build = (yaml: string, options = {}) =>
-    ground.reconciler.build(definitionsOf(yaml), {
+    sandbox.reconciler.build(definitionsOf(yaml), {
       signal: AbortSignal.timeout(240_000),
       ...options,
     });
@@ -56,7 +56,7 @@ describe('a build beside live traffic', () => {
   const check = async (yaml: string) => {
     await traffic.stop();
     await published(instance, traffic);
-    const wrong = await Promise.all(definitionsOf(yaml).map((board) => ground.wrongViews(board)));
+    const wrong = await Promise.all(definitionsOf(yaml).map((board) => sandbox.wrongViews(board)));
     expect(wrong.flat()).toEqual([]);
     const changes = await readRankChanges(instance.kafka, instance.topics);
     expect(new Set(changes.map(causeOf)).size).toBe(changes.length);
@@ -67,23 +67,23 @@ describe('a build beside live traffic', () => {
     await traffic.send(3_000);
     await published(instance, traffic); // so that there are results of the generations before the build
     traffic.start(20, 10);
-    const before = await ground.live('arena');
+    const before = await sandbox.live('arena');
     const reports = await build(BOARDS);
     expect(reports.map(({ board }) => board).sort()).toEqual(['arena', 'cup']);
     expect(reports.find(({ board }) => board === 'arena')?.previous).toBe(before.generation);
     const after = traffic.sent;
-    await until(() => traffic.sent > after + 500, 'events came after the flip');
+    await until(() => traffic.sent > after + 500, 'events came after the promotion');
     const changes = await check(BOARDS);
     expect(new Set(changes.map(({ generation }) => generation)).size).toBe(4);
     expect(brokenChains(changes)).toEqual([]);
   });
 
-  it('of changed definitions gives each event one rank change, that of the definition in force then', async () => {
+  it('of changed definitions gives each event one rank change, that of the live definition then', async () => {
     await traffic.send(3_000);
     traffic.start(20, 10);
     await build(CHANGED);
     const after = traffic.sent;
-    await until(() => traffic.sent > after + 500, 'events came after the flip');
+    await until(() => traffic.sent > after + 500, 'events came after the promotion');
     const changes = await check(CHANGED);
     expect(brokenChainsOfGenerations(changes)).toEqual([]);
     // What every event of "arena" brings about: with either definition, each moves a state.
@@ -98,11 +98,11 @@ describe('a build beside live traffic', () => {
     await traffic.send(50);
     await published(instance, traffic);
     await build(BOARDS);
-    const before = await ground.live('arena');
-    const statuses = await ground.leases.statuses();
+    const before = await sandbox.live('arena');
+    const statuses = await sandbox.leases.statuses();
     expect(await build(CHANGED, { isFirst: true })).toEqual([]);
-    expect(await ground.live('arena')).toEqual(before);
-    expect(await ground.leases.statuses()).toEqual(statuses);
+    expect(await sandbox.live('arena')).toEqual(before);
+    expect(await sandbox.leases.statuses()).toEqual(statuses);
     expect(await instance.redis.keys(`${instance.name}:*lease:*`)).toEqual([]);
   });
 
@@ -112,9 +112,12 @@ describe('a build beside live traffic', () => {
     const [arena] = definitionsOf(BOARDS);
     if (arena === undefined) throw new Error('there is no board');
     const leave = async () => {
-      const lease = await ground.leases.acquire('arena', 'killed');
-      const shadow = await ground.generations.begin(lease, { definition: arena, purpose: 'build' });
-      await ground.leases.release(lease);
+      const lease = await sandbox.leases.acquire('arena', 'killed');
+      const shadow = await sandbox.generations.begin(lease, {
+        definition: arena,
+        purpose: 'build',
+      });
+      await sandbox.leases.release(lease);
       return shadow.generation;
     };
     const given = (generation: string, taker: string) =>
@@ -122,66 +125,66 @@ describe('a build beside live traffic', () => {
     const signal = AbortSignal.timeout(240_000);
 
     const left = await leave();
-    const reports = await ground.reconciler.build([arena], { signal });
+    const reports = await sandbox.reconciler.build([arena], { signal });
     expect(reports).toMatchObject([{ generation: left }]);
-    expect(ground.words).not.toContainEqual(expect.stringContaining('is given up'));
+    expect(sandbox.words).not.toContainEqual(expect.stringContaining('is given up'));
 
     const forVerify = await leave();
-    expect(await ground.reconciler.verify(['arena'], { signal })).toMatchObject([{ equal: true }]);
-    expect(ground.words).toContain(given(forVerify, 'verify'));
+    expect(await sandbox.reconciler.verify(['arena'], { signal })).toMatchObject([{ equal: true }]);
+    expect(sandbox.words).toContain(given(forVerify, 'verify'));
 
     const forRollback = await leave();
-    await ground.reconciler.rollback('arena', { signal });
-    expect(ground.words).toContain(given(forRollback, 'rollback'));
+    await sandbox.reconciler.rollback('arena', { signal });
+    expect(sandbox.words).toContain(given(forRollback, 'rollback'));
   });
 
   it('that brings a removed board back, and is cancelled, leaves it removed', async () => {
     await traffic.send(3_000);
     await published(instance, traffic);
-    await ground.reconciler.remove('cup', { signal: UNTIL_DONE });
+    await sandbox.reconciler.remove('cup', { signal: UNTIL_DONE });
     const cancelling = new AbortController();
     const building = build(BOARDS, { signal: cancelling.signal, eventsPerSecond: 500 });
     await until(
-      async () => (await ground.store.boards()).building.has('cup'),
+      async () => (await sandbox.store.boards()).building.has('cup'),
       'the board waits for its build',
     );
     cancelling.abort();
     await expect(building).rejects.toBeInstanceOf(CancelledError);
-    const { live, building: waiting, removed } = await ground.store.boards();
+    const { live, building: waiting, removed } = await sandbox.store.boards();
     expect([[...live.keys()], [...waiting], [...removed]]).toEqual([['arena'], [], ['cup']]);
   });
 
   it('that is throttled, and one that is cancelled, change nothing on the way', async () => {
     await traffic.send(3_000);
     await published(instance, traffic);
-    const before = await ground.live('arena');
+    const before = await sandbox.live('arena');
     const cancelling = new AbortController();
     const withNew = `${BOARDS}  trials:\n    columns: [{ name: points }]\n`;
     const building = build(withNew, { signal: cancelling.signal, eventsPerSecond: 500 });
     await until(
-      async () => (await ground.leases.statuses()).some(({ done }) => done > 300),
+      async () => (await sandbox.leases.statuses()).some(({ done }) => done > 300),
       'the build is on its way',
     );
-    expect([...(await ground.store.boards()).building]).toEqual(['trials']);
+    expect([...(await sandbox.store.boards()).building]).toEqual(['trials']);
     cancelling.abort();
     await expect(building).rejects.toBeInstanceOf(CancelledError);
-    expect((await ground.live('arena')).generation).toBe(before.generation);
-    expect(await ground.generations.shadow('arena')).toBeUndefined();
-    expect((await ground.leases.statuses()).map(({ state }) => state)).toEqual([
+    expect((await sandbox.live('arena')).generation).toBe(before.generation);
+    expect(await sandbox.generations.shadow('arena')).toBeUndefined();
+    expect((await sandbox.leases.statuses()).map(({ state }) => state)).toEqual([
       'cancelled',
       'cancelled',
       'cancelled',
     ]);
-    await ground.sweep();
-    const { live, building: waiting, removed } = await ground.store.boards();
+    await sandbox.sweep();
+    const { live, building: waiting, removed } = await sandbox.store.boards();
     expect([...live.keys(), ...waiting].sort()).toEqual(['arena', 'cup']);
-    expect([removed, (await ground.store.flips()).has('trials')]).toEqual([new Set(), false]);
+    expect([removed, (await sandbox.store.promotions()).has('trials')]).toEqual([new Set(), false]);
     const generations = [...live.values()].map(({ generation }) => generation);
     const keys = (await instance.redis.keys(`${instance.name}:*`)).filter((key) =>
       /\d{16}-/.test(key),
     );
     expect(keys.filter((key) => !generations.some((id) => key.includes(id)))).toEqual([]);
-    const definitions = await instance.redis.hkeys(ground.keys.definitions(0));
+    const definitions = await instance.redis.hkeys(sandbox.keys.definitions(0));
     expect(definitions.sort()).toEqual(generations.sort());
   });
 });

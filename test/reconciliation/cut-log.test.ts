@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { causeOf, readRankChanges } from '../support/results.js';
-import { definitionsOf, Ground, published, Traffic } from './ground.js';
+import { definitionsOf, Sandbox, published, Traffic } from './sandbox.js';
 
 const ARENA = 'boards:\n  arena: { columns: [{ name: points }] }\n';
 const CUP = '  cup: { columns: [{ name: points }] }\n';
@@ -14,12 +14,12 @@ const event = (serial: number) => ({
 
 describe('a log whose beginning is gone', () => {
   let instance: TestInstance;
-  let ground: Ground;
+  let sandbox: Sandbox;
   let traffic: Traffic;
 
   beforeEach(async () => {
     instance = await TestInstance.create(ARENA, { partitions: 2 });
-    ground = new Ground(instance);
+    sandbox = new Sandbox(instance);
     traffic = new Traffic(instance, event);
   });
   afterEach(async () => {
@@ -29,7 +29,7 @@ describe('a log whose beginning is gone', () => {
 
   const options = () => ({ signal: AbortSignal.timeout(240_000) });
   const verify = async (board: string) => {
-    const [report] = await ground.reconciler.verify([board], options());
+    const [report] = await sandbox.reconciler.verify([board], options());
     return report;
   };
   /** Deletes the first half of both partitions, or of one; answers where they begin now. */
@@ -47,8 +47,8 @@ describe('a log whose beginning is gone', () => {
     );
   };
   const flush = async () => {
-    const keys = await ground.redis.keys(`${instance.name}:*`);
-    await ground.redis.unlink(...keys);
+    const keys = await sandbox.redis.keys(`${instance.name}:*`);
+    await sandbox.redis.unlink(...keys);
   };
   const stop = async (service: RanklogProcess) => {
     service.kill('SIGTERM');
@@ -63,7 +63,7 @@ describe('a log whose beginning is gone', () => {
   const isRight = async (...boards: string[]) => {
     const definitions = definitionsOf(ARENA + CUP).filter(({ board }) => boards.includes(board));
     for (const definition of definitions) {
-      expect(await ground.wrongViews(definition)).toEqual([]);
+      expect(await sandbox.wrongViews(definition)).toEqual([]);
       expect(await verify(definition.board)).toMatchObject({ equal: true, places: 25 });
     }
   };
@@ -79,8 +79,8 @@ describe('a log whose beginning is gone', () => {
     await isRight('arena');
     expect(await partialHistory()).toMatchObject([{ board: 'arena', startsAt: starts }]);
 
-    const { generation } = await ground.live('arena');
-    await ground.redis.hdel(ground.keys.players(0, generation, 'all'), 'player-0');
+    const { generation } = await sandbox.live('arena');
+    await sandbox.redis.hdel(sandbox.keys.players(0, generation, 'all'), 'player-0');
     expect(await verify('arena')).toMatchObject({ equal: false });
     await instance.run('boards', 'rebuild', 'arena');
     await isRight('arena');
@@ -140,13 +140,13 @@ describe('a log whose beginning is gone', () => {
     await stop(service);
     await traffic.send(400);
     const starts = await cut(0);
-    const live = await ground.generations.liveWatermarks('arena');
+    const live = await sandbox.generations.liveAppliedOffsets('arena');
     expect(starts[0]).toBeGreaterThan((live.get(0) ?? -1) + 1);
     const signal = AbortSignal.timeout(240_000);
     const [arena] = definitionsOf(ARENA);
     if (arena === undefined) throw new Error('there is no board');
-    await ground.reconciler.build([arena], { signal, allowPartialHistory: true });
-    const [report] = await ground.reconciler.verify(['arena'], { signal });
+    await sandbox.reconciler.build([arena], { signal, allowPartialHistory: true });
+    const [report] = await sandbox.reconciler.verify(['arena'], { signal });
     expect(report).toMatchObject({ equal: true });
     expect(report?.places).toBeGreaterThan(0);
   });
@@ -174,7 +174,7 @@ describe('a log whose beginning is gone', () => {
     await traffic.send(100);
     await published(instance, traffic);
     const isStale = async () => (await instance.reader.rank('arena', 'all', 'nobody')).stale;
-    await until(async () => !(await isStale()), 'it has healed');
+    await until(async () => !(await isStale()), 'it has recovered');
     await isRight('arena');
     expect(await partialHistory()).toMatchObject([{ board: 'arena', startsAt: starts }]);
     const causes = (await readRankChanges(instance.kafka, instance.topics)).map(causeOf);

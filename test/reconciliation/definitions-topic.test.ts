@@ -1,10 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs from 'kafkajs';
-import {
-  decodeDefinitionInForce,
-  encodeDefinitionInForce,
-  type DefinitionInForce,
-} from '#contracts';
+import { decodeDefinitionRecord, encodeDefinitionRecord, type DefinitionRecord } from '#contracts';
 import { IdentityCheck } from '#board-store';
 import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
 import { arena } from '../board-store/fixture.js';
@@ -26,14 +22,14 @@ describe('the definitions topic', () => {
   });
   afterEach(() => topic.remove());
 
-  const inForce = (board: string, since: number, fields: Partial<DefinitionInForce> = {}) => ({
+  const current = (board: string, since: number, fields: Partial<DefinitionRecord> = {}) => ({
     board,
     generation: `${since}-0a1b2c3d4e5f`,
     since,
     definition: { ...arena, board },
     ...fields,
   });
-  const byBoard = (...records: readonly DefinitionInForce[]) =>
+  const byBoard = (...records: readonly DefinitionRecord[]) =>
     new Map(records.map((record) => [record.board, record]));
   /** Sends records as they are, to partitions of choice. */
   const send = async (messages: readonly kafkajs.Message[]) => {
@@ -51,7 +47,7 @@ describe('the definitions topic', () => {
   });
 
   it('gives back what was written, of all partitions', async () => {
-    const records = Array.from({ length: 20 }, (_, index) => inForce(`board-${index}`, 1 + index));
+    const records = Array.from({ length: 20 }, (_, index) => current(`board-${index}`, 1 + index));
     await definitions.write(records);
     expect(await definitions.readAll()).toEqual(byBoard(...records));
     const partitions = (await readCommitted(topic.kafka, topic.name)).map(
@@ -61,40 +57,40 @@ describe('the definitions topic', () => {
   });
 
   it('keeps where a board begins in the log, and what was removed', async () => {
-    const part = inForce('arena', 1, { starts: new Map([[2, 41_205]]) });
-    const removed = inForce('other', 2, { definition: null });
+    const part = current('arena', 1, { starts: new Map([[2, 41_205]]) });
+    const removed = current('other', 2, { definition: null });
     await definitions.write([part, removed]);
     expect(await definitions.readAll()).toEqual(byBoard(part, removed));
   });
 
-  it('takes the latest flip of a board, whoever wrote last', async () => {
-    const [old, now] = [inForce('arena', 5), inForce('arena', 7, { definition: null })];
+  it('takes the latest promotion of a board, whoever wrote last', async () => {
+    const [old, now] = [current('arena', 5), current('arena', 7, { definition: null })];
     await definitions.write([old]);
     await definitions.write([now]);
     await definitions.write([old]);
     expect(await definitions.readAll()).toEqual(byBoard(now));
-    const again = inForce('arena', 7);
+    const again = current('arena', 7);
     await definitions.write([again]);
     expect(await definitions.readAll()).toEqual(byBoard(again));
   });
 
   it('writes what is in force again where an older record came after it, which is all that compaction would leave', async () => {
-    const [old, now] = [inForce('arena', 5), inForce('arena', 7)];
-    await definitions.write([inForce('other', 8), inForce('other', 9), old, now]);
-    expect(await definitions.mend()).toEqual([]);
+    const [old, now] = [current('arena', 5), current('arena', 7)];
+    await definitions.write([current('other', 8), current('other', 9), old, now]);
+    expect(await definitions.repair()).toEqual([]);
     await definitions.write([old]);
-    expect(await definitions.mend()).toEqual(['arena']);
+    expect(await definitions.repair()).toEqual(['arena']);
     const records = await readCommitted(topic.kafka, topic.name);
     const ofArena = records.filter(({ key }) => key?.toString() === 'arena');
-    expect(ofArena.map((record) => decodeDefinitionInForce(record))).toEqual([old, now, old, now]);
-    expect(await definitions.mend()).toEqual([]);
-    expect(await definitions.mend()).toEqual([]);
+    expect(ofArena.map((record) => decodeDefinitionRecord(record))).toEqual([old, now, old, now]);
+    expect(await definitions.repair()).toEqual([]);
+    expect(await definitions.repair()).toEqual([]);
   });
 
   it('leaves out what can not be read, and tells where it is', async () => {
-    const record = inForce('arena', 5);
+    const record = current('arena', 5);
     await definitions.write([record]);
-    const later = encodeDefinitionInForce(inForce('arena', 9), topic.name);
+    const later = encodeDefinitionRecord(current('arena', 9), topic.name);
     await send([
       { partition: 0, key: 'arena', value: 'hello' },
       { partition: 1, key: 'arena', value: null },
@@ -110,12 +106,12 @@ describe('the definitions topic', () => {
   });
 
   it('is read to its end though transactions were given up in it', async () => {
-    const record = inForce('arena', 5);
+    const record = current('arena', 5);
     await definitions.write([record]);
     const producer = topic.kafka.producer({ transactionalId: topic.name, idempotent: true, maxInFlightRequests: 1 }); // prettier-ignore
     await producer.connect();
     const transaction = await producer.transaction();
-    const messages = [0, 1, 2].map((partition) => ({ ...encodeDefinitionInForce(inForce('arena', 9), topic.name), partition })); // prettier-ignore
+    const messages = [0, 1, 2].map((partition) => ({ ...encodeDefinitionRecord(current('arena', 9), topic.name), partition })); // prettier-ignore
     await transaction.send({ topic: topic.name, messages });
     await transaction.abort();
     await producer.disconnect();
@@ -130,7 +126,7 @@ describe('the definitions topic', () => {
         identity: new IdentityCheck({ group }),
       });
     const records = async () => (await readCommitted(kafka, name)).length;
-    const record = inForce('arena', 5);
+    const record = current('arena', 5);
     await definitions.write([record]);
     for (let times = 0; times < 2; times++) {
       await of('g1').readAll();
@@ -141,14 +137,14 @@ describe('the definitions topic', () => {
     expect(await definitions.readAll()).toEqual(byBoard(record));
     const refusal = `topic ${name} belongs to a ranklog with other settings: RANKLOG_GROUP is g1 there and g2 here`;
     await expect(of('g2').readAll()).rejects.toThrow(refusal);
-    await expect(of('g2').mend()).rejects.toThrow(refusal);
+    await expect(of('g2').repair()).rejects.toThrow(refusal);
     await of('g2').claim({ moves: true });
     expect(await of('g2').readAll()).toEqual(byBoard(record));
     await expect(definitions.readAll()).rejects.toThrow('RANKLOG_GROUP is g2 there and g1 here');
     await send([{ key: '\u0000identity', value: null }]);
     const next = of('g3');
     expect(await next.readAll()).toEqual(byBoard(record));
-    await next.mend();
+    await next.repair();
     await expect(of('g2').readAll()).rejects.toThrow('RANKLOG_GROUP is g3 there and g2 here');
     expect(warnings).toEqual([]);
   });

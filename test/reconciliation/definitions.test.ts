@@ -11,7 +11,7 @@ import { TestInstance, until, type RanklogProcess } from '../support/instance.js
 import { SILENT } from '../support/loggers.js';
 import { RedisServer } from '../support/redis-server.js';
 import { causeOf, readRankChanges } from '../support/results.js';
-import { HandFlip } from './hand-flip.js';
+import { HandPromotion } from './hand-promotion.js';
 
 const SUM = '{ columns: [{ name: points }] }';
 const BEST = '{ columns: [{ name: points, update: best }] }';
@@ -26,7 +26,7 @@ describe('the boards that are in force', () => {
   let reader: BoardReader;
   let store: BoardStore;
   let definitions: DefinitionsTopic;
-  let hand: HandFlip;
+  let hand: HandPromotion;
   let sent = 0;
 
   beforeEach(async () => {
@@ -43,7 +43,7 @@ describe('the boards that are in force', () => {
       log: SILENT,
       identity: new IdentityCheck({}),
     });
-    hand = new HandFlip(instance, own.redis);
+    hand = new HandPromotion(instance, own.redis);
     service = await instance.start();
   });
   afterEach(async () => {
@@ -79,10 +79,10 @@ describe('the boards that are in force', () => {
   const recorded = () =>
     until(async () => {
       const { live } = await store.boards();
-      const inForce = [...(await definitions.readAll()).values()].filter(({ definition }) => definition);
+      const current = [...(await definitions.readAll()).values()].filter(({ definition }) => definition);
       const texts = (boards: Iterable<{ board: string; generation: string }>) =>
         [...boards].map(({ board, generation }) => `${board} ${generation}`).sort().join(); // prettier-ignore
-      return texts(inForce) === texts(live.values());
+      return texts(current) === texts(live.values());
     }, 'Kafka has what is live'); // prettier-ignore
   const restart = async (...args: string[]) => {
     service.kill('SIGKILL');
@@ -92,11 +92,11 @@ describe('the boards that are in force', () => {
   const best = () => parseBoardsFile(file({ arena: BEST }), 'best')[0] as BoardDefinition;
 
   it('are in Kafka from their first registration on', async () => {
-    const [inForce, { live }, flips] = [await definitions.readAll(), await store.boards(), await store.flips()]; // prettier-ignore
-    expect(inForce).toEqual(new Map([...live].map(([board, of]) => [board, { ...of, since: flips.get(board) }]))); // prettier-ignore
+    const [current, { live }, promotions] = [await definitions.readAll(), await store.boards(), await store.promotions()]; // prettier-ignore
+    expect(current).toEqual(new Map([...live].map(([board, of]) => [board, { ...of, since: promotions.get(board) }]))); // prettier-ignore
     await restart();
     expect(await store.boards()).toMatchObject({ live });
-    expect(await definitions.readAll()).toEqual(inForce);
+    expect(await definitions.readAll()).toEqual(current);
   });
 
   it.each(['while a process runs', 'before one starts'])(
@@ -134,42 +134,45 @@ describe('the boards that are in force', () => {
   it.each([
     ['one process', ['ingest,reconciliation']],
     ['the roles apart', ['ingest', 'reconciliation']],
-  ])('are what a Redis heals to that comes back from before a flip (%s)', async (_, roles) => {
-    service.kill('SIGKILL');
-    await service.ended;
-    const processes: RanklogProcess[] = [];
-    for (const role of roles) processes.push(await instance.start('--roles', role));
-    await score(10);
-    await score(4);
-    await own.snapshot();
-    const { generation } = await hand.flip(best());
-    await recorded();
-    await score(12);
-    expect(await points()).toEqual(each(12));
+  ])(
+    'are what a Redis recovers to that comes back from before a promotion (%s)',
+    async (_, roles) => {
+      service.kill('SIGKILL');
+      await service.ended;
+      const processes: RanklogProcess[] = [];
+      for (const role of roles) processes.push(await instance.start('--roles', role));
+      await score(10);
+      await score(4);
+      await own.snapshot();
+      const { generation } = await hand.promote(best());
+      await recorded();
+      await score(12);
+      expect(await points()).toEqual(each(12));
 
-    await own.kill();
-    await own.startFromSnapshot();
-    expect((await store.boards()).live.get('arena')?.generation).not.toBe(generation);
-    await score(20);
-    await until(async () => (await reader.healing()).length === 0, 'all is healed');
+      await own.kill();
+      await own.startFromSnapshot();
+      expect((await store.boards()).live.get('arena')?.generation).not.toBe(generation);
+      await score(20);
+      await until(async () => (await reader.recoveryTargets()).length === 0, 'all is recovered');
 
-    expect(await points()).toEqual(each(20));
-    expect((await reader.liveBoard('arena')).definition).toEqual(best());
-    const changes = await results();
-    const columns = changes.slice(-1).map(({ changes }) => changes[0]?.before?.columns);
-    expect(columns).toEqual([{ points: '12' }]);
-    expect(processes.map(({ errors }) => errors).join()).toContain(
-      'shard 0 is from before the last change of board arena',
-    );
-    await recorded();
-  });
+      expect(await points()).toEqual(each(20));
+      expect((await reader.liveBoard('arena')).definition).toEqual(best());
+      const changes = await results();
+      const columns = changes.slice(-1).map(({ changes }) => changes[0]?.before?.columns);
+      expect(columns).toEqual([{ points: '12' }]);
+      expect(processes.map(({ errors }) => errors).join()).toContain(
+        'shard 0 is from before the last change of board arena',
+      );
+      await recorded();
+    },
+  );
 
-  it('are what a Redis heals to that has lost nothing but a flip, on the same server', async () => {
+  it('are what a Redis recovers to that has lost nothing but a promotion, on the same server', async () => {
     await score(10);
     await score(4);
     const names = await own.redis.keys('*');
     const dumps = await Promise.all(names.map((name) => own.redis.dumpBuffer(name)));
-    await hand.flip(best());
+    await hand.promote(best());
     await recorded();
     const restoring = own.redis.multi().flushall();
     for (const [index, name] of names.entries()) restoring.restore(name, 0, dumps[index] ?? '');
@@ -180,10 +183,10 @@ describe('the boards that are in force', () => {
     await results();
   });
 
-  it('are in Kafka though their builder was killed between the flip and its record', async () => {
+  it('are in Kafka though their builder was killed between the promotion and its record', async () => {
     await score(10);
     await score(4);
-    const { generation, since } = await hand.flip(best());
+    const { generation, since } = await hand.promote(best());
     await recorded();
     expect((await definitions.readAll()).get('arena')).toMatchObject({ generation, since });
     await until(() => service.errors.includes(`generation ${generation} is kept in Kafka now`), 'it is told'); // prettier-ignore

@@ -9,9 +9,9 @@ import {
   definitionsOf,
   openScene,
   published,
-  type Ground,
+  type Sandbox,
   type Traffic,
-} from './ground.js';
+} from './sandbox.js';
 
 const BOARDS = `
 boards:
@@ -35,20 +35,20 @@ const ROOM = 1_500_000;
 describe('a Redis that has no room for a second generation', () => {
   let own: RedisServer;
   let instance: TestInstance;
-  let ground: Ground;
+  let sandbox: Sandbox;
   let traffic: Traffic;
 
   beforeEach(async () => {
     own = await RedisServer.start();
-    ({ instance, ground, traffic } = await openScene(BOARDS, event, own));
+    ({ instance, sandbox, traffic } = await openScene(BOARDS, event, own));
     await instance.start();
     await traffic.send(PLAYERS);
     await published(instance, traffic);
-    const { used } = await ground.store.memory();
+    const { used } = await sandbox.store.memory();
     await own.redis.config('SET', 'maxmemory', String(used + ROOM));
   });
   afterEach(async () => {
-    await closeScene({ instance, ground, traffic });
+    await closeScene({ instance, sandbox, traffic });
     await own.remove();
   });
 
@@ -56,13 +56,13 @@ describe('a Redis that has no room for a second generation', () => {
   const arena = definitionsOf(BOARDS).slice(0, 1);
 
   it.each([
-    ['build', () => ground.reconciler.build(arena, options())],
+    ['build', () => sandbox.reconciler.build(arena, options())],
     [
       'background build',
-      () => ground.reconciler.build(arena, { ...options(), keepsShadows: true }),
+      () => sandbox.reconciler.build(arena, { ...options(), keepsShadows: true }),
     ],
-    ['snapshot', () => ground.reconciler.snapshot('arena', Date.now(), options())],
-    ['verify', () => ground.reconciler.verify(['arena'], options())],
+    ['snapshot', () => sandbox.reconciler.snapshot('arena', Date.now(), options())],
+    ['verify', () => sandbox.reconciler.verify(['arena'], options())],
   ])('gets it back from a %s that fills it up, and live events go on', async (_, run) => {
     const failure = await run().then(
       () => undefined,
@@ -73,17 +73,17 @@ describe('a Redis that has no room for a second generation', () => {
     expect((failure as Error).message).toMatch(
       /^Redis is full \(maxmemory \d+\.\d MB, used \d+\.\d MB\): .*"arena".* raise maxmemory, /,
     );
-    expect(await ground.generations.shadow('arena')).toBeUndefined();
-    expect(await ground.leases.statuses()).toMatchObject([
+    expect(await sandbox.generations.shadow('arena')).toBeUndefined();
+    expect(await sandbox.leases.statuses()).toMatchObject([
       { board: 'arena', state: 'failed', outcome: (failure as Error).message },
     ]);
     await traffic.send(200);
     await published(instance, traffic);
-    expect(await ground.wrongViews(arena[0]!)).toEqual([]);
+    expect(await sandbox.wrongViews(arena[0]!)).toEqual([]);
   });
 
   it('says so to who asks for a lease, too', async () => {
     await own.redis.config('SET', 'maxmemory', '1');
-    await expect(ground.reconciler.build(arena, options())).rejects.toThrow(OutOfMemoryError);
+    await expect(sandbox.reconciler.build(arena, options())).rejects.toThrow(OutOfMemoryError);
   });
 });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { BoardReader, NoPreviousGenerationError } from '#board-store';
-import { HistoryCutError, WatermarkBeyondLogError } from '../../src/reconciliation/errors.js';
+import { HistoryCutError, AppliedBeyondLogError } from '../../src/reconciliation/errors.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { ScoreTopic } from '../ingest/score-topic.js';
 import { readRankChanges } from '../support/results.js';
-import { definitionsOf, Ground, published, Traffic } from './ground.js';
+import { definitionsOf, Sandbox, published, Traffic } from './sandbox.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
 const CHANGED = 'boards: { arena: { columns: [{ name: points, update: best }] } }';
@@ -17,13 +17,13 @@ const event = (serial: number) => ({
 
 describe('of the history of a board', () => {
   let instance: TestInstance;
-  let ground: Ground;
+  let sandbox: Sandbox;
   let traffic: Traffic;
   let service: RanklogProcess;
 
   beforeEach(async () => {
     instance = await TestInstance.create(BOARDS);
-    ground = new Ground(instance);
+    sandbox = new Sandbox(instance);
     traffic = new Traffic(instance, event);
     service = await instance.start();
   });
@@ -64,46 +64,46 @@ describe('of the history of a board', () => {
   };
 
   it('the previous generation comes back, caught up, and goes forward again, under traffic', async () => {
-    await expect(ground.reconciler.rollback('arena', options())).rejects.toBeInstanceOf(
+    await expect(sandbox.reconciler.rollback('arena', options())).rejects.toBeInstanceOf(
       NoPreviousGenerationError,
     );
     await send(500);
-    const first = (await ground.live('arena')).generation;
+    const first = (await sandbox.live('arena')).generation;
     traffic.start(5, 10);
-    const [second] = await ground.reconciler.build([changed], options());
-    const flips = [first, second?.generation];
+    const [second] = await sandbox.reconciler.build([changed], options());
+    const promotions = [first, second?.generation];
     for (const [index, expected] of [first, second?.generation, first].entries()) {
       const sent = traffic.sent;
       await until(() => traffic.sent > sent + 200, 'traffic goes on');
-      const report = await ground.reconciler.rollback('arena', options());
+      const report = await sandbox.reconciler.rollback('arena', options());
       expect(report.generation).toBe(expected);
-      expect(report.previous).toBe(flips[(index + 1) % 2]);
-      expect((await ground.live('arena')).generation).toBe(expected);
+      expect(report.previous).toBe(promotions[(index + 1) % 2]);
+      expect((await sandbox.live('arena')).generation).toBe(expected);
     }
     await traffic.stop();
     await published(instance, traffic);
     expect(await points()).toEqual(sums(0, traffic.sent));
-    expect(await ground.wrongViews(definition)).toEqual([]);
+    expect(await sandbox.wrongViews(definition)).toEqual([]);
     const changes = await readRankChanges(instance.kafka, instance.topics);
     expect(new Set(changes.map(({ source }) => `${source.partition}/${source.offset}`)).size).toBe(
       changes.length,
     );
-    expect(new Set(changes.map(({ generation }) => generation))).toEqual(new Set(flips));
+    expect(new Set(changes.map(({ generation }) => generation))).toEqual(new Set(promotions));
   });
 
   it('a board is built from a time on, stays so when it is built again, and is as it was at a time beside the live one', async () => {
     await send(300);
     const time = await betweenRecords();
     await send(200);
-    const snapshot = await ground.reconciler.snapshot('arena', time, options());
-    await ground.reconciler.build([definition], { ...options(), from: time });
+    const snapshot = await sandbox.reconciler.snapshot('arena', time, options());
+    await sandbox.reconciler.build([definition], { ...options(), from: time });
     expect(await points()).toEqual(sums(300, 500));
-    const reader = new BoardReader(instance.redis, ground.keys, snapshot.generation);
+    const reader = new BoardReader(instance.redis, sandbox.keys, snapshot.generation);
     expect(await points(reader)).toEqual(sums(0, 300));
-    expect((await ground.live('arena')).starts).toBeDefined();
-    const [report] = await ground.reconciler.verify(['arena'], options());
+    expect((await sandbox.live('arena')).starts).toBeDefined();
+    const [report] = await sandbox.reconciler.verify(['arena'], options());
     expect(report).toMatchObject({ equal: true, places: PLAYERS });
-    const roles = (await ground.catalog.generations()).map(({ role, asOf }) => [role, asOf]);
+    const roles = (await sandbox.catalog.generations()).map(({ role, asOf }) => [role, asOf]);
     expect(roles.sort()).toEqual([
       ['live', undefined],
       ['previous', undefined],
@@ -111,12 +111,12 @@ describe('of the history of a board', () => {
     ]);
     await send(50);
     expect(await points(reader)).toEqual(sums(0, 300));
-    await ground.reconciler.build([definition], options());
+    await sandbox.reconciler.build([definition], options());
     expect(await points()).toEqual(sums(300, 550));
-    expect(await ground.reconciler.verify(['arena'], options())).toMatchObject([{ equal: true }]);
-    await ground.reconciler.build([definition], { ...options(), from: 'start' });
+    expect(await sandbox.reconciler.verify(['arena'], options())).toMatchObject([{ equal: true }]);
+    await sandbox.reconciler.build([definition], { ...options(), from: 'start' });
     expect(await points()).toEqual(sums(0, 550));
-    expect((await ground.live('arena')).starts).toBeUndefined();
+    expect((await sandbox.live('arena')).starts).toBeUndefined();
   });
 
   it('a board that begins ahead of live ingest is not given what comes before', async () => {
@@ -126,8 +126,8 @@ describe('of the history of a board', () => {
     await traffic.send(100);
     const time = await betweenRecords();
     await traffic.send(50);
-    const building = ground.reconciler.build([definition], { ...options(), from: time });
-    await until(() => ground.words.some((word) => word.includes('waits for live')), 'it waits');
+    const building = sandbox.reconciler.build([definition], { ...options(), from: time });
+    await until(() => sandbox.words.some((word) => word.includes('waits for live')), 'it waits');
     await instance.start();
     await building;
     await published(instance, traffic);
@@ -139,11 +139,11 @@ describe('of the history of a board', () => {
     service.kill('SIGKILL');
     await service.ended;
     await new ScoreTopic(instance).recreate(4);
-    const [report] = await ground.reconciler.verify(['arena'], options());
+    const [report] = await sandbox.reconciler.verify(['arena'], options());
     expect(report).toMatchObject({ equal: false, places: 0 });
-    expect(report?.differences[0]).toMatchObject({ kind: 'watermark' });
-    const building = ground.reconciler.build([changed], options());
-    await expect(building).rejects.toBeInstanceOf(WatermarkBeyondLogError);
+    expect(report?.differences[0]).toMatchObject({ kind: 'appliedOffset' });
+    const building = sandbox.reconciler.build([changed], options());
+    await expect(building).rejects.toBeInstanceOf(AppliedBeyondLogError);
     expect(await points()).toEqual(sums(0, 100));
   });
 
@@ -158,21 +158,21 @@ describe('of the history of a board', () => {
       topic: instance.topics.scoreEvents,
       partitions: cut.filter(({ offset }) => offset !== '0'),
     });
-    const before = await ground.live('arena');
-    const refused = ground.reconciler.build([definition], options());
+    const before = await sandbox.live('arena');
+    const refused = sandbox.reconciler.build([definition], options());
     await expect(refused).rejects.toBeInstanceOf(HistoryCutError);
-    await expect(ground.reconciler.verify(['arena'], options())).rejects.toBeInstanceOf(
+    await expect(sandbox.reconciler.verify(['arena'], options())).rejects.toBeInstanceOf(
       HistoryCutError,
     );
-    expect(await ground.generations.shadow('arena')).toBeUndefined();
-    expect((await ground.live('arena')).generation).toBe(before.generation);
+    expect(await sandbox.generations.shadow('arena')).toBeUndefined();
+    expect((await sandbox.live('arena')).generation).toBe(before.generation);
 
     const partial = { ...options(), allowPartialHistory: true };
-    const [report] = await ground.reconciler.build([definition], partial);
+    const [report] = await sandbox.reconciler.build([definition], partial);
     const starts = new Map(cut.map(({ partition, offset }) => [partition, Number(offset)]));
     expect(report?.starts).toEqual(starts);
-    expect((await ground.live('arena')).starts).toEqual(starts);
-    expect(await ground.wrongViews(definition)).toEqual([]);
-    expect(await ground.reconciler.verify(['arena'], options())).toMatchObject([{ equal: true }]);
+    expect((await sandbox.live('arena')).starts).toEqual(starts);
+    expect(await sandbox.wrongViews(definition)).toEqual([]);
+    expect(await sandbox.reconciler.verify(['arena'], options())).toMatchObject([{ equal: true }]);
   });
 });

@@ -4,7 +4,7 @@ import { LeaseLostError } from '#board-store';
 import { TestInstance, until } from '../support/instance.js';
 import { RedisServer } from '../support/redis-server.js';
 import { causeOf, readRankChanges } from '../support/results.js';
-import { closeScene, definitionsOf, Ground, openScene, published, Traffic } from './ground.js';
+import { closeScene, definitionsOf, Sandbox, openScene, published, Traffic } from './sandbox.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
 const CHANGED = 'boards: { arena: { columns: [{ name: points, update: best }] } }';
@@ -17,39 +17,39 @@ const event = (serial: number) => ({
 describe('a build', () => {
   let own: RedisServer;
   let instance: TestInstance;
-  let ground: Ground;
+  let sandbox: Sandbox;
   let traffic: Traffic;
 
   beforeEach(async () => {
     own = await RedisServer.start();
-    ({ instance, ground, traffic } = await openScene(BOARDS, event, own));
+    ({ instance, sandbox, traffic } = await openScene(BOARDS, event, own));
   });
   afterEach(async () => {
-    await closeScene({ instance, ground, traffic });
+    await closeScene({ instance, sandbox, traffic });
     await own.remove();
   });
 
   const build = (options = {}) =>
-    ground.reconciler.build(definitionsOf(CHANGED), {
+    sandbox.reconciler.build(definitionsOf(CHANGED), {
       signal: AbortSignal.timeout(240_000),
       ...options,
     });
   const done = (count: number) =>
     until(
-      async () => (await ground.leases.statuses()).some((status) => status.done >= count),
+      async () => (await sandbox.leases.statuses()).some((status) => status.done >= count),
       `${count} records are done`,
     );
   const check = async () => {
     await traffic.stop();
     await published(instance, traffic);
-    const wrong = await Promise.all(definitionsOf(CHANGED).map((one) => ground.wrongViews(one)));
+    const wrong = await Promise.all(definitionsOf(CHANGED).map((one) => sandbox.wrongViews(one)));
     expect(wrong.flat()).toEqual([]);
     const changes = await readRankChanges(instance.kafka, instance.topics);
     expect(new Set(changes.map(causeOf)).size).toBe(changes.length);
     return changes;
   };
 
-  it('begins again when Redis is emptied on its way, and ends beside the healing', async () => {
+  it('begins again when Redis is emptied on its way, and ends beside the recovery', async () => {
     await instance.start();
     await traffic.send(2_000);
     await published(instance, traffic);
@@ -68,7 +68,7 @@ describe('a build', () => {
     const building = build({ eventsPerSecond: 500 });
     await done(300);
     await own.kill();
-    await until(() => ground.words.some((word) => word.includes('tried again')), 'it is noticed');
+    await until(() => sandbox.words.some((word) => word.includes('tried again')), 'it is noticed');
     await own.start();
     const [report] = await building;
     expect(report?.records).toBeGreaterThanOrEqual(2_000);
@@ -98,59 +98,60 @@ describe('a build of two boards', () => {
   const BOTH =
     'boards: { arena: { columns: [{ name: points }] }, cup: { columns: [{ name: points }] } }';
   let instance: TestInstance;
-  let ground: Ground;
+  let sandbox: Sandbox;
   let traffic: Traffic;
 
   beforeEach(async () => {
     const ofBoth = (serial: number) => ({ ...event(serial), board: serial % 2 ? 'arena' : 'cup' });
-    ({ instance, ground, traffic } = await openScene(BOTH, ofBoth));
+    ({ instance, sandbox, traffic } = await openScene(BOTH, ofBoth));
     await instance.start();
     await traffic.send(200);
     await published(instance, traffic);
   });
-  afterEach(() => closeScene({ instance, ground, traffic }));
+  afterEach(() => closeScene({ instance, sandbox, traffic }));
 
-  const arena = async () => (await ground.leases.statuses()).find(({ board }) => board === 'arena');
+  const arena = async () =>
+    (await sandbox.leases.statuses()).find(({ board }) => board === 'arena');
   /** The shadow of "cup" is lost once, when "arena" is done. */
   const loseCup = (onLoss: () => Promise<unknown>) => {
-    const { generations, keys } = ground;
-    const flip = generations.flip.bind(generations);
+    const { generations, keys } = sandbox;
+    const promote = generations.promote.bind(generations);
     let isLost = false;
-    generations.flip = async (lease, shadow, ...args) => {
+    generations.promote = async (lease, shadow, ...args) => {
       if (shadow.board === 'cup' && !isLost) {
         isLost = true;
         await until(async () => (await arena())?.state === 'done', '"arena" is done');
         await instance.redis.hdel(keys.shadows(0), 'cup');
         await onLoss();
       }
-      return flip(lease, shadow, ...args);
+      return promote(lease, shadow, ...args);
     };
   };
   const build = () =>
-    ground.reconciler.build(definitionsOf(BOTH), { signal: AbortSignal.timeout(240_000) });
+    sandbox.reconciler.build(definitionsOf(BOTH), { signal: AbortSignal.timeout(240_000) });
 
   it('that begins again leaves the one that is done to whoever works on it', async () => {
     loseCup(async () => {
       await until(
-        async () => (await instance.redis.exists(ground.keys.lease(0, 'arena'))) === 0,
+        async () => (await instance.redis.exists(sandbox.keys.lease(0, 'arena'))) === 0,
         '"arena" is let go',
       );
-      await ground.leases.acquire('arena', 'somebody else');
+      await sandbox.leases.acquire('arena', 'somebody else');
     });
     const reports = await build();
     expect(reports.map(({ board }) => board)).toEqual(['arena', 'cup']);
-    expect(ground.words).toContainEqual(expect.stringContaining('it begins again'));
+    expect(sandbox.words).toContainEqual(expect.stringContaining('it begins again'));
   });
 
   it('that begins again and fails tells no more of the one that is done', async () => {
     const told: unknown[] = [];
     loseCup(async () => told.push(await arena()));
-    const { generations } = ground;
-    const flip = generations.flip.bind(generations);
-    generations.flip = async (lease, shadow, ...args) => {
+    const { generations } = sandbox;
+    const promote = generations.promote.bind(generations);
+    generations.promote = async (lease, shadow, ...args) => {
       if (shadow.board === 'cup' && told.length > 0)
         throw new LeaseLostError('cup', 'somebody else');
-      return flip(lease, shadow, ...args);
+      return promote(lease, shadow, ...args);
     };
     await expect(build()).rejects.toThrow('somebody else');
     expect(await arena()).toEqual(told[0]);
@@ -161,7 +162,7 @@ describe('a verify', () => {
   const PLAYERS = 2_000; // more than one call compares
   let own: RedisServer;
   let instance: TestInstance;
-  let ground: Ground;
+  let sandbox: Sandbox;
   let traffic: Traffic;
 
   beforeEach(async () => {
@@ -170,19 +171,19 @@ describe('a verify', () => {
       ...event(serial),
       playerId: `player-${serial % PLAYERS}`,
     });
-    ({ instance, ground, traffic } = await openScene(BOARDS, manyPlayers, own));
+    ({ instance, sandbox, traffic } = await openScene(BOARDS, manyPlayers, own));
     await instance.start();
     await traffic.send(PLAYERS + 500);
     await published(instance, traffic);
   });
   afterEach(async () => {
-    await closeScene({ instance, ground, traffic });
+    await closeScene({ instance, sandbox, traffic });
     await own.remove();
   });
 
   /** Redis is another server from the second page of a walk on, once. */
   const restartBetweenPages = () => {
-    const { generations } = ground;
+    const { generations } = sandbox;
     const compare = generations.compare.bind(generations);
     let isDone = false;
     generations.compare = async (lease, shadow, stretches, cursor) => {
@@ -195,23 +196,23 @@ describe('a verify', () => {
     };
   };
   const verify = async () => {
-    const [report] = await ground.reconciler.verify(['arena'], {
+    const [report] = await sandbox.reconciler.verify(['arena'], {
       signal: AbortSignal.timeout(240_000),
     });
     return report;
   };
-  const begunAgain = () => ground.words.filter((word) => word.endsWith('; it begins again'));
+  const begunAgain = () => sandbox.words.filter((word) => word.endsWith('; it begins again'));
 
   it('begins again when Redis is restarted between two pages, and ends equal', async () => {
     restartBetweenPages();
     expect(await verify()).toMatchObject({ equal: true, places: PLAYERS, differences: [] });
     expect(begunAgain()).toEqual([expect.stringContaining('on another server of Redis')]);
-    expect(await ground.generations.shadow('arena')).toBeUndefined();
+    expect(await sandbox.generations.shadow('arena')).toBeUndefined();
   });
 
   it('finds each damage all the same', async () => {
-    const { generation } = await ground.live('arena');
-    const ranking = ground.keys.ranking(0, generation, 'all');
+    const { generation } = await sandbox.live('arena');
+    const ranking = sandbox.keys.ranking(0, generation, 'all');
     const places = await own.redis.zcard(ranking);
     for (let place = places - 1; place > 0; place -= 100)
       await own.redis.zremrangebyrank(ranking, place, place);
@@ -232,7 +233,7 @@ describe('a board that is new in the file', () => {
     const both =
       'boards: { arena: { columns: [{ name: points }] }, cup: { columns: [{ name: points }] } }';
     instance = await TestInstance.create(BOARDS);
-    const ground = new Ground(instance);
+    const sandbox = new Sandbox(instance);
     const send = async (board: string, count: number) => {
       const traffic = new Traffic(instance, (serial) => ({ ...event(serial), board }));
       await traffic.send(count);
@@ -247,13 +248,13 @@ describe('a board that is new in the file', () => {
 
     await writeFile(instance.env['RANKLOG_BOARDS'] ?? '', both);
     const service = await instance.start();
-    const isLive = async () => (await ground.store.boards()).live.has('cup');
+    const isLive = async () => (await sandbox.store.boards()).live.has('cup');
     await until(isLive, 'the new board is live');
     await send('cup', 50);
     await instance.published(550);
     const [, cup] = definitionsOf(both);
     if (cup === undefined) throw new Error('no definition');
-    expect(await ground.wrongViews(cup)).toEqual([]);
+    expect(await sandbox.wrongViews(cup)).toEqual([]);
     const changes = await readRankChanges(instance.kafka, instance.topics);
     expect(changes.filter(({ board }) => board === 'cup')).toHaveLength(50);
     await until(() => service.errors.includes('built from 500 records'), 'it is told');

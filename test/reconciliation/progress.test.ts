@@ -6,11 +6,11 @@ import { TestInstance, until } from '../support/instance.js';
 import {
   closeScene,
   definitionsOf,
-  type Ground,
+  type Sandbox,
   openScene,
   published,
   type Traffic,
-} from './ground.js';
+} from './sandbox.js';
 
 const BOARDS = `
 boards:
@@ -49,16 +49,16 @@ function expectNear(orderings: readonly Counts[], players: number): void {
 
 describe('a throttled run over many players', () => {
   let instance: TestInstance;
-  let ground: Ground;
+  let sandbox: Sandbox;
   let traffic: Traffic;
 
   beforeEach(async () => {
-    ({ instance, ground, traffic } = await openScene(BOARDS, event));
+    ({ instance, sandbox, traffic } = await openScene(BOARDS, event));
     await instance.start();
     await traffic.send(PLAYERS);
     await published(instance, traffic);
   });
-  afterEach(() => closeScene({ instance, ground, traffic }));
+  afterEach(() => closeScene({ instance, sandbox, traffic }));
 
   interface BuildOptions {
     readonly signal?: AbortSignal;
@@ -76,7 +76,7 @@ describe('a throttled run over many players', () => {
       told.push(progress);
       onTold?.(progress);
     };
-    const done = ground.reconciler.build(definitionsOf(BOARDS), { ...options, onProgress });
+    const done = sandbox.reconciler.build(definitionsOf(BOARDS), { ...options, onProgress });
     return { done, told };
   };
 
@@ -86,7 +86,7 @@ describe('a throttled run over many players', () => {
     let isOver = false;
     void done.finally(() => (isOver = true));
     await until(async () => {
-      statuses.push(...(await ground.leases.statuses()));
+      statuses.push(...(await sandbox.leases.statuses()));
       return isOver;
     }, 'the build has ended');
     await done;
@@ -107,14 +107,14 @@ describe('a throttled run over many players', () => {
     });
   });
 
-  it('that verifies them compares them at that pace', async () => {
+  it('that verifies them compares them at that rate', async () => {
     const signal = AbortSignal.timeout(240_000);
     const rate = 2 * THROTTLE;
     const told: (number | undefined)[] = [];
     const onProgress = ({ compared }: RunProgress) => told.push(compared);
     const options = { signal, eventsPerSecond: rate, onProgress };
     const begun = performance.now();
-    const [report] = await ground.reconciler.verify(['arena'], options);
+    const [report] = await sandbox.reconciler.verify(['arena'], options);
     const seconds = (performance.now() - begun) / 1_000;
     expect(report).toMatchObject({ equal: true, places: PLACES });
     expect(told.at(-1)).toBe(PLACES); // the progress and the report tell one count

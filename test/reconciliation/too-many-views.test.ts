@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { VerifyReport } from '../../src/reconciliation/reports.js';
 import { TestInstance } from '../support/instance.js';
-import { definitionsOf, Ground, published, Traffic } from './ground.js';
+import { definitionsOf, Sandbox, published, Traffic } from './sandbox.js';
 
 const boards = (maxViews: number) => `boards:
   arena: { columns: [{ name: points }], dimensions: [[region]], maxViews: ${maxViews} }
@@ -17,12 +17,12 @@ const event = (serial: number) => ({
 
 describe('a board whose maxViews has refused events', () => {
   let instance: TestInstance;
-  let ground: Ground;
+  let sandbox: Sandbox;
   let traffic: Traffic;
 
   beforeAll(async () => {
     instance = await TestInstance.create(boards(5));
-    ground = new Ground(instance);
+    sandbox = new Sandbox(instance);
     traffic = new Traffic(instance, event);
     await instance.start();
     await traffic.send(500);
@@ -34,7 +34,7 @@ describe('a board whose maxViews has refused events', () => {
   });
 
   const verify = (...names: string[]) =>
-    ground.reconciler.verify(names, { signal: AbortSignal.timeout(240_000) });
+    sandbox.reconciler.verify(names, { signal: AbortSignal.timeout(240_000) });
 
   it('is not comparable: verify says so in place of differences, and ends with 2', async () => {
     const [arena, cup] = (await verify('arena', 'cup')) as [VerifyReport, VerifyReport];
@@ -54,7 +54,7 @@ describe('a board whose maxViews has refused events', () => {
   it('is comparable again when it is built with room for all of them', async () => {
     const [arena] = definitionsOf(boards(50));
     if (arena === undefined) throw new Error('there is no definition');
-    await ground.reconciler.build([arena], { signal: AbortSignal.timeout(240_000) });
+    await sandbox.reconciler.build([arena], { signal: AbortSignal.timeout(240_000) });
     expect(await verify('arena')).toMatchObject([{ equal: true, views: 12 }]);
   });
 });

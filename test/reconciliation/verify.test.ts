@@ -4,7 +4,7 @@ import { below } from '../faults/load.js';
 import type { Oracle } from '../model/oracle.js';
 import { TestInstance, until } from '../support/instance.js';
 import { seededRandom } from '../support/seeded-random.js';
-import { definitionsOf, Ground, published, Traffic } from './ground.js';
+import { definitionsOf, Sandbox, published, Traffic } from './sandbox.js';
 
 const BOARDS = `
 boards:
@@ -44,14 +44,14 @@ const DAMAGES: readonly Damage[] = [
 describe('verify', () => {
   const { random, seed } = seededRandom();
   let instance: TestInstance;
-  let ground: Ground;
+  let sandbox: Sandbox;
   let traffic: Traffic;
   /** What the log makes of the board, until more is sent. */
   let oracle: Oracle | undefined;
 
   beforeAll(async () => {
     instance = await TestInstance.create(BOARDS, { partitions: PARTITIONS });
-    ground = new Ground(instance);
+    sandbox = new Sandbox(instance);
     traffic = new Traffic(instance, event);
     await instance.start();
     await traffic.send(1_000);
@@ -64,28 +64,28 @@ describe('verify', () => {
 
   const options = () => ({ signal: AbortSignal.timeout(240_000) });
   const verify = async () => {
-    const [report] = await ground.reconciler.verify(['arena'], options());
+    const [report] = await sandbox.reconciler.verify(['arena'], options());
     if (report === undefined) throw new Error('there is no report');
     return report;
   };
   const wrongViews = async () => {
     const [definition] = definitionsOf(BOARDS);
-    oracle ??= await ground.oracle(definition!);
-    return ground.wrongViews(definition!, oracle);
+    oracle ??= await sandbox.oracle(definition!);
+    return sandbox.wrongViews(definition!, oracle);
   };
-  const rebuild = () => ground.reconciler.build(definitionsOf(BOARDS), options());
+  const rebuild = () => sandbox.reconciler.build(definitionsOf(BOARDS), options());
 
-  it.each(DAMAGES)('finds $name, which a build mends', async ({ name, damage }) => {
-    const { keys, redis, store } = ground;
-    const place = { keys, shard: store.shardOf('arena'), live: await ground.live('arena') };
+  it.each(DAMAGES)('finds $name, which a build repairs', async ({ name, damage }) => {
+    const { keys, redis, store } = sandbox;
+    const place = { keys, shard: store.shardOf('arena'), live: await sandbox.live('arena') };
     const choice = Array.from({ length: 3 }, () => below(random, 1_000));
     await damage(redis, place, choice);
     const found = await verify();
     expect({ seed, name, choice, equal: found.equal }).toMatchObject({ equal: false });
     expect(found.differenceCount).toBeGreaterThan(0);
     await rebuild();
-    const mended = await verify();
-    expect({ seed, name, choice, differences: mended.differences }).toMatchObject({
+    const repaired = await verify();
+    expect({ seed, name, choice, differences: repaired.differences }).toMatchObject({
       differences: [],
     });
     expect(await wrongViews()).toEqual([]);
@@ -104,7 +104,7 @@ describe('verify', () => {
         equal: true,
         places: true,
       });
-    expect(await ground.generations.shadow('arena')).toBeUndefined();
+    expect(await sandbox.generations.shadow('arena')).toBeUndefined();
     await published(instance, traffic);
   });
 });

@@ -100,7 +100,7 @@ export async function readDeadLetters(kafka: Kafka, topics: TopicNames) {
 const CONSOLE_PATIENCE = [3_000, 15_000, 45_000];
 
 /** What Kafka's own console consumer prints, given its patience; read with more of it while less is there than is `expected`. */
-export async function readPatiently<T>(
+export async function readWithRetries<T>(
   expected: number,
   read: (patience: number) => Promise<readonly T[]>,
 ): Promise<readonly T[]> {
@@ -114,7 +114,7 @@ export async function readPatiently<T>(
 
 /** CloudEvents ids of all committed records of a topic, as Kafka's own console consumer prints them; `expected` is their number. */
 export function consoleConsumerIds(topic: string, expected: number): Promise<readonly string[]> {
-  return readPatiently(expected, async (patience) => {
+  return readWithRetries(expected, async (patience) => {
     const { stdout } = await run(
       process.execPath,
       [

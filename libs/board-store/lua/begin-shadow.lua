@@ -1,6 +1,6 @@
 -- Begins a generation beside the live one, without order: see order.lua. Another shadow of the board is discarded. May be repeated.
 --
--- KEYS  1 to 5 as in roles.lua, 6 definitions, 7 starts, 8 origins, 9 watermarks of the new generation
+-- KEYS  1 to 5 as in roles.lua, 6 definitions, 7 starts, 8 origins, 9 applied offsets of the new generation
 -- ARGV  1 token, 2 board, 3 generation, 4 purpose, 5 definition (JSON), 6 starts (JSON, '' for the whole log), 7 origin (JSON),
 --       then partition, last offset that is left out, ...
 -- Returns  1; -5 LEASE_LOST, nothing was written

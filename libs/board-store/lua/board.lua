@@ -34,7 +34,7 @@ local function note_unordered(board)
   call_in_chunks('SADD', board.unordered, views)
 end
 
--- `version` is the largest of all its views': a flip goes on above it.
+-- `version` is the largest of all its views': a promotion goes on above it.
 local function store_board(board, partition)
   local facts = {}
   local function note(name, value)

@@ -1,7 +1,7 @@
--- Brings a shadow nearer to the live watermarks, and does no more.
+-- Brings a shadow nearer to the live applied offsets, and does no more.
 --
 -- KEYS, ARGV  see catch-up.lua
--- Returns  { caught up in these partitions (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ... } of
+-- Returns  { caught up in these partitions (1, 0), number of partitions, partition, applied offset of the shadow, live applied offset, ... } of
 --          the stretches; -5 LEASE_LOST, -6 SHADOW_GONE, -12 GAP; then nothing was written
 -- Cost  as apply.lua, without ranks
 
@@ -23,4 +23,4 @@ local stretches, refused = catch_up()
 if refused then return refused end
 local partitions = {}
 for i, stretch in ipairs(stretches) do partitions[i] = stretch.partition end
-return (watermarks_of(partitions))
+return (applied_offsets_of(partitions))

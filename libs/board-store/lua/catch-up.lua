@@ -1,17 +1,17 @@
--- Brings a shadow nearer to the live watermarks: the part that all endings share. Everything is muted: results stem from the
+-- Brings a shadow nearer to the live applied offsets: the part that all endings share. Everything is muted: results stem from the
 -- live generation alone.
 --
--- KEYS  1 lease, 2 shadows, 3 live, 4 watermarks, 5 watermarks of the shadow, 6 its views without order, then those of the ending,
+-- KEYS  1 lease, 2 shadows, 3 live, 4 applied offsets, 5 applied offsets of the shadow, 6 its views without order, then those of the ending,
 --       then the runs of the stretches
 -- ARGV  1 token, 2 board, 3 generation of the shadow, 4 number of stretches, 5 number of keys before the runs,
 --       6 number of arguments before the stretches; for each stretch: partition, first offset, last offset, its run (arguments.lua)
 --
--- A stretch is applied up to the live watermark of its partition, and its own watermark is set with it: if a later stretch fails, the
--- shadow still matches its watermarks. The rankings of an unordered shadow are not kept up: see order.lua.
+-- A stretch is applied up to the live applied offset of its partition, and its own applied offset is set with it: if a later stretch fails, the
+-- shadow still matches its applied offsets. The rankings of an unordered shadow are not kept up: see order.lua.
 
 local GENERATION_CHANGED = -1
 
-local function watermark_of(key, partition)
+local function applied_offset_of(key, partition)
   return tonumber(call('HGET', key, partition) or '-1')
 end
 
@@ -30,18 +30,18 @@ local function refusal(shadow, stretches, needs_order)
   if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
   if not shadow or shadow.generation ~= ARGV[3] then return SHADOW_GONE end
   for _, stretch in ipairs(stretches) do
-    if leaves_gap(stretch.first, watermark_of(KEYS[5], stretch.partition)) then return GAP end
+    if leaves_gap(stretch.first, applied_offset_of(KEYS[5], stretch.partition)) then return GAP end
   end
   if needs_order and shadow.is_unordered then return NO_ORDER end
 end
 
 local function apply_stretch(stretch, is_unordered)
   local partition = stretch.partition
-  local watermark = watermark_of(KEYS[5], partition)
-  local last = math.min(stretch.last, watermark_of(KEYS[4], partition))
-  if last <= watermark then return end
+  local applied_offset = applied_offset_of(KEYS[5], partition)
+  local last = math.min(stretch.last, applied_offset_of(KEYS[4], partition))
+  if last <= applied_offset then return end
   for _, board in ipairs(stretch.run.boards) do board.unordered = is_unordered and KEYS[6] end
-  load_run(stretch.run, partition, watermark, last, false)
+  load_run(stretch.run, partition, applied_offset, last, false)
   call('HSET', KEYS[5], partition, format('%d', last))
   apply_run(stretch.run, partition)
 end
@@ -55,12 +55,12 @@ local function catch_up(needs_order)
   return stretches
 end
 
--- { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ... } of some partitions. A shadow that
--- begins in the log behind the live watermark is caught up.
-local function watermarks_of(partitions)
+-- { caught up (1, 0), number of partitions, partition, applied offset of the shadow, live applied offset, ... } of some partitions. A shadow that
+-- begins in the log behind the live applied offset is caught up.
+local function applied_offsets_of(partitions)
   local found, caught_up = { 1, #partitions }, true
   for _, partition in ipairs(partitions) do
-    local shadow, live = watermark_of(KEYS[5], partition), watermark_of(KEYS[4], partition)
+    local shadow, live = applied_offset_of(KEYS[5], partition), applied_offset_of(KEYS[4], partition)
     if shadow < live then caught_up = false end
     found[#found + 1] = partition
     found[#found + 1] = format('%d', shadow)

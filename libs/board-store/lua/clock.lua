@@ -6,13 +6,13 @@ local function now_in_us()
 end
 
 -- The time in us at which the pointer of a board moves now: later than that of the last move, and than `since`.
-local function next_move(flips, board, since)
-  return math.max(now_in_us(), since + 1, tonumber(call('HGET', flips, board) or '0') + 1)
+local function next_move(promotions, board, since)
+  return math.max(now_in_us(), since + 1, tonumber(call('HGET', promotions, board) or '0') + 1)
 end
 
 -- Notes that the pointer of a board moves now; answers the time as text.
-local function moved_now(flips, board)
-  local now = format('%d', next_move(flips, board, 0))
-  call('HSET', flips, board, now)
+local function moved_now(promotions, board)
+  local now = format('%d', next_move(promotions, board, 0))
+  call('HSET', promotions, board, now)
   return now
 end

@@ -1,4 +1,4 @@
--- A step of a comparison: brings the shadow to the live watermarks and, if it is there, compares some of it with the live generation.
+-- A step of a comparison: brings the shadow to the live applied offsets and, if it is there, compares some of it with the live generation.
 --
 -- KEYS  1 to 6 as in catch-up.lua; of the shadow: 7 views, 8 expiries, 9 facts; of the live generation: 10 views, 11 expiries,
 --       12 facts; over players: 13 players of the shadow, 14 players and 15 ranking of the live generation; over eventIds: 13 those
@@ -7,7 +7,7 @@
 --       began on ('' begins one), 9 walk (compare-views.lua, compare-event-ids.lua, compare-players.lua), 10 cursor ('0' begins a walk),
 --       11 view or partition of the walk, 12 number of columns, 13 tie (1 earliest, -1 latest, 0 none), 14 span of event ids in ms
 --       (- none), then the stretches
--- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
+-- Returns  { caught up (1, 0), number of partitions, partition, applied offset of the shadow, live applied offset, ..., and when caught up:
 --          replication id of the server, events that the shadow and the live generation refused with TOO_MANY_VIEWS, next cursor ('0' ends
 --          the walk), number of players or event ids compared, number of views whose players are to be compared, these views, then for
 --          each difference: kind, view, player id, expected, found ('' where there is none) };
@@ -83,6 +83,6 @@ if ARGV[8] ~= '' and replication_id() ~= ARGV[8] then return SERVER_CHANGED end
 if call('HGET', KEYS[3], ARGV[2]) ~= ARGV[7] then return GENERATION_CHANGED end
 local _, refused = catch_up()
 if refused then return refused end
-local reply, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]))
+local reply, is_caught_up = applied_offsets_of(call('HKEYS', KEYS[4]))
 if is_caught_up then compare_some(reply) end
 return reply

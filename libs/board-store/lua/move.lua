@@ -1,6 +1,6 @@
 -- Moves a generation of a board from one role to another. May be repeated.
 --
---   begin-shadow.lua          flip.lua         flip.lua
+--   begin-shadow.lua          promote.lua         promote.lua
 --   ----------------> shadow ---------> live ---------> previous
 --                      | | ^                             |   |
 --                      | | '--------- rollback ----------'   |
@@ -42,7 +42,7 @@ local generation, from, to = ARGV[3], ARGV[4], ARGV[5]
 local function was_moved()
   if to == 'discarded' then return call('SISMEMBER', KEYS[5], generation) == 1 end
   local found = read_role(to, generation)
-  return found and (to == 'snapshot' or found.purpose == 'restore')
+  return found and (to == 'snapshot' or found.purpose == 'rollback')
 end
 
 -- Why it may not be moved; nil when it may.

@@ -1,6 +1,6 @@
 -- Makes the order of a shadow that was begun without one, some players a call.
 --
--- A shadow that is far from the live watermarks is read by nobody: to keep its rankings would cost more than all else that an
+-- A shadow that is far from the live applied offsets is read by nobody: to keep its rankings would cost more than all else that an
 -- event does there. The scripts that bring it nearer note the views that they move, and take away what there is of their rankings;
 -- here they are made, each from the states of its players. When all are made, the shadow keeps its order from then on.
 --

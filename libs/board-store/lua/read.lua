@@ -1,6 +1,6 @@
 -- What all reads of a board have in common; needs names.lua and continuity.lua.
 --
--- KEYS  1 live, 2 snapshots, 3 definitions, 4 starts, 5 continuity, 6 healing, 7 facts, 8 views
+-- KEYS  1 live, 2 snapshots, 3 definitions, 4 starts, 5 continuity, 6 recovery, 7 facts, 8 views
 -- ARGV  1 board, 2 generation that the caller believes in ('' for none), 3 snapshot to read ('' for the live generation)
 
 -- nil if the caller names the generation to read. Otherwise { 'MOVED', generation, its definition (JSON), its starts (JSON) },

@@ -1,13 +1,13 @@
 -- Gives boards their first generation, live at once; a board that has one, and its definition, keeps it.
 --
--- KEYS  1 live, 2 watermarks, 3 definitions, 4 registered, 5 starts, 6 flips, 7 removed
+-- KEYS  1 live, 2 applied offsets, 3 definitions, 4 registered, 5 starts, 6 promotions, 7 removed
 -- ARGV  1 number of boards, then for each: its name, hash of the definition, definition (JSON), starts (JSON; empty for the
---       whole log), us that its flip has to be later than; then the boards that were removed
+--       whole log), us that its promotion has to be later than; then the boards that were removed
 -- Returns  the live generation of each; '-' for one whose first generation has to be built, since events were applied before
 -- Cost  O(partitions + boards)
 --
 -- All boards of a shard in one step: nobody sees only some of them. A generation id is the server's time in us and the hash
--- of the definition, so it is never used again. The clock of a new server may be behind: flips are later all the same.
+-- of the definition, so it is never used again. The clock of a new server may be behind: promotions are later all the same.
 
 -- include names.lua
 -- include clock.lua
@@ -16,13 +16,13 @@
 local BUILDING = '-'
 
 local function has_applied()
-  for _, watermark in ipairs(call('HVALS', KEYS[2])) do
-    if tonumber(watermark) >= 0 then return true end
+  for _, applied_offset in ipairs(call('HVALS', KEYS[2])) do
+    if tonumber(applied_offset) >= 0 then return true end
   end
   return false
 end
 
-local generations, new, flips = {}, {}, {}
+local generations, new, promotions = {}, {}, {}
 local now, is_late, last = now_in_us(), has_applied(), 1 + 5 * tonumber(ARGV[1])
 for i = 2, last, 5 do
   local board, since = ARGV[i], tonumber(ARGV[i + 4])
@@ -30,9 +30,9 @@ for i = 2, last, 5 do
   if not generation or (generation ~= BUILDING and call('HEXISTS', KEYS[3], generation) == 0) then
     generation = is_late and BUILDING or format('%d-%s', now, ARGV[i + 1])
     new[#new + 1] = { board = board, generation = generation, definition = ARGV[i + 2], starts = ARGV[i + 3] }
-    if not is_late then flips[board] = next_move(KEYS[6], board, since) end
+    if not is_late then promotions[board] = next_move(KEYS[6], board, since) end
   elseif generation ~= BUILDING and since == 0 and call('HEXISTS', KEYS[6], board) == 0 then
-    flips[board] = now -- live since before flips were kept
+    promotions[board] = now -- live since before promotions were kept
   end
   generations[#generations + 1] = generation
 end
@@ -48,7 +48,7 @@ for _, board in ipairs(new) do
   call('HSET', KEYS[1], board.board, board.generation)
   call('SREM', KEYS[7], board.board)
 end
-for board, flip in pairs(flips) do call('HSET', KEYS[6], board, format('%d', flip)) end
+for board, promotion in pairs(promotions) do call('HSET', KEYS[6], board, format('%d', promotion)) end
 for i = last + 1, #ARGV do
   if call('HEXISTS', KEYS[1], ARGV[i]) == 0 and call('SADD', KEYS[7], ARGV[i]) == 1 then has_changed = true end
 end

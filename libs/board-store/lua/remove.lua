@@ -1,7 +1,7 @@
 -- Removes a board with all its generations but snapshots. From now on its events are unknown; what was not published yet will be.
 -- May be repeated.
 --
--- KEYS  1 to 5 as in roles.lua, 6 live, 7 flips, 8 removed, 9 leaders of the board
+-- KEYS  1 to 5 as in roles.lua, 6 live, 7 promotions, 8 removed, 9 leaders of the board
 -- ARGV  1 token, 2 board
 -- Returns  the time of the removal in us, later than the last move of the pointer; 0 when there is no such board; -5 LEASE_LOST
 -- Cost  O(reported views)

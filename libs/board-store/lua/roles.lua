@@ -17,13 +17,13 @@ end
 local function move(found, from, to)
   local generation = found.generation
   call('HDEL', ROLES[from], from == 'snapshot' and generation or ARGV[2])
-  if to == 'discarded' and found.purpose == 'restore' then to = 'previous' end
+  if to == 'discarded' and found.purpose == 'rollback' then to = 'previous' end
   if to == 'discarded' then
     call('SADD', KEYS[5], generation)
   elseif to == 'snapshot' then
     call('HSET', KEYS[4], generation, ARGV[2])
   else
-    call('HSET', ROLES[to], ARGV[2], generation .. (to == 'shadow' and ' restore ' or ' ') .. found.kept_until)
+    call('HSET', ROLES[to], ARGV[2], generation .. (to == 'shadow' and ' rollback ' or ' ') .. found.kept_until)
   end
 end
 

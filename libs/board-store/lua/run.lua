@@ -2,16 +2,16 @@
 
 local GAP = -12
 
--- Whether a run from `from` would skip offsets after the watermark, whose events would be lost for good.
-local function leaves_gap(from, watermark)
-  return from > watermark + 1
+-- Whether a run from `from` would skip offsets after the applied offset, whose events would be lost for good.
+local function leaves_gap(from, applied_offset)
+  return from > applied_offset + 1
 end
 
--- Keeps the entries above the watermark, up to `last`. `told`: whether what they do is published.
-local function load_run(run, partition, watermark, last, told)
+-- Keeps the entries above the applied offset, up to `last`. `told`: whether what they do is published.
+local function load_run(run, partition, applied_offset, last, told)
   local fresh, now = {}, now_in_us()
   for _, entry in ipairs(run.entries) do
-    if entry.offset > watermark and entry.offset <= last then fresh[#fresh + 1] = entry end
+    if entry.offset > applied_offset and entry.offset <= last then fresh[#fresh + 1] = entry end
   end
   run.fresh = fresh
   for _, board in ipairs(run.boards) do load_board(board, partition) end

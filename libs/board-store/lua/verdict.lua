@@ -51,7 +51,7 @@ local function passed(view, before, after)
   return text
 end
 
--- What lies at or below the watermark was applied before: only the outbox knows what became of it. What lies below
+-- What lies at or below the applied offset was applied before: only the outbox knows what became of it. What lies below
 -- the published position is on its way out of it. A member may hold verdicts of offsets around those that are asked for.
 local function stored_verdicts(outbox, first, last)
   local found = {}

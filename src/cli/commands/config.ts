@@ -4,7 +4,7 @@ import { print, table } from '../output.js';
 
 /** `ranklog config`: what is in force, and where it came from. */
 export function config(options: { json?: boolean }): Promise<number> {
-  print(loadSettings().inForce, options, (settings) =>
+  print(loadSettings().current, options, (settings) =>
     table(
       ['variable', 'value', 'from', 'meaning'],
       settings.map(({ env, value, origin, doc }) => [env, value, origin, doc]),

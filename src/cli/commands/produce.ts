@@ -5,7 +5,7 @@ import { maxMessageBytes } from '../../operations/topics.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { readLineBatches, type Line } from '../lines.js';
 import { print } from '../output.js';
-import { Pace } from '../../operations/pace.js';
+import { Throttle } from '../../operations/throttle.js';
 import { ProgressBar } from '../progress-bar.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
 
@@ -64,7 +64,7 @@ async function sendFile(
   { size, rate, largest }: { size: number; rate: number | undefined; largest: number },
 ): Promise<Summary> {
   const begin = performance.now();
-  const pace = new Pace(rate);
+  const throttle = new Throttle(rate);
   const bar = new ProgressBar('events sent', size);
   const lines = Math.min(MOST_LINES_A_SEND, Math.ceil((rate ?? Infinity) / PACED_SENDS));
   let read = 0;
@@ -81,7 +81,7 @@ async function sendFile(
         rejected += 1;
         process.stderr.write(`${file}:${line.number}: ${reason}\n`);
       });
-      await pace.next(messages.length);
+      await throttle.next(messages.length);
       await producer.sendMessages(messages);
       sent += messages.length;
       bar.update(read, { count: sent });

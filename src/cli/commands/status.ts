@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { BoardReader, KeySpace, type BoardOverview, type HealTarget } from '#board-store';
+import { BoardReader, KeySpace, type BoardOverview, type RecoveryTarget } from '#board-store';
 import { formatTime } from '#board';
 import { redisFrom, waitForServices } from '../../operations/clients.js';
 import {
@@ -60,17 +60,17 @@ type Facts = Awaited<ReturnType<typeof readFacts>>;
 async function readFacts(redis: Redis, keys: KeySpace, reader: BoardReader) {
   return {
     boards: await reader.overviews(),
-    healing: await reader.healing(),
+    recovering: await reader.recoveryTargets(),
     work: await readWork(redis, keys, reader),
   };
 }
 
-function factsJson({ boards, healing, work }: Facts) {
-  return { boards: boards.map(boardToJson), healing, ...workJson(work) };
+function factsJson({ boards, recovering, work }: Facts) {
+  return { boards: boards.map(boardToJson), recovering, ...workJson(work) };
 }
 
-function factsText({ boards, healing, work }: Facts): string[] {
-  return [boardsTable(boards), ...healingText(healing), ...workText(work)];
+function factsText({ boards, recovering, work }: Facts): string[] {
+  return [boardsTable(boards), ...recoveringText(recovering), ...workText(work)];
 }
 
 const POLL_MS = 200;
@@ -135,10 +135,10 @@ function boardToJson({ clock, ...board }: BoardOverview) {
   return { ...board, clock: clock === null ? null : formatTime(clock) };
 }
 
-/** Nothing when no shard heals. */
-function healingText(healing: readonly HealTarget[]): string[] {
-  if (healing.length === 0) return [];
-  const rows = healing.map(({ shard, partition, applied, target }) => [
+/** Nothing when no shard recovers. */
+function recoveringText(recovering: readonly RecoveryTarget[]): string[] {
+  if (recovering.length === 0) return [];
+  const rows = recovering.map(({ shard, partition, applied, target }) => [
     shard,
     partition,
     applied,

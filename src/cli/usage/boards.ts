@@ -118,7 +118,7 @@ function verifyCommand(): Command {
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
-      '\nChanges nothing: "boards rebuild" mends what is found. Builds each board a second time beside the live one, so it takes as' +
+      '\nChanges nothing: "boards rebuild" repairs what is found. Builds each board a second time beside the live one, so it takes as' +
         '\nmuch memory in Redis as they do, until it ends.\n\nExamples:\n  ranklog boards verify\n  ranklog boards verify arena --json',
     )
     .action((boards: readonly string[], options: VerifyOptions) =>
@@ -132,7 +132,7 @@ function verifyCommand(): Command {
 function rebuildCommand(): Command {
   const command = new Command('rebuild')
     .description(
-      'build live boards again from the log, as they are defined, with traffic running: mends what "boards verify" finds',
+      'build live boards again from the log, as they are defined, with traffic running: repairs what "boards verify" finds',
     )
     .argument('<board...>');
   return addBuildOptions(command)

@@ -24,11 +24,11 @@ export class NoReconciliationError extends HttpException {
 }
 
 /** Redis, which would know, does not answer. Trying again helps. */
-export class StoreAwayError extends HttpException {
+export class StoreUnavailableError extends HttpException {
   constructor(cause: unknown) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     super(
-      { code: 'STORE_AWAY', message: `Redis does not answer (${reason}); try again` },
+      { code: 'STORE_UNAVAILABLE', message: `Redis does not answer (${reason}); try again` },
       HttpStatus.SERVICE_UNAVAILABLE,
       { cause },
     );

@@ -48,12 +48,12 @@ describe('the health of a process', () => {
     });
   });
 
-  it('is good while a partition waits for others to heal, and says so', () => {
+  it('is good while a partition waits for others to recover, and says so', () => {
     const { status, problems, partitions } = healthOf(
       facts({ 0: running, 1: running }, { waiting: new Set([1]) }),
     );
     expect({ status, problems }).toEqual({ status: 'ok', problems: [] });
-    expect(partitions.map(({ waitsFor }) => waitsFor)).toEqual([null, 'healing']);
+    expect(partitions.map(({ waitsFor }) => waitsFor)).toEqual([null, 'recovering']);
   });
 
   it('is bad while nothing is fetched, and while Redis is away', () => {

@@ -8,7 +8,7 @@ export interface HealthFacts {
   readonly redis: string;
   /** Missing in a process without the role ingest. */
   readonly consumer?: ConsumerHealth;
-  /** Partitions that wait for others to heal. */
+  /** Partitions that wait for others to recover. */
   readonly waiting: ReadonlySet<number>;
   /** How long the fetch loop may stand still, in ms. */
   readonly longestLoopAgeMs: number;
@@ -27,7 +27,7 @@ export interface PartitionReport {
   /** For how long it has had work and finished none. */
   readonly stuckSeconds: number;
   /** What it waits for now; null while it goes on. */
-  readonly waitsFor: 'healing' | null;
+  readonly waitsFor: 'recovering' | null;
   /** Why it is not running; null where nothing is known to be wrong. */
   readonly problem: string | null;
 }
@@ -49,7 +49,7 @@ function partitionReport(
 ): PartitionReport {
   return {
     ...{ partition, state, stuckSeconds: seconds(stuckMs) },
-    waitsFor: isWaiting ? 'healing' : null,
+    waitsFor: isWaiting ? 'recovering' : null,
     problem: error?.message ?? null,
   };
 }

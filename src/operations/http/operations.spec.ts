@@ -167,7 +167,7 @@ describe('the operations server', () => {
   it('answers 503 when Redis does not answer', async () => {
     statuses = () => Promise.reject(new Error('Command timed out'));
     const body = {
-      code: 'STORE_AWAY',
+      code: 'STORE_UNAVAILABLE',
       message: 'Redis does not answer (Command timed out); try again',
     };
     expect(await get('/reconciliations')).toEqual({ status: 503, body });

@@ -1,7 +1,7 @@
 import type { MessageEvent } from '@nestjs/common';
 import { exhaustMap, map, Subject, takeUntil, takeWhile, timer, type Observable } from 'rxjs';
 import type { ReconciliationStatus } from '#board-store';
-import { NoReconciliationError, StoreAwayError } from './api-error.js';
+import { NoReconciliationError, StoreUnavailableError } from './api-error.js';
 import { reconciliationJson, type ReconciliationJson } from './reconciliation-json.js';
 
 /** Who knows the running and the last reconciliation of each board. */
@@ -20,13 +20,13 @@ export class Reconciliations {
     private readonly everyMs = EVENT_EVERY_MS,
   ) {}
 
-  /** The running or last one of each board, by its name. @throws StoreAwayError */
+  /** The running or last one of each board, by its name. @throws StoreUnavailableError */
   async all(): Promise<ReconciliationJson[]> {
     const statuses = await this.#statuses();
     return statuses.map(reconciliationJson).sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
-  /** @throws NoReconciliationError, StoreAwayError */
+  /** @throws NoReconciliationError, StoreUnavailableError */
   async of(board: string): Promise<ReconciliationJson> {
     const all = await this.all();
     const found = all.find((one) => one.board === board);
@@ -61,7 +61,8 @@ export class Reconciliations {
       const isLast = data.state !== 'running';
       return { message: { type: isLast ? 'end' : 'progress', data }, isLast };
     } catch (error) {
-      if (!(error instanceof NoReconciliationError || error instanceof StoreAwayError)) throw error;
+      if (!(error instanceof NoReconciliationError || error instanceof StoreUnavailableError))
+        throw error;
       const isLast = error instanceof NoReconciliationError;
       return { message: { type: 'problem', data: error.getResponse() }, isLast };
     }
@@ -71,7 +72,7 @@ export class Reconciliations {
     try {
       return await this.source.statuses();
     } catch (error) {
-      throw new StoreAwayError(error);
+      throw new StoreUnavailableError(error);
     }
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ReconciliationStatus } from '#board-store';
 import { backfillOf } from './backfill.js';
 
-const LOG = { ranges: new Map(), watermarks: new Map() };
+const LOG = { ranges: new Map(), appliedOffsets: new Map() };
 const ended = (facts: Partial<ReconciliationStatus>): ReconciliationStatus => ({
   board: 'arena',
   kind: 'build',
@@ -21,13 +21,13 @@ const ended = (facts: Partial<ReconciliationStatus>): ReconciliationStatus => ({
 describe('a backfill', () => {
   it('reads each partition from where its log begins, or the build does, up to what is live', () => {
     const ranges = new Map([0, 1, 2].map((partition) => [partition, { start: 10, end: 99 }]));
-    const watermarks = new Map([
+    const appliedOffsets = new Map([
       [0, 49],
       [1, 5],
       [2, 59],
     ]);
     const from = new Map([[2, 50]]);
-    expect(backfillOf({ ranges, watermarks, from }, []).records).toBe(40 + 0 + 10);
+    expect(backfillOf({ ranges, appliedOffsets, from }, []).records).toBe(40 + 0 + 10);
   });
 
   it('names the last build that read records and ended well', () => {

@@ -11,19 +11,19 @@ export interface Backfill {
 /** Offsets of the log in each partition, and of the last event that is live there. */
 export interface LogFacts {
   readonly ranges: ReadonlyMap<number, LogRange>;
-  readonly watermarks: ReadonlyMap<number, number>;
+  readonly appliedOffsets: ReadonlyMap<number, number>;
   /** Where a build begins; a partition that is missing: at the start of its log. */
   readonly from?: ReadonlyMap<number, number>;
 }
 
-/** Reads from the start of the log up to the live watermarks. Transaction markers count as records. */
+/** Reads from the start of the log up to the live applied offsets. Transaction markers count as records. */
 export function backfillOf(
-  { ranges, watermarks, from }: LogFacts,
+  { ranges, appliedOffsets, from }: LogFacts,
   statuses: readonly ReconciliationStatus[],
 ): Backfill {
-  const counts = [...watermarks].map(([partition, watermark]) => {
+  const counts = [...appliedOffsets].map(([partition, appliedOffset]) => {
     const start = Math.max(ranges.get(partition)?.start ?? 0, from?.get(partition) ?? 0);
-    return Math.max(0, watermark + 1 - start);
+    return Math.max(0, appliedOffset + 1 - start);
   });
   return { records: counts.reduce((sum, count) => sum + count, 0), lastBuild: lastBuild(statuses) };
 }

@@ -49,8 +49,8 @@ export interface PlanFacts {
 
 /** Whether a board has to be built for the file to be in force, and nobody is at it. */
 export function needsBuild({ change, builtBy }: Pick<PlannedBoard, 'change' | 'builtBy'>): boolean {
-  const isInForce = change === 'same' || change === 'removed';
-  return !isInForce && builtBy?.definition !== 'same';
+  const isCurrent = change === 'same' || change === 'removed';
+  return !isCurrent && builtBy?.definition !== 'same';
 }
 
 /** The same of a change. */

@@ -18,7 +18,7 @@ export interface PlanSources {
   readonly keys: KeySpace;
   readonly reader: Pick<BoardReader, 'views'>;
   readonly store: Pick<BoardStore, 'boards' | 'shardOf'>;
-  readonly generations: { liveWatermarks(board: string): Promise<ReadonlyMap<number, number>> };
+  readonly generations: { liveAppliedOffsets(board: string): Promise<ReadonlyMap<number, number>> };
   readonly leases: { statuses(): Promise<readonly ReconciliationStatus[]> };
   /** The score topic. */
   readonly topic: string;
@@ -70,15 +70,15 @@ async function readLogFacts(
 ): Promise<LogFacts> {
   const [ranges, all] = await Promise.all([
     logRanges(admin, topic),
-    Promise.all(changes.map((change) => generations.liveWatermarks(boardOf(change)))),
+    Promise.all(changes.map((change) => generations.liveAppliedOffsets(boardOf(change)))),
   ]);
-  const watermarks = new Map<number, number>();
-  for (const [partition, watermark] of all.flatMap((shard) => [...shard]))
-    watermarks.set(partition, Math.max(watermark, watermarks.get(partition) ?? -1));
-  if (from === 'start') return { ranges, watermarks };
+  const appliedOffsets = new Map<number, number>();
+  for (const [partition, appliedOffset] of all.flatMap((shard) => [...shard]))
+    appliedOffsets.set(partition, Math.max(appliedOffset, appliedOffsets.get(partition) ?? -1));
+  if (from === 'start') return { ranges, appliedOffsets };
   if (from === undefined)
-    return { ranges, watermarks, from: earliestStarts(changes, ranges.keys()) };
-  return { ranges, watermarks, from: await offsetsAtTime(admin, topic, from) };
+    return { ranges, appliedOffsets, from: earliestStarts(changes, ranges.keys()) };
+  return { ranges, appliedOffsets, from: await offsetsAtTime(admin, topic, from) };
 }
 
 /** What the live generations of changed boards take in Redis. */

@@ -15,8 +15,8 @@ type Damage = (facts: BreakableFacts) => Partial<BreakableFacts>;
 type Movement = Plain<RankChange>['changes'][number];
 
 /** The headings of the problems that the check reports. */
-function found(facts: BreakableFacts, losses: readonly number[] = []): string[] {
-  const { problems } = check(TOPIC, facts, { losses });
+function found(facts: BreakableFacts, resync: readonly number[] = []): string[] {
+  const { problems } = check(TOPIC, facts, { resync });
   return problems.filter((line) => !line.startsWith(' ')).map((line) => line.split(':')[0] ?? '');
 }
 
@@ -24,14 +24,14 @@ function replaced<T>(items: readonly T[], index: number, by: (item: T) => readon
   return items.flatMap((item, place) => (place === index ? by(item) : [item]));
 }
 
-function arenaFlips({ flips }: BreakableFacts) {
-  return flips.filter(({ board }) => board === 'arena');
+function arenaPromotions({ promotions }: BreakableFacts) {
+  return promotions.filter(({ board }) => board === 'arena');
 }
 
 /** Replaces the first rank change of the arena's second generation whose player was ranked before. */
 function rankChange(by: (one: Plain<RankChange>) => readonly Plain<RankChange>[]): Damage {
   return (facts) => {
-    const since = arenaFlips(facts)[1]!.since;
+    const since = arenaPromotions(facts)[1]!.since;
     const index = facts.rankChanges.findIndex(
       ({ board, changes: [first] }) =>
         board === 'arena' && first!.version > since && first!.before !== null,
@@ -203,20 +203,24 @@ const WRONG: readonly (readonly [string, readonly string[], Damage])[] = [
     'a generation that is no longer live',
     ['rank changes of a generation that was not live then'],
     (facts) =>
-      rankChange((one) => [{ ...one, generation: arenaFlips(facts)[0]!.generation }])(facts),
+      rankChange((one) => [{ ...one, generation: arenaPromotions(facts)[0]!.generation }])(facts),
   ],
   [
     'a board with another definition than its last one',
     ['boards that are not as they were last defined'],
-    (facts) => ({ flips: facts.flips.filter((flip) => flip !== arenaFlips(facts).at(-1)) }),
+    (facts) => ({
+      promotions: facts.promotions.filter(
+        (promotion) => promotion !== arenaPromotions(facts).at(-1),
+      ),
+    }),
   ],
 ];
 
 describe('the check of a run', () => {
-  const facts = perfectRun(RECORDS, { flips: true });
+  const facts = perfectRun(RECORDS, { promotions: true });
 
   it('finds nothing in an exact run with results and dead letters of all kinds', () => {
-    expect(check(TOPIC, facts, { losses: [] })).toEqual({
+    expect(check(TOPIC, facts, { resync: [] })).toEqual({
       problems: [],
       records: RECORDS,
       results: facts.rankChanges.length,

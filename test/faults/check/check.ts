@@ -2,7 +2,7 @@ import { boardProblems } from './boards.js';
 import { chainProblems } from './chains.js';
 import { exactlyOnceProblems } from './exactly-once.js';
 import { expectedOf, type Expected } from './expected.js';
-import type { Losses, RunFacts } from './facts.js';
+import type { Resync, RunFacts } from './facts.js';
 import { leaderProblems } from './leaders.js';
 import { generationProblems } from './reigns.js';
 import { replayProblems } from './replay.js';
@@ -18,7 +18,7 @@ export interface Verdict {
 }
 
 /** All checks of a run. */
-export function check(topic: string, facts: RunFacts, options: Losses): Verdict {
+export function check(topic: string, facts: RunFacts, options: Resync): Verdict {
   const expected = expectedOf(topic, facts);
   return {
     problems: problemsOf(facts, expected, options),
@@ -28,13 +28,13 @@ export function check(topic: string, facts: RunFacts, options: Losses): Verdict 
   };
 }
 
-function problemsOf(facts: RunFacts, expected: Expected, options: Losses): string[] {
+function problemsOf(facts: RunFacts, expected: Expected, options: Resync): string[] {
   return [
     ...boardProblems(facts, expected.oracle),
     ...generationProblems(facts, options),
     ...exactlyOnceProblems(facts, expected),
     ...chainProblems(facts, expected),
-    ...leaderProblems(facts, expected, { losses: options.losses.length > 0 }),
-    ...replayProblems(expected, options.losses),
+    ...leaderProblems(facts, expected, { resync: options.resync.length > 0 }),
+    ...replayProblems(expected, options.resync),
   ];
 }

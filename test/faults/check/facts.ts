@@ -10,7 +10,7 @@ export interface RunFacts {
   /** Every definition that ranklog was ever given. */
   readonly known: readonly BoardDefinition[];
   /** Generations that went live. */
-  readonly flips: readonly FlipFact[];
+  readonly promotions: readonly PromotionFact[];
   /** The score topic. */
   readonly log: readonly ReadRecord[];
   /** Committed results, each partition's in the order of its log. */
@@ -24,7 +24,7 @@ export interface RunFacts {
 }
 
 /** That a generation went live, as the definitions topic has it; `since` in us, as versions are. */
-export interface FlipFact {
+export interface PromotionFact {
   readonly board: string;
   readonly generation: string;
   readonly since: number;
@@ -68,6 +68,6 @@ export function summary(what: string, problems: readonly string[]): string[] {
 }
 
 /** What the checks have to know of a run: when Redis lost something, in us since 1970, as versions are. */
-export interface Losses {
-  readonly losses: readonly number[];
+export interface Resync {
+  readonly resync: readonly number[];
 }

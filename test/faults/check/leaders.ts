@@ -6,18 +6,18 @@ import { summary, versionOf, type RunFacts } from './facts.js';
 
 /**
  * Leader changes of a view that, in the order of their versions, do not follow from each other, or do not end at the
- * top of the view; the top by another definition is told when the view moves next. Where Redis lost what it had last reported (`losses`), a chain may
- * begin anew with the whole top; so it may after a flip, in a view that the new generation did not have then.
+ * top of the view; the top by another definition is told when the view moves next. Where Redis lost what it had last reported (`resync`), a chain may
+ * begin anew with the whole top; so it may after a promotion, in a view that the new generation did not have then.
  */
 export function leaderProblems(
   facts: RunFacts,
   expected: Expected,
-  { losses }: { losses: boolean },
+  { resync }: { resync: boolean },
 ): string[] {
   const { oracle } = expected;
   const chains = chainsOf(facts.leaderChanges);
   const broken = [...chains].flatMap(([name, chain]) =>
-    brokenSteps(name, chain, { losses, flips: facts.flips }),
+    brokenSteps(name, chain, { resync, promotions: facts.promotions }),
   );
   const moved = movedSinceDefined(facts, expected);
   const ends = facts.definitions.flatMap((definition) =>
@@ -62,18 +62,21 @@ function chainsOf(changes: readonly LeaderChange[]): Map<string, LeaderChange[]>
 function brokenSteps(
   name: string,
   chain: readonly LeaderChange[],
-  { losses, flips }: { readonly losses: boolean; readonly flips: RunFacts['flips'] },
+  { resync, promotions }: { readonly resync: boolean; readonly promotions: RunFacts['promotions'] },
 ): string[] {
   return chain.flatMap((change, index) => {
     const { board, version, since, top, entered, left, moved } = change;
-    const isFlipped = (from: number) =>
-      flips.some((flip) => flip.board === board && flip.since > from && flip.since < version);
+    const isPromotionped = (from: number) =>
+      promotions.some(
+        (promotion) =>
+          promotion.board === board && promotion.since > from && promotion.since < version,
+      );
     const before = chain[index - 1];
-    const last = since === null && before && isFlipped(before.version) ? undefined : before;
-    if (losses && since !== (last?.version ?? null) && since !== null) return [];
-    const topBefore = since === null && losses ? [] : idsOf(last?.top ?? []);
+    const last = since === null && before && isPromotionped(before.version) ? undefined : before;
+    if (resync && since !== (last?.version ?? null) && since !== null) return [];
+    const topBefore = since === null && resync ? [] : idsOf(last?.top ?? []);
     const expected = JSON.stringify({
-      since: losses ? since : (last?.version ?? null),
+      since: resync ? since : (last?.version ?? null),
       ...leaderMovements(topBefore, top),
     });
     const found = JSON.stringify({ since, entered, left, moved });

@@ -6,7 +6,7 @@ import { BOARD_NAMES, boardsFile } from '../boards.js';
 import { recordFrom } from '../load.js';
 import { leaderChangeId, type DeadLetterFact, type RunFacts } from './facts.js';
 import { judge, readLog, type BoardRecord } from './judgement.js';
-import { BEGIN, Teller } from './teller.js';
+import { BEGIN, Reporter } from './reporter.js';
 
 export const TOPIC = 'perfect.score-events';
 
@@ -27,7 +27,7 @@ interface Happenings {
   /** So many events of partition 0 were applied and not told when Redis lost them. */
   readonly lostTail?: number;
   /** Boards are built anew, defined otherwise, built anew, and changed back. */
-  readonly flips?: boolean;
+  readonly promotions?: boolean;
 }
 
 const FIRST = parseBoardsFile(boardsFile(), 'boards.yaml');
@@ -40,19 +40,19 @@ const KNOWN = [...FIRST, ...CHANGED];
  */
 export function perfectRun(
   records: number,
-  { lostTail = 0, flips = false }: Happenings = {},
+  { lostTail = 0, promotions = false }: Happenings = {},
 ): BreakableFacts & { readonly loss: number } {
   const log = randomLog(records);
   const { events, bad } = readLog(TOPIC, new Set(BOARD_NAMES), log);
   const judgements = new Map(KNOWN.map((one) => [definitionHash(one), judge(one, events)]));
-  const teller = new Teller(judgements);
-  teller.flip(FIRST);
-  const loss = flips
-    ? tellWithFlips(teller, events)
-    : tellAll(teller, interleaved(events), lostTail);
-  const { rankChanges, leaderChanges } = teller;
+  const reporter = new Reporter(judgements);
+  reporter.promote(FIRST);
+  const loss = promotions
+    ? tellWithPromotions(reporter, events)
+    : tellAll(reporter, interleaved(events), lostTail);
+  const { rankChanges, leaderChanges } = reporter;
   const refused = bad.map(({ id, code }): DeadLetterFact => ({ id, code }));
-  const deadLetters = [...refused, ...teller.deadLetters];
+  const deadLetters = [...refused, ...reporter.deadLetters];
   const stored = new Map(
     FIRST.flatMap((definition) => {
       const { board } = definition;
@@ -69,7 +69,7 @@ export function perfectRun(
     deadLetters: deadLetters.map(({ id }) => id),
   };
   const results = { rankChanges, leaderChanges, deadLetters, consoleIds };
-  const given = { definitions: FIRST, known: KNOWN, flips: teller.flips, log };
+  const given = { definitions: FIRST, known: KNOWN, promotions: reporter.promotions, log };
   return { ...given, ...results, stored, loss };
 }
 
@@ -97,32 +97,32 @@ function interleaved(events: readonly BoardRecord[]): BoardRecord[] {
   return events.toSorted((a, b) => a.offset - b.offset || a.partition - b.partition);
 }
 
-/** In five parts, the flips between them; answers that nothing was lost. */
-function tellWithFlips(teller: Teller, events: readonly BoardRecord[]): number {
+/** In five parts, the promotions between them; answers that nothing was lost. */
+function tellWithPromotions(reporter: Reporter, events: readonly BoardRecord[]): number {
   const all = interleaved(events);
   const size = Math.ceil(all.length / 5);
   const definitions: (readonly BoardDefinition[] | undefined)[] = [FIRST, CHANGED, CHANGED, FIRST];
   for (let part = 0; part < 5; part++) {
-    for (const event of all.slice(part * size, (part + 1) * size)) teller.tell(event);
+    for (const event of all.slice(part * size, (part + 1) * size)) reporter.tell(event);
     const next = definitions[part];
-    if (next !== undefined) teller.flip(next);
+    if (next !== undefined) reporter.promote(next);
   }
   return 0;
 }
 
 /** Tells all events; the last ones of partition 0 in the middle of the run are applied, lost, and told later. */
-function tellAll(teller: Teller, events: readonly BoardRecord[], lostTail: number): number {
+function tellAll(reporter: Reporter, events: readonly BoardRecord[], lostTail: number): number {
   const middle = Math.floor(events.length / 2);
   const [first, rest] = [events.slice(0, middle), events.slice(middle)];
   const from = lostFrom(first, lostTail);
   const untold: BoardRecord[] = [];
   for (const event of first)
     if (event.partition === 0 && event.offset >= from) {
-      teller.apply(event);
+      reporter.apply(event);
       untold.push(event);
-    } else teller.tell(event);
-  const loss = teller.lose();
-  for (const event of [...untold, ...rest]) teller.tell(event);
+    } else reporter.tell(event);
+  const loss = reporter.lose();
+  for (const event of [...untold, ...rest]) reporter.tell(event);
   return loss;
 }
 

@@ -1,7 +1,14 @@
 import { definitionHash } from '#board';
 import type { RankChange } from '#contracts';
 import { causeOf } from '../../support/results.js';
-import { hashOf, summary, versionOf, type FlipFact, type Losses, type RunFacts } from './facts.js';
+import {
+  hashOf,
+  summary,
+  versionOf,
+  type PromotionFact,
+  type Resync,
+  type RunFacts,
+} from './facts.js';
 
 /** A time in which a board had one definition, through whichever generations. */
 interface Reign {
@@ -16,10 +23,10 @@ export class Reigns {
 
   static of(board: string, facts: RunFacts): Reigns {
     const known = hashesOf(board, facts);
-    const told = facts.rankChanges.map((change): FlipFact => {
+    const told = facts.rankChanges.map((change): PromotionFact => {
       return { board: change.board, generation: change.generation, since: versionOf(change) };
     });
-    const marks = [...told, ...facts.flips].filter((mark) => mark.board === board);
+    const marks = [...told, ...facts.promotions].filter((mark) => mark.board === board);
     marks.sort((a, b) => a.since - b.since);
     const reigns: Reign[] = [];
     for (const { generation, since } of marks) {
@@ -60,15 +67,15 @@ function hashesOf(board: string, { known }: RunFacts): Set<string> {
 }
 
 /** Generations that tell of what nobody defined, or at a time at which another one was live; and boards that are not live as they were last defined. */
-export function generationProblems(facts: RunFacts, { losses }: Losses): string[] {
+export function generationProblems(facts: RunFacts, { resync }: Resync): string[] {
   const boards = new Map(facts.known.map(({ board }) => [board, hashesOf(board, facts)]));
   const foreign = facts.rankChanges.filter(
     ({ board, generation }) => boards.get(board)?.has(hashOf(generation)) !== true,
   );
   return [
     ...summary('rank changes of a generation that nobody defined', foreign.map(told)),
-    ...summary('rank changes of a generation that was not live then', notLive(facts, losses)),
-    ...summary('boards that are not as they were last defined', notInForce(facts)),
+    ...summary('rank changes of a generation that was not live then', notLive(facts, resync)),
+    ...summary('boards that are not as they were last defined', notCurrent(facts)),
   ];
 }
 
@@ -77,35 +84,37 @@ function told(change: RankChange): string {
   return `${causeOf(change)} on ${board} at ${versionOf(change)}: ${generation}`;
 }
 
-/** What goes live when Redis was lost is known from the next flip on. */
-function notLive({ rankChanges, flips }: RunFacts, losses: readonly number[]): string[] {
+/** What goes live when Redis was lost is known from the next promotion on. */
+function notLive({ rankChanges, promotions }: RunFacts, resync: readonly number[]): string[] {
   return rankChanges.flatMap((change) => {
     const version = versionOf(change);
-    const live = lastFlip(flips, change.board, version);
-    const wasLost = losses.some((loss) => (live?.since ?? 0) <= loss && loss <= version);
+    const live = lastPromotion(promotions, change.board, version);
+    const wasLost = resync.some((loss) => (live?.since ?? 0) <= loss && loss <= version);
     return wasLost || live?.generation === change.generation
       ? []
       : [`${told(change)} in place of ${live?.generation ?? 'none'}`];
   });
 }
 
-function notInForce({ definitions, flips }: RunFacts): string[] {
+function notCurrent({ definitions, promotions }: RunFacts): string[] {
   return definitions.flatMap((definition) => {
-    const last = lastFlip(flips, definition.board, Infinity)?.generation ?? '';
+    const last = lastPromotion(promotions, definition.board, Infinity)?.generation ?? '';
     const found = definitionHash(definition);
     return hashOf(last) === found ? [] : [`${definition.board}: ${found} in place of ${last}`];
   });
 }
 
-/** Versions are larger than the time of the flip that they come after. */
-function lastFlip(
-  flips: readonly FlipFact[],
+/** Versions are larger than the time of the promotion that they come after. */
+function lastPromotion(
+  promotions: readonly PromotionFact[],
   board: string,
   version: number,
-): FlipFact | undefined {
-  const before = flips.filter((flip) => flip.board === board && flip.since < version);
-  return before.reduce<FlipFact | undefined>(
-    (last, flip) => (last !== undefined && last.since > flip.since ? last : flip),
+): PromotionFact | undefined {
+  const before = promotions.filter(
+    (promotion) => promotion.board === board && promotion.since < version,
+  );
+  return before.reduce<PromotionFact | undefined>(
+    (last, promotion) => (last !== undefined && last.since > promotion.since ? last : promotion),
     undefined,
   );
 }

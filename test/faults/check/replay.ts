@@ -27,14 +27,14 @@ interface Step {
  * that definition. So no rank was ever computed on a board that was not the result of all events before, by the definition
  * that was live then.
  *
- * `losses`: when Redis lost something, in us since 1970, as versions are. Ranks before may count in what was lost before
+ * `resync`: when Redis lost something, in us since 1970, as versions are. Ranks before may count in what was lost before
  * it was published: see lost-tail.ts.
  */
-export function replayProblems({ boards }: Expected, losses: readonly number[]): string[] {
+export function replayProblems({ boards }: Expected, resync: readonly number[]): string[] {
   const wrong = boards.flatMap((history) =>
     [...history.judgements.values()].flatMap((judgement) =>
       [...stepsByView(history, judgement)].flatMap(([view, steps]) =>
-        new ViewReplay({ definition: judgement.definition, view, steps, losses }).wrongSteps(),
+        new ViewReplay({ definition: judgement.definition, view, steps, resync }).wrongSteps(),
       ),
     ),
   );
@@ -87,7 +87,7 @@ interface ReplayParts {
   readonly definition: BoardDefinition;
   readonly view: string;
   readonly steps: readonly Step[];
-  readonly losses: readonly number[];
+  readonly resync: readonly number[];
 }
 
 /** The steps of one view by one definition, one after the other, on an oracle of its own. */
@@ -130,12 +130,12 @@ class ViewReplay {
     { cause, event, movement }: Pick<Step, 'cause' | 'event'> & { movement: Movement },
     before: OracleState | undefined,
   ): boolean {
-    const { definition, losses } = this.parts;
+    const { definition, resync } = this.parts;
     const { version } = movement;
     const players = this.#players;
     const { playerId } = event;
     const after = players.get(playerId);
-    const loss = Math.min(...losses.filter((time) => time > version));
+    const loss = Math.min(...resync.filter((time) => time > version));
     if (after === undefined || loss === Infinity) return false;
     const tails = this.#tails({ version, loss, partition: cause.partition });
     const places = [movement.before, movement.after].flatMap((placing) => [

@@ -87,7 +87,7 @@ async function comesTo(
 async function shareDone(world: World, board: string): Promise<number> {
   const shadow = await world.generations.shadow(board);
   if (shadow === undefined) return -1;
-  const done = await world.generations.shadowWatermarks(shadow);
+  const done = await world.generations.shadowAppliedOffsets(shadow);
   const ends = await world.logEnds();
   return (sum(done) + done.size) / Math.max(1, sum(ends));
 }

@@ -109,8 +109,8 @@ export const killBuilder: Fault = {
     }),
 };
 
-export const killAtFlip: Fault = {
-  name: 'kill-at-flip',
+export const killAtPromotion: Fault = {
+  name: 'kill-at-promotion',
   does: 'SIGKILL to a build of boards as soon as one of them is live; it is started again',
   run: (world, random) =>
     withSomeBuild(world, random, async (wish) => {
@@ -233,7 +233,7 @@ export const BUILD_FAULTS: readonly Fault[] = [
   rollBack,
   changeDefinitions,
   killBuilder,
-  killAtFlip,
+  killAtPromotion,
   twoBuilders,
   frozenBuilder,
   loseWhileBuilding,

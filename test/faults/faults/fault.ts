@@ -2,7 +2,7 @@ import type { Random } from '../load.js';
 import type { World } from '../world/world.js';
 
 /**
- * One way to do harm: waits until it has taken effect, mends it, and leaves at least one worker running. It counts what
+ * One way to do harm: waits until it has taken effect, repairs it, and leaves at least one worker running. It counts what
  * it did in the world's tally, and throws when the effect does not come.
  */
 export interface Fault {

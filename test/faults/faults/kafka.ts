@@ -61,11 +61,11 @@ export const moveLeader: Fault = {
   },
 };
 
-/** Does harm to a worker until others have its partitions, then mends it; answers which. */
+/** Does harm to a worker until others have its partitions, then repairs it; answers which. */
 async function withoutKafka(
   world: World,
   random: Random,
-  { harm, mend }: { harm: (worker: Worker) => void; mend: (worker: Worker) => void },
+  { harm, repair }: { harm: (worker: Worker) => void; repair: (worker: Worker) => void },
 ): Promise<Worker> {
   await ensureTwo(world);
   const victim = pick(random, world.running);
@@ -74,7 +74,7 @@ async function withoutKafka(
   try {
     await world.publishedEverywhere();
   } finally {
-    mend(victim);
+    repair(victim);
   }
   return victim;
 }
@@ -85,7 +85,7 @@ export const cutKafka: Fault = {
   async run(world, random) {
     const victim = await withoutKafka(world, random, {
       harm: ({ kafka }) => kafka.cut(),
-      mend: ({ kafka }) => kafka.restore(),
+      repair: ({ kafka }) => kafka.restore(),
     });
     world.count('cuts');
     world.note(`Kafka was cut off from ${victim.name}`);
@@ -113,7 +113,7 @@ export const freezeKafka: Fault = {
   async run(world, random) {
     const victim = await withoutKafka(world, random, {
       harm: ({ kafka }) => kafka.freeze(),
-      mend: ({ kafka }) => kafka.thaw(),
+      repair: ({ kafka }) => kafka.thaw(),
     });
     world.count('freezes');
     world.note(`connections of ${victim.name} to Kafka were half-open`);

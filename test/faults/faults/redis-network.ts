@@ -4,11 +4,11 @@ import type { Worker } from '../world/worker.js';
 import type { Fault } from './fault.js';
 import { namesOf, someWorkers } from './workers.js';
 
-/** Does harm to workers until each of them has said `words` once more, then mends it. */
+/** Does harm to workers until each of them has said `words` once more, then repairs it. */
 async function untilSaid(
   workers: readonly Worker[],
   words: string,
-  { harm, mend }: { harm: (worker: Worker) => void; mend: (worker: Worker) => void },
+  { harm, repair }: { harm: (worker: Worker) => void; repair: (worker: Worker) => void },
 ): Promise<void> {
   const before = new Map(workers.map((worker) => [worker, worker.count(words)]));
   for (const worker of workers) harm(worker);
@@ -19,7 +19,7 @@ async function untilSaid(
         `worker ${worker.name} says: ${words}`,
       );
   } finally {
-    for (const worker of workers) mend(worker);
+    for (const worker of workers) repair(worker);
   }
 }
 
@@ -33,7 +33,7 @@ export const cutRedis: Fault = {
     const workers = someWorkers(world, random);
     await untilSaid(workers, 'Redis is away', {
       harm: ({ redis }) => redis.cut(),
-      mend: ({ redis }) => redis.restore(),
+      repair: ({ redis }) => redis.restore(),
     });
     world.count('cuts');
     world.note(`Redis was cut off from ${namesOf(workers)}`);
@@ -63,7 +63,7 @@ export const freezeRedis: Fault = {
     for (const worker of workers) await worker.publishes();
     await untilSaid(workers, STARTS_AGAIN, {
       harm: ({ redis }) => redis.freeze(),
-      mend: ({ redis }) => redis.thaw(),
+      repair: ({ redis }) => redis.thaw(),
     });
     world.count('freezes');
     world.note(`connections of ${namesOf(workers)} to Redis were half-open`);
@@ -79,7 +79,7 @@ export const swallowRedis: Fault = {
     for (const worker of workers) await worker.publishes();
     await untilSaid(workers, STARTS_AGAIN, {
       harm: ({ redis }) => redis.dropReplies(),
-      mend: ({ redis }) => redis.restore(),
+      repair: ({ redis }) => redis.restore(),
     });
     world.count('swallowed answers of Redis');
     world.note(`answers of Redis to ${namesOf(workers)} were swallowed`);

@@ -1,6 +1,6 @@
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import { BoardReader, shardOf, type LiveBoard } from '#board-store';
-import { decodeDefinitionInForce } from '#contracts';
+import { decodeDefinitionRecord } from '#contracts';
 import { IDENTITY_KEY } from '../../../src/reconciliation/definitions-topic.js';
 import type { OracleBytes } from '../../model/oracle.js';
 import { readBytes } from '../../model/store-keys.js';
@@ -8,7 +8,7 @@ import {
   readCommitted,
   readDeadLetters,
   readLeaderChanges,
-  readPatiently,
+  readWithRetries,
   readRankChanges,
 } from '../../support/results.js';
 import { BOARD_NAMES, boardsFile } from '../boards.js';
@@ -24,7 +24,7 @@ const KNOWN = [boardsFile(), boardsFile(BOARD_NAMES)].flatMap((text) =>
 export async function readFacts(world: World): Promise<RunFacts> {
   const { client, topics } = world;
   const live = await new BoardReader(world.redis.redis, world.keys).liveBoards();
-  const [log, inForce, rankChanges, leaderChanges, letters] = await Promise.all([
+  const [log, current, rankChanges, leaderChanges, letters] = await Promise.all([
     readCommitted(client, topics.scoreEvents),
     readCommitted(client, topics.definitions),
     readRankChanges(client, topics),
@@ -40,14 +40,14 @@ export async function readFacts(world: World): Promise<RunFacts> {
   const definitions: BoardDefinition[] = live.map(({ definition }) => definition);
   const stored = await readStored(world, live);
   // The topic is compacted later than a run ends: it has all of them.
-  const flips = inForce
+  const promotions = current
     .filter(({ key }) => key?.toString() !== IDENTITY_KEY)
-    .map((record) => decodeDefinitionInForce(record));
+    .map((record) => decodeDefinitionRecord(record));
   const results = { rankChanges, leaderChanges, deadLetters, consoleIds };
-  return { definitions, known: KNOWN, flips, log, ...results, stored };
+  return { definitions, known: KNOWN, promotions, log, ...results, stored };
 }
 
-/** Waits until all shards have applied the whole log: after a loss, boards heal while nothing new is published. */
+/** Waits until all shards have applied the whole log: after a loss, boards recover while nothing new is published. */
 export async function allApplied(world: World): Promise<void> {
   const ends = await world.logEnds();
   const reader = new BoardReader(world.redis.redis, world.keys);
@@ -73,7 +73,7 @@ async function readStored(
 
 /** One console consumer reads the three result topics; what a line is, its headers tell. */
 async function readConsoleIds(world: World, expected: number): Promise<ConsoleIds> {
-  const ids = await readPatiently(expected, async (patience) =>
+  const ids = await readWithRetries(expected, async (patience) =>
     idsOf(await consoleOutput(world, patience)),
   );
   const of = (kind: keyof ConsoleIds) => ids.filter((one) => one.kind === kind).map(({ id }) => id);

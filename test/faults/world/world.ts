@@ -28,7 +28,7 @@ export class World {
   /** How often each thing was done. */
   readonly tally = new Map<string, number>();
   /** When Redis has lost something that it had acknowledged: us since 1970, after the last reply before and before the first one after. */
-  readonly losses: number[] = [];
+  readonly resync: number[] = [];
   readonly #commands: BoardsCommand[] = [];
   #redisServers: RedisServer[] = [];
   #folder = '';
@@ -114,7 +114,7 @@ export class World {
 
   /** To be called while Redis is down that will have lost something. */
   hasLost(): void {
-    this.losses.push(Date.now() * 1_000);
+    this.resync.push(Date.now() * 1_000);
   }
 
   count(what: string, times = 1): void {

@@ -11,18 +11,18 @@ export interface Ended {
 }
 
 /** A ranklog whose boards file changes, with a producer of score events. */
-export class BoardsGround {
+export class BoardsSandbox {
   private constructor(
     readonly instance: TestInstance,
     private readonly producer: ScoreProducer,
   ) {}
 
-  static async create(boards: string, { partitions = 2 } = {}): Promise<BoardsGround> {
+  static async create(boards: string, { partitions = 2 } = {}): Promise<BoardsSandbox> {
     const instance = await TestInstance.create(boards, { partitions });
     const { kafka, name } = instance;
     const producer = new ScoreProducer({ kafka, topicPrefix: name });
     await producer.connect();
-    return new BoardsGround(instance, producer);
+    return new BoardsSandbox(instance, producer);
   }
 
   /** Another boards file from now on. */

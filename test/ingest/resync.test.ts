@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ContinuityStore, type KeySpace } from '#board-store';
 import { openTestRedis } from '../board-store/test-redis.js';
 import { until } from '../support/instance.js';
-import { Losses } from '../../src/ingest/losses.js';
+import { Resync } from '../../src/ingest/resync.js';
 import { loggerTo } from '../support/loggers.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -30,7 +30,7 @@ class HeldKafka {
     return new Map([[0, 0]]);
   }
 
-  definitionsInForce() {
+  definitionRecords() {
     return Promise.resolve(new Map());
   }
 
@@ -44,10 +44,10 @@ class Instance {
   readonly kafka = new HeldKafka();
   readonly said: string[] = [];
   readonly #log = loggerTo((message) => this.said.push(message));
-  readonly losses: Losses;
+  readonly resync: Resync;
 
   constructor(leaseMs = LEASE_MS) {
-    this.losses = new Losses(store, this.kafka, this.#log, leaseMs);
+    this.resync = new Resync(store, this.kafka, this.#log, leaseMs);
   }
 }
 
@@ -64,9 +64,9 @@ async function leasesPass(count: number): Promise<void> {
 describe('a comparison of a shard with Kafka', () => {
   it('that takes longer than its lease runs once, in the instance that began it', async () => {
     const [first, second] = [new Instance(), new Instance()];
-    const token = first.losses.continuity();
+    const token = first.resync.continuity();
     await until(() => first.kafka.begun === 1, 'the first one compares');
-    const same = second.losses.continuity();
+    const same = second.resync.continuity();
     await leasesPass(2);
     expect([first.kafka.begun, second.kafka.begun]).toEqual([1, 0]);
     first.kafka.open();
@@ -76,28 +76,28 @@ describe('a comparison of a shard with Kafka', () => {
   });
 
   it('goes to another instance after the lease of a killed one expires, and the killed one cannot end it', async () => {
-    const killed = (await store.begin(0, await store.continuity(0), 400))!; // and nobody renews it
+    const killed = (await store.beginResync(0, await store.continuity(0), 400))!; // and nobody renews it
     const next = new Instance();
-    const token = next.losses.continuity();
+    const token = next.resync.continuity();
     await until(() => next.kafka.begun === 1, 'the other one compares');
-    expect(await store.heal(0, killed, new Map([[0, 9]]))).toBeUndefined();
+    expect(await store.endResync(0, killed, new Map([[0, 9]]))).toBeUndefined();
     next.kafka.open();
     expect(await token).toEqual([(await store.continuity(0)).token]);
-    expect(await store.healing()).toEqual([]);
+    expect(await store.recoveryTargets()).toEqual([]);
   });
 
   it('that fails can begin again at once in any instance, long before its lease expires', async () => {
     const [first, second] = [new Instance(3_600_000), new Instance()];
     const failure = new Error('Kafka is away');
     first.kafka.finalPositions = () => Promise.reject(failure);
-    await expect(first.losses.continuity()).rejects.toBe(failure);
+    await expect(first.resync.continuity()).rejects.toBe(failure);
     second.kafka.open();
-    expect(await second.losses.continuity()).toEqual([(await store.continuity(0)).token]);
+    expect(await second.resync.continuity()).toEqual([(await store.continuity(0)).token]);
   });
 
   it('begins again, with a warning, when the shard was emptied meanwhile', async () => {
     const instance = new Instance();
-    const token = instance.losses.continuity();
+    const token = instance.resync.continuity();
     await until(() => instance.kafka.begun === 1, 'it compares');
     await redis.del(keys.continuity(0), keys.comparison(0));
     instance.kafka.open();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { UnknownBoardError } from '#board-store';
-import { BeginAgain } from './begin-again.js';
+import { RestartPolicy } from './restart-policy.js';
 import { BoardsLostError, HistoryCutError, ShadowLostError } from './errors.js';
 
 const lost = new ShadowLostError('arena');
@@ -8,14 +8,14 @@ const unknown = new UnknownBoardError('arena', []);
 
 describe('whether a run begins again', () => {
   it('counts failures that the next attempt does away with', () => {
-    const again = new BeginAgain('build');
+    const again = new RestartPolicy('build');
     const helps = Array.from({ length: 6 }, () => again.helps(lost));
     expect(helps).toEqual([true, true, true, true, true, false]);
   });
 
   it('waits a minute for boards that Redis has lost, however often it looks', () => {
     let now = 0;
-    const again = new BeginAgain('build', () => now);
+    const again = new RestartPolicy('build', () => now);
     expect(again.helps(lost)).toBe(true);
     for (now = 1_000; now <= 61_000; now += 1_000) {
       const error = now % 2_000 === 0 ? unknown : new BoardsLostError();
@@ -26,7 +26,7 @@ describe('whether a run begins again', () => {
 
   it('waits anew when they were there in between', () => {
     let now = 0;
-    const again = new BeginAgain('verify', () => now);
+    const again = new RestartPolicy('verify', () => now);
     expect(again.helps(new BoardsLostError())).toBe(true);
     expect(again.helps(lost)).toBe(true);
     now = 100_000;
@@ -34,13 +34,13 @@ describe('whether a run begins again', () => {
   });
 
   it('does not wait for a board that was not there when it began', () => {
-    expect(new BeginAgain('rollback').helps(unknown)).toBe(false);
+    expect(new RestartPolicy('rollback').helps(unknown)).toBe(false);
   });
 
   it('finds out which of several boards lack what was cut while they were verified', () => {
     const cut = [{ partition: 0, from: 0, logStart: 5 }];
     const helps = (boards: string[]) =>
-      new BeginAgain('verify').helps(new HistoryCutError(boards, cut, true));
+      new RestartPolicy('verify').helps(new HistoryCutError(boards, cut, true));
     expect([helps(['arena', 'chess']), helps(['arena'])]).toEqual([true, false]);
   });
 });

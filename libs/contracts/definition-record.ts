@@ -8,14 +8,14 @@ import {
   parseDefinitionText,
   type BoardDefinition,
 } from '#board';
-import { DEFINITION_IN_FORCE_TYPE } from './cloud-events.js';
+import { DEFINITION_RECORD_TYPE } from './cloud-events.js';
 import { IsCount, IsId, IsStarts, MayBeAbsent } from './decorators.js';
 import { AlsoRequired, MayBeNull } from './nested.js';
 import type { RawRecord } from './record.js';
 import { MalformedResultError, ResultContract } from './result-contract.js';
 
 /** What is in force for a board: the definition of its live generation, or that it was removed. */
-export interface DefinitionInForce {
+export interface DefinitionRecord {
   readonly board: string;
   /** The one that went live; of a removed board, the one that was live last. */
   readonly generation: string;
@@ -27,9 +27,9 @@ export interface DefinitionInForce {
   readonly starts?: ReadonlyMap<number, number>;
 }
 
-/** A definition in force as a record holds it. */
+/** A live definition as a record holds it. */
 @AlsoRequired('definition')
-class StoredDefinitionInForce {
+class StoredDefinitionRecord {
   @IsId()
   board: string;
 
@@ -48,23 +48,23 @@ class StoredDefinitionInForce {
   starts?: Readonly<Record<string, number>>;
 }
 
-/** A record that is no definition in force; `problems` says why. */
-export class MalformedDefinitionInForceError extends MalformedResultError {
+/** A record that is no live definition; `problems` says why. */
+export class MalformedDefinitionRecordError extends MalformedResultError {
   constructor(problems: string) {
-    super('definition in force', problems);
-    this.name = 'MalformedDefinitionInForceError';
+    super('live definition', problems);
+    this.name = 'MalformedDefinitionRecordError';
   }
 }
 
 const contract = new ResultContract(
-  StoredDefinitionInForce,
-  DEFINITION_IN_FORCE_TYPE,
-  MalformedDefinitionInForceError,
+  StoredDefinitionRecord,
+  DEFINITION_RECORD_TYPE,
+  MalformedDefinitionRecordError,
 );
 
-/** The record of a definition in force: key board, CloudEvents headers, id from board and flip. */
-export function encodeDefinitionInForce(inForce: DefinitionInForce, topic: string) {
-  const { board, generation, since, definition, starts } = inForce;
+/** The record of a live definition: key board, CloudEvents headers, id from board and promotion. */
+export function encodeDefinitionRecord(current: DefinitionRecord, topic: string) {
+  const { board, generation, since, definition, starts } = current;
   const stored = {
     board,
     generation,
@@ -79,12 +79,12 @@ export function encodeDefinitionInForce(inForce: DefinitionInForce, topic: strin
   };
 }
 
-/** Reads a record of the definitions topic. @throws MalformedDefinitionInForceError */
-export function decodeDefinitionInForce(record: RawRecord): DefinitionInForce {
+/** Reads a record of the definitions topic. @throws MalformedDefinitionRecordError */
+export function decodeDefinitionRecord(record: RawRecord): DefinitionRecord {
   const { board, generation, since, definition, starts } = contract.decode(record);
   const key = record.key?.toString();
   if (key !== board)
-    throw new MalformedDefinitionInForceError(`the key is ${key ?? 'missing'}, not ${board}`);
+    throw new MalformedDefinitionRecordError(`the key is ${key ?? 'missing'}, not ${board}`);
   return {
     board,
     generation,
@@ -96,7 +96,7 @@ export function decodeDefinitionInForce(record: RawRecord): DefinitionInForce {
 
 /** A definition that this version can keep to in every field, whichever version has written it. */
 function decodeDefinition(board: string, stored: object): BoardDefinition {
-  const problem = (reason: string) => new MalformedDefinitionInForceError(`definition: ${reason}`);
+  const problem = (reason: string) => new MalformedDefinitionRecordError(`definition: ${reason}`);
   const definition = readDefinition(JSON.stringify(stored));
   if (definition === undefined) throw problem('it lacks fields');
   if (definition.board !== board) throw problem('it is of another board');

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
 import {
-  decodeDefinitionInForce,
-  encodeDefinitionInForce,
-  MalformedDefinitionInForceError,
-  type DefinitionInForce,
-} from './definition-in-force.js';
+  decodeDefinitionRecord,
+  encodeDefinitionRecord,
+  MalformedDefinitionRecordError,
+  type DefinitionRecord,
+} from './definition-record.js';
 
 const FILE = `
 boards:
@@ -17,7 +17,7 @@ boards:
     publish: { leaders: 3, windows: [all] }
 `;
 const [definition] = parseBoardsFile(FILE, 'boards.yaml') as [BoardDefinition];
-const IN_FORCE: DefinitionInForce = {
+const IN_FORCE: DefinitionRecord = {
   board: 'arena',
   generation: '1795165200000000-0a1b2c3d',
   since: 1_795_165_200_000_001,
@@ -30,7 +30,7 @@ const record = (value: string, headers = {}, key = 'arena') => ({
   headers,
 });
 const encoded = (fields: object = {}) =>
-  encodeDefinitionInForce({ ...IN_FORCE, ...fields }, 'ranklog.definitions').value;
+  encodeDefinitionRecord({ ...IN_FORCE, ...fields }, 'ranklog.definitions').value;
 
 /** The value with its definition changed. */
 const withDefinition = (change: (fields: Record<string, unknown>) => unknown) => {
@@ -40,42 +40,42 @@ const withDefinition = (change: (fields: Record<string, unknown>) => unknown) =>
 
 function problems(...args: Parameters<typeof record>): string {
   try {
-    decodeDefinitionInForce(record(...args));
+    decodeDefinitionRecord(record(...args));
   } catch (error) {
-    if (error instanceof MalformedDefinitionInForceError) return error.problems;
+    if (error instanceof MalformedDefinitionRecordError) return error.problems;
     throw error;
   }
   throw new Error('taken');
 }
 
-describe('a definition in force', () => {
-  it.each<[string, DefinitionInForce]>([
+describe('a live definition', () => {
+  it.each<[string, DefinitionRecord]>([
     ['of a whole log', IN_FORCE],
     ['of a part of the log', { ...IN_FORCE, starts: new Map([[0, 12], [10, 0]]) }], // prettier-ignore
     ['of a board that was removed', { ...IN_FORCE, definition: null }],
-  ])('%s reads back as it was', (_, inForce) => {
-    const { key, value, headers } = encodeDefinitionInForce(inForce, 'ranklog.definitions');
-    expect(decodeDefinitionInForce(record(value, headers, key))).toEqual(inForce);
+  ])('%s reads back as it was', (_, current) => {
+    const { key, value, headers } = encodeDefinitionRecord(current, 'ranklog.definitions');
+    expect(decodeDefinitionRecord(record(value, headers, key))).toEqual(current);
   });
 
-  it('has the definition as Redis has it, and an id from board and flip', () => {
-    const { key, value, headers } = encodeDefinitionInForce(IN_FORCE, 'own.definitions');
+  it('has the definition as Redis has it, and an id from board and promotion', () => {
+    const { key, value, headers } = encodeDefinitionRecord(IN_FORCE, 'own.definitions');
     expect(key).toBe('arena');
     expect(value).toContain(`"definition":${definitionText(definition)}`);
     expect(headers).toMatchObject({
       ce_id: 'arena/1795165200000001',
-      ce_type: 'ranklog.definition-in-force.v1',
+      ce_type: 'ranklog.definition.v1',
       ce_source: '/ranklog/own.definitions',
     });
   });
 
   it('is read without headers too, and with fields of a later version beside the definition', () => {
     const value = JSON.stringify({ ...(JSON.parse(encoded()) as object), more: 1 });
-    expect(decodeDefinitionInForce(record(value))).toEqual(IN_FORCE);
+    expect(decodeDefinitionRecord(record(value))).toEqual(IN_FORCE);
   });
 });
 
-describe('a record that is no definition in force', () => {
+describe('a record that is no live definition', () => {
   it.each([
     ['nothing', '', 'not JSON'],
     ['text', 'hello', 'not JSON'],

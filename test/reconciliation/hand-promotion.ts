@@ -13,8 +13,8 @@ import { order } from '../board-store/order.js';
 import type { TestInstance } from '../support/instance.js';
 import { readCommitted, type ReadRecord } from '../support/results.js';
 
-/** A builder that does nothing but flips and removals in the Redis of an instance: it never writes them to Kafka. */
-export class HandFlip {
+/** A builder that does nothing but promotions and removals in the Redis of an instance: it never writes them to Kafka. */
+export class HandPromotion {
   readonly #generations: GenerationStore;
   readonly #leases: LeaseStore;
 
@@ -27,17 +27,19 @@ export class HandFlip {
     this.#leases = new LeaseStore(redis, keys, { shards: 1 });
   }
 
-  /** Builds a board from what the log holds, and makes it live; answers the generation and its flip in us. */
-  async flip(definition: BoardDefinition) {
+  /** Builds a board from what the log holds, and makes it live; answers the generation and its promotion in us. */
+  async promote(definition: BoardDefinition) {
     const { kafka, topics } = this.instance;
     const records = await readCommitted(kafka, topics.scoreEvents);
     return this.#withLease(definition.board, async (lease) => {
       const shadow = await this.#generations.begin(lease, { definition, purpose: 'build' });
       const stretches = stretchesOf(records, definition);
       await order(this.#generations, lease, shadow);
-      const outcome = await this.#generations.flip(lease, shadow, stretches, { graceMs: 60_000 });
+      const outcome = await this.#generations.promote(lease, shadow, stretches, {
+        graceMs: 60_000,
+      });
       if (outcome.status !== 'applied' || outcome.ending === undefined)
-        throw new Error(`the flip did not happen: ${JSON.stringify(outcome)}`);
+        throw new Error(`the promotion did not happen: ${JSON.stringify(outcome)}`);
       return { ...shadow, since: outcome.ending.since };
     });
   }
@@ -48,7 +50,7 @@ export class HandFlip {
   }
 
   forget(board: string): Promise<void> {
-    return this.#withLease(board, (lease) => this.#generations.forget(lease));
+    return this.#withLease(board, (lease) => this.#generations.unregister(lease));
   }
 
   async #withLease<T>(board: string, work: (lease: Lease) => Promise<T>): Promise<T> {

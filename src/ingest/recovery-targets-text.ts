@@ -1,7 +1,7 @@
-import type { HealTarget } from '#board-store';
+import type { RecoveryTarget } from '#board-store';
 
 /** `partition 1 (20 of 250), 3 (0 of 90)` */
-export function healTargetsText(targets: readonly HealTarget[]): string {
+export function recoveryTargetsText(targets: readonly RecoveryTarget[]): string {
   const parts = targets.map(
     ({ partition, applied, target }) => `${partition} (${applied} of ${target})`,
   );

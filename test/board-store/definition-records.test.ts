@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { DefinitionInForce } from '#contracts';
+import type { DefinitionRecord } from '#contracts';
 import { ContinuityStore, type LiveBoard } from '#board-store';
 import { arena, movements, scored, StoreFixture } from './fixture.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
@@ -16,14 +16,14 @@ beforeEach(async () => {
   await fixture.store.claim();
 });
 
-const inForce = (...records: readonly (Partial<DefinitionInForce> & { board: string })[]) =>
+const current = (...records: readonly (Partial<DefinitionRecord> & { board: string })[]) =>
   new Map(
     records.map((record) => [
       record.board,
       { generation: '1', since: FAR, definition: { ...arena, board: record.board }, ...record },
     ]),
   );
-const flips = () => fixture.store.flips();
+const promotions = () => fixture.store.promotions();
 /** Makes a board live and compares its shard, so that events can be applied to it. */
 const register = async (...args: Parameters<typeof fixture.store.registerBoards>) => {
   const boards = await fixture.store.registerBoards(...args);
@@ -37,50 +37,50 @@ describe('registering', () => {
   it('notes when each pointer was moved, and leaves it when it is not moved', async () => {
     const before = Date.now() * 1_000;
     await register([arena]);
-    const first = await flips();
+    const first = await promotions();
     expect(first.get('arena')).toBeGreaterThanOrEqual(before - 1_000);
     await register([arena, other]);
-    expect((await flips()).get('arena')).toBe(first.get('arena'));
-    expect([...(await flips()).keys()]).toEqual(['arena', 'other']);
+    expect((await promotions()).get('arena')).toBe(first.get('arena'));
+    expect([...(await promotions()).keys()]).toEqual(['arena', 'other']);
   });
 
   it('notes a time later than the one that is in force, though the clock of the server is behind', async () => {
-    await register([arena], inForce({ board: 'arena' }));
-    expect(await flips()).toEqual(new Map([['arena', FAR + 1]]));
+    await register([arena], current({ board: 'arena' }));
+    expect(await promotions()).toEqual(new Map([['arena', FAR + 1]]));
   });
 
   it('notes none for a board that has no generation yet', async () => {
     await register([arena]);
     await fixture.apply([scored('a', [1])]);
     await register([arena, other]);
-    expect([...(await flips()).keys()]).toEqual(['arena']);
+    expect([...(await promotions()).keys()]).toEqual(['arena']);
   });
 
   it('notes one for a board that is live without, unless another is in force', async () => {
     await register([arena]);
-    await redis.del(fixture.keys.flips(0));
-    await register([arena], inForce({ board: 'arena' }));
-    expect((await flips()).size).toBe(0);
+    await redis.del(fixture.keys.promotions(0));
+    await register([arena], current({ board: 'arena' }));
+    expect((await promotions()).size).toBe(0);
     await register([arena]);
-    expect((await flips()).get('arena')).toBeGreaterThan(0);
+    expect((await promotions()).get('arena')).toBeGreaterThan(0);
   });
 
   it('keeps where a board begins in the log', async () => {
     const starts = new Map([[0, 12], [3, 1]]); // prettier-ignore
-    const { live } = await register([arena, other], inForce({ board: 'arena', starts }));
+    const { live } = await register([arena, other], current({ board: 'arena', starts }));
     expect(live.get('arena')?.starts).toEqual(starts);
     expect(live.get('other')).not.toHaveProperty('starts');
   });
 
   it('knows the boards that were removed, until they are there again', async () => {
-    const removed = inForce({ board: 'other', definition: null });
+    const removed = current({ board: 'other', definition: null });
     expect((await register([arena], removed)).removed).toEqual(new Set(['other']));
     expect((await register([arena, other], removed)).removed).toEqual(new Set());
     expect((await register([arena], removed)).removed).toEqual(new Set());
   });
 });
 
-describe('a shard that has lost the flip of a board, when it is compared', () => {
+describe('a shard that has lost the promotion of a board, when it is compared', () => {
   let boards: ReadonlyMap<string, LiveBoard>;
   beforeEach(async () => {
     boards = (await register([other, arena])).live;
@@ -96,36 +96,36 @@ describe('a shard that has lost the flip of a board, when it is compared', () =>
     await redis.hset(fixture.keys.snapshots(0), 'kept', 'arena');
   });
 
-  const heal = async (known: ReadonlyMap<string, DefinitionInForce>) => {
+  const recover = async (known: ReadonlyMap<string, DefinitionRecord>) => {
     const { continuity } = fixture;
-    const begun = (await continuity.begin(0, await continuity.continuity(0)))!;
-    const healed = await continuity.heal(0, begun, new Map([[0, 1], [1, 0]]), known); // prettier-ignore
+    const begun = (await continuity.beginResync(0, await continuity.continuity(0)))!;
+    const recovered = await continuity.endResync(0, begun, new Map([[0, 1], [1, 0]]), known); // prettier-ignore
     await continuity.release(begun);
-    fixture.token = healed?.token ?? '';
-    return healed?.outdated;
+    fixture.token = recovered?.token ?? '';
+    return recovered?.outdated;
   };
   const names = async () =>
     Object.keys(await dumpKeys(redis, fixture.keys))
       .map((key) => key.split('}:')[1])
       .filter((name) => name !== undefined);
 
-  it('is left with nothing but what heals, and the memory of its generations to be given back', async () => {
-    expect(await heal(inForce({ board: 'arena' }))).toEqual(['arena']);
+  it('is left with nothing but what recovers, and the memory of its generations to be given back', async () => {
+    expect(await recover(current({ board: 'arena' }))).toEqual(['arena']);
     const generations = [...boards.values()].map(({ generation }) => generation);
     expect((await names()).filter((name) => !generations.some((id) => name.startsWith(id))).sort()).toEqual([
-      'continuity', 'definitions', 'discarded', 'healing', 'live', 'published', 'snapshots',
+      'continuity', 'definitions', 'discarded', 'recovering', 'live', 'published', 'snapshots',
     ]); // prettier-ignore
     expect((await redis.smembers(fixture.keys.discarded(0))).sort()).toEqual(
       [...generations, 'p', 's'].sort(),
     );
-    expect(await fixture.continuity.healing()).toEqual([
+    expect(await fixture.continuity.recoveryTargets()).toEqual([
       { shard: 0, partition: 0, target: 1, applied: 0 },
     ]);
   });
 
-  it('heals like an empty one: muted below the published position, then every result once', async () => {
-    await heal(inForce({ board: 'arena' }));
-    boards = (await fixture.store.registerBoards([other, arena], inForce({ board: 'arena' }))).live;
+  it('recovers like an empty one: muted below the published position, then every result once', async () => {
+    await recover(current({ board: 'arena' }));
+    boards = (await fixture.store.registerBoards([other, arena], current({ board: 'arena' }))).live;
     fixture.live = boards.get('other')!;
     expect(await fixture.apply([scored('a', [1])], { boards, published: 1 })).toEqual([]);
     const verdicts = await fixture.apply([scored('b', [2])], { boards, from: 1, published: 1 });
@@ -133,62 +133,62 @@ describe('a shard that has lost the flip of a board, when it is compared', () =>
     expect(verdicts.map(({ offset }) => offset)).toEqual([1, 1]);
   });
 
-  it.each<[string, () => ReadonlyMap<string, DefinitionInForce>, () => Promise<unknown>]>([
-    ['is there', () => inForce({ board: 'arena' }), () => Promise.resolve()],
+  it.each<[string, () => ReadonlyMap<string, DefinitionRecord>, () => Promise<unknown>]>([
+    ['is there', () => current({ board: 'arena' }), () => Promise.resolve()],
     [
-      'has no known flip',
-      () => inForce({ board: 'arena', since: 1 }),
-      () => redis.del(fixture.keys.flips(0)),
+      'has no known promotion',
+      () => current({ board: 'arena', since: 1 }),
+      () => redis.del(fixture.keys.promotions(0)),
     ],
-    ['is not there yet', () => inForce({ board: 'new' }), () => Promise.resolve()],
+    ['is not there yet', () => current({ board: 'new' }), () => Promise.resolve()],
     [
       'is being built yet',
-      () => inForce({ board: 'new' }),
+      () => current({ board: 'new' }),
       () => redis.hset(fixture.keys.live(0), 'new', '-'),
     ],
     [
       'is still there after it was removed',
-      () => inForce({ board: 'arena', definition: null }),
+      () => current({ board: 'arena', definition: null }),
       () => Promise.resolve(),
     ],
   ])('because one %s is emptied', async (_, known, prepare) => {
     await prepare();
     const { versions } = await fixture.store.boards();
-    expect(await heal(known())).toHaveLength(1);
+    expect(await recover(known())).toHaveLength(1);
     expect(await redis.exists(fixture.keys.registered(0))).toBe(0);
     const boards = await fixture.store.boards();
     expect(boards).toMatchObject({ live: new Map(), building: new Set(), removed: new Set() });
     expect(parseInt(boards.versions[0]!)).toBeGreaterThan(parseInt(versions[0]!));
   });
 
-  it.each<[string, () => ReadonlyMap<string, DefinitionInForce>, () => Promise<unknown>]>([
-    ['knows the flip', () => inForce({ board: 'arena', since: 1 }), () => Promise.resolve()],
+  it.each<[string, () => ReadonlyMap<string, DefinitionRecord>, () => Promise<unknown>]>([
+    ['knows the promotion', () => current({ board: 'arena', since: 1 }), () => Promise.resolve()],
     [
       'was emptied',
-      () => inForce({ board: 'arena' }),
-      () => redis.del(fixture.keys.live(0), fixture.keys.registered(0), fixture.keys.flips(0)),
+      () => current({ board: 'arena' }),
+      () => redis.del(fixture.keys.live(0), fixture.keys.registered(0), fixture.keys.promotions(0)),
     ],
     [
       'lacks a board that was removed',
-      () => inForce({ board: 'gone', definition: null }),
+      () => current({ board: 'gone', definition: null }),
       () => Promise.resolve(),
     ],
     [
       'builds a board that was removed',
-      () => inForce({ board: 'gone', definition: null }),
+      () => current({ board: 'gone', definition: null }),
       () => redis.hset(fixture.keys.live(0), 'gone', '-'),
     ],
-    ['has a board that Kafka does not know', () => inForce(), () => Promise.resolve()],
+    ['has a board that Kafka does not know', () => current(), () => Promise.resolve()],
   ])('stays as it is when it %s', async (_, known, prepare) => {
     await prepare();
     const before = await names();
-    expect(await heal(known())).toEqual([]);
+    expect(await recover(known())).toEqual([]);
     expect(await names()).toEqual(before);
   });
 
   it('is not touched when a board came that the caller does not know', async () => {
     const { continuity } = fixture;
-    const begun = (await continuity.begin(0, await continuity.continuity(0)))!;
+    const begun = (await continuity.beginResync(0, await continuity.continuity(0)))!;
     const hkeys = redis.hkeys.bind(redis);
     const late = Object.assign(Object.create(redis) as typeof redis, {
       hkeys: async (key: string) => {
@@ -198,7 +198,7 @@ describe('a shard that has lost the flip of a board, when it is compared', () =>
       },
     });
     const store = new ContinuityStore(late, fixture.keys, { shards: 1 });
-    expect(await store.heal(0, begun, new Map(), inForce({ board: 'arena' }))).toBeUndefined();
+    expect(await store.endResync(0, begun, new Map(), current({ board: 'arena' }))).toBeUndefined();
     expect(await redis.exists(fixture.keys.registered(0))).toBe(1);
   });
 });

@@ -12,13 +12,13 @@ import {
   ServerChangedError,
   ShadowLostError,
 } from './errors.js';
-import { PATIENCE_MS } from './patiently.js';
+import { RETRY_FOR_MS } from './with-retries.js';
 
 /** Attempts that may fail for what the next one does itself. */
 const MOST_ATTEMPTS = 6;
 
 /** Whether it helps to begin one run again after a failure. */
-export class BeginAgain {
+export class RestartPolicy {
   /** Failures that the next attempt does away with. */
   #failures = 0;
   /** Since when all that is lacking is what others do; by `now`. */
@@ -50,7 +50,7 @@ export class BeginAgain {
   /** How long others take depends on their machine: not how often, but how long they were waited for counts. */
   #waits(): boolean {
     this.#waitingSince ??= this.now();
-    return this.now() - this.#waitingSince <= PATIENCE_MS;
+    return this.now() - this.#waitingSince <= RETRY_FOR_MS;
   }
 
   #isDoneAwayWith(error: unknown): boolean {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const MOST_CAUGHT_UP_MS = 1_000;
 
 /** Keeps to at most `rate` events per second, a second's worth at once at most; does nothing without a rate. */
-export class Pace {
+export class Throttle {
   /** When the next event may go, by performance.now. */
   #due = performance.now();
 

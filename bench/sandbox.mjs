@@ -10,7 +10,7 @@ import { topicNames } from '#contracts';
 export const PARTITIONS = 4;
 
 /** Topics, group, keys and a boards file of one run, and clients for them. Ended by `remove`. */
-export class Ground {
+export class Sandbox {
   /** @param {string} what the run is called */
   constructor(what) {
     this.name = `${what}-${randomUUID().slice(0, 8)}`;
@@ -36,7 +36,7 @@ export class Ground {
   }
 
   /**
-   * The environment of a ranklog on this ground.
+   * The environment of a ranklog on this sandbox.
    * @param {string} boards text of the boards file @returns {NodeJS.ProcessEnv}
    */
   env(boards) {

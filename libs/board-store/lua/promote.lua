@@ -1,12 +1,12 @@
--- Ends a build or a rollback: brings the shadow to the live watermarks and, if it is there, makes it live in the same step. The
+-- Ends a build or a rollback: brings the shadow to the live applied offsets and, if it is there, makes it live in the same step. The
 -- generation that was live becomes the previous one, and the previous one before it is given up.
 --
--- KEYS  1 to 6 as in catch-up.lua, 7 flips, 8 previous, 9 discarded, 10 removed, 11 facts of the shadow, 12 facts of the live
---       generation, 13 its watermarks, 14 leaders of the board, then the runs
+-- KEYS  1 to 6 as in catch-up.lua, 7 promotions, 8 previous, 9 discarded, 10 removed, 11 facts of the shadow, 12 facts of the live
+--       generation, 13 its applied offsets, 14 leaders of the board, then the runs
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it ('-' for none yet), 8 ms for which it is kept,
 --       9 leaders that the shadow reports, then the stretches
--- Returns  { caught up (1, 0), number of partitions, partition, watermark of the shadow, live watermark, ..., and when caught up:
---          time of the flip in us }; -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -7 NO_ORDER: see order.lua;
+-- Returns  { caught up (1, 0), number of partitions, partition, applied offset of the shadow, live applied offset, ..., and when caught up:
+--          time of the promotion in us }; -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -7 NO_ORDER: see order.lua;
 --          -12 GAP; then nothing was written
 -- Cost  as apply.lua, without ranks, and O(partitions)
 
@@ -33,15 +33,15 @@ local function largest_version()
   return math.max(tonumber(facts[1]) or 0, tonumber(facts[2]) or 0)
 end
 
-local function keep_as_previous(board, generation, watermarks)
+local function keep_as_previous(board, generation, applied_offsets)
   local before = call('HGET', KEYS[8], board)
   if before then call('SADD', KEYS[9], string.match(before, '^%S+')) end
   call('HSET', KEYS[8], board, format('%s %d', generation, now_in_us() / 1000 + tonumber(ARGV[8])))
   call('DEL', KEYS[13])
-  call_in_chunks('HSET', KEYS[13], watermarks)
+  call_in_chunks('HSET', KEYS[13], applied_offsets)
 end
 
-local function flip(board, shadow, live)
+local function promote(board, shadow, live)
   local floor = math.max(largest_version(), now_in_us())
   if live ~= NONE then keep_as_previous(board, live, call('HGETALL', KEYS[4])) end
   call('HSET', KEYS[3], board, shadow)
@@ -59,6 +59,6 @@ if live == ARGV[3] then return { 1, 0, call('HGET', KEYS[7], ARGV[2]) } end -- d
 if live ~= ARGV[7] then return GENERATION_CHANGED end
 local _, refused = catch_up(true)
 if refused then return refused end
-local found, is_caught_up = watermarks_of(call('HKEYS', KEYS[4]))
-if is_caught_up then found[#found + 1] = flip(ARGV[2], ARGV[3], ARGV[7]) end
+local found, is_caught_up = applied_offsets_of(call('HKEYS', KEYS[4]))
+if is_caught_up then found[#found + 1] = promote(ARGV[2], ARGV[3], ARGV[7]) end
 return found

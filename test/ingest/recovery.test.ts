@@ -83,7 +83,7 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
       expect(changes).toHaveLength(sent);
       expect(new Set(changes.map(causeOf)).size).toBe(sent);
       expect(brokenChains(changes)).toEqual([]);
-      await until(async () => (await reader.healing()).length === 0, 'all is healed');
+      await until(async () => (await reader.recoveryTargets()).length === 0, 'all is recovered');
       const { entries, stale } = await reader.standings('arena', 'all', {
         offset: 0,
         limit: 100,
@@ -135,13 +135,13 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
     expect(again.errors).toMatch(
       /shard 0 has lost events whose results are published; .*partition 0 \(\d+ of \d+\), 1 \(/,
     );
-    const hasHealed = () => again.errors.match(/shard 0 has healed/g)?.length;
-    await until(() => hasHealed() !== undefined, 'the log says that healing has ended');
-    const status = JSON.parse(await instance.run('status', '--json')) as { healing: object[] };
-    expect(status.healing).toEqual([]);
+    const hasRecovered = () => again.errors.match(/shard 0 has recovered/g)?.length;
+    await until(() => hasRecovered() !== undefined, 'the log says that recovering has ended');
+    const status = JSON.parse(await instance.run('status', '--json')) as { recovering: object[] };
+    expect(status.recovering).toEqual([]);
     expect(await results()).toHaveLength(sent);
     await score(PLAYERS, 1);
     await instance.published(sent);
-    expect(hasHealed()).toBe(1);
+    expect(hasRecovered()).toBe(1);
   });
 });

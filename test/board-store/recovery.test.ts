@@ -20,7 +20,7 @@ const isStale = async () => {
   return page.stale;
 };
 const targets = async () =>
-  (await fixture.continuity.healing()).map(
+  (await fixture.continuity.recoveryTargets()).map(
     ({ partition, applied, target }) => `${partition}: ${applied} of ${target}`,
   );
 const outcome = async (...args: Parameters<StoreFixture['call']>) =>
@@ -32,7 +32,7 @@ describe('a shard that is below the published position of some partition', () =>
     await fixture.compare(new Map([[0, 1], [1, 2], [2, 0], [3, 1]])); // prettier-ignore
   });
 
-  it('heals these partitions, and reads are stale', async () => {
+  it('recovers these partitions, and reads are stale', async () => {
     expect(await targets()).toEqual(['1: 0 of 2', '3: 0 of 1']);
     expect(await isStale()).toBe(true);
   });
@@ -41,7 +41,7 @@ describe('a shard that is below the published position of some partition', () =>
     const news = [scored('a', [5])];
     const waits = async (other: string) => {
       const before = await dumpKeys(redis, fixture.keys);
-      expect(await outcome(news, { from: 2, published: 1 })).toBe('healing');
+      expect(await outcome(news, { from: 2, published: 1 })).toBe('recovering');
       const ofOther = { partition: 1, from: 2, believed: -1, published: 2 };
       expect(await outcome(news, ofOther)).toBe(other);
       expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
@@ -49,7 +49,7 @@ describe('a shard that is below the published position of some partition', () =>
     await waits('gap');
     await fixture.apply([scored('b', [9]), scored('c', [9])], { partition: 1, published: 2 });
     expect(await targets()).toEqual(['3: 0 of 1']);
-    await waits('healing');
+    await waits('recovering');
     await fixture.apply([scored('d', [9])], { partition: 3, published: 1 });
     expect(await targets()).toEqual([]);
     expect(await isStale()).toBe(false);
@@ -69,7 +69,7 @@ describe('a shard that is below the published position of some partition', () =>
     const again = await fixture.apply([scored('a', [1])], { from: 1, published: 1 });
     expect(movements(again)).toEqual(['1 (1) -> 1 (1)']);
     expect(await outcome([], { from: 2, through: 7, published: 1 })).toBe('applied');
-    expect(await fixture.store.watermarks(0)).toEqual([7]);
+    expect(await fixture.store.appliedOffsets(0)).toEqual([7]);
   });
 
   it('keeps a published position that is further than the one that Kafka tells of', async () => {
@@ -93,22 +93,22 @@ describe('the continuity of a shard', () => {
   it('is compared by one at a time, and until that is done no call is taken', async () => {
     const { continuity: store, keys } = fixture;
     const seen = await store.continuity(0);
-    const begun = (await store.begin(0, seen))!;
+    const begun = (await store.beginResync(0, seen))!;
     expect(begun).toMatchObject({
       server: seen.server,
       token: expect.stringMatching(/^comparing \d+$/),
     });
     expect(await outcome([scored('a', [1])])).toBe('storeChanged');
     expect(await isStale()).toBe(true);
-    expect(await store.begin(0, seen)).toBeUndefined();
-    expect(await store.begin(0, await store.continuity(0))).toBeUndefined();
+    expect(await store.beginResync(0, seen)).toBeUndefined();
+    expect(await store.beginResync(0, await store.continuity(0))).toBeUndefined();
     await redis.del(keys.comparison(0)); // as if it had run out
-    const again = (await store.begin(0, await store.continuity(0)))!;
+    const again = (await store.beginResync(0, await store.continuity(0)))!;
     await store.renew(begun);
     await store.release(begun);
-    expect(await store.begin(0, await store.continuity(0))).toBeUndefined();
-    expect(await store.heal(0, begun, new Map())).toBeUndefined();
-    expect(await store.heal(0, again, new Map())).toEqual({
+    expect(await store.beginResync(0, await store.continuity(0))).toBeUndefined();
+    expect(await store.endResync(0, begun, new Map())).toBeUndefined();
+    expect(await store.endResync(0, again, new Map())).toEqual({
       token: expect.stringMatching(new RegExp(`^${seen.server} \\d{16}$`)),
       outdated: [],
     });
@@ -116,13 +116,13 @@ describe('the continuity of a shard', () => {
 
   it('is not what was compared when the shard was emptied, or on another server, since', async () => {
     const { continuity: store } = fixture;
-    const begun = (await store.begin(0, await store.continuity(0)))!;
+    const begun = (await store.beginResync(0, await store.continuity(0)))!;
     const elsewhere = { ...begun, server: 'f'.repeat(40) };
     const before = await dumpKeys(redis, fixture.keys);
-    expect(await store.heal(0, elsewhere, new Map([[0, 5]]))).toBeUndefined();
+    expect(await store.endResync(0, elsewhere, new Map([[0, 5]]))).toBeUndefined();
     expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
     await redis.del(fixture.keys.continuity(0));
-    expect(await store.heal(0, begun, new Map([[0, 5]]))).toBeUndefined();
+    expect(await store.endResync(0, begun, new Map([[0, 5]]))).toBeUndefined();
     expect(await redis.exists(fixture.keys.continuity(0))).toBe(0);
   });
 
@@ -136,7 +136,7 @@ describe('the continuity of a shard', () => {
   it('is compared by nobody who has seen an older one', async () => {
     const seen = await fixture.continuity.continuity(0);
     await fixture.compare();
-    expect(await fixture.continuity.begin(0, seen)).toBeUndefined();
+    expect(await fixture.continuity.beginResync(0, seen)).toBeUndefined();
     expect((await fixture.continuity.continuity(0)).token).toBe(fixture.token);
   });
 
@@ -181,7 +181,7 @@ describe('the continuity of a shard', () => {
 describe('the last record of a partition', () => {
   const record = (offset: number) => ({ offset, timestamp: 1_000 + offset, hash: `h${offset}` });
 
-  it('is kept with the watermark, and stays when the watermark does', async () => {
+  it('is kept with the applied offset, and stays when the applied offset does', async () => {
     const events = [scored('a', [1]), scored('a', [1])];
     await fixture.apply(events, { lastRecord: record(1) });
     expect(await fixture.continuity.lastRecord(0)).toEqual(record(1));

@@ -1,28 +1,34 @@
 import { HOLDER, UnknownBoardError } from '#board-store';
-import type { DefinitionInForce } from '#contracts';
+import type { DefinitionRecord } from '#contracts';
 import { toError } from '#kafka-batch';
-import { patiently } from './patiently.js';
-import type { FlipReport } from './reports.js';
+import { withRetries } from './with-retries.js';
+import type { PromotionReport } from './reports.js';
 import type { ReconcilerParts, ShadowAtWork } from './shadow-tasks.js';
 
 /**
- * Makes a shadow live once it is at the live watermarks, then records its definition in the definitions topic. Returns the
- * flip even if the record could not be written.
+ * Makes a shadow live once it is at the live applied offsets, then records its definition in the definitions topic. Returns the
+ * promotion even if the record could not be written.
  */
 export async function makeLive(
   parts: ReconcilerParts,
   { lease, shadow, catchUp }: Pick<ShadowAtWork, 'lease' | 'shadow' | 'catchUp'>,
   signal: AbortSignal,
-): Promise<FlipReport> {
+): Promise<PromotionReport> {
   const { generations, graceMs } = parts;
   const { board, generation } = shadow;
-  const flip = await catchUp.reach((stretches) =>
-    generations.flip(lease, shadow, stretches, { graceMs }),
+  const promotion = await catchUp.reach((stretches) =>
+    generations.promote(lease, shadow, stretches, { graceMs }),
   );
   const { definition, starts } = shadow;
-  const inForce = { board, generation, since: flip.since, definition, ...(starts && { starts }) };
-  await record(parts, inForce, signal);
-  return { board, generation, ...flip };
+  const current = {
+    board,
+    generation,
+    since: promotion.since,
+    definition,
+    ...(starts && { starts }),
+  };
+  await record(parts, current, signal);
+  return { board, generation, ...promotion };
 }
 
 /** Stands for the last generation of a removed board that was never live. */
@@ -40,7 +46,7 @@ export async function removeBoard(
 async function remove(
   { store, leases, generations }: ReconcilerParts,
   board: string,
-): Promise<DefinitionInForce> {
+): Promise<DefinitionRecord> {
   const lease = await leases.acquire(board, HOLDER);
   try {
     const { live } = await store.boards();
@@ -60,13 +66,13 @@ async function remove(
  */
 async function record(
   { definitions, logger }: Pick<ReconcilerParts, 'definitions' | 'logger'>,
-  inForce: DefinitionInForce,
+  current: DefinitionRecord,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await patiently(() => definitions.write([inForce]), { signal, logger });
+    await withRetries(() => definitions.write([current]), { signal, logger });
   } catch (error) {
-    const { board, generation, definition } = inForce;
+    const { board, generation, definition } = current;
     const what = definition === null ? 'its removal' : `the definition of generation ${generation}`;
     const why = signal.aborted ? 'the run was ended' : toError(error).message;
     logger.warn(

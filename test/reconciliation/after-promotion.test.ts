@@ -3,12 +3,12 @@ import { until, type TestInstance } from '../support/instance.js';
 import {
   closeScene,
   definitionsOf,
-  type Ground,
+  type Sandbox,
   openScene,
   published,
   type Traffic,
   UNTIL_DONE,
-} from './ground.js';
+} from './sandbox.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
 const CHANGED = 'boards: { arena: { columns: [{ name: points, update: best }] } }';
@@ -20,25 +20,25 @@ const event = (serial: number) => ({
 
 describe('what Redis has done', () => {
   let instance: TestInstance;
-  let ground: Ground;
+  let sandbox: Sandbox;
   let traffic: Traffic;
   let first: string;
   let second: string;
 
   beforeEach(async () => {
-    ({ instance, ground, traffic } = await openScene(BOARDS, event));
+    ({ instance, sandbox, traffic } = await openScene(BOARDS, event));
     await instance.start();
     await traffic.send(200);
     await published(instance, traffic);
-    first = (await ground.live('arena')).generation;
-    await ground.reconciler.build(definitionsOf(CHANGED), { signal: UNTIL_DONE });
-    second = (await ground.live('arena')).generation;
+    first = (await sandbox.live('arena')).generation;
+    await sandbox.reconciler.build(definitionsOf(CHANGED), { signal: UNTIL_DONE });
+    second = (await sandbox.live('arena')).generation;
   });
-  afterEach(() => closeScene({ instance, ground, traffic }));
+  afterEach(() => closeScene({ instance, sandbox, traffic }));
 
-  /** Does so once, when the flip has happened and its record is to be written. */
+  /** Does so once, when the promotion has happened and its record is to be written. */
   const beforeRecord = (work: () => Promise<void> | void) => {
-    const { definitions } = ground;
+    const { definitions } = sandbox;
     const write = definitions.write.bind(definitions);
     let isDone = false;
     definitions.write = async (records) => {
@@ -57,24 +57,24 @@ describe('what Redis has done', () => {
       throw new Error('Kafka is away');
     });
     const { signal } = cancelling;
-    expect(await ground.reconciler.rollback('arena', { signal })).toMatchObject({
+    expect(await sandbox.reconciler.rollback('arena', { signal })).toMatchObject({
       generation: first,
       previous: second,
     });
-    expect((await ground.live('arena')).generation).toBe(first);
-    expect(ground.words).toContainEqual(
+    expect((await sandbox.live('arena')).generation).toBe(first);
+    expect(sandbox.words).toContainEqual(
       `board "arena": the definition of generation ${first} is not written to Kafka yet (the run was ended); the role reconciliation does that, and has to run somewhere`,
     );
-    const [status] = await ground.leases.statuses();
+    const [status] = await sandbox.leases.statuses();
     expect(status).toMatchObject({ state: 'done', outcome: `back to generation ${first}` });
     await until(
-      async () => (await ground.definitions.readAll()).get('arena')?.generation === first,
+      async () => (await sandbox.definitions.readAll()).get('arena')?.generation === first,
       'the role reconciliation has made up for it',
     );
   });
 
   it('is not undone when the lease of a rollback is lost before it is written down', async () => {
-    const { leases, keys } = ground;
+    const { leases, keys } = sandbox;
     const renew = leases.renew.bind(leases);
     let isLost = false;
     leases.renew = (lease) =>
@@ -86,10 +86,10 @@ describe('what Redis has done', () => {
       await instance.redis.del(keys.lease(0, 'arena'));
       await until(() => isLost, 'the loss is noticed');
     });
-    const { generation } = await ground.reconciler.rollback('arena', { signal: UNTIL_DONE });
+    const { generation } = await sandbox.reconciler.rollback('arena', { signal: UNTIL_DONE });
     expect(generation).toBe(first);
-    expect((await ground.live('arena')).generation).toBe(first);
-    expect(ground.words.filter((word) => word.endsWith('it begins again'))).toEqual([]);
+    expect((await sandbox.live('arena')).generation).toBe(first);
+    expect(sandbox.words.filter((word) => word.endsWith('it begins again'))).toEqual([]);
   });
 
   it('stands when a removal can not be written down, and nothing is told of the board any more', async () => {
@@ -98,14 +98,14 @@ describe('what Redis has done', () => {
       cancelling.abort();
       throw new Error('Kafka is away');
     });
-    await ground.reconciler.remove('arena', cancelling);
-    expect((await ground.store.boards()).live.size).toBe(0);
-    expect(await ground.leases.statuses()).toEqual([]);
-    expect(ground.words).toContainEqual(
+    await sandbox.reconciler.remove('arena', cancelling);
+    expect((await sandbox.store.boards()).live.size).toBe(0);
+    expect(await sandbox.leases.statuses()).toEqual([]);
+    expect(sandbox.words).toContainEqual(
       expect.stringContaining('board "arena": its removal is not written to Kafka yet'),
     );
     await until(
-      async () => (await ground.definitions.readAll()).get('arena')?.definition === null,
+      async () => (await sandbox.definitions.readAll()).get('arena')?.definition === null,
       'the role reconciliation has made up for it',
     );
   });

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LEASE_MS, type ContinuityStore } from '#board-store';
 import type { Comparison, Continuity, RecordIdentity } from '#board-store';
-import type { DefinitionInForce } from '#contracts';
+import type { DefinitionRecord } from '#contracts';
 import type { Logger } from '../operations/logger.js';
 import { RecurringTask } from '../operations/recurring-task.js';
-import { healTargetsText } from './heal-targets-text.js';
+import { recoveryTargetsText } from './recovery-targets-text.js';
 
 /** How often it is looked whether somebody else has ended a comparison. */
 const ASK_AGAIN_MS = 100;
@@ -14,7 +14,7 @@ export interface KeptInKafka {
   /** Fences all publishers and answers the published position of every partition. */
   finalPositions(): Promise<ReadonlyMap<number, number>>;
   /** By board. */
-  definitionsInForce(): Promise<ReadonlyMap<string, DefinitionInForce>>;
+  definitionRecords(): Promise<ReadonlyMap<string, DefinitionRecord>>;
 }
 
 /** A shard is not what its caller believed: it has lost writes, or has been compared with Kafka since. Starting anew helps. */
@@ -31,19 +31,19 @@ export class StoreChangedError extends Error {
 }
 
 /**
- * Finds out what Redis has lost, and sets the heal targets. A partition starts with the tokens that `continuity` gives;
+ * Finds out what Redis has lost, and sets the recovery targets. A partition starts with the tokens that `continuity` gives;
  * whoever meets a sign of a loss tells `suspect`, and starts anew.
  *
  * A comparison fences the publishers of all partitions first: results that were drawn before the loss are then in Kafka,
- * below a heal target, or in the outbox that Redis still has, or never will be published. So no rank is drawn without
+ * below a recovery target, or in the outbox that Redis still has, or never will be published. So no rank is drawn without
  * the events whose results subscribers have. And none is drawn by a definition that is in force no more: a shard from before
- * a flip is emptied.
+ * a promotion is emptied.
  */
-export class Losses {
+export class Resync {
   /** Shards with a sign of a loss, and the token that was believed in then: with a later one, somebody has looked already. */
   readonly #suspected = new Map<number, string>();
-  /** Shards that were below their heal targets and are not logged as healed yet. */
-  readonly #healing = new Set<number>();
+  /** Shards that were below their recovery targets and are not logged as recovered yet. */
+  readonly #recovering = new Set<number>();
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -84,25 +84,27 @@ export class Losses {
     return this.store.keepCheckedRecord(partition, record);
   }
 
-  /** Whether a partition below its published position is known to be: somebody has set its heal target. */
-  async isHealing(shard: number, partition: number, published: number): Promise<boolean> {
-    const targets = await this.store.healing();
-    const isHealing = targets.some(
+  /** Whether a partition below its published position is known to be: somebody has set its recovery target. */
+  async isRecovering(shard: number, partition: number, published: number): Promise<boolean> {
+    const targets = await this.store.recoveryTargets();
+    const isRecovering = targets.some(
       (found) =>
         found.shard === shard && found.partition === partition && found.target >= published,
     );
-    if (isHealing) this.#healing.add(shard);
-    return isHealing;
+    if (isRecovering) this.#recovering.add(shard);
+    return isRecovering;
   }
 
-  /** Logs once when a shard that this process saw healing has healed. Cost: none while no shard heals. */
-  async noteHealed(): Promise<void> {
-    const seen = [...this.#healing];
+  /** Logs once when a shard that this process saw recovery has recovered. Cost: none while no shard recovers. */
+  async logRecovered(): Promise<void> {
+    const seen = [...this.#recovering];
     if (seen.length === 0) return;
-    const unhealed = new Set((await this.store.healing()).map(({ shard }) => shard));
+    const unrecovered = new Set((await this.store.recoveryTargets()).map(({ shard }) => shard));
     for (const shard of seen)
-      if (!unhealed.has(shard) && this.#healing.delete(shard))
-        this.log.info(`shard ${shard} has healed: every partition has reached its heal target`);
+      if (!unrecovered.has(shard) && this.#recovering.delete(shard))
+        this.log.info(
+          `shard ${shard} has recovered: every partition has reached its recovery target`,
+        );
   }
 
   async #tokens(): Promise<string[]> {
@@ -128,9 +130,9 @@ export class Losses {
 
   /** Renews its lease until it ends. Releases the lease also on failure, so that any process may begin again at once. */
   async #compare(shard: number, seen: Continuity): Promise<string | undefined> {
-    const begun = await this.store.begin(shard, seen, this.leaseMs);
+    const begun = await this.store.beginResync(shard, seen, this.leaseMs);
     if (begun === undefined) return undefined;
-    const renew = () => this.store.renew(begun).catch(() => undefined); // if Redis is down, `heal` fails too
+    const renew = () => this.store.renew(begun).catch(() => undefined); // if Redis is down, `recover` fails too
     const renewal = new RecurringTask(renew, this.leaseMs / 4);
     renewal.start();
     try {
@@ -143,33 +145,35 @@ export class Losses {
 
   async #end(shard: number, begun: Comparison): Promise<string | undefined> {
     const positions = await this.kafka.finalPositions();
-    const inForce = await this.kafka.definitionsInForce();
-    const healed = await this.store.heal(shard, begun, positions, inForce);
-    if (healed === undefined) {
+    const current = await this.kafka.definitionRecords();
+    const recovered = await this.store.endResync(shard, begun, positions, current);
+    if (recovered === undefined) {
       this.log.warn(
         `shard ${shard} has changed while it was compared with Kafka: Redis lost events again, its boards changed, ` +
           'or this process paused and another one took over; checking whether it must be compared again',
       );
       return undefined;
     }
-    await this.#tell(shard, healed.outdated);
-    return healed.token;
+    await this.#tell(shard, recovered.outdated);
+    return recovered.token;
   }
 
   async #tell(shard: number, outdated: readonly string[]): Promise<void> {
-    const healing = (await this.store.healing()).filter((target) => target.shard === shard);
+    const recovering = (await this.store.recoveryTargets()).filter(
+      (target) => target.shard === shard,
+    );
     if (outdated.length > 0)
       this.log.warn(
         `shard ${shard} is from before the last change of board ${outdated.join(', ')}: all that it holds is discarded, ` +
-          'and made again from the log by the definitions in force',
+          'and made again from the log by the live definitions',
       );
-    else if (healing.length === 0)
+    else if (recovering.length === 0)
       this.log.info(`shard ${shard} was compared with Kafka: nothing is missing`);
-    if (healing.length === 0) return;
-    this.#healing.add(shard);
+    if (recovering.length === 0) return;
+    this.#recovering.add(shard);
     this.log.warn(
       `shard ${shard} has lost events whose results are published; applying them again before any new event: ` +
-        healTargetsText(healing),
+        recoveryTargetsText(recovering),
     );
   }
 }

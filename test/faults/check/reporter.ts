@@ -1,7 +1,7 @@
 import { definitionHash, type BoardDefinition } from '#board';
 import { leaderMovements, type LeaderChange, type RankChange } from '#contracts';
 import { Oracle } from '../../model/oracle.js';
-import type { DeadLetterFact, FlipFact } from './facts.js';
+import type { DeadLetterFact, PromotionFact } from './facts.js';
 import type { BoardRecord, Judgement, Outcome } from './judgement.js';
 
 /** Versions are later than this many us since 1970, when the records are written. */
@@ -15,11 +15,11 @@ interface Live {
 }
 
 /** Tells what each event changed, as ranklog does, by the definitions that are live. */
-export class Teller {
+export class Reporter {
   readonly rankChanges: RankChange[] = [];
   readonly leaderChanges: LeaderChange[] = [];
   readonly deadLetters: DeadLetterFact[] = [];
-  readonly flips: FlipFact[] = [];
+  readonly promotions: PromotionFact[] = [];
   readonly #reports = new Map<string, LeaderChange>();
   readonly #told: BoardRecord[] = [];
   readonly #live = new Map<string, Live>();
@@ -29,17 +29,17 @@ export class Teller {
   constructor(private readonly judgements: ReadonlyMap<string, Judgement>) {}
 
   /** New generations go live, with all that was told in them. */
-  flip(definitions: readonly BoardDefinition[]): void {
+  promote(definitions: readonly BoardDefinition[]): void {
     const since = ++this.#version;
     for (const definition of definitions) {
       const { board } = definition;
       const hash = definitionHash(definition);
       const generation = `${since}-${hash}`;
-      this.flips.push({ board, generation, since });
+      this.promotions.push({ board, generation, since });
       this.#live.set(board, { generation, hash, oracle: new Oracle([definition]) });
     }
-    const flipped = new Set(definitions.map(({ board }) => board));
-    for (const record of this.#told) if (flipped.has(record.event.board)) this.apply(record);
+    const promoted = new Set(definitions.map(({ board }) => board));
+    for (const record of this.#told) if (promoted.has(record.event.board)) this.apply(record);
   }
 
   /** The boards are again as what was told makes them; answers when. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LeaseLostError } from '#board-store';
 import { loggerTo } from '../../test/support/loggers.js';
-import { patiently } from './patiently.js';
+import { withRetries } from './with-retries.js';
 
 const words: string[] = [];
 const logger = loggerTo((word) => words.push(word));
@@ -11,7 +11,7 @@ describe('work that is tried again', () => {
   it('ends with the reason of the signal, also while it waits for the next time', async () => {
     const stopping = new AbortController();
     words.length = 0;
-    const ended = patiently(away, { signal: stopping.signal, logger });
+    const ended = withRetries(away, { signal: stopping.signal, logger });
     ended.catch(() => undefined); // awaited below
     await new Promise(setImmediate); // it has failed once, and waits
     stopping.abort(new LeaseLostError('arena'));
@@ -24,7 +24,7 @@ describe('work that is tried again', () => {
     const { signal } = new AbortController();
     const full = () =>
       Promise.reject(new Error("OOM command not allowed when used memory > 'maxmemory'."));
-    await expect(patiently(full, { signal, logger })).rejects.toThrow('OOM');
+    await expect(withRetries(full, { signal, logger })).rejects.toThrow('OOM');
     expect(words).toEqual([]);
   });
 
@@ -32,6 +32,6 @@ describe('work that is tried again', () => {
     let tries = 0;
     const work = () => (++tries < 3 ? away() : Promise.resolve(tries));
     const { signal } = new AbortController();
-    expect(await patiently(work, { signal, logger })).toBe(3);
+    expect(await withRetries(work, { signal, logger })).toBe(3);
   });
 });

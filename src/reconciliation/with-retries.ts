@@ -4,14 +4,14 @@ import { Backoff, toError } from '#kafka-batch';
 import type { Logger } from '../operations/logger.js';
 
 /** How long Redis may be away, and its boards when it was emptied. */
-export const PATIENCE_MS = 60_000;
+export const RETRY_FOR_MS = 60_000;
 const BACKOFF = { firstMs: 50, mostMs: 2_000 };
 
 /**
  * The work, tried again while it fails, for a minute at most; the first failure is told. Only for work that may be repeated.
  * @throws LeaseLostError, and the refusal of a Redis that is full, at once; the reason of the signal, or the last failure
  */
-export async function patiently<T>(
+export async function withRetries<T>(
   work: () => Promise<T>,
   { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<T> {
@@ -26,7 +26,7 @@ export async function patiently<T>(
       const now = performance.now();
       if (failedAt === undefined) logger.warn(`tried again: ${toError(error).message}`);
       failedAt ??= now;
-      if (now - failedAt > PATIENCE_MS) throw error;
+      if (now - failedAt > RETRY_FOR_MS) throw error;
       await delay(backoff.next(), undefined, { signal }).catch(() => undefined);
       signal.throwIfAborted(); // the reason, which tells whether it helps to begin again
     }

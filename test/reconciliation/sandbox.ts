@@ -31,7 +31,7 @@ export function definitionsOf(yaml: string): BoardDefinition[] {
 const DAY = 86_400_000;
 
 /** A reconciler in this process, beside the services of a test instance. */
-export class Ground {
+export class Sandbox {
   readonly store: BoardStore;
   readonly leases: LeaseStore;
   readonly generations: GenerationStore;
@@ -173,7 +173,7 @@ export class Traffic {
 /** What a test of reconciliation plays on. */
 export interface Scene {
   readonly instance: TestInstance;
-  readonly ground: Ground;
+  readonly sandbox: Sandbox;
   readonly traffic: Traffic;
 }
 
@@ -185,8 +185,8 @@ export async function openScene(
 ): Promise<Scene> {
   const env = own === undefined ? {} : { REDIS_URL: `redis://127.0.0.1:${own.port}` };
   const instance = await TestInstance.create(boards, { env });
-  const ground = new Ground(instance, own?.redis);
-  return { instance, ground, traffic: new Traffic(instance, event) };
+  const sandbox = new Sandbox(instance, own?.redis);
+  return { instance, sandbox, traffic: new Traffic(instance, event) };
 }
 
 export async function closeScene({ instance, traffic }: Scene): Promise<void> {

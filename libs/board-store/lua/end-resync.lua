@@ -1,16 +1,16 @@
--- Ends a comparison that begin.lua began: sets the heal targets of a shard, the published positions that Kafka had for all
--- partitions, after all publishers were fenced. A partition that is below its target is healing; the larger target wins.
+-- Ends a comparison that begin-resync.lua began: sets the recovery targets of a shard, the published positions that Kafka had for all
+-- partitions, after all publishers were fenced. A partition that is below its target is recovering; the larger target wins.
 --
--- A shard that has lost the flip of a board is made as if it was emptied: its boards are made again from the log, by the
--- definitions in force. What it holds was not only built by another definition: the results of all that was applied since
--- the flip are of other generations.
+-- A shard that has lost the promotion of a board is made as if it was emptied: its boards are made again from the log, by the
+-- live definitions. What it holds was not only built by another definition: the results of all that was applied since
+-- the promotion are of other generations.
 --
--- KEYS  1 continuity, 2 healing, 3 watermarks, 4 published, 5 live, 6 registered, 7 records, 8 flips, 9 shadows, 10 previous,
+-- KEYS  1 continuity, 2 recovery, 3 applied offsets, 4 published, 5 live, 6 registered, 7 records, 8 promotions, 9 shadows, 10 previous,
 --       11 definitions, 12 snapshots, 13 discarded, then the outbox of each partition, then the leaders of each board
--- ARGV  1 replication id as the caller saw it before, 2 continuity that begin.lua gave, 3 number of partitions,
+-- ARGV  1 replication id as the caller saw it before, 2 continuity that begin-resync.lua gave, 3 number of partitions,
 --       then for each partition: its number, published position,
---       then for each board that Redis or Kafka knows: name, us of the flip that Kafka knows of (0 none), 1 in force, 0 removed
--- Returns  { new continuity, boards whose flips were lost, ... }; {} when the server, the continuity or the boards have
+--       then for each board that Redis or Kafka knows: name, us of the promotion that Kafka knows of (0 none), 1 in force, 0 removed
+-- Returns  { new continuity, boards whose promotions were lost, ... }; {} when the server, the continuity or the boards have
 --          changed since the caller looked: then nothing was written
 -- Cost  O(partitions + boards + generations); memory is given back in the background
 
@@ -22,9 +22,9 @@
 local last = 3 + 2 * tonumber(ARGV[3])
 
 -- One that was removed has no pointer, or only that of a new build.
-local function has_lost_flip(board, since, is_in_force)
+local function has_lost_promotion(board, since, is_current)
   local pointer = call('HGET', KEYS[5], board)
-  if not is_in_force and (not pointer or pointer == '-') then return false end
+  if not is_current and (not pointer or pointer == '-') then return false end
   return tonumber(call('HGET', KEYS[8], board) or '0') < since
 end
 
@@ -33,7 +33,7 @@ local function read_boards()
   local is_registered = call('EXISTS', KEYS[6]) == 1
   for i = last + 1, #ARGV, 3 do
     known[ARGV[i]] = true
-    if is_registered and has_lost_flip(ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2] == '1') then
+    if is_registered and has_lost_promotion(ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2] == '1') then
       outdated[#outdated + 1] = ARGV[i]
     end
   end
@@ -47,7 +47,7 @@ local function are_all_known(known)
   return true
 end
 
--- Heal targets and published positions stay: they are what Kafka has, and the larger one wins.
+-- Recovery targets and published positions stay: they are what Kafka has, and the larger one wins.
 local function reset()
   for _, generation in ipairs(call('HKEYS', KEYS[11])) do
     if call('HEXISTS', KEYS[12], generation) == 0 then call('SADD', KEYS[13], generation) end
