@@ -10,11 +10,11 @@ import {
   LeaseStore,
 } from '#board-store';
 import { topicNames, type TopicNames } from '#contracts';
-import type { Logger } from './operations/logger.js';
-import type { Settings } from './operations/settings.js';
-import { BoardRegistrar } from './reconciliation/board-registrar.js';
-import { DefinitionsTopic } from './reconciliation/definitions-topic.js';
-import { startsOfUnreadLog } from './reconciliation/log-times.js';
+import type { Logger } from './infra/logger.js';
+import type { Settings } from './config/settings.js';
+import { BoardRegistrar } from './registry/board-registrar.js';
+import { DefinitionsTopic } from './registry/definitions-topic.js';
+import { startsOfUnreadLog } from './generations/log-times.js';
 
 /** Connections of a process. */
 export interface Connections {

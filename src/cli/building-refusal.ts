@@ -1,6 +1,6 @@
 import type { BoardBuildingError, ReconciliationStatus } from '#board-store';
 import { CommandError, EXIT } from './exit-codes.js';
-import { phaseOf } from '../reconciliation/progress-meter.js';
+import { phaseOf } from '../generations/progress-meter.js';
 import { countText, durationText } from './quantities.js';
 
 /** Says of a board that can't be read yet how far its build is, where that is known. */

@@ -19,10 +19,10 @@ import {
 } from '#board-store';
 import kafkajs from 'kafkajs';
 import { KafkaUnreachableError } from '#kafka-batch';
-import { ServiceUnreachableError } from '../operations/clients.js';
-import { SettingsError } from '../operations/settings.js';
-import { ScoreTopicError, TopicsMissingError } from '../operations/topics.js';
-import { BoardsFileMissingError } from '../reconciliation/board-registrar.js';
+import { ServiceUnreachableError } from '../infra/clients.js';
+import { SettingsError } from '../config/settings.js';
+import { ScoreTopicError, TopicsMissingError } from '../infra/topics.js';
+import { BoardsFileMissingError } from '../registry/board-registrar.js';
 import {
   BoardsLostError,
   CancelledError,
@@ -32,7 +32,7 @@ import {
   ServerChangedError,
   ShadowLostError,
   AppliedBeyondLogError,
-} from '../reconciliation/errors.js';
+} from '../generations/errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
 import { isRedisUnavailable } from './redis-unavailable.js';
 

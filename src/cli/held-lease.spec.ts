@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
 import { LeaseHeldError, type ReconciliationStatus } from '#board-store';
-import { CancelledError } from '../reconciliation/errors.js';
+import { CancelledError } from '../generations/errors.js';
 import { withLease } from './held-lease.js';
 
 const HERE = `${hostname()}:4711`;

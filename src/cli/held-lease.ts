@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LeaseHeldError, type LeaseStore } from '#board-store';
 import { formatTime } from '#board';
-import { phaseOf } from '../reconciliation/progress-meter.js';
+import { phaseOf } from '../generations/progress-meter.js';
 import { CommandError, EXIT } from './exit-codes.js';
 
 interface Waiting {

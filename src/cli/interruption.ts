@@ -1,4 +1,4 @@
-import { CancelledError } from '../reconciliation/errors.js';
+import { CancelledError } from '../generations/errors.js';
 import { EXIT } from './exit-codes.js';
 
 /** One Ctrl-C may arrive twice: from the terminal, and from a wrapper that passes it on. */

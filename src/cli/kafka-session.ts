@@ -1,7 +1,7 @@
 import type { Admin, Kafka } from 'kafkajs';
 import { topicNames, type TopicNames } from '#contracts';
-import { waitForServices } from '../operations/clients.js';
-import { kafkaFrom } from '../operations/kafka-client.js';
+import { waitForServices } from '../infra/clients.js';
+import { kafkaFrom } from '../infra/kafka-client.js';
 import { openSession, type Session } from './session.js';
 
 export interface KafkaSession extends Session {

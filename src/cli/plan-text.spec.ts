@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { PlannedBoard } from '../reconciliation/plan/plan.js';
+import type { PlannedBoard } from '../registry/plan.js';
 import { planText } from './plan-text.js';
 
 const DAY_MS = 86_400_000;

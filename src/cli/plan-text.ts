@@ -1,12 +1,12 @@
 import { ALL_THE_LOG, placesText } from './partial-history.js';
 import { bytesText, countText, durationText } from './quantities.js';
-import { isPublishOnly, type FieldChange } from '../reconciliation/plan/field-changes.js';
+import { isPublishOnly, type FieldChange } from '../registry/field-changes.js';
 import {
   needsBuild,
   type BuiltBy,
   type Plan,
   type PlannedBoard,
-} from '../reconciliation/plan/plan.js';
+} from '../registry/plan.js';
 
 interface PlanTextOptions {
   /** How long the generation before is kept. */

@@ -6,8 +6,8 @@ import {
   type LiveBoard,
   type ReconciliationStatus,
 } from '#board-store';
-import { reconciliationJson } from '../operations/http/reconciliation-json.js';
-import { phaseOf } from '../reconciliation/progress-meter.js';
+import { reconciliationJson } from '../generations/reconciliation-json.js';
+import { phaseOf } from '../generations/progress-meter.js';
 import { table } from './output.js';
 import { startsJson, startsText } from './partial-history.js';
 import { countText, durationText } from './quantities.js';

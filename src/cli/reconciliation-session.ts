@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { BoardReader } from '#board-store';
-import { redisFrom, waitForServices } from '../operations/clients.js';
-import { requireTopics } from '../operations/topics.js';
+import { redisFrom, waitForServices } from '../infra/clients.js';
+import { requireTopics } from '../infra/topics.js';
 import { identityOf, partsOf, type Parts } from '../parts.js';
-import { Reconciler } from '../reconciliation/reconciler.js';
+import { Reconciler } from '../maintenance/reconciler.js';
 import { withKafka, type KafkaSession } from './kafka-session.js';
 
 /** What a command needs that looks at generations, or makes them. */

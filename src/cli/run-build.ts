@@ -1,6 +1,6 @@
 import type { BoardDefinition } from '#board';
 import type { Boards } from '#board-store';
-import { CancelledError } from '../reconciliation/errors.js';
+import { CancelledError } from '../generations/errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
 import { withLease } from './held-lease.js';
 import type { ReconciliationSession } from './reconciliation-session.js';

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { BoardBuildingError, BoardReader, KeySpace, LeaseStore } from '#board-store';
-import { redisFrom, waitForServices } from '../operations/clients.js';
-import { createLogger, type Logger } from '../operations/logger.js';
-import { loadSettings, type Settings } from '../operations/settings.js';
+import { redisFrom, waitForServices } from '../infra/clients.js';
+import { createLogger, type Logger } from '../infra/logger.js';
+import { loadSettings, type Settings } from '../config/settings.js';
 import { buildingRefusal } from './building-refusal.js';
 
 /** What a command needs: settings, and the connections that it asked for. */

@@ -1,5 +1,5 @@
-import { phaseOf } from '../reconciliation/progress-meter.js';
-import type { RunProgress } from '../reconciliation/run-progress.js';
+import { phaseOf } from '../generations/progress-meter.js';
+import type { RunProgress } from '../generations/run-progress.js';
 import { Outrun } from './outrun.js';
 import { ProgressBar, type ProgressBarOptions } from './progress-bar.js';
 import { countText } from './quantities.js';

@@ -5,7 +5,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { KafkaBatchServer, type KafkaBatchServerOptions } from '#kafka-batch/nest';
-import { Maintenance } from '../operations/maintenance.js';
+import { Maintenance } from '../maintenance/maintenance.js';
 import type { Parts } from '../parts.js';
 import { finalPositions } from './final-positions.js';
 import { IngestController } from './ingest.controller.js';

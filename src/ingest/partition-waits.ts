@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContinuityStore } from '#board-store';
 import type { PartitionAssignment } from '#kafka-batch';
-import type { Logger } from '../operations/logger.js';
+import type { Logger } from '../infra/logger.js';
 import { recoveryTargetsText } from './recovery-targets-text.js';
 
 /** How often a partition that has to wait asks again, and how often it says so. */

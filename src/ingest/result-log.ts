@@ -11,7 +11,7 @@ import {
   TransactionalPublisher,
   type KafkaRecord,
 } from '#kafka-batch';
-import { maxMessageBytes } from '../operations/topics.js';
+import { maxMessageBytes } from '../infra/topics.js';
 import type { Publication } from './publish-pipeline.js';
 import type { ReadRecord } from './read-record.js';
 import { causeOffset, encodeResult } from './results.js';

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LEASE_MS, type ContinuityStore } from '#board-store';
 import type { Comparison, Continuity, RecordIdentity } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
-import type { Logger } from '../operations/logger.js';
-import { RecurringTask } from '../operations/recurring-task.js';
+import type { Logger } from '../infra/logger.js';
+import { RecurringTask } from '../infra/recurring-task.js';
 import { recoveryTargetsText } from './recovery-targets-text.js';
 
 /** How often it is looked whether somebody else has ended a comparison. */

@@ -12,7 +12,7 @@ import {
   type LogRange,
   type PartitionLook,
 } from '#kafka-batch';
-import { TopicsMissingError } from '../operations/topics.js';
+import { TopicsMissingError } from '../infra/topics.js';
 
 /** What a record is known by when it is read again: 64 bits of the hash of key and value. */
 export function identityOf({ offset, timestamp, key, value }: KafkaRecord): RecordIdentity {

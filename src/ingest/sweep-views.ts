@@ -1,6 +1,6 @@
 import type { BoardStore, LiveBoard } from '#board-store';
 import { toError } from '#kafka-batch';
-import type { Logger } from '../operations/logger.js';
+import type { Logger } from '../infra/logger.js';
 import type { LiveBoards } from './live-boards.js';
 
 interface ViewSweepParts {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { KeySpace } from '#board-store';
-import { generationMemory } from '../../src/reconciliation/plan/generation-memory.js';
+import { generationMemory } from '../../src/registry/generation-memory.js';
 import { TestInstance } from '../support/instance.js';
 
 const BOARDS = 'boards:\n  arena: { columns: [{ name: score }] }\n';

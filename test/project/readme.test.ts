@@ -77,3 +77,20 @@ describe('README.md', () => {
     expect(missing).toEqual([]);
   });
 });
+
+describe('docs/glossary.md', () => {
+  const git = (...args: string[]) => spawnSync('git', args, { encoding: 'utf8' }).stdout;
+  const rows = readFileSync('docs/glossary.md', 'utf8').matchAll(/^\| ([^|]+) \| [^-]/gm);
+  const words = [...rows].flatMap(([, row = '']) => row.trim().split(/, /)).slice(1);
+
+  it.each(words)('has "%s", which the code uses', (word) => {
+    const name = word.replaceAll(' ', '[ _-]?');
+    expect(git('grep', '-liE', name, '--', 'src', 'libs')).not.toBe('');
+  });
+
+  it('has the words that are used in place of others', () => {
+    const others = '\\b(watermark|flip(s|ped)?|heal(s|ed|ing)?|abandon(s|ed)?|distrust)\\b';
+    const places = ['src', 'libs', 'docs', 'test', 'bench', 'README.md', ':!test/project'];
+    expect(git('grep', '-nwiE', others, '--', ...places)).toBe('');
+  });
+});

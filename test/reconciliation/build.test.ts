@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RankChange } from '#contracts';
-import { CancelledError } from '../../src/reconciliation/errors.js';
+import { CancelledError } from '../../src/generations/errors.js';
 import { TestInstance, until } from '../support/instance.js';
 import { brokenChains, causeOf, readRankChanges } from '../support/results.js';
 import {

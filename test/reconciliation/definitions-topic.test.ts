@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs from 'kafkajs';
 import { decodeDefinitionRecord, encodeDefinitionRecord, type DefinitionRecord } from '#contracts';
 import { IdentityCheck } from '#board-store';
-import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
+import { DefinitionsTopic } from '../../src/registry/definitions-topic.js';
 import { arena } from '../board-store/fixture.js';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { loggerTo, SILENT } from '../support/loggers.js';

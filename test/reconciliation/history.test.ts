@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { BoardReader, NoPreviousGenerationError } from '#board-store';
-import { HistoryCutError, AppliedBeyondLogError } from '../../src/reconciliation/errors.js';
+import { HistoryCutError, AppliedBeyondLogError } from '../../src/generations/errors.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { ScoreTopic } from '../ingest/score-topic.js';
 import { readRankChanges } from '../support/results.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ReconciliationStatus } from '#board-store';
-import type { Counts } from '../../src/reconciliation/progress-meter.js';
-import type { RunProgress } from '../../src/reconciliation/run-progress.js';
+import type { Counts } from '../../src/generations/progress-meter.js';
+import type { RunProgress } from '../../src/generations/run-progress.js';
 import { TestInstance, until } from '../support/instance.js';
 import {
   closeScene,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { IdentityCheck } from '#board-store';
 import { testKafka } from '../support/kafka-client.js';
-import { DefinitionsTopic } from '../../src/reconciliation/definitions-topic.js';
+import { DefinitionsTopic } from '../../src/registry/definitions-topic.js';
 import { arena } from '../board-store/fixture.js';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { KAFKA_API } from '../support/kafka-frames.js';

@@ -9,7 +9,7 @@ import { BoardReader, KeySpace } from '#board-store';
 import { ScoreProducer } from '#client';
 import { topicNames, type TopicNames } from '#contracts';
 import { testKafka } from './kafka-client.js';
-import { createTopics } from '../../src/operations/topics.js';
+import { createTopics } from '../../src/infra/topics.js';
 
 const CLI = path.resolve('dist/src/cli/main.js');
 

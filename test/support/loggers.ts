@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/operations/logger.js';
+import type { Logger } from '../../src/infra/logger.js';
 
 /** Passes each message and its level to `say`. */
 export function loggerTo(say: (message: string, level: keyof Logger) => unknown): Logger {

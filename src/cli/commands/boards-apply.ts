@@ -1,6 +1,6 @@
 import { suggestion, type BoardDefinition } from '#board';
-import { CancelledError } from '../../reconciliation/errors.js';
-import { needsBuild, type Plan } from '../../reconciliation/plan/plan.js';
+import { CancelledError } from '../../generations/errors.js';
+import { needsBuild, type Plan } from '../../registry/plan.js';
 import { canAsk, confirm } from '../confirm.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { describe, exitCodeOf } from '../failures.js';

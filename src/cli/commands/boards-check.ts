@@ -1,6 +1,6 @@
 import { BoardsFileError, parseBoardsFile, problemText, type BoardsFileProblem } from '#board';
-import { loadSettings } from '../../operations/settings.js';
-import { readBoardsFile } from '../../reconciliation/board-registrar.js';
+import { loadSettings } from '../../config/settings.js';
+import { readBoardsFile } from '../../registry/board-registrar.js';
 import { EXIT } from '../exit-codes.js';
 import { print } from '../output.js';
 

@@ -1,7 +1,7 @@
 import { parseBoardsFile, type BoardDefinition } from '#board';
-import { readBoardsFile } from '../../reconciliation/board-registrar.js';
-import { needsBuild, type Plan } from '../../reconciliation/plan/plan.js';
-import { readPlan, type PlanOptions } from '../../reconciliation/plan/read-plan.js';
+import { readBoardsFile } from '../../registry/board-registrar.js';
+import { needsBuild, type Plan } from '../../registry/plan.js';
+import { readPlan, type PlanOptions } from '../../registry/read-plan.js';
 import { EXIT } from '../exit-codes.js';
 import { print } from '../output.js';
 import { planText } from '../plan-text.js';

@@ -1,4 +1,4 @@
-import { loadSettings } from '../../operations/settings.js';
+import { loadSettings } from '../../config/settings.js';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 

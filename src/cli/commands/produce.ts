@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import type { Message } from 'kafkajs';
 import { InvalidScoreEventError, ScoreProducer } from '#client';
-import { maxMessageBytes } from '../../operations/topics.js';
+import { maxMessageBytes } from '../../infra/topics.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { readLineBatches, type Line } from '../lines.js';
 import { print } from '../output.js';
-import { Throttle } from '../../operations/throttle.js';
+import { Throttle } from '../../infra/throttle.js';
 import { ProgressBar } from '../progress-bar.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
 

@@ -1,6 +1,6 @@
 import { formatTime, parseView, suggestion, type Column } from '#board';
 import type { BoardReader, Standing, Standings } from '#board-store';
-import { readTop } from '../../query/pages.js';
+import { readTop } from '../../standings/pages.js';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { withRedis } from '../session.js';

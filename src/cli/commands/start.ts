@@ -1,9 +1,9 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { startApplication, type StartOptions as Application } from '../../main.js';
-import { Ending } from '../../operations/ending.js';
-import { createLogger, type Logger } from '../../operations/logger.js';
-import { loadSettings, type Settings } from '../../operations/settings.js';
-import type { Role } from '../../roles.js';
+import { Shutdown } from '../../infra/shutdown.js';
+import { createLogger, type Logger } from '../../infra/logger.js';
+import { loadSettings, type Settings } from '../../config/settings.js';
+import type { Role } from '../../config/roles.js';
 import { EXIT } from '../exit-codes.js';
 
 export interface StartOptions {
@@ -18,34 +18,34 @@ export function start({ roles }: StartOptions): Promise<number> {
 
 async function run(settings: Settings, roles: readonly Role[], logger: Logger): Promise<number> {
   const force = () => process.exit(EXIT.no);
-  const ending = new Ending({ timeoutMs: settings.shutdownTimeout, logger, force });
+  const shutdown = new Shutdown({ timeoutMs: settings.shutdownTimeout, logger, force });
   for (const name of ['SIGTERM', 'SIGINT'] as const)
     process.on(name, () => {
-      ending.signalled(name, EXIT.ok);
+      shutdown.signalled(name, EXIT.ok);
     });
-  const application = await startUnlessEnded(ending, { settings, roles, logger });
+  const application = await startUnlessEnded(shutdown, { settings, roles, logger });
   if (application !== undefined) {
     logger.info(`running: ${roles.join(', ')}`);
-    await ending.exitCode;
+    await shutdown.exitCode;
     await application.close();
   }
-  ending.finished();
+  shutdown.finished();
   logger.info('stopped');
-  return process.exit(await ending.exitCode); // an attempt to connect that was given up would hold it
+  return process.exit(await shutdown.exitCode); // an attempt to connect that was given up would hold it
 }
 
 /** The application; undefined when the process was asked to end before it ran. */
 async function startUnlessEnded(
-  ending: Ending,
+  shutdown: Shutdown,
   what: Pick<Application, 'settings' | 'roles' | 'logger'>,
 ): Promise<INestApplicationContext | undefined> {
   const onFatal = () => {
-    ending.ask(EXIT.no);
+    shutdown.ask(EXIT.no);
   };
   try {
-    return await startApplication({ ...what, signal: ending.signal, onFatal });
+    return await startApplication({ ...what, signal: shutdown.signal, onFatal });
   } catch (error) {
-    if (ending.signal.aborted) return undefined; // then it is no failure
+    if (shutdown.signal.aborted) return undefined; // then it is no failure
     throw error;
   }
 }

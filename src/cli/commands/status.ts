@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { BoardReader, KeySpace, type BoardOverview, type RecoveryTarget } from '#board-store';
 import { formatTime } from '#board';
-import { redisFrom, waitForServices } from '../../operations/clients.js';
+import { redisFrom, waitForServices } from '../../infra/clients.js';
 import {
   readPositions,
   readProgress,
   type PartitionPosition,
   type Progress,
-} from '../../query/positions.js';
+} from '../../standings/positions.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { ProgressBar } from '../progress-bar.js';

@@ -1,4 +1,4 @@
-import { createTopics, ScoreTopicError, type TopicReport } from '../../operations/topics.js';
+import { createTopics, ScoreTopicError, type TopicReport } from '../../infra/topics.js';
 import { adopt } from './adopt.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { parseTime } from '#board/time';
-import { ROLES, type Role } from '../../roles.js';
+import { ROLES, type Role } from '../../config/roles.js';
 
 /** A whole number of at least 1. */
 export function wholeNumber(text: string): number {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ROLES } from '../../roles.js';
+import { ROLES } from '../../config/roles.js';
 import type { ProduceOptions } from '../commands/produce.js';
 import type { StartOptions } from '../commands/start.js';
 import type { TopicsOptions } from '../commands/topics.js';

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import type { From } from '../../reconciliation/shadow-plan.js';
+import type { From } from '../../generations/shadow-plan.js';
 import { collectWhere, momentOf, pastTimeOrStart, wholeNumber } from './option-values.js';
 
 /** Options that name a view. `at` is ms. */

@@ -1,7 +1,7 @@
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import { BoardReader, shardOf, type LiveBoard } from '#board-store';
 import { decodeDefinitionRecord } from '#contracts';
-import { IDENTITY_KEY } from '../../../src/reconciliation/definitions-topic.js';
+import { IDENTITY_KEY } from '../../../src/registry/definitions-topic.js';
 import type { OracleBytes } from '../../model/oracle.js';
 import { readBytes } from '../../model/store-keys.js';
 import {

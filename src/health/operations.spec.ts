@@ -1,0 +1,296 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Module, type DynamicModule } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { ReconciliationStatus } from '#board-store';
+import { SILENT } from '../../test/support/loggers.js';
+import { Metrics } from '../metrics/metrics.js';
+import { MetricsCollector } from '../metrics/metrics-collector.js';
+import type { StoreFacts } from '../metrics/store-facts.js';
+import { SettingsError } from '../config/settings.js';
+import type { HealthFacts } from './health.js';
+import { HealthProbe } from './health.controller.js';
+import { createHttpApplication, listen } from '../infra/http-server.js';
+import { OperationsModule } from './operations.module.js';
+import { Reconciliations } from '../generations/reconciliations.js';
+
+@Module({})
+class App {
+  static of(operations: DynamicModule): DynamicModule {
+    return { module: App, imports: [operations] };
+  }
+}
+
+const RUNNING: ReconciliationStatus = {
+  board: 'arena',
+  kind: 'build',
+  state: 'running',
+  generation: 'g2',
+  holder: 'host:1',
+  done: 250,
+  total: 1_000,
+  rate: 100,
+  secondsLeft: 8,
+  startedAt: Date.parse('2026-11-20T09:00:00.000Z'),
+  updatedAt: Date.parse('2026-11-20T09:00:02.500Z'),
+};
+const RUNNING_JSON = {
+  board: 'arena',
+  kind: 'build',
+  state: 'running',
+  generation: 'g2',
+  holder: 'host:1',
+  done: 250,
+  total: 1_000,
+  rate: 100,
+  ordering: null,
+  secondsLeft: 8,
+  startedAt: '2026-11-20T09:00:00.000Z',
+  updatedAt: '2026-11-20T09:00:02.500Z',
+  outcome: null,
+};
+
+describe('the operations server', () => {
+  let app: NestFastifyApplication;
+  let url: string;
+  let errors: string[];
+  let health: HealthFacts;
+  let asked: number;
+  let statuses: () => Promise<ReconciliationStatus[]>;
+
+  const create = () => {
+    const source = {
+      statuses: () => {
+        asked += 1;
+        return statuses();
+      },
+    };
+    const readStore = () => Promise.reject<StoreFacts>(new Error('Redis is away'));
+    const collector = new MetricsCollector({
+      metrics: new Metrics(),
+      waiting: () => new Set(),
+      needsOperator: () => false,
+      readStore,
+    });
+    const probe = new HealthProbe(() => health);
+    const module = OperationsModule.with(probe, collector, new Reconciliations(source, 10));
+    const logger = { ...SILENT, error: (message: string) => errors.push(message) };
+    return { module: App.of(module), logger };
+  };
+  beforeEach(async () => {
+    errors = [];
+    asked = 0;
+    health = { isRunning: true, redis: 'ready', waiting: new Set(), longestLoopAgeMs: 10_000 };
+    statuses = () => Promise.resolve([RUNNING]);
+    const { module, logger } = create();
+    app = await createHttpApplication(module, { logger: false }, logger);
+    await listen(app, { httpHost: '127.0.0.1', httpPort: 0 }, logger);
+    url = await app.getUrl();
+  });
+  afterEach(() => app.close());
+
+  const get = async (path: string) => {
+    const response = await fetch(url + path);
+    return { status: response.status, body: await response.json() };
+  };
+
+  it('tells its health, with 503 while something is wrong', async () => {
+    expect(await get('/health')).toEqual({
+      status: 200,
+      body: { status: 'ok', problems: [], partitions: [] },
+    });
+    health = { ...health, redis: 'reconnecting' };
+    expect(await get('/health')).toEqual({
+      status: 503,
+      body: {
+        status: 'failing',
+        problems: ['Redis is away: the connection is reconnecting'],
+        partitions: [],
+      },
+    });
+  });
+
+  it('answers a scrape in the text format of Prometheus, though Redis is away', async () => {
+    const response = await fetch(`${url}/metrics`);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(await response.text()).toContain('\nranklog_redis_up 0\n');
+  });
+
+  it('lists reconciliations, and tells one by its board, with times of RFC 3339', async () => {
+    const other = { ...RUNNING, board: 'a b/ü', state: 'done' as const, outcome: 'live' };
+    statuses = () => Promise.resolve([RUNNING, other]);
+    const otherJson = {
+      ...RUNNING_JSON,
+      board: 'a b/ü',
+      state: 'done',
+      secondsLeft: null,
+      outcome: 'live',
+    };
+    expect(await get('/reconciliations')).toEqual({ status: 200, body: [otherJson, RUNNING_JSON] });
+    const path = `/reconciliations/${encodeURIComponent('a b/ü')}`;
+    expect(await get(path)).toEqual({ status: 200, body: otherJson });
+  });
+
+  it('knows boards with names as long as they may be', async () => {
+    const board = 'x'.repeat(128);
+    statuses = () => Promise.resolve([{ ...RUNNING, board }]);
+    const found = await get(`/reconciliations/${encodeURIComponent(board)}`);
+    expect(found).toEqual({ status: 200, body: { ...RUNNING_JSON, board } });
+  });
+
+  it.each([
+    [
+      '/reconciliations/chess',
+      404,
+      'NO_RECONCILIATION',
+      'no reconciliation of board "chess" is running or remembered; there are arena',
+    ],
+    [
+      '/reconciliations/chess/events',
+      404,
+      'NO_RECONCILIATION',
+      'no reconciliation of board "chess" is running or remembered; there are arena',
+    ],
+    ['/metric', 404, 'NOT_FOUND', 'there is nothing at GET /metric'],
+    [
+      '/reconciliations/%zz',
+      400,
+      'BAD_REQUEST',
+      "'/reconciliations/%zz' is not a valid url component",
+    ],
+  ])('answers GET %s with %i and a sentence', async (path, status, code, message) => {
+    expect(await get(path)).toEqual({ status, body: { code, message } });
+    expect(errors).toEqual([]);
+  });
+
+  it('answers 503 when Redis does not answer', async () => {
+    statuses = () => Promise.reject(new Error('Command timed out'));
+    const body = {
+      code: 'STORE_UNAVAILABLE',
+      message: 'Redis does not answer (Command timed out); try again',
+    };
+    expect(await get('/reconciliations')).toEqual({ status: 503, body });
+    expect(await get('/reconciliations/arena/events')).toEqual({ status: 503, body });
+  });
+
+  it('answers 500 without details where nobody has thought of the error, and logs it', async () => {
+    statuses = () => Promise.resolve([{ ...RUNNING, startedAt: NaN }]);
+    expect(await get('/reconciliations')).toEqual({
+      status: 500,
+      body: {
+        code: 'INTERNAL_SERVER_ERROR',
+        message: 'something went wrong here; the log of the process says what',
+      },
+    });
+    expect(errors).toEqual([expect.stringContaining('GET /reconciliations failed: ')]);
+  });
+
+  it('refuses a port that is taken, and names the setting', async () => {
+    const { port } = new URL(url);
+    const { module, logger } = create();
+    const second = await createHttpApplication(module, { logger: false }, logger);
+    const settings = { httpHost: '127.0.0.1', httpPort: Number(port) };
+    const error: unknown = await listen(second, settings, logger).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).toEqual(
+      new SettingsError([
+        `RANKLOG_HTTP_PORT: can't listen on 127.0.0.1:${port} (EADDRINUSE); use another port, or 0 for any free one`,
+      ]),
+    );
+    await second.close();
+  });
+
+  it('is closed at once, though a client has sent half of a request', async () => {
+    const client = connect(Number(new URL(url).port), '127.0.0.1');
+    await new Promise<void>((resolve) => client.write('GET /health HTTP/1.1\r\n', () => resolve()));
+    expect((await get('/health')).status).toBe(200); // that one has arrived, too
+    const ended = once(client, 'close');
+    const begin = performance.now();
+    await app.close();
+    expect(performance.now() - begin).toBeLessThan(10_000);
+    await ended;
+  });
+
+  describe('the events of a reconciliation', () => {
+    const open = async () => {
+      const client = new AbortController();
+      const response = await fetch(`${url}/reconciliations/arena/events`, {
+        signal: client.signal,
+      });
+      const reader = (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream());
+      return { client, reader: reader.getReader() };
+    };
+
+    it('come while it runs, with its end as the last', async () => {
+      let done = 250;
+      statuses = () => {
+        done = Math.min(1_000, done + 250);
+        const end = { state: 'done' as const, outcome: 'live as g2' };
+        return Promise.resolve([{ ...RUNNING, done, ...(done === 1_000 ? end : {}) }]);
+      };
+      const response = await fetch(`${url}/reconciliations/arena/events`);
+      expect(response.headers.get('content-type')).toBe('text/event-stream');
+      const text = await response.text();
+      expect(typesOf(text)).toEqual(['progress', 'end']);
+      const data = /^event: end\nid: .*\ndata: (.*)$/m.exec(text)?.[1] ?? '';
+      expect(JSON.parse(data)).toEqual({
+        ...RUNNING_JSON,
+        state: 'done',
+        done: 1_000,
+        secondsLeft: null,
+        outcome: 'live as g2',
+      });
+    });
+
+    it('are told with what went wrong while Redis is away, and go on', async () => {
+      let turn = 0;
+      statuses = () => {
+        turn += 1;
+        if (turn === 2) return Promise.reject(new Error('gone'));
+        return Promise.resolve(turn < 4 ? [RUNNING] : [{ ...RUNNING, state: 'failed' as const }]);
+      };
+      const text = await (await fetch(`${url}/reconciliations/arena/events`)).text();
+      expect(typesOf(text)).toEqual(['problem', 'progress', 'end']);
+    });
+
+    it('end when nothing is known of it any more', async () => {
+      let turn = 0;
+      statuses = () => Promise.resolve(++turn < 3 ? [RUNNING] : []);
+      const text = await (await fetch(`${url}/reconciliations/arena/events`)).text();
+      expect(typesOf(text)).toEqual(['progress', 'problem']);
+    });
+
+    it('are no longer asked for once the client has gone', async () => {
+      const { client, reader } = await open();
+      await reader.read();
+      client.abort();
+      await expect(reader.read()).rejects.toThrow();
+      await until(async () => {
+        const before = asked;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        return asked === before;
+      });
+    });
+
+    it('end when the service stops, which they do not hold', async () => {
+      const { reader } = await open();
+      await reader.read();
+      const begin = performance.now();
+      await app.close();
+      expect(performance.now() - begin).toBeLessThan(10_000);
+      for (let end = false; !end;) ({ done: end } = await reader.read());
+    });
+  });
+});
+
+/** The events of a stream, by their types. */
+function typesOf(text: string): string[] {
+  return [...text.matchAll(/^event: (.*)$/gm)].map(([, type = '']) => type);
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + 60_000;
+  while (!(await holds())) if (performance.now() > end) throw new Error('waited in vain');
+}

@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { LeaseHeldError } from '#board-store';
+import { parseBoardsFile, type BoardDefinition } from '#board';
+import { loggerTo, SILENT } from '../../test/support/loggers.js';
+import { Maintenance } from './maintenance.js';
+import { BackgroundBuilder } from './background-builder.js';
+import type { BuildOptions } from '../generations/build.js';
+import type { Reconciler } from './reconciler.js';
+import { HistoryCutError, OutOfMemoryError } from '../generations/errors.js';
+
+const [arena] = parseBoardsFile(
+  'boards: { arena: { columns: [{ name: points }] } }',
+  'boards.yaml',
+) as [BoardDefinition];
+
+const boards = {
+  live: new Map(),
+  building: new Set([arena.board]),
+  removed: new Set<string>(),
+  versions: [],
+};
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** Asks for a build every second, for so many ms. */
+async function runFor(ms: number, build: Reconciler['build'], logger = SILENT): Promise<void> {
+  const builder = new BackgroundBuilder({
+    store: { boards: () => Promise.resolve(boards) },
+    reconciler: { build },
+    registrar: { wanted: new Map([[arena.board, arena]]) },
+    log: logger,
+  });
+  const run = (signal: AbortSignal) => builder.build(signal);
+  const maintenance = new Maintenance([{ onFailure: 'no build', everyMs: 1_000, run }], logger);
+  maintenance.start();
+  await jest.advanceTimersByTimeAsync(ms);
+  await maintenance.stop();
+}
+
+/** How often a build is tried within so many ms, when each fails. */
+async function triesWithin(ms: number, failure: Error): Promise<number> {
+  let tries = 0;
+  await runFor(ms, () => Promise.reject(((tries += 1), failure)));
+  return tries;
+}
+
+describe('a background build', () => {
+  it('is the first of its board, or none', async () => {
+    const options: BuildOptions[] = [];
+    await runFor(1_500, (_, given) => Promise.resolve((options.push(given), [])));
+    expect(options[0]).toMatchObject({ isFirst: true, keepsShadows: true });
+  });
+});
+
+describe('a background build that fails', () => {
+  it('is tried again soon', async () => {
+    expect(await triesWithin(20_000, new Error('Kafka is away'))).toBeGreaterThan(2);
+  });
+
+  it('is logged once, also while others build the board in between', async () => {
+    const logged: string[] = [];
+    const ends = [
+      new Error('Kafka is away'),
+      new LeaseHeldError(arena.board, { holder: 'another', msLeft: 1_000 }),
+    ];
+    let tries = 0;
+    const build = () => Promise.reject(ends[tries++ % 2]!);
+    await runFor(
+      60_000,
+      build,
+      loggerTo((message) => logged.push(message)),
+    );
+    expect(tries).toBeGreaterThan(4);
+    expect(logged).toEqual(['no build: Kafka is away']);
+  });
+
+  it('for a log that is cut leaves the lease to those who can say that it may be partial', async () => {
+    const cut = [{ partition: 0, from: 0, logStart: 5 }];
+    expect(await triesWithin(50_000, new HistoryCutError([arena.board], cut, true))).toBe(1);
+  });
+
+  it('for a Redis that is full lets live ingest be for ten minutes', async () => {
+    expect(await triesWithin(590_000, new OutOfMemoryError([arena.board]))).toBe(1);
+    expect(await triesWithin(610_000, new OutOfMemoryError([arena.board]))).toBe(2);
+  });
+});

@@ -1,0 +1,55 @@
+import type { BoardDefinition } from '#board';
+import { Build, type BuildOptions } from '../generations/build.js';
+import { removeBoard } from '../generations/promote.js';
+import type { BuildReport, PromotionReport, SnapshotReport, VerifyReport } from '../generations/reports.js';
+import { rollBack } from '../generations/rollback.js';
+import type { ReconcilerParts, RunOptions } from '../generations/shadow-tasks.js';
+import { takeSnapshot, type SnapshotOptions } from '../generations/snapshot.js';
+import { Verify, type VerifyOptions } from '../verify/verify.js';
+
+/**
+ * What makes the log the truth: boards are built from it, compared with it, and brought back, beside live ingest, which
+ * never waits. One run a board at a time, by its lease.
+ *
+ * All methods @throw LeaseHeldError when somebody else works on a board, LeaseLostError when somebody else has taken it
+ * over, CancelledError when the signal of the options was aborted, and what Kafka and Redis say after some patience.
+ */
+export class Reconciler {
+  constructor(private readonly parts: ReconcilerParts) {}
+
+  /**
+   * Builds boards from the log and makes each live in one step, as it is there. A build that was killed goes on where it
+   * was. Cost: one pass over the log, whatever the number of boards.
+   * @throws HistoryCutError before anything is begun
+   */
+  build(definitions: readonly BoardDefinition[], options: BuildOptions): Promise<BuildReport[]> {
+    return new Build(this.parts, definitions, options).run();
+  }
+
+  /**
+   * Compares live boards with the log, player by player, under traffic. Cost: one pass over the log, and a call for each 500
+   * players.
+   * @throws UnknownBoardError, BoardBuildingError, HistoryCutError
+   */
+  verify(boards: readonly string[], options: VerifyOptions): Promise<VerifyReport[]> {
+    return new Verify(this.parts, boards, options).run();
+  }
+
+  /** Brings the previous generation of a board back; done twice, it goes forward again. @throws NoPreviousGenerationError, HistoryCutError */
+  rollback(board: string, options: RunOptions): Promise<PromotionReport> {
+    return rollBack(this.parts, board, options);
+  }
+
+  /**
+   * Builds a board as it was when the log had come to `until` (ms), as a read-only generation beside the live one.
+   * @throws UnknownBoardError, BoardBuildingError, HistoryCutError
+   */
+  snapshot(board: string, until: number, options: SnapshotOptions): Promise<SnapshotReport> {
+    return takeSnapshot(this.parts, { board, until }, options);
+  }
+
+  /** Removes a board with all its generations but snapshots; its events are dead letters from then on. @throws UnknownBoardError */
+  remove(board: string, { signal }: Pick<RunOptions, 'signal'>): Promise<void> {
+    return removeBoard(this.parts, board, signal);
+  }
+}

@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { LiveBoard, ReconciliationStatus } from '#board-store';
+import { GAUGES, Metrics } from './metrics.js';
+import { MetricsCollector } from './metrics-collector.js';
+import { readStoreFacts, type StoreFacts } from './store-facts.js';
+
+const live = (board: string, starts?: LiveBoard['starts']) =>
+  ({ board, generation: `g-${board}`, ...(starts && { starts }) }) as LiveBoard;
+const boards = new Map([
+  ['arena', live('arena')],
+  ['chess', live('chess')],
+]);
+const BUILD: ReconciliationStatus = {
+  board: 'arena',
+  kind: 'build',
+  state: 'running',
+  generation: 'g2',
+  holder: 'host:1',
+  done: 250,
+  total: 1_000,
+  rate: 99.5,
+  ordering: { done: 30, total: 400, rate: 10.5 },
+  secondsLeft: 12,
+  startedAt: 0,
+  updatedAt: 0,
+};
+const FACTS: StoreFacts = {
+  boards: { live: boards, building: new Set(['golf']), removed: new Set(), versions: [] },
+  recovering: [{ shard: 0, partition: 1, applied: 20, target: 250 }],
+  stale: new Set(['chess']),
+  generations: [
+    { ...live('arena'), role: 'live' },
+    { ...live('arena', new Map([[0, 12]])), generation: 'g-old', role: 'previous' },
+  ],
+  reconciliations: [BUILD],
+};
+const FROM_REDIS =
+  /^ranklog_(reads|board|generation|recovery|reconciliation)_?\w*(?:\{.*\})? .*$/gm;
+
+describe('the metrics', () => {
+  it('are listed in docs/reference/metrics.md, one by one', () => {
+    const rows = readFileSync('docs/reference/metrics.md', 'utf8')
+      .split('\n')
+      .filter((line) => /^\| `ranklog_\w+` /.test(line))
+      .map((line) =>
+        line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim().replaceAll('`', '')),
+      );
+    const expected = Object.values(GAUGES).map(({ name, labels, help }) => [
+      name,
+      labels.join(', '),
+      help,
+    ]);
+    expect(rows).toEqual(expected);
+  });
+});
+
+describe('a scrape', () => {
+  let metrics: Metrics;
+  let waiting: Set<number>;
+  let reads: number;
+  let readStore: () => Promise<StoreFacts>;
+  beforeEach(() => {
+    metrics = new Metrics();
+    waiting = new Set();
+    reads = 0;
+    readStore = () => Promise.resolve(FACTS);
+  });
+
+  const collector = (consumer?: ConstructorParameters<typeof MetricsCollector>[0]['consumer']) =>
+    new MetricsCollector({
+      metrics,
+      waiting: () => waiting,
+      needsOperator: (error) => error instanceof RangeError,
+      readStore: () => {
+        reads += 1;
+        return readStore();
+      },
+      patienceMs: 20,
+      ...(consumer && { consumer }),
+    });
+
+  it('tells which partitions have stopped or need operator action, and how long they are stuck', async () => {
+    const partitions = new Map([
+      [0, { state: 'running', error: undefined, stuckMs: 1_500 } as const],
+      [1, { state: 'failed', error: new Error('gone'), stuckMs: 0 } as const],
+      [2, { state: 'backingOff', error: new RangeError('no topic'), stuckMs: 0 } as const],
+      [3, { state: 'backingOff', error: new Error('for a moment'), stuckMs: 0 } as const],
+    ]);
+    const text = await collector(() => ({ loopAgeMs: 250, partitions })).scrape();
+    expect(text.match(/^ranklog_(partition_st|fetch).*$/gm)).toEqual([
+      'ranklog_partition_stopped{partition="0"} 0',
+      'ranklog_partition_stopped{partition="1"} 1',
+      'ranklog_partition_stopped{partition="2"} 1',
+      'ranklog_partition_stopped{partition="3"} 0',
+      'ranklog_partition_stuck_seconds{partition="0"} 1.5',
+      'ranklog_partition_stuck_seconds{partition="1"} 0',
+      'ranklog_partition_stuck_seconds{partition="2"} 0',
+      'ranklog_partition_stuck_seconds{partition="3"} 0',
+      'ranklog_fetch_loop_age_seconds 0.25',
+    ]);
+  });
+
+  it('tells which partitions wait, and of those that go on that they do not', async () => {
+    const running = { state: 'running', error: undefined, stuckMs: 0 } as const;
+    const partitions = new Map([0, 1, 2].map((partition) => [partition, running] as const));
+    const scrapes = collector(() => ({ loopAgeMs: 0, partitions }));
+    const linesOf = (text: string) => text.match(/^ranklog_partition_(waiting|stopped)\{.* 1$/gm);
+    waiting = new Set([1]);
+    expect(linesOf(await scrapes.scrape())).toEqual([
+      'ranklog_partition_waiting{partition="1",reason="recovering"} 1',
+    ]);
+    waiting = new Set();
+    const text = await scrapes.scrape();
+    expect(linesOf(text)).toBeNull();
+    expect(text.match(/^ranklog_partition_waiting\{partition="2".*$/gm)).toEqual([
+      'ranklog_partition_waiting{partition="2",reason="recovering"} 0',
+    ]);
+  });
+
+  it('leaves out partitions that the process has lost', async () => {
+    let partitions = new Map([[0, { state: 'running', error: undefined, stuckMs: 0 } as const]]);
+    const scrapes = collector(() => ({ loopAgeMs: 0, partitions }));
+    await scrapes.scrape();
+    partitions = new Map();
+    expect(await scrapes.scrape()).not.toContain('partition="0"');
+  });
+
+  it('tells what Redis knows of boards, recovery and reconciliations', async () => {
+    const text = await collector().scrape();
+    expect(text.match(FROM_REDIS)).toEqual([
+      'ranklog_recovery_applied_offset{shard="0",partition="1"} 20',
+      'ranklog_recovery_target_offset{shard="0",partition="1"} 250',
+      'ranklog_reads_stale{board="arena"} 0',
+      'ranklog_reads_stale{board="chess"} 1',
+      'ranklog_board_building{board="golf"} 1',
+      'ranklog_generation_info{board="arena",generation="g-arena",role="live",partial_history="no"} 1',
+      'ranklog_generation_info{board="arena",generation="g-old",role="previous",partial_history="yes"} 1',
+      'ranklog_reconciliation_running{board="arena",kind="build"} 1',
+      'ranklog_reconciliation_done_records{board="arena",kind="build"} 250',
+      'ranklog_reconciliation_total_records{board="arena",kind="build"} 1000',
+      'ranklog_reconciliation_records_per_second{board="arena",kind="build"} 99.5',
+      'ranklog_reconciliation_ordered_players{board="arena",kind="build"} 30',
+      'ranklog_reconciliation_total_players{board="arena",kind="build"} 400',
+      'ranklog_reconciliation_players_per_second{board="arena",kind="build"} 10.5',
+    ]);
+    expect(text).toContain('ranklog_redis_up 1\n');
+  });
+
+  it.each([
+    ['fails', () => Promise.reject(new Error('Redis is away'))],
+    ['does not answer', () => new Promise<never>(() => undefined)],
+  ])('answers without what was known of Redis when that %s', async (_, broken) => {
+    const scrapes = collector();
+    await scrapes.scrape();
+    readStore = broken;
+    const text = await scrapes.scrape();
+    expect(text).toContain('ranklog_redis_up 0\n');
+    expect(text.match(FROM_REDIS)).toBeNull();
+    expect(text).toContain('process_cpu_seconds_total');
+  });
+
+  it('does not ask Redis again while it has not answered', async () => {
+    let answer: (facts: StoreFacts) => void = () => undefined;
+    readStore = () => new Promise((resolve) => (answer = resolve));
+    const scrapes = collector();
+    await Promise.all([scrapes.scrape(), scrapes.scrape()]);
+    const third = scrapes.scrape();
+    expect(reads).toBe(1);
+    answer(FACTS);
+    expect(await third).toContain('ranklog_redis_up 1\n');
+    readStore = () => Promise.resolve(FACTS);
+    await scrapes.scrape();
+    expect(reads).toBe(2);
+  });
+});
+
+describe('what Redis knows', () => {
+  it('says stale of the boards of a shard that recovers, or whose server has changed', async () => {
+    const shards: Record<string, number> = { arena: 0, chess: 1, golf: 2 };
+    const all = new Map(Object.keys(shards).map((board) => [board, live(board)]));
+    const { stale } = await readStoreFacts({
+      store: {
+        boards: () =>
+          Promise.resolve({ live: all, building: new Set(), removed: new Set(), versions: [] }),
+        shardOf: (board) => shards[board] ?? 0,
+      },
+      continuity: {
+        shards: [0, 1, 2],
+        continuity: (shard) =>
+          Promise.resolve({ server: 's', token: 't', isContinued: shard !== 2 }),
+        recoveryTargets: () => Promise.resolve([{ shard: 1, partition: 0, applied: 0, target: 5 }]),
+      },
+      catalog: { generations: () => Promise.resolve([]) },
+      statuses: { statuses: () => Promise.resolve([]) },
+    });
+    expect(stale).toEqual(new Set(['chess', 'golf']));
+  });
+});

@@ -1,0 +1,61 @@
+import { CronJob } from 'cron';
+import { toError } from '#kafka-batch';
+import type { Logger } from '../infra/logger.js';
+import type { ScheduledVerify } from './scheduled-verify.js';
+
+export interface VerifyScheduleOptions {
+  /** Empty for never. */
+  readonly expression: string;
+  readonly timeZone: string;
+  readonly verify: Pick<ScheduledVerify, 'run'>;
+  readonly log: Logger;
+}
+
+/** Two processes that are told the same time begin within so long of each other. */
+const SAME_TURN_MS = 60_000;
+
+/**
+ * Verifies at set times; a turn that is due while the one before is under way is left out.
+ * States: stopped, then waiting or verifying (`start` to `stop`).
+ */
+export class VerifySchedule {
+  readonly #stopping = new AbortController();
+  #job: { stop(): Promise<void> | undefined } | undefined;
+  #turn: Promise<void> | undefined;
+
+  constructor(private readonly options: VerifyScheduleOptions) {}
+
+  start(): void {
+    const { expression, timeZone } = this.options;
+    if (expression === '') return;
+    const job: CronJob = CronJob.from({
+      cronTime: expression,
+      timeZone,
+      onTick: () => {
+        this.#turn ??= this.#run(job).finally(() => (this.#turn = undefined));
+      },
+      unrefTimeout: true,
+    });
+    this.#job = job;
+    job.start();
+  }
+
+  /** What is under way is cancelled: nothing of it stays. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#job?.stop();
+    await this.#turn;
+  }
+
+  async #run(job: CronJob): Promise<void> {
+    const { verify, log } = this.options;
+    const now = Date.now();
+    const untilNext = job.nextDate().toMillis() - now;
+    const sameTurnMs = Math.min(SAME_TURN_MS, untilNext / 2);
+    try {
+      await verify.run({ signal: this.#stopping.signal, begun: now, sameTurnMs });
+    } catch (error) {
+      log.error(`the scheduled verify failed: ${toError(error).message}`, { error });
+    }
+  }
+}

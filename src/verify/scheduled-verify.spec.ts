@@ -1,0 +1,281 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { parseBoardsFile, type BoardDefinition } from '#board';
+import {
+  LeaseHeldError,
+  type LiveBoard,
+  type ReconciliationStatus,
+  type Shadow,
+} from '#board-store';
+import { loggerTo } from '../../test/support/loggers.js';
+import { CancelledError, HistoryCutError } from '../generations/errors.js';
+import type { BuildReport, VerifyReport } from '../generations/reports.js';
+import { ScheduledVerify } from './scheduled-verify.js';
+
+const NOW = Date.parse('2026-11-20T04:00:00.000Z');
+
+function definition(board: string): BoardDefinition {
+  const [parsed] = parseBoardsFile(`boards: { ${board}: { columns: [{ name: points }] } }`, 'spec');
+  if (parsed === undefined) throw new Error('there is no board');
+  return parsed;
+}
+const live = (board: string): LiveBoard => ({
+  board,
+  generation: `g-${board}`,
+  definition: definition(board),
+});
+
+function report(board: string, differenceCount = 0): VerifyReport {
+  const differences = [{ view: 'all', kind: 'missing', playerId: 'ada' } as const];
+  return {
+    board,
+    generation: `g-${board}`,
+    places: 10,
+    views: 2,
+    differences: differenceCount === 0 ? [] : differences,
+    differenceCount,
+    equal: differenceCount === 0,
+    appliedOffsets: {},
+  };
+}
+
+describe('a turn of the schedule', () => {
+  let boards: string[];
+  let statuses: Partial<ReconciliationStatus>[];
+  let left: Map<string, Shadow>;
+  let verified: (readonly string[])[];
+  let built: string[];
+  let words: string[];
+  let gauges: Map<string, number>;
+  let verify: (boards: readonly string[]) => readonly VerifyReport[];
+  beforeEach(() => {
+    boards = ['arena', 'chess', 'golf'];
+    statuses = [];
+    left = new Map();
+    verified = [];
+    built = [];
+    words = [];
+    gauges = new Map();
+    verify = (names) => names.map((board) => report(board));
+  });
+
+  const gauge = (name: string) => ({
+    set: ({ board = '' }: Readonly<Record<string, string>>, value: number) =>
+      void gauges.set(`${name} ${board}`, value),
+    remove: ({ board = '' }: Readonly<Record<string, string>>) =>
+      void gauges.delete(`${name} ${board}`),
+  });
+  const scheduledVerify = (rebuilds: boolean) => {
+    return new ScheduledVerify({
+      store: {
+        boards: () =>
+          Promise.resolve({
+            live: new Map(boards.map((board) => [board, live(board)])),
+            building: new Set<string>(),
+            removed: new Set<string>(),
+            versions: [],
+          }),
+      },
+      generations: { shadow: (board) => Promise.resolve(left.get(board)) },
+      leases: { statuses: () => Promise.resolve(statuses as ReconciliationStatus[]) },
+      reconciler: {
+        verify: async (names) => {
+          verified.push(names);
+          return [...(await Promise.resolve(verify(names)))];
+        },
+        build: (definitions) => {
+          built.push(...definitions.map(({ board }) => board));
+          const reports = built.map((board) => ({ board, generation: 'g-new' }) as BuildReport);
+          return Promise.resolve(reports);
+        },
+      },
+      gauges: {
+        verifyEqual: gauge('equal'),
+        verifyDifferences: gauge('differences'),
+        verifyLastSuccess: { set: (value) => void gauges.set('success', value) },
+      },
+      log: loggerTo((message, level) => words.push(`${level}: ${message}`)),
+      rebuilds,
+    });
+  };
+  const run = (rebuilds = false, scheduled = scheduledVerify(rebuilds)) => {
+    const { signal } = new AbortController();
+    return scheduled.run({ signal, begun: NOW, sameTurnMs: 60_000 });
+  };
+
+  it('verifies all live boards in one pass, and tells the result', async () => {
+    verify = (names) => names.map((board) => report(board, board === 'chess' ? 4 : 0));
+    await run();
+    expect(verified).toEqual([['arena', 'chess', 'golf']]);
+    expect(words).toEqual([
+      'info: board "arena" is what the log makes of it: 10 places in 2 views verified',
+      'error: board "chess" has 4 difference(s) to the log in 10 places in 2 views, such as missing of ada in "all"',
+      'info: board "golf" is what the log makes of it: 10 places in 2 views verified',
+    ]);
+    expect(Object.fromEntries(gauges)).toEqual({
+      'equal arena': 1,
+      'differences arena': 0,
+      'equal chess': 0,
+      'differences chess': 4,
+      'equal golf': 1,
+      'differences golf': 0,
+      success: expect.closeTo(Date.now() / 1_000, -2),
+    });
+    expect(built).toEqual([]);
+  });
+
+  it('builds again what differs, if it is told to', async () => {
+    verify = (names) => names.map((board) => report(board, board === 'chess' ? 4 : 0));
+    await run(true);
+    expect(built).toEqual(['chess']);
+    expect(words.at(-1)).toBe(
+      'info: board "chess" was built again, and is live as generation g-new',
+    );
+  });
+
+  it('has no result of a board that can not be compared, and does not build it again', async () => {
+    gauges.set('equal chess', 0).set('differences chess', 4);
+    const tooManyViews = { expected: 3, found: 2 };
+    verify = (names) =>
+      names.map((board) =>
+        board === 'chess' ? { ...report(board), equal: null, tooManyViews } : report(board),
+      );
+    await run(true);
+    expect(built).toEqual([]);
+    expect(words[0]).toMatch(/^warn: board "chess" can't be verified: .* raise maxViews/);
+    expect([...gauges.keys()].sort()).toEqual([
+      'differences arena',
+      'differences golf',
+      'equal arena',
+      'equal golf',
+    ]);
+  });
+
+  it('builds nothing again that was changed meanwhile', async () => {
+    verify = () => [{ ...report('chess', 4), generation: 'g-older' }];
+    await run(true);
+    expect(built).toEqual([]);
+  });
+
+  it('leaves a board that somebody works on to them, quietly, and has no result of it', async () => {
+    gauges.set('equal chess', 0).set('differences chess', 4);
+    verify = (names) => {
+      if (names.includes('chess')) throw new LeaseHeldError('chess', { holder: 'b:2', msLeft: 9 });
+      return names.map((board) => report(board));
+    };
+    await run();
+    expect(verified.at(-1)).toEqual(['arena', 'golf']);
+    expect(words[0]).toBe('debug: board "chess" is not verified now: b:2 works on it');
+    expect([...gauges.keys()]).not.toContain('equal chess');
+    expect([...gauges.keys()]).not.toContain('success');
+  });
+
+  it('does nothing when all boards are with others', async () => {
+    verify = ([board = '']) => {
+      throw new LeaseHeldError(board, { holder: 'b:2', msLeft: 9 });
+    };
+    await run(true);
+    expect(words.every((word) => word.startsWith('debug'))).toBe(true);
+    expect(gauges.size + built.length).toBe(0);
+  });
+
+  it('has no result of a board that was removed', async () => {
+    const scheduled = scheduledVerify(false);
+    await run(false, scheduled);
+    expect([...gauges.keys()]).toContain('equal chess');
+    boards = ['arena', 'golf'];
+    await run(false, scheduled);
+    expect([...gauges.keys()]).not.toContain('equal chess');
+    expect([...gauges.keys()]).toContain('equal golf');
+  });
+
+  it('tells of a board whose history is cut, and verifies the others', async () => {
+    gauges.set('equal arena', 1);
+    verify = (names) => {
+      if (names.includes('arena')) throw new HistoryCutError(['arena'], [], true);
+      return names.map((board) => report(board));
+    };
+    await run();
+    expect(verified.at(-1)).toEqual(['chess', 'golf']);
+    expect(words[0]).toMatch(
+      /^error: board "arena" can't be verified: events of board "arena" are/,
+    );
+    expect([...gauges.keys()]).not.toContain('equal arena');
+    expect([...gauges.keys()]).not.toContain('success');
+  });
+
+  it('leaves out all boards of a log that is cut while they are verified', async () => {
+    verify = () => {
+      throw new HistoryCutError(['arena', 'chess', 'golf'], [], true);
+    };
+    await run();
+    expect(verified).toHaveLength(1);
+    expect(words.map((word) => word.split(':')[1])).toEqual([
+      ' board "arena" can\'t be verified',
+      ' board "chess" can\'t be verified',
+      ' board "golf" can\'t be verified',
+    ]);
+    expect(words[0]).toContain('events of board "arena", "chess", "golf" are gone');
+  });
+
+  it('leaves out what another process has verified in the same turn', async () => {
+    const started = (ms: number) => ({ startedAt: NOW - ms });
+    statuses = [
+      { board: 'arena', kind: 'verify', state: 'done', ...started(59_000) },
+      { board: 'chess', kind: 'verify', state: 'done', ...started(61_000) },
+      { board: 'golf', kind: 'verify', state: 'failed', ...started(1_000) },
+    ];
+    await run();
+    expect(verified).toEqual([['chess', 'golf']]);
+    expect([...gauges.keys()]).toContain('success');
+  });
+
+  it('leaves out a board of which a killed build has left something, and says so', async () => {
+    const shadow = (board: string, purpose: Shadow['purpose']) => ({ ...live(board), purpose });
+    left = new Map([
+      ['arena', shadow('arena', 'build')],
+      ['chess', shadow('chess', 'verify')],
+      ['golf', shadow('golf', 'build')],
+    ]);
+    statuses = [{ board: 'golf', kind: 'build', state: 'running', startedAt: NOW }];
+    await run();
+    expect(verified).toEqual([['chess', 'golf']]);
+    expect(words[0]).toBe(
+      'warn: board "arena" is not verified: that would throw away what a killed build has built (generation g-arena); ' +
+        'run it again, or give that up with "ranklog boards discard g-arena"',
+    );
+    expect([...gauges.keys()]).not.toContain('success');
+  });
+
+  it('takes a killed build that changes nothing for one of its own, where it repairs', async () => {
+    const changed = { ...definition('chess'), maxViews: 7 };
+    left = new Map<string, Shadow>([
+      ['arena', { ...live('arena'), purpose: 'build' }],
+      ['chess', { ...live('chess'), purpose: 'build', definition: changed }],
+      ['golf', { ...live('golf'), purpose: 'snapshot' }],
+    ]);
+    await run(true);
+    expect(verified).toEqual([['arena']]);
+  });
+
+  it.each([
+    { state: 'running' as const },
+    { state: 'done' as const, outcome: 'not comparable: events were refused for maxViews' },
+  ])('is no success while another one has no result of a board: %o', async (status) => {
+    statuses = [{ board: 'arena', kind: 'verify', startedAt: NOW - 1_000, ...status }];
+    await run();
+    expect(verified).toEqual([['chess', 'golf']]);
+    expect([...gauges.keys()]).not.toContain('success');
+  });
+
+  it('ends without a word when it is cancelled, and with others of the reconciler', async () => {
+    verify = () => {
+      throw new CancelledError(false);
+    };
+    await run();
+    expect(words).toEqual([]);
+    verify = () => {
+      throw new Error('Kafka is gone');
+    };
+    await expect(run()).rejects.toThrow('Kafka is gone');
+  });
+});

@@ -1,0 +1,209 @@
+import { definitionText, type BoardDefinition } from '#board';
+import {
+  LeaseHeldError,
+  UnknownBoardError,
+  BoardBuildingError,
+  type BoardStore,
+  type GenerationStore,
+  type LeaseStore,
+  type LiveBoard,
+} from '#board-store';
+import type { Logger } from '../infra/logger.js';
+import { CancelledError, HistoryCutError } from '../generations/errors.js';
+import type { Reconciler } from '../maintenance/reconciler.js';
+import type { VerifyReport } from '../generations/reports.js';
+import { leftBehind } from '../generations/shadow-plan.js';
+import { wasCompared } from './verify.js';
+
+/** A gauge of prom-client, or one like it. */
+interface Gauge {
+  set(labels: Readonly<Record<string, string>>, value: number): void;
+  remove(labels: Readonly<Record<string, string>>): void;
+}
+
+export interface ScheduledVerifyParts {
+  readonly store: Pick<BoardStore, 'boards'>;
+  readonly leases: Pick<LeaseStore, 'statuses'>;
+  readonly generations: Pick<GenerationStore, 'shadow'>;
+  readonly reconciler: Pick<Reconciler, 'verify' | 'build'>;
+  readonly gauges: {
+    readonly verifyEqual: Gauge;
+    readonly verifyDifferences: Gauge;
+    readonly verifyLastSuccess: { set(value: number): void };
+  };
+  readonly log: Logger;
+  /** Whether boards that differ are built again. */
+  readonly rebuilds: boolean;
+}
+
+/** A turn of the schedule. Times in ms. */
+export interface Turn {
+  readonly signal: AbortSignal;
+  readonly begun: number;
+  /** What another process has begun no longer before is the same turn. */
+  readonly sameTurnMs: number;
+}
+
+/** How many differences of a board are logged. */
+const MOST_TOLD = 3;
+
+/**
+ * Verifies all live boards in one pass over the log, tells the result, and repairs what differs if it is to. Of several
+ * processes, one does it: a board that another one works on, or has verified in the same turn, is left to that one.
+ */
+export class ScheduledVerify {
+  /** Boards that there is a result of. */
+  readonly #told = new Set<string>();
+
+  constructor(private readonly parts: ScheduledVerifyParts) {}
+
+  /** @throws what Kafka and Redis say after some patience */
+  async run(turn: Turn): Promise<void> {
+    const { live } = await this.parts.store.boards();
+    for (const board of this.#told) if (!live.has(board)) this.#forget(board);
+    const { ours, compared } = await this.#shared(live, turn);
+    try {
+      const reports = await this.#verify(ours, turn);
+      if (this.#tell(reports) + compared === live.size)
+        this.parts.gauges.verifyLastSuccess.set(Date.now() / 1_000);
+      await this.#rebuild(
+        reports.filter(({ equal }) => equal === false),
+        turn,
+      );
+    } catch (error) {
+      if (!(error instanceof CancelledError)) throw error;
+    }
+  }
+
+  /** The boards that are left to us, and how many others have compared. */
+  async #shared(live: ReadonlyMap<string, LiveBoard>, { begun, sameTurnMs }: Turn) {
+    const statuses = await this.parts.leases.statuses();
+    const taken = statuses
+      .filter(({ board, kind }) => kind === 'verify' && live.has(board))
+      .filter(({ state }) => state === 'running' || state === 'done')
+      .filter(({ startedAt }) => startedAt >= begun - sameTurnMs);
+    const running = statuses.filter(({ state }) => state === 'running');
+    const ours: string[] = [];
+    for (const [board, found] of live) {
+      const isBusy = running.some((by) => by.board === board); // as its lease will say
+      if (taken.some((by) => by.board === board)) this.#forget(board);
+      else if (isBusy || !(await this.#hasLeftBehind(board, found))) ours.push(board);
+    }
+    return { ours, compared: taken.filter(wasCompared).length };
+  }
+
+  /**
+   * What a killed build has built would be thrown away for the comparison, with nobody asked. Where the schedule repairs, a
+   * build that changes nothing may be one of its own, which nobody would run again.
+   */
+  async #hasLeftBehind(board: string, { definition }: LiveBoard): Promise<boolean> {
+    const { generations, rebuilds } = this.parts;
+    const left = await leftBehind(generations, board);
+    if (left === undefined) return false;
+    const isRepair =
+      left.purpose === 'build' && definitionText(left.definition) === definitionText(definition);
+    if (rebuilds && isRepair) return false;
+    this.#forget(board);
+    this.parts.log.warn(
+      `board "${board}" is not verified: that would throw away what a killed ${left.purpose} has built (generation ${left.generation}); ` +
+        `run it again, or give that up with "ranklog boards discard ${left.generation}"`,
+    );
+    return true;
+  }
+
+  /** Boards that can't be verified are left out, one by one: nothing has been read by then. */
+  async #verify(boards: readonly string[], { signal }: Turn): Promise<readonly VerifyReport[]> {
+    const { reconciler } = this.parts;
+    let rest = boards;
+    while (rest.length > 0) {
+      try {
+        return await reconciler.verify(rest, { signal, mostDifferences: MOST_TOLD });
+      } catch (error) {
+        const left = this.#leftOut(error);
+        if (!rest.some((board) => left.includes(board))) throw error;
+        rest = rest.filter((board) => !left.includes(board));
+      }
+    }
+    return [];
+  }
+
+  /** The boards that a refusal is about. */
+  #leftOut(error: unknown): readonly string[] {
+    const { log } = this.parts;
+    if (error instanceof LeaseHeldError) {
+      this.#forget(error.board);
+      log.debug(`board "${error.board}" is not verified now: ${error.holder} works on it`);
+      return [error.board];
+    }
+    if (error instanceof UnknownBoardError || error instanceof BoardBuildingError)
+      return [error.board]; // it went away meanwhile
+    if (!(error instanceof HistoryCutError)) return [];
+    for (const board of error.boards) {
+      this.#forget(board);
+      log.error(`board "${board}" can't be verified: ${error.message}`);
+    }
+    return error.boards;
+  }
+
+  /** Answers how many could be compared. */
+  #tell(reports: readonly VerifyReport[]): number {
+    const { log } = this.parts;
+    const compared = reports.filter(({ equal }) => equal !== null);
+    for (const { board } of reports.filter((report) => !compared.includes(report))) {
+      this.#forget(board);
+      log.warn(
+        `board "${board}" can't be verified: events were refused for its maxViews, and which ones depends on how partitions came; ` +
+          'raise maxViews, and apply that',
+      );
+    }
+    for (const report of compared) this.#tellCompared(report);
+    return compared.length;
+  }
+
+  #tellCompared(report: VerifyReport): void {
+    const { gauges, log } = this.parts;
+    const { board, equal, differenceCount, places, views } = report;
+    this.#told.add(board);
+    gauges.verifyEqual.set({ board }, Number(equal));
+    gauges.verifyDifferences.set({ board }, differenceCount);
+    const compared = `${places} places in ${views} views`;
+    if (equal === true)
+      log.info(`board "${board}" is what the log makes of it: ${compared} verified`);
+    else
+      log.error(
+        `board "${board}" has ${differenceCount} difference(s) to the log in ${compared}, such as ${differences(report)}`,
+        { differences: report.differences },
+      );
+  }
+
+  async #rebuild(damaged: readonly VerifyReport[], { signal }: Turn): Promise<void> {
+    const { reconciler, store, log, rebuilds } = this.parts;
+    if (!rebuilds || damaged.length === 0) return;
+    const { live } = await store.boards();
+    const definitions = damaged.flatMap(({ board, generation }): BoardDefinition[] => {
+      const found = live.get(board);
+      return found?.generation === generation ? [found.definition] : []; // else somebody was faster
+    });
+    for (const { board, generation, starts } of await reconciler.build(definitions, { signal })) {
+      const partial = starts === undefined ? '' : ', which begins where the one before did';
+      log.info(
+        `board "${board}" was built again, and is live as generation ${generation}${partial}`,
+      );
+    }
+  }
+
+  /** The result is another process's now, or there is none any more. */
+  #forget(board: string): void {
+    this.#told.delete(board);
+    this.parts.gauges.verifyEqual.remove({ board });
+    this.parts.gauges.verifyDifferences.remove({ board });
+  }
+}
+
+function differences({ differences: some }: VerifyReport): string {
+  return some
+    .map(({ kind, view, playerId }) =>
+      playerId === undefined ? `${kind} of view "${view}"` : `${kind} of ${playerId} in "${view}"`,
+    )
+    .join(', ');
+}
