@@ -24,18 +24,24 @@ const shared = {
   setupFiles: ['reflect-metadata'],
 };
 
-/** `unit` needs no server; `system` runs on the Kafka and Redis of scripts/services. */
+/** `unit` needs no server, `redis` a Redis, `system` a Kafka and a Redis: global-setup.mjs starts them. */
 export default {
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{src,libs}/**/*.spec.ts'] },
     {
       ...shared,
+      displayName: 'redis',
+      testMatch: ['<rootDir>/test/{board-store,model}/**/*.test.ts'],
+      globalSetup: '<rootDir>/test/support/global-setup.mjs',
+    },
+    {
+      ...shared,
       displayName: 'system',
-      testMatch: ['<rootDir>/test/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/!(board-store|model)/**/*.test.ts'],
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
     },
   ],
   testSequencer: './test/support/sequencer.mjs',
-  // What hangs is ended, what a busy machine makes slow is not.
+  // Long enough for a busy machine, short enough to end a test that hangs.
   testTimeout: 300_000,
 };

@@ -7,4 +7,7 @@ const PROGRAM = fileURLToPath(new URL('demo/main.mjs', import.meta.url));
 
 await ensureDependencies();
 await ensureBuild();
-await runNode([PROGRAM, ...process.argv.slice(2)], await serverEnvironment({ start: true }));
+await runNode(
+  [PROGRAM, ...process.argv.slice(2)],
+  await serverEnvironment({ start: ['kafka', 'redis'] }),
+);

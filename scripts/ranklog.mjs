@@ -7,4 +7,4 @@ const PROGRAM = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url
 
 await ensureDependencies();
 await ensureBuild();
-await runNode([PROGRAM, ...process.argv.slice(2)], await serverEnvironment({ start: false }));
+await runNode([PROGRAM, ...process.argv.slice(2)], await serverEnvironment());

@@ -1,22 +1,24 @@
 // @ts-check
-// `npm test -- ARGS`: all tests; ARGS go to jest. With --unit: those that need no server.
+// `npm test -- ARGS`: all tests; ARGS go to jest. --unit runs those that need no server, --redis those that need Redis alone.
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { ensureDependencies, runNode } from './with-setup.mjs';
 
 const JEST = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
 
-// Each suite has servers and services beside it: more workers than cores make them stand still for seconds.
+// Each suite runs servers and services beside itself: with more workers than cores they stall for seconds.
 const WORKERS = Math.min(4, availableParallelism());
 
+const RUNGS = ['--unit', '--redis'];
 const given = process.argv.slice(2);
-const args = given.filter((arg) => arg !== '--unit');
+const rung = given.find((arg) => RUNGS.includes(arg));
+const args = given.filter((arg) => !RUNGS.includes(arg));
 
 await ensureDependencies();
 await runNode(
   [
     ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', JEST],
-    ...(given.includes('--unit') ? ['--selectProjects', 'unit'] : []),
+    ...(rung ? ['--selectProjects', rung.slice(2)] : []),
     ...[`--maxWorkers=${WORKERS}`, ...args],
   ],
   // kafkajs has other timings under NODE_ENV=test, which jest would set.

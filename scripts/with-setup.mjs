@@ -46,19 +46,20 @@ export async function ensureBuild() {
 }
 
 /**
- * The environment with KAFKA_BROKERS and REDIS_URL of the servers that run; starts them first when `start` says so.
- * @param {{ start: boolean }} options
+ * The environment with KAFKA_BROKERS and REDIS_URL of the servers that run; starts those of `start` first.
+ * @param {{ start?: readonly ('kafka' | 'redis')[] }} [options]
  * @returns {Promise<NodeJS.ProcessEnv>}
  */
-export async function serverEnvironment({ start }) {
-  if (start) await startServers();
+export async function serverEnvironment({ start = [] } = {}) {
+  if (start.length > 0) await startServers(start);
   const { serverVariables } = await import('./services/addresses.mjs');
   return { ...process.env, ...serverVariables() };
 }
 
-async function startServers() {
+/** @param {readonly string[]} names */
+async function startServers(names) {
   const { main } = await import('./services/main.mjs');
-  const code = await main(['up']);
+  const code = await main(['up', ...names]);
   if (code !== 0) process.exit(code);
 }
 

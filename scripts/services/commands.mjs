@@ -14,17 +14,18 @@ import { HOME, purgeData, readState, runningPid } from './state.mjs';
 /** @typedef {import('./state.mjs').ServerName} ServerName */
 /** @typedef {{ name: ServerName, how: 'env' | 'docker' | 'native' | 'down', address: string | null, pid: number | null, answers: boolean }} Status */
 
-const NAMES = /** @type {const} */ (['kafka', 'redis']);
+export const NAMES = /** @type {const} */ (['kafka', 'redis']);
 const PINGS = { kafka: pingKafka, redis: pingRedis };
 
 /**
- * Starts what does not run and waits until both servers answer. Does nothing when they do.
+ * Starts the servers that do not run and waits until all of them answer.
  * @param {{ kafka?: string }} options `kafka`: the release asked for
+ * @param {readonly ServerName[]} servers
  */
-export async function up({ kafka: release }) {
+export async function up({ kafka: release }, servers = NAMES) {
   if (release !== undefined) kafkaVersion(release);
-  const names = NAMES.filter((name) => !isGiven(name));
-  await Promise.all(NAMES.filter(isGiven).map(checkGiven));
+  const names = servers.filter((name) => !isGiven(name));
+  await Promise.all(servers.filter(isGiven).map(checkGiven));
   if (names.length > 0) await withLock(lockFile(), () => start(release, names));
 }
 

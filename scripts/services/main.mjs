@@ -1,6 +1,6 @@
 // @ts-check
 import { parseArgs } from 'node:util';
-import { down, environment, status, up } from './commands.mjs';
+import { down, environment, NAMES, status, up } from './commands.mjs';
 import { DEFAULT_RELEASE, KAFKA_RELEASES } from './kafka-jars.mjs';
 import { KAFKA_TOOLS, runKafkaTool } from './kafka-tool.mjs';
 import { say, sayError } from './say.mjs';
@@ -10,8 +10,8 @@ const HELP = `Usage: npm run services -- COMMAND [OPTIONS]
 Kafka and Redis for tests, the demo and development.
 
 Commands:
-  up [--kafka RELEASE]    start what does not run; ready only when both answer. RELEASE: ${KAFKA_RELEASES.join(' or ')}
-                          (default: the one that runs, else ${DEFAULT_RELEASE})
+  up [kafka] [redis]      start the servers that do not run (default: both) and wait until they answer.
+     [--kafka RELEASE]    RELEASE: ${KAFKA_RELEASES.join(' or ')} (default: the one that runs, else ${DEFAULT_RELEASE})
   down [--purge]          stop them; --purge removes their data too. Downloads stay
   status [--json]         how each is run, its address and pid, and whether it answers; exit code 0 only if both do
   env [--json]            KAFKA_BROKERS and REDIS_URL of the servers in use
@@ -47,10 +47,11 @@ async function runCommand(argv) {
   const { values, positionals } = parsed;
   if (values.help) return print(HELP);
   const [command, ...rest] = positionals;
-  if (rest.length > 0) return wrongUsage(`unexpected: ${rest.join(' ')}`);
+  const servers = NAMES.filter((name) => command === 'up' && rest.includes(name));
+  if (servers.length < rest.length) return wrongUsage(`unexpected: ${rest.join(' ')}`);
   switch (command) {
     case 'up':
-      await up(values);
+      await up(values, servers.length > 0 ? servers : NAMES);
       return 0;
     case 'down':
       await down(values);
