@@ -113,7 +113,7 @@ describe('a shard that has lost the promotion of a board, when it is compared', 
     expect(await recover(current({ board: 'arena' }))).toEqual(['arena']);
     const generations = [...boards.values()].map(({ generation }) => generation);
     expect((await names()).filter((name) => !generations.some((id) => name.startsWith(id))).sort()).toEqual([
-      'continuity', 'definitions', 'discarded', 'recovering', 'live', 'published', 'snapshots',
+      'continuity', 'definitions', 'discarded', 'live', 'published', 'recovery-targets', 'snapshots',
     ]); // prettier-ignore
     expect((await redis.smembers(fixture.keys.discarded(0))).sort()).toEqual(
       [...generations, 'p', 's'].sort(),

@@ -97,7 +97,7 @@ export class Builder {
     const shadow = await this.#generations.begin(this.#held(), wanted);
     const { board } = this;
     const { definition, starts, ends } = wanted;
-    this.#model.discard(board);
+    this.#model.discardShadow(board);
     const { generation } = shadow;
     expect(this.#model.generations.has(generation)).toBe(false);
     const parts = { ...(starts && { starts }), ...(ends && { ends }) };
@@ -117,7 +117,7 @@ export class Builder {
         await expect(back()).rejects.toThrow(NoPreviousGenerationError);
         return;
       }
-      this.#model.discard(board);
+      this.#model.discardShadow(board);
       this.#model.previous.delete(board);
       this.#model.shadows.set(board, { ...previous, purpose: 'rollback' });
     }
@@ -128,7 +128,7 @@ export class Builder {
   async discard(): Promise<void> {
     if (this.#shadow === undefined) return;
     await this.#generations.discard(this.#held(), this.#shadow);
-    if (this.#isAtWork(this.#shadow)) this.#model.discard(this.board);
+    if (this.#isAtWork(this.#shadow)) this.#model.discardShadow(this.board);
     this.#shadow = undefined;
   }
 
