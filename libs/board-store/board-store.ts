@@ -207,7 +207,6 @@ export class BoardStore extends ShardedStore {
       keys.facts(shard, generation),
       expiries,
       keys.leaders(shard, board),
-      keys.unordered(shard, generation),
       ...views.flatMap((view) => keys.ofView(shard, generation, view)),
     ];
     return this.redis.ranklogSweep(allKeys.length, ...allKeys, board, generation, ...views);

@@ -27,7 +27,7 @@ export interface EndingArguments {
 const NO_ENDING: EndingArguments = { keys: [], arguments: [] };
 
 /** How many keys and arguments lua/catch-up.lua has before those of the ending. */
-const KEYS_OF_HEAD = 6;
+const KEYS_OF_HEAD = 5;
 const ARGUMENTS_OF_HEAD = 6;
 
 /** A catch-up call as keys and arguments of its script: lua/catch-up.lua gives the order. */
@@ -48,7 +48,6 @@ export function catchUpArguments(
     keys.live(shard),
     keys.appliedOffsets(shard),
     keys.appliedOffsetsOf(shard, generation),
-    keys.unordered(shard, generation),
     ...ending.keys,
     ...runs.flatMap((run) => run.keys),
   ];
@@ -71,7 +70,6 @@ const REFUSALS: Readonly<Record<number, ShadowRefusal>> = {
   [-1]: 'generationChanged',
   [-5]: 'leaseLost',
   [-6]: 'shadowGone',
-  [-7]: 'unordered',
   [-10]: 'serverChanged',
   [-12]: 'gap',
 };

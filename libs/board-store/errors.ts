@@ -98,17 +98,6 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** A shadow that is to be read has no order yet. Trying again helps, once it was made (GenerationStore.order). */
-export class UnorderedShadowError extends Error {
-  constructor(
-    readonly board: string,
-    readonly generation: string,
-  ) {
-    super(`generation ${generation} of board "${board}" has no order yet: it can't be read`);
-    this.name = 'UnorderedShadowError';
-  }
-}
-
 /** There is nothing to roll back to. */
 export class NoPreviousGenerationError extends Error {
   constructor(readonly board: string) {

@@ -108,7 +108,6 @@ export class GenerationCatalog extends ShardedStore {
       facts,
       keys.expiries(shard, generation),
       keys.appliedOffsetsOf(shard, generation),
-      keys.unordered(shard, generation),
       ...partitions.map((partition) => keys.eventIds(shard, generation, partition)),
     );
     return false;

@@ -2,26 +2,20 @@ import { definitionHash, definitionText, type BoardDefinition } from '#board';
 import { liveBoardOf, BUILDING, startsText } from './boards.js';
 import { catchUpArguments, catchUpOutcome, type ShadowPlace } from './catch-up-arguments.js';
 import { beginComparison, comparisonEnding, readComparison } from './comparison.js';
-import { LeaseLostError, NoPreviousGenerationError, UnorderedShadowError } from './errors.js';
+import { LeaseLostError, NoPreviousGenerationError } from './errors.js';
 import type {
   CatchUpOutcome,
   ComparisonStep,
   Lease,
-  OrderOutcome,
-  OrderStep,
   Shadow,
   ShadowPurpose,
   Stretch,
 } from './generation-types.js';
-import { LEASE_LOST, moveGeneration, NO_ORDER, roleKeys, type Move } from './moves.js';
-import { orderArguments, orderOutcome } from './order-arguments.js';
+import { LEASE_LOST, moveGeneration, roleKeys, type Move } from './moves.js';
 import { originText, parseOrigin, type Origin } from './origin.js';
 import type { CatchUpReply } from './scripts.js';
 import { ShardedStore } from './sharded-store.js';
 import type { Starts } from './types.js';
-
-/** Views whose players are counted at once. */
-const VIEWS_AT_ONCE = 500;
 
 /** What a generation is to be made of; see Shadow. `asOf` is the moment that a snapshot shows, in ms. */
 export interface NewShadow {
@@ -136,38 +130,6 @@ export class GenerationStore extends ShardedStore {
     return catchUpOutcome(await this.redis.ranklogBuild(...catchUpArguments(place, stretches)));
   }
 
-  /**
-   * Puts players of a shadow that was begun without order in order: begun with no views, and repeated with those that it
-   * answers until there are none. What a step has done stays, whatever comes between.
-   */
-  async order(lease: Lease, shadow: Shadow, step: OrderStep): Promise<OrderOutcome> {
-    const place = this.#place(lease, shadow);
-    return orderOutcome(await this.redis.ranklogOrder(...orderArguments(place, step)));
-  }
-
-  /**
-   * How many players lack their order, one for each view; of the view that was begun, those that it lacks. Not read in one
-   * step: an estimate while the shadow moves. Cost: O(views), some hundred at a time.
-   */
-  async countUnordered({ board, generation }: Shadow, begun?: string): Promise<number> {
-    const shard = this.shardOf(board);
-    const { keys, redis } = this;
-    let [players, cursor] = [0, '0'];
-    do {
-      const [next, views] = await redis.sscan(
-        keys.unordered(shard, generation),
-        cursor,
-        'COUNT',
-        VIEWS_AT_ONCE,
-      );
-      const counts = views.map((view) => redis.hlen(keys.players(shard, generation, view)));
-      for (const count of await Promise.all(counts)) players += count;
-      cursor = next;
-    } while (cursor !== '0');
-    if (begun !== undefined) players -= await redis.zcard(keys.ranking(shard, generation, begun));
-    return Math.max(0, players);
-  }
-
   /** Brings a shadow to the live applied offsets and makes it live; what was live is kept for `graceMs`. */
   async promote(
     lease: Lease,
@@ -217,11 +179,10 @@ export class GenerationStore extends ShardedStore {
     return this.#outcome(shadow, reply, (words) => readComparison(cursor, words));
   }
 
-  /** Keeps a shadow as a read-only snapshot. @throws LeaseLostError, UnorderedShadowError */
+  /** Keeps a shadow as a read-only snapshot. @throws LeaseLostError */
   async keep(lease: Lease, { board, generation }: Shadow): Promise<void> {
     const reply = await this.#move(lease, { from: 'shadow', to: 'snapshot', generation });
     if (reply === 0) throw new LeaseLostError(board); // somebody else has discarded the shadow
-    if (reply === NO_ORDER) throw new UnorderedShadowError(board, generation);
   }
 
   /** Makes a board unknown again that was registered, and is not live yet; nothing happens to another one. @throws LeaseLostError */

@@ -49,7 +49,6 @@ export type ShadowRefusal =
   | 'shadowGone' // it was discarded, or Redis has lost it
   | 'gap' // the stretch begins beyond the shadow's applied offset + 1
   | 'generationChanged' // another generation is live than was believed
-  | 'unordered' // it would be read by its order, which is not made: see GenerationStore.order
   | 'serverChanged'; // the comparison began on another server: see ComparisonCursor
 
 /** What a catch-up call did. `appliedOffsets` are those of its stretches; with an ending, of every partition that is live. */
@@ -59,27 +58,6 @@ export type CatchUpOutcome<Ending> =
       readonly appliedOffsets: ReadonlyMap<number, AppliedOffset>;
       /** Missing while the shadow is not at the live applied offsets: then nothing but the stretches was done. */
       readonly ending?: Ending;
-    }
-  | { readonly status: ShadowRefusal };
-
-/** A view of a shadow whose order is to be made, and where it goes on: cursor '0' begins. */
-export interface UnorderedView {
-  readonly view: string;
-  readonly cursor: string;
-}
-
-/** Some views to put in order: about so many players of them at most. */
-export interface OrderStep {
-  readonly views: readonly UnorderedView[];
-  readonly mostPlayers: number;
-}
-
-/** What a step has put in order, and what the next one goes on with: nothing, when the shadow has its order. */
-export type OrderOutcome =
-  | {
-      readonly status: 'applied';
-      readonly players: number;
-      readonly views: readonly UnorderedView[];
     }
   | { readonly status: ShadowRefusal };
 
@@ -178,8 +156,6 @@ export interface ReconciliationStatus {
   readonly total: number;
   /** Records per second, over the last seconds. */
   readonly rate: number;
-  /** Once the log is read: players that are put in order, of those that are to be, one for each view; `rate` as that of records. */
-  readonly ordering?: { readonly done: number; readonly total: number; readonly rate: number };
   /** Until all of it is done, as far as is known; null: not known, or there is nothing left to wait for. */
   readonly secondsLeft: number | null;
   /** Times in ms of the holder's clock. */

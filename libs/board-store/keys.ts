@@ -31,8 +31,7 @@
  * | `<prefix>:{<shard>}:<generation>:expiries` | zset | view -> ms of the event clock at which it expires; only those that do |
  * | `<prefix>:{<shard>}:<generation>:facts` | hash | `clock`, `clock:<partition>` (ms), `expired`, `duplicates`, `tooManyViews` (events), `floor` (view versions are larger), `version` (the largest of its views) |
  * | `<prefix>:{<shard>}:<generation>:event-ids:<partition>` | zset | event id and player id -> ms: see event-ids.lua |
- * | `<prefix>:{<shard>}:<generation>:unordered` | set | views whose rankings are to be made; only of a shadow that is unordered: see order.lua |
- * | `<prefix>:{<shard>}:<generation>:ranking:<view>` | zset | member and score: see sort-key.ts in libs/board |
+ * | `<prefix>:{<shard>}:<generation>:ranking:<view>` | zset | member and score: see sort-key.ts in libs/board; not of the shadow of a verify |
  * | `<prefix>:{<shard>}:<generation>:players:<view>` | hash | player id -> state: see state.ts in libs/board |
  */
 export class KeySpace {
@@ -144,10 +143,6 @@ export class KeySpace {
 
   facts(shard: number, generation: string): string {
     return this.#key(shard, `${generation}:facts`);
-  }
-
-  unordered(shard: number, generation: string): string {
-    return this.#key(shard, `${generation}:unordered`);
   }
 
   eventIds(shard: number, generation: string, partition: number): string {

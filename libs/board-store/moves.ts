@@ -3,7 +3,6 @@ import type { KeySpace } from './keys.js';
 
 /** What lua/move.lua answers when it moves nothing. */
 export const LEASE_LOST = -5;
-export const NO_ORDER = -7;
 export const LEASE_HELD = -11;
 
 /** A generation's move from one role to another. lua/move.lua says which are allowed, and what may be left out. */

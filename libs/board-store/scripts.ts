@@ -15,7 +15,6 @@ const SCRIPTS = {
   ranklogDeleteReports: 'delete-reports.lua',
   ranklogEndResync: 'end-resync.lua',
   ranklogMove: 'move.lua',
-  ranklogOrder: 'order.lua',
   ranklogPage: 'page.lua',
   ranklogRank: 'rank-of.lua',
   ranklogRegister: 'register.lua',
@@ -34,9 +33,6 @@ export type CatchUpReply = (number | string)[];
 /** First word of a reply to a read that named the wrong generation: see lua/read.lua. */
 export const MOVED = 'MOVED';
 
-/** See lua/order.lua. */
-export type OrderReply = (number | string)[];
-
 declare module 'ioredis' {
   interface Redis {
     ranklogApply(...args: Arguments): Promise<number | string[]>;
@@ -51,7 +47,6 @@ declare module 'ioredis' {
     ranklogDeleteReports(...args: Arguments): Promise<number>;
     ranklogEndResync(...args: Arguments): Promise<string[]>;
     ranklogMove(...args: Arguments): Promise<number>;
-    ranklogOrder(...args: Arguments): Promise<number | OrderReply>;
     ranklogPage(...args: Arguments): Promise<string[] | string>;
     ranklogRank(...args: Arguments): Promise<string[] | string>;
     ranklogRegister(...args: Arguments): Promise<string[]>;

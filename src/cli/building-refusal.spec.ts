@@ -17,10 +17,6 @@ describe('the refusal to read a board that is being built', () => {
         'board "arena" can\'t be read yet: host:1 builds it from the log, 4,000 of 10,000 records, about 60 s left',
     });
     expect(refusal({ ...RUN, secondsLeft: null }).message).toMatch(/of 10,000 records$/);
-    const ordering = { done: 1_000, total: 4_000, rate: 50 };
-    expect(refusal({ ...RUN, ordering }).message).toMatch(
-      /, 1,000 of 4,000 players in order, about 60 s left$/,
-    );
   });
 
   it('says what it knows where nobody is at it', () => {

@@ -1,6 +1,5 @@
 import type { BoardBuildingError, ReconciliationStatus } from '#board-store';
 import { CommandError, EXIT } from './exit-codes.js';
-import { phaseOf } from '../generations/progress-meter.js';
 import { countText, durationText } from './quantities.js';
 
 /** Says of a board that can't be read yet how far its build is, where that is known. */
@@ -16,8 +15,7 @@ export function buildingRefusal(
 }
 
 function progressText(status: ReconciliationStatus): string {
-  const { holder, secondsLeft } = status;
+  const { holder, done, total, secondsLeft } = status;
   const left = secondsLeft === null ? '' : `, about ${durationText(secondsLeft)} left`;
-  const { done, total, unit } = phaseOf(status);
-  return `${holder} builds it from the log, ${countText(done)} of ${countText(total)} ${unit}${left}`;
+  return `${holder} builds it from the log, ${countText(done)} of ${countText(total)} records${left}`;
 }

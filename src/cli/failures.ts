@@ -15,7 +15,6 @@ import {
   OtherIdentityError,
   UnknownBoardError,
   UnknownGenerationError,
-  UnorderedShadowError,
 } from '#board-store';
 import kafkajs from 'kafkajs';
 import { KafkaUnreachableError } from '#kafka-batch';
@@ -65,7 +64,6 @@ const TRY_LATER = [
   LeaseHeldError,
   LeaseLostError,
   ListingInterruptedError,
-  UnorderedShadowError,
   ShadowLostError,
   LiveGenerationChangedError,
   ServerChangedError,

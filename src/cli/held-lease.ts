@@ -2,7 +2,6 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LeaseHeldError, type LeaseStore } from '#board-store';
 import { formatTime } from '#board';
-import { phaseOf } from '../generations/progress-meter.js';
 import { CommandError, EXIT } from './exit-codes.js';
 
 interface Waiting {
@@ -63,7 +62,7 @@ async function refusal(error: LeaseHeldError, { leases }: Waiting): Promise<Comm
     (status) => status.board === board && status.state === 'running',
   );
   if (running === undefined) return new CommandError(message, EXIT.unreachable);
-  const { done, total, unit } = phaseOf(running);
-  const work = `${running.kind}, since ${formatTime(running.startedAt)}, at ${done} of ${total} ${unit}`;
+  const { done, total } = running;
+  const work = `${running.kind}, since ${formatTime(running.startedAt)}, at ${done} of ${total} records`;
   return new CommandError(`${message}. It is a ${work}`, EXIT.unreachable);
 }

@@ -15,9 +15,8 @@ export class Outrun {
   constructor(private readonly now: () => number) {}
 
   /** How far the run is by now; answers true once, when that is so. */
-  note({ done, total, rate, ordering, secondsLeft }: RunProgress): boolean {
-    const speed = rate + (ordering?.rate ?? 0);
-    const isBehind = secondsLeft === null && speed > 0 && total - done > speed * LEAST_SECONDS;
+  note({ done, total, rate, secondsLeft }: RunProgress): boolean {
+    const isBehind = secondsLeft === null && rate > 0 && total - done > rate * LEAST_SECONDS;
     const now = this.now();
     this.#since = isBehind ? (this.#since ?? now) : undefined;
     if (this.#isTold || this.#since === undefined || now - this.#since < LASTS_MS) return false;

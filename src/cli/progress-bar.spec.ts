@@ -36,8 +36,6 @@ describe('the progress bar', () => {
     expect(bar.written()).toBe('25 %  7 records, 3/s, about 10 min left\n');
     bar.at(20, 50, { secondsLeft: null, note: ', 9 places compared' });
     expect(bar.written()).toBe('25 %  50 records, 3/s, 9 places compared\n');
-    bar.at(30, 5, { total: 20, rate: 3, secondsLeft: 5, what: 'of 20 players in order' });
-    expect(bar.written()).toBe('25 %  5 of 20 players in order, 3/s, about 5 s left\n');
   });
 
   it('says nothing of an end that nobody knows', () => {

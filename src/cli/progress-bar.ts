@@ -5,8 +5,6 @@ import { countText, durationText } from './quantities.js';
 export interface ProgressFacts {
   /** What is counted, where the work is measured in something else. */
   readonly count?: number;
-  /** What is done now, where the bar began with something else. */
-  readonly what?: string;
   /** The work to be done, where it has changed. */
   readonly total?: number;
   /** Counted a second. */
@@ -83,12 +81,12 @@ export class ProgressBar {
   }
 
   #text(done: number, facts: ProgressFacts): string {
-    const { count = done, what = this.what, rate, secondsLeft, note = '' } = facts;
+    const { count = done, rate, secondsLeft, note = '' } = facts;
     const seconds = Math.max((this.#now() - this.#begin) / 1_000, 0.001);
     const ratePart = `${countText(Math.round(rate ?? count / seconds))}/s`;
     const left = secondsLeft === undefined ? this.#secondsLeft(done, seconds) : secondsLeft;
     const leftPart = left === null || left <= 0 ? '' : `, about ${durationText(left)} left`;
-    return `${countText(count)} ${what}, ${ratePart}${leftPart}${note}`;
+    return `${countText(count)} ${this.what}, ${ratePart}${leftPart}${note}`;
   }
 
   /** At the rate since the beginning; null while nothing tells. */

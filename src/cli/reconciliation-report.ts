@@ -7,7 +7,6 @@ import {
   type ReconciliationStatus,
 } from '#board-store';
 import { reconciliationJson } from '../generations/reconciliation-json.js';
-import { phaseOf } from '../generations/progress-meter.js';
 import { table } from './output.js';
 import { startsJson, startsText } from './partial-history.js';
 import { countText, durationText } from './quantities.js';
@@ -71,8 +70,7 @@ export function workText({ reconciliations, building, partial }: BoardsWork): st
 
 function reconciliationsTable(statuses: readonly ReconciliationStatus[]): string {
   const rows = statuses.map((status) => {
-    const { board, kind, state, holder, outcome } = status;
-    const { done, total, rate, unit } = phaseOf(status);
+    const { board, kind, state, done, total, rate, holder, outcome } = status;
     const { secondsLeft } = reconciliationJson(status);
     const percent = total === 0 ? '-' : `${Math.floor((100 * done) / total)} %`;
     const left = secondsLeft === null ? '' : `, about ${durationText(secondsLeft)} left`;
@@ -80,7 +78,7 @@ function reconciliationsTable(statuses: readonly ReconciliationStatus[]): string
       board,
       kind,
       state === 'running'
-        ? `${percent} of ${countText(total)} ${unit}, ${countText(rate)}/s${left}`
+        ? `${percent} of ${countText(total)} records, ${countText(rate)}/s${left}`
         : state,
       holder,
       outcome ?? '',

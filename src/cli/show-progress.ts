@@ -1,4 +1,3 @@
-import { phaseOf } from '../generations/progress-meter.js';
 import type { RunProgress } from '../generations/run-progress.js';
 import { Outrun } from './outrun.js';
 import { ProgressBar, type ProgressBarOptions } from './progress-bar.js';
@@ -17,12 +16,10 @@ export async function showProgress<T>(
   const outrun = new Outrun(now);
   try {
     return await work((progress) => {
-      const { compared, secondsLeft } = progress;
-      const { done, total, rate, unit } = phaseOf(progress);
+      const { done, total, rate, secondsLeft, compared } = progress;
       bar ??= new ProgressBar('records', Math.max(1, total), options);
-      const what = unit === 'records' ? unit : `of ${countText(total)} ${unit}`;
       const note = compared === undefined ? '' : `, ${countText(compared)} places compared`;
-      bar.update(done, { total, rate, secondsLeft, what, note });
+      bar.update(done, { total, rate, secondsLeft, note });
       if (outrun.note(progress)) bar.say(outrunText(progress));
     });
   } finally {

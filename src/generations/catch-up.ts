@@ -1,11 +1,12 @@
-import type { BoardStore, CatchUpOutcome, GenerationStore, Stretch } from '#board-store';
+import type { BoardStore, CatchUpOutcome, GenerationStore, Lease, Stretch } from '#board-store';
 import { refusal } from './errors.js';
 import type { LogFeed } from './log-feed.js';
-import { Ordering, type OrderingParts } from './ordering.js';
 import { withRetries } from './with-retries.js';
-import type { WorkCounts } from './progress-meter.js';
+import type { Counts } from './progress-meter.js';
 import { FULL_CALL, type CallLimits } from '../ingest/split-calls.js';
-import type { NextCall } from './shadow-queue.js';
+import type { NextCall, ShadowQueue } from './shadow-queue.js';
+import type { Logger } from '../infra/logger.js';
+import type { Throttle } from '../infra/throttle.js';
 
 /** A call that ends the catching up, if the shadow is at the live applied offsets then. */
 export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
@@ -23,8 +24,15 @@ const SWEEP_EVERY_MS = 2_000;
 const CALLS_IN_VAIN = 8;
 const MOST_GROWTH = 4;
 
-interface CatchUpParts extends OrderingParts {
+interface CatchUpParts {
   readonly generations: GenerationStore;
+  readonly lease: Lease;
+  readonly queue: ShadowQueue;
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+  /** The most that one call brings. */
+  readonly limits: CallLimits;
+  readonly throttle: Throttle;
   readonly store: Pick<BoardStore, 'sweep'>;
   readonly feed: LogFeed;
   /** Hears that nothing has moved for so many ms: live ingest stands still, or is behind. */
@@ -52,11 +60,8 @@ export class CatchUp {
   #moved = performance.now();
   #swept = performance.now();
   #underWay: CallUnderWay[] = [];
-  readonly #ordering: Ordering;
 
-  constructor(private readonly parts: CatchUpParts) {
-    this.#ordering = new Ordering(parts);
-  }
+  constructor(private readonly parts: CatchUpParts) {}
 
   /** Offset of the last event in the shadow, by partition. */
   get appliedOffsets(): Record<string, number> {
@@ -64,10 +69,8 @@ export class CatchUp {
   }
 
   /** Records of the log from where the shadow begins: those it has taken in, of those it is to take in. */
-  get counts(): WorkCounts {
-    const { progress } = this.parts.queue;
-    const { counts: ordering } = this.#ordering;
-    return ordering === undefined ? progress : { ...progress, ordering };
+  get counts(): Counts {
+    return this.parts.queue.progress;
   }
 
   /** Repeats the ending until it finds the shadow at the live applied offsets of all partitions. */
@@ -76,15 +79,6 @@ export class CatchUp {
       const reached = await this.#step(ending);
       if (reached !== undefined) return reached;
     }
-  }
-
-  /**
-   * Makes the order of a shadow that was begun without one. `reach` does so by itself, once the shadow is near the live
-   * applied offsets; one that was killed on the way goes on with what is missing.
-   */
-  async order(): Promise<void> {
-    await this.#ordering.run(() => this.#lookAgain());
-    this.#moved = performance.now();
   }
 
   /** Until a snapshot has taken in all that it is to show. */
@@ -101,7 +95,6 @@ export class CatchUp {
     const { queue, signal } = this.parts;
     signal.throwIfAborted();
     await this.#sweep();
-    await this.#ordering.look();
     const next = queue.next(this.#limits(ending));
     const isIdle = this.#underWay.length === 0;
     if (next.isNear && isIdle && ending !== undefined) return this.#end(ending, next.stretches);
@@ -170,11 +163,6 @@ export class CatchUp {
 
   async #end<E>(ending: Ending<E>, stretches: readonly Stretch[]): Promise<E | undefined> {
     const outcome = await this.#withRetries(() => ending(stretches));
-    if (outcome.status === 'unordered') {
-      await this.#look();
-      if (this.#isClose) await this.order();
-      return undefined;
-    }
     const { hasMoved, reached } = this.#heard(outcome);
     if (reached !== undefined) {
       this.#closeCalls = 0;

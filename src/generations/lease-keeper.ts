@@ -14,10 +14,7 @@ const RENEW_EVERY_MS = 4_000;
 const TELL_EVERY_MS = 1_000;
 
 type Kind = ReconciliationStatus['kind'];
-type Facts = Pick<
-  ReconciliationStatus,
-  'generation' | 'done' | 'total' | 'rate' | 'ordering' | 'secondsLeft'
->;
+type Facts = Pick<ReconciliationStatus, 'generation' | 'done' | 'total' | 'rate' | 'secondsLeft'>;
 type EndState = Exclude<ReconciliationStatus['state'], 'running'>;
 
 /** A board that a run works on, and what is told of it. */
@@ -86,9 +83,7 @@ export class LeaseKeeper {
   async end(board: string, state: EndState, outcome: string): Promise<void> {
     const kept = this.#boards.get(board);
     if (kept === undefined) return;
-    const { ordering } = kept.status;
-    const stopped = ordering && { ordering: { ...ordering, rate: 0 } };
-    kept.status = { ...kept.status, rate: 0, ...stopped, secondsLeft: null, state, outcome };
+    kept.status = { ...kept.status, rate: 0, secondsLeft: null, state, outcome };
     this.#boards.delete(board);
     await this.#tell(kept);
     await this.#release(kept);

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import { parseBoardsFile } from '#board';
 import type { KafkaRecord, LogBatch } from '#kafka-batch';
 import { Throttle } from '../infra/throttle.js';
@@ -163,79 +162,5 @@ describe('the feed of several shadows', () => {
     await run;
     expect(sandbox.taken).toEqual({ large: offsetsOf('large'), small: offsetsOf('small') });
     expect(sandbox.opened).toBe(1);
-  });
-
-  it.each([
-    ['could be applied', LENGTH - 1],
-    ['lies above the live applied offset', -1],
-  ])(
-    'goes on for one while nothing empties another, whose queue is full of what %s',
-    async (_, live) => {
-      const sandbox = new Sandbox();
-      const { feed, queues } = sandbox;
-      queues.large.heardLive(new Map([[0, live]]));
-      feed.suspend(queues.large);
-      const run = sandbox.run();
-      await sandbox.until(() => sandbox.isRead('small'), ['small']);
-      expect(queues.large.waiting(0)).toBeLessThan(LENGTH / 2);
-      feed.resume(queues.large);
-      await sandbox.end();
-      await run;
-      expect(sandbox.taken).toEqual({ large: offsetsOf('large'), small: offsetsOf('small') });
-      expect(sandbox.opened).toBe(2);
-    },
-  );
-
-  it('waits for one that is suspended where nobody else needs more, and need not read again', async () => {
-    const sandbox = new Sandbox();
-    const { feed, queues } = sandbox;
-    feed.remove(queues.small);
-    feed.suspend(queues.large);
-    const run = sandbox.run();
-    await sandbox.until(() => queues.large.waiting(0) >= 2_000, []);
-    feed.resume(queues.large);
-    await sandbox.until(() => sandbox.isRead('large'), ['large']);
-    feed.remove(queues.large);
-    await run;
-    expect(sandbox.taken.large).toEqual(offsetsOf('large'));
-    expect(sandbox.opened).toBe(1);
-  });
-
-  it('brings each all of it, and holds no more than it may, whenever one is suspended and goes on', async () => {
-    const change = fc.record({ slice: fc.nat(40), board: fc.constantFrom(...BOARDS) });
-    await fc.assert(
-      fc.asyncProperty(fc.array(change, { maxLength: 12 }), async (changes) => {
-        const suspended = new Set<Board>();
-        let slice = 0;
-        const turn = (board: Board) => {
-          const { feed, queues } = sandbox;
-          if (suspended.delete(board)) feed.resume(queues[board]);
-          else {
-            suspended.add(board);
-            feed.suspend(queues[board]);
-          }
-        };
-        const sandbox = new Sandbox(() => {
-          slice += 1;
-          for (const { board } of changes.filter((one) => one.slice === slice)) turn(board);
-        });
-        const run = sandbox.run();
-        const others = () => BOARDS.filter((board) => !suspended.has(board));
-        for (
-          let turns = 0;
-          turns < 2_000 && !BOARDS.every((board) => sandbox.isRead(board));
-          turns++
-        ) {
-          for (const board of others()) sandbox.apply(board);
-          await nextTurn();
-        }
-        for (const board of [...suspended]) turn(board);
-        await sandbox.end();
-        await run;
-        expect(sandbox.taken).toEqual({ large: offsetsOf('large'), small: offsetsOf('small') });
-        expect(sandbox.mostWaiting).toBeLessThanOrEqual(2_000 + 3 * ROUND);
-      }),
-      { numRuns: 8 },
-    );
   });
 });

@@ -52,15 +52,9 @@ export class LogFeed {
   readonly #queues = new Set<ShadowQueue>();
   readonly #news = new Bell();
   readonly #room = new Bell();
-  readonly #suspended = new Set<ShadowQueue>();
-  /**
-   * Suspended ones that were full. Nothing is brought to them, so that they lack nothing before where they go on; a reader
-   * that is under way may be beyond that, so only the next one brings them more.
-   */
-  readonly #behind = new Set<ShadowQueue>();
   /** Partitions that are to be read. */
   readonly #partitions = new Set<number>();
-  /** The reader lacks a partition, or a queue needs what lies behind it. */
+  /** The reader lacks a partition. */
   #isOutdated = false;
 
   constructor(private readonly options: LogFeedOptions) {}
@@ -71,19 +65,7 @@ export class LogFeed {
 
   /** Nothing more is read for it. */
   remove(queue: ShadowQueue): void {
-    for (const queues of [this.#queues, this.#suspended, this.#behind]) queues.delete(queue);
-    this.#room.ring();
-  }
-
-  /** Nothing empties it for a while: when it is full, the others go on without it. */
-  suspend(queue: ShadowQueue): void {
-    this.#suspended.add(queue);
-  }
-
-  /** Something empties it again. What it was left behind for is read once more, by another reader: costs making that. */
-  resume(queue: ShadowQueue): void {
-    this.#suspended.delete(queue);
-    if (this.#behind.has(queue)) this.#isOutdated = true;
+    this.#queues.delete(queue);
     this.#room.ring();
   }
 
@@ -93,8 +75,8 @@ export class LogFeed {
       if (this.#partitions.has(partition)) continue;
       this.#partitions.add(partition);
       this.#isOutdated = true;
+      this.#room.ring();
     }
-    if (this.#isOutdated) this.#room.ring();
   }
 
   /** Resolves when more was read, at the latest after so many ms. */
@@ -111,7 +93,6 @@ export class LogFeed {
   async run(): Promise<void> {
     while (this.#queues.size > 0) {
       this.#isOutdated = false;
-      for (const queue of this.#behind) if (!this.#suspended.has(queue)) this.#behind.delete(queue);
       const reader = await this.#open();
       try {
         await this.#read(reader);
@@ -154,13 +135,11 @@ export class LogFeed {
    * a round of the others would wait for news of theirs, and that one run dry meanwhile.
    */
   #begin(reader: Rounds): Promise<LogBatch[]> | undefined {
-    this.#leaveBehind();
     const partitions = [...this.#partitions];
     const isEmptying = (queue: ShadowQueue, partition: number) =>
       !this.#hasRoom(queue, partition) && queue.isEmptying(partition);
-    if (
-      this.#followed.some((queue) => partitions.some((partition) => isEmptying(queue, partition)))
-    )
+    const queues = [...this.#queues];
+    if (queues.some((queue) => partitions.some((partition) => isEmptying(queue, partition))))
       return;
     if (!partitions.some((partition) => this.#isWanted(partition))) return;
     const round = reader.fetch((partition) => this.#isWanted(partition));
@@ -168,23 +147,8 @@ export class LogFeed {
     return round;
   }
 
-  /** Queues that what is read is brought to. */
-  get #followed(): ShadowQueue[] {
-    return [...this.#queues].filter((queue) => !this.#behind.has(queue));
-  }
-
-  /** A suspended queue that is full would hold up those that are not. */
-  #leaveBehind(): void {
-    const followed = this.#followed;
-    if (followed.every((queue) => this.#suspended.has(queue))) return;
-    const isFull = (queue: ShadowQueue) =>
-      [...this.#partitions].some((partition) => !this.#hasRoom(queue, partition));
-    for (const queue of followed)
-      if (this.#suspended.has(queue) && isFull(queue)) this.#behind.add(queue);
-  }
-
   #isWanted(partition: number): boolean {
-    const queues = this.#followed.filter((queue) => queue.wants(partition));
+    const queues = [...this.#queues].filter((queue) => queue.wants(partition));
     return queues.length > 0 && queues.every((queue) => this.#hasRoom(queue, partition));
   }
 
@@ -196,7 +160,7 @@ export class LogFeed {
 
   /** The first offset that some queue needs. */
   #position(partition: number): number {
-    const queues = this.#followed.filter((queue) => queue.wants(partition));
+    const queues = [...this.#queues].filter((queue) => queue.wants(partition));
     return Math.min(...queues.map((queue) => queue.position(partition)));
   }
 
@@ -219,12 +183,12 @@ export class LogFeed {
     const decoded = decodeScoreEvent(record);
     if (!decoded.ok) return; // a dead letter, on every board
     for (const queue of this.#queues)
-      if (queue.shadow.board === decoded.event.board && !this.#behind.has(queue))
+      if (queue.shadow.board === decoded.event.board)
         deliverEvent(queue, { partition, record, event: decoded.event });
   }
 
   #advance(partition: number, nextOffset: number): void {
-    for (const queue of this.#followed) queue.advance(partition, nextOffset);
+    for (const queue of this.#queues) queue.advance(partition, nextOffset);
   }
 }
 

@@ -4,101 +4,50 @@ export interface Counts {
   readonly total: number;
 }
 
-/** Records of the log to read, up to the live applied offsets. */
-export interface WorkCounts extends Counts {
-  /** Players that are put in order behind that, one for each view: an estimate until it is begun. Missing where none are. */
-  readonly ordering?: Counts & { readonly isBegun: boolean };
-}
-
-/** How far a run is: records of the log that are done, of those that are to be read; rates per second over the last seconds. */
+/** Records of the log that are applied, of those up to the live applied offsets. */
 export interface Progress extends Counts {
+  /** Records per second, over the last seconds. */
   readonly rate: number;
-  /** Once it is begun. */
-  readonly ordering?: Counts & { readonly rate: number };
-  /** Until all of it is done. null: not known yet, or the log grows as fast as it is read. */
+  /** null: unknown as yet, or the log grows as fast as it is read. */
   readonly secondsLeft: number | null;
 }
 
-interface Sample {
+interface Sample extends Counts {
   readonly at: number;
-  readonly records: Counts;
-  readonly players: Counts;
 }
 
-/** The rate is that of so many ms, and is not told of less than so many. */
+/** Rates are measured over the last SPAN_MS, and are 0 until SHORTEST_SPAN_MS have passed. */
 const SPAN_MS = 5_000;
 const SHORTEST_SPAN_MS = 1_000;
 
-const NOBODY: Counts = { done: 0, total: 0 };
-
-/** Turns counts into rates and the time that is left. */
+/** Turns counts into a rate and the time left. */
 export class ProgressMeter {
   #samples: Sample[] = [];
 
   /** `now` is a clock in ms. */
   constructor(private readonly now: () => number) {}
 
-  /** So much is done by now. What was done before the first call took no time of this run. */
-  note({ done, total, ordering }: WorkCounts): Progress {
-    const at = this.now();
-    const last: Sample = { at, records: { done, total }, players: ordering ?? NOBODY };
-    const firstKept = this.#samples.findIndex((sample) => sample.at >= at - SPAN_MS);
+  /** Records done before the first call do not count towards the rate. */
+  note({ done, total }: Counts): Progress {
+    const last: Sample = { at: this.now(), done, total };
+    const firstKept = this.#samples.findIndex(({ at }) => at >= last.at - SPAN_MS);
     this.#samples = firstKept < 0 ? [] : this.#samples.slice(Math.max(0, firstKept - 1));
     this.#samples.push(last);
-    const speed = speedOf(this.#samples[0] ?? last, last);
-    const seconds = secondsLeft(last, speed);
-    const isEnd = ordering?.total !== 0; // no player is known before something is read
-    const progress = {
-      ...{ done, total, rate: Math.round(speed.records) },
-      secondsLeft: seconds === 0 && !isEnd ? null : seconds,
-    };
-    if (ordering?.isBegun !== true) return progress;
-    const players = { done: ordering.done, total: ordering.total };
-    return { ...progress, ordering: { ...players, rate: Math.round(speed.players) } };
+    const { rate, growth } = speedOf(this.#samples[0] ?? last, last);
+    return { done, total, rate: Math.round(rate), secondsLeft: secondsLeft(last, rate - growth) };
   }
 }
 
-/** Per second; 0 while it is not known. `growth` is that of the log. */
-interface Speed {
-  readonly records: number;
-  readonly players: number;
-  readonly growth: number;
-}
-
-function speedOf(first: Sample, last: Sample): Speed {
+/** Both per second; 0 while unknown. `growth` is that of the log. */
+function speedOf(first: Sample, last: Sample): { rate: number; growth: number } {
   const ms = last.at - first.at;
-  const perSecond = (count: (sample: Sample) => number) =>
-    ms < SHORTEST_SPAN_MS ? 0 : ((count(last) - count(first)) / ms) * 1_000;
-  return {
-    records: perSecond(({ records }) => records.done),
-    players: perSecond(({ players }) => players.done),
-    growth: perSecond(({ records }) => records.total),
-  };
+  if (ms < SHORTEST_SPAN_MS) return { rate: 0, growth: 0 };
+  const perSecond = (count: number) => (count / ms) * 1_000;
+  return { rate: perSecond(last.done - first.done), growth: perSecond(last.total - first.total) };
 }
 
-/** A throttle counts a player as a record; without one, a player takes less. That players become known is no growth of the log. */
-function secondsLeft({ records, players }: Sample, speed: Speed): number | null {
-  const left = records.total - records.done + players.total - players.done;
+function secondsLeft({ done, total }: Counts, gain: number): number | null {
+  const left = total - done;
   if (left === 0) return 0;
-  const gain = speed.records + speed.players - speed.growth;
   return gain > 0 ? Math.ceil(left / gain) : null;
-}
-
-/** What is done at present, counted in `unit`. */
-export interface Phase extends Counts {
-  readonly unit: 'records' | 'players in order';
-  /** Per second. */
-  readonly rate: number;
-}
-
-/** Players that are put in order, until all are; before and after that, records of the log that are read. */
-export function phaseOf({
-  done,
-  total,
-  rate,
-  ordering,
-}: Pick<Progress, 'done' | 'total' | 'rate' | 'ordering'>): Phase {
-  if (ordering !== undefined && ordering.done < ordering.total)
-    return { ...ordering, unit: 'players in order' };
-  return { done, total, rate, unit: 'records' };
 }

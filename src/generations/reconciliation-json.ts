@@ -4,10 +4,8 @@ import { formatTime } from '#contracts';
 /** A reconciliation as the API tells it. Times are RFC 3339. */
 export interface ReconciliationJson extends Omit<
   ReconciliationStatus,
-  'ordering' | 'startedAt' | 'updatedAt' | 'outcome'
+  'startedAt' | 'updatedAt' | 'outcome'
 > {
-  /** null until players are put in order, or where none are. */
-  readonly ordering: NonNullable<ReconciliationStatus['ordering']> | null;
   readonly startedAt: string;
   readonly updatedAt: string;
   readonly outcome: string | null;
@@ -15,10 +13,9 @@ export interface ReconciliationJson extends Omit<
 
 /** A reconciliation in the words of the API. */
 export function reconciliationJson(status: ReconciliationStatus): ReconciliationJson {
-  const { startedAt, updatedAt, ordering, secondsLeft, outcome, ...same } = status;
+  const { startedAt, updatedAt, secondsLeft, outcome, ...same } = status;
   return {
     ...same,
-    ordering: ordering ?? null,
     secondsLeft: status.state === 'running' ? secondsLeft : null,
     startedAt: formatTime(startedAt),
     updatedAt: formatTime(updatedAt),

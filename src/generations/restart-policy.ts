@@ -2,7 +2,6 @@ import {
   BoardBuildingError,
   LeaseLostError,
   UnknownBoardError,
-  UnorderedShadowError,
   type ReconciliationStatus,
 } from '#board-store';
 import {
@@ -58,7 +57,6 @@ export class RestartPolicy {
     const isLoss =
       error instanceof ShadowLostError ||
       error instanceof ServerChangedError ||
-      error instanceof UnorderedShadowError ||
       (error instanceof LeaseLostError && error.takenOverBy === undefined) ||
       error instanceof LiveGenerationChangedError;
     const isOfSome =

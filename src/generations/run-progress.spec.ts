@@ -11,28 +11,21 @@ function reporterAt(clock: { ms: number }) {
   return { reporter, noted, told: () => told };
 }
 
-const ordering = (done: number, total: number) => ({ done, total, isBegun: true });
-
 describe('what a run of several boards tells', () => {
-  it('is each board by its lease, and the slowest to the caller: players are work as records are', () => {
+  it('is reported by board to the lease, and the slowest board to the caller', () => {
     const clock = { ms: 0 };
     const { reporter, noted, told } = reporterAt(clock);
-    const count = (large: number, small: number) => {
-      reporter.count('large', { done: 100, total: 100, ordering: ordering(large, 1_000) });
-      reporter.count('small', { done: small, total: 600 });
-    };
-    count(0, 0);
+    reporter.count('large', { done: 0, total: 1_000 });
+    reporter.count('small', { done: 0, total: 600 });
     clock.ms = 1_000;
-    count(300, 100);
-    const slow = {
-      ...{ done: 100, total: 100, rate: 0, secondsLeft: 3 },
-      ordering: { done: 300, total: 1_000, rate: 300 },
-    };
+    reporter.count('large', { done: 300, total: 1_000 });
+    reporter.count('small', { done: 100, total: 600 });
+    const slow = { done: 300, total: 1_000, rate: 300, secondsLeft: 3 };
     expect(told()).toEqual(slow);
     expect(noted.get('large')).toEqual(slow);
     expect(noted.get('small')).toEqual({ done: 100, total: 600, rate: 100, secondsLeft: 5 });
-    count(600, 150);
-    expect(told()).toMatchObject({ done: 150, total: 600 });
+    reporter.count('large', { done: 600, total: 1_000 });
+    expect(told()).toMatchObject({ done: 100, total: 600 });
   });
 
   it('comes with the number of compared places', () => {

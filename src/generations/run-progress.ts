@@ -1,5 +1,5 @@
 import type { LeaseKeeper } from './lease-keeper.js';
-import { ProgressMeter, type Progress, type WorkCounts } from './progress-meter.js';
+import { ProgressMeter, type Progress, type Counts } from './progress-meter.js';
 
 /** How far a run is, as it is told. */
 export interface RunProgress extends Progress {
@@ -22,14 +22,11 @@ export class ProgressReporter {
     private readonly now: () => number = performanceNow,
   ) {}
 
-  /** Records of the log, of those to be read, and players that are put in order. */
-  count(board: string, counts: WorkCounts): void {
+  count(board: string, counts: Counts): void {
     const meter = this.#meters.get(board) ?? new ProgressMeter(this.now);
     this.#meters.set(board, meter);
     const progress = meter.note(counts);
-    const { done, total, ordering } = counts;
-    const left = total - done + (ordering === undefined ? 0 : ordering.total - ordering.done);
-    this.#last.set(board, { progress, left });
+    this.#last.set(board, { progress, left: counts.total - counts.done });
     this.keeper.note(board, progress);
     this.#tell();
   }

@@ -7,7 +7,7 @@ import { CatchUp } from './catch-up.js';
 import { AppliedBeyondLogError } from './errors.js';
 import { LogFeed, type ReadFrom } from './log-feed.js';
 import { IS_IT_RUNNING } from './log-times.js';
-import type { WorkCounts } from './progress-meter.js';
+import type { Counts } from './progress-meter.js';
 import type { OpenShadow } from './history.js';
 import { FULL_CALL } from '../ingest/split-calls.js';
 import { ShadowQueue } from './shadow-queue.js';
@@ -27,7 +27,7 @@ export interface RunOptions {
   /** Records of the log, at most so many a second. */
   readonly eventsPerSecond?: number | undefined;
   /** Hears about each second how far a board is. */
-  readonly onCount: (board: string, counts: WorkCounts) => void;
+  readonly onCount: (board: string, counts: Counts) => void;
 }
 
 /** One shadow, and what is to be done with it when it is at the live applied offsets. */

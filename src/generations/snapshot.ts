@@ -44,7 +44,6 @@ async function keep(
 ): Promise<SnapshotReport> {
   const { board, generation, starts } = shadow;
   await catchUp.reachEnds();
-  await catchUp.order();
   await generations.keep(lease, shadow);
   await end(`kept as generation ${generation}`);
   return { board, generation, asOf: until, ...(starts && { starts }) };

@@ -44,7 +44,6 @@ const RUNNING_JSON = {
   done: 250,
   total: 1_000,
   rate: 100,
-  ordering: null,
   secondsLeft: 8,
   startedAt: '2026-11-20T09:00:00.000Z',
   updatedAt: '2026-11-20T09:00:02.500Z',

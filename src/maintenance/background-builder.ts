@@ -3,7 +3,6 @@ import { LeaseHeldError, type BoardStore } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
 import { CancelledError, HistoryCutError, OutOfMemoryError } from '../generations/errors.js';
-import { phaseOf } from '../generations/progress-meter.js';
 import type { Reconciler } from './reconciler.js';
 import type { RunProgress } from '../generations/run-progress.js';
 
@@ -85,10 +84,9 @@ export class BackgroundBuilder {
     const now = performance.now();
     if (now - this.#told < TELL_EVERY_MS) return;
     this.#told = now;
-    const { secondsLeft } = progress;
-    const { done, total, unit } = phaseOf(progress);
+    const { done, total, secondsLeft } = progress;
     const left = secondsLeft === null ? '' : `, about ${secondsLeft} s left`;
-    this.parts.log.info(`building ${names} from the log: ${done} of ${total} ${unit}${left}`);
+    this.parts.log.info(`building ${names} from the log: ${done} of ${total} records${left}`);
   }
 }
 

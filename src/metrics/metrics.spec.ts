@@ -20,7 +20,6 @@ const BUILD: ReconciliationStatus = {
   done: 250,
   total: 1_000,
   rate: 99.5,
-  ordering: { done: 30, total: 400, rate: 10.5 },
   secondsLeft: 12,
   startedAt: 0,
   updatedAt: 0,
@@ -143,9 +142,6 @@ describe('a scrape', () => {
       'ranklog_reconciliation_done_records{board="arena",kind="build"} 250',
       'ranklog_reconciliation_total_records{board="arena",kind="build"} 1000',
       'ranklog_reconciliation_records_per_second{board="arena",kind="build"} 99.5',
-      'ranklog_reconciliation_ordered_players{board="arena",kind="build"} 30',
-      'ranklog_reconciliation_total_players{board="arena",kind="build"} 400',
-      'ranklog_reconciliation_players_per_second{board="arena",kind="build"} 10.5',
     ]);
     expect(text).toContain('ranklog_redis_up 1\n');
   });

@@ -72,21 +72,6 @@ export const GAUGES = {
     help: 'Records of the log that it reads in a second; 0 when it does not run.',
     labels: ['board', 'kind'],
   },
-  reconciliationOrdered: {
-    name: 'ranklog_reconciliation_ordered_players',
-    help: 'Players that it has put in order, one for each view; missing until the log is read.',
-    labels: ['board', 'kind'],
-  },
-  reconciliationPlayers: {
-    name: 'ranklog_reconciliation_total_players',
-    help: 'Players that it has to put in order.',
-    labels: ['board', 'kind'],
-  },
-  reconciliationPlayerRate: {
-    name: 'ranklog_reconciliation_players_per_second',
-    help: 'Players that it puts in order in a second; 0 when it does not run.',
-    labels: ['board', 'kind'],
-  },
   verifyEqual: {
     name: 'ranklog_verify_equal',
     help: '1 when the last scheduled verify of the board by this process found no difference, else 0.',

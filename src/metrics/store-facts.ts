@@ -73,9 +73,6 @@ export function forgetStoreFacts({ gauges }: Metrics): void {
     gauges.reconciliationDone,
     gauges.reconciliationTotal,
     gauges.reconciliationRate,
-    gauges.reconciliationOrdered,
-    gauges.reconciliationPlayers,
-    gauges.reconciliationPlayerRate,
   ])
     gauge.reset();
   gauges.redisUp.set(0);
@@ -95,14 +92,10 @@ function setGeneration({ gauges }: Metrics, overview: GenerationOverview): void 
 }
 
 function setReconciliation({ gauges }: Metrics, status: ReconciliationStatus): void {
-  const { board, kind, state, done, total, rate, ordering } = status;
+  const { board, kind, state, done, total, rate } = status;
   const isRunning = state === 'running';
   gauges.reconciliationRunning.set({ board, kind }, Number(isRunning));
   gauges.reconciliationDone.set({ board, kind }, done);
   gauges.reconciliationTotal.set({ board, kind }, total);
   gauges.reconciliationRate.set({ board, kind }, isRunning ? rate : 0);
-  if (ordering === undefined) return;
-  gauges.reconciliationOrdered.set({ board, kind }, ordering.done);
-  gauges.reconciliationPlayers.set({ board, kind }, ordering.total);
-  gauges.reconciliationPlayerRate.set({ board, kind }, isRunning ? ordering.rate : 0);
 }

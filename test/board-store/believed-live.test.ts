@@ -2,7 +2,6 @@ import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { GenerationStore, LeaseStore, type Lease, type Shadow } from '#board-store';
 import { endingOf } from './damaged-board.js';
 import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
-import { order } from './order.js';
 import { openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -28,7 +27,6 @@ describe('a process that has made a generation live, before another one makes on
 
   const begun = async (store: GenerationStore): Promise<Shadow> => {
     const shadow = await store.begin(lease, { definition: arena, purpose: 'build' });
-    await order(store, lease, shadow);
     return shadow;
   };
   const promote = (store: GenerationStore, shadow: Shadow) =>

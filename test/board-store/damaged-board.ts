@@ -11,7 +11,6 @@ import {
 } from '#board-store';
 import { Oracle } from '../model/oracle.js';
 import { StoreFixture, stretchOf } from './fixture.js';
-import { order } from './order.js';
 import type { TestRedis } from './test-redis.js';
 
 /** A board with its whole log applied, and who reconciles it. */
@@ -70,7 +69,6 @@ export class DamagedBoard {
     const shadow = await this.generations.begin(this.lease, { definition, purpose: 'build' });
     const stretches = this.stretches(logs);
     await this.generations.catchUp(this.lease, shadow, stretches);
-    await order(this.generations, this.lease, shadow);
     endingOf(await this.generations.promote(this.lease, shadow, stretches, { graceMs: 0 }));
     this.fixture.live = (await this.fixture.store.boards()).live.get('arena')!;
   }

@@ -9,7 +9,6 @@ import {
 } from '#board-store';
 import { RedisServer } from '../support/redis-server.js';
 import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
-import { order } from './order.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
 const EVENTS = [scored('a', [3]), scored('b', [5])];
@@ -55,7 +54,6 @@ describe('a Redis whose memory is full', () => {
     const shadow = await begun('build');
     await generations.catchUp(lease, shadow, [STRETCH]);
     await fill();
-    await refused(generations.order(lease, shadow, { views: [{ view: 'all', cursor: '0' }], mostPlayers: 500 })); // prettier-ignore
     await fixture.redis.config('SET', 'maxmemory', '0');
     const other = await begun('build');
     await fill();
@@ -94,7 +92,6 @@ describe('a Redis whose memory is full', () => {
 
   it('lets go of a rollback', async () => {
     const shadow = await begun('build');
-    await order(generations, lease, shadow);
     await generations.promote(lease, shadow, [STRETCH], { graceMs: 60_000 });
     const previous = await own.redis.hgetall(fixture.keys.previous(0));
     const back = await generations.beginRollback(lease);
@@ -106,7 +103,6 @@ describe('a Redis whose memory is full', () => {
   it('gives up a previous generation whose grace time is over', async () => {
     const { live } = fixture;
     const shadow = await begun('build');
-    await order(generations, lease, shadow);
     await generations.promote(lease, shadow, [STRETCH], { graceMs: 0 });
     await fill();
     await sweep();
@@ -116,7 +112,6 @@ describe('a Redis whose memory is full', () => {
   it('gives up a snapshot', async () => {
     const shadow = await begun('snapshot');
     await generations.catchUp(lease, shadow, [STRETCH]);
-    await order(generations, lease, shadow);
     await generations.keep(lease, shadow);
     await fill();
     expect(await catalog.removeSnapshot(shadow.generation)).toBe(true);

@@ -15,7 +15,6 @@ import {
   type Stretch,
 } from '#board-store';
 import { arena, movements, scored, StoreFixture, stretchOf } from './fixture.js';
-import { order } from './order.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -55,11 +54,7 @@ function endingOf<T>(outcome: CatchUpOutcome<T>): T {
   return outcome.ending;
 }
 
-/** As who builds it does: an unordered shadow has its order made first. */
-async function promote(shadow: Shadow, stretches: readonly Stretch[], grace: { graceMs: number }) {
-  const outcome = await generations.promote(lease, shadow, stretches, grace);
-  if (outcome.status !== 'unordered') return outcome;
-  await order(generations, lease, shadow);
+function promote(shadow: Shadow, stretches: readonly Stretch[], grace: { graceMs: number }) {
   return generations.promote(lease, shadow, stretches, grace);
 }
 
@@ -208,7 +203,6 @@ describe('a build', () => {
       purpose: 'build',
     });
     const empty = { ...stretchOf([]), through: 2 };
-    await order(generations, other, shadow);
     const ending = endingOf(await generations.promote(other, shadow, [empty], GRACE));
     expect(ending.previous).toBeUndefined();
     expect([...(await fixture.store.boards()).live.keys()].sort()).toEqual(['arena', 'late']);
@@ -424,7 +418,6 @@ describe('a snapshot', () => {
     });
     await generations.catchUp(lease, shadow, [stretchOf(events.slice(0, 2))]);
     expect(await generations.shadow('arena')).toEqual({ ...shadow, ends });
-    await order(generations, lease, shadow);
     await expect(top(shadow.generation)).rejects.toThrow(/no generation/); // it may lack players
     await generations.keep(lease, shadow);
     expect(await top()).toEqual(['b 5', 'a 3', 'c 1']);
@@ -485,7 +478,6 @@ describe('what a reconciliation tells', () => {
     done: 1,
     total: 2,
     rate: 3,
-    ordering: { done: 1, total: 2, rate: 3 },
     secondsLeft: 6,
     startedAt: 4,
     updatedAt: 5,

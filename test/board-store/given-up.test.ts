@@ -10,7 +10,6 @@ import {
   UnknownGenerationError,
 } from '#board-store';
 import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
-import { order } from './order.js';
 import { lateClient, once, openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -35,7 +34,6 @@ async function replace({ isSwept, definition = arena }: Replacement): Promise<vo
   const generations = new GenerationStore(redis, keys, { shards: 1 });
   const lease = await new LeaseStore(redis, keys, { shards: 1 }).acquire('arena', 'test');
   const shadow = await generations.begin(lease, { definition, purpose: 'build' });
-  await order(generations, lease, shadow);
   expect(
     await generations.promote(lease, shadow, [stretchOf(EVENTS)], { graceMs: 0 }),
   ).toMatchObject({

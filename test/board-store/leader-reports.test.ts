@@ -2,7 +2,6 @@ import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { BoardDefinition, ResolvedEvent } from '#board';
 import { GenerationCatalog, GenerationStore, LeaseStore, type Verdict } from '#board-store';
 import { arena, lasting, scored, StoreFixture, stretchOf, verdictsOf } from './fixture.js';
-import { order } from './order.js';
 import { openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -31,7 +30,6 @@ async function promote(events: readonly ResolvedEvent[], definition = top2, grac
   const lease = await leases.acquire('arena', 'test');
   const shadow = await generations.begin(lease, { definition, purpose: 'build' });
   await generations.catchUp(lease, shadow, [stretchOf(events)]);
-  await order(generations, lease, shadow);
   const outcome = await generations.promote(lease, shadow, [], { graceMs });
   expect(outcome).toMatchObject({ status: 'applied', ending: {} });
   await leases.release(lease);

@@ -8,7 +8,6 @@ import {
   type Shadow,
 } from '#board-store';
 import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
-import { order } from './order.js';
 import { openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -41,7 +40,6 @@ async function built(purpose: 'build' | 'verify' | 'snapshot'): Promise<Shadow> 
 /** The previous generation on its way back. */
 async function broughtBack(graceMs: number): Promise<Shadow> {
   const shadow = await built('build');
-  await order(generations, lease, shadow);
   await generations.promote(lease, shadow, [], { graceMs });
   return generations.beginRollback(lease);
 }

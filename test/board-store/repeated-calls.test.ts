@@ -2,7 +2,6 @@ import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { GenerationCatalog, GenerationStore, LeaseStore, type Lease } from '#board-store';
 import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
-import { order } from './order.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -43,7 +42,6 @@ describe('a call whose answer was lost, and that is sent again', () => {
   const built = async () => {
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build' });
     await generations.catchUp(lease, shadow, [stretchOf(EVENTS)]);
-    await order(generations, lease, shadow);
     return shadow;
   };
   const sweep = async () => {

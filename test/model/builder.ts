@@ -6,7 +6,6 @@ import {
   LeaseLostError,
   LeaseStore,
   NoPreviousGenerationError,
-  UnorderedShadowError,
   type CatchUpOutcome,
   type ComparisonCursor,
   type ComparisonStep,
@@ -17,7 +16,6 @@ import {
   type Shadow,
   type Starts,
   type Stretch,
-  type UnorderedView,
   type AppliedOffset,
 } from '#board-store';
 import { dumpKeys } from '../board-store/test-redis.js';
@@ -102,7 +100,7 @@ export class Builder {
     expect(this.#model.generations.has(generation)).toBe(false);
     const parts = { ...(starts && { starts }), ...(ends && { ends }) };
     this.#model.add({ generation, board, definition, ...parts, isBegun: true });
-    this.#model.shadows.set(board, { generation, purpose: wanted.purpose, isUnordered: true });
+    this.#model.shadows.set(board, { generation, purpose: wanted.purpose });
     this.#shadow = shadow;
     await this.#compareShadow(shadow);
   }
@@ -137,12 +135,7 @@ export class Builder {
     const { generation, purpose } = this.#shadow;
     if (purpose !== 'snapshot') return;
     const shadow = this.#shadow;
-    const keep = () => this.#generations.keep(this.#held(), shadow);
-    if (this.#isUnordered) {
-      await expect(keep()).rejects.toThrow(UnorderedShadowError);
-      await this.#order(shadow);
-    }
-    await keep();
+    await this.#generations.keep(this.#held(), shadow);
     this.#model.shadows.delete(this.board);
     this.#model.snapshots.add(generation);
     this.#shadow = undefined;
@@ -177,8 +170,6 @@ export class Builder {
       status: 'applied',
       appliedOffsets: this.#bring(shadow, stretches, partitions),
     });
-    const size = amount.sizes[0] ?? 0;
-    if (size % 3 === 1) await this.#order(shadow, size);
   }
 
   /** Makes the shadow live if it comes to the live applied offsets. Answers whether it did. */
@@ -194,9 +185,7 @@ export class Builder {
       return false;
     const grace = { graceMs: kept ? GRACE_MS : 0 };
     const call = (stretches: readonly Stretch[]) =>
-      this.#ordered(shadow, () =>
-        this.#generations.promote(this.#held(), shadow, stretches, grace),
-      );
+      this.#generations.promote(this.#held(), shadow, stretches, grace);
     const { hasEnded, ending } = await this.#reach(
       shadow,
       sizes === undefined ? {} : { sizes },
@@ -209,38 +198,6 @@ export class Builder {
     expect(await this.#dump()).toEqual(before);
     this.#shadow = undefined;
     return true;
-  }
-
-  /** A call that an unordered shadow refuses, until its order is made. */
-  async #ordered<E>(
-    shadow: Shadow,
-    call: () => Promise<CatchUpOutcome<E>>,
-  ): Promise<CatchUpOutcome<E>> {
-    const outcome = await call();
-    if (outcome.status === 'applied') expect(this.#isUnordered).toBe(false);
-    if (outcome.status !== 'unordered') return outcome;
-    expect(this.#isUnordered).toBe(true);
-    await this.#order(shadow);
-    return call();
-  }
-
-  /** So many steps of one view each, or all that are needed. */
-  async #order(shadow: Shadow, most = Infinity): Promise<void> {
-    let views: readonly UnorderedView[] = [];
-    for (let steps = 0; steps < most; steps++) {
-      const step = { views, mostPlayers: 1 };
-      const outcome = await this.#generations.order(this.#held(), shadow, step);
-      if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
-      ({ views } = outcome);
-      if (views.length > 0) continue;
-      const known = this.#model.shadows.get(this.board)!;
-      this.#model.shadows.set(this.board, { ...known, isUnordered: false });
-      return;
-    }
-  }
-
-  get #isUnordered(): boolean {
-    return this.#model.shadows.get(this.board)?.isUnordered === true;
   }
 
   /** A call with an ending, which comes to it when the shadow is at the live applied offsets. */
@@ -467,7 +424,6 @@ export class Builder {
       () => generations.begin(lease, { definition, purpose: 'build' }),
       () => generations.discard(lease, shadow),
       () => generations.keep(lease, shadow),
-      () => generations.order(lease, shadow, { views: [], mostPlayers: 1 }),
     ];
   }
 

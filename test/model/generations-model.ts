@@ -23,8 +23,6 @@ export interface ShadowModel {
   readonly purpose: ShadowPurpose;
   /** `rollback`: whether its grace time lasts. */
   readonly isKept?: boolean | undefined;
-  /** Whether its rankings are still to be made. */
-  readonly isUnordered?: boolean;
 }
 export interface PreviousModel {
   readonly generation: string;
@@ -108,10 +106,10 @@ export class GenerationsModel implements LiveOracle {
     this.generations.set(id, { ...generation, oracle: new Oracle([definition]), appliedOffsets });
   }
 
-  /** Whether it is a shadow whose rankings are still to be made. */
-  isUnordered({ board, generation }: GenerationModel): boolean {
+  /** The shadow of a verify has no rankings. */
+  isRanked({ board, generation }: GenerationModel): boolean {
     const shadow = this.shadows.get(board);
-    return shadow?.generation === generation && shadow.isUnordered === true;
+    return shadow?.generation !== generation || shadow.purpose !== 'verify';
   }
 
   /** Whether other interleavings of the partitions give the same board. */

@@ -489,7 +489,7 @@ export class ReconcileRun {
         redis,
         this.#place(generation),
         generation.oracle,
-        this.#model.isUnordered(generation),
+        this.#model.isRanked(generation),
       ),
     );
     const boards = [...this.#model.live.keys()].map(async (board) => {

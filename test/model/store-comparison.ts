@@ -34,12 +34,12 @@ export async function compareReports(
   expect(reported.sort()).toEqual(model.reportedViews(board));
 }
 
-/** Compares what Redis holds of a generation with its oracle; of an unordered one, some rankings may be made, others in part. */
+/** Compares what Redis holds of a generation with its oracle. */
 export async function compareGeneration(
   redis: Redis,
   place: BoardPlace,
   oracle: Oracle,
-  isUnordered = false,
+  isRanked = true,
 ): Promise<void> {
   const { keys, shard } = place;
   const { board, generation, definition } = place.live;
@@ -47,15 +47,11 @@ export async function compareGeneration(
   const versions = await redis.hgetall(keys.views(shard, generation));
   expect(Object.keys(versions).sort()).toEqual([...views.keys()].sort());
   const names = [...views.keys()];
-  const unordered = new Set(await redis.smembers(keys.unordered(shard, generation)));
-  expect([...unordered].filter((view) => !isUnordered || !views.has(view))).toEqual([]);
   const found = await Promise.all(names.map((view) => readBytes(redis, place, view)));
   expect(found).toEqual(
-    names.map((view, index) => {
+    names.map((view) => {
       const expected = oracle.bytes(board, view);
-      if (!unordered.has(view)) return expected;
-      const members = new Set(found[index]!.ranking.map(({ member }) => member));
-      return { ...expected, ranking: expected.ranking.filter(({ member }) => members.has(member)) };
+      return isRanked ? expected : { ...expected, ranking: [] };
     }),
   );
   const facts = await redis.hgetall(keys.facts(shard, generation));

@@ -9,7 +9,6 @@ import {
   type Stretch,
 } from '#board-store';
 import { decodeScoreEvent } from '#contracts';
-import { order } from '../board-store/order.js';
 import type { TestInstance } from '../support/instance.js';
 import { readCommitted, type ReadRecord } from '../support/results.js';
 
@@ -34,7 +33,6 @@ export class HandPromotion {
     return this.#withLease(definition.board, async (lease) => {
       const shadow = await this.#generations.begin(lease, { definition, purpose: 'build' });
       const stretches = stretchesOf(records, definition);
-      await order(this.#generations, lease, shadow);
       const outcome = await this.#generations.promote(lease, shadow, stretches, {
         graceMs: 60_000,
       });

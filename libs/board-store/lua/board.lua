@@ -28,12 +28,6 @@ local function has_expired(view)
   return view.expires and view.expires <= view.board.clock
 end
 
-local function note_unordered(board)
-  local views = {}
-  for i, view in ipairs(board.moved) do views[i] = view.text end
-  call_in_chunks('SADD', board.unordered, views)
-end
-
 -- `version` is the largest of all its views': a promotion goes on above it.
 local function store_board(board, partition)
   local facts = {}
@@ -50,6 +44,5 @@ local function store_board(board, partition)
   count('tooManyViews', board.refused)
   count('duplicates', board.duplicates)
   if #facts > 0 then call('HSET', board.facts, unpack(facts)) end
-  if board.unordered then note_unordered(board) end
   if board.span and board.partition_clock then forget_event_ids(board) end
 end

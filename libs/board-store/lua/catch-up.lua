@@ -1,13 +1,13 @@
 -- Brings a shadow nearer to the live applied offsets: the part that all endings share. Everything is muted: results stem from the
 -- live generation alone.
 --
--- KEYS  1 lease, 2 shadows, 3 live, 4 applied offsets, 5 applied offsets of the shadow, 6 its views without order, then those of the ending,
---       then the runs of the stretches
+-- KEYS  1 lease, 2 shadows, 3 live, 4 applied offsets, 5 applied offsets of the shadow, then those of the ending, then the runs of the
+--       stretches
 -- ARGV  1 token, 2 board, 3 generation of the shadow, 4 number of stretches, 5 number of keys before the runs,
 --       6 number of arguments before the stretches; for each stretch: partition, first offset, last offset, its run (arguments.lua)
 --
 -- A stretch is applied up to the live applied offset of its partition, and its own applied offset is set with it: if a later stretch fails, the
--- shadow still matches its applied offsets. The rankings of an unordered shadow are not kept up: see order.lua.
+-- shadow still matches its applied offsets. The shadow of a verify has no rankings: a comparison reads only its players.
 
 local GENERATION_CHANGED = -1
 
@@ -26,32 +26,31 @@ local function read_stretches()
 end
 
 -- Why nothing may be written; nil when it may.
-local function refusal(shadow, stretches, needs_order)
+local function refusal(shadow, stretches)
   if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
   if not shadow or shadow.generation ~= ARGV[3] then return SHADOW_GONE end
   for _, stretch in ipairs(stretches) do
     if leaves_gap(stretch.first, applied_offset_of(KEYS[5], stretch.partition)) then return GAP end
   end
-  if needs_order and shadow.is_unordered then return NO_ORDER end
 end
 
-local function apply_stretch(stretch, is_unordered)
+local function apply_stretch(stretch, is_unranked)
   local partition = stretch.partition
   local applied_offset = applied_offset_of(KEYS[5], partition)
   local last = math.min(stretch.last, applied_offset_of(KEYS[4], partition))
   if last <= applied_offset then return end
-  for _, board in ipairs(stretch.run.boards) do board.unordered = is_unordered and KEYS[6] end
+  for _, board in ipairs(stretch.run.boards) do board.unranked = is_unranked end
   load_run(stretch.run, partition, applied_offset, last, false)
   call('HSET', KEYS[5], partition, format('%d', last))
   apply_run(stretch.run, partition)
 end
 
--- Applies all stretches; answers them, or the refusal. With `needs_order`, an unordered shadow is refused.
-local function catch_up(needs_order)
+-- Applies all stretches. Answers them; or nil and the refusal.
+local function catch_up()
   local stretches, shadow = read_stretches(), shadow_of(KEYS[2], ARGV[2])
-  local refused = refusal(shadow, stretches, needs_order)
+  local refused = refusal(shadow, stretches)
   if refused then return nil, refused end
-  for _, stretch in ipairs(stretches) do apply_stretch(stretch, shadow.is_unordered) end
+  for _, stretch in ipairs(stretches) do apply_stretch(stretch, shadow.purpose == 'verify') end
   return stretches
 end
 

@@ -21,8 +21,8 @@ end
 
 -- Whether an id within the span has another time in the live generation, or is not there.
 local function ids_differ(ids, times)
-  local oldest = call('HGET', KEYS[9], 'clock:' .. ARGV[11]) - ARGV[14]
-  local live = each_of('ZMSCORE', KEYS[14], ids)
+  local oldest = call('HGET', KEYS[8], 'clock:' .. ARGV[11]) - ARGV[14]
+  local live = each_of('ZMSCORE', KEYS[13], ids)
   for i, id in ipairs(ids) do
     if tonumber(times[i]) > oldest and tonumber(live[i]) ~= tonumber(times[i]) then
       differ_in_ids(time_text(id, times[i]), time_text(id, live[i]))
@@ -33,9 +33,9 @@ end
 
 -- Where both remember as many, no id is there too many unless one is missing.
 walks['eventIds'] = function(cursor)
-  local expected, live = remembered(KEYS[9], KEYS[13]), remembered(KEYS[12], KEYS[14])
+  local expected, live = remembered(KEYS[8], KEYS[12]), remembered(KEYS[11], KEYS[13])
   if expected ~= live then differ_in_ids(expected, live) end
   if expected ~= live or expected == 'nothing' then return '0', 0, {} end
-  local ids, times, next = scan('ZSCAN', KEYS[13], cursor, IDS_AT_ONCE)
+  local ids, times, next = scan('ZSCAN', KEYS[12], cursor, IDS_AT_ONCE)
   return ids_differ(ids, times) and '0' or next, #ids, {}
 end

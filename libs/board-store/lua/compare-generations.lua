@@ -1,8 +1,8 @@
 -- A step of a comparison: brings the shadow to the live applied offsets and, if it is there, compares some of it with the live generation.
 --
--- KEYS  1 to 6 as in catch-up.lua; of the shadow: 7 views, 8 expiries, 9 facts; of the live generation: 10 views, 11 expiries,
---       12 facts; over players: 13 players of the shadow, 14 players and 15 ranking of the live generation; over eventIds: 13 those
---       of the shadow, 14 those of the live generation; then the runs
+-- KEYS  1 to 5 as in catch-up.lua; of the shadow: 6 views, 7 expiries, 8 facts; of the live generation: 9 views, 10 expiries,
+--       11 facts; over players: 12 players of the shadow, 13 players and 14 ranking of the live generation; over eventIds: 12 those
+--       of the shadow, 13 those of the live generation; then the runs
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it, 8 replication id of the server that the comparison
 --       began on ('' begins one), 9 walk (compare-views.lua, compare-event-ids.lua, compare-players.lua), 10 cursor ('0' begins a walk),
 --       11 view or partition of the walk, 12 number of columns, 13 tie (1 earliest, -1 latest, 0 none), 14 span of event ids in ms
@@ -71,7 +71,7 @@ local function append(reply, words)
 end
 
 local function compare_some(reply)
-  local expected, live = call('HMGET', KEYS[9], 'clock', 'tooManyViews'), call('HMGET', KEYS[12], 'clock', 'tooManyViews')
+  local expected, live = call('HMGET', KEYS[8], 'clock', 'tooManyViews'), call('HMGET', KEYS[11], 'clock', 'tooManyViews')
   if expected[1] ~= live[1] then differ('clock', '', '', expected[1], live[1]) end
   local cursor, count, views = walks[ARGV[9]](ARGV[10], tonumber(expected[1]))
   append(reply, { replication_id(), expected[2] or '0', live[2] or '0', cursor, count, #views })

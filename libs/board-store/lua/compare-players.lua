@@ -15,7 +15,7 @@ local function kind_of(expected, text)
 end
 
 local function has_place(state, player)
-  return tonumber(call('ZSCORE', KEYS[15], member_of(tie, state, player))) == state[1]
+  return tonumber(call('ZSCORE', KEYS[14], member_of(tie, state, player))) == state[1]
 end
 
 local function compare_player(player, expected, live)
@@ -38,26 +38,26 @@ local function walk_over(command, key, compare_page)
   end
 end
 
-walks['players'] = walk_over('HSCAN', 13, function(players, expected)
-  local live = each_of('HMGET', KEYS[14], players)
+walks['players'] = walk_over('HSCAN', 12, function(players, expected)
+  local live = each_of('HMGET', KEYS[13], players)
   for i, player in ipairs(players) do compare_player(player, expected[i], live[i]) end
 end)
 
-walks['extraPlayers'] = walk_over('HSCAN', 14, function(players, live)
-  local expected = each_of('HMGET', KEYS[13], players)
+walks['extraPlayers'] = walk_over('HSCAN', 13, function(players, live)
+  local expected = each_of('HMGET', KEYS[12], players)
   for i, player in ipairs(players) do
     if not expected[i] then differ('extra', view, player, nil, live[i]) end
   end
 end)
 
-walks['ranking'] = walk_over('ZSCAN', 15, function(members, scores)
+walks['ranking'] = walk_over('ZSCAN', 14, function(members, scores)
   local players, id_from = {}, 8 * (columns - 1) + (tie == 0 and 0 or 7) + 1
   for i, member in ipairs(members) do players[i] = sub(member, id_from) end
-  local live = each_of('HMGET', KEYS[14], players)
+  local live = each_of('HMGET', KEYS[13], players)
   for i, player in ipairs(players) do
     local state = live[i] and parse_state(live[i], columns)
     if not state or member_of(tie, state, player) ~= members[i] or tonumber(scores[i]) ~= state[1] then
-      differ('order', view, player, call('HGET', KEYS[13], player), live[i])
+      differ('order', view, player, call('HGET', KEYS[12], player), live[i])
     end
   end
 end)

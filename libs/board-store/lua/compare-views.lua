@@ -18,7 +18,7 @@ end
 
 -- Both by the clock of the shadow.
 local function ends_of_both(names, clock)
-  return ends_of(names, KEYS[7], KEYS[8], clock), ends_of(names, KEYS[10], KEYS[11], clock)
+  return ends_of(names, KEYS[6], KEYS[7], clock), ends_of(names, KEYS[9], KEYS[10], clock)
 end
 
 -- Those that stand in both generations, of some that should.
@@ -33,12 +33,12 @@ local function standing_in_both(names, clock)
 end
 
 walks['views'] = function(cursor, clock)
-  local names, _, next = scan('HSCAN', KEYS[7], cursor, VIEWS_AT_ONCE)
+  local names, _, next = scan('HSCAN', KEYS[6], cursor, VIEWS_AT_ONCE)
   return next, 0, standing_in_both(names, clock)
 end
 
 walks['extraViews'] = function(cursor, clock)
-  local names, _, next = scan('HSCAN', KEYS[10], cursor, VIEWS_AT_ONCE)
+  local names, _, next = scan('HSCAN', KEYS[9], cursor, VIEWS_AT_ONCE)
   local expected, live = ends_of_both(names, clock)
   for i, view in ipairs(names) do
     if live[i] and not expected[i] then differ('view', view, '', nil, live[i]) end

@@ -9,7 +9,6 @@ local function load_view(view, now, told)
   view.known = call('HGET', board.versions, view.text)
   local before = tonumber(view.known or '0')
   view.version = format('%d', math.max(before + 1, board.floor + 1, now))
-  view.members = call('ZCARD', view.ranking)
   view.head = view.text .. '\t' .. view.version .. '\t'
   view.told = told and view.published and board.changes ~= 'n'
 end
@@ -91,7 +90,7 @@ local function move(view, entry)
   view.cause = entry.text
   view.states[player] = state
   if view.placed[player] == nil then
-    view.placed[player] = old and not board.unordered and member_of(board.tie, old, player)
+    view.placed[player] = old and member_of(board.tie, old, player)
     view.movers[#view.movers + 1] = player
   end
   if not view.told then return nil end
@@ -137,7 +136,7 @@ local function apply_event(entry)
   end
 end
 
--- The order, where nobody asked for places meanwhile.
+-- Moves each player once in the ranking, however many events moved the player during the call.
 local function store_order(view)
   local removed, added = {}, {}
   for i, player in ipairs(view.movers) do
@@ -150,16 +149,12 @@ local function store_order(view)
   call_in_chunks('ZADD', view.ranking, added)
 end
 
--- Stores what has moved. What there is of a ranking that is made later goes: it follows from the states of before.
+-- Stores the states of the players that moved, and their places in the ranking, if the generation keeps rankings.
 local function store_view(view)
   local states, board = {}, view.board
   for i, player in ipairs(view.movers) do
     states[2 * i - 1], states[2 * i] = player, state_text(view.states[player])
   end
   call_in_chunks('HSET', view.players, states)
-  if board.unordered then
-    if view.members > 0 then call('UNLINK', view.ranking) end
-  elseif not view.told then
-    store_order(view)
-  end
+  if not view.told and not board.unranked then store_order(view) end
 end

@@ -8,7 +8,7 @@
 --                      '----------------+--------------------'--> discarded, until its memory is given back
 --
 -- from      to
--- shadow    snapshot   nothing is applied to it from now on; refused while it is unordered: see order.lua
+-- shadow    snapshot   nothing is applied to it from now on
 -- shadow    discarded  one that was the previous generation becomes that again; repeated, this answers 0
 -- previous  shadow     another shadow of the board is discarded
 -- previous  discarded  once its grace time is over
@@ -19,7 +19,7 @@
 -- KEYS  1 lease, 2 shadows, 3 previous, 4 snapshots, 5 discarded
 -- ARGV  1 token ('' without the lease), 2 board ('' for a snapshot's), 3 generation ('' for the previous one), 4 from, 5 to
 -- Returns  1, also when it was moved before; 0 when it is not in the role `from`, or its grace time is not over;
---          -5 LEASE_LOST, -7 NO_ORDER; -11 LEASE_HELD: there is a lease, and no token was given; then nothing was written
+--          -5 LEASE_LOST; -11 LEASE_HELD: there is a lease, and no token was given; then nothing was written
 -- Cost  O(1)
 --
 -- Works when memory is full, too.
@@ -49,7 +49,6 @@ end
 local function refusal(found)
   local needs_lease = from == 'shadow' or to == 'shadow'
   if needs_lease and ARGV[1] == '' and call('EXISTS', KEYS[1]) == 1 then return LEASE_HELD end
-  if to == 'snapshot' and found.is_unordered then return NO_ORDER end
   if from == 'previous' and to == 'discarded' and tonumber(found.kept_until) > now_in_us() / 1000 then return 0 end
 end
 

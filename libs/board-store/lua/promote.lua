@@ -1,13 +1,13 @@
 -- Ends a build or a rollback: brings the shadow to the live applied offsets and, if it is there, makes it live in the same step. The
 -- generation that was live becomes the previous one, and the previous one before it is given up.
 --
--- KEYS  1 to 6 as in catch-up.lua, 7 promotions, 8 previous, 9 discarded, 10 removed, 11 facts of the shadow, 12 facts of the live
---       generation, 13 its applied offsets, 14 leaders of the board, then the runs
+-- KEYS  1 to 5 as in catch-up.lua, 6 promotions, 7 previous, 8 discarded, 9 removed, 10 facts of the shadow, 11 facts of the live
+--       generation, 12 its applied offsets, 13 leaders of the board, then the runs
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation as the caller believes it ('-' for none yet), 8 ms for which it is kept,
 --       9 leaders that the shadow reports, then the stretches
 -- Returns  { caught up (1, 0), number of partitions, partition, applied offset of the shadow, live applied offset, ..., and when caught up:
---          time of the promotion in us }; -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -7 NO_ORDER: see order.lua;
---          -12 GAP; then nothing was written
+--          time of the promotion in us }; -1 GENERATION_CHANGED, -5 LEASE_LOST, -6 SHADOW_GONE, -12 GAP;
+--          then nothing was written
 -- Cost  as apply.lua, without ranks, and O(partitions)
 
 -- include names.lua
@@ -29,35 +29,35 @@ local NONE = '-'
 
 -- No version that was told of a view may be larger than those to come.
 local function largest_version()
-  local facts = call('HMGET', KEYS[12], 'floor', 'version')
+  local facts = call('HMGET', KEYS[11], 'floor', 'version')
   return math.max(tonumber(facts[1]) or 0, tonumber(facts[2]) or 0)
 end
 
 local function keep_as_previous(board, generation, applied_offsets)
-  local before = call('HGET', KEYS[8], board)
-  if before then call('SADD', KEYS[9], string.match(before, '^%S+')) end
-  call('HSET', KEYS[8], board, format('%s %d', generation, now_in_us() / 1000 + tonumber(ARGV[8])))
-  call('DEL', KEYS[13])
-  call_in_chunks('HSET', KEYS[13], applied_offsets)
+  local before = call('HGET', KEYS[7], board)
+  if before then call('SADD', KEYS[8], string.match(before, '^%S+')) end
+  call('HSET', KEYS[7], board, format('%s %d', generation, now_in_us() / 1000 + tonumber(ARGV[8])))
+  call('DEL', KEYS[12])
+  call_in_chunks('HSET', KEYS[12], applied_offsets)
 end
 
 local function promote(board, shadow, live)
   local floor = math.max(largest_version(), now_in_us())
   if live ~= NONE then keep_as_previous(board, live, call('HGETALL', KEYS[4])) end
   call('HSET', KEYS[3], board, shadow)
-  call('HSET', KEYS[11], 'floor', format('%d', floor))
+  call('HSET', KEYS[10], 'floor', format('%d', floor))
   call('HDEL', KEYS[2], board)
-  call('SREM', KEYS[10], board)
+  call('SREM', KEYS[9], board)
   call('DEL', KEYS[5])
-  if ARGV[9] == '0' then call('UNLINK', KEYS[14]) end -- the next report of each view is a first one
+  if ARGV[9] == '0' then call('UNLINK', KEYS[13]) end -- the next report of each view is a first one
   move_version(KEYS[3])
-  return moved_now(KEYS[7], board)
+  return moved_now(KEYS[6], board)
 end
 
 local live = call('HGET', KEYS[3], ARGV[2]) or NONE
-if live == ARGV[3] then return { 1, 0, call('HGET', KEYS[7], ARGV[2]) } end -- done before; the answer was lost
+if live == ARGV[3] then return { 1, 0, call('HGET', KEYS[6], ARGV[2]) } end -- done before; the answer was lost
 if live ~= ARGV[7] then return GENERATION_CHANGED end
-local _, refused = catch_up(true)
+local _, refused = catch_up()
 if refused then return refused end
 local found, is_caught_up = applied_offsets_of(call('HKEYS', KEYS[4]))
 if is_caught_up then found[#found + 1] = promote(ARGV[2], ARGV[3], ARGV[7]) end

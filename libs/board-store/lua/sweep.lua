@@ -1,6 +1,6 @@
 -- Removes views of a live generation or a shadow that have expired, without blocking on their size. What it is given is checked again.
 --
--- KEYS  1 live, 2 shadows, 3 views, 4 facts, 5 expiries, 6 leaders, 7 views without order; then for each view: ranking, players
+-- KEYS  1 live, 2 shadows, 3 views, 4 facts, 5 expiries, 6 leaders; then for each view: ranking, players
 -- ARGV  1 board, 2 generation, then the views by their text
 -- Returns  how many were removed; 0 when the generation is neither live nor the shadow
 -- Cost  O(log views) for each view; memory is given back in the background
@@ -16,9 +16,9 @@ local removed = 0
 for i = 3, #ARGV do
   local expires = tonumber(call('ZSCORE', KEYS[5], ARGV[i]))
   if clock and expires and expires <= clock then
-    call('UNLINK', KEYS[2 * i + 2], KEYS[2 * i + 3])
+    call('UNLINK', KEYS[2 * i + 1], KEYS[2 * i + 2])
     call('HDEL', KEYS[3], ARGV[i])
-    if is_live then call('HDEL', KEYS[6], ARGV[i]) else call('SREM', KEYS[7], ARGV[i]) end
+    if is_live then call('HDEL', KEYS[6], ARGV[i]) end
     call('ZREM', KEYS[5], ARGV[i])
     removed = removed + 1
   end
