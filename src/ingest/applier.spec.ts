@@ -12,13 +12,13 @@ const NO_BOARDS: Boards = {
   versions: [],
 };
 
-/** An applier whose store answers this, one after the other, and what its waiter hears. */
+/** An applier whose store returns these outcomes in order, and the calls that its waiter gets. */
 function applierOf(
   answers: ApplyOutcome[],
-  moment: () => Promise<void> = () => Promise.resolve(),
+  wait: () => Promise<void> = () => Promise.resolve(),
   appliedOffset = 4,
 ) {
-  const heard: ('moment' | 'over')[] = [];
+  const waited: ('wait' | 'done')[] = [];
   const calls: ApplyCall[] = [];
   const store = {
     shards: 1,
@@ -33,62 +33,60 @@ function applierOf(
     boards: { current: NO_BOARDS } as unknown as LiveBoards,
   };
   const waiter = {
-    moment: () => {
-      heard.push('moment');
-      return moment();
+    wait: () => {
+      waited.push('wait');
+      return wait();
     },
-    over: () => {
-      heard.push('over');
-    },
+    done: () => void waited.push('done'),
   };
   const start = { appliedOffsets: [appliedOffset], continuity: ['token'], offset: 5 };
-  return { applier: new Applier(services, 0, start, waiter), heard, calls };
+  return { applier: new Applier(services, 0, start, waiter), waited, calls };
 }
 
-describe('a partition that is told to wait', () => {
-  it('asks again until it may go on, and does not wait any more then', async () => {
-    const { applier, heard } = applierOf([
+describe('a partition that waits for others to recover', () => {
+  it('tries again until the call is applied', async () => {
+    const { applier, waited } = applierOf([
       { status: 'recovering' },
       { status: 'recovering' },
       APPLIED,
     ]);
     await applier.keepUp(5);
-    expect(heard).toEqual(['moment', 'moment', 'over']);
+    expect(waited).toEqual(['wait', 'wait', 'done']);
   });
 
-  it('waits no more when it is taken away, or has to start anew', async () => {
+  it('stops waiting when it is taken away, or must start again', async () => {
     const taken = new Error('taken away');
     const lost = applierOf([{ status: 'recovering' }], () => Promise.reject(taken));
     await expect(lost.applier.keepUp(5)).rejects.toBe(taken);
-    const anew = applierOf([{ status: 'recovering' }, { status: 'storeChanged' }]);
-    await expect(anew.applier.keepUp(5)).rejects.toBeInstanceOf(StoreChangedError);
-    expect([lost.heard, anew.heard]).toEqual([
-      ['moment', 'over'],
-      ['moment', 'over'],
+    const changed = applierOf([{ status: 'recovering' }, { status: 'storeChanged' }]);
+    await expect(changed.applier.keepUp(5)).rejects.toBeInstanceOf(StoreChangedError);
+    expect([lost.waited, changed.waited]).toEqual([
+      ['wait', 'done'],
+      ['wait', 'done'],
     ]);
   });
 });
 
 describe('the start of a partition', () => {
-  it('moves a shard that is behind it, from the applied offset of the shard', async () => {
+  it('moves the applied offset of a shard that is behind', async () => {
     const { applier, calls } = applierOf([APPLIED], undefined, 1);
     await applier.begin(5);
     expect(calls).toMatchObject([{ believed: 1, from: 2, through: 4, entries: [] }]);
   });
 
-  it('moves no shard that has reached it', async () => {
+  it('makes no call to a shard that is not behind', async () => {
     const { applier, calls } = applierOf([]);
     await applier.begin(5);
     expect(calls).toEqual([]);
   });
 
-  it('fails when the live boards have changed, as one of them may need earlier events', async () => {
+  it('fails if the live boards have changed, because one of them may need earlier events', async () => {
     const { applier } = applierOf([{ status: 'generationChanged' }], undefined, 1);
     await expect(applier.begin(5)).rejects.toThrow('the live boards changed');
   });
 });
 
-it('refuses a run that would skip events, naming both offsets', async () => {
+it('reports a refused gap with both offsets', async () => {
   const { applier, calls } = applierOf([{ status: 'gap' }]);
   const run = { from: 5, nextOffset: 7, published: 0 };
   const applying = applier.apply([], run, () => Promise.resolve());

@@ -1,13 +1,13 @@
 import type { ApplyCall, BoardStore, Boards, RecordIdentity, Verdict } from '#board-store';
 import type { KafkaRecord } from '#kafka-batch';
 import type { LiveBoards } from './live-boards.js';
-import { identityOf } from './score-log.js';
-import { StoreChangedError } from './resync.js';
 import type { Waiter } from './partition-waits.js';
 import { readRecord, type ReadRecord } from './read-record.js';
+import { StoreChangedError } from './resync.js';
+import { identityOf } from './score-log.js';
 import { splitRuns, type BatchPosition, type Run } from './split-calls.js';
 
-/** What became of the records of one run: verdicts and the records that they are about. */
+/** The verdicts of one run, by offset, with the records that they are about. */
 export interface AppliedRun {
   readonly through: number;
   readonly verdicts: readonly { readonly verdict: Verdict; readonly read: ReadRecord }[];
@@ -15,14 +15,14 @@ export interface AppliedRun {
 
 /**
  * A run, and the boards that its records were read against. Its calls name the version of these boards, even if this process
- * has read newer ones since. The script refuses a call when the boards have changed.
+ * has read newer ones since. The script refuses a call if the boards have changed.
  */
 interface ReadRun extends Run<ReadRecord> {
   readonly boards: Boards;
-  readonly lastRecord?: RecordIdentity;
+  readonly lastRecord?: RecordIdentity | undefined;
 }
 
-/** What Redis said of a partition when it was started. */
+/** The state of a partition in Redis when it starts. */
 export interface ApplierStart {
   /** By shard. */
   readonly appliedOffsets: readonly number[];
@@ -31,10 +31,15 @@ export interface ApplierStart {
   readonly offset: number;
 }
 
-/** How often a run is read again because its boards changed under it, before the partition is started anew. */
-const MOST_BOARD_CHANGES = 5;
+interface ApplierServices {
+  readonly store: BoardStore;
+  readonly boards: LiveBoards;
+}
 
-/** The live boards change all the time. Trying again helps. */
+/** How often a run is read again because its boards changed, before the partition starts again. */
+const MAX_BOARD_CHANGES = 5;
+
+/** The live boards kept changing. A new start of the partition helps. */
 class BoardsChangedError extends Error {
   constructor() {
     super('the live boards changed while events were applied');
@@ -42,7 +47,7 @@ class BoardsChangedError extends Error {
   }
 }
 
-/** A run begins beyond the applied offset + 1. A new start reads the offsets in between. */
+/** A run begins beyond the applied offset + 1. A new start of the partition reads the offsets in between. */
 export class AppliedGapError extends Error {
   constructor(partition: number, found: number, expected: number) {
     super(
@@ -58,54 +63,41 @@ export class AppliedGapError extends Error {
  * so an applied offset below the published position is a sign of a loss.
  */
 export class Applier {
-  private readonly store: BoardStore;
-  private readonly boards: LiveBoards;
   readonly #continuity: readonly string[];
-  /** The applied offset of each shard, as far as this process knows. */
+  /** By shard, as far as this process knows. */
   readonly #appliedOffsets: number[];
-  /** The last offset that has been read and applied in every shard. */
+  /** The last offset that is applied in every shard. */
   #done: number;
 
   constructor(
-    { store, boards }: { readonly store: BoardStore; readonly boards: LiveBoards },
+    private readonly services: ApplierServices,
     private readonly partition: number,
     start: ApplierStart,
     private readonly waiter: Waiter,
   ) {
-    this.store = store;
-    this.boards = boards;
     this.#continuity = start.continuity;
     this.#appliedOffsets = [...start.appliedOffsets];
     this.#done = start.offset - 1;
   }
 
-  /** The first offset that is not applied yet. */
-  get next(): number {
-    return this.#done + 1;
-  }
-
-  /** Applies records in runs, each handed to `onApplied` before the next one is begun. @throws StoreChangedError */
+  /** Applies records in runs, and hands each run to `onApplied` before it begins the next. @throws StoreChangedError, AppliedGapError */
   async apply(
     records: readonly KafkaRecord[],
     position: BatchPosition,
     onApplied: (run: AppliedRun) => Promise<void>,
   ): Promise<void> {
-    const boards = this.boards.current;
-    const items = records.map((record) => readRecord(record, this.partition, boards));
-    for (const run of splitRuns(items, { ...position, boards: boards.live })) {
-      const last = run.items.at(-1);
-      const lastRecord = last === undefined ? {} : { lastRecord: identityOf(last.record) };
-      await onApplied(await this.#applyRun({ ...run, ...lastRecord, boards }, position.published));
-    }
+    const boards = this.services.boards.current;
+    const items = this.#read(records, boards);
+    for (const run of splitRuns(items, { ...position, boards: boards.live }))
+      await onApplied(await this.#applyRun({ ...run, boards }, position.published));
   }
 
   /**
-   * Moves the applied offset of each shard that is behind the start of reading: it needs nothing before, because the log or all
-   * its boards begin there. A board made live since may need more, so a change of boards starts the partition anew.
-   * @throws StoreChangedError
+   * Moves the applied offset of each shard that is behind the first offset to read: the log or all boards begin there. A board
+   * that went live since may need earlier events, so a change of boards starts the partition again. @throws StoreChangedError
    */
   async begin(published: number): Promise<void> {
-    const boards = this.boards.current;
+    const boards = this.services.boards.current;
     for (const [shard, appliedOffset] of this.#appliedOffsets.entries()) {
       if (appliedOffset >= this.#done) continue;
       const run = { from: appliedOffset + 1, through: this.#done, items: [], boards };
@@ -113,39 +105,37 @@ export class Applier {
     }
   }
 
-  /** Tells every shard where the partition stands, and so notices a loss or a new board. @throws StoreChangedError */
+  /** Sends the published position to every shard, which also detects a loss or a new board. @throws StoreChangedError */
   async keepUp(published: number): Promise<void> {
-    for (const shard of this.#continuity.keys()) await this.#keepUpIn(shard, published);
-  }
-
-  async #keepUpIn(shard: number, published: number): Promise<void> {
-    for (let attempt = 0; attempt < MOST_BOARD_CHANGES; attempt++) {
-      const { current: boards } = this.boards;
-      const run = { from: this.next, through: this.#done, items: [], boards };
-      if ((await this.#call(shard, run, published)) !== undefined) return;
-      await this.boards.refresh();
-    }
-    throw new BoardsChangedError();
+    const boards = this.services.boards.current;
+    const run = { from: this.#done + 1, through: this.#done, items: [], boards };
+    await this.#applyRun(run, published);
   }
 
   async #applyRun(first: ReadRun, published: number): Promise<AppliedRun> {
     const { through } = first;
-    let run = first;
-    for (let attempt = 0; attempt < MOST_BOARD_CHANGES; attempt++) {
-      const verdicts = await this.#applyShards(run, published);
+    const records = first.items.map(({ record }) => record);
+    const last = records.at(-1);
+    const lastRecord = last && identityOf(last);
+    let { boards, items } = first;
+    for (let attempt = 0; attempt < MAX_BOARD_CHANGES; attempt++) {
+      const verdicts = await this.#applyShards({ ...first, boards, items, lastRecord }, published);
       if (verdicts !== undefined) {
         this.#done = through;
-        return { through, verdicts: pair(verdicts, run.items) };
+        return { through, verdicts: pair(verdicts, items) };
       }
-      await this.boards.refresh();
-      const boards = this.boards.current;
-      const items = run.items.map(({ record }) => readRecord(record, this.partition, boards));
-      run = { ...run, boards, items };
+      await this.services.boards.refresh();
+      boards = this.services.boards.current;
+      items = this.#read(records, boards);
     }
     throw new BoardsChangedError();
   }
 
-  /** Verdicts of all shards; undefined when a generation is no longer live. */
+  #read(records: readonly KafkaRecord[], boards: Boards): ReadRecord[] {
+    return records.map((record) => readRecord(record, this.partition, boards));
+  }
+
+  /** The verdicts of all shards; undefined if the boards have changed. */
   async #applyShards(run: ReadRun, published: number): Promise<Verdict[] | undefined> {
     const verdicts: Verdict[] = [];
     const shards = this.#byShard(run.items);
@@ -165,18 +155,17 @@ export class Applier {
   ): Promise<readonly Verdict[] | undefined> {
     const call = this.#callOf(shard, run, published);
     try {
-      return await this.#ask(call);
+      return await this.#retryWhileRecovering(call);
     } finally {
-      this.waiter.over();
+      this.waiter.done();
     }
   }
 
-  /** Asks again while the partition has to wait. */
-  async #ask(call: ApplyCall): Promise<readonly Verdict[] | undefined> {
+  async #retryWhileRecovering(call: ApplyCall): Promise<readonly Verdict[] | undefined> {
     const { shard, continuity } = call;
     const lost = (why: string) => new StoreChangedError(shard, continuity, why);
     for (;;) {
-      const outcome = await this.store.apply(call);
+      const outcome = await this.services.store.apply(call);
       switch (outcome.status) {
         case 'applied':
           this.#appliedOffsets[shard] = outcome.appliedOffset;
@@ -184,7 +173,7 @@ export class Applier {
         case 'generationChanged':
           return undefined;
         case 'recovering':
-          await this.waiter.moment();
+          await this.waiter.wait();
           break;
         case 'rolledBack':
           throw lost(`has lost applied events of partition ${this.partition}`);
@@ -197,7 +186,7 @@ export class Applier {
   }
 
   #callOf(shard: number, run: ReadRun, published: number): ApplyCall {
-    const { from, through, items, lastRecord } = run;
+    const { from, through, items, lastRecord, boards } = run;
     return {
       shard,
       partition: this.partition,
@@ -206,31 +195,28 @@ export class Applier {
       from,
       through,
       entries: items.flatMap(({ entry }) => (entry.kind === 'none' ? [] : [entry])),
-      version: run.boards.versions[shard] ?? '',
-      boards: run.boards.live,
+      version: boards.versions[shard] ?? '',
+      boards: boards.live,
       continuity: this.#continuity[shard] ?? '',
       ...(lastRecord === undefined ? {} : { lastRecord }),
     };
   }
 
   async #gapError({ shard, partition, from }: ApplyCall): Promise<AppliedGapError> {
-    const appliedOffsets = await this.store.appliedOffsets(partition);
+    const appliedOffsets = await this.services.store.appliedOffsets(partition);
     return new AppliedGapError(partition, from, (appliedOffsets[shard] ?? -1) + 1);
   }
 
   /**
-   * A run's records by the shard that they belong to: that of the board that they name, whether there is one or not; what
-   * can't be read goes to the partition's home shard. So it depends on the record alone: whatever becomes of the boards
-   * meanwhile, one shard decides on it, once.
+   * A record belongs to the shard of the board that it names, even if there is no such board. A record without a readable board
+   * belongs to the partition's home shard. So the shard depends on the record alone: one shard decides on it, once.
    */
   #byShard(items: readonly ReadRecord[]): Map<number, ReadRecord[]> {
+    const { store } = this.services;
     const shards = new Map<number, ReadRecord[]>();
     for (const item of items) {
-      const { event } = item;
-      const shard =
-        event === undefined
-          ? this.store.homeShard(this.partition)
-          : this.store.shardOf(event.board);
+      const board = item.event?.board;
+      const shard = board === undefined ? store.homeShard(this.partition) : store.shardOf(board);
       const found = shards.get(shard);
       if (found === undefined) shards.set(shard, [item]);
       else found.push(item);
@@ -239,7 +225,7 @@ export class Applier {
   }
 }
 
-function pair(verdicts: readonly Verdict[], items: readonly ReadRecord[]) {
+function pair(verdicts: readonly Verdict[], items: readonly ReadRecord[]): AppliedRun['verdicts'] {
   const byOffset = new Map(items.map((item) => [item.record.offset, item]));
   return verdicts
     .flatMap((verdict) => {

@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Controller } from '@nestjs/common';
+import pLimit from 'p-limit';
 import { ProducerFencedError, type PartitionAssignment, type RecordBatch } from '#kafka-batch';
 import { OnPartitionAssigned, OnPartitionReleased, OnRecordBatch } from '#kafka-batch/nest';
-import { AtOnce } from './at-once.js';
 import { IngestServices, PartitionIngest } from './partition-ingest.js';
 
 /** Another instance has fenced our publisher, and the group does not say that the partition is ours. Trying again helps. */
@@ -14,8 +15,10 @@ export class PartitionTakenError extends Error {
   }
 }
 
-/** How many partitions start at once, so that a rebalance does not flood Kafka and Redis. */
-const MOST_STARTS = 16;
+/** Limits concurrent starts, so that a rebalance does not flood Kafka and Redis. */
+const MAX_CONCURRENT_STARTS = 16;
+/** A start that takes longer no longer counts against the limit. */
+const LONG_START_MS = 5_000;
 
 /** Ties the life of each assigned partition to its PartitionIngest. */
 @Controller()
@@ -24,13 +27,18 @@ export class IngestController {
   /** Partitions whose publisher another instance has fenced: not fenced again unless they are ours. */
   readonly #fenced = new Set<number>();
 
-  readonly #starts = new AtOnce(MOST_STARTS);
+  readonly #starts = pLimit(MAX_CONCURRENT_STARTS);
 
   constructor(private readonly services: IngestServices) {}
 
   @OnPartitionAssigned()
   assigned(assignment: PartitionAssignment): Promise<number> {
-    return this.#starts.run(() => this.#start(assignment));
+    return new Promise((resolve, reject) => {
+      void this.#starts(() => {
+        const started = this.#start(assignment).then(resolve, reject);
+        return Promise.race([started, delay(LONG_START_MS, undefined, { ref: false })]);
+      });
+    });
   }
 
   @OnRecordBatch()

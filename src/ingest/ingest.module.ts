@@ -7,7 +7,6 @@ import {
 import { KafkaBatchServer, type KafkaBatchServerOptions } from '#kafka-batch/nest';
 import { Maintenance } from '../maintenance/maintenance.js';
 import type { Parts } from '../parts.js';
-import { finalPositions } from './final-positions.js';
 import { IngestController } from './ingest.controller.js';
 import { LiveBoards, NoLiveBoardsError } from './live-boards.js';
 import { Resync } from './resync.js';
@@ -15,7 +14,6 @@ import { IngestServices } from './partition-ingest.js';
 import type { PartitionWaits } from './partition-waits.js';
 import { ResultLog, ResultPartitionMissingError } from './result-log.js';
 import { ScoreLog } from './score-log.js';
-import { sweepViews } from './sweep-views.js';
 
 interface IngestOptions {
   /** Whether this process registers boards that Redis has lost. */
@@ -35,17 +33,17 @@ export class IngestModule implements OnApplicationBootstrap, BeforeApplicationSh
     const scoreLog = new ScoreLog(kafka, topics.scoreEvents);
     const resultLog = new ResultLog(kafka, admin, settings);
     const kafkaSays = {
-      finalPositions: async () => finalPositions(resultLog, store, await scoreLog.partitions()),
+      finalPositions: async () => resultLog.finalPositions(await scoreLog.partitions(), store),
       definitionRecords: () => definitions.readAll(),
     };
     const resync = new Resync(continuity, kafkaSays, logger);
     const sweep = {
       onFailure: 'expired views could not be removed',
       everyMs: 5_000,
-      run: (signal: AbortSignal) => sweepViews({ store, boards, logger }, signal),
+      run: (signal: AbortSignal) => boards.deleteExpiredViews(logger, signal),
     };
     return IngestModule.with(
-      { store, boards, resync, waits, scoreLog, resultLog },
+      { store, continuity, boards, resync, waits, scoreLog, resultLog },
       new Maintenance([sweep], logger),
     );
   }

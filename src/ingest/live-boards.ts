@@ -1,10 +1,12 @@
-import type { BoardStore, Boards } from '#board-store';
+import type { BoardStore, Boards, LiveBoard } from '#board-store';
+import { toError } from '#kafka-batch';
+import type { Logger } from '../infra/logger.js';
 
-/** No board is live: nothing can be applied yet. Trying again helps once the role reconciliation has registered the boards. */
+/** No board is live, so nothing can be applied. A retry helps once the role reconciliation has registered the boards. */
 export class NoLiveBoardsError extends Error {
   constructor() {
     super(
-      'no board is live in Redis, so there is nothing to apply to; start the role reconciliation with a boards file (RANKLOG_BOARDS)',
+      'no board is live in Redis, so no event can be applied; start the role reconciliation with a boards file (RANKLOG_BOARDS)',
     );
     this.name = 'NoLiveBoardsError';
   }
@@ -12,14 +14,14 @@ export class NoLiveBoardsError extends Error {
 
 /**
  * The live boards as this process last read them. Ingest knows boards from Redis alone. The apply script refuses a call
- * that names an old version of the boards; then the caller reads them again.
+ * that names an old version of the boards; then the caller refreshes them.
  */
 export class LiveBoards {
   #boards: Boards = { live: new Map(), building: new Set(), removed: new Set(), versions: [] };
 
-  /** `register` brings back boards that Redis has lost; it does nothing in a process without the role for it. */
+  /** `register` registers boards that Redis has lost; it does nothing in a process without that role. */
   constructor(
-    private readonly store: BoardStore,
+    private readonly store: Pick<BoardStore, 'boards' | 'areRegistered' | 'sweep'>,
     private readonly register: () => Promise<void>,
   ) {}
 
@@ -28,8 +30,8 @@ export class LiveBoards {
   }
 
   /**
-   * Reads them from Redis. Only a command removes a board: when another one is missing that was there before, or none is
-   * there at all, Redis has lost it, and events must not become dead letters for it.
+   * Reads the boards from Redis. Only a command removes a board. If a known board is missing without that, or there is no
+   * board at all, Redis has lost it: its events must not become dead letters.
    * @throws NoLiveBoardsError
    */
   async refresh(): Promise<void> {
@@ -43,14 +45,37 @@ export class LiveBoards {
     this.#boards = boards;
   }
 
-  /** The first offset of a partition that is on any live board: events before it need not be applied, only published. */
+  /** The first offset of a partition that any live board needs. Earlier events are only published. */
   firstNeeded(partition: number): number {
-    const { live } = this.#boards;
-    if (live.size === 0) return 0;
-    return Math.min(...[...live.values()].map(({ starts }) => starts?.get(partition) ?? 0));
+    const starts = [...this.#boards.live.values()].map((live) => live.starts?.get(partition) ?? 0);
+    return starts.length === 0 ? 0 : Math.min(...starts);
   }
 
-  /** undefined when some are missing. */
+  /**
+   * Deletes the expired views of all live boards. Reads and events never see an expired view, so this only frees memory.
+   * @throws after all boards were tried, if one failed
+   */
+  async deleteExpiredViews(logger: Logger, signal: AbortSignal): Promise<void> {
+    const failures: string[] = [];
+    for (const live of this.#boards.live.values())
+      try {
+        const count = await this.#deleteExpiredViewsOf(live, signal);
+        if (count > 0) logger.info(`board "${live.board}": removed ${count} expired view(s)`);
+      } catch (error) {
+        failures.push(`board "${live.board}": ${toError(error).message}`);
+      }
+    if (failures.length > 0) throw new Error(failures.join('; '));
+  }
+
+  /** Repeats until none is left: during a backlog, views may expire faster than one call removes them. */
+  async #deleteExpiredViewsOf(live: LiveBoard, signal: AbortSignal): Promise<number> {
+    let total = 0;
+    for (let count = 1; count > 0 && !signal.aborted; total += count)
+      count = await this.store.sweep(live);
+    return total;
+  }
+
+  /** undefined if Redis has lost a board. */
   async #read(): Promise<Boards | undefined> {
     if (!(await this.store.areRegistered())) return undefined;
     const boards = await this.store.boards();

@@ -1,26 +1,29 @@
-import type { BoardStore, RecordIdentity } from '#board-store';
+import type { BoardStore, ContinuityStore, RecordIdentity } from '#board-store';
 import {
   PermanentPartitionError,
+  toError,
   type PartitionAssignment,
   type RecordBatch,
   type TransactionalPublisher,
 } from '#kafka-batch';
+import { RecurringTask } from '../infra/recurring-task.js';
 import { Applier, type AppliedRun, type ApplierStart } from './applier.js';
 import type { LiveBoards } from './live-boards.js';
-import { StoreChangedError, type Resync } from './resync.js';
 import type { PartitionWaits } from './partition-waits.js';
 import { PublishPipeline, type Publication } from './publish-pipeline.js';
 import type { ResultLog } from './result-log.js';
+import { StoreChangedError, type Resync } from './resync.js';
 import { identityOf, type ScoreLog } from './score-log.js';
 
-/** How often an idle partition tells all shards where it stands. */
+/** How often a partition sends its published position to all shards. */
 const KEEP_UP_EVERY_MS = 1_000;
 /** How often to check that the log is still the applied one, even without a sign of another. */
 const CHECK_LOG_EVERY_MS = 10_000;
 
-/** What a partition works with; shared by all partitions of the process. A class, so that Nest can inject it. */
+/** The services that all partitions of the process share. A class, so that Nest can inject it. */
 export abstract class IngestServices {
   abstract readonly store: BoardStore;
+  abstract readonly continuity: ContinuityStore;
   abstract readonly boards: LiveBoards;
   abstract readonly resync: Resync;
   abstract readonly waits: PartitionWaits;
@@ -32,11 +35,16 @@ export abstract class IngestServices {
 interface LogCheck {
   /** When it began. */
   readonly at: number;
-  /** The last applied record at that time; one of the first records since, if there was none. */
+  /** The last applied record at that time, or one of the first since. */
   last: RecordIdentity | undefined;
 }
 
-/** What belongs to one partition alone. */
+interface Start extends ApplierStart {
+  readonly published: number;
+  readonly checked: LogCheck;
+}
+
+/** The objects of one partition. */
 interface Tools {
   readonly applier: Applier;
   readonly publisher: TransactionalPublisher;
@@ -44,18 +52,16 @@ interface Tools {
 }
 
 /**
- * One partition while it is ours: applies its records and publishes their results.
+ * Applies the records of one assigned partition and publishes their results.
  *
- * States: open (made by `start`), then closed by `close`. Any failure is final for this object: it is reported by
- * `assignment.restart` or thrown, and the partition is started anew from what Kafka and Redis say then.
+ * States: open (made by `start`), then closed by `close`. Any failure is final for this object: it is thrown, or reported by
+ * `assignment.restart`; then the partition starts again from the state in Kafka and Redis.
  */
 export class PartitionIngest {
   readonly #pipeline: PublishPipeline;
-  readonly #timers: readonly NodeJS.Timeout[];
-  #isKeepingUp = false;
-  /** The last step on the boards: batches and keeping up are strictly one after the other. */
+  readonly #tasks: readonly RecurringTask[];
+  /** The last step on the boards. Batches and `#keepUp` run strictly one after the other. */
   #step: Promise<void> = Promise.resolve();
-
   #published: number;
   #checked: LogCheck;
   /** The last applied record. */
@@ -65,7 +71,7 @@ export class PartitionIngest {
     private readonly assignment: PartitionAssignment,
     private readonly services: IngestServices,
     private readonly tools: Tools,
-    { published, checked }: { readonly published: number; readonly checked: LogCheck },
+    { published, checked }: Start,
   ) {
     this.#published = published;
     this.#checked = checked;
@@ -77,16 +83,16 @@ export class PartitionIngest {
         assignment.restart(error);
       },
     );
-    this.#timers = [
-      setInterval(() => void this.#keepUp(), KEEP_UP_EVERY_MS).unref(),
-      setInterval(() => void this.#watchLog(), CHECK_LOG_EVERY_MS).unref(),
+    this.#tasks = [
+      new RecurringTask(() => this.#keepUp(), KEEP_UP_EVERY_MS),
+      new RecurringTask(() => this.#watchLog(), CHECK_LOG_EVERY_MS),
     ];
+    for (const task of this.#tasks) task.start();
   }
 
   /**
-   * Fences whoever had the partition before, and learns where to go on: from the first offset that is either not in
-   * every shard or not published. What is re-read changes nothing, and its results come from the outbox. A partition of
-   * which nothing was ever read begins with what its log still holds.
+   * Fences the previous owner of the partition, and returns the first offset that is not applied in every shard or not
+   * published. Records that are read again change nothing; their results come from the outbox.
    */
   static async start(
     assignment: PartitionAssignment,
@@ -99,11 +105,11 @@ export class PartitionIngest {
     const continuity = await resync.continuity();
     const publisher = await resultLog.openPublisher(partition);
     try {
-      const { published, checked, ...start } = await findStart(partition, services, continuity);
+      const start = await findStart(partition, services, continuity);
       const applier = new Applier(services, partition, start, waits.of(assignment));
-      await applier.begin(published);
+      await applier.begin(start.published);
       const tools = { applier, publisher, onPublishFailure };
-      const ingest = new PartitionIngest(assignment, services, tools, { published, checked });
+      const ingest = new PartitionIngest(assignment, services, tools, start);
       return { offset: start.offset, ingest };
     } catch (error) {
       resync.suspect(error);
@@ -112,27 +118,27 @@ export class PartitionIngest {
     }
   }
 
-  /** Applies a batch; returns when there is room for the next, though its results may not be published yet. */
+  /** Applies a batch. Returns when there is room for the next one; the results may be published later. */
   handle({ records, from, nextOffset, inSightSince }: RecordBatch): Promise<void> {
     return this.#inTurn(async () => {
       if (inSightSince > this.#checked.at) await this.#checkLog();
       const position = { from, nextOffset, published: this.#published };
-      await this.tools.applier.apply(records, position, (run) => this.#handOver(run));
+      await this.tools.applier.apply(records, position, (run) => this.#queueResults(run));
       const last = records.at(-1);
       if (last !== undefined) this.#last = identityOf(last);
       this.#checked.last ??= this.#last;
     });
   }
 
-  /** Publishes what is applied, as far as that is still possible, and lets go of the producer. */
+  /** Publishes what is applied, if that is still possible, and closes the publisher. */
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const task of this.#tasks) void task.stop();
     await this.#step.catch(() => undefined); // reported by the batch that failed
     await this.#pipeline.drain().catch(() => undefined); // reported by onFailure; the outbox keeps the results
     await this.tools.publisher.close();
   }
 
-  async #handOver({ through, verdicts }: AppliedRun): Promise<void> {
+  async #queueResults({ through, verdicts }: AppliedRun): Promise<void> {
     if (through < this.#published) return;
     const { partition } = this.assignment;
     const results = verdicts.map(({ verdict, read }) =>
@@ -148,35 +154,30 @@ export class PartitionIngest {
   }
 
   async #keepUp(): Promise<void> {
-    if (this.#isKeepingUp) return; // behind a batch that takes its time
-    this.#isKeepingUp = true;
     try {
       await this.#inTurn(() => this.tools.applier.keepUp(this.#published));
       await this.services.resync.logRecovered();
     } catch (error) {
-      this.assignment.restart(error instanceof Error ? error : new Error(String(error)));
-    } finally {
-      this.#isKeepingUp = false;
+      this.assignment.restart(toError(error));
     }
   }
 
   /**
-   * Reads again the record that was the last applied one at the check before: a later one could be of another log, too.
-   * @throws LogEndsError, OtherLogError
+   * Reads again the record that was the last applied one at the previous check. A later record is no proof: it could be from
+   * another log itself. @throws LogEndsError, OtherLogError
    */
   async #checkLog(): Promise<void> {
     const next = { at: performance.now(), last: this.#last };
     const { last } = this.#checked;
     const { partition } = this.assignment;
-    if (last !== undefined) {
-      const kept = this.services.resync.keepCheckedRecord(partition, last);
-      await kept.catch(() => undefined); // the next check keeps a later one
-    }
-    await this.services.scoreLog.check(partition, { published: this.#published, last });
+    const { continuity, scoreLog } = this.services;
+    if (last !== undefined)
+      await continuity.keepCheckedRecord(partition, last).catch(() => undefined); // the next check keeps a later one
+    await scoreLog.check(partition, { published: this.#published, last });
     this.#checked = next;
   }
 
-  /** Beside the batches: a leader that does not answer must not delay them. Passing trouble is left to the next check. */
+  /** Runs beside the batches, so a leader that does not answer can't delay them. Ignores temporary failures. */
   async #watchLog(): Promise<void> {
     try {
       await this.#checkLog();
@@ -198,40 +199,40 @@ export class PartitionIngest {
   }
 }
 
-/** From where a partition goes on, and what Redis says of it. @throws StoreChangedError, LogEndsError, OtherLogError */
+/** Finds where to go on with a partition. @throws StoreChangedError, LogEndsError, OtherLogError */
 async function findStart(
   partition: number,
-  { store, boards, resultLog, resync, scoreLog }: IngestServices,
-  continuity: readonly string[],
-): Promise<ApplierStart & { readonly published: number; readonly checked: LogCheck }> {
-  const published = Math.max(
-    await resultLog.publishedPosition(partition),
-    await store.publishedPosition(partition),
-  );
+  services: IngestServices,
+  tokens: readonly string[],
+): Promise<Start> {
+  const { store, boards, continuity, resultLog, scoreLog } = services;
+  const published = await resultLog.publishedPosition(partition, store);
   await boards.refresh();
   const appliedOffsets = await store.appliedOffsets(partition);
   for (const [shard, appliedOffset] of appliedOffsets.entries())
-    if (appliedOffset + 1 < published && !(await resync.isRecovering(shard, partition, published)))
-      throw new StoreChangedError(
-        shard,
-        continuity[shard] ?? '',
-        `has lost applied events of partition ${partition}`,
-      );
-  const last = await resync.lastRecord(partition);
+    if (
+      appliedOffset + 1 < published &&
+      !(await services.resync.isRecovering(shard, partition, published))
+    ) {
+      const why = `has lost applied events of partition ${partition}`;
+      throw new StoreChangedError(shard, tokens[shard] ?? '', why);
+    }
+  const last = await continuity.lastRecord(partition);
   const checked = { at: performance.now(), last };
   const log = await scoreLog.check(partition, { published, last });
-  // The last record may be of another log that was not noticed; an older one shows it.
-  const found = await resync.checkedRecord(partition);
-  if (found !== undefined && found.offset !== last?.offset)
-    await scoreLog.check(partition, { published, last: found });
-  // Where nothing was ever read, the log begins with what it still holds.
-  const isUntouched = (appliedOffset: number) => published === 0 && appliedOffset < 0;
+  // The last record may be from a recreated log that went unnoticed; an older record reveals that.
+  const older = await continuity.checkedRecord(partition);
+  if (older !== undefined && older.offset !== last?.offset)
+    await scoreLog.check(partition, { published, last: older });
+  // A partition of which nothing was ever read begins where the log begins now.
   const needed = Math.min(published, boards.firstNeeded(partition));
-  const applied = appliedOffsets.map((appliedOffset) =>
-    isUntouched(appliedOffset) ? log.start : Math.max(needed, appliedOffset + 1),
+  const next = appliedOffsets.map((appliedOffset) =>
+    published === 0 && appliedOffset < 0 ? log.start : Math.max(needed, appliedOffset + 1),
   );
-  const known = Math.min(published, ...applied);
-  const isBehind = known < log.start && Math.min(...applied) >= log.start;
-  const isDone = isBehind && !(await store.hasUnpublished(partition, log.start));
-  return { published, checked, appliedOffsets, continuity, offset: isDone ? log.start : known };
+  const offset = Math.min(published, ...next);
+  // Offsets that are cut from the log can be left out if they are applied and their results are published.
+  const isCut = offset < log.start && Math.min(...next) >= log.start;
+  const skips = isCut && !(await store.hasUnpublished(partition, log.start));
+  const start = { published, checked, appliedOffsets, continuity: tokens };
+  return { ...start, offset: skips ? log.start : offset };
 }

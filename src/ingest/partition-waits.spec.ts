@@ -7,20 +7,19 @@ import { PartitionWaits } from './partition-waits.js';
 const TARGETS: RecoveryTarget[] = [{ shard: 0, partition: 7, applied: 20, target: 250 }];
 
 describe('partitions that wait', () => {
-  let words: string[];
+  let logged: string[];
   let progress: number[];
   let waits: PartitionWaits;
   beforeEach(() => {
-    words = [];
+    logged = [];
     progress = [];
     const continuity = { recoveryTargets: () => Promise.resolve(TARGETS) };
     waits = new PartitionWaits(
       continuity,
-      loggerTo((word) => words.push(word)),
+      loggerTo((message) => logged.push(message)),
     );
   });
 
-  /** One that is taken away whenever the test says so: its moments are as short. */
   const assigned = (partition: number) => {
     const ended = new AbortController();
     const assignment: PartitionAssignment = {
@@ -31,33 +30,32 @@ describe('partitions that wait', () => {
     };
     return { waiter: waits.of(assignment), ended };
   };
-  /** A moment of a partition that is taken away in it. */
-  const lastMoment = async (partition: number) => {
+  const waitUntilTaken = async (partition: number) => {
     const { waiter, ended } = assigned(partition);
     ended.abort();
-    await expect(waiter.moment()).rejects.toMatchObject({ name: 'AbortError' });
-    waiter.over();
+    await expect(waiter.wait()).rejects.toMatchObject({ name: 'AbortError' });
+    waiter.done();
   };
 
-  it('each say so, and not again at once', async () => {
+  it('log once each within a few seconds', async () => {
     for (let round = 0; round < 3; round++)
-      for (const partition of [1, 2]) await lastMoment(partition);
-    expect(words).toEqual([
+      for (const partition of [1, 2]) await waitUntilTaken(partition);
+    expect(logged).toEqual([
       'scores/1 waits until others are applied again: partition 7 (20 of 250)',
       'scores/2 waits until others are applied again: partition 7 (20 of 250)',
     ]);
     expect(progress).toHaveLength(6);
   });
 
-  it('are known for as long as they wait', async () => {
+  it('are listed while they wait', async () => {
     const one = assigned(1);
     const other = assigned(2);
-    await one.waiter.moment();
-    await other.waiter.moment();
+    await one.waiter.wait();
+    await other.waiter.wait();
     expect([...waits.current]).toEqual([1, 2]);
-    one.waiter.over();
+    one.waiter.done();
     expect([...waits.current]).toEqual([2]);
-    other.waiter.over();
+    other.waiter.done();
     expect(waits.current.size).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MOST_WAITING_RESULTS, PublishPipeline, type Publication } from './publish-pipeline.js';
+import { MAX_WAITING_RESULTS, PublishPipeline, type Publication } from './publish-pipeline.js';
 
 const publication = (nextOffset: number, results = 1): Publication => ({
   nextOffset,
@@ -9,7 +9,7 @@ const publication = (nextOffset: number, results = 1): Publication => ({
   })),
 });
 
-/** A publish function whose calls are answered by hand. */
+/** A publish function whose calls the test resolves or rejects. */
 class ManualPublish {
   readonly calls: {
     publication: Publication;
@@ -23,7 +23,7 @@ class ManualPublish {
 const settled = () => new Promise(setImmediate);
 
 describe('PublishPipeline', () => {
-  it('publishes together what gathers while a transaction is under way, in order', async () => {
+  it('publishes in one transaction, in order, what was added during the last one', async () => {
     const manual = new ManualPublish();
     const pipeline = new PublishPipeline(manual.publish, () => undefined);
     for (const nextOffset of [1, 2, 3]) await pipeline.add(publication(nextOffset));
@@ -39,10 +39,10 @@ describe('PublishPipeline', () => {
     ]);
   });
 
-  it('holds the giver back when too much waits, and lets it go on when there is room', async () => {
+  it('makes the caller wait while too many results wait', async () => {
     const manual = new ManualPublish();
     const pipeline = new PublishPipeline(manual.publish, () => undefined);
-    await pipeline.add(publication(1, MOST_WAITING_RESULTS));
+    await pipeline.add(publication(1, MAX_WAITING_RESULTS));
     let added = false;
     const adding = pipeline.add(publication(2)).then(() => (added = true));
     await settled();
@@ -53,7 +53,7 @@ describe('PublishPipeline', () => {
     expect(added).toBe(true);
   });
 
-  it('reports the first failure once, publishes nothing more and refuses what comes', async () => {
+  it('reports the first failure once, then publishes and accepts nothing more', async () => {
     const manual = new ManualPublish();
     const failures: Error[] = [];
     const pipeline = new PublishPipeline(manual.publish, (error) => failures.push(error));

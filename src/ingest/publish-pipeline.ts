@@ -1,23 +1,27 @@
-import type { Result } from './results.js';
+import type { Message } from 'kafkajs';
+import { toError } from '#kafka-batch';
 
-/** Results of applied records, and the position that holds once they are in Kafka. */
+/** A message for a result topic. It goes to the partition that its cause came from. */
+export interface Result {
+  readonly topic: string;
+  readonly message: Message;
+}
+
+/** Results of applied records, and the published position once they are in Kafka. */
 export interface Publication {
   readonly results: readonly Result[];
   readonly nextOffset: number;
 }
 
-/** Unpublished results that a partition holds before it stops applying; a large one counts as several. */
-export const MOST_WAITING_RESULTS = 4_000;
-
-/** Results of one transaction: what waits meanwhile is published together, up to this many. */
-const MOST_RESULTS_A_TRANSACTION = 2_000;
-
-/** What counts as one result: a dead letter may be as large as its record. */
+/** A partition that holds more unpublished results than this stops applying. */
+export const MAX_WAITING_RESULTS = 4_000;
+const MAX_RESULTS_PER_TRANSACTION = 2_000;
+/** A larger result counts as several: a dead letter may be as large as its record. */
 const BYTES_OF_A_RESULT = 4_096;
 
 /**
- * Publishes in order while the next records are applied: one transaction at a time, each with all that has
- * gathered since. States: open, then failed (after the first error; nothing more is published) or closed.
+ * Publishes in order while the next records are applied. It runs one transaction at a time, each with all results that
+ * were added meanwhile. States: open, then failed after the first error: nothing more is published.
  */
 export class PublishPipeline {
   readonly #waiting: Publication[] = [];
@@ -31,17 +35,18 @@ export class PublishPipeline {
     private readonly onFailure: (error: Error) => void,
   ) {}
 
-  /** Hands over a publication; resolves once there is room for another. @throws the error that broke the pipeline */
+  /** Adds a publication; resolves once there is room for another. @throws the error that failed the pipeline */
   async add(publication: Publication): Promise<void> {
     this.#throwFailure();
     this.#waiting.push(publication);
     this.#waitingResults += weight(publication);
     this.#running ??= this.#run();
-    while (this.#waitingResults > MOST_WAITING_RESULTS) await this.#room();
+    while (this.#waitingResults > MAX_WAITING_RESULTS)
+      await new Promise<void>((resolve) => this.#waitingForRoom.push(resolve));
     this.#throwFailure();
   }
 
-  /** Resolves when all that was handed over is published. @throws the error that broke the pipeline */
+  /** Resolves when everything is published. @throws the error that failed the pipeline */
   async drain(): Promise<void> {
     await this.#running;
     this.#throwFailure();
@@ -50,19 +55,19 @@ export class PublishPipeline {
   async #run(): Promise<void> {
     try {
       while (this.#waiting.length > 0) {
-        const publication = this.#takeTogether();
+        const publication = this.#takeNext();
         await this.publish(publication);
         this.#waitingResults -= weight(publication);
         this.#notify();
       }
     } catch (error) {
-      this.#fail(error instanceof Error ? error : new Error(String(error)));
+      this.#fail(toError(error));
     } finally {
       this.#running = undefined;
     }
   }
 
-  #takeTogether(): Publication {
+  #takeNext(): Publication {
     const results: Result[] = [];
     let nextOffset = 0;
     let taken = 0;
@@ -72,7 +77,7 @@ export class PublishPipeline {
       results.push(...publication.results);
       nextOffset = publication.nextOffset;
       taken += weight(publication);
-    } while (taken + weight(this.#waiting[0]) <= MOST_RESULTS_A_TRANSACTION);
+    } while (taken + weight(this.#waiting[0]) <= MAX_RESULTS_PER_TRANSACTION);
     return { results, nextOffset };
   }
 
@@ -82,10 +87,6 @@ export class PublishPipeline {
     this.#waitingResults = 0;
     this.#notify();
     this.onFailure(error);
-  }
-
-  #room(): Promise<void> {
-    return new Promise((resolve) => this.#waitingForRoom.push(resolve));
   }
 
   #notify(): void {

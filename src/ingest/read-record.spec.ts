@@ -17,12 +17,12 @@ function boardsOf(names: readonly string[], definition = plain): Boards {
   return { live, building: new Set(), removed: new Set(), versions: [] };
 }
 
-/** The detail of the dead letter that an event of a board becomes. */
+/** The detail of the dead letter for an event of a board. */
 function detailOf(board: string, boards: Boards, fields: object = { delta: 1 }): string {
   const value = Buffer.from(JSON.stringify({ board, playerId: 'p', ...fields }));
   const record = { offset: 0, timestamp: 1e12, key: null, value, headers: {} };
   const { entry } = readRecord(record, 0, boards);
-  if (entry.kind !== 'deadLetter') throw new Error('it is no dead letter');
+  if (entry.kind !== 'deadLetter') throw new Error('this event is not a dead letter');
   return entry.detail;
 }
 

@@ -8,74 +8,58 @@ import {
 } from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
 
-/** A record that is skipped and produces no result. */
-export interface NoEntry {
-  readonly kind: 'none';
-  readonly offset: number;
-}
-
-/** A record of the score topic: what it says (undefined when it can't be read) and what to apply. */
+/** A record of the score topic, its event (undefined if it can't be decoded), and the entry to apply. */
 export interface ReadRecord {
   readonly record: KafkaRecord;
   readonly event: DecodedScoreEvent | undefined;
-  readonly entry: ApplyEntry | NoEntry;
+  /** `none`: the record is skipped and produces no result. */
+  readonly entry: ApplyEntry | { readonly kind: 'none'; readonly offset: number };
 }
 
 /**
- * Decodes a record of a partition and resolves it against the live boards. Never throws for any bytes: what can't be applied
- * is a dead letter. The events of a board that is being built count in its build.
+ * Decodes a record of a partition and resolves it against the live boards. Never throws: a record that can't be applied
+ * becomes a dead letter. Skips events of a board that is being built, because the build applies them.
  */
 export function readRecord(record: KafkaRecord, partition: number, boards: Boards): ReadRecord {
-  const { offset } = record;
+  const { offset, timestamp } = record;
   const decoded = decodeScoreEvent(record);
   if (!decoded.ok) return { record, event: undefined, entry: deadLetter(offset, decoded) };
   const { event } = decoded;
-  const live = boards.live.get(event.board);
-  const isLeftOut =
-    live === undefined
-      ? boards.building.has(event.board)
-      : record.offset < (live.starts?.get(partition) ?? 0);
-  if (isLeftOut) return { record, event, entry: { kind: 'none', offset } };
-  return { record, event, entry: toEntry(record, event, boards.live) };
-}
-
-function toEntry(
-  { offset, timestamp }: KafkaRecord,
-  event: DecodedScoreEvent,
-  boards: ReadonlyMap<string, LiveBoard>,
-): ApplyEntry {
   const { board } = event;
-  const live = boards.get(board);
-  if (live === undefined) {
-    const detail = unknownDetail(board, boards);
-    return deadLetter(offset, { code: 'UNKNOWN_BOARD', detail });
+  const live = boards.live.get(board);
+  if (live === undefined && !boards.building.has(board)) {
+    const detail = unknownBoardDetail(board, boards.live);
+    return { record, event, entry: deadLetter(offset, { code: 'UNKNOWN_BOARD', detail }) };
   }
+  if (live === undefined || offset < (live.starts?.get(partition) ?? 0))
+    return { record, event, entry: { kind: 'none', offset } };
   const resolved = resolveEvent(live.definition, event, timestamp);
-  return resolved.ok
+  const entry: ApplyEntry = resolved.ok
     ? { kind: 'event', offset, board, event: resolved.event }
     : deadLetter(offset, resolved.rejection);
+  return { record, event, entry };
 }
 
-/** Cuts the detail: Redis and Kafka keep a copy of it for each record. */
+/** Cuts the detail, because Redis and Kafka keep a copy of it for each record. */
 function deadLetter(offset: number, { code, detail }: DeadLetterReason): ApplyEntry {
   return { kind: 'deadLetter', offset, code, detail: cutDetail(detail) };
 }
 
-const MOST_SUGGESTED = 5;
-/** How many unknown names get suggestions, which compares each of them with all live boards. */
-const MOST_COMPARED = 100;
+const MAX_SUGGESTIONS = 5;
+/** How many unknown names get suggestions. Each of them is compared with all live boards. */
+const MAX_COMPARED_NAMES = 100;
 
 /** Details by live boards and unknown name. */
 const unknownDetails = new WeakMap<object, Map<string, string>>();
 
-function unknownDetail(board: string, boards: ReadonlyMap<string, LiveBoard>): string {
+function unknownBoardDetail(board: string, boards: ReadonlyMap<string, LiveBoard>): string {
   const details = unknownDetails.get(boards) ?? new Map<string, string>();
   unknownDetails.set(boards, details);
   const known = details.get(board);
   if (known !== undefined) return known;
   const detail = `there is no board ${JSON.stringify(board)}`;
-  if (details.size >= MOST_COMPARED) return detail;
-  const near = nearNames(board, boards.keys(), MOST_SUGGESTED);
+  if (details.size >= MAX_COMPARED_NAMES) return detail;
+  const near = nearNames(board, boards.keys(), MAX_SUGGESTIONS);
   const full = near.length === 0 ? detail : `${detail}; did you mean ${near.join(', ')}?`;
   details.set(board, full);
   return full;

@@ -1,6 +1,15 @@
 import type { Admin, Kafka } from 'kafkajs';
-import type { Verdict } from '#board-store';
-import { topicNames, type TopicNames } from '#contracts';
+import pLimit from 'p-limit';
+import type { BoardStore, Verdict } from '#board-store';
+import {
+  encodeDeadLetter,
+  encodeLeaderChange,
+  encodeRankChange,
+  formatTime,
+  leaderMovements,
+  topicNames,
+  type TopicNames,
+} from '#contracts';
 import {
   Batched,
   committedOffsets,
@@ -12,11 +21,10 @@ import {
   type KafkaRecord,
 } from '#kafka-batch';
 import { maxMessageBytes } from '../infra/topics.js';
-import type { Publication } from './publish-pipeline.js';
+import type { Publication, Result } from './publish-pipeline.js';
 import type { ReadRecord } from './read-record.js';
-import { causeOffset, encodeResult } from './results.js';
 
-/** A result topic lacks the partition that results of an input partition go to. That one waits; the others go on. */
+/** A result topic lacks the partition for the results of an input partition, which waits for it. */
 export class ResultPartitionMissingError extends Error {
   constructor(
     readonly topic: string,
@@ -30,50 +38,51 @@ export class ResultPartitionMissingError extends Error {
   }
 }
 
-/** A result topic has come to take less than at the start of the partition. Starting again helps: it is cut to measure then. */
+/** The size limit of a result topic changed while the partition ran. A new start makes results for the new limit. */
 export class ResultLimitChangedError extends Error {
   constructor(limits: string, cause: Error) {
     super(
-      `max.message.bytes of a result topic has changed (now ${limits}); starting anew with it`,
-      {
-        cause,
-      },
+      `max.message.bytes of a result topic has changed (now ${limits}); the partition starts again with it`,
+      { cause },
     );
     this.name = 'ResultLimitChangedError';
   }
 }
 
-/** A result is larger than its topic takes. Nothing of its transaction is visible; the outbox keeps it. */
+/** A result is larger than its topic accepts. Nothing of its transaction is visible; the outbox keeps it. */
 export class ResultTooLargeError extends PermanentPartitionError {
   constructor(limits: string, cause: Error) {
     super(
-      `Kafka refuses a result for its size (${limits}); raise max.message.bytes of the topic, then start again: nothing is lost meanwhile`,
+      `Kafka refuses a result for its size (${limits}); raise max.message.bytes of the topic, then restart ranklog: nothing is lost meanwhile`,
       { cause },
     );
   }
 }
 
-/** A broker takes requests of 100 MiB (socket.request.max.bytes), whatever the topic says. */
-const MOST_REQUEST_BYTES = 64 * 1_024 * 1_024;
-
-/** What Kafka adds to the records of a batch, which max.message.bytes bounds as a whole. */
-const BATCH_ROOM = 100;
+/** A broker accepts requests of 100 MiB (socket.request.max.bytes), whatever the topic allows. */
+const MAX_REQUEST_BYTES = 64 * 1_024 * 1_024;
+/** max.message.bytes limits a whole batch; this is what Kafka adds to its records. */
+const BATCH_OVERHEAD = 100;
+const MAX_CONCURRENT_FENCINGS = 8;
 
 /** max.message.bytes by topic. */
 type Limits = ReadonlyMap<string, number>;
 
 /**
- * The result topics and the published position: everything of ingest that is kept in Kafka.
+ * The result topics and the published position: all state of ingest that is in Kafka.
  * Results of input partition p go to partition p of the result topics, which one transactional producer at a time writes.
  */
 export class ResultLog {
   readonly #topics: TopicNames;
-  /** By partition: max.message.bytes of each result topic, as of its start. */
+  readonly #resultTopics: readonly string[];
+  /** The size limits of the result topics, as of the start of each partition. */
   readonly #limits = new Map<number, Limits>();
   readonly #committed = new Batched<number, number>(() =>
     committedOffsets(this.admin, this.names.group, this.#topics.scoreEvents),
   );
-  readonly #maxBytes = new Batched((topics: readonly string[]) => this.#readMaxBytes(topics));
+  readonly #maxBytes = new Batched<string, number>((topics) =>
+    mapOf(topics, (topic) => maxMessageBytes(this.admin, topic)),
+  );
 
   constructor(
     private readonly kafka: Kafka,
@@ -81,45 +90,97 @@ export class ResultLog {
     private readonly names: { topicPrefix: string; group: string },
   ) {
     this.#topics = topicNames(names.topicPrefix);
+    const { rankChanges, leaderChanges, deadLetters } = this.#topics;
+    this.#resultTopics = [rankChanges, leaderChanges, deadLetters];
   }
 
-  /** Sees that the results of a partition have a place, and how large they may be. @throws ResultPartitionMissingError */
+  /** Checks that the result topics have the partition, and reads their size limits. @throws ResultPartitionMissingError */
   async checkPartition(partition: number): Promise<void> {
-    const hasPlace = async (topic: string) => {
-      const count = await partitionCount(this.kafka, topic);
+    for (const [topic, count] of await mapOf(this.#resultTopics, (topic) =>
+      partitionCount(this.kafka, topic),
+    ))
       if (count <= partition) throw new ResultPartitionMissingError(topic, partition, count);
-    };
-    await Promise.all(this.#resultTopics.map(hasPlace));
     this.#limits.set(partition, await this.#readLimits());
   }
 
-  /** Fences every earlier publisher of the partition: from now on none of them can commit. */
+  /** Fences every earlier publisher of the partition: none of them can commit any more. */
   openPublisher(partition: number): Promise<TransactionalPublisher> {
     const transactionalId = `${this.names.group}-${this.#topics.scoreEvents}-${partition}`;
     return TransactionalPublisher.open({ kafka: this.kafka, transactionalId });
   }
 
   /**
-   * The first offset whose results are not in Kafka, for a partition that is fenced. The committed offset alone could
-   * be late: a broker may show the offset of a finished transaction after its records.
+   * The first offset whose results are not in Kafka; final for a partition whose publishers are fenced. The committed
+   * offset alone is not enough: a broker may show the offset of a finished transaction later than its records.
    */
-  async publishedPosition(partition: number): Promise<number> {
+  async publishedPosition(
+    partition: number,
+    store: Pick<BoardStore, 'publishedPosition'>,
+  ): Promise<number> {
     const [committed, ...last] = await Promise.all([
       this.#committed.get(partition),
       ...this.#resultTopics.map((topic) => lastCommittedRecord(this.kafka, topic, partition)),
     ]);
-    return Math.max(committed ?? 0, ...last.map((record) => this.#nextToCause(partition, record)));
-  }
-
-  /** The message that reports a verdict. */
-  encode(partition: number, verdict: Verdict, read: ReadRecord) {
-    const topics = this.#topics;
-    const mostDeadLetterBytes = this.#limit(partition, topics.deadLetters);
-    return encodeResult({ topics, partition, mostDeadLetterBytes }, verdict, read);
+    const fromKafka = Math.max(
+      committed ?? 0,
+      ...last.map((it) => this.#afterCause(partition, it)),
+    );
+    return Math.max(fromKafka, await store.publishedPosition(partition));
   }
 
   /**
-   * Results and position in one transaction: both are visible, or neither.
+   * Fences the publishers of partitions and returns the published positions, which are final then. Owners that are alive
+   * start their partitions again. A failure stops it soon. Cost: about ten requests a partition.
+   */
+  async finalPositions(
+    partitions: readonly number[],
+    store: Pick<BoardStore, 'publishedPosition'>,
+  ): Promise<Map<number, number>> {
+    const limit = pLimit(MAX_CONCURRENT_FENCINGS);
+    const finalPosition = async (partition: number) => {
+      const publisher = await this.openPublisher(partition);
+      try {
+        return await this.publishedPosition(partition, store);
+      } finally {
+        await publisher.close();
+      }
+    };
+    try {
+      return await mapOf(partitions, (partition) => limit(finalPosition, partition));
+    } finally {
+      limit.clearQueue();
+    }
+  }
+
+  /** The message that reports a verdict on a record of the score topic. */
+  encode(partition: number, verdict: Verdict, { record, event }: ReadRecord): Result {
+    const { scoreEvents, rankChanges, leaderChanges, deadLetters } = this.#topics;
+    const source = { topic: scoreEvents, partition, offset: verdict.offset };
+    if (verdict.kind === 'deadLetter') {
+      const maxBytes = this.#limit(partition, deadLetters);
+      return { topic: deadLetters, message: encodeDeadLetter(source, record, verdict, maxBytes) };
+    }
+    if (event === undefined)
+      throw new Error(
+        `the outbox has a result for ${scoreEvents}/${partition}/${verdict.offset}, which is no score event; is this another topic under the same name?`,
+      );
+    const { board, playerId, eventId } = event;
+    const { generation } = verdict;
+    const occurredAt = formatTime(event.occurredAt ?? record.timestamp);
+    const cause = { board, generation, source, occurredAt };
+    if (verdict.kind === 'rankChange') {
+      const player = { playerId, ...(eventId === undefined ? {} : { eventId }) };
+      const message = encodeRankChange({ ...cause, ...player, changes: verdict.changes });
+      return { topic: rankChanges, message };
+    }
+    const { view, version, since, top, before } = verdict;
+    const movements = leaderMovements(since === null ? [] : before, top);
+    const message = encodeLeaderChange({ ...cause, view, version, since, top, ...movements });
+    return { topic: leaderChanges, message };
+  }
+
+  /**
+   * Publishes results and position in one transaction.
    * @throws ResultLimitChangedError, ResultTooLargeError, and what TransactionalPublisher.publish throws
    */
   async publish(
@@ -132,7 +193,7 @@ export class ResultLog {
         topic,
         partition,
         messages: results.filter((result) => result.topic === topic).map(({ message }) => message),
-        mostBytes: this.#limit(partition, topic) - BATCH_ROOM,
+        mostBytes: this.#limit(partition, topic) - BATCH_OVERHEAD,
       }))
       .filter(({ messages }) => messages.length > 0);
     const { scoreEvents } = this.#topics;
@@ -140,46 +201,43 @@ export class ResultLog {
     try {
       await publisher.publish({ records, offset });
     } catch (error) {
-      throw error instanceof RecordTooLargeError
-        ? await this.#sizeProblem(partition, error)
-        : error;
+      if (error instanceof RecordTooLargeError) throw await this.#sizeError(partition, error);
+      throw error;
     }
   }
 
-  /** Results are made for the limits of the start: while those hold, only one that can't be made smaller is refused. */
-  async #sizeProblem(partition: number, cause: RecordTooLargeError): Promise<Error> {
+  /** Results are encoded for the limits at the start: if these still hold, the refused result can't be made smaller. */
+  async #sizeError(partition: number, cause: RecordTooLargeError): Promise<Error> {
     const before = this.#limits.get(partition);
     const now = await this.#readLimits();
-    const changed = this.#resultTopics.some((topic) => now.get(topic) !== before?.get(topic));
+    const isChanged = [...now].some(([topic, bytes]) => bytes !== before?.get(topic));
     const limits = [...now].map(([topic, bytes]) => `${topic} takes ${bytes} bytes`).join(', ');
-    return changed
-      ? new ResultLimitChangedError(limits, cause)
-      : new ResultTooLargeError(limits, cause);
+    return new (isChanged ? ResultLimitChangedError : ResultTooLargeError)(limits, cause);
   }
 
   #limit(partition: number, topic: string): number {
-    return Math.min(this.#limits.get(partition)?.get(topic) ?? Infinity, MOST_REQUEST_BYTES);
+    return Math.min(this.#limits.get(partition)?.get(topic) ?? Infinity, MAX_REQUEST_BYTES);
   }
 
-  async #readLimits(): Promise<Limits> {
-    const read = async (topic: string) =>
-      [topic, (await this.#maxBytes.get(topic)) ?? Infinity] as const;
-    return new Map(await Promise.all(this.#resultTopics.map(read)));
+  #readLimits(): Promise<Limits> {
+    return mapOf(
+      this.#resultTopics,
+      async (topic) => (await this.#maxBytes.get(topic)) ?? Infinity,
+    );
   }
 
-  async #readMaxBytes(topics: readonly string[]): Promise<Limits> {
-    const read = async (topic: string) =>
-      [topic, await maxMessageBytes(this.admin, topic)] as const;
-    return new Map(await Promise.all(topics.map(read)));
+  /** The offset after the score event that caused a result; 0 if the result is missing or from another topic or partition. */
+  #afterCause(partition: number, record: KafkaRecord | undefined): number {
+    const id = record?.headers['ranklog_id'] ?? record?.headers['ce_id'];
+    const prefix = `${this.#topics.scoreEvents}/${partition}/`;
+    const text = id?.toString() ?? '';
+    return text.startsWith(prefix) ? Number.parseInt(text.slice(prefix.length), 10) + 1 : 0;
   }
+}
 
-  get #resultTopics(): string[] {
-    return [this.#topics.rankChanges, this.#topics.leaderChanges, this.#topics.deadLetters];
-  }
-
-  #nextToCause(partition: number, record: KafkaRecord | undefined): number {
-    if (record === undefined) return 0;
-    const cause = causeOffset(record, this.#topics.scoreEvents, partition);
-    return cause === undefined ? 0 : cause + 1;
-  }
+async function mapOf<Key, Value>(
+  keys: readonly Key[],
+  read: (key: Key) => Promise<Value>,
+): Promise<Map<Key, Value>> {
+  return new Map(await Promise.all(keys.map(async (key) => [key, await read(key)] as const)));
 }

@@ -1,48 +1,47 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LEASE_MS, type ContinuityStore } from '#board-store';
-import type { Comparison, Continuity, RecordIdentity } from '#board-store';
+import type { Comparison, Continuity, RecoveryTarget } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import type { Logger } from '../infra/logger.js';
 import { RecurringTask } from '../infra/recurring-task.js';
-import { recoveryTargetsText } from './recovery-targets-text.js';
+import { recoveryTargetsText } from './partition-waits.js';
 
-/** How often it is looked whether somebody else has ended a comparison. */
-const ASK_AGAIN_MS = 100;
+/** How often to look whether another process has ended its resync. */
+const RETRY_MS = 100;
 
-/** What of the boards is in Kafka. */
+/** The state of the boards that Kafka keeps. */
 export interface KeptInKafka {
-  /** Fences all publishers and answers the published position of every partition. */
+  /** Fences the publishers of all partitions and returns the published positions. */
   finalPositions(): Promise<ReadonlyMap<number, number>>;
   /** By board. */
   definitionRecords(): Promise<ReadonlyMap<string, DefinitionRecord>>;
 }
 
-/** A shard is not what its caller believed: it has lost writes, or has been compared with Kafka since. Starting anew helps. */
+/** A shard has lost writes, or was resynced since the caller read its token. A new start of the partition helps. */
 export class StoreChangedError extends Error {
-  /** `continuity` is the token that was believed in. */
+  /** `continuity` is the token that the caller had. */
   constructor(
     readonly shard: number,
     readonly continuity: string,
     why: string,
   ) {
-    super(`shard ${shard} of the boards ${why}; looking at what it has lost`);
+    super(`shard ${shard} of the boards ${why}; comparing it with Kafka`);
     this.name = 'StoreChangedError';
   }
 }
 
 /**
- * Finds out what Redis has lost, and sets the recovery targets. A partition starts with the tokens that `continuity` gives;
- * whoever meets a sign of a loss tells `suspect`, and starts anew.
+ * Compares shards with Kafka after a loss of Redis, and sets their recovery targets. A partition starts with the tokens that
+ * `continuity` returns. When it meets a sign of a loss, it reports that to `suspect` and starts again.
  *
- * A comparison fences the publishers of all partitions first: results that were drawn before the loss are then in Kafka,
- * below a recovery target, or in the outbox that Redis still has, or never will be published. So no rank is drawn without
- * the events whose results subscribers have. And none is drawn by a definition that is in force no more: a shard from before
- * a promotion is emptied.
+ * A resync first fences the publishers of all partitions. So results computed before the loss are in Kafka below a recovery
+ * target, or in the outbox that Redis still has, or are never published. No rank is computed without the events whose
+ * results subscribers have, nor by an outdated definition: a shard from before a promotion is emptied.
  */
 export class Resync {
-  /** Shards with a sign of a loss, and the token that was believed in then: with a later one, somebody has looked already. */
+  /** Shards with a sign of a loss, and the token at that time. A later token means that the shard was resynced since. */
   readonly #suspected = new Map<number, string>();
-  /** Shards that were below their recovery targets and are not logged as recovered yet. */
+  /** Recovering shards whose recovery is not logged yet. */
   readonly #recovering = new Set<number>();
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -53,7 +52,7 @@ export class Resync {
     private readonly leaseMs = LEASE_MS,
   ) {}
 
-  /** Takes note of a sign of a loss; of other errors, none. */
+  /** Remembers a sign of a loss; ignores other errors. */
   suspect(error: unknown): void {
     if (!(error instanceof StoreChangedError)) return;
     const { shard, continuity } = error;
@@ -62,46 +61,26 @@ export class Resync {
       this.#suspected.set(shard, continuity);
   }
 
-  /** The token of each shard, compared with Kafka where that is due. One at a time in a process: partitions start together. */
+  /** The token of each shard, after a resync if one is due. One call at a time, because partitions start together. */
   continuity(): Promise<string[]> {
     const tokens = this.#turn.catch(() => undefined).then(() => this.#tokens());
     this.#turn = tokens;
     return tokens;
   }
 
-  /** The last applied record of a partition; undefined when there is none. */
-  lastRecord(partition: number): Promise<RecordIdentity | undefined> {
-    return this.store.lastRecord(partition);
-  }
-
-  /** See ContinuityStore. */
-  checkedRecord(partition: number): Promise<RecordIdentity | undefined> {
-    return this.store.checkedRecord(partition);
-  }
-
-  /** See ContinuityStore. */
-  keepCheckedRecord(partition: number, record: RecordIdentity): Promise<void> {
-    return this.store.keepCheckedRecord(partition, record);
-  }
-
-  /** Whether a partition below its published position is known to be: somebody has set its recovery target. */
+  /** Whether a partition that is below its published position already has that as its recovery target. */
   async isRecovering(shard: number, partition: number, published: number): Promise<boolean> {
-    const targets = await this.store.recoveryTargets();
-    const isRecovering = targets.some(
-      (found) =>
-        found.shard === shard && found.partition === partition && found.target >= published,
+    const isRecovering = (await this.#targetsOf(shard)).some(
+      (found) => found.partition === partition && found.target >= published,
     );
     if (isRecovering) this.#recovering.add(shard);
     return isRecovering;
   }
 
-  /** Logs once when a shard that this process saw recovery has recovered. Cost: none while no shard recovers. */
+  /** Logs once when a shard has recovered. Cost: none while no shard recovers. */
   async logRecovered(): Promise<void> {
-    const seen = [...this.#recovering];
-    if (seen.length === 0) return;
-    const unrecovered = new Set((await this.store.recoveryTargets()).map(({ shard }) => shard));
-    for (const shard of seen)
-      if (!unrecovered.has(shard) && this.#recovering.delete(shard))
+    for (const shard of this.#recovering)
+      if ((await this.#targetsOf(shard)).length === 0 && this.#recovering.delete(shard))
         this.log.info(
           `shard ${shard} has recovered: every partition has reached its recovery target`,
         );
@@ -116,34 +95,33 @@ export class Resync {
   async #token(shard: number): Promise<string> {
     for (;;) {
       const seen = await this.store.continuity(shard);
-      const believed = this.#suspected.get(shard);
-      const isLater = believed === undefined || timeOf(seen.token) > timeOf(believed);
-      const token = seen.isContinued && isLater ? seen.token : await this.#compare(shard, seen);
-      if (token === undefined) {
-        await delay(ASK_AGAIN_MS); // somebody else compares it
-        continue;
+      const suspected = this.#suspected.get(shard);
+      const isLater = suspected === undefined || timeOf(seen.token) > timeOf(suspected);
+      const token = seen.isContinued && isLater ? seen.token : await this.#resync(shard, seen);
+      if (token !== undefined) {
+        this.#suspected.delete(shard);
+        return token;
       }
-      this.#suspected.delete(shard);
-      return token;
+      await delay(RETRY_MS); // another process resyncs the shard
     }
   }
 
   /** Renews its lease until it ends. Releases the lease also on failure, so that any process may begin again at once. */
-  async #compare(shard: number, seen: Continuity): Promise<string | undefined> {
+  async #resync(shard: number, seen: Continuity): Promise<string | undefined> {
     const begun = await this.store.beginResync(shard, seen, this.leaseMs);
     if (begun === undefined) return undefined;
-    const renew = () => this.store.renew(begun).catch(() => undefined); // if Redis is down, `recover` fails too
+    const renew = () => this.store.renew(begun).catch(() => undefined); // if Redis is down, endResync fails too
     const renewal = new RecurringTask(renew, this.leaseMs / 4);
     renewal.start();
     try {
-      return await this.#end(shard, begun);
+      return await this.#setTargets(shard, begun);
     } finally {
       await renewal.stop();
-      await this.store.release(begun).catch(() => undefined); // else it expires
+      await this.store.release(begun).catch(() => undefined); // the lease expires
     }
   }
 
-  async #end(shard: number, begun: Comparison): Promise<string | undefined> {
+  async #setTargets(shard: number, begun: Comparison): Promise<string | undefined> {
     const positions = await this.kafka.finalPositions();
     const current = await this.kafka.definitionRecords();
     const recovered = await this.store.endResync(shard, begun, positions, current);
@@ -154,31 +132,33 @@ export class Resync {
       );
       return undefined;
     }
-    await this.#tell(shard, recovered.outdated);
+    this.#logResync(shard, recovered.outdated, await this.#targetsOf(shard));
     return recovered.token;
   }
 
-  async #tell(shard: number, outdated: readonly string[]): Promise<void> {
-    const recovering = (await this.store.recoveryTargets()).filter(
-      (target) => target.shard === shard,
-    );
+  #logResync(shard: number, outdated: readonly string[], targets: readonly RecoveryTarget[]): void {
     if (outdated.length > 0)
       this.log.warn(
         `shard ${shard} is from before the last change of board ${outdated.join(', ')}: all that it holds is discarded, ` +
-          'and made again from the log by the live definitions',
+          'and built again from the log by the live definitions',
       );
-    else if (recovering.length === 0)
+    else if (targets.length === 0)
       this.log.info(`shard ${shard} was compared with Kafka: nothing is missing`);
-    if (recovering.length === 0) return;
+    if (targets.length === 0) return;
     this.#recovering.add(shard);
     this.log.warn(
       `shard ${shard} has lost events whose results are published; applying them again before any new event: ` +
-        recoveryTargetsText(recovering),
+        recoveryTargetsText(targets),
     );
+  }
+
+  async #targetsOf(shard: number): Promise<RecoveryTarget[]> {
+    const targets = await this.store.recoveryTargets();
+    return targets.filter((target) => target.shard === shard);
   }
 }
 
-/** When a token was given, in us of the server's clock. */
+/** When a token was made, in us of the server's clock. */
 function timeOf(token: string): number {
   return Number(token.slice(token.indexOf(' ') + 1));
 }

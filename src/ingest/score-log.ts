@@ -14,7 +14,7 @@ import {
 } from '#kafka-batch';
 import { TopicsMissingError } from '../infra/topics.js';
 
-/** What a record is known by when it is read again: 64 bits of the hash of key and value. */
+/** Identifies a record when it is read again; the hash is 64 bits, of key and value. */
 export function identityOf({ offset, timestamp, key, value }: KafkaRecord): RecordIdentity {
   const hash = createHash('sha256')
     .update(`${key?.length ?? -1} ${value?.length ?? -1}\n`)
@@ -24,13 +24,13 @@ export function identityOf({ offset, timestamp, key, value }: KafkaRecord): Reco
   return { offset, timestamp, hash: hash.slice(0, 16) };
 }
 
-/** Whether a record of the log is the one that was applied. */
-function isSameRecord(found: KafkaRecord | undefined, applied: RecordIdentity): boolean {
-  const identity = found && identityOf(found);
-  return identity?.timestamp === applied.timestamp && identity.hash === applied.hash;
+/** What ranklog knows of a partition: its published position, and its last applied record. */
+interface KnownLog {
+  readonly published: number;
+  readonly last: RecordIdentity | undefined;
 }
 
-/** The score topic, beside what the consumer reads of it. */
+/** Checks of the score topic, beside its consumer. */
 export class ScoreLog {
   constructor(
     private readonly kafka: Kafka,
@@ -45,32 +45,26 @@ export class ScoreLog {
   }
 
   /**
-   * Looks whether the log still is the one that was published up to here, and of which `last` was the last applied record.
-   * One whose history is cut above that record can't tell; what was read of it stands. Answers what the log holds.
+   * Checks that the log still is the one that was applied: it reaches the published position, and the last applied record is
+   * the same. A log whose history is cut above that record passes. Returns the offsets that the log holds.
    * @throws LogEndsError, OtherLogError
    */
-  async check(
-    partition: number,
-    { published, last }: { published: number; last: RecordIdentity | undefined },
-  ): Promise<LogRange> {
+  async check(partition: number, known: KnownLog): Promise<LogRange> {
+    const { kafka, topic } = this;
     for (let look = 1; ; look++) {
-      const found = await lookAt(this.kafka, {
-        topic: this.topic,
-        partition,
-        offset: last?.offset,
-      });
-      const problem = this.#problemOf(partition, found, { published, last });
+      const found = await lookAt(kafka, { topic, partition, offset: known.last?.offset });
+      const problem = this.#problemOf(partition, found, known);
       if (problem === undefined) return found.range;
       if (look === LOOKS.most) throw problem;
       await delay(LOOKS.pauseMs);
     }
   }
 
-  /** Only a record that differs shows another log; one that is missing may be shown later. */
+  /** Only a record that differs proves another log; a missing one may appear later. */
   #problemOf(
     partition: number,
     { range, record }: PartitionLook,
-    { published, last }: { published: number; last: RecordIdentity | undefined },
+    { published, last }: KnownLog,
   ): Error | undefined {
     const { topic } = this;
     const known = Math.max(published - 1, last?.offset ?? -1);
@@ -78,10 +72,10 @@ export class ScoreLog {
     if (last === undefined || range.start > last.offset) return undefined;
     if (record === undefined)
       return new Error(
-        `Kafka does not show the last applied record of ${topic}/${partition}, offset ${last.offset}, though the log holds ${range.start} to ${range.end}`,
+        `Kafka does not return the last applied record of ${topic}/${partition}, offset ${last.offset}, though the log holds ${range.start} to ${range.end}`,
       );
-    return isSameRecord(record, last)
-      ? undefined
-      : new OtherLogError(topic, partition, last.offset);
+    const { timestamp, hash } = identityOf(record);
+    const isSame = timestamp === last.timestamp && hash === last.hash;
+    return isSame ? undefined : new OtherLogError(topic, partition, last.offset);
   }
 }

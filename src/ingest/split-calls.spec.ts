@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { parseBoardsFile, type BoardDefinition, type Publish, type ResolvedView } from '#board';
 import type { EventEntry } from '#board-store';
 import type { ReadRecord } from './read-record.js';
-import { FULL_CALL, MOST_BYTES, splitRuns } from './split-calls.js';
+import { FULL_CALL, MAX_CALL_BYTES, splitRuns } from './split-calls.js';
 
 const [arena] = parseBoardsFile('boards: { arena: { columns: [{ name: points }] } }', 'arena.yaml');
 if (arena === undefined) throw new Error('the file defines no board');
@@ -72,7 +72,7 @@ describe('splitRuns', () => {
     );
   });
 
-  it('counts what an event costs: its ranks, further columns, views of its own, players who are named', () => {
+  it('counts the ranks, further columns, new views and named players of an event', () => {
     const own = (offset: number) => `day:${offset}`;
     expect(runsOf({}, () => 'all')).toEqual([500, 500]); // 2 each
     expect(runsOf({ columns: 8 }, () => 'all')).toEqual([500, 500]); // 3.75 each
@@ -84,13 +84,13 @@ describe('splitRuns', () => {
     expect(runsOf({ publish: { overtook: 40, rankChanges: 'none' } }, () => 'all')).toEqual([500, 500]); // prettier-ignore
   });
 
-  it('counts no ranks that are not published', () => {
+  it('does not count ranks that are not published', () => {
     const publish = { overtook: 100, leaders: 100 };
     expect(runsOf({ publish, published: 1_000 }, () => 'all')).toEqual([500, 500]);
   });
 
   it('limits the bytes of a call; a larger entry gets a call of its own', () => {
-    const detail = 'x'.repeat(MOST_BYTES / 4);
+    const detail = 'x'.repeat(MAX_CALL_BYTES / 4);
     const letter = (offset: number, text: string) => ({
       entry: { kind: 'deadLetter' as const, offset, code: 'X', detail: text },
     });

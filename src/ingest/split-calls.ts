@@ -1,4 +1,4 @@
-import type { BoardDefinition, ResolvedView } from '#board';
+import type { ResolvedView } from '#board';
 import type { EventEntry, LiveBoard } from '#board-store';
 import type { ReadRecord } from './read-record.js';
 
@@ -14,18 +14,18 @@ export interface CallLimits {
  */
 export const FULL_CALL: CallLimits = { entries: 500, viewUpdates: 2_000 };
 
-/** Most bytes of the entries of one call; a larger entry gets a call of its own. */
-export const MOST_BYTES = 1_048_576;
+/** The limit for the entries of one call. A larger entry gets a call of its own. */
+export const MAX_CALL_BYTES = 1_048_576;
 
 /** Cost of an update that looks up ranks before and after; each further column adds a share of the cost. */
 const UPDATE_WITH_RANKS = 2;
 const FURTHER_COLUMN = 1 / 8;
 /** Cost of reading and storing a view, once per call. */
 const UPDATES_OF_A_VIEW = 2;
-/** How many named players (passed, or in a top) cost as much as one update. */
+/** How many named players (overtaken, or in a top N) cost as much as one update. */
 const NAMES_OF_AN_UPDATE = 10;
 
-/** Most bytes of an entry without the texts below. */
+/** Upper bound for an entry without the texts below. */
 const BYTES_OF_AN_ENTRY = 512;
 /** Bytes of a view besides its text, which is sent three times: as an argument and in two keys. */
 const BYTES_OF_A_VIEW = 128;
@@ -40,7 +40,7 @@ export interface Run<T> {
   readonly items: readonly T[];
 }
 
-/** The offsets of a batch, and the published position, which no run straddles. */
+/** The offsets of a batch, and the published position. */
 export interface BatchPosition {
   readonly from: number;
   readonly nextOffset: number;
@@ -48,8 +48,8 @@ export interface BatchPosition {
 }
 
 /**
- * Cuts a batch into runs, each at most one full call. Together they cover every offset of the batch, also those without a
- * record. No run straddles the published position.
+ * Splits a batch into runs, each at most one full call. Together they cover every offset of the batch, also those without
+ * a record. No run straddles the published position.
  */
 export function splitRuns<T extends Pick<ReadRecord, 'entry'>>(
   items: readonly T[],
@@ -104,18 +104,17 @@ export class CallWork {
 
   /** Adds an entry if it fits; the first one always does. Returns whether it was added. */
   take(entry: ReadRecord['entry']): boolean {
-    const isEvent = entry.kind === 'event';
-    const newViews = isEvent ? this.#newViews(entry) : [];
-    const updates = this.#updates + (isEvent ? this.#cost(entry, newViews) : 0);
+    const newViews = entry.kind === 'event' ? this.#newViews(entry) : [];
+    const updates = this.#updates + (entry.kind === 'event' ? this.#cost(entry, newViews) : 0);
     const bytes = this.#bytes + bytesOf(entry);
-    this.#isFull =
-      this.isFull ||
-      (this.#entries > 0 && (updates > this.limits.viewUpdates || bytes > MOST_BYTES));
+    const isTooMuch = updates > this.limits.viewUpdates || bytes > MAX_CALL_BYTES;
+    this.#isFull = this.isFull || (this.#entries > 0 && isTooMuch);
     if (this.#isFull) return false;
     this.#entries += 1;
     this.#updates = updates;
     this.#bytes = bytes;
-    if (isEvent) for (const { view } of newViews) this.#views.add(`${entry.board} ${view}`);
+    if (entry.kind === 'event')
+      for (const { view } of newViews) this.#views.add(`${entry.board} ${view}`);
     return true;
   }
 
@@ -123,20 +122,16 @@ export class CallWork {
     return event.views.filter(({ view }) => !this.#views.has(`${board} ${view}`));
   }
 
-  #definition(board: string): BoardDefinition {
-    const definition = this.boards.get(board)?.definition;
-    if (definition === undefined) throw new Error(`a run has an event of unknown board ${board}`);
-    return definition;
-  }
-
   /** In view updates. */
   #cost({ board, event }: EventEntry, newViews: readonly ResolvedView[]): number {
-    const { columns, publish } = this.#definition(board);
-    const told = (views: readonly ResolvedView[]) =>
+    const definition = this.boards.get(board)?.definition;
+    if (definition === undefined) throw new Error(`a run has an event of unknown board ${board}`);
+    const { columns, publish } = definition;
+    const countPublished = (views: readonly ResolvedView[]) =>
       this.isMuted ? 0 : views.filter(({ published }) => published).length;
-    const ranked = publish.rankChanges === 'none' ? 0 : told(event.views);
+    const ranked = publish.rankChanges === 'none' ? 0 : countPublished(event.views);
     const updates = event.views.length + (UPDATE_WITH_RANKS - 1) * ranked;
-    const named = publish.overtook * ranked + publish.leaders * told(newViews);
+    const named = publish.overtook * ranked + publish.leaders * countPublished(newViews);
     return (
       updates * (1 + FURTHER_COLUMN * (columns.length - 1)) +
       UPDATES_OF_A_VIEW * newViews.length +
@@ -148,8 +143,8 @@ export class CallWork {
 function bytesOf(entry: ReadRecord['entry']): number {
   if (entry.kind === 'none') return 0;
   if (entry.kind === 'deadLetter') return BYTES_OF_AN_ENTRY + Buffer.byteLength(entry.detail);
-  const texts = entry.event.views.map(
+  const viewBytes = entry.event.views.map(
     ({ view }) => BYTES_OF_A_VIEW + TEXTS_OF_A_VIEW * view.length,
   );
-  return texts.reduce((sum, bytes) => sum + bytes, BYTES_OF_AN_ENTRY);
+  return viewBytes.reduce((sum, bytes) => sum + bytes, BYTES_OF_AN_ENTRY);
 }

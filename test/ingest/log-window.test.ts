@@ -5,7 +5,6 @@ import { arena } from '../board-store/fixture.js';
 import { TestInstance, until } from '../support/instance.js';
 import { SILENT } from '../support/loggers.js';
 import { BOARDS, scores, ScoreTopic } from './score-topic.js';
-import { finalPositions } from '../../src/ingest/final-positions.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
 import { Resync } from '../../src/ingest/resync.js';
 import { PartitionIngest, type IngestServices } from '../../src/ingest/partition-ingest.js';
@@ -36,13 +35,13 @@ describe('records of another log that were applied because no fetch gave a sign'
     const resync = new Resync(
       continuity,
       {
-        finalPositions: () => finalPositions(resultLog, store, [0]),
+        finalPositions: () => resultLog.finalPositions([0], store),
         definitionRecords: () => Promise.resolve(new Map()),
       },
       SILENT,
     );
     services = {
-      ...{ store, resync, resultLog },
+      ...{ store, continuity, resync, resultLog },
       boards: new LiveBoards(store, () => Promise.resolve()),
       waits: new PartitionWaits(continuity, SILENT),
       scoreLog: new ScoreLog(kafka, log.name),

@@ -1,7 +1,7 @@
 import type { Waiter } from '../../src/ingest/partition-waits.js';
 
-/** Of a partition that has nothing to wait for. */
+/** The waiter of a partition that must not wait. */
 export const NEVER_WAITS: Waiter = {
-  moment: () => Promise.reject(new Error('it waits')),
-  over: () => undefined,
+  wait: () => Promise.reject(new Error('it waits')),
+  done: () => undefined,
 };
