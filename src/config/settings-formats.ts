@@ -1,141 +1,101 @@
-import convict, { type Format } from 'convict';
-import { CronTime } from 'cron';
+import { createRequire } from 'node:module';
 import ms from 'ms';
 
-/** Formats that convict does not bring: each says what it takes. */
-const FORMATS: Format[] = [
-  {
-    name: 'text',
-    validate: (value: unknown) =>
-      expect(typeof value === 'string' && value.trim() !== '', 'a text that is not empty'),
-    coerce: (value: unknown) => value,
-  },
-  {
-    name: 'kafka-name',
-    validate: (value: unknown) =>
-      expect(
-        typeof value === 'string' && /^[A-Za-z0-9._-]{1,200}$/.test(value),
-        'up to 200 letters, digits, . _ or -',
-      ),
-    coerce: (value: unknown) => value,
-  },
-  {
-    name: 'whole',
-    validate: (value: unknown) =>
-      expect(
-        Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 100_000,
-        'a whole number from 1 to 100000',
-      ),
-    coerce: (value: unknown) =>
-      typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
-  },
-  {
-    name: 'rate-or-0',
-    validate: (value: unknown) =>
-      expect(
-        Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 10_000_000,
-        'a whole number from 0 to 10000000',
-      ),
-    coerce: (value: unknown) =>
-      typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
-  },
-  {
-    name: 'port-or-any',
-    validate: (value: unknown) =>
-      expect(
-        Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,
-        'a port from 1 to 65535, or 0 for any free one',
-      ),
-    coerce: (value: unknown) =>
-      typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
-  },
-  {
-    name: 'replication',
-    validate: (value: unknown) =>
-      expect(
-        Number.isInteger(value) && (value === -1 || Number(value) >= 1),
-        "-1 (the broker's default) or a whole number from 1",
-      ),
-    coerce: (value: unknown) =>
-      typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value,
-  },
-  {
-    name: 'duration-ms',
-    validate: (value: unknown) =>
-      expect(
-        typeof value === 'number' && value > 0 && value <= 86_400_000,
-        'a duration such as 500ms, 30s or 5m, up to 1d',
-      ),
-    coerce: durationMs,
-  },
-  {
-    name: 'cron-or-none',
-    validate: (value: unknown) =>
-      expect(
-        value === '' || (typeof value === 'string' && isCron(value, 'UTC')),
-        'a cron expression that comes true some day, such as "0 4 * * *" (minute, hour, day, month, day of the week; seconds may come first)',
-      ),
-    coerce: (value: unknown) => value,
-  },
-  {
-    name: 'time-zone',
-    validate: (value: unknown) =>
-      expect(
-        typeof value === 'string' && isCron('* * * * *', value),
-        'an IANA time zone such as UTC or Europe/Berlin',
-      ),
-    coerce: (value: unknown) => value,
-  },
-  {
-    name: 'switch',
-    validate: (value: unknown) => {
-      expect(typeof value === 'boolean', 'true or false');
-    },
-    coerce: (value: unknown) => (value === 'true' || value === 'false' ? value === 'true' : value),
-  },
-  {
-    name: 'brokers',
-    validate: (value: unknown) =>
-      expect(
-        Array.isArray(value) &&
-          value.length > 0 &&
-          value.every((broker) => /^[^\s:,]+:\d{1,5}$/.test(String(broker))),
-        'host:port, several separated by commas',
-      ),
-    coerce: (value: unknown) =>
-      typeof value === 'string' ? value.split(',').map((broker) => broker.trim()) : value,
-  },
-  {
-    name: 'redis-url',
-    validate: (value: unknown) =>
-      expect(
-        typeof value === 'string' && /^rediss?:\/\/\S+$/.test(value),
-        'redis://host:port or rediss://host:port',
-      ),
-    coerce: (value: unknown) => value,
-  },
-];
+/** What a setting accepts. */
+export interface Format<T> {
+  /** Completes "use ..." in the error for a bad value. */
+  readonly allowed: string;
+  /** The checked value of a text from the environment, or of a value from the config file; undefined: refused. */
+  readonly parse: (given: unknown) => T | undefined;
+}
 
-/** Whether the library that runs the schedule can tell the next time of it. */
-function isCron(expression: string, timeZone: string): boolean {
+function textWhere(allowed: string, accepts: (text: string) => boolean): Format<string> {
+  return {
+    allowed,
+    parse: (given) => (typeof given === 'string' && accepts(given) ? given : undefined),
+  };
+}
+
+function integerWhere(allowed: string, accepts: (value: number) => boolean): Format<number> {
+  return {
+    allowed,
+    parse: (given) => {
+      const value = typeof given === 'string' && /^-?\d+$/.test(given) ? Number(given) : given;
+      return typeof value === 'number' && Number.isInteger(value) && accepts(value)
+        ? value
+        : undefined;
+    },
+  };
+}
+
+function between(min: number, max: number, allowed: string): Format<number> {
+  return integerWhere(allowed, (value) => value >= min && value <= max);
+}
+
+export function oneOf<const T extends string>(...values: T[]): Format<T> {
+  return {
+    allowed: `one of ${JSON.stringify(values)}`,
+    parse: (given) => values.find((value) => value === given),
+  };
+}
+
+export const anyText = textWhere('a text', () => true);
+export const text = textWhere('a text that is not empty', (value) => value.trim() !== '');
+export const kafkaName = textWhere('up to 200 letters, digits, . _ or -', (value) =>
+  /^[A-Za-z0-9._-]{1,200}$/.test(value),
+);
+export const redisUrl = textWhere('redis://host:port or rediss://host:port', (value) =>
+  /^rediss?:\/\/\S+$/.test(value),
+);
+export const cron = textWhere(
+  'a cron expression that comes true some day, such as "0 4 * * *" (minute, hour, day, month, day of the week; seconds may come first)',
+  (value) => value === '' || hasNextTime(value, 'UTC'),
+);
+export const timeZone = textWhere(
+  'an IANA time zone such as UTC or Europe/Berlin',
+  (value) => value === 'UTC' || hasNextTime('* * * * *', value),
+);
+
+export const count = between(1, 100_000, 'a whole number from 1 to 100000');
+export const rate = between(0, 10_000_000, 'a whole number from 0 to 10000000');
+export const port = between(0, 65_535, 'a port from 1 to 65535, or 0 for any free one');
+export const replicas = integerWhere(
+  "-1 (the broker's default) or a whole number from 1",
+  (value) => value === -1 || value >= 1,
+);
+
+export const flag: Format<boolean> = {
+  allowed: 'true or false',
+  parse: (given) => [true, false].find((value) => given === value || given === String(value)),
+};
+
+/** In ms. A number without a unit is refused. */
+export const duration: Format<number> = {
+  allowed: 'a duration such as 500ms, 30s or 5m, up to 1d',
+  parse: (given) => {
+    const isDuration = typeof given === 'string' && /[a-z]$/i.test(given);
+    const value = isDuration ? ms(given as ms.StringValue) : NaN;
+    return value > 0 && value <= 86_400_000 ? value : undefined;
+  },
+};
+
+export const brokers: Format<readonly string[]> = {
+  allowed: 'host:port, several separated by commas',
+  parse: (given) => {
+    const list: unknown = typeof given === 'string' ? given.split(',') : given;
+    if (!Array.isArray(list) || list.length === 0) return undefined;
+    const names = list.map((broker) => String(broker).trim());
+    return names.every((name) => /^[^\s:,]+:\d{1,5}$/.test(name)) ? names : undefined;
+  },
+};
+
+/** Loads `cron` only when a schedule is set: no other command needs it. */
+function hasNextTime(expression: string, zone: string): boolean {
+  const { CronTime } = createRequire(import.meta.url)('cron') as typeof import('cron');
   try {
-    new CronTime(expression, timeZone).sendAt();
+    new CronTime(expression, zone).sendAt();
     return true;
   } catch {
-    return false; // its words are for programmers
+    return false;
   }
-}
-
-/** A number of ms where a unit is given; without one it is left as it is, and refused. */
-function durationMs(value: unknown): unknown {
-  return typeof value === 'string' && /[a-z]$/i.test(value) ? ms(value as ms.StringValue) : value;
-}
-
-function expect(holds: boolean, allowed: string): void {
-  if (!holds) throw new Error(allowed);
-}
-
-/** Makes them known to convict. */
-export function addFormats(): void {
-  for (const format of FORMATS) convict.addFormat(format);
 }

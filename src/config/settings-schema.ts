@@ -1,167 +1,132 @@
-/** Every setting: its key in the file, its environment variable, what it is for, its default. */
+import * as format from './settings-formats.js';
+
+/** A setting; its key in SETTINGS_SCHEMA is its name in the config file (see `variableOf`). */
+export interface Setting<T> {
+  readonly format: format.Format<T>;
+  /** As it would be written in the environment or in the file. */
+  readonly default: string | number | boolean;
+  readonly doc: string;
+  /** `ranklog config` and errors hide the value. */
+  readonly isSecret?: boolean;
+}
+
+function setting<T>(
+  accepted: format.Format<T>,
+  initial: Setting<T>['default'],
+  doc: string,
+): Setting<T> {
+  return { format: accepted, default: initial, doc };
+}
+
+const { text, kafkaName, count, flag, duration, oneOf } = format;
+
 export const SETTINGS_SCHEMA = {
-  boards: {
-    doc: 'The boards file (YAML).',
-    format: 'text',
-    default: './boards.yaml',
-    env: 'RANKLOG_BOARDS',
-  },
-  topicPrefix: {
-    doc: 'What the names of all topics begin with.',
-    format: 'kafka-name',
-    default: 'ranklog',
-    env: 'RANKLOG_TOPIC_PREFIX',
-  },
-  group: {
-    doc: 'The consumer group of ingest.',
-    format: 'kafka-name',
-    default: 'ranklog',
-    env: 'RANKLOG_GROUP',
-  },
-  redisPrefix: {
-    doc: 'What all keys in Redis begin with.',
-    format: 'kafka-name',
-    default: 'ranklog',
-    env: 'RANKLOG_REDIS_PREFIX',
-  },
-  shards: {
-    doc: 'Number of shards; fixed by the first start.',
-    format: 'whole',
-    default: 1,
-    env: 'RANKLOG_SHARDS',
-  },
-  partitions: {
-    doc: 'Partitions of topics that "ranklog topics" creates.',
-    format: 'whole',
-    default: 4,
-    env: 'RANKLOG_PARTITIONS',
-  },
-  replicationFactor: {
-    doc: 'Replicas of topics that "ranklog topics" creates; -1 is the broker\'s default.',
-    format: 'replication',
-    default: -1,
-    env: 'RANKLOG_REPLICATION_FACTOR',
-  },
-  allowShortHistory: {
-    doc: 'Whether to take a score topic that loses events: boards are rebuilt only from what it still holds.',
-    format: 'switch',
-    default: false,
-    env: 'RANKLOG_ALLOW_SHORT_HISTORY',
-  },
-  startTimeout: {
-    doc: 'How long to wait for Kafka and Redis at the start.',
-    format: 'duration-ms',
-    default: '30s',
-    env: 'RANKLOG_START_TIMEOUT',
-  },
-  sessionTimeout: {
-    doc: 'How long Kafka waits for a silent instance before others get its partitions.',
-    format: 'duration-ms',
-    default: '10s',
-    env: 'RANKLOG_SESSION_TIMEOUT',
-  },
-  shutdownTimeout: {
-    doc: 'How long a shutdown may take before it is forced.',
-    format: 'duration-ms',
-    default: '10s',
-    env: 'RANKLOG_SHUTDOWN_TIMEOUT',
-  },
-  stallTimeout: {
-    doc: 'How long there may be work and no progress before the process ends itself.',
-    format: 'duration-ms',
-    default: '2m',
-    env: 'RANKLOG_STALL_TIMEOUT',
-  },
-  rollbackGrace: {
-    doc: 'How long a generation that was replaced is kept, to roll back to; it takes memory in Redis. At most 1d.',
-    format: 'duration-ms',
-    default: '24h',
-    env: 'RANKLOG_ROLLBACK_GRACE',
-  },
-  backgroundRate: {
-    doc: 'Most events per second for automatic builds and verifies; 0 for no limit.',
-    format: 'rate-or-0',
-    default: 0,
-    env: 'RANKLOG_BACKGROUND_RATE',
-  },
-  httpHost: {
-    doc: 'Where health, metrics and reconciliations are served; 0.0.0.0 is every address of the machine.',
-    format: 'text',
-    default: '127.0.0.1',
-    env: 'RANKLOG_HTTP_HOST',
-  },
-  httpPort: {
-    doc: 'The port of that; 0 is any free one, which the log tells.',
-    format: 'port-or-any',
-    default: 9464,
-    env: 'RANKLOG_HTTP_PORT',
-  },
-  verifySchedule: {
-    doc: 'When the role reconciliation verifies all live boards, as a cron expression; empty for never.',
-    format: 'cron-or-none',
-    default: '',
-    env: 'RANKLOG_VERIFY_SCHEDULE',
-  },
-  verifyTimeZone: {
-    doc: 'The time zone of that.',
-    format: 'time-zone',
-    default: 'UTC',
-    env: 'RANKLOG_VERIFY_TIME_ZONE',
-  },
-  verifyRebuild: {
-    doc: 'Whether boards that differ then are built again from the log.',
-    format: 'switch',
-    default: false,
-    env: 'RANKLOG_VERIFY_REBUILD',
-  },
-  logLevel: {
-    doc: 'How much is logged.',
-    format: ['debug', 'info', 'warn', 'error', 'silent'],
-    default: 'info',
-    env: 'RANKLOG_LOG_LEVEL',
-  },
-  logFormat: {
-    doc: 'How logs look; auto is pretty on a terminal, json elsewhere.',
-    format: ['auto', 'pretty', 'json'],
-    default: 'auto',
-    env: 'RANKLOG_LOG_FORMAT',
-  },
-  kafkaBrokers: {
-    doc: 'Where Kafka is.',
-    format: 'brokers',
-    default: '127.0.0.1:9092',
-    env: 'KAFKA_BROKERS',
-  },
-  kafkaSsl: {
-    doc: 'Whether to talk TLS to Kafka.',
-    format: 'switch',
-    default: false,
-    env: 'KAFKA_SSL',
-  },
-  kafkaSaslMechanism: {
-    doc: 'How to log in to Kafka; empty for no login.',
-    format: ['', 'plain', 'scram-sha-256', 'scram-sha-512'],
-    default: '',
-    env: 'KAFKA_SASL_MECHANISM',
-  },
-  kafkaSaslUsername: {
-    doc: 'Who logs in to Kafka.',
-    format: String,
-    default: '',
-    env: 'KAFKA_SASL_USERNAME',
-  },
+  boards: setting(text, './boards.yaml', 'The boards file (YAML).'),
+  topicPrefix: setting(kafkaName, 'ranklog', 'The prefix of all topic names.'),
+  group: setting(kafkaName, 'ranklog', 'The consumer group of ingest.'),
+  redisPrefix: setting(kafkaName, 'ranklog', 'The prefix of all keys in Redis.'),
+  shards: setting(count, 1, 'Number of shards; the first start fixes it.'),
+  partitions: setting(count, 4, 'Partitions of topics that "ranklog topics" creates.'),
+  replicationFactor: setting(
+    format.replicas,
+    -1,
+    'Replicas of topics that "ranklog topics" creates; -1 is the broker\'s default.',
+  ),
+  allowShortHistory: setting(
+    flag,
+    false,
+    'Whether to accept a score topic that deletes events: boards are rebuilt only from the events that it still holds.',
+  ),
+  startTimeout: setting(duration, '30s', 'How long to wait for Kafka and Redis at the start.'),
+  sessionTimeout: setting(
+    duration,
+    '10s',
+    'How long Kafka waits for a silent instance before it assigns its partitions to others.',
+  ),
+  shutdownTimeout: setting(
+    duration,
+    '10s',
+    'How long a shutdown may take before the process is killed.',
+  ),
+  stallTimeout: setting(
+    duration,
+    '2m',
+    'How long the process may have work and make no progress before it exits.',
+  ),
+  rollbackGrace: setting(
+    duration,
+    '24h',
+    'How long the previous generation is kept for a rollback; it takes memory in Redis. At most 1d.',
+  ),
+  backgroundRate: setting(
+    format.rate,
+    0,
+    'Most events per second for automatic builds and verifies; 0 for no limit.',
+  ),
+  httpHost: setting(
+    text,
+    '127.0.0.1',
+    'The address that serves health, metrics and reconciliations; 0.0.0.0 for all addresses of the machine.',
+  ),
+  httpPort: setting(
+    format.port,
+    9464,
+    'The port of the HTTP server; 0 picks a free one, which is logged.',
+  ),
+  verifySchedule: setting(
+    format.cron,
+    '',
+    'When the role reconciliation verifies all live boards, as a cron expression; empty for never.',
+  ),
+  verifyTimeZone: setting(format.timeZone, 'UTC', 'The time zone of RANKLOG_VERIFY_SCHEDULE.'),
+  verifyRebuild: setting(
+    flag,
+    false,
+    'Whether to rebuild boards in which a scheduled verify finds differences.',
+  ),
+  logLevel: setting(
+    oneOf('debug', 'info', 'warn', 'error', 'silent'),
+    'info',
+    'The lowest level that is logged.',
+  ),
+  logFormat: setting(
+    oneOf('auto', 'pretty', 'json'),
+    'auto',
+    'The format of log lines; auto is pretty on a terminal, json elsewhere.',
+  ),
+  kafkaBrokers: setting(format.brokers, '127.0.0.1:9092', 'Addresses of Kafka brokers.'),
+  kafkaSsl: setting(flag, false, 'Whether to connect to Kafka over TLS.'),
+  kafkaSaslMechanism: setting(
+    oneOf('', 'plain', 'scram-sha-256', 'scram-sha-512'),
+    '',
+    'How to log in to Kafka; empty for no login.',
+  ),
+  kafkaSaslUsername: setting(format.anyText, '', 'The user name for Kafka.'),
   kafkaSaslPassword: {
-    doc: 'Their password.',
-    format: String,
-    default: '',
-    env: 'KAFKA_SASL_PASSWORD',
-    sensitive: true,
+    ...setting(format.anyText, '', 'The password for Kafka.'),
+    isSecret: true,
   },
   redisUrl: {
-    doc: 'Where Redis is; a password in it is never shown.',
-    format: 'redis-url',
-    default: 'redis://127.0.0.1:6379',
-    env: 'REDIS_URL',
-    sensitive: true,
+    ...setting(
+      format.redisUrl,
+      'redis://127.0.0.1:6379',
+      'The URL of Redis; a password in it is never shown.',
+    ),
+    isSecret: true,
   },
-} as const;
+} as const satisfies Readonly<Record<string, Setting<unknown>>>;
+
+export type SettingName = keyof typeof SETTINGS_SCHEMA;
+
+/** The environment variable of a setting: RANKLOG_TOPIC_PREFIX of topicPrefix, KAFKA_SSL of kafkaSsl, REDIS_URL of redisUrl. */
+export function variableOf(name: SettingName): string {
+  const variable = name.replace(/[A-Z]/g, '_$&').toUpperCase();
+  return /^kafka|^redisUrl$/.test(name) ? variable : `RANKLOG_${variable}`;
+}
+
+/** The checked settings of a process. Durations are in ms. */
+export type Settings = {
+  readonly [Name in SettingName]: (typeof SETTINGS_SCHEMA)[Name] extends Setting<infer T>
+    ? T
+    : never;
+};

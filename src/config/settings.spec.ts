@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { loadSettings, SettingsError } from './settings.js';
-import { SETTINGS_SCHEMA } from './settings-schema.js';
+import { SETTINGS_SCHEMA, variableOf, type SettingName } from './settings-schema.js';
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
@@ -33,7 +33,7 @@ describe('loadSettings', () => {
     expect(Object.keys(settings).sort()).toEqual(Object.keys(SETTINGS_SCHEMA).sort());
   });
 
-  it('takes 0 where that means no bound or any, and schedules of all kinds', () => {
+  it('accepts 0 for no limit and any port, and cron schedules', () => {
     const { settings } = loadSettings({
       RANKLOG_HTTP_PORT: '0',
       RANKLOG_BACKGROUND_RATE: '0',
@@ -50,7 +50,7 @@ describe('loadSettings', () => {
     });
   });
 
-  it('takes the environment over the file, and the file over the defaults', () => {
+  it('prefers the environment to the file, and the file to the defaults', () => {
     const file = configFile('group: from-file\nshards: 3\n');
     const { settings, current } = loadSettings({ RANKLOG_CONFIG: file, RANKLOG_GROUP: 'from-env' });
     expect(settings).toMatchObject({ group: 'from-env', shards: 3, redisPrefix: 'ranklog' });
@@ -58,7 +58,7 @@ describe('loadSettings', () => {
     expect(origins).toMatchObject({ group: 'environment', shards: file, redisPrefix: 'default' });
   });
 
-  it('tells all problems at once: the setting, the bad value, what is allowed', () => {
+  it('reports all problems at once: the setting, the bad value, what is allowed', () => {
     expect(
       problemsOf({
         RANKLOG_SHARD: '2',
@@ -73,7 +73,7 @@ describe('loadSettings', () => {
         RANKLOG_VERIFY_TIME_ZONE: 'Mars/Olympus',
       }),
     ).toEqual([
-      'RANKLOG_SHARD is no setting; did you mean RANKLOG_SHARDS?',
+      'RANKLOG_SHARD is not a setting; did you mean RANKLOG_SHARDS?',
       'RANKLOG_SHARDS: "two" is not allowed; use a whole number from 1 to 100000',
       'RANKLOG_START_TIMEOUT: "30" is not allowed; use a duration such as 500ms, 30s or 5m, up to 1d',
       'RANKLOG_HTTP_PORT: "70000" is not allowed; use a port from 1 to 65535, or 0 for any free one',
@@ -86,10 +86,10 @@ describe('loadSettings', () => {
     ]);
   });
 
-  it('refuses keys of the file that are no settings, and files that are no settings at all', () => {
+  it('refuses unknown keys in the file, and files that do not hold settings', () => {
     const file = configFile('gruop: a\n');
     expect(problemsOf({ RANKLOG_CONFIG: file })).toEqual([
-      `${file}: "gruop" is no setting; did you mean group?`,
+      `${file}: "gruop" is not a setting; did you mean group?`,
     ]);
     expect(problemsOf({ RANKLOG_CONFIG: configFile('- a\n') })[0]).toContain(
       'is not a list of "setting: value" lines',
@@ -106,7 +106,7 @@ describe('loadSettings', () => {
     expect(JSON.stringify(current)).toContain('redis://***@redis:1');
   });
 
-  it('is described in docs/reference/settings.md, setting by setting', () => {
+  it('matches docs/reference/settings.md, setting by setting', () => {
     const rows = readFileSync('docs/reference/settings.md', 'utf8')
       .split('\n')
       .filter((line) => line.startsWith('| `'))
@@ -117,7 +117,7 @@ describe('loadSettings', () => {
           .map((cell) => cell.trim().replaceAll('`', '')),
       );
     const expected = Object.entries(SETTINGS_SCHEMA).map(([key, entry]) => [
-      entry.env,
+      variableOf(key as SettingName),
       key,
       String(entry.default),
       entry.doc,
