@@ -7,36 +7,28 @@ import {
   MalformedDefinitionRecordError,
   type DefinitionRecord,
 } from '#contracts';
-import { LogReader, logRanges, type LogBatch, type LogRange } from '#kafka-batch';
+import { LogReader, logRanges, type KafkaRecord, type LogBatch, type LogRange } from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
 
-export type { DefinitionRecord } from '#contracts';
-
-/** The whole topic is small: whoever waits longer for it than this, waits for a broker. */
-const MOST_READ_MS = 10_000;
-
-/**
- * Rounds in a row in which all brokers answered and none had a record, after which nothing is left: compaction may have
- * removed the last ones of a log.
- */
+const READ_TIMEOUT_MS = 10_000;
+/** After this many rounds in which all brokers answered without a record, compaction has removed the last records. */
 const QUIET_ROUNDS = 5;
 
 type Ranges = ReadonlyMap<number, LogRange>;
 
-/** What the topic says of the boards. */
 interface Reading {
   /** Of each board, the record with the largest `since`. */
   readonly latest: Map<string, DefinitionRecord>;
-  /** Boards of which an older record comes later in the same partition, so that compaction would leave that one. */
+  /** Boards with an older record behind that one in the same partition, so that compaction would keep the older one. */
   readonly overwritten: Set<string>;
 }
 
-/** The key of the identity: no board has a name with a control character. Earlier releases leave the record out. */
+/** The key of the identity record. No board name has a control character, so earlier releases ignore the record. */
 export const IDENTITY_KEY = '\u0000identity';
 
-/** The live definitions and the identity of their ranklog, in a compacted topic, which outlives Redis. */
+/** The compacted topic of the live definitions and the identity of their ranklog. It survives a loss of Redis. */
 export class DefinitionsTopic {
-  /** Where the log ended when nothing in it was to be repaired. */
+  /** The log ranges at the last check that found nothing to repair. */
   #repairedTo: Ranges = new Map();
   /** Whether the last read found an identity. */
   #isClaimed = false;
@@ -49,18 +41,17 @@ export class DefinitionsTopic {
   ) {}
 
   /**
-   * Of each board, the record with the largest `since`; what can't be read is told and left out. Cost: reads the topic,
-   * over connections of its own.
-   * @throws OtherIdentityError, and what Kafka says, also when it does not answer for MOST_READ_MS
+   * Of each board, the record with the largest `since`. Logs and skips malformed records. Cost: reads the topic, over
+   * connections of its own. @throws OtherIdentityError, and errors of Kafka, also after READ_TIMEOUT_MS
    */
   async readAll(): Promise<Map<string, DefinitionRecord>> {
     return (await this.#readFrom(await logRanges(this.admin, this.topic))).latest;
   }
 
   /**
-   * Writes what is in force once more where an older record came after it: of a writer that was held up between its promotion
-   * and its record until another one had written. Answers those boards. Safe to repeat, and for several at once. Cost: one
-   * request where nothing was written since the last time.
+   * Writes the latest record of a board again if an older record came after it: its writer paused between its promotion and
+   * its record while another one wrote. Returns these boards. Safe to repeat, and to run in several processes. Cost: one
+   * request if nothing was written since the last call.
    */
   async repair(): Promise<string[]> {
     const ranges = await logRanges(this.admin, this.topic);
@@ -72,7 +63,7 @@ export class DefinitionsTopic {
     return [...overwritten];
   }
 
-  /** Resolves when the records are in Kafka. Safe to repeat; of two writers at once, the larger `since` holds. */
+  /** Resolves when the records are in Kafka. Safe to repeat; of two concurrent writers, the larger `since` wins. */
   async write(records: readonly DefinitionRecord[]): Promise<void> {
     if (records.length > 0)
       await this.#send(records.map((record) => encodeDefinitionRecord(record, this.topic)));
@@ -105,28 +96,26 @@ export class DefinitionsTopic {
     const overwritten = new Set<string>();
     const partitionOf = new Map<string, number>();
     let identity = '';
-    await this.#read(ranges, ({ partition, records }) => {
-      for (const record of records) {
-        if (record.key?.toString() === IDENTITY_KEY) {
-          identity = record.value?.toString() ?? '';
-          continue;
-        }
-        const found = this.#decode(partition, record);
-        if (found === undefined) continue;
-        const { board, since } = found;
-        if (since >= (latest.get(board)?.since ?? 0)) {
-          latest.set(board, found);
-          partitionOf.set(board, partition);
-          overwritten.delete(board);
-        } else if (partitionOf.get(board) === partition) overwritten.add(board);
+    for await (const { partition, record } of this.#records(ranges)) {
+      if (record.key?.toString() === IDENTITY_KEY) {
+        identity = record.value?.toString() ?? '';
+        continue;
       }
-    });
+      const found = this.#decode(partition, record);
+      if (found === undefined) continue;
+      const { board, since } = found;
+      if (since >= (latest.get(board)?.since ?? 0)) {
+        latest.set(board, found);
+        partitionOf.set(board, partition);
+        overwritten.delete(board);
+      } else if (partitionOf.get(board) === partition) overwritten.add(board);
+    }
     this.#isClaimed = identity !== '';
     this.parts.identity.compare(identity, `topic ${this.topic}`);
     return { latest, overwritten };
   }
 
-  #decode(partition: number, record: LogBatch['records'][number]): DefinitionRecord | undefined {
+  #decode(partition: number, record: KafkaRecord): DefinitionRecord | undefined {
     try {
       return decodeDefinitionRecord(record);
     } catch (error) {
@@ -138,22 +127,21 @@ export class DefinitionsTopic {
     }
   }
 
-  /** All that the topic holds now. */
-  async #read(ranges: Ranges, take: (batch: LogBatch) => void): Promise<void> {
+  async *#records(ranges: Ranges): AsyncGenerator<{ partition: number; record: KafkaRecord }> {
     const { kafka, topic } = this;
     const filled = [...ranges].filter(([, { start, end }]) => start < end);
     if (filled.length === 0) return;
     const ends = new Map(filled.map(([partition, { end }]) => [partition, end]));
     const from = new Map(filled.map(([partition, { start }]) => [partition, start]));
-    const signal = AbortSignal.timeout(MOST_READ_MS);
+    const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
     const reader = await LogReader.open({ kafka, topic, from, signal });
     try {
       for (let quiet = 0; ends.size > 0 && quiet < QUIET_ROUNDS;) {
-        const batches = await reader.fetch((partition) => ends.has(partition));
+        const batches: LogBatch[] = await reader.fetch((partition) => ends.has(partition));
         quiet = batches.length > 0 ? 0 : quiet + Number(!reader.isWaiting);
-        for (const batch of batches) {
-          take(batch);
-          if (batch.nextOffset >= (ends.get(batch.partition) ?? 0)) ends.delete(batch.partition);
+        for (const { partition, records, nextOffset } of batches) {
+          for (const record of records) yield { partition, record };
+          if (nextOffset >= (ends.get(partition) ?? 0)) ends.delete(partition);
         }
       }
     } finally {

@@ -1,22 +1,22 @@
 import { stringify } from 'yaml';
 import { boardFields, windowName, type BoardDefinition } from '#board';
 
-/** A field of a board that two definitions give differently, in the words of a boards file. */
+/** A field of a board that differs between two definitions. */
 export interface FieldChange {
   /** Such as `ties`, `columns`, `columns.score.decimals`, `windows.week.keep`, `publish.leaders`. */
   readonly field: string;
-  /** As a boards file writes the value; null where the field is not set. */
+  /** As a boards file writes the value; null if the field is not set. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** Fields by name, and the parts of a list by theirs. */
 type Fields = Readonly<Record<string, unknown>>;
+/** The fields of each column or window, by name. */
 type Parts = ReadonlyMap<string, Fields>;
 
-/** How two definitions of a board differ, in the order of a boards file; empty when they say the same. */
+/** The differences between two definitions of a board, in the order of a boards file. */
 export function fieldChanges(before: BoardDefinition, after: BoardDefinition): FieldChange[] {
-  const [old, now] = [plainFields(before), plainFields(after)];
+  const [old, now] = [otherFields(before), otherFields(after)];
   return [
     ...partChanges('columns', columnParts(before), columnParts(after)),
     ...partChanges('windows', windowParts(before), windowParts(after)),
@@ -25,22 +25,17 @@ export function fieldChanges(before: BoardDefinition, after: BoardDefinition): F
   ];
 }
 
-/** Whether nothing but what is published differs, so that every rank stays as it is. */
+/** Whether only `publish` differs, so that every rank stays the same. */
 export function isPublishOnly(changes: readonly FieldChange[]): boolean {
   return changes.length > 0 && changes.every(({ field }) => field.startsWith('publish.'));
 }
 
-/** Fields that are told by their parts. */
-const WITH_PARTS = ['columns', 'windows', 'publish'];
-
-/** The other fields, and those of `publish`, where what is left out stands for all. */
-function plainFields(definition: BoardDefinition): { board: Fields; publish: Fields } {
+/** The fields without parts, and those of `publish`. A missing `publish.windows` or `publish.dimensions` means all. */
+function otherFields(definition: BoardDefinition): { board: Fields; publish: Fields } {
   const fields = boardFields(definition);
   const { windows, dimensions } = definition.publish;
   return {
-    board: Object.fromEntries(
-      Object.entries(fields).filter(([name]) => !WITH_PARTS.includes(name)),
-    ),
+    board: { ...fields, columns: undefined, windows: undefined, publish: undefined },
     publish: { ...fields.publish, windows, dimensions },
   };
 }
@@ -52,19 +47,17 @@ function columnParts(definition: BoardDefinition): Parts {
 
 function windowParts(definition: BoardDefinition): Parts {
   const { windows } = boardFields(definition);
-  return new Map(
-    definition.windows.map((window, index) => [windowName(window), fieldsOf(windows[index])]),
-  );
+  const names = definition.windows.map(windowName);
+  return new Map(windows.map((window, index) => [names[index] ?? '', withoutName(window)]));
 }
 
-/** What a window says beside its name. */
-function fieldsOf(window: ReturnType<typeof boardFields>['windows'][number] | undefined): Fields {
-  if (window === undefined || typeof window === 'string') return {};
+function withoutName(window: ReturnType<typeof boardFields>['windows'][number]): Fields {
+  if (typeof window === 'string') return {};
   const named = ['window', 'season', 'interval'];
   return Object.fromEntries(Object.entries(window).filter(([name]) => !named.includes(name)));
 }
 
-/** The names of the parts when they differ, then the fields of each part. */
+/** The names of the parts if they differ, then the fields of each part. */
 function partChanges(field: string, before: Parts, after: Parts): FieldChange[] {
   const names = [...new Set([...before.keys(), ...after.keys()])];
   return [

@@ -1,22 +1,22 @@
 import type { Redis } from 'ioredis';
 import type { KeySpace } from '#board-store';
 
-/** A live generation and its views, with their players. */
+/** A generation, and how many players each of its views has. */
 export interface MeasuredGeneration {
   readonly shard: number;
   readonly generation: string;
   readonly views: readonly { readonly view: string; readonly size: number }[];
 }
 
-/** How many views are asked for their memory: the largest, and as many of the others. */
-const MOST_LARGEST = 24;
-const MOST_OTHERS = 24;
+/** How many views are measured: the largest, and a sample of the others. */
+const LARGEST_VIEWS = 24;
+const SAMPLED_VIEWS = 24;
 /** How many members of a key Redis looks at. */
 const SAMPLES = 50;
 
 /**
- * What the rankings and players of a generation take, in bytes. The largest views are measured, of the others a few, from which
- * the rest follows. Cost: two cheap commands a view that is measured, 48 at most.
+ * Memory of the rankings and players of a generation, in bytes: measured for the largest views, extrapolated by players for
+ * the others. Cost: two cheap commands for each of at most 48 views.
  */
 export async function generationMemory(
   redis: Redis,
@@ -24,9 +24,10 @@ export async function generationMemory(
   { shard, generation, views }: MeasuredGeneration,
 ): Promise<number> {
   const bySize = [...views].sort((a, b) => b.size - a.size);
-  const largest = bySize.slice(0, MOST_LARGEST);
-  const rest = bySize.slice(MOST_LARGEST);
-  const others = spread(rest, MOST_OTHERS);
+  const largest = bySize.slice(0, LARGEST_VIEWS);
+  const rest = bySize.slice(LARGEST_VIEWS);
+  const step = Math.max(1, rest.length / SAMPLED_VIEWS);
+  const sampled = rest.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step));
   const bytesOf = async (some: readonly { view: string }[]) => {
     const all = some.flatMap(({ view }) => [
       keys.ranking(shard, generation, view),
@@ -34,15 +35,8 @@ export async function generationMemory(
     ]);
     return sum(await Promise.all(all.map((key) => redis.memory('USAGE', key, 'SAMPLES', SAMPLES))));
   };
-  const measured = await bytesOf(others);
-  const share = others.length === 0 ? 0 : players(rest) / players(others);
-  return Math.round((await bytesOf(largest)) + measured * share);
-}
-
-/** At most `most` of a list, evenly. */
-function spread<T>(list: readonly T[], most: number): T[] {
-  const step = Math.max(1, list.length / most);
-  return list.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+  const share = sampled.length === 0 ? 0 : players(rest) / players(sampled);
+  return Math.round((await bytesOf(largest)) + (await bytesOf(sampled)) * share);
 }
 
 function players(views: readonly { readonly size: number }[]): number {

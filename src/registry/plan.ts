@@ -1,107 +1,127 @@
-import { definitionHash, type BoardDefinition } from '#board';
-import type { ReconciliationStatus } from '#board-store';
+import { definitionHash, definitionText, type BoardDefinition } from '#board';
+import type { Boards, LiveBoard, ReconciliationStatus } from '#board-store';
+import type { LogRange } from '#kafka-batch';
 import type { CutPartition } from '../generations/errors.js';
-import type { Backfill } from './backfill.js';
-import { boardOf, type BoardChange } from './board-changes.js';
-import type { FieldChange } from './field-changes.js';
+import { fieldChanges, type FieldChange } from './field-changes.js';
 
-/** What differs between the boards file and the live boards, and what it takes to make them the same. JSON as it is. */
+/** What differs between the boards file and the live boards, and what it costs to build that. Printed as JSON. */
 export interface Plan {
   readonly boards: readonly PlannedBoard[];
-  /** null: nothing is to be built. */
+  /** null: there is nothing to build. */
   readonly backfill: Backfill | null;
-  /** Partitions whose beginning is gone: boards that are built now lack it. */
+  /** Partitions whose beginning is gone from the log: boards that are built now lack it. */
   readonly cut: readonly CutPartition[];
 }
 
 export interface PlannedBoard {
   readonly board: string;
-  readonly change: BoardChange['change'];
-  /** The live one; null: there is none. */
+  /** `building`: the first generation of the board is not live yet. `removed`: the board is not in the file. */
+  readonly change: 'new' | 'building' | 'changed' | 'same' | 'removed';
+  /** The live generation, if there is one. */
   readonly generation: string | null;
   readonly fields: readonly FieldChange[];
-  /** What the live generation takes in Redis, if another one is to be built beside it; else null. */
+  /** Memory of the live generation in Redis, if another one will be built beside it. */
   readonly liveBytes: number | null;
-  /** Offsets by partition where the new generation begins, as the live one does; null: with the log, where none is built, or by `--from`. */
+  /** The offset by partition where the live generation begins, if that isn't the start of the log and the new one begins there too. */
   readonly startsAt: Readonly<Record<string, number>> | null;
-  /** Who builds it already: that is left to them, if it is by the definition of the file. */
+  /** The build in progress. It needs no second one if it has the definition of the file. */
   readonly builtBy: BuiltBy | null;
 }
 
-/** A build that is under way: records of the log that it has read, of those to be read. */
+/** A build in progress: how many records of the log it has read, of how many. */
 export interface BuiltBy {
   readonly holder: string;
   readonly done: number;
   readonly total: number;
-  /** As the file has it, or as it was before. */
+  /** Whether it builds the definition of the file, or another one. */
   readonly definition: 'same' | 'other';
 }
 
-/** What a plan is made of, beside the changes themselves. */
-export interface PlanFacts {
-  /** Of live generations, by board. */
-  readonly liveBytes: ReadonlyMap<string, number>;
-  readonly backfill: Backfill;
-  readonly cut: readonly CutPartition[];
-  /** Whether new generations begin where the live ones do. */
-  readonly keepsStarts: boolean;
+/** The records of the log that will be read, once for all boards. */
+export interface Backfill {
+  readonly records: number;
+  /** The last build that read records and succeeded, if one is known. */
+  readonly lastBuild: { readonly records: number; readonly seconds: number } | null;
 }
 
-/** Whether a board has to be built for the file to be in force, and nobody is at it. */
-export function needsBuild({ change, builtBy }: Pick<PlannedBoard, 'change' | 'builtBy'>): boolean {
+/** A board of the file, or one that is only in Redis, and how they differ. */
+export interface BoardChange extends Pick<PlannedBoard, 'board' | 'change' | 'fields' | 'builtBy'> {
+  readonly live?: LiveBoard | undefined;
+}
+
+/** Whether the board must be built for the file to take effect, and no build of it is in progress. */
+export function needsBuild({ change, builtBy }: Pick<BoardChange, 'change' | 'builtBy'>): boolean {
   const isCurrent = change === 'same' || change === 'removed';
   return !isCurrent && builtBy?.definition !== 'same';
 }
 
-/** The same of a change. */
-export function toBeBuilt(change: BoardChange): boolean {
-  return needsBuild({ change: change.change, builtBy: builderOf(change) });
+/** The boards of the file in its order, then those that the file lacks, by name. */
+export function boardChanges(
+  file: readonly BoardDefinition[],
+  { live, building }: Pick<Boards, 'live' | 'building'>,
+  statuses: readonly ReconciliationStatus[],
+): BoardChange[] {
+  const inFile = new Set(file.map(({ board }) => board));
+  const others = [...live.keys(), ...building].filter((board) => !inFile.has(board)).sort();
+  const none = { fields: [], builtBy: null };
+  return [
+    ...file.map((definition): BoardChange => {
+      const { board } = definition;
+      const now = live.get(board);
+      if (now === undefined)
+        return building.has(board)
+          ? { board, change: 'building', fields: [], builtBy: builderOf(definition, statuses) }
+          : { board, change: 'new', ...none };
+      const isSame = definitionText(now.definition) === definitionText(definition);
+      const fields = isSame ? [] : fieldChanges(now.definition, definition);
+      return { board, change: isSame ? 'same' : 'changed', live: now, fields, builtBy: null };
+    }),
+    ...others.map((board): BoardChange => ({
+      board,
+      change: 'removed',
+      live: live.get(board),
+      ...none,
+    })),
+  ];
 }
 
-/** A plan for changes of which nothing is to be built. */
-export function idlePlan(changes: readonly BoardChange[]): Plan {
-  return { boards: changes.map(unbuilt), backfill: null, cut: [] };
+function builderOf(
+  definition: BoardDefinition,
+  statuses: readonly ReconciliationStatus[],
+): BuiltBy | null {
+  const { board } = definition;
+  const run = statuses.find((status) => status.board === board && status.state === 'running');
+  if (run?.kind !== 'build') return null;
+  const { holder, done, total, generation } = run;
+  // A generation ends with the hash of its definition; a build that has none yet is assumed to be the right one.
+  const isSame = generation === '' || generation.endsWith(`-${definitionHash(definition)}`);
+  return { holder, done, total, definition: isSame ? 'same' : 'other' };
 }
 
-export function planOf(changes: readonly BoardChange[], facts: PlanFacts): Plan {
-  return {
-    boards: changes.map((change) => (toBeBuilt(change) ? built(change, facts) : unbuilt(change))),
-    backfill: facts.backfill,
-    cut: facts.cut,
+/** The offsets that a build reads. */
+export interface LogFacts {
+  readonly ranges: ReadonlyMap<number, LogRange>;
+  /** The last live offset of each partition, where a build ends. */
+  readonly appliedOffsets: ReadonlyMap<number, number>;
+  /** Where a build begins, if not at the start of the log. */
+  readonly from?: ReadonlyMap<number, number>;
+}
+
+/** Transaction markers count as records. */
+export function backfillOf(
+  { ranges, appliedOffsets, from }: LogFacts,
+  statuses: readonly ReconciliationStatus[],
+): Backfill {
+  const counts = [...appliedOffsets].map(([partition, appliedOffset]) => {
+    const start = Math.max(ranges.get(partition)?.start ?? 0, from?.get(partition) ?? 0);
+    return Math.max(0, appliedOffset + 1 - start);
+  });
+  const [last] = statuses
+    .filter(({ kind, state, total }) => kind === 'build' && state === 'done' && total > 0)
+    .sort((a, b) => b.updatedAt - a.updatedAt);
+  const lastBuild = last && {
+    records: last.total,
+    seconds: (last.updatedAt - last.startedAt) / 1_000,
   };
-}
-
-function unbuilt(change: BoardChange): PlannedBoard {
-  const live = 'live' in change ? change.live : undefined;
-  return {
-    board: boardOf(change),
-    change: change.change,
-    generation: live?.generation ?? null,
-    fields: change.change === 'changed' ? change.fields : [],
-    liveBytes: null,
-    startsAt: null,
-    builtBy: builderOf(change),
-  };
-}
-
-function builderOf(change: BoardChange): BuiltBy | null {
-  if (change.change !== 'building' || change.run === undefined) return null;
-  const { run, definition } = change;
-  const { holder, done, total } = run;
-  return { holder, done, total, definition: isBuildOf(definition, run) ? 'same' : 'other' };
-}
-
-/** A generation has the hash of its definition in its name; one that has none yet is believed. */
-function isBuildOf(definition: BoardDefinition, { generation }: ReconciliationStatus): boolean {
-  return generation === '' || generation.endsWith(`-${definitionHash(definition)}`);
-}
-
-function built(change: BoardChange, { liveBytes, keepsStarts }: PlanFacts): PlannedBoard {
-  const plain = unbuilt(change);
-  const starts = change.change === 'changed' && keepsStarts ? change.live.starts : undefined;
-  return {
-    ...plain,
-    liveBytes: liveBytes.get(plain.board) ?? null,
-    startsAt: starts === undefined ? null : Object.fromEntries(starts),
-  };
+  return { records: counts.reduce((sum, count) => sum + count, 0), lastBuild: lastBuild ?? null };
 }

@@ -3,15 +3,19 @@ import type { Admin } from 'kafkajs';
 import type { BoardDefinition } from '#board';
 import type { BoardReader, BoardStore, KeySpace, ReconciliationStatus, Starts } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
-import type { CutPartition } from '../generations/errors.js';
 import { cutPartitions } from '../generations/history.js';
 import type { From } from '../generations/shadow-plan.js';
-import { backfillOf, type LogFacts } from './backfill.js';
-import { boardChanges, boardOf, type BoardChange } from './board-changes.js';
 import { generationMemory } from './generation-memory.js';
-import { idlePlan, planOf, toBeBuilt, type Plan } from './plan.js';
+import {
+  backfillOf,
+  boardChanges,
+  needsBuild,
+  type BoardChange,
+  type LogFacts,
+  type Plan,
+} from './plan.js';
 
-/** Where a plan looks. It only reads. */
+/** A plan only reads from these. */
 export interface PlanSources {
   readonly admin: Admin;
   readonly redis: Redis;
@@ -25,72 +29,80 @@ export interface PlanSources {
 }
 
 export interface PlanOptions {
-  /** Where builds begin that are not to begin where what is live does. */
+  /** Where builds begin, if not where the live generations begin. */
   readonly from?: From | undefined;
 }
 
-/** What the boards of a file would change. Cost: some requests, and 48 commands for the memory of each board that changes. */
+/** What the boards of a file would change. Cost: some requests, and 48 commands for the memory of each changed board. */
 export async function readPlan(
   sources: PlanSources,
   file: readonly BoardDefinition[],
-  options: PlanOptions = {},
+  { from }: PlanOptions = {},
 ): Promise<Plan> {
   const [boards, statuses] = await Promise.all([sources.store.boards(), sources.leases.statuses()]);
-  const changes = boardChanges(file, { ...boards, statuses });
-  const toBuild = changes.filter(toBeBuilt);
-  if (toBuild.length === 0) return idlePlan(changes);
-  const log = await readLogFacts(sources, toBuild, options);
-  return planOf(changes, {
-    liveBytes: await readLiveBytes(sources, toBuild),
-    backfill: backfillOf(log, statuses),
-    cut: typeof options.from === 'number' ? [] : cutOf(toBuild, log),
-    keepsStarts: options.from === undefined,
+  const changes = boardChanges(file, boards, statuses);
+  const toBuild = changes.filter(needsBuild);
+  const liveBytes = await readLiveBytes(sources, changes);
+  const planned = changes.map(({ board, change, live, fields, builtBy }) => {
+    const starts = change === 'changed' && from === undefined ? live?.starts : undefined;
+    return {
+      board,
+      change,
+      generation: live?.generation ?? null,
+      fields,
+      liveBytes: liveBytes.get(board) ?? null,
+      startsAt: starts === undefined ? null : Object.fromEntries(starts),
+      builtBy,
+    };
   });
+  if (toBuild.length === 0) return { boards: planned, backfill: null, cut: [] };
+  const log = await readLogFacts(sources, toBuild, from);
+  // The new generations may lack what the live ones lack.
+  const { ranges } = log;
+  const starts = earliestStarts(toBuild, ranges.keys());
+  const needed = (partition: number) => starts.get(partition) ?? 0;
+  const cut = typeof from === 'number' ? [] : cutPartitions({ needed, ranges });
+  return { boards: planned, backfill: backfillOf(log, statuses), cut };
 }
 
-/** What the live generations of changed boards lack, the new ones may lack, too. */
-function cutOf(changes: readonly BoardChange[], { ranges }: LogFacts): CutPartition[] {
-  const starts = earliestStarts(changes, ranges.keys());
-  return cutPartitions({ needed: (partition) => starts.get(partition) ?? 0, ranges });
-}
-
-/** Where the first of the live generations of changed boards begins; of boards that are new, the log does. */
+/** Where the earliest live generation of changed boards begins. New boards begin where the log begins. */
 function earliestStarts(changes: readonly BoardChange[], partitions: Iterable<number>): Starts {
-  const starts = changes.map((change) =>
-    change.change === 'changed' ? change.live.starts : undefined,
-  );
-  const earliest = (partition: number) => Math.min(...starts.map((of) => of?.get(partition) ?? 0));
+  const earliest = (partition: number) =>
+    Math.min(...changes.map(({ live }) => live?.starts?.get(partition) ?? 0));
   return new Map([...partitions].map((partition) => [partition, earliest(partition)]));
 }
 
 async function readLogFacts(
   { admin, topic, generations }: PlanSources,
   changes: readonly BoardChange[],
-  { from }: PlanOptions,
+  from: From | undefined,
 ): Promise<LogFacts> {
   const [ranges, all] = await Promise.all([
     logRanges(admin, topic),
-    Promise.all(changes.map((change) => generations.liveAppliedOffsets(boardOf(change)))),
+    Promise.all(changes.map(({ board }) => generations.liveAppliedOffsets(board))),
   ]);
   const appliedOffsets = new Map<number, number>();
   for (const [partition, appliedOffset] of all.flatMap((shard) => [...shard]))
     appliedOffsets.set(partition, Math.max(appliedOffset, appliedOffsets.get(partition) ?? -1));
   if (from === 'start') return { ranges, appliedOffsets };
-  if (from === undefined)
-    return { ranges, appliedOffsets, from: earliestStarts(changes, ranges.keys()) };
-  return { ranges, appliedOffsets, from: await offsetsAtTime(admin, topic, from) };
+  const starts =
+    from === undefined
+      ? earliestStarts(changes, ranges.keys())
+      : await offsetsAtTime(admin, topic, from);
+  return { ranges, appliedOffsets, from: starts };
 }
 
-/** What the live generations of changed boards take in Redis. */
+/** Memory of the live generations of changed boards. */
 async function readLiveBytes(
   { redis, keys, store, reader }: PlanSources,
   changes: readonly BoardChange[],
 ): Promise<Map<string, number>> {
-  const changed = changes.filter((change) => change.change === 'changed');
-  const bytes = changed.map(async ({ live: { board, generation } }) => {
+  const bytes = changes.map(async ({ board, change, live }) => {
+    if (change !== 'changed' || live === undefined) return [];
+    const { generation } = live;
     const views = await reader.views(board);
     const shard = store.shardOf(board);
-    return [board, await generationMemory(redis, keys, { shard, generation, views })] as const;
+    return [[board, await generationMemory(redis, keys, { shard, generation, views })] as const];
   });
-  return new Map(await Promise.all(bytes));
+  return new Map((await Promise.all(bytes)).flat());
 }

@@ -4,7 +4,7 @@ import { readTop, type PageReader } from './pages.js';
 
 const SIZE = 2_500;
 
-/** Players in ties of seven, which page ends cut through. Dense ranks come with a page from the top, as from a board. */
+/** Players in ties of seven, so that pages end within a tie. Only pages from the top have dense ranks, as in a board. */
 function standing(index: number, dense: boolean): Standing {
   const tie = Math.floor(index / 7);
   const behind = SIZE - Math.min(SIZE, 7 * (tie + 1));
@@ -20,7 +20,7 @@ function standing(index: number, dense: boolean): Standing {
   };
 }
 
-/** A view that gets another version before each page of which `moves` says so; pages count from 0. */
+/** A view whose version changes before page n if `moves(n)`. */
 class FakeReader implements PageReader {
   reads = 0;
   #version = 1;
@@ -45,7 +45,7 @@ const players = (length: number) => Array.from({ length }, (_, index) => standin
 
 describe('the top of a view', () => {
   it.each([0, 1, 999, 1_000, 1_001, 2_499, 2_500, 2_501, Infinity])(
-    'holds the first %d players in one piece, dense ranks counted along',
+    'has the first %d players with dense ranks',
     async (most) => {
       const { standings, consistent } = await top(new FakeReader(() => false), most);
       expect(consistent).toBe(true);
@@ -59,14 +59,14 @@ describe('the top of a view', () => {
     expect([standings.entries, consistent]).toEqual([[], true]);
   });
 
-  it('is read again when the view moves between two pages', async () => {
+  it('is read again if the view changes between two pages', async () => {
     const reader = new FakeReader((read) => read === 1);
     const { standings, consistent } = await top(reader, 2_000);
     expect([consistent, reader.reads]).toEqual([true, 4]);
     expect(standings.entries).toEqual(players(2_000));
   });
 
-  it('is given as it came when the view never stands still, without dense ranks behind the first page', async () => {
+  it('is inconsistent if the view always changes, and has no dense ranks after the first page', async () => {
     const reader = new FakeReader(() => true);
     const { standings, consistent } = await top(reader, 2_000);
     expect([consistent, reader.reads]).toEqual([false, 10]);

@@ -1,12 +1,10 @@
 import type { BoardReader, Standing, Standings } from '#board-store';
 
-/** Who gives pages of a view. */
 export type PageReader = Pick<BoardReader, 'standings'>;
 
 const PAGE = 1_000;
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
-/** What is read of a view. */
 export interface TopRequest {
   readonly board: string;
   readonly view: string;
@@ -14,8 +12,8 @@ export interface TopRequest {
 }
 
 /**
- * The first `most` players of a view. A view that moves between two pages is read again, some times; `consistent` is
- * false when it never stood still, so that a player may be missing or twice, and dense ranks are left out from there on.
+ * The first `most` players of a view. Reads them again, a few times, if the view changes between two pages. `consistent` is
+ * false if it changed each time: then a player may be missing or there twice, and later pages have no dense ranks.
  */
 export async function readTop(
   reader: PageReader,
@@ -23,7 +21,7 @@ export async function readTop(
 ): Promise<{ standings: Standings; consistent: boolean }> {
   for (let attempt = 1; ; attempt++) {
     const read = await readPages(reader, request);
-    if (read.consistent || attempt === MOST_ATTEMPTS) return read;
+    if (read.consistent || attempt === MAX_ATTEMPTS) return read;
   }
 }
 
@@ -41,7 +39,7 @@ async function readPages(reader: PageReader, { board, view, most }: TopRequest) 
   return { standings: { ...first, entries }, consistent };
 }
 
-/** Dense ranks counted along, from the entry in front of these on. */
+/** Adds dense ranks, counted on from the entry before. */
 function countDense(entries: readonly Standing[], before: Standing | undefined): Standing[] {
   let { competitionRank = 0, denseRank = 0 } = before ?? {};
   return entries.map((entry) => {

@@ -2,57 +2,54 @@ import type { Admin, Kafka } from 'kafkajs';
 import type { BoardReader } from '#board-store';
 import { lastCommittedRecord } from '#kafka-batch';
 
-/** How far a partition of the score topic is: offsets of what comes next. `lag` counts what is not published yet. */
+/** Positions of a partition of the score topic, each the next offset. `lag` counts unpublished offsets. */
 export interface PartitionPosition {
   readonly partition: number;
   readonly logEnd: number;
-  /** Behind the last committed record. Markers of transactions, and those that are still open, have nothing to publish. */
+  /** After the last committed record. Transaction markers and open transactions behind it have nothing to publish. */
   readonly committedEnd: number;
   readonly applied: number;
   readonly published: number;
   readonly lag: number;
 }
 
-/** Where the group and the boards stand. */
 export type Progress = Pick<PartitionPosition, 'applied' | 'published'>;
 
-interface Where {
+interface TopicAndGroup {
   readonly topic: string;
   readonly group: string;
 }
 
-const NOTHING: Progress = { applied: 0, published: 0 };
-
 /**
- * The position of every partition, by number. Cost: three requests, and for a partition that is not published to the end
- * a connection and a search for its last record.
+ * The position of every partition, by number. Cost: three requests, and a connection and a search for the last record of each
+ * partition that is not published to its end.
  */
 export async function readPositions(
   { kafka, admin }: { kafka: Kafka; admin: Admin },
   reader: BoardReader,
-  where: Where,
+  names: TopicAndGroup,
 ): Promise<PartitionPosition[]> {
-  const { topic } = where;
+  const { topic } = names;
   const [ends, progress] = await Promise.all([
     admin.fetchTopicOffsets(topic),
-    readProgress(admin, reader, where),
+    readProgress(admin, reader, names),
   ]);
   const positions = ends.map(async ({ partition, high }) => {
     const logEnd = Number(high);
-    const { applied, published } = progress.get(partition) ?? NOTHING;
-    const committedEnd =
-      published < logEnd ? await behindLastRecord(kafka, topic, partition) : logEnd;
+    const { applied, published } = progress.get(partition) ?? { applied: 0, published: 0 };
+    const last = published < logEnd && (await lastCommittedRecord(kafka, topic, partition));
+    const committedEnd = last === false ? logEnd : (last?.offset ?? -1) + 1;
     const lag = Math.max(0, committedEnd - published);
     return { partition, logEnd, committedEnd, applied, published, lag };
   });
   return (await Promise.all(positions)).sort((a, b) => a.partition - b.partition);
 }
 
-/** How far the partitions are, of those that are begun. Cost: two requests. */
+/** The progress of the partitions that have a committed offset. Cost: two requests. */
 export async function readProgress(
   admin: Admin,
   reader: BoardReader,
-  { topic, group }: Where,
+  { topic, group }: TopicAndGroup,
 ): Promise<Map<number, Progress>> {
   const [[committed], applied] = await Promise.all([
     admin.fetchOffsets({ groupId: group, topics: [topic] }),
@@ -64,9 +61,4 @@ export async function readProgress(
       { applied: applied.get(partition) ?? 0, published: Math.max(0, Number(offset)) },
     ]),
   );
-}
-
-async function behindLastRecord(kafka: Kafka, topic: string, partition: number): Promise<number> {
-  const last = await lastCommittedRecord(kafka, topic, partition);
-  return last === undefined ? 0 : last.offset + 1;
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { definitionHash, parseBoardsFile, type BoardDefinition } from '#board';
 import type { LiveBoard, ReconciliationStatus } from '#board-store';
-import { boardChanges } from './board-changes.js';
 import { fieldChanges, isPublishOnly } from './field-changes.js';
-import { idlePlan, toBeBuilt } from './plan.js';
+import { backfillOf, boardChanges, needsBuild } from './plan.js';
 
 function board(fields: string): BoardDefinition {
   const [definition] = parseBoardsFile(`boards:\n  arena: { ${fields} }`, 'boards.yaml');
@@ -22,11 +21,11 @@ const liveMap = (definitions: readonly BoardDefinition[]): Map<string, LiveBoard
 describe('fieldChanges', () => {
   const PLAIN = 'columns: [{ name: score }]';
 
-  it('finds none where a default is spelled out', () => {
+  it('ignores a default that is written out', () => {
     expect(differences(PLAIN, `${PLAIN}, ties: earliest, publish: { overtook: 0 }`)).toEqual([]);
   });
 
-  it('tells plain fields as a boards file writes them, and what is not set', () => {
+  it('shows plain fields as a boards file writes them, and null for unset ones', () => {
     expect(
       differences(
         `${PLAIN}, deduplicate: 24h`,
@@ -40,7 +39,7 @@ describe('fieldChanges', () => {
     ]);
   });
 
-  it('tells columns by their names, wherever they stand', () => {
+  it('matches columns by name, in any order', () => {
     expect(
       differences(
         'columns: [{ name: kills, min: 0 }, { name: time, order: asc }]',
@@ -53,7 +52,7 @@ describe('fieldChanges', () => {
     ]);
   });
 
-  it('tells a column or window that comes or goes as a whole', () => {
+  it('shows an added or removed column or window as a whole', () => {
     expect(
       differences(
         `${PLAIN}, windows: [all, { window: week, keep: 14d }]`,
@@ -71,7 +70,7 @@ describe('fieldChanges', () => {
     ]);
   });
 
-  it('tells dimensions, and what is published by the words that are given', () => {
+  it('shows dimensions and the fields of publish', () => {
     const changes = differences(
       PLAIN,
       `${PLAIN}, dimensions: [[], [guild]], publish: { dimensions: [[]], leaders: 10 }`,
@@ -87,65 +86,81 @@ describe('fieldChanges', () => {
   });
 });
 
+/** A build of a board, or another run. */
+const status = (facts: Partial<ReconciliationStatus>): ReconciliationStatus => ({
+  ...{ board: 'arena', kind: 'build', state: 'done', generation: 'g', holder: 'host:1' },
+  ...{ done: 5, total: 10, rate: 1, secondsLeft: null, startedAt: 1_000, updatedAt: 6_000 },
+  ...facts,
+});
+
 describe('boardChanges', () => {
   const [one, two, three] = parseBoardsFile(
     `boards:\n${['one', 'two', 'three'].map((name) => `  ${name}: { columns: [{ name: x }] }\n`).join('')}`,
     'boards.yaml',
   ) as [BoardDefinition, BoardDefinition, BoardDefinition];
+  const none = { fields: [], builtBy: null };
 
-  it('says of each board of the file what it is beside the live ones, then of those that are not in it', () => {
+  it('compares each board of the file with the live one, then lists the boards that are not in it', () => {
     const changed: BoardDefinition = { ...two, ties: 'none' };
     const live = liveMap([one, two, { ...one, board: 'old' }]);
-    const found = boardChanges([one, changed, three], {
-      live,
-      building: new Set(['fresh']),
-      statuses: [],
-    });
-    expect(found).toEqual([
-      { change: 'same', definition: one, live: live.get('one') },
+    const present = { live, building: new Set(['fresh']) };
+    expect(boardChanges([one, changed, three], present, [])).toEqual([
+      { board: 'one', change: 'same', live: live.get('one'), ...none },
       {
+        board: 'two',
         change: 'changed',
-        definition: changed,
         live: live.get('two'),
         fields: [{ field: 'ties', before: 'earliest', after: 'none' }],
+        builtBy: null,
       },
-      { change: 'new', definition: three },
-      { change: 'removed', board: 'fresh' },
-      { change: 'removed', board: 'old', live: live.get('old') },
+      { board: 'three', change: 'new', ...none },
+      { board: 'fresh', change: 'removed', live: undefined, ...none },
+      { board: 'old', change: 'removed', live: live.get('old'), ...none },
     ]);
   });
 
-  it('knows a board whose first generation is being built, and by whom', () => {
-    const present = { live: new Map<string, LiveBoard>(), building: new Set(['one', 'two']) };
-    const run: ReconciliationStatus = {
-      ...{ board: 'two', kind: 'build', state: 'running', holder: 'host:1' },
-      generation: `7-${definitionHash(two)}`,
-      ...{ done: 5, total: 10, rate: 1, secondsLeft: 5, startedAt: 0, updatedAt: 0 },
-    };
-    const statuses = [run, { ...run, board: 'one', state: 'failed' } as const];
-    const found = boardChanges([one, two], { ...present, statuses });
-    expect(found).toEqual([
-      { change: 'building', definition: one },
-      { change: 'building', definition: two, run },
-    ]);
-    expect(found.map(toBeBuilt)).toEqual([true, false]);
-    expect(idlePlan(found).boards.map(({ builtBy }) => builtBy)).toEqual([
-      null,
-      { holder: 'host:1', done: 5, total: 10, definition: 'same' },
-    ]);
-  });
-
-  it('has a board built that somebody builds by another definition', () => {
+  it.each([
+    ['no build in progress', { state: 'failed' }, true, null],
+    ['a build of the same definition', { generation: `7-${definitionHash(two)}` }, false, 'same'],
+    [
+      'a build of another definition',
+      { generation: `7-${definitionHash({ ...two, ties: 'none' })}` },
+      true,
+      'other',
+    ],
+    ['a build that has no generation yet', { generation: '' }, false, 'same'],
+  ] as const)('a board without a live generation: %s', (_, facts, isNeeded, definition) => {
     const present = { live: new Map<string, LiveBoard>(), building: new Set(['two']) };
-    const run: ReconciliationStatus = {
-      ...{ board: 'two', kind: 'build', state: 'running', holder: 'host:1' },
-      generation: `7-${definitionHash({ ...two, ties: 'none' })}`,
-      ...{ done: 5, total: 10, rate: 1, secondsLeft: 5, startedAt: 0, updatedAt: 0 },
-    };
-    const found = boardChanges([two], { ...present, statuses: [run] });
-    expect(found.map(toBeBuilt)).toEqual([true]);
-    expect(idlePlan(found).boards[0]?.builtBy).toMatchObject({ definition: 'other' });
-    const begun = boardChanges([two], { ...present, statuses: [{ ...run, generation: '' }] });
-    expect(begun.map(toBeBuilt)).toEqual([false]);
+    const run = status({ board: 'two', state: 'running', ...facts });
+    const [change] = boardChanges([two], present, [run]);
+    const builtBy = definition && { holder: 'host:1', done: 5, total: 10, definition };
+    expect(change).toEqual({ board: 'two', change: 'building', fields: [], builtBy });
+    expect(needsBuild(change!)).toBe(isNeeded);
+  });
+});
+
+describe('a backfill', () => {
+  it('reads each partition from the start of its log, or of the build, to the live applied offset', () => {
+    const ranges = new Map([0, 1, 2].map((partition) => [partition, { start: 10, end: 99 }]));
+    const appliedOffsets = new Map([
+      [0, 49],
+      [1, 5],
+      [2, 59],
+    ]);
+    const from = new Map([[2, 50]]);
+    expect(backfillOf({ ranges, appliedOffsets, from }, []).records).toBe(40 + 0 + 10);
+  });
+
+  it('names the last build that read records and succeeded', () => {
+    const log = { ranges: new Map(), appliedOffsets: new Map() };
+    const statuses = [
+      status({ total: 20_000, startedAt: 1_000, updatedAt: 3_000 }),
+      status({ total: 50_000, startedAt: 1_000, updatedAt: 6_000 }),
+      status({ state: 'failed', updatedAt: 7_000 }),
+      status({ total: 0, updatedAt: 9_000 }),
+      status({ kind: 'verify', updatedAt: 8_000 }),
+    ];
+    expect(backfillOf(log, statuses).lastBuild).toEqual({ records: 50_000, seconds: 5 });
+    expect(backfillOf(log, []).lastBuild).toBeNull();
   });
 });
