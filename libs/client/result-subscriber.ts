@@ -1,65 +1,76 @@
 import type { Admin, Kafka } from 'kafkajs';
-import type { RawRecord } from '#contracts';
-// Not by the index: that would bring Nest to everyone who reads results.
-import { BatchConsumer } from '../kafka-batch/batch-consumer.js';
-import { LogGapError, type PermanentPartitionError } from '../kafka-batch/errors.js';
-import { lookAt } from '../kafka-batch/last-committed-record.js';
-import { committedOffset } from '../kafka-batch/positions.js';
-import type { KafkaRecord, PartitionAssignment, RecordBatch } from '../kafka-batch/types.js';
-import { HandledPositions } from './handled-positions.js';
-import { StartPositions } from './start-positions.js';
+import {
+  decodeLeaderChange,
+  decodeRankChange,
+  topicNames,
+  type LeaderChange,
+  type RankChange,
+  type RawRecord,
+} from '#contracts';
+import {
+  BatchConsumer,
+  committedOffset,
+  LogGapError,
+  lookAt,
+  type KafkaRecord,
+  type PartitionAssignment,
+  type PermanentPartitionError,
+  type RecordBatch,
+} from '#kafka-batch';
 import {
   ResultGapError,
   ResultTopicReplacedError,
   UnreadableResultError,
   type ResultGap,
-} from './subscriber-errors.js';
+} from './errors.js';
+import { HandledPositions, readStartPositions } from './group-positions.js';
 
 export interface SubscriberOptions {
   readonly kafka: Kafka;
-  /** Members of a group share the partitions; each group gets every result. */
+  /** Members of a group share the partitions. Each group gets all results. */
   readonly groupId: string;
   readonly topicPrefix?: string;
-  /** Where a new group starts: at the first result that Kafka still has, or at the next one. */
+  /** Whether a new group starts at the first result in Kafka; by default it starts at the next one. */
   readonly fromBeginning?: boolean;
   /**
-   * Told of results that were deleted (retention) before they were read; the subscription goes on behind them. Without
-   * it, the subscription ends with a ResultGapError.
+   * Called when results were deleted (retention) before they were read; the subscription then continues behind them.
+   * Without it, the subscription ends with a ResultGapError.
    */
   readonly onGap?: (gap: ResultGap) => Promise<void> | void;
 }
 
 type Handle<T> = (result: T) => Promise<void> | void;
 
-/** Starts of partitions that fail one after the other, each a little later, before the subscription ends. */
-const MOST_FAILED_STARTS = 10;
+/** Consecutive failed starts of partitions, each after a longer pause, before the subscription ends. */
+const MAX_FAILED_STARTS = 10;
 
-/** A handler may keep the event loop busy for long before the group takes its process for dead. */
+/** So that the group keeps a member whose handler blocks the event loop for long. */
 const CONSUMER = { sessionTimeout: 30_000, heartbeatInterval: 3_000 };
 
 /**
- * Hands over the results of a topic as they are committed: none is left out, those of a partition in order and one
- * after the other, those of different partitions side by side. A handler may be slow; it holds up no other partition.
+ * Delivers all committed results of a topic: those of a partition in order and in sequence, those of several partitions
+ * concurrently. A slow handler delays no other partition.
  *
- * A result may come again: after a crash those of the last second, and when members of the group come or go, those
- * that were in hand. Its `source` tells. A handler that throws ends the subscription; started again, with the same
- * group, it gets that result again.
+ * A result may be delivered again: after a crash the results of the last second, after a rebalance those that were being
+ * handled. `source` identifies a result. An error of the handler ends the subscription; a new subscriber of the
+ * same group gets that result again.
  *
- * States: new, started, ended (stopped, or failed). A subscriber starts once.
+ * States: new, started, ended (stopped or failed). A subscriber starts once.
  */
 export abstract class ResultSubscriber<T> {
   readonly #consumer: BatchConsumer;
   readonly #positions: HandledPositions;
   readonly #logger: ReturnType<Kafka['logger']>;
-  #group: { readonly admin: Admin; readonly starts: StartPositions } | undefined;
+  #admin: Admin | undefined;
+  #startPositions: ReadonlyMap<number, number> = new Map();
   #failedStarts = 0;
   #handle: Handle<T> = () => undefined;
   #stopping: Promise<void> | undefined;
   #fail: (error: unknown) => void = () => undefined;
 
   /**
-   * Rejects when the subscription has ended by an error of the handler, or by one of Kafka that no retry repairs. An outage of Kafka
-   * is waited out, however long. Never resolves.
+   * Rejects when the handler, or an error of Kafka that no retry repairs, has ended the subscription. An outage of Kafka
+   * does not end it. Never resolves.
    */
   readonly failed = new Promise<never>((_, reject) => {
     this.#fail = reject;
@@ -71,7 +82,7 @@ export abstract class ResultSubscriber<T> {
     private readonly decode: (record: RawRecord) => T,
   ) {
     const { kafka, groupId } = options;
-    this.failed.catch(() => undefined); // whoever does not look at it must not crash for it
+    this.failed.catch(() => undefined); // an application that ignores it must not crash
     this.#logger = kafka.logger().namespace('ranklog');
     this.#consumer = new BatchConsumer({
       kafka,
@@ -79,9 +90,7 @@ export abstract class ResultSubscriber<T> {
       topic,
       logger: this.#logger,
       consumer: CONSUMER,
-      onFatal: (error) => {
-        this.#end(error);
-      },
+      onFatal: (error) => this.#end(error),
       onConnected: (admin) => this.#connected(admin),
       handlers: {
         assigned: (assignment) => this.#assigned(assignment),
@@ -92,43 +101,38 @@ export abstract class ResultSubscriber<T> {
     });
     this.#positions = new HandledPositions(
       (positions) => this.#consumer.commit(positions),
-      (error) => {
-        this.#logger.debug('what was handled is not committed yet', { groupId, error });
-      },
+      (error) => this.#logger.debug('committing offsets failed, retrying', { groupId, error }),
     );
   }
 
-  /** Joins the group and begins; resolves once it is a member. */
+  /** Joins the group; resolves once it is a member. Call it once. */
   async start(handle: Handle<T>): Promise<void> {
     this.#handle = handle;
     await this.#consumer.start();
     await Promise.race([this.failed, Promise.resolve()]);
   }
 
-  /** Lets the handlers in hand finish, commits what is handled, and leaves the group. */
+  /** Waits for running handlers, commits what is handled, and leaves the group. */
   stop(): Promise<void> {
-    this.#stopping ??= this.#consumer.close().finally(() => {
-      this.#positions.close();
-    });
+    this.#stopping ??= this.#consumer.close().finally(() => this.#positions.close());
     return this.#stopping;
   }
 
   #end(error: unknown): void {
     this.#fail(error);
     this.stop().catch((problem: unknown) => {
-      this.#logger.warn('the subscription has ended, but not in good order', { error: problem });
+      this.#logger.warn('leaving the group failed', { error: problem });
     });
   }
 
   async #connected(admin: Admin): Promise<void> {
     const { groupId, fromBeginning = false } = this.options;
     const { client } = this.#consumer;
-    this.#group = {
-      admin,
-      starts: await StartPositions.read(admin, { groupId, topic: this.topic, fromBeginning }),
-    };
+    this.#admin = admin;
+    const start = { groupId, topic: this.topic, fromBeginning };
+    this.#startPositions = await readStartPositions(admin, start);
     client.on(client.events.REBALANCING, () => {
-      void this.#positions.flush(); // a partition may go to another member
+      void this.#positions.flush(); // before another member gets a partition
     });
   }
 
@@ -138,18 +142,17 @@ export abstract class ResultSubscriber<T> {
       this.#failedStarts = 0;
       return position;
     } catch (error) {
-      if (++this.#failedStarts >= MOST_FAILED_STARTS) this.#end(error);
+      if (++this.#failedStarts >= MAX_FAILED_STARTS) this.#end(error);
       throw error;
     }
   }
 
   async #position(partition: number): Promise<number> {
-    if (this.#group === undefined) throw new Error('assigned before it was connected');
-    const { admin, starts } = this.#group;
     const { kafka, groupId, onGap } = this.options;
     const { range: log } = await lookAt(kafka, { topic: this.topic, partition });
-    const committed = await committedOffset(admin, groupId, this.topic, partition);
-    const position = committed ?? starts.of(partition) ?? log.start;
+    const committed =
+      this.#admin && (await committedOffset(this.#admin, groupId, this.topic, partition));
+    const position = committed ?? this.#startPositions.get(partition) ?? log.start;
     const isCut = position < log.start;
     if (isCut) await onGap?.({ topic: this.topic, partition, from: position, to: log.start });
     const next = isCut && onGap !== undefined ? log.start : position;
@@ -178,7 +181,7 @@ export abstract class ResultSubscriber<T> {
     }
   }
 
-  /** A cut log is looked into at the next start of the partition, if that is wanted. */
+  /** With onGap, a partition whose log was cut starts again; its start calls onGap. */
   #stops(error: PermanentPartitionError): boolean {
     if (!(error instanceof LogGapError)) {
       this.#end(error);
@@ -194,5 +197,22 @@ export abstract class ResultSubscriber<T> {
       isCut ? new ResultGapError(groupId, gap) : new ResultTopicReplacedError(groupId, at, log.end),
     );
     return false;
+  }
+}
+
+/** Delivers rank changes, those of a player in order. */
+export class RankChangeSubscriber extends ResultSubscriber<RankChange> {
+  constructor(options: SubscriberOptions) {
+    super(options, topicNames(options.topicPrefix).rankChanges, decodeRankChange);
+  }
+}
+
+/**
+ * Delivers leader changes. Those of a view come from several partitions, so a newer one may come first: LeadersByView
+ * handles that. One member of a larger group sees only a part of them.
+ */
+export class LeaderChangeSubscriber extends ResultSubscriber<LeaderChange> {
+  constructor(options: SubscriberOptions) {
+    super(options, topicNames(options.topicPrefix).leaderChanges, decodeLeaderChange);
   }
 }

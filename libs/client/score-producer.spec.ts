@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import kafkajs, { type Kafka, type Message, type ProducerConfig } from 'kafkajs';
 import { decodeScoreEvent, type ScoreEvent } from '#contracts';
-import { InvalidScoreEventError, ScoreProducer } from './score-producer.js';
+import { InvalidScoreEventError } from './errors.js';
+import { ScoreProducer } from './score-producer.js';
 
 const kafka = new kafkajs.Kafka({ brokers: ['nowhere:1'], logLevel: kafkajs.logLevel.NOTHING });
 const producer = new ScoreProducer({ kafka, source: '/arena' });

@@ -8,40 +8,27 @@ import {
   topicNames,
   type ScoreEvent,
 } from '#contracts';
-// Not by the index: that would bring Nest to everyone who sends events.
-import { patchKafkajs } from '../kafka-batch/kafkajs-patches.js';
-import { sendChunks } from '../kafka-batch/send-chunks.js';
-
-/** A score event that ranklog would not take; `code` and `detail` are those of its dead letter. */
-export class InvalidScoreEventError extends Error {
-  constructor(
-    readonly code: string,
-    readonly detail: string,
-  ) {
-    super(`${code}: ${detail}`);
-    this.name = 'InvalidScoreEventError';
-  }
-}
+import { patchKafkajs, sendChunks } from '#kafka-batch';
+import { InvalidScoreEventError } from './errors.js';
 
 export interface ScoreProducerOptions {
   readonly kafka: Kafka;
-  /** What the names of the topics begin with. */
+  /** Prefix of the topic names. */
   readonly topicPrefix?: string;
-  /** CloudEvents source of the events: who scores. */
+  /** CloudEvents source of the events. */
   readonly source?: string;
 }
 
 /**
- * Writes score events: checked before they are sent, keyed by player, so that a player's events stay in order, and
- * without doubles when a send is retried. What a board makes of them (unknown columns, ...) is known only when they
- * are applied.
+ * Sends score events: validates them first, keys them by player, so that a player's events stay in order, and retries
+ * without duplicates. Whether a board accepts them (unknown columns, ...) shows only when ranklog applies them.
  */
 export class ScoreProducer {
   readonly #producer: Producer;
   readonly #topic: string;
   readonly #source: string;
   readonly #choose = Partitioners.DefaultPartitioner();
-  /** The partitions of the topic, as kafkajs knew them at the last send. */
+  /** The partitions of the topic at the last send. */
   #partitions: PartitionMetadata[] | undefined;
 
   constructor({ kafka, topicPrefix, source = '/ranklog/client' }: ScoreProducerOptions) {
@@ -67,12 +54,12 @@ export class ScoreProducer {
     await this.#producer.disconnect();
   }
 
-  /** Sends events in order; resolves when Kafka has them on disk. @throws InvalidScoreEventError before anything is sent */
+  /** Sends events in order; resolves when all in-sync replicas have them. @throws InvalidScoreEventError before it sends any */
   async send(events: readonly ScoreEvent[]): Promise<void> {
     await this.sendMessages(events.map((event) => this.toMessage(JSON.stringify(event))));
   }
 
-  /** The message for a score event's JSON text, which is sent as it is. @throws InvalidScoreEventError */
+  /** The message of a score event, with its JSON text unchanged. @throws InvalidScoreEventError */
   toMessage(json: string): Message {
     const decoded = decodeText(json);
     if (!decoded.ok) throw new InvalidScoreEventError(decoded.code, decoded.detail);
@@ -86,8 +73,8 @@ export class ScoreProducer {
    * Sends messages made by toMessage, in order within each partition. After a failure, the log may hold any number of the
    * first messages of each partition.
    *
-   * Each send names one partition. If a send goes to several brokers while leaders move, kafkajs may drop messages or send
-   * them twice. The very first message goes alone, so that kafkajs learns the partitions.
+   * Each send has messages of one partition: when leaders move during a send to several brokers, kafkajs may drop messages
+   * or send them twice. The very first message is sent alone, so that kafkajs learns the partitions.
    */
   async sendMessages(messages: readonly Message[]): Promise<void> {
     const alone = this.#partitions === undefined ? messages.slice(0, 1) : [];
@@ -101,8 +88,8 @@ export class ScoreProducer {
       placed.push({ ...message, partition });
     }
     const sends = [...byPartition.values()].map((placed) => this.#send(placed));
+    // no send is pending when it throws
     for (const sent of await Promise.allSettled(sends))
-      // nothing is on its way when it throws
       if (sent.status === 'rejected') throw sent.reason;
   }
 

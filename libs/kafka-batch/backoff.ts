@@ -1,4 +1,4 @@
-/** Waits that double from `firstMs` to `mostMs`, each shortened by up to a half at random. */
+/** Waits that double from `firstMs` to `mostMs`, each shortened by up to a half at random (jitter). */
 export class Backoff {
   #attempt = 0;
 
@@ -14,7 +14,7 @@ export class Backoff {
     return full * (1 - this.random() / 2);
   }
 
-  /** There was progress: the next wait is short again. */
+  /** Call after progress: the next wait is `firstMs` again. */
   reset(): void {
     this.#attempt = 0;
   }

@@ -10,16 +10,15 @@ import type {
 import { Backoff } from './backoff.js';
 import type { QueueLimits } from './batch-queue.js';
 import { KafkaUnreachableError, toError } from './errors.js';
-import { takingEveryFetch, type FetchedBatch } from './every-fetch.js';
 import { GroupMembership } from './group-membership.js';
-import { patchKafkajs } from './kafkajs-patches.js';
-import { lookAt } from './last-committed-record.js';
+import type { KafkaBatchLogger } from './kafka-logger.js';
+import { patchKafkajs, takingEveryFetch, type FetchedBatch } from './kafkajs-patches.js';
+import { lookAt } from './lookups.js';
 import {
   PartitionWorker,
   type PartitionHandlers,
-  type PartitionState,
+  type PartitionHealth,
 } from './partition-worker.js';
-import type { KafkaBatchLogger } from './types.js';
 
 export interface BatchConsumerOptions {
   readonly kafka: Kafka;
@@ -27,9 +26,9 @@ export interface BatchConsumerOptions {
   readonly topic: string;
   readonly handlers: PartitionHandlers;
   readonly logger: KafkaBatchLogger;
-  /** Called when the consumer can't go on: the process should end with an error. */
+  /** Called when the consumer has stopped for good: the process should exit with an error. */
   readonly onFatal: (error: Error) => void;
-  /** Called before it joins the group, with an admin client that stays connected until it is closed. */
+  /** Called before the consumer joins the group, with an admin client that is connected until `close`. */
   readonly onConnected?: (admin: Admin) => Promise<void>;
   readonly consumer?: Partial<Omit<ConsumerConfig, 'groupId' | 'retry'>>;
   readonly queue?: QueueLimits;
@@ -37,22 +36,14 @@ export interface BatchConsumerOptions {
   readonly connectTimeoutMs?: number;
 }
 
-export interface PartitionHealth {
-  readonly state: PartitionState;
-  /** Why the partition is not running. */
-  readonly error: Error | undefined;
-  /** For how long it has had work, a start or records, and finished none; 0 without work, and for a failed one. */
-  readonly stuckMs: number;
-}
-
 export interface ConsumerHealth {
-  /** Since the fetch loop last turned, or first tried to join the group, in ms. */
+  /** Time in ms since the last fetch, or since the first try to join the group. */
   readonly loopAgeMs: number;
-  /** The partitions that this process was last assigned. */
+  /** The partitions of the last assignment. */
   readonly partitions: ReadonlyMap<number, PartitionHealth>;
 }
 
-/** Low latency on a small machine; a paused consumer wakes up within maxWaitTimeInMs, new partitions are found within metadataMaxAge. */
+/** For low latency: a paused consumer resumes within maxWaitTimeInMs, and finds new partitions within metadataMaxAge. */
 const CONSUMER_DEFAULTS = {
   sessionTimeout: 10_000,
   rebalanceTimeout: 30_000,
@@ -60,7 +51,7 @@ const CONSUMER_DEFAULTS = {
   maxWaitTimeInMs: 200,
   maxBytesPerPartition: 1_048_576,
   metadataMaxAge: 15_000,
-  // kafkajs counts failures for as long as it is a member, whatever goes well in between: so its waits stay short.
+  // kafkajs never resets its count of failures while it is a member, so the waits must stay short
   retry: { initialRetryTime: 100, maxRetryTime: 1_000, multiplier: 2, factor: 0.2, retries: 20 },
 } as const;
 const QUEUE_DEFAULTS: QueueLimits = { high: 5_000, low: 2_000, bytes: 16 * 1_024 * 1_024 };
@@ -69,30 +60,31 @@ const CONNECT_TIMEOUT_MS = 30_000;
 const CONNECT_PAUSE_MS = 500;
 
 /**
- * Hands over whole batches of one topic, a partition's one after the other and those of different ones side by side.
+ * Delivers whole batches of one topic, in sequence within a partition, concurrently across partitions.
  *
- * kafkajs never sees an exception of ours, and never waits for a handler: fetched batches go to a bounded queue for
- * each partition, so a slow partition neither delays another nor costs the membership in the group. Offsets are never
- * committed here: the application does that with its results.
+ * kafkajs never sees an exception of a handler, and never waits for one: fetched batches go to a bounded queue per
+ * partition, so a slow partition neither delays another nor loses the membership. Commits no offsets by itself: the
+ * application commits them with its results.
  */
 export class BatchConsumer {
-  readonly #consumer: Consumer;
+  /** The kafkajs consumer. It belongs to this object. */
+  readonly client: Consumer;
   readonly #admin: Admin;
   readonly #membership: GroupMembership;
   readonly #workers = new Map<number, PartitionWorker>();
-  /** The end of each partition's latest worker of earlier assignments; it waits for those before it. */
+  /** Per partition, the end of all its workers of earlier assignments. */
   readonly #ending = new Map<number, Promise<void>>();
   readonly #closed = new AbortController();
   #starting: Promise<void> | undefined;
-  /** Between restarts of the consumer with nothing read in between. */
-  readonly #pauses: Backoff;
-  #lastTurn: number | undefined;
+  /** Pauses between restarts of the consumer; reset when it reads something. */
+  readonly #restartBackoff: Backoff;
+  #lastFetch: number | undefined;
 
   constructor(private readonly options: BatchConsumerOptions) {
     const { kafka, groupId, topic, consumer = {}, backoff = BACKOFF_DEFAULTS } = options;
     patchKafkajs();
-    this.#pauses = new Backoff(backoff);
-    this.#consumer = kafka.consumer({
+    this.#restartBackoff = new Backoff(backoff);
+    this.client = kafka.consumer({
       ...CONSUMER_DEFAULTS,
       ...consumer,
       retry: { ...CONSUMER_DEFAULTS.retry, restartOnFailure: () => this.#mayRestart() },
@@ -100,54 +92,49 @@ export class BatchConsumer {
       allowAutoTopicCreation: false,
     });
     this.#admin = kafka.admin();
-    this.#membership = new GroupMembership(this.#consumer, topic);
+    this.#membership = new GroupMembership(this.client, topic);
   }
 
-  /** The consumer of kafkajs, which stays this one's own. */
-  get client(): Consumer {
-    return this.#consumer;
-  }
-
-  get #closing(): boolean {
+  get #isClosing(): boolean {
     return this.#closed.signal.aborted;
   }
 
   health(): ConsumerHealth {
     return {
-      loopAgeMs: this.#lastTurn === undefined ? 0 : performance.now() - this.#lastTurn,
-      partitions: new Map([...this.#workers].map(([partition, { status }]) => [partition, status])),
+      loopAgeMs: this.#lastFetch === undefined ? 0 : performance.now() - this.#lastFetch,
+      partitions: new Map([...this.#workers].map(([partition, { health }]) => [partition, health])),
     };
   }
 
-  /** Joins the group; when that fails, or is closed meanwhile, no connection is left open. @throws KafkaUnreachableError */
+  /** Joins the group. Leaves no connection open if that fails. @throws KafkaUnreachableError */
   async start(): Promise<void> {
     this.#starting = this.#start();
     try {
       await this.#starting;
     } catch (error) {
-      await this.#disconnect().catch(() => undefined); // the first error is the one to tell
+      await this.#disconnect().catch(() => undefined); // the first error is thrown
       throw error;
     }
   }
 
-  /** Finishes the batches in hand, releases the partitions, leaves the group. */
+  /** Finishes the current batches, releases the partitions, leaves the group. */
   async close(): Promise<void> {
     this.#closed.abort();
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
     await Promise.all(this.#ending.values());
-    await this.#starting?.catch(() => undefined); // told by start
+    await this.#starting?.catch(() => undefined); // thrown by start
     await this.#disconnect();
   }
 
   /**
-   * Commits positions to the group, of those partitions that are assigned to this process now: another's may be
-   * further. Also while a partition is released.
+   * Commits offsets to the group, of partitions that are assigned to this process, also while they are released. Skips
+   * other partitions: their new owner may be further.
    */
   async commit(positions: ReadonlyMap<number, number>): Promise<void> {
     const { topic } = this.options;
     const ours = [...positions].filter(([partition]) => this.#workers.has(partition));
     if (ours.length === 0) return;
-    await this.#consumer.commitOffsets(
+    await this.client.commitOffsets(
       ours.map(([partition, offset]) => ({ topic, partition, offset: String(offset) })),
     );
   }
@@ -155,41 +142,18 @@ export class BatchConsumer {
   async #start(): Promise<void> {
     await this.#connect();
     await this.options.onConnected?.(this.#admin);
-    await this.#consumer.subscribe({ topics: [this.options.topic], fromBeginning: true });
+    await this.client.subscribe({ topics: [this.options.topic], fromBeginning: true });
     this.#listen();
-    if (this.#closing) return;
-    this.#turned();
-    await this.#consumer.run({
+    if (this.#isClosing) return;
+    this.#lastFetch = performance.now();
+    await this.client.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
       eachBatch: takingEveryFetch((payload) => {
-        this.#fetched(payload);
+        this.#deliver(payload);
         return Promise.resolve();
       }),
     });
-  }
-
-  #listen(): void {
-    const { GROUP_JOIN, CRASH, FETCH } = this.#consumer.events;
-    this.#consumer.on(GROUP_JOIN, (event) => {
-      this.#turned();
-      this.#joined(event);
-    });
-    this.#consumer.on(FETCH, () => {
-      this.#turned();
-    });
-    this.#consumer.on(CRASH, ({ payload }) => {
-      this.#crashed(payload.error, payload.restart);
-    });
-  }
-
-  #turned(): void {
-    this.#lastTurn = performance.now();
-  }
-
-  async #disconnect(): Promise<void> {
-    await this.#consumer.disconnect();
-    await this.#admin.disconnect();
   }
 
   async #connect(): Promise<void> {
@@ -197,11 +161,11 @@ export class BatchConsumer {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       try {
-        await this.#consumer.connect();
+        await this.client.connect();
         await this.#admin.connect();
         return;
       } catch (error) {
-        if (this.#closing || performance.now() >= deadline)
+        if (this.#isClosing || performance.now() >= deadline)
           throw new KafkaUnreachableError(timeoutMs, error);
         this.options.logger.warn(`waiting for Kafka: ${toError(error).message}`);
         await delay(CONNECT_PAUSE_MS);
@@ -209,22 +173,41 @@ export class BatchConsumer {
     }
   }
 
+  async #disconnect(): Promise<void> {
+    await this.client.disconnect();
+    await this.#admin.disconnect();
+  }
+
+  #listen(): void {
+    const { GROUP_JOIN, CRASH, FETCH } = this.client.events;
+    this.client.on(GROUP_JOIN, (event) => {
+      this.#lastFetch = performance.now();
+      this.#joined(event);
+    });
+    this.client.on(FETCH, () => {
+      this.#lastFetch = performance.now();
+    });
+    this.client.on(CRASH, ({ payload }) => {
+      this.#crashed(payload.error, payload.restart);
+    });
+  }
+
   /**
-   * The only hook for assignments. A running partition goes on if the same member gets it again; all others are released and
+   * Handles an assignment. A running partition continues if the same member gets it again; all others are released and
    * started anew (docs/decisions/0015).
    */
   #joined({ payload }: ConsumerGroupJoinEvent): void {
     const { topic } = this.options;
     const isSameMember = this.#membership.joined(payload.memberId);
     const partitions = payload.memberAssignment[topic] ?? [];
-    if (partitions.length > 0) this.#consumer.pause([{ topic, partitions }]);
+    if (partitions.length > 0) this.client.pause([{ topic, partitions }]);
     for (const [partition, worker] of this.#workers) {
-      const isKept = isSameMember && !this.#closing && partitions.includes(partition);
-      if (isKept && worker.goOn()) continue;
+      const isKept = isSameMember && !this.#isClosing && partitions.includes(partition);
+      if (isKept && worker.continue()) continue;
       this.#end(partition, worker);
       this.#workers.delete(partition);
     }
-    if (this.#closing) return;
+    if (this.#isClosing) return;
     for (const partition of partitions) {
       if (this.#workers.has(partition)) continue;
       const worker = this.#newWorker(partition);
@@ -234,7 +217,7 @@ export class BatchConsumer {
     this.options.logger.info(`${topic}: assigned partitions ${partitions.join(', ') || 'none'}`);
   }
 
-  /** Kept until it is over: a partition may be lost and come back while a batch of before is in hand. */
+  /** A partition may be lost and assigned again while its last batch is still handled: the next worker waits for that. */
   #end(partition: number, worker: PartitionWorker): void {
     const end = worker.stop().finally(() => {
       if (this.#ending.get(partition) === end) this.#ending.delete(partition);
@@ -243,55 +226,46 @@ export class BatchConsumer {
   }
 
   #newWorker(partition: number): PartitionWorker {
-    const { topic, handlers, logger } = this.options;
+    const { kafka, topic, handlers, logger } = this.options;
     const { queue = QUEUE_DEFAULTS, backoff = BACKOFF_DEFAULTS } = this.options;
     const only = [{ topic, partitions: [partition] }];
     const control = {
-      pause: () => {
-        this.#consumer.pause(only);
-      },
-      resume: () => {
-        this.#consumer.resume(only);
-      },
-      seek: (offset: number) => {
-        this.#consumer.seek({ topic, partition, offset: String(offset) });
-      },
-      logRange: async () => (await lookAt(this.options.kafka, { topic, partition })).range,
+      pause: () => this.client.pause(only),
+      resume: () => this.client.resume(only),
+      seek: (offset: number) => this.client.seek({ topic, partition, offset: String(offset) }),
+      logRange: async () => (await lookAt(kafka, { topic, partition })).range,
       stillOurs: () => this.#membership.owns(partition),
     };
     return new PartitionWorker({ topic, partition, queue, backoff, logger, handlers, control });
   }
 
-  #fetched(payload: EachBatchPayload): void {
+  #deliver(payload: EachBatchPayload): void {
     const batch = payload.batch as EachBatchPayload['batch'] & FetchedBatch;
     const worker = this.#workers.get(batch.partition);
     try {
       if (worker === undefined || payload.isStale() || !payload.isRunning()) return;
       if (!worker.offer(batch)) return;
       payload.resolveOffset(batch.lastOffset());
-      this.#pauses.reset();
+      this.#restartBackoff.reset();
     } catch (error) {
-      worker?.restart(toError(error)); // an error that reached kafkajs would stop all partitions, some for ever
+      worker?.restart(toError(error)); // in kafkajs, an error would stop all partitions
     }
   }
 
-  /**
-   * kafkajs itself starts again after 100 ms each time, however long Kafka is away. Whoever watches `health` decides when that
-   * was too long.
-   */
+  /** kafkajs restarts after 100 ms each time, during an outage of any length. `health` shows how long it lasts. */
   async #mayRestart(): Promise<boolean> {
     const { signal } = this.#closed;
-    await delay(this.#pauses.next(), undefined, { signal }).catch(() => undefined);
-    return !this.#closing;
+    await delay(this.#restartBackoff.next(), undefined, { signal }).catch(() => undefined);
+    return !this.#isClosing;
   }
 
   #crashed(error: Error, restarts: boolean): void {
+    const { logger, onFatal } = this.options;
     if (restarts) {
-      this.options.logger.warn(`the consumer starts again: ${error.message}`, { error });
-      return;
+      logger.warn(`the consumer restarts: ${error.message}`, { error });
+    } else if (!this.#isClosing) {
+      logger.error(`the consumer stopped: ${error.message}`, { error });
+      onFatal(error);
     }
-    if (this.#closing) return;
-    this.options.logger.error(`the consumer can't go on: ${error.message}`, { error });
-    this.options.onFatal(error);
   }
 }

@@ -1,19 +1,19 @@
 import type { RecordBatch } from './types.js';
 
-/** One fetch that waits for its handler; each begins where the previous one ended. */
+/** A fetch that waits for its handler. It starts where the previous one ended. */
 export type QueuedBatch = Pick<RecordBatch, 'from' | 'records' | 'nextOffset' | 'inSightSince'>;
 
-/** Records held back for one partition: above `high`, or above `bytes`, the partition is paused, below `low` resumed. */
+/** Limits of waiting records: above `high` records or `bytes` the partition is paused, below `low` records resumed. */
 export interface QueueLimits {
   readonly high: number;
   readonly low: number;
   readonly bytes: number;
 }
 
-/** Records of batches that are handed over as one. */
-const MOST_TOGETHER = 2_000;
+/** Most records of joined batches. */
+const MAX_JOINED = 2_000;
 
-/** Fetched batches of one partition between kafkajs and the handler. `take` waits for the next one. */
+/** Fetched batches of one partition that wait for the handler. */
 export class BatchQueue {
   readonly #batches: QueuedBatch[] = [];
   #records = 0;
@@ -24,7 +24,7 @@ export class BatchQueue {
     return this.#records;
   }
 
-  /** Bytes of the values that wait. */
+  /** Bytes of the waiting values. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -42,13 +42,13 @@ export class BatchQueue {
   }
 
   /**
-   * The next batch; undefined once the signal is aborted. One taker at a time. What has gathered behind it goes with it:
-   * a handler that is slower than the fetches would fall behind by one of them after the other.
+   * Waits for the next batch; undefined once the signal is aborted. One caller at a time. Joins waiting batches, because a
+   * handler that is slower than the fetches would fall behind by one fetch after the other.
    */
   async take(signal: AbortSignal): Promise<QueuedBatch | undefined> {
     if (signal.aborted) return undefined;
     const ready = this.#batches.shift();
-    if (ready !== undefined) return this.#withFollowers(ready);
+    if (ready !== undefined) return this.#joined(ready);
     return new Promise((resolve) => {
       const stop = () => {
         this.#taker = undefined;
@@ -62,21 +62,21 @@ export class BatchQueue {
     });
   }
 
-  #withFollowers(first: QueuedBatch): QueuedBatch {
-    const together = [first];
+  #joined(first: QueuedBatch): QueuedBatch {
+    const joined = [first];
     let records = first.records.length;
     for (let next = this.#batches[0]; next !== undefined; next = this.#batches[0]) {
-      if (records + next.records.length > MOST_TOGETHER) break;
-      if (next.from !== together.at(-1)?.nextOffset) break; // does not follow on: the worker refuses it
+      if (records + next.records.length > MAX_JOINED) break;
+      if (next.from !== joined.at(-1)?.nextOffset) break; // the worker refuses it
       records += next.records.length;
-      together.push(next);
+      joined.push(next);
       this.#batches.shift();
     }
     this.#records -= records;
-    this.#bytes -= together.reduce((sum, batch) => sum + valueBytes(batch), 0);
-    if (together.length === 1) return first;
-    const { nextOffset, inSightSince } = together.at(-1) ?? first;
-    const all = together.flatMap((batch) => batch.records);
+    this.#bytes -= joined.reduce((sum, batch) => sum + valueBytes(batch), 0);
+    if (joined.length === 1) return first;
+    const { nextOffset, inSightSince } = joined.at(-1) ?? first;
+    const all = joined.flatMap((batch) => batch.records);
     return { ...first, records: all, nextOffset, inSightSince };
   }
 

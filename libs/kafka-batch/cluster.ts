@@ -1,31 +1,9 @@
-import type { Kafka, KafkaMessage, Producer, ProducerConfig } from 'kafkajs';
-import type { FetchResponse, RawMessage } from 'kafkajs/src/broker/index.js';
-import type { KafkaRecord } from './types.js';
-
-/** What a broker answers for one partition. */
-export type FetchedPartition = FetchResponse['responses'][number]['partitions'][number];
-
-interface Broker {
-  fetch(request: object): Promise<FetchResponse>;
-  listOffsets(request: object): Promise<{
-    responses: { topic: string; partitions: { partition: number; offset: string }[] }[];
-  }>;
-}
-
-/** The connections of a kafkajs client to all brokers, as it has them under its consumers. */
-export interface Cluster {
-  connect(): Promise<void>;
-  disconnect(): Promise<void>;
-  addTargetTopic(topic: string): Promise<void>;
-  addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
-  refreshMetadata(): Promise<void>;
-  findTopicPartitionMetadata(topic: string): { partitionId: number; leader: number }[];
-  findBroker(node: { nodeId: number }): Promise<Broker>;
-}
+import type { Kafka, Producer, ProducerConfig } from 'kafkajs';
+import type Cluster from 'kafkajs/src/cluster/index.js';
 
 export const READ_COMMITTED = 1;
 
-/** The client's own way to make a connection with its settings; it has no public name. Makes no topics. */
+/** Connections to all brokers, with the settings of the client. kafkajs has no public name for it. Creates no topics. */
 export function createCluster(kafka: Kafka): Cluster {
   const create = (kafka as unknown as Record<symbol, (options: object) => Cluster>)[
     createClusterSymbol(kafka)
@@ -39,8 +17,8 @@ export function createCluster(kafka: Kafka): Cluster {
 }
 
 /**
- * A producer on shared connections. Never disconnect it: that would disconnect the cluster. kafkajs keeps the state of a
- * transaction (producer id, epoch, sequences, locks) per producer.
+ * A producer that uses the connections of a cluster. Never disconnect it: that would disconnect the cluster. kafkajs
+ * keeps the state of a transaction (producer id, epoch, sequences, locks) per producer.
  */
 export function producerOn(kafka: Kafka, cluster: Cluster, config: ProducerConfig): Producer {
   const sharing = { [createClusterSymbol(kafka)]: { value: () => cluster } };
@@ -55,8 +33,60 @@ function createClusterSymbol(kafka: Kafka): symbol {
   return symbol;
 }
 
-/** A record as handlers get it: offset and timestamp are numbers. */
-export function toRecord(message: RawMessage | KafkaMessage): KafkaRecord {
-  const { offset, timestamp, key, value, headers = {} } = message;
-  return { offset: Number(offset), timestamp: Number(timestamp), key, value, headers };
+interface Shared {
+  readonly cluster: Cluster;
+  readonly connected: Promise<void>;
+  users: number;
+}
+
+/** The right to use a cluster until it is released. */
+export interface ClusterLease {
+  readonly cluster: Cluster;
+  /** Call after a failure: later users get another cluster, with new connections and metadata. */
+  retire(): void;
+  /** The last user disconnects the cluster. */
+  release(): Promise<void>;
+}
+
+/** Keeps at most `limit` clusters, not counting retired ones. A new user gets the cluster with the fewest users. */
+export class SharedClusters {
+  readonly #open = new Set<Shared>();
+
+  constructor(
+    private readonly create: () => Cluster,
+    private readonly limit: number,
+  ) {}
+
+  async lease(): Promise<ClusterLease> {
+    const shared = this.#open.size < this.limit ? this.#add() : this.#leastUsed();
+    shared.users += 1;
+    const retire = () => void this.#open.delete(shared);
+    let isReleased = false;
+    const release = async () => {
+      if (!isReleased) shared.users -= 1;
+      isReleased = true;
+      if (shared.users > 0) return;
+      retire();
+      await shared.cluster.disconnect();
+    };
+    try {
+      await shared.connected;
+      return { cluster: shared.cluster, retire, release };
+    } catch (error) {
+      retire();
+      await release();
+      throw error;
+    }
+  }
+
+  #add(): Shared {
+    const cluster = this.create();
+    const shared = { cluster, connected: cluster.connect(), users: 0 };
+    this.#open.add(shared);
+    return shared;
+  }
+
+  #leastUsed(): Shared {
+    return [...this.#open].reduce((least, next) => (next.users < least.users ? next : least));
+  }
 }

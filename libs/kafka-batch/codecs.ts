@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import kafkajs from 'kafkajs';
-import { MissingCodecError } from './missing-codec-error.js';
+import { MissingCodecError } from './errors.js';
 
 const { CompressionCodecs, CompressionTypes } = kafkajs;
 
@@ -17,7 +17,7 @@ const { zstdCompress, zstdDecompress } = zlib as {
   readonly zstdDecompress?: Transform;
 };
 
-/** Codecs that kafkajs lacks: zstd, where Node has it, and a clear error for the others. Those of the application stay. */
+/** Adds zstd to kafkajs if Node has it, and a MissingCodecError for other codecs. Keeps the application's codecs. */
 export function registerCodecs(): void {
   const codecs = CompressionCodecs as Record<number, () => Codec>;
   for (const [name, type] of Object.entries(CompressionTypes)) {
@@ -32,7 +32,7 @@ export function registerCodecs(): void {
 
 function isMissing(codec: (() => Codec) | undefined): boolean {
   try {
-    codec?.(); // those of kafkajs only throw
+    codec?.(); // a placeholder of kafkajs throws
     return false;
   } catch {
     return true;

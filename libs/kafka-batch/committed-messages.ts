@@ -1,48 +1,56 @@
-/** A record as kafkajs decodes it, with what says whether it is committed. */
-export interface FetchedMessage {
-  readonly offset: string;
-  isControlRecord: boolean;
-  readonly batchContext: { readonly producerId: string };
+import type { KafkaMessage } from 'kafkajs';
+import type { FetchedPartition, RawMessage } from 'kafkajs/src/broker/index.js';
+import type { KafkaRecord } from './types.js';
+
+/** Committed records of one partition, perhaps none. `nextOffset` is also behind control, aborted and compacted records. */
+export interface LogBatch {
+  readonly partition: number;
+  readonly records: readonly KafkaRecord[];
+  readonly nextOffset: number;
 }
 
-/** What a broker answers for one partition; kafkajs decodes each offset and id to a decimal string. */
-export interface FetchedPartition<Message extends FetchedMessage> {
-  readonly messages: Message[];
-  /** Those that overlap with the messages, in no particular order; null or missing for none. */
-  readonly abortedTransactions?: readonly AbortedTransaction[] | null;
+/** The committed records of a fetch that are at or behind an offset; undefined if the fetch ends before it. */
+export function logBatch(fetched: FetchedPartition, from: number): LogBatch | undefined {
+  const nextOffset = endOf(fetched);
+  if (nextOffset <= from) return undefined;
+  const records = committedMessages(fetched)
+    .map(toRecord)
+    .filter(({ offset }) => offset >= from); // a broker returns whole batches of records
+  return { partition: fetched.partition, records, nextOffset };
 }
 
-export interface AbortedTransaction {
-  readonly producerId: string;
-  readonly firstOffset: string;
+/** The offset behind a fetch, 0 for an empty one. Compaction may have removed the last records of its last batch. */
+function endOf({ messages }: FetchedPartition): number {
+  const last = messages.at(-1);
+  if (last === undefined) return 0;
+  const { firstOffset = last.offset, lastOffsetDelta = 0 } = last.batchContext;
+  return Math.max(Number(last.offset), Number(firstOffset) + lastOffsetDelta) + 1;
 }
 
-/** The data records of a fetch that belong to no aborted transaction. Linear in the messages. */
-export function committedMessages<Message extends FetchedMessage>(
-  fetched: FetchedPartition<Message>,
-): Message[] {
+/** The data records of a fetch that belong to no aborted transaction. */
+export function committedMessages(fetched: Omit<FetchedPartition, 'partition'>): RawMessage[] {
   const aborted = abortedMessages(fetched);
   return fetched.messages.filter((message) => !message.isControlRecord && !aborted.has(message));
 }
 
 /**
- * The data records of a fetch that belong to aborted transactions: a producer's from the first offset of its aborted
- * transaction to its next control record, however many others write between them. What marks the end is the kind of
- * the record, not its key, which a user's record may have too.
+ * The data records of a fetch that belong to aborted transactions: those of the producer from the first offset of the
+ * transaction to the producer's next control record. Other producers may write in between. A user's record may have the
+ * key of an abort marker, so keys are not compared.
  */
-export function abortedMessages<Message extends FetchedMessage>({
+export function abortedMessages({
   messages,
   abortedTransactions,
-}: FetchedPartition<Message>): ReadonlySet<Message> {
-  const aborted = new Set<Message>();
-  if ((abortedTransactions ?? []).length === 0) return aborted;
-  const ahead = [...(abortedTransactions ?? [])].sort(
+}: Omit<FetchedPartition, 'partition'>): ReadonlySet<RawMessage> {
+  const aborted = new Set<RawMessage>();
+  const descending = (abortedTransactions ?? []).toSorted(
     (one, other) => Number(other.firstOffset) - Number(one.firstOffset),
   );
+  if (descending.length === 0) return aborted;
   const open = new Set<string>();
-  let next = ahead.pop();
+  let next = descending.pop();
   for (const message of messages) {
-    for (; next !== undefined && begins(next, message); next = ahead.pop())
+    for (; next && Number(next.firstOffset) <= Number(message.offset); next = descending.pop())
       open.add(next.producerId);
     const { producerId } = message.batchContext;
     if (message.isControlRecord) open.delete(producerId);
@@ -51,6 +59,8 @@ export function abortedMessages<Message extends FetchedMessage>({
   return aborted;
 }
 
-function begins({ firstOffset }: AbortedTransaction, { offset }: FetchedMessage): boolean {
-  return Number(firstOffset) <= Number(offset);
+/** A kafkajs message with offset and timestamp as numbers. */
+export function toRecord(message: RawMessage | KafkaMessage): KafkaRecord {
+  const { offset, timestamp, key, value, headers = {} } = message;
+  return { offset: Number(offset), timestamp: Number(timestamp), key, value, headers };
 }

@@ -1,8 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import protocolErrors from 'kafkajs/src/protocol/error.js';
 import kafkajs from 'kafkajs';
-import { isBusy, isFenced, isPermanent, isTooLarge, LogGapError } from './errors.js';
-import { MissingCodecError } from './missing-codec-error.js';
+import {
+  isBusy,
+  isFenced,
+  isPermanent,
+  isTooLarge,
+  LogGapError,
+  MissingCodecError,
+} from './errors.js';
 
 /** An error as kafkajs passes it on: the broker's code in a cause. */
 const failure = (code: number) =>

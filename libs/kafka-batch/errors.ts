@@ -1,28 +1,39 @@
 import kafkajs from 'kafkajs';
 
-const { KafkaJSError, KafkaJSNumberOfRetriesExceeded, KafkaJSTimeout } = kafkajs;
+const { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded, KafkaJSTimeout } =
+  kafkajs;
 
-/** A failure that a restart can't repair: the partition stops until someone looks after it; the others go on. */
-export class PermanentPartitionError extends Error {
+/** First offset of a log, and the offset that its next record gets. */
+export interface LogRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** An error of this library. `retriable`: the same work may succeed when it is done again. */
+export abstract class KafkaBatchError extends Error {
+  abstract readonly code: string;
+  abstract readonly retriable: boolean;
+
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;
   }
 }
 
-/** First offset that a log holds, and the one that comes next. */
-export interface LogRange {
-  readonly start: number;
-  readonly end: number;
+/** A restart does not help: the partition stops until an operator acts. Other partitions continue. */
+export class PermanentPartitionError extends KafkaBatchError {
+  readonly code: string = 'PARTITION_STOPPED';
+  readonly retriable = false;
 }
 
-/** What to do with a partition whose log can't be gone on with; docs/operations.md has the steps. */
-const WAY_OUT =
+const WHAT_TO_DO =
   'This partition stops so that no event is skipped; the others continue; ' +
   'for what to do see "A partition stops for its log" in docs/operations.md';
 
-/** The log ends before a record that was applied: it is another log under the same name, or was restored from a backup. */
+/** The log ends below the applied offset. */
 export class LogEndsError extends PermanentPartitionError {
+  override readonly code = 'LOG_ENDS';
+
   constructor(
     readonly topic: string,
     readonly partition: number,
@@ -30,28 +41,32 @@ export class LogEndsError extends PermanentPartitionError {
     readonly log: LogRange,
   ) {
     super(
-      `${topic}/${partition} was applied up to offset ${applied}, but the log ends before that: it holds ${log.start} to ${log.end}. ` +
-        `The topic was made anew, or was restored from a backup. ${WAY_OUT}`,
+      `${topic}/${partition} was applied up to offset ${applied}, but the log holds only ${log.start} to ${log.end}: ` +
+        `the topic was recreated or restored from a backup. ${WHAT_TO_DO}`,
     );
   }
 }
 
-/** The record at the last applied offset is another one. */
+/** The log has another record at the applied offset. */
 export class OtherLogError extends PermanentPartitionError {
+  override readonly code = 'OTHER_LOG';
+
   constructor(
     readonly topic: string,
     readonly partition: number,
     readonly applied: number,
   ) {
     super(
-      `${topic}/${partition} was applied up to offset ${applied}, but the record there is not the one that was applied: ` +
-        `the topic was made anew under the same name. ${WAY_OUT}`,
+      `${topic}/${partition} was applied up to offset ${applied}, but the log has another record there: ` +
+        `the topic was recreated. ${WHAT_TO_DO}`,
     );
   }
 }
 
-/** The log does not hold the offset where the partition has to go on: its history was cut, or it is another log. */
+/** The log does not hold the next offset. */
 export class LogGapError extends PermanentPartitionError {
+  override readonly code = 'LOG_GAP';
+
   constructor(
     readonly topic: string,
     readonly partition: number,
@@ -59,55 +74,20 @@ export class LogGapError extends PermanentPartitionError {
     readonly log: LogRange,
   ) {
     super(
-      `${topic}/${partition} has to go on at offset ${expected}, but the log holds ${log.start} to ${log.end}: ` +
-        `its history was cut, or the topic was made anew. ${WAY_OUT}`,
+      `${topic}/${partition} must continue at offset ${expected}, but the log holds ${log.start} to ${log.end}: ` +
+        `its history was cut, or the topic was recreated. ${WHAT_TO_DO}`,
     );
   }
 }
 
-/** A handler of a batch consumer is missing or there twice: the application is wired wrongly. */
-export class BatchHandlerError extends Error {
-  constructor(pattern: string, problem: 'missing' | 'duplicate') {
-    super(
-      problem === 'missing'
-        ? `no controller method handles ${pattern}; decorate one with @${pattern}()`
-        : `two controller methods handle ${pattern}; only one may have @${pattern}()`,
-    );
-    this.name = 'BatchHandlerError';
-  }
-}
-
-/** Kafka did not answer in time at the start. */
-export class KafkaUnreachableError extends Error {
-  constructor(timeoutMs: number, cause: unknown) {
-    super(`Kafka did not answer within ${timeoutMs} ms: ${describe(cause)}`, { cause });
-    this.name = 'KafkaUnreachableError';
-  }
-}
-
-/** Another producer with our transactional id has taken over. Nothing of the transaction is visible. */
-export class ProducerFencedError extends Error {
-  constructor(transactionalId: string, cause: unknown) {
-    super(`another publisher with the transactional id ${transactionalId} has taken over`, {
-      cause,
-    });
-    this.name = 'ProducerFencedError';
-  }
-}
-
-/** The transaction may be committed or not: only a new publisher, which finishes it, can tell. */
-export class PublishOutcomeUnknownError extends Error {
-  constructor(transactionalId: string, cause: unknown) {
-    super(`the outcome of a transaction of ${transactionalId} is not known: ${describe(cause)}`, {
-      cause,
-    });
-    this.name = 'PublishOutcomeUnknownError';
-  }
-}
-
-/** Kafka refuses a record for its size. The transaction was aborted. */
+/** Kafka refused a record for its size. The transaction was aborted. */
 export class RecordTooLargeError extends PermanentPartitionError {
-  constructor(topics: readonly string[], cause: unknown) {
+  override readonly code = 'RECORD_TOO_LARGE';
+
+  constructor(
+    readonly topics: readonly string[],
+    cause: unknown,
+  ) {
     super(
       `Kafka refuses a result for its size (topics ${topics.join(', ')}); raise max.message.bytes of the topic above that of the score topic`,
       { cause },
@@ -115,7 +95,78 @@ export class RecordTooLargeError extends PermanentPartitionError {
   }
 }
 
-/** Names as kafkajs gives them, which are those of older protocols. */
+/** The controllers have no method for a pattern, or two. */
+export class BatchHandlerError extends KafkaBatchError {
+  readonly code = 'BATCH_HANDLER';
+  readonly retriable = false;
+
+  constructor(pattern: string, problem: 'missing' | 'duplicate') {
+    super(
+      problem === 'missing'
+        ? `no controller method handles ${pattern}; decorate one with @${pattern}()`
+        : `two controller methods handle ${pattern}; decorate only one with @${pattern}()`,
+    );
+  }
+}
+
+export class KafkaUnreachableError extends KafkaBatchError {
+  readonly code = 'KAFKA_UNREACHABLE';
+  readonly retriable = true;
+
+  constructor(
+    readonly timeoutMs: number,
+    cause: unknown,
+  ) {
+    super(`Kafka did not answer within ${timeoutMs} ms: ${toError(cause).message}`, { cause });
+  }
+}
+
+/** Another publisher opened with the same transactional id. The transaction is not visible. */
+export class ProducerFencedError extends KafkaBatchError {
+  readonly code = 'PRODUCER_FENCED';
+  readonly retriable = true;
+
+  constructor(
+    readonly transactionalId: string,
+    cause: unknown,
+  ) {
+    super(`another publisher took over the transactional id ${transactionalId}`, { cause });
+  }
+}
+
+/** The transaction is committed or aborted. Open another publisher, which completes it, then read the group's offset. */
+export class PublishOutcomeUnknownError extends KafkaBatchError {
+  readonly code = 'PUBLISH_OUTCOME_UNKNOWN';
+  readonly retriable = true;
+
+  constructor(
+    readonly transactionalId: string,
+    cause: unknown,
+  ) {
+    super(
+      `the outcome of a transaction of ${transactionalId} is unknown: ${toError(cause).message}`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** kafkajs throws it while it decodes a fetch, and stops its consumer only for errors of its own hierarchy. */
+export class MissingCodecError extends KafkaJSNonRetriableError {
+  override readonly name = 'MissingCodecError';
+  readonly code = 'MISSING_CODEC';
+
+  constructor(readonly codec: string) {
+    super(
+      `a record is compressed with ${codec}, which this process cannot read${codec === 'zstd' ? ' before Node 22.15' : ''}; ` +
+        'use gzip or no compression in its producer, or set compression.type=gzip on the topic, so that Kafka ' +
+        "recompresses new records. For records in the log, register a codec in kafkajs' CompressionCodecs",
+    );
+  }
+}
+
+/** Error types of kafkajs, which has the names of older protocols. */
 const FENCED = new Set([
   'INVALID_PRODUCER_EPOCH',
   'INVALID_PRODUCER_ID_MAPPING',
@@ -128,49 +179,37 @@ const BUSY = new Set([
   'GROUP_COORDINATOR_NOT_AVAILABLE',
   'NOT_COORDINATOR_FOR_GROUP',
 ]);
-/** kafkajs calls them not retriable, but they pass. */
-const PASSING = new Set([
+/** Not retriable for kafkajs, although a retry can succeed. */
+const TRANSIENT = new Set([
   'UNKNOWN',
   'KAFKAJS_UNKNOWN_ERROR_CODE',
   'OFFSET_OUT_OF_RANGE',
   'BROKER_NOT_AVAILABLE',
 ]);
 
-export function isFenced(error: unknown): boolean {
-  return protocolTypes(error).some((type) => FENCED.has(type));
-}
+export const isFenced = (error: unknown): boolean => hasType(error, FENCED);
 
-export function isTooLarge(error: unknown): boolean {
-  return protocolTypes(error).some((type) => TOO_LARGE.has(type));
-}
+export const isTooLarge = (error: unknown): boolean => hasType(error, TOO_LARGE);
 
-/** Whether the coordinator did nothing yet and asks to be asked again. */
-export function isBusy(error: unknown): boolean {
-  return protocolTypes(error).some((type) => BUSY.has(type));
-}
+/** Whether the coordinator did nothing yet and expects the request again. */
+export const isBusy = (error: unknown): boolean => hasType(error, BUSY);
 
-/** Whether a request is asked again in vain: a right or a codec is missing, or the program is wrong. */
+/** Whether a retry of the request fails again, as for a missing right, a missing codec, or a bug. */
 export function isPermanent(error: unknown): boolean {
   let root = error;
   while (root instanceof KafkaJSNumberOfRetriesExceeded && root.cause !== undefined)
     root = root.cause;
   if (!(root instanceof KafkaJSError)) return true;
-  if (root.retriable || root instanceof KafkaJSTimeout) return false;
-  return !protocolTypes(root).some((type) => PASSING.has(type));
+  return !root.retriable && !(root instanceof KafkaJSTimeout) && !hasType(root, TRANSIENT);
 }
 
 export function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** The protocol error types in a kafkajs error and its causes. */
-function protocolTypes(error: unknown): string[] {
-  const types: string[] = [];
+/** Whether a kafkajs error, or one of its causes, has one of these protocol error types. */
+function hasType(error: unknown, types: ReadonlySet<string>): boolean {
   for (let at: unknown = error; at instanceof Error; at = at.cause)
-    if ('type' in at && typeof at.type === 'string') types.push(at.type);
-  return types;
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+    if ('type' in at && typeof at.type === 'string' && types.has(at.type)) return true;
+  return false;
 }

@@ -2,7 +2,7 @@ import kafkajs, { type Consumer } from 'kafkajs';
 
 const { AssignerProtocol } = kafkajs;
 
-/** What the group's coordinator says of this member. */
+/** This process as a member of its consumer group. */
 export class GroupMembership {
   #memberId: string | undefined;
 
@@ -18,14 +18,12 @@ export class GroupMembership {
     return isSame;
   }
 
-  /** Whether the group is stable and the partition is assigned to this member. One request. */
+  /** Whether the coordinator says that the group is stable and the partition assigned to this member. */
   async owns(partition: number): Promise<boolean> {
     const { state, members } = await this.consumer.describeGroup();
     const member = members.find(({ memberId }) => memberId === this.#memberId);
     if (state !== 'Stable' || member === undefined) return false;
-    const assignment = AssignerProtocol.MemberAssignment.decode(
-      member.memberAssignment,
-    )?.assignment;
-    return assignment?.[this.topic]?.includes(partition) ?? false;
+    const decoded = AssignerProtocol.MemberAssignment.decode(member.memberAssignment);
+    return decoded?.assignment[this.topic]?.includes(partition) ?? false;
   }
 }

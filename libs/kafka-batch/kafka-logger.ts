@@ -1,18 +1,29 @@
 import { logLevel, type logCreator } from 'kafkajs';
-import type { KafkaBatchLogger } from './types.js';
 
-/** Words of kafkajs that sound worse than they are: each is retried or reported by this library. */
-const NOISE =
-  /CONCURRENT_TRANSACTIONS|concurrent operation on the same transaction|Limiting retries for the idempotent|concurrent transactional|Connection error|Failed to connect to seed broker|rebalancing|re-joining|not aware of this member|The group coordinator is not available|There is no leader|does not host this topic-partition|Response (Heartbeat|JoinGroup|SyncGroup|InitProducerId|AddOffsetsToTxn|EndTxn|FindCoordinator|GroupCoordinator|TxnOffsetCommit|AddPartitionsToTxn)/i;
+export interface KafkaBatchLogger {
+  debug(message: string, facts?: object): void;
+  info(message: string, facts?: object): void;
+  warn(message: string, facts?: object): void;
+  error(message: string, facts?: object): void;
+}
 
-/** A kafkajs logCreator that hands its words to our logger. */
+/** Parts of kafkajs that log an error before they retry or throw it. This library reports what fails in the end. */
+const HANDLED = new Set([
+  'BrokerPool',
+  'Cluster',
+  'Connection',
+  'ConsumerGroup',
+  'Producer',
+  'Runner',
+]);
+
+/** A kafkajs logCreator that writes to our logger: at debug level what kafkajs or this library handles. */
 export function kafkaLogCreator(logger: KafkaBatchLogger): logCreator {
   return () =>
-    ({ level, log: { message, ...facts } }) => {
+    ({ namespace, level, log: { message, ...facts } }) => {
       const text = `kafkajs: ${message}`;
       const about = { broker: facts['broker'] as unknown, error: facts['error'] as unknown };
-      if (level >= logLevel.INFO || NOISE.test(`${message} ${String(about.error)}`))
-        logger.debug(text, about);
+      if (level >= logLevel.INFO || HANDLED.has(namespace)) logger.debug(text, about);
       else if (level === logLevel.WARN) logger.warn(text, about);
       else logger.error(text, about);
     };

@@ -1,4 +1,4 @@
-/** The parts of kafkajs 2.2.4 that we reach into: kafkajs-patches.ts, cluster.ts (it has no reader without a group), and specs. */
+/** The internals of kafkajs 2.2.4 that cluster.ts and kafkajs-patches.ts use; it declares no types for them. */
 declare module 'kafkajs/src/broker/index.js' {
   export interface RawMessage {
     readonly offset: string;
@@ -10,23 +10,73 @@ declare module 'kafkajs/src/broker/index.js' {
     readonly batchContext: {
       readonly producerId: string;
       readonly inTransaction: boolean;
-      /** Of the batch that the record came in; old formats have none. */
+      /** Of the record's batch; missing in old formats. */
       readonly firstOffset?: string;
       readonly lastOffsetDelta?: number;
     };
   }
+  export interface FetchedPartition {
+    readonly partition: number;
+    readonly messages: RawMessage[];
+    /** Those that overlap with the messages, unordered. */
+    abortedTransactions?: readonly { producerId: string; firstOffset: string }[] | null;
+  }
   export interface FetchResponse {
-    readonly responses: {
-      readonly topicName: string;
-      readonly partitions: {
-        readonly partition: number;
-        readonly messages: RawMessage[];
-        abortedTransactions?: readonly { producerId: string; firstOffset: string }[] | null;
-      }[];
-    }[];
+    readonly responses: { readonly topicName: string; readonly partitions: FetchedPartition[] }[];
   }
   export default class Broker {
     fetch(request: object): Promise<FetchResponse>;
+    listOffsets(request: object): Promise<{
+      responses: { topic: string; partitions: { partition: number; offset: string }[] }[];
+    }>;
+  }
+}
+
+declare module 'kafkajs/src/cluster/index.js' {
+  import type { RetryOptions } from 'kafkajs';
+  import type Broker from 'kafkajs/src/broker/index.js';
+  export default class Cluster {
+    retry?: RetryOptions;
+    connect(): Promise<void>;
+    disconnect(): Promise<void>;
+    addTargetTopic(topic: string): Promise<void>;
+    addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
+    refreshMetadata(): Promise<void>;
+    findTopicPartitionMetadata(topic: string): { partitionId: number; leader: number }[];
+    findBroker(node: { nodeId: number }): Promise<Broker>;
+    findGroupCoordinatorMetadata(group: object): Promise<unknown>;
+    fetchTopicsOffset(topics: readonly { topic: string }[]): Promise<{ topic: string }[]>;
+  }
+}
+
+declare module 'kafkajs/src/network/connection.js' {
+  import type { Socket } from 'node:net';
+  export default class Connection {
+    chunks: Buffer[];
+    bytesBuffered: number;
+    bytesNeeded: number;
+    readonly broker: string;
+    readonly socket?: Socket;
+    isConnected(): boolean;
+    connect(): Promise<unknown>;
+    disconnect(): Promise<unknown>;
+    rejectRequests(error: Error): void;
+    send(request: object): Promise<unknown>;
+  }
+}
+
+declare module 'kafkajs/src/network/requestQueue/index.js' {
+  export default class RequestQueue {
+    constructor(options: object);
+    readonly pending: readonly object[];
+    readonly throttledUntil: number;
+    throttleCheckTimeoutId: NodeJS.Timeout | null;
+    push(request: object): void;
+    fulfillRequest(response: { correlationId: number; payload: object; size: number }): void;
+    checkPendingRequests(): void;
+    scheduleCheckPendingRequests(): void;
+    maybeThrottle(ms: number): void;
+    destroy(): void;
   }
 }
 
@@ -76,21 +126,6 @@ declare module 'kafkajs/src/consumer/offsetManager/index.js' {
     readonly resolvedOffsets: Record<string, Record<number, string>>;
     readonly cluster: { fetchTopicsOffset(topics: TopicOffsets[]): Promise<TopicOffsets[]> };
     setDefaultOffset(of: { topic: string; partition: number }): Promise<void>;
-  }
-}
-
-declare module 'kafkajs/src/network/requestQueue/index.js' {
-  export default class RequestQueue {
-    constructor(options: object);
-    readonly pending: readonly object[];
-    readonly throttledUntil: number;
-    throttleCheckTimeoutId: NodeJS.Timeout | null;
-    push(request: object): void;
-    fulfillRequest(response: { correlationId: number; payload: object; size: number }): void;
-    checkPendingRequests(): void;
-    scheduleCheckPendingRequests(): void;
-    maybeThrottle(ms: number): void;
-    destroy(): void;
   }
 }
 

@@ -1,53 +1,44 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Kafka, logLevel, type EachBatchHandler, type EachBatchPayload } from 'kafkajs';
+import Cluster from 'kafkajs/src/cluster/index.js';
+import Batch from 'kafkajs/src/consumer/batch.js';
+import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
+import Runner from 'kafkajs/src/consumer/runner.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
-import { patchKafkajs } from './kafkajs-patches.js';
+import { patchKafkajs, takingEveryFetch, type FetchedBatch } from './kafkajs-patches.js';
 
-const SILENT = { debug: () => undefined, warn: () => undefined };
+const LOGGER = { namespace: () => LOGGER, debug: () => undefined, warn: () => undefined };
 
-/** A queue of requests to a broker; `sent` holds what has left it. */
-function queueOf(maxInFlightRequests: number) {
-  const sent: number[] = [];
-  const queue = new RequestQueue({
-    maxInFlightRequests,
-    requestTimeout: 1_000,
-    enforceRequestTimeout: false,
-    clientId: 'test',
-    broker: 'test',
-    logger: SILENT,
-  });
-  const push = (correlationId: number) => {
-    queue.push({
-      entry: { correlationId, resolve: () => undefined, reject: () => undefined },
-      expectResponse: true,
-      sendRequest: () => sent.push(correlationId),
-    });
-  };
-  const answer = (correlationId: number) => {
-    queue.fulfillRequest({ correlationId, payload: {}, size: 0 });
-  };
-  return { queue, sent, push, answer };
-}
+beforeAll(() => {
+  patchKafkajs();
+  patchKafkajs(); // does nothing
+});
 
-async function until(condition: () => boolean): Promise<void> {
-  const end = performance.now() + 60_000;
-  while (!condition() && performance.now() < end) await new Promise(setImmediate);
-  expect(condition()).toBe(true);
-}
+describe('a patched request queue', () => {
+  /** A queue of requests to a broker; `sent` has the correlation ids that left it. */
+  function queueOf(maxInFlightRequests: number) {
+    const sent: number[] = [];
+    const limits = { maxInFlightRequests, requestTimeout: 1_000, enforceRequestTimeout: false };
+    const queue = new RequestQueue({ ...limits, clientId: 'c', broker: 'b', logger: LOGGER });
+    const push = (correlationId: number) =>
+      queue.push({
+        entry: { correlationId, resolve: () => undefined, reject: () => undefined },
+        expectResponse: true,
+        sendRequest: () => sent.push(correlationId),
+      });
+    const answer = (correlationId: number) =>
+      queue.fulfillRequest({ correlationId, payload: {}, size: 0 });
+    return { queue, sent, push, answer };
+  }
 
-describe('a request queue of kafkajs that is patched', () => {
-  beforeAll(() => {
-    patchKafkajs();
-    patchKafkajs(); // does nothing
-  });
-
-  it('sets no timer while nothing waits', () => {
+  it('sets no timer without a waiting request', () => {
     const { queue, push, answer } = queueOf(1);
     push(1);
     answer(1);
     expect(queue.throttleCheckTimeoutId === null).toBe(true);
   });
 
-  it('sends what waits for a place as soon as there is one', () => {
+  it('sends a waiting request as soon as another one is answered', () => {
     const { queue, sent, push, answer } = queueOf(1);
     push(1);
     push(2);
@@ -57,17 +48,96 @@ describe('a request queue of kafkajs that is patched', () => {
     queue.destroy();
   });
 
-  it('sends what waits for the end of a throttle, and then sets no timer any more', async () => {
+  it('sends throttled requests after the throttle time, and then sets no timer', async () => {
     const { queue, sent, push, answer } = queueOf(5);
     const begin = Date.now();
     queue.maybeThrottle(50);
     push(1);
     push(2);
     expect(sent).toEqual([]);
-    await until(() => sent.length === 2);
+    while (sent.length < 2 && Date.now() < begin + 60_000) await new Promise(setImmediate);
+    expect(sent).toEqual([1, 2]);
     expect(Date.now() - begin).toBeGreaterThanOrEqual(50);
     answer(1);
     answer(2);
     expect(queue.throttleCheckTimeoutId === null).toBe(true);
+  });
+});
+
+describe('a patched cluster', () => {
+  const before = Object.getOwnPropertyDescriptors(Cluster.prototype);
+  afterEach(() => void Object.defineProperties(Cluster.prototype, before));
+
+  it('retries when a broker returns a topic without partitions', async () => {
+    const admin = new Kafka({ brokers: ['localhost:1'], logLevel: logLevel.NOTHING }).admin();
+    let looks = 0;
+    const partitions = [{ partition: 0, offset: '7' }];
+    const responses = [{ topic: 'scores', partitions }];
+    Object.assign(Cluster.prototype, {
+      addTargetTopic: () => Promise.resolve(),
+      refreshMetadataIfNecessary: () => Promise.resolve(),
+      refreshMetadata: () => Promise.resolve(looks++),
+      findTopicPartitionMetadata: () => (looks === 0 ? [] : [{ partitionId: 0 }]),
+      findLeaderForPartitions: () => (looks === 0 ? {} : { 1: [0] }),
+      findBroker: () => Promise.resolve({ listOffsets: () => Promise.resolve({ responses }) }),
+    });
+    expect(await admin.fetchTopicOffsets('scores')).toMatchObject([{ low: '7', high: '7' }]);
+    expect(looks).toBe(1);
+  });
+});
+
+describe('a patched runner', () => {
+  const MARKERS = [7, 8].map((offset) => ({ offset: String(offset), isControlRecord: true }));
+  const MARKERS_ONLY = { partition: 0, highWatermark: '9', abortedTransactions: [] };
+  /** The result of a fetch from offset 5: transaction markers only. */
+  const markers = () => new Batch('t', '5', { ...MARKERS_ONLY, messages: MARKERS });
+
+  /** A runner of kafkajs, and the offsets that it resolved. */
+  function runnerOf(eachBatch: EachBatchHandler) {
+    const resolved: string[] = [];
+    const consumerGroup = {
+      fetch: () => Promise.resolve([markers()]),
+      resolveOffset: ({ offset }: { offset: string }) => resolved.push(offset),
+      heartbeat: () => Promise.resolve(),
+    };
+    const runner = new Runner({
+      ...{ logger: LOGGER, instrumentationEmitter: { emit: () => undefined }, concurrency: 1 },
+      ...{ consumerGroup, eachBatch, autoCommit: false, eachBatchAutoResolve: false },
+    });
+    runner.running = true;
+    return { runner, resolved };
+  }
+
+  it('passes a fetch without data records to a handler of every fetch, which resolves it', async () => {
+    const taken: EachBatchPayload[] = [];
+    const take = (payload: EachBatchPayload) => Promise.resolve(void taken.push(payload));
+    const { runner, resolved } = runnerOf(takingEveryFetch(take));
+    const before = performance.now();
+    for (const batch of await runner.fetch(1)) await runner.handleBatch(batch);
+    const batch = taken[0]!.batch as EachBatchPayload['batch'] & FetchedBatch;
+    expect([batch.fetchedOffset, batch.messages, batch.lastOffset()]).toEqual(['5', [], '8']);
+    expect(batch.askedAt).toBeGreaterThanOrEqual(before);
+    expect(resolved).toEqual([]);
+    taken[0]!.resolveOffset(batch.lastOffset());
+    expect(resolved).toEqual(['8']);
+  });
+
+  it('skips such a fetch for any other handler', async () => {
+    const { runner, resolved } = runnerOf(() => Promise.reject(new Error('was called')));
+    await runner.handleBatch(markers());
+    expect(resolved).toEqual(['8']);
+  });
+
+  it('keeps a log in sight from its first fetch until a fetch fails', async () => {
+    const { runner } = runnerOf(() => Promise.resolve());
+    const inSightSince = async () =>
+      (await runner.fetch(1)).map((batch) => (batch as typeof batch & FetchedBatch).inSightSince);
+    const [first] = await inSightSince();
+    expect(await inSightSince()).toEqual([first]);
+    const failure = new Error('the topic was deleted');
+    const recovered = ConsumerGroup.prototype.recoverFromFetch.call(runner.consumerGroup, failure);
+    await expect(recovered).rejects.toBe(failure);
+    const [later] = await inSightSince();
+    expect(later).toBeGreaterThan(first!);
   });
 });

@@ -1,35 +1,70 @@
-import Broker, { type FetchResponse } from 'kafkajs/src/broker/index.js';
+import kafkajs, { type Batch, type EachBatchHandler, type RetryOptions } from 'kafkajs';
+import Broker from 'kafkajs/src/broker/index.js';
+import Cluster from 'kafkajs/src/cluster/index.js';
+import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import OffsetManager from 'kafkajs/src/consumer/offsetManager/index.js';
+import Runner from 'kafkajs/src/consumer/runner.js';
+import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import errors from 'kafkajs/src/protocol/error.js';
 import { registerCodecs } from './codecs.js';
 import { abortedMessages } from './committed-messages.js';
-import { patchConnections } from './connection-patches.js';
-import { handOverEveryFetch } from './every-fetch.js';
-import { rejoinLostMembers } from './lost-members.js';
 
-/** How often kafkajs looks for requests that wait for a place among those in flight. */
-const PENDING_CHECK_MS = 10;
+const { KafkaJSConnectionError, KafkaJSGroupCoordinatorNotFound, KafkaJSRequestTimeoutError } =
+  kafkajs;
+
+/** Kafka's error codes. */
+const UNKNOWN_TOPIC_OR_PARTITION = 3;
+const UNKNOWN_MEMBER_ID = 25;
+
+/** The coordinator completes the previous transaction in the background: retry soon. */
+export const BUSY_WAIT_MS = 20;
+
+/** For about 15 s, after which Kafka aborts a transaction. Complete, as kafkajs has other defaults under NODE_ENV=test. */
+export const BUSY_RETRY: RetryOptions = {
+  initialRetryTime: BUSY_WAIT_MS,
+  maxRetryTime: 1_000,
+  factor: 0.2,
+  multiplier: 2,
+  retries: 20,
+};
 
 let patched = false;
 
 /**
- * Repairs kafkajs 2.2.4, which nobody maintains, for the whole process. Whoever makes a consumer or producer calls it
- * first; what was made before is repaired too. Calling it again does nothing.
+ * Repairs kafkajs 2.2.4, which is no longer maintained, for the whole process. Every user of kafkajs calls it first;
+ * existing clients are repaired too. Further calls do nothing.
  */
 export function patchKafkajs(): void {
   if (patched) return;
   patched = true;
   registerCodecs();
-  patchConnections();
-  wakeOnlyForWork();
+  checkQueuesOnlyWithRequests();
+  discardPartialResponses();
+  closeSilentConnections();
+  retryBusyCoordinators();
+  retryLostCoordinatorLookups();
+  rejectMissingOffsets();
   hideAbortedRecords();
   keepGroupOffsets();
-  rejoinLostMembers();
-  handOverEveryFetch();
+  rejoinWithoutMemberId();
+  deliverEveryFetch();
 }
 
-/** Without it, each connection wakes up every millisecond to look at an empty queue (tulios/kafkajs#1751). */
-function wakeOnlyForWork(): void {
+/** Replaces a method; the replacement may call the original. */
+function replace<T extends object, K extends keyof T>(
+  prototype: T,
+  name: K,
+  replacement: (original: T[K]) => T[K],
+): void {
+  prototype[name] = replacement(prototype[name]);
+}
+
+/** How often a queue checks for requests that wait until others are answered. */
+const PENDING_CHECK_MS = 10;
+
+/** kafkajs wakes up every millisecond per connection to check an empty queue (tulios/kafkajs#1751). */
+function checkQueuesOnlyWithRequests(): void {
   RequestQueue.prototype.scheduleCheckPendingRequests = function () {
     if (this.throttleCheckTimeoutId !== null || this.pending.length === 0) return;
     const throttledMs = this.throttledUntil - Date.now();
@@ -43,29 +78,109 @@ function wakeOnlyForWork(): void {
   };
 }
 
+/** Bytes of the length in front of each response. */
+const LENGTH_BYTES = 4;
+
 /**
- * kafkajs lets aborted records through when transactions interleave, and takes any key of four zero bytes for the end
- * of one. Aborted records become control records here, which it drops by itself and counts as read; gone from the
- * answer, a fetch of nothing else would be repeated for ever.
+ * When a connection breaks in the middle of a response, kafkajs keeps the first half and takes the bytes of the next
+ * connection for the rest: no later request is ever answered.
+ */
+function discardPartialResponses(): void {
+  replace(Connection.prototype, 'connect', (connect) => {
+    return function (this: Connection) {
+      if (!this.isConnected()) {
+        this.chunks = [];
+        this.bytesBuffered = 0;
+        this.bytesNeeded = LENGTH_BYTES;
+      }
+      return connect.call(this);
+    };
+  });
+}
+
+/**
+ * After a request timeout kafkajs sends the next requests on the same connection, which the network may have dropped.
+ * The socket is destroyed, so that a late response cannot answer another request.
+ */
+function closeSilentConnections(): void {
+  replace(Connection.prototype, 'send', (send) => {
+    return async function (this: Connection, request) {
+      const { socket } = this;
+      try {
+        return await send.call(this, request);
+      } catch (error) {
+        if (error instanceof KafkaJSRequestTimeoutError && socket === this.socket)
+          await closeConnection(this);
+        throw error;
+      }
+    };
+  });
+}
+
+async function closeConnection(connection: Connection): Promise<void> {
+  const { broker } = connection;
+  connection.socket?.destroy();
+  connection.rejectRequests(new KafkaJSConnectionError('No answer from the broker', { broker }));
+  await connection.disconnect();
+}
+
+/** Transactions read their retry settings from the cluster, where kafkajs never stores them. */
+function retryBusyCoordinators(): void {
+  Cluster.prototype.retry = BUSY_RETRY;
+}
+
+/**
+ * When all connections break during the look-up of a coordinator, kafkajs throws a non-retriable error, which stops a
+ * consumer for good. It retries connection errors with this code.
+ */
+function retryLostCoordinatorLookups(): void {
+  replace(Cluster.prototype, 'findGroupCoordinatorMetadata', (find) => {
+    return async function (this: Cluster, group) {
+      try {
+        return await find.call(this, group);
+      } catch (error) {
+        if (!(error instanceof KafkaJSGroupCoordinatorNotFound)) throw error;
+        throw new KafkaJSConnectionError(error.message, { code: 'ECONNREFUSED' });
+      }
+    };
+  });
+}
+
+/**
+ * A broker that has just started may return a topic without partitions. kafkajs then returns no offsets, and its callers
+ * fail with a TypeError. They retry an unknown topic.
+ */
+function rejectMissingOffsets(): void {
+  replace(Cluster.prototype, 'fetchTopicsOffset', (fetchTopicsOffset) => {
+    return async function (this: Cluster, topics) {
+      const found = await fetchTopicsOffset.call(this, topics);
+      if (found.length === 0) throw errors.createErrorFromCode(UNKNOWN_TOPIC_OR_PARTITION);
+      return found;
+    };
+  });
+}
+
+/**
+ * kafkajs delivers aborted records when transactions interleave, and takes any key of four zero bytes for an abort
+ * marker. Aborted records are marked as control records, which kafkajs skips but counts as read. Removing them instead
+ * would repeat a fetch that has no other records for ever.
  */
 function hideAbortedRecords(): void {
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the broker below
-  const fetch = Broker.prototype.fetch;
-  Broker.prototype.fetch = async function (request) {
-    const fetched = await fetch.call(this, request);
-    for (const { partitions } of fetched.responses) partitions.forEach(markAborted);
-    return fetched;
-  };
-}
-
-function markAborted(partition: FetchResponse['responses'][number]['partitions'][number]): void {
-  for (const message of abortedMessages(partition)) message.isControlRecord = true;
-  partition.abortedTransactions = [];
+  replace(Broker.prototype, 'fetch', (fetch) => {
+    return async function (this: Broker, request) {
+      const fetched = await fetch.call(this, request);
+      for (const partition of fetched.responses.flatMap(({ partitions }) => partitions)) {
+        for (const message of abortedMessages(partition)) message.isControlRecord = true;
+        partition.abortedTransactions = [];
+      }
+      return fetched;
+    };
+  });
 }
 
 /**
- * When the log does not hold the offset that it asks for, kafkajs commits -1 or -2 to the group, even without
- * autoCommit, and so the position is lost. Here it goes to the same offset, and commits nothing.
+ * When the log does not hold the requested offset, kafkajs commits -1 or -2 to the group, even without autoCommit. The
+ * group's offset would be lost. This goes to the same offset as kafkajs, and commits nothing.
  */
 function keepGroupOffsets(): void {
   OffsetManager.prototype.setDefaultOffset = async function ({ topic, partition }) {
@@ -76,4 +191,89 @@ function keepGroupOffsets(): void {
     const resolved = this.resolvedOffsets[topic];
     if (offset !== undefined && resolved !== undefined) resolved[partition] = offset;
   };
+}
+
+/**
+ * When the group has removed a member, kafkajs clears the member id and joins again. If the join fails, it continues to
+ * fetch without an id, and never sends a heartbeat or joins again. With this error it joins.
+ */
+function rejoinWithoutMemberId(): void {
+  replace(ConsumerGroup.prototype, 'heartbeat', (heartbeat) => {
+    return async function (this: ConsumerGroup, options) {
+      if (this.memberId === null) throw errors.createErrorFromCode(UNKNOWN_MEMBER_ID);
+      await heartbeat.call(this, options);
+    };
+  });
+}
+
+/** A batch of kafkajs, with fields that its types lack. */
+export interface FetchedBatch extends Pick<Batch, 'messages' | 'lastOffset'> {
+  readonly fetchedOffset: string;
+  /** When the fetch was sent, by performance.now(). */
+  readonly askedAt: number;
+  /** Since then, fetches of the partition were answered without a long pause or a failure. */
+  readonly inSightSince: number;
+}
+
+const everyFetchHandlers = new WeakSet<EachBatchHandler>();
+
+/** Makes kafkajs call this handler also for fetches without data records. The handler then resolves their last offset. */
+export function takingEveryFetch(eachBatch: EachBatchHandler): EachBatchHandler {
+  everyFetchHandlers.add(eachBatch);
+  return eachBatch;
+}
+
+/**
+ * kafkajs skips fetches without data records silently, and does not say when a fetch was sent: it may deliver a fetch
+ * that was sent before a seek when the leader moves. A failed fetch resets `inSightSince`, because a fetch that waits
+ * for records fails when its topic is deleted.
+ */
+function deliverEveryFetch(): void {
+  replace(Runner.prototype, 'fetch', (fetch) => {
+    return async function (this: Runner, nodeId) {
+      const askedAt = performance.now();
+      const batches = await fetch.call(this, nodeId);
+      return batches.map((batch) => {
+        const inSightSince = seen(this.consumerGroup, `${batch.topic}/${batch.partition}`);
+        return Object.assign(batch, { askedAt, inSightSince });
+      });
+    };
+  });
+  replace(Runner.prototype, 'handleBatch', (handleBatch) => {
+    return async function (this: Runner, batch) {
+      const takesAll = this.eachBatch !== null && everyFetchHandlers.has(this.eachBatch);
+      if (!takesAll || !this.running || !batch.isEmptyDueToFiltering())
+        return handleBatch.call(this, batch);
+      await this.processEachBatch(batch);
+      await this.heartbeat();
+    };
+  });
+  replace(ConsumerGroup.prototype, 'recoverFromFetch', (recoverFromFetch) => {
+    return async function (this: ConsumerGroup, error) {
+      sights.delete(this);
+      await recoverFromFetch.call(this, error);
+    };
+  });
+}
+
+/**
+ * After this time without an answered fetch, a log is out of sight. A log without new records is answered every 200 ms.
+ * A partition with a full queue is not fetched for a while, which must not cost a check of the log each time.
+ */
+const OUT_OF_SIGHT_MS = 2_000;
+
+/** Per topic and partition: when the log came into sight, and its last response, by performance.now(). */
+type Sights = Map<string, { readonly since: number; readonly last: number }>;
+const sights = new WeakMap<ConsumerGroup, Sights>();
+
+/** Records a fetch response of a log, and returns since when the log is in sight. */
+function seen(group: ConsumerGroup, log: string): number {
+  const ofGroup = sights.get(group) ?? (new Map() as Sights);
+  sights.set(group, ofGroup);
+  const last = performance.now();
+  const before = ofGroup.get(log);
+  const isInSight = before !== undefined && last - before.last <= OUT_OF_SIGHT_MS;
+  const since = isInSight ? before.since : last;
+  ofGroup.set(log, { since, last });
+  return since;
 }

@@ -24,13 +24,13 @@ const LONG_MS = 10_000;
 describe('requests to several leaders', () => {
   it('give what one has answered, while another one has nothing to say', async () => {
     const { requests, asked, waiting } = leaders();
-    requests.begin(both);
+    requests.send(both);
     for (let round = 0; round < 3; round++) {
       waiting.get(1)?.resolve(`round ${round}`);
       expect(await requests.take(LONG_MS)).toEqual([
         { status: 'fulfilled', value: `round ${round}` },
       ]);
-      requests.begin(both);
+      requests.send(both);
     }
     expect(asked).toEqual([1, 2, 1, 1, 1]);
     waiting.get(2)?.resolve('at last');
@@ -39,7 +39,7 @@ describe('requests to several leaders', () => {
 
   it('give failures as answers, and all that came together at once', async () => {
     const { requests, waiting } = leaders();
-    requests.begin(both);
+    requests.send(both);
     const failure = new Error('away');
     waiting.get(2)?.reject(failure);
     waiting.get(1)?.resolve('here');
@@ -55,7 +55,7 @@ describe('requests to several leaders', () => {
   it('give nothing when the time is over, or nobody was asked', async () => {
     const { requests } = leaders();
     expect(await requests.take(LONG_MS)).toEqual([]);
-    requests.begin(both);
+    requests.send(both);
     expect(await requests.take(1)).toEqual([]);
   });
 });

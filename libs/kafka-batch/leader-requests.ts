@@ -1,36 +1,35 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/**
- * Requests to the leaders of partitions, side by side: one who has nothing to say yet does not hold up what others have
- * answered. At most one is under way to each.
- */
+type Answers<Answer> = PromiseSettledResult<Answer>[];
+
+/** Concurrent requests to leaders of partitions, at most one to each. A slow leader does not delay the answers of others. */
 export class LeaderRequests<Answer> {
-  readonly #underWay = new Map<number, Promise<void>>();
-  #answers: PromiseSettledResult<Answer>[] = [];
+  readonly #pending = new Map<number, Promise<void>>();
+  #answers: Answers<Answer> = [];
 
   constructor(
-    private readonly ask: (leader: number, partitions: readonly number[]) => Promise<Answer>,
+    private readonly request: (leader: number, partitions: readonly number[]) => Promise<Answer>,
   ) {}
 
-  /** Asks each leader that is not being asked already. */
-  begin(byLeader: ReadonlyMap<number, readonly number[]>): void {
+  /** Sends a request to each leader that has none pending. */
+  send(byLeader: ReadonlyMap<number, readonly number[]>): void {
     for (const [leader, partitions] of byLeader)
-      if (!this.#underWay.has(leader))
-        this.#underWay.set(leader, this.#settle(leader, this.ask(leader, partitions)));
+      if (!this.#pending.has(leader))
+        this.#pending.set(leader, this.#settle(leader, this.request(leader, partitions)));
   }
 
-  /** Nobody is being asked, and nothing is left to be taken. */
-  get areAllAnswered(): boolean {
-    return this.#underWay.size === 0 && this.#answers.length === 0;
+  /** Whether no request is pending and all answers were taken. */
+  get isIdle(): boolean {
+    return this.#pending.size === 0 && this.#answers.length === 0;
   }
 
-  /** The answers that have come since the last time; waits for one as long as there may be one, `ms` at most. */
-  async take(ms: number): Promise<PromiseSettledResult<Answer>[]> {
-    if (this.#answers.length === 0 && this.#underWay.size > 0) {
-      const timeout = new AbortController();
-      const patience = delay(ms, undefined, { signal: timeout.signal }).catch(() => undefined);
-      await Promise.race([...this.#underWay.values(), patience]);
-      timeout.abort();
+  /** Takes the answers that have arrived; waits up to `ms` for the first one if a request is pending. */
+  async take(ms: number): Promise<Answers<Answer>> {
+    if (this.#answers.length === 0 && this.#pending.size > 0) {
+      const timer = new AbortController();
+      const timeout = delay(ms, undefined, { signal: timer.signal }).catch(() => undefined);
+      await Promise.race([...this.#pending.values(), timeout]);
+      timer.abort();
     }
     const answers = this.#answers;
     this.#answers = [];
@@ -39,7 +38,7 @@ export class LeaderRequests<Answer> {
 
   async #settle(leader: number, request: Promise<Answer>): Promise<void> {
     const [answer] = await Promise.allSettled([request]);
-    this.#underWay.delete(leader);
+    this.#pending.delete(leader);
     this.#answers.push(answer);
   }
 }

@@ -1,28 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs, { type Kafka } from 'kafkajs';
+import type { FetchedPartition } from 'kafkajs/src/broker/index.js';
+import type Cluster from 'kafkajs/src/cluster/index.js';
 import { Backoff } from './backoff.js';
-import { createCluster, READ_COMMITTED, type Cluster, type FetchedPartition } from './cluster.js';
+import { createCluster, READ_COMMITTED } from './cluster.js';
+import { logBatch, type LogBatch } from './committed-messages.js';
 import { isPermanent, LogGapError, toError } from './errors.js';
+import type { KafkaBatchLogger } from './kafka-logger.js';
 import { patchKafkajs } from './kafkajs-patches.js';
-import { LeaderLookups } from './leader-lookups.js';
 import { LeaderRequests } from './leader-requests.js';
-import { logBatch, type LogBatch } from './log-batch.js';
-import type { KafkaBatchLogger } from './types.js';
+import { LeaderLookups } from './lookups.js';
 
 export interface LogReaderOptions {
   readonly kafka: Kafka;
   readonly topic: string;
-  /** Where to begin, for each partition that is to be read. */
+  /** Start offset of each partition to read. */
   readonly from: ReadonlyMap<number, number>;
-  /** 1 MiB unless told. A record that is larger is read all the same. */
+  /** 1 MiB by default. A larger record is read nevertheless. */
   readonly maxBytesPerPartition?: number;
-  /** Aborted, it ends whatever waits, at once. */
+  /** Its abort ends all pending calls. */
   readonly signal?: AbortSignal;
-  /** Hears of failures that are tried again. */
+  /** Logs failures that are retried. */
   readonly logger?: KafkaBatchLogger;
 }
-
-type Answer = PromiseSettledResult<FetchedPartition[]>;
 
 const MAX_BYTES_PER_PARTITION = 1_048_576;
 const MAX_WAIT_MS = 200;
@@ -32,11 +32,10 @@ const EVERY_PARTITION = () => true;
 const { KafkaJSError, KafkaJSOffsetOutOfRange } = kafkajs;
 
 /**
- * Reads partitions of a topic side by side, from given offsets, without a consumer group: over kafkajs' internals, for it
- * has no such reader. Holds one answer of each broker in memory, of 10 MiB at most, as Kafka has the records (compressed, perhaps).
+ * Reads partitions of a topic concurrently, from given offsets, without a consumer group. kafkajs has no such reader, so
+ * this uses its internals. Holds one response per broker in memory, at most 10 MiB, possibly compressed.
  *
- * A lost connection, a new leader, a topic that is not there for a while: tells the logger, waits, and goes on, until
- * the signal is aborted.
+ * A lost connection, a new leader, a missing topic: logs the failure and retries until the signal is aborted.
  */
 export class LogReader {
   readonly #positions: Map<number, number>;
@@ -44,9 +43,9 @@ export class LogReader {
   readonly #closed = new AbortController();
   readonly #signal: AbortSignal;
   readonly #requests = new LeaderRequests((leader, partitions) =>
-    this.#track(this.#ask(leader, partitions)),
+    this.#track(this.#request(leader, partitions)),
   );
-  /** Work that has not ended, also of rounds that were given up. */
+  /** Unfinished work, also of aborted rounds. */
   readonly #underWay = new Set<Promise<unknown>>();
   #isStale = false;
   #isReading = false;
@@ -60,12 +59,12 @@ export class LogReader {
     this.#signal = AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]);
   }
 
-  /** Connects, however long it takes. @throws the reason of the signal */
+  /** Connects, however long it takes. @throws the abort reason */
   static async open(options: LogReaderOptions): Promise<LogReader> {
     patchKafkajs();
     const reader = new LogReader(createCluster(options.kafka), options);
     try {
-      await reader.#persist(() => reader.#connect());
+      await reader.#retry(() => reader.#connect());
       return reader;
     } catch (error) {
       await reader.close();
@@ -73,44 +72,45 @@ export class LogReader {
     }
   }
 
-  /** By partition, the offset where the next round begins. */
+  /** Per partition, the offset where the next round starts. */
   get positions(): ReadonlyMap<number, number> {
     return this.#positions;
   }
 
-  /** Whether a broker has been asked and has not answered yet: a round without records is no end of the log then. */
+  /** Whether a request is pending: then a round without records does not show the end of the log. */
   get isWaiting(): boolean {
-    return !this.#requests.areAllAnswered;
+    return !this.#requests.isIdle;
   }
 
   /**
-   * One round over the partitions that `wanted` lets through: asks each of their leaders that is not being asked already,
-   * and gives what the first ones answer; what others answer is given by the next round. Moves on behind what it gives. When there is nothing, or nothing is wanted, it takes 200 ms to say so.
+   * One round: sends a request to each leader of a wanted partition that has none pending, and returns what arrives
+   * first; the next round returns the rest. Moves the positions behind what it returns. Without records, or without a
+   * wanted partition, it takes 200 ms.
    *
-   * One round at a time. The next one may be under way while the caller still works on what the last one gave.
+   * Rounds run in sequence. The next one may run while the caller still handles the records of the last one.
    *
-   * @throws LogGapError when the log does not hold a position, the reason of the signal, or what no retry repairs (a
-   *   codec, a right that is missing); the positions stay then
+   * @throws LogGapError if the log does not hold a position, the abort reason, or an error that no retry repairs (a
+   *   missing codec or right); the positions do not move
    */
   async fetch(wanted: (partition: number) => boolean = EVERY_PARTITION): Promise<LogBatch[]> {
-    if (this.#isReading) throw new Error('one round at a time: the one before is under way');
+    if (this.#isReading) throw new Error('fetch must not be called while another fetch is pending');
     this.#isReading = true;
     try {
-      return await this.#persist(() => this.#round(wanted));
+      return await this.#retry(() => this.#round(wanted));
     } finally {
       this.#isReading = false;
     }
   }
 
-  /** Ends what waits, and the connections. Waits for a broker that does not answer for a second at most. */
+  /** Aborts pending calls and disconnects. Waits at most a second for a broker that does not answer. */
   async close(): Promise<void> {
     this.#closed.abort(new Error('the log reader was closed'));
     const disconnected = this.#disconnect();
-    disconnected.catch(() => undefined); // nothing is left to be saved
+    disconnected.catch(() => undefined); // there is nothing left to save
     await Promise.race([disconnected, delay(CLOSE_MS, undefined, { ref: false })]);
   }
 
-  /** Twice: a connection that is still being made is not ended by the first time. */
+  /** Disconnects twice, because the first time misses connections that are being opened. */
   async #disconnect(): Promise<void> {
     const first = this.cluster.disconnect();
     await Promise.allSettled([first, ...this.#underWay]);
@@ -124,8 +124,7 @@ export class LogReader {
     return work;
   }
 
-  /** Does the work until it succeeds, or fails for good. */
-  async #persist<T>(work: () => Promise<T>): Promise<T> {
+  async #retry<T>(work: () => Promise<T>): Promise<T> {
     for (;;)
       try {
         const done = await unlessAborted(this.#signal, () => this.#track(work()));
@@ -138,6 +137,17 @@ export class LogReader {
       }
   }
 
+  #failed(error: unknown): void {
+    this.#isStale = true;
+    const { topic, logger } = this.options;
+    logger?.warn(`reading ${topic} failed, retrying: ${toError(error).message}`);
+  }
+
+  /** Resolves early when the signal is aborted. */
+  async #pause(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: this.#signal }).catch(() => undefined);
+  }
+
   async #connect(): Promise<void> {
     await this.cluster.connect();
     await this.cluster.addTargetTopic(this.options.topic);
@@ -147,49 +157,19 @@ export class LogReader {
     const deadline = performance.now() + MAX_WAIT_MS;
     if (this.#isStale) await this.cluster.refreshMetadata();
     this.#isStale = false;
-    this.#requests.begin(this.#byLeader(wanted));
+    this.#requests.send(this.#byLeader(wanted));
     for (;;) {
       const left = deadline - performance.now();
-      const batches = left > 0 ? this.#take(await this.#requests.take(left)) : [];
+      const batches = left > 0 ? await this.#take(left) : [];
       if (batches.length > 0 || left <= 0) return batches;
-      if (this.#requests.areAllAnswered) await this.#pause(left);
+      if (this.#requests.isIdle) await this.#pause(left);
     }
-  }
-
-  /** What the brokers gave. A failure of one is for the next round when another gave something. */
-  #take(answers: readonly Answer[]): LogBatch[] {
-    const failures = answers.flatMap((answer) =>
-      answer.status === 'rejected' ? [toError(answer.reason)] : [],
-    );
-    const permanent = failures.find(isPermanent);
-    if (permanent !== undefined) throw permanent;
-    const batches = answers.flatMap((answer) =>
-      answer.status === 'fulfilled' ? this.#batches(answer.value) : [],
-    );
-    for (const failure of failures)
-      if (batches.length === 0) throw failure;
-      else this.#failed(failure);
-    return batches;
-  }
-
-  /** Aborted, it ends early; whoever goes on is told the reason. */
-  async #pause(ms: number): Promise<void> {
-    await delay(ms, undefined, { signal: this.#signal }).catch(() => undefined);
-  }
-
-  #failed(error: unknown): void {
-    this.#isStale = true;
-    const { topic, logger } = this.options;
-    logger?.warn(`reading ${topic} is tried again: ${toError(error).message}`);
   }
 
   #byLeader(wanted: (partition: number) => boolean): Map<number, number[]> {
     const { topic } = this.options;
-    const leaders = new Map(
-      this.cluster
-        .findTopicPartitionMetadata(topic)
-        .map(({ partitionId, leader }) => [partitionId, leader]),
-    );
+    const metadata = this.cluster.findTopicPartitionMetadata(topic);
+    const leaders = new Map(metadata.map(({ partitionId, leader }) => [partitionId, leader]));
     const byLeader = new Map<number, number[]>();
     for (const partition of this.#positions.keys()) {
       if (!wanted(partition)) continue;
@@ -201,8 +181,24 @@ export class LogReader {
     return byLeader;
   }
 
-  /** What is new in an answer: after a change of leaders, two may hold the same records. */
-  #batches(fetched: readonly FetchedPartition[]): LogBatch[] {
+  /** Throws a failure only if no broker returned records; otherwise it logs it, and the next round retries. */
+  async #take(ms: number): Promise<LogBatch[]> {
+    const batches: LogBatch[] = [];
+    const failures: unknown[] = [];
+    const answers = await this.#requests.take(ms);
+    for (const answer of answers) if (answer.status === 'rejected') failures.push(answer.reason);
+    const permanent = failures.find(isPermanent);
+    if (permanent !== undefined) throw toError(permanent);
+    for (const answer of answers)
+      if (answer.status === 'fulfilled') batches.push(...this.#newBatches(answer.value));
+    for (const failure of failures)
+      if (batches.length === 0) throw toError(failure);
+      else this.#failed(failure);
+    return batches;
+  }
+
+  /** After a change of leaders, two answers may hold the same records. */
+  #newBatches(fetched: readonly FetchedPartition[]): LogBatch[] {
     return fetched.flatMap((partition) => {
       const batch = logBatch(partition, this.#position(partition.partition));
       if (batch === undefined) return [];
@@ -211,41 +207,31 @@ export class LogReader {
     });
   }
 
-  async #ask(nodeId: number, partitions: readonly number[]): Promise<FetchedPartition[]> {
+  async #request(nodeId: number, partitions: readonly number[]): Promise<FetchedPartition[]> {
+    const { topic, maxBytesPerPartition: maxBytes = MAX_BYTES_PER_PARTITION } = this.options;
+    const asked = partitions.map((partition) => {
+      return { partition, fetchOffset: String(this.#position(partition)), maxBytes };
+    });
     try {
       const broker = await this.cluster.findBroker({ nodeId });
-      const { responses } = await broker.fetch(this.#request(partitions));
-      return responses.flatMap((topic) => topic.partitions);
+      const { responses } = await broker.fetch({
+        isolationLevel: READ_COMMITTED,
+        maxWaitTime: MAX_WAIT_MS,
+        minBytes: 1,
+        topics: [{ topic, partitions: asked }],
+      });
+      return responses.flatMap((response) => response.partitions);
     } catch (error) {
       if (error instanceof KafkaJSOffsetOutOfRange) await this.#checkRange(nodeId, error.partition);
       throw error;
     }
   }
 
-  #request(partitions: readonly number[]): object {
-    const { topic, maxBytesPerPartition = MAX_BYTES_PER_PARTITION } = this.options;
-    return {
-      isolationLevel: READ_COMMITTED,
-      maxWaitTime: MAX_WAIT_MS,
-      minBytes: 1,
-      topics: [
-        {
-          topic,
-          partitions: partitions.map((partition) => ({
-            partition,
-            fetchOffset: String(this.#position(partition)),
-            maxBytes: maxBytesPerPartition,
-          })),
-        },
-      ],
-    };
-  }
-
   #position(partition: number): number {
     return this.#positions.get(partition) ?? 0;
   }
 
-  /** @throws LogGapError unless the log holds the position by now: a new leader may not have had it yet */
+  /** A new leader may have lacked the position when it answered. @throws LogGapError if the log does not hold it now */
   async #checkRange(nodeId: number, partition: number): Promise<void> {
     const { topic } = this.options;
     const position = this.#position(partition);
@@ -255,7 +241,7 @@ export class LogReader {
   }
 }
 
-/** The work, or the reason of the signal as soon as it is aborted; what comes of the work then is nobody's. */
+/** Rejects with the abort reason as soon as the signal is aborted, and then ignores the outcome of the work. */
 async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   let stop: () => void = () => undefined;

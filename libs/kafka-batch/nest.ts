@@ -1,3 +1,147 @@
-/** The transport for Nest. Apart from the index, as loading Nest takes longer than most commands run. */
-export { OnPartitionAssigned, OnPartitionReleased, OnRecordBatch } from './handlers.js';
-export { KafkaBatchServer, type KafkaBatchServerOptions } from './kafka-batch-server.js';
+import {
+  MessagePattern,
+  Server,
+  type CustomTransportStrategy,
+  type MessageHandler,
+} from '@nestjs/microservices';
+import { lastValueFrom, isObservable } from 'rxjs';
+import { BatchConsumer, type BatchConsumerOptions, type ConsumerHealth } from './batch-consumer.js';
+import { BatchHandlerError, toError } from './errors.js';
+import type { PartitionAssignment, RecordBatch } from './types.js';
+
+const HANDLERS = ['OnPartitionAssigned', 'OnRecordBatch', 'OnPartitionReleased'] as const;
+type HandlerName = (typeof HANDLERS)[number];
+
+/** The result of a handler. Nest turns a thrown error into a plain object, so errors travel as values. */
+type Outcome =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
+
+/** A decorator for methods of this type. */
+type HandlerDecorator<Method> = <Own extends Method>(
+  target: object,
+  key: string,
+  descriptor: TypedPropertyDescriptor<Own>,
+) => void;
+
+/**
+ * Start of a partition, which is paused meanwhile. Returns the offset to read from. A PermanentPartitionError stops the
+ * partition; after any other error it is started again.
+ */
+export const OnPartitionAssigned = (): HandlerDecorator<
+  (assignment: PartitionAssignment) => Promise<number>
+> => handler('OnPartitionAssigned');
+
+/** Handles a batch. Batches of one partition come in sequence, those of several partitions concurrently. */
+export const OnRecordBatch = (): HandlerDecorator<(batch: RecordBatch) => Promise<unknown>> =>
+  handler('OnRecordBatch');
+
+/** End of a start: the partition is lost or restarted, or the process stops. Completes what is in flight. */
+export const OnPartitionReleased = (): HandlerDecorator<
+  (assignment: PartitionAssignment) => Promise<unknown>
+> => handler('OnPartitionReleased');
+
+function handler(name: HandlerName): HandlerDecorator<(input: never) => Promise<unknown>> {
+  return (target, key, descriptor) => {
+    const method = descriptor.value;
+    if (method === undefined) throw new TypeError(`@${name}() decorates methods only, not ${key}`);
+    const wrapped = async function (this: unknown, input: never): Promise<Outcome> {
+      try {
+        return { ok: true, value: await method.call(this, input) };
+      } catch (error) {
+        return { ok: false, error };
+      }
+    };
+    descriptor.value = wrapped as unknown as typeof method;
+    MessagePattern(name)(target, key, descriptor);
+  };
+}
+
+export type KafkaBatchServerOptions = Omit<BatchConsumerOptions, 'handlers'>;
+
+/**
+ * A Nest transport that delivers one Kafka topic in batches, in order within each partition. Nest's own Kafka transport
+ * delivers single messages and commits their offsets; this one commits nothing, the application stores its offsets.
+ *
+ *     const strategy = new KafkaBatchServer({ kafka, groupId, topic, logger, onFatal });
+ *     const app = await NestFactory.createMicroservice(ScoresModule, { strategy });
+ *     await app.listen();
+ *
+ * Exactly one controller method of the module handles each of the three events.
+ *
+ *     @Controller()
+ *     class ScoresController {
+ *       @OnPartitionAssigned() assigned({ partition }: PartitionAssignment) { return this.offsets.next(partition); }
+ *       @OnRecordBatch() batch({ partition, records, nextOffset }: RecordBatch) { ... }
+ *       @OnPartitionReleased() released({ partition }: PartitionAssignment) { ... }
+ *     }
+ *
+ * `app.close()` finishes the current batches, releases the partitions and leaves the group. `health()` is for probes.
+ */
+export class KafkaBatchServer extends Server implements CustomTransportStrategy {
+  readonly #consumer: BatchConsumer;
+
+  constructor(options: KafkaBatchServerOptions) {
+    super();
+    this.#consumer = new BatchConsumer({
+      ...options,
+      handlers: {
+        assigned: async (assignment) =>
+          (await this.#call('OnPartitionAssigned', assignment)) as number,
+        batch: async (batch) => {
+          await this.#call('OnRecordBatch', batch);
+        },
+        released: async (assignment) => {
+          await this.#call('OnPartitionReleased', assignment);
+        },
+      },
+    });
+  }
+
+  health(): ConsumerHealth {
+    return this.#consumer.health();
+  }
+
+  override addHandler(
+    pattern: unknown,
+    callback: MessageHandler,
+    isEvent = false,
+    extras = {},
+  ): void {
+    if (this.messageHandlers.has(String(pattern)))
+      throw new BatchHandlerError(String(pattern), 'duplicate');
+    super.addHandler(pattern, callback, isEvent, extras);
+  }
+
+  /** Called by Nest. Joins the group; passes any error to the callback, and then leaves no connection open. */
+  listen(callback: (error?: unknown) => void): void {
+    this.#listen().then(() => callback(), callback);
+  }
+
+  /** Called by Nest at shutdown. */
+  async close(): Promise<void> {
+    await this.#consumer.close();
+  }
+
+  on(): never {
+    throw new Error('KafkaBatchServer emits no events');
+  }
+
+  /** The kafkajs consumer. */
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- Nest's signature
+  unwrap<T>(): T {
+    return this.#consumer.client as T;
+  }
+
+  async #listen(): Promise<void> {
+    for (const name of HANDLERS)
+      if (!this.messageHandlers.has(name)) throw new BatchHandlerError(name, 'missing');
+    await this.#consumer.start();
+  }
+
+  async #call(name: HandlerName, input: PartitionAssignment | RecordBatch): Promise<unknown> {
+    const result: unknown = await this.messageHandlers.get(name)?.(input);
+    const outcome = (isObservable(result) ? await lastValueFrom(result) : result) as Outcome;
+    if (outcome.ok) return outcome.value;
+    throw toError(outcome.error);
+  }
+}

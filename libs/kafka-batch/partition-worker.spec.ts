@@ -101,7 +101,7 @@ describe('PartitionWorker', () => {
   it('lets the application find its offset first, then seeks and resumes', async () => {
     const { log, worker } = await new Fixture().start();
     expect(log).toEqual(['assigned', 'seek 0', 'resume']);
-    expect(worker.status.state).toBe('running');
+    expect(worker.health.state).toBe('running');
   });
 
   it('takes nothing before it runs', () => {
@@ -128,7 +128,7 @@ describe('PartitionWorker', () => {
     fixture.offer(0, [0, 1]);
     await settled();
     fixture.log.length = 0;
-    expect(fixture.worker.goOn()).toBe(true);
+    expect(fixture.worker.continue()).toBe(true);
     expect(fixture.log).toEqual(['seek 2', 'resume']);
     fixture.offer(2, [2]);
     await until(() => fixture.log.includes('batch 2 -> 3'));
@@ -142,7 +142,7 @@ describe('PartitionWorker', () => {
     fixture.offer(0, [0]);
     fixture.offer(1, [1, 2, 3, 4, 5]);
     fixture.log.length = 0;
-    expect(fixture.worker.goOn()).toBe(true);
+    expect(fixture.worker.continue()).toBe(true);
     expect(fixture.log).toEqual(['seek 6']);
   });
 
@@ -150,7 +150,7 @@ describe('PartitionWorker', () => {
     const fixture = new Fixture();
     fixture.startOffset = () => new Promise(() => undefined);
     await fixture.start();
-    expect(fixture.worker.goOn()).toBe(false);
+    expect(fixture.worker.continue()).toBe(false);
     expect(fixture.log).toEqual(['assigned']);
   });
 
@@ -206,7 +206,7 @@ describe('PartitionWorker', () => {
     const signal = fixture.assignment?.signal;
     fixture.assignment?.restart(new Error('publishing failed'));
     await until(
-      () => fixture.assignment?.incarnation === 2 && fixture.worker.status.state === 'running',
+      () => fixture.assignment?.incarnation === 2 && fixture.worker.health.state === 'running',
     );
     expect(signal?.aborted).toBe(true);
     expect(fixture.words.join()).toContain('publishing failed');
@@ -217,11 +217,11 @@ describe('PartitionWorker', () => {
     const fixture = new Fixture();
     fixture.startOffset = () => Promise.reject(new PermanentPartitionError('no such topic'));
     await fixture.start();
-    await until(() => fixture.worker.status.state === 'failed');
-    expect(fixture.worker.status.error?.message).toBe('no such topic');
+    await until(() => fixture.worker.health.state === 'failed');
+    expect(fixture.worker.health.error?.message).toBe('no such topic');
     expect(fixture.log).toEqual(['assigned', 'pause', 'released']);
     await fixture.worker.stop();
-    expect(fixture.worker.status.state).toBe('released');
+    expect(fixture.worker.health.state).toBe('released');
   });
 
   it.each([
@@ -232,8 +232,8 @@ describe('PartitionWorker', () => {
     fixture.range = range;
     fixture.startOffset = () => Promise.resolve(5);
     await fixture.start();
-    await until(() => fixture.worker.status.state === 'failed');
-    expect(fixture.worker.status.error).toBeInstanceOf(LogGapError);
+    await until(() => fixture.worker.health.state === 'failed');
+    expect(fixture.worker.health.error).toBeInstanceOf(LogGapError);
     expect(fixture.log).not.toContain('seek 5');
   });
 
@@ -260,7 +260,7 @@ describe('PartitionWorker', () => {
     expect(fixture.log).toContain('batch 0 -> 4');
     fixture.range = { start: 50, end: 60 };
     fixture.offer(50, [50]);
-    await until(() => fixture.worker.status.state === 'failed');
+    await until(() => fixture.worker.health.state === 'failed');
     expect(fixture.log).not.toContain('batch 50 -> 51');
   });
 
@@ -300,7 +300,7 @@ describe('PartitionWorker', () => {
     await until(() => fixture.log.filter((entry) => entry === 'resume').length === 2);
     expect(fixture.words).toContain('releasing t/0 failed');
     await fixture.worker.stop();
-    expect(fixture.worker.status.state).toBe('released');
+    expect(fixture.worker.health.state).toBe('released');
   });
 
   it('releases once for each start that has failed', async () => {
@@ -311,7 +311,7 @@ describe('PartitionWorker', () => {
       return starts < 3 ? Promise.reject(new Error('Redis is away')) : Promise.resolve(7);
     };
     await fixture.start();
-    await until(() => fixture.worker.status.state === 'running');
+    await until(() => fixture.worker.health.state === 'running');
     const failed = ['assigned', 'pause', 'released'];
     expect(fixture.log).toEqual([...failed, ...failed, 'assigned', 'seek 7', 'resume']);
   });
@@ -335,7 +335,7 @@ describe('PartitionWorker', () => {
     fixture.offer(0, [0]);
     await settled();
     fixture.assignment?.restart(new PermanentPartitionError('a result is too large'));
-    await until(() => fixture.worker.status.state === 'failed');
+    await until(() => fixture.worker.health.state === 'failed');
     expect(fixture.words).toEqual(['t/0 stops: a result is too large']);
   });
 
@@ -368,7 +368,7 @@ describe('PartitionWorker', () => {
     const fixture = new Fixture({ firstMs: 3_600_000, mostMs: 3_600_000 });
     fixture.startOffset = () => Promise.reject(new Error('Redis is away'));
     await fixture.start();
-    await until(() => fixture.worker.status.state === 'backingOff');
+    await until(() => fixture.worker.health.state === 'backingOff');
     await fixture.worker.stop();
     expect(fixture.log).toEqual(['assigned', 'pause', 'released']);
   });
@@ -383,6 +383,6 @@ describe('PartitionWorker', () => {
     end();
     await stopping;
     expect(fixture.log).toEqual([]);
-    expect(fixture.worker.status.state).toBe('released');
+    expect(fixture.worker.health.state).toBe('released');
   });
 });

@@ -1,27 +1,37 @@
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Backoff } from './backoff.js';
 import { BatchQueue, type QueuedBatch, type QueueLimits } from './batch-queue.js';
-import { toRecord } from './cluster.js';
+import { toRecord } from './committed-messages.js';
 import { LogGapError, PermanentPartitionError, toError, type LogRange } from './errors.js';
-import type { FetchedBatch } from './every-fetch.js';
+import type { KafkaBatchLogger } from './kafka-logger.js';
+import type { FetchedBatch } from './kafkajs-patches.js';
 import { ProgressClock } from './progress-clock.js';
-import type { KafkaBatchLogger, PartitionAssignment, RecordBatch } from './types.js';
+import type { PartitionAssignment, RecordBatch } from './types.js';
 
-/** How often it is looked whether a log really ends where it seems to: a leader that lost its place may answer late. */
+/** How often to check that a log ends too early: a leader that was replaced may answer late. */
 export const LOOKS = { most: 10, pauseMs: 300 };
 
 export type PartitionState = 'starting' | 'running' | 'backingOff' | 'failed' | 'released';
 
-/** What the application does with a partition. */
+export interface PartitionHealth {
+  readonly state: PartitionState;
+  /** The failure of a partition that does not run. */
+  readonly error: Error | undefined;
+  /** How long the partition has had work, a start or records, and finished none; 0 without work or once it failed. */
+  readonly stuckMs: number;
+}
+
+/** The application's part. */
 export interface PartitionHandlers {
   assigned(assignment: PartitionAssignment): Promise<number>;
   batch(batch: RecordBatch): Promise<void>;
   released(assignment: PartitionAssignment): Promise<void>;
-  /** The partition is about to stop for good; true lets it start again. Missing: it stops. */
+  /** Called before a permanent error stops the partition. Returns true to start the partition again instead. */
   stops?(error: PermanentPartitionError): boolean;
 }
 
-/** What a worker needs of the consumer, for its own partition. */
+/** The consumer's part, for one partition. */
 export interface PartitionControl {
   pause(): void;
   resume(): void;
@@ -43,17 +53,17 @@ export interface PartitionWorkerOptions {
 /**
  * Runs the handlers of one partition, one call at a time, from its assignment to its loss.
  *
- * States: starting (paused; the application finds its offset), running, backingOff (after a failure, paused; then
+ * States: starting (paused; the application looks up its offset), running, backingOff (paused after a failure; then
  * starting again), failed (a permanent error; paused until the partition is assigned anew), released (the end).
- * Only a running worker takes batches; what was fetched for an earlier start is dropped. A rebalance that leaves the
- * partition with this member ends every state but running, which goes on.
+ * Only a running worker takes batches, and only those fetched since its start. A rebalance that leaves the partition
+ * with this member ends every state except running.
  */
 export class PartitionWorker {
   #state: PartitionState = 'starting';
   #failure: Error | undefined;
   #incarnation = 0;
   #paused = true;
-  /** Where the next fetch has to begin. */
+  /** Start offset of the next fetch. */
   #expected = 0;
   #soughtAt = 0;
   readonly #queue = new BatchQueue();
@@ -67,51 +77,51 @@ export class PartitionWorker {
     this.#backoff = new Backoff(options.backoff);
   }
 
-  get status(): { state: PartitionState; error: Error | undefined; stuckMs: number } {
+  get health(): PartitionHealth {
     return { state: this.#state, error: this.#failure, stuckMs: this.#clock.stuckMs };
   }
 
-  /** Begins once `after`, the end of the worker before it, is there. */
+  /** Starts when `after` resolves, the end of the previous worker. */
   start(after: Promise<void>): void {
     this.#done = after.then(() => this.#run());
   }
 
   /**
-   * Continues after a rebalance that left the partition with this member and paused it. Seeks behind the last taken batch, as
+   * Continues after a rebalance that left the partition with this member and paused it. Seeks behind the last batch, as
    * kafkajs would go back to the committed offset. Returns false if the worker is not running.
    */
-  goOn(): boolean {
+  continue(): boolean {
     if (this.#state !== 'running') return false;
     this.#seek();
     if (!this.#paused) this.options.control.resume();
     return true;
   }
 
-  /** Ends the worker; resolves when its last handler has returned and the partition is released. */
+  /** Resolves when the current handler has returned and the partition is released. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#done;
   }
 
   /**
-   * Returns whether it took the batch; if not, kafkajs must not move on. Drops a fetch that was sent before the last seek. Any
-   * other fetch that does not follow on restarts the worker, once the batches before it are handled. Never waits.
+   * Takes a batch, or returns false if kafkajs must not move on. Drops a fetch that was sent before the last seek. Any
+   * other fetch with an unexpected offset restarts the worker, once earlier batches are handled. Never waits.
    */
   offer(batch: FetchedBatch): boolean {
     if (this.#state !== 'running' || batch.askedAt < this.#soughtAt) return false;
     const from = Number(batch.fetchedOffset);
-    const followsOn = from === this.#expected;
-    if (followsOn) this.#expected = Number(batch.lastOffset()) + 1;
-    const records = followsOn ? batch.messages.map(toRecord) : [];
+    const isNext = from === this.#expected;
+    if (isNext) this.#expected = Number(batch.lastOffset()) + 1;
+    const records = isNext ? batch.messages.map(toRecord) : [];
     const { inSightSince } = batch;
     this.#queue.put({ from, records, nextOffset: this.#expected, inSightSince });
     this.#clock.working();
-    // After a refusal, kafkajs would fetch the same batch again and again.
-    if (!this.#paused && (!followsOn || this.#isFull())) this.#pause();
-    return followsOn;
+    // kafkajs would fetch a refused batch again and again
+    if (!this.#paused && (!isNext || this.#isFull())) this.#pause();
+    return isNext;
   }
 
-  /** As if the application had asked for it. */
+  /** Ends the current start with this error, as `restart` of its assignment does. */
   restart(reason: Error): void {
     this.#restart?.(reason);
   }
@@ -119,7 +129,7 @@ export class PartitionWorker {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
-        await this.#assignment();
+        await this.#runStart();
       } catch (error) {
         await this.#recover(toError(error));
       }
@@ -129,14 +139,15 @@ export class PartitionWorker {
   }
 
   async #recover(error: Error): Promise<void> {
-    if (this.#stop.signal.aborted) return; // it is over, whatever was in hand
+    const { signal } = this.#stop;
+    if (signal.aborted) return;
     const { topic, partition, logger, handlers } = this.options;
     this.#failure = error;
     if (error instanceof PermanentPartitionError && handlers.stops?.(error) !== true) {
       this.#state = 'failed';
       this.#clock.idle();
       logger.error(`${topic}/${partition} stops: ${error.message}`, { error });
-      await aborted(this.#stop.signal);
+      await once(signal, 'abort');
       return;
     }
     this.#state = 'backingOff';
@@ -144,41 +155,35 @@ export class PartitionWorker {
     logger.warn(`${topic}/${partition} starts again in ${Math.round(wait)} ms: ${error.message}`, {
       error,
     });
-    await delay(wait, undefined, { signal: this.#stop.signal }).catch(() => undefined); // woken by stop
+    await delay(wait, undefined, { signal }).catch(() => undefined);
   }
 
-  /** One start of the partition: to its loss (returns) or to a failure (throws). */
-  async #assignment(): Promise<void> {
+  /** One start of the partition: returns when it is lost, throws when it fails. */
+  async #runStart(): Promise<void> {
     const { handlers } = this.options;
     const ended = new AbortController();
-    const stop = () => {
-      ended.abort();
-    };
-    this.#stop.signal.addEventListener('abort', stop, { once: true });
     const assignment = this.#newAssignment(ended);
+    const { signal } = assignment;
     this.#state = 'starting';
     this.#clock.working();
     this.#queue.clear();
     try {
       const offset = await handlers.assigned(assignment);
-      if (!ended.signal.aborted) await this.#consume(assignment, offset);
-      ended.signal.throwIfAborted();
+      if (!signal.aborted) await this.#consume(assignment, offset);
+      signal.throwIfAborted();
     } catch (error) {
-      // A handler that was waiting ends with an error of its own when a restart is asked for: that is the one to tell.
+      // a handler that waits fails with an error of its own when a restart is requested
       throw ended.signal.reason instanceof RestartRequest ? ended.signal.reason.failure : error;
     } finally {
-      this.#stop.signal.removeEventListener('abort', stop);
       await this.#release(assignment, ended);
     }
   }
 
-  /** Released comes what may: kafkajs can't pause between a crash of its consumer and the restart. */
+  /** Releases even if kafkajs fails to pause, as it does between a crash of its consumer and the restart. */
   async #release(assignment: PartitionAssignment, ended: AbortController): Promise<void> {
     if (this.#state === 'running') this.#state = 'starting';
     ended.abort();
-    await this.#attempt('pausing', () => {
-      this.#pause();
-    });
+    await this.#attempt('pausing', () => this.#pause());
     await this.#attempt('releasing', () => this.options.handlers.released(assignment));
   }
 
@@ -193,26 +198,21 @@ export class PartitionWorker {
 
   #newAssignment(ended: AbortController): PartitionAssignment {
     const { topic, partition, control } = this.options;
-    const restart = (reason: Error) => {
-      ended.abort(new RestartRequest(reason));
-    };
-    this.#restart = restart;
+    this.#restart = (reason) => ended.abort(new RestartRequest(reason));
     return {
       topic,
       partition,
       incarnation: ++this.#incarnation,
-      signal: ended.signal,
+      signal: AbortSignal.any([this.#stop.signal, ended.signal]),
       stillOurs: () => control.stillOurs(),
-      restart,
-      progress: () => {
-        this.#clock.progress();
-      },
+      restart: this.#restart,
+      progress: () => this.#clock.progress(),
     };
   }
 
   async #consume(assignment: PartitionAssignment, offset: number): Promise<void> {
     const { queue } = this.options;
-    await this.#checkLog(offset); // kafkajs would go to another offset without a word
+    await this.#checkLog(offset); // kafkajs would silently go to another offset
     if (assignment.signal.aborted) return;
     this.#expected = offset;
     this.#state = 'running';
@@ -239,7 +239,7 @@ export class PartitionWorker {
     this.#backoff.reset();
   }
 
-  /** @throws LogGapError if the log does not hold the expected offset, where kafkajs jumps to another one */
+  /** @throws LogGapError if the log does not hold the expected offset */
   async #refuse(found: number, expected: number): Promise<never> {
     await this.#checkLog(expected);
     throw new Error(
@@ -247,7 +247,7 @@ export class PartitionWorker {
     );
   }
 
-  /** @throws LogGapError when the log does not hold the offset; a new leader may show its last records late */
+  /** @throws LogGapError if the log does not hold the offset; a new leader may show its last records late */
   async #checkLog(expected: number): Promise<void> {
     const { topic, partition, control } = this.options;
     for (let look = 1; ; look++) {
@@ -280,21 +280,7 @@ export class PartitionWorker {
   }
 }
 
-/** Why an assignment was ended by the application. */
+/** The abort reason of a start that the application ended. */
 class RestartRequest {
   constructor(readonly failure: Error) {}
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else
-      signal.addEventListener(
-        'abort',
-        () => {
-          resolve();
-        },
-        { once: true },
-      );
-  });
 }

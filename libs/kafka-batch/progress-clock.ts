@@ -1,24 +1,24 @@
 /**
- * For how long a partition has had work without finishing any. Work is a start, records in hand or waiting, and
- * records that were in hand before a failure: a start at the offset of the one before makes no progress until it has
- * finished more than that one had taken.
+ * Measures how long a partition has had work without finishing any. Work is a start, records in hand or waiting, and
+ * records that were in hand before a failure. So a restart at the same offset is no progress until the partition
+ * finishes more than it had taken before.
  *
  * States: idle (no work), working since a time.
  */
 export class ProgressClock {
   #since: number | undefined;
   #startOffset: number | undefined;
-  /** How far records were handed over since the start offset last changed. */
+  /** End of the records taken since the start offset last changed. */
   #reached = 0;
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** In ms; 0 when there is no work. */
+  /** 0 without work. */
   get stuckMs(): number {
     return this.#since === undefined ? 0 : this.now() - this.#since;
   }
 
-  /** There is work: a start, or records that wait. */
+  /** A start, or waiting records. */
   working(): void {
     this.#since ??= this.now();
   }
@@ -41,7 +41,7 @@ export class ProgressClock {
     if (more) this.working();
   }
 
-  /** Whoever waits on purpose says so. */
+  /** A handler waits on purpose. */
   progress(): void {
     if (this.#since !== undefined) this.#since = this.now();
   }

@@ -1,26 +1,26 @@
 import type { Message } from 'kafkajs';
 
-/** kafkajs groups the messages of a send in quadratic time: 20,000 take more than a second. */
-const MOST_MESSAGES = 2_000;
+/** kafkajs groups the messages of a send in quadratic time: 20,000 messages take more than a second. */
+const MAX_MESSAGES = 2_000;
 
 /**
- * kafkajs makes one Kafka batch of a partition's messages in a send, and the broker's limit (max.message.bytes,
- * 1 MiB by default) is for the batch: so a chunk stays well below, unless a single message is larger.
+ * kafkajs sends a partition's messages as one Kafka batch, and the broker limits the batch (max.message.bytes, 1 MiB by
+ * default). A chunk stays well below, unless a single message is larger.
  */
-const MOST_BYTES = 512 * 1_024;
+const MAX_BYTES = 512 * 1_024;
 
-/** What Kafka adds to a message at most: lengths, timestamp, offset. */
+/** The most that Kafka adds to a message: lengths, timestamp, offset. */
 const MESSAGE_OVERHEAD = 32;
 
-/** Messages in order, cut into chunks that one send can take; `mostBytes` is less for a topic that takes less. */
-export function sendChunks(messages: readonly Message[], mostBytes = MOST_BYTES): Message[][] {
-  const most = Math.min(mostBytes, MOST_BYTES);
+/** Splits messages into chunks for one send each, in order. `maxBytes` lowers the limit, for a topic with a lower one. */
+export function sendChunks(messages: readonly Message[], maxBytes = MAX_BYTES): Message[][] {
+  const limit = Math.min(maxBytes, MAX_BYTES);
   const chunks: Message[][] = [];
   let bytes = 0;
   for (const message of messages) {
     const size = messageBytes(message);
     const open = chunks.at(-1);
-    if (open === undefined || open.length === MOST_MESSAGES || bytes + size > most) {
+    if (open === undefined || open.length === MAX_MESSAGES || bytes + size > limit) {
       chunks.push([message]);
       bytes = size;
     } else {

@@ -9,60 +9,57 @@ import {
   RecordTooLargeError,
 } from './errors.js';
 import { perClient } from './batched.js';
-import { BUSY_RETRY, BUSY_WAIT_MS } from './busy-retry.js';
-import { createCluster, producerOn } from './cluster.js';
-import { patchKafkajs } from './kafkajs-patches.js';
+import { createCluster, producerOn, SharedClusters, type ClusterLease } from './cluster.js';
+import { BUSY_RETRY, BUSY_WAIT_MS, patchKafkajs } from './kafkajs-patches.js';
 import { sendChunks } from './send-chunks.js';
-import { SharedClusters, type Lease } from './shared-clusters.js';
 
 /** Messages for one partition of a topic. */
-export interface PartitionMessages {
+interface PartitionMessages {
   readonly topic: string;
   readonly partition: number;
   readonly messages: readonly Message[];
-  /** What one batch of the topic may hold, where that is less than a send has by default. */
+  /** Size limit of a batch of the topic, if it is lower than that of sendChunks. */
   readonly mostBytes?: number;
 }
 
-/** The position that a consumer group gets in the same transaction. */
-export interface GroupOffset {
+/** The group's offset in the same transaction. */
+interface GroupOffset {
   readonly groupId: string;
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
 }
 
-/** Bounds how long readers wait behind a transaction that a crash left open. */
+/** Limits how long readers wait behind a transaction that a crash left open. */
 const TRANSACTION_TIMEOUT_MS = 15_000;
 
 /**
- * Clusters shared by the publishers of a client, each with a connection to each broker. A broker answers the requests of one
- * connection in order, so with fewer clusters publishers would wait longer for each other.
+ * Publishers of a client share clusters, each with a connection to each broker. A broker answers the requests of a
+ * connection in order, so publishers of the same cluster wait for each other.
  */
-const MOST_CLUSTERS = 8;
+const MAX_CLUSTERS = 8;
 const clustersOf = perClient(
-  (kafka: Kafka) => new SharedClusters(() => createCluster(kafka), MOST_CLUSTERS),
+  (kafka: Kafka) => new SharedClusters(() => createCluster(kafka), MAX_CLUSTERS),
 );
 
-/** How often a busy coordinator is asked where kafkajs does not do it. */
-const MOST_BUSY_TRIES = 250;
+const MAX_BUSY_TRIES = 250;
 
 /**
- * Publishes records and a group's position in one Kafka transaction.
- * States: open, broken (after any error of `publish`; every later call is refused), closed.
+ * Publishes records and a group's offset in one Kafka transaction.
+ * States: open, broken (after an error of `publish`; every later call throws it), closed.
  */
 export class TransactionalPublisher {
   #broken: Error | undefined;
 
   private constructor(
     private readonly producer: Producer,
-    private readonly lease: Lease,
+    private readonly lease: ClusterLease,
     private readonly transactionalId: string,
   ) {}
 
   /**
-   * A connected publisher. Whoever used the transactional id before is fenced now, and a transaction that it left
-   * open is finished, so that the group's position can be read next.
+   * Connects, fences earlier publishers with the same transactional id, and completes a transaction that they left open, so
+   * that the group's offset can be read next.
    */
   static async open({
     kafka,
@@ -91,8 +88,8 @@ export class TransactionalPublisher {
   }
 
   /**
-   * All of it becomes visible to read_committed readers, or nothing.
-   * @throws ProducerFencedError, RecordTooLargeError (nothing is visible), PublishOutcomeUnknownError (open another publisher to learn it)
+   * Makes all of it visible to read_committed readers, or nothing.
+   * @throws ProducerFencedError, RecordTooLargeError (nothing is visible), PublishOutcomeUnknownError
    */
   async publish({
     records,
@@ -108,7 +105,7 @@ export class TransactionalPublisher {
         await sendAll(transaction, records);
         await sendOffset(transaction, offset);
       } catch (error) {
-        await abortQuietly(transaction);
+        await transaction.abort().catch(() => undefined); // the next publisher completes it
         throw error;
       }
       await transaction.commit();
@@ -136,8 +133,8 @@ export class TransactionalPublisher {
 }
 
 /**
- * Each send names one partition. If one of several brokers fails, kafkajs keeps the responses per broker and looks up the
- * leaders again: messages of a partition whose leader moved are then sent twice, or not at all.
+ * Each send has messages of one partition. When one of several brokers fails, kafkajs keeps the responses per broker and
+ * looks up the leaders again: it sends messages of a partition whose leader moved twice, or not at all.
  */
 async function sendAll(
   transaction: Transaction,
@@ -150,7 +147,7 @@ async function sendAll(
   }
 }
 
-/** kafkajs does not ask again when the coordinator is busy with the previous transaction. */
+/** kafkajs does not retry when the coordinator is busy with the previous transaction. */
 async function sendOffset(
   transaction: Transaction,
   { groupId, topic, partition, offset }: GroupOffset,
@@ -163,17 +160,8 @@ async function sendOffset(
       });
       return;
     } catch (error) {
-      if (!isBusy(error) || attempt === MOST_BUSY_TRIES) throw error;
+      if (!isBusy(error) || attempt === MAX_BUSY_TRIES) throw error;
       await delay(BUSY_WAIT_MS);
     }
-  }
-}
-
-/** The error that led here is the one to tell; a transaction that can't be aborted is finished by the next publisher. */
-async function abortQuietly(transaction: Transaction): Promise<void> {
-  try {
-    await transaction.abort();
-  } catch {
-    return;
   }
 }

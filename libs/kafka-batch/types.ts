@@ -1,4 +1,4 @@
-/** A record of Kafka; the timestamp in ms. */
+/** A Kafka record; the timestamp in ms. */
 export interface KafkaRecord {
   readonly offset: number;
   readonly timestamp: number;
@@ -7,25 +7,25 @@ export interface KafkaRecord {
   readonly headers: Readonly<Record<string, Buffer | string | (Buffer | string)[] | undefined>>;
 }
 
-/** A partition while it is ours: from one start to its release. */
+/** One start of an assigned partition, until its release. */
 export interface PartitionAssignment {
   readonly topic: string;
   readonly partition: number;
-  /** Counts the starts of this partition since the group last assigned it. */
+  /** Number of starts since the group assigned the partition. */
   readonly incarnation: number;
-  /** Aborted when the partition is lost, restarted, or the process stops. */
+  /** Aborted when the partition is lost or restarted, or the process stops. */
   readonly signal: AbortSignal;
-  /** Whether the coordinator says, now, that the group is stable and the partition belongs to this member. */
+  /** Asks the coordinator whether the group is stable and the partition assigned to this member. */
   stillOurs(): Promise<boolean>;
-  /** Tells of a failure outside a handler: the partition is released and, after a pause, started anew. */
+  /** Reports a failure outside a handler: the partition is released and, after a pause, started again. */
   restart(reason: Error): void;
-  /** Tells that the handler waits on purpose, or works on something long: it is not stuck. */
+  /** Reports that the handler waits on purpose or works on a long task, so that it does not count as stuck. */
   progress(): void;
 }
 
 /**
- * The part of a partition's log from `from` to `nextOffset` - 1; batches follow each other without a gap. Offsets without a
- * record are transaction markers, or aborted or compacted records. `records` may be empty.
+ * The offsets `from` to `nextOffset` - 1 of a partition; batches are contiguous. Offsets without a record are transaction
+ * markers, or aborted or compacted records. `records` may be empty.
  */
 export interface RecordBatch {
   readonly assignment: PartitionAssignment;
@@ -34,14 +34,6 @@ export interface RecordBatch {
   readonly from: number;
   readonly records: readonly KafkaRecord[];
   readonly nextOffset: number;
-  /** Since when the log is in sight (every-fetch.ts), by performance.now(). */
+  /** Since then, fetches of the partition were answered without a long pause or a failure; by performance.now(). */
   readonly inSightSince: number;
-}
-
-/** Where the words of this library go. */
-export interface KafkaBatchLogger {
-  debug(message: string, facts?: object): void;
-  info(message: string, facts?: object): void;
-  warn(message: string, facts?: object): void;
-  error(message: string, facts?: object): void;
 }

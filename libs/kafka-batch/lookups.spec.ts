@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Kafka } from 'kafkajs';
-import { lookAt } from './last-committed-record.js';
+import { lookAt } from './lookups.js';
 
 const SILENT = 0;
 const TOPIC = 'scores';

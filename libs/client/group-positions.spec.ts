@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { HandledPositions } from './handled-positions.js';
+import { HandledPositions } from './group-positions.js';
 
 describe('HandledPositions', () => {
   const commits: [number, number][][] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Cluster } from './cluster.js';
-import { SharedClusters } from './shared-clusters.js';
+import type Cluster from 'kafkajs/src/cluster/index.js';
+import { SharedClusters } from './cluster.js';
 
 /** Clusters without connections; `log` holds what was asked of each. */
 function fixture({ most = 2, failures = [] }: { most?: number; failures?: Error[] } = {}) {

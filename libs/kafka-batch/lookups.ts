@@ -1,0 +1,240 @@
+import kafkajs, { type Kafka } from 'kafkajs';
+import type { FetchedPartition } from 'kafkajs/src/broker/index.js';
+import type Cluster from 'kafkajs/src/cluster/index.js';
+import { Batched, perClient } from './batched.js';
+import { createCluster, READ_COMMITTED, SharedClusters, type ClusterLease } from './cluster.js';
+import { committedMessages, toRecord } from './committed-messages.js';
+import type { LogRange } from './errors.js';
+import type { KafkaRecord } from './types.js';
+
+const FIRST_STRIDE = 64;
+
+/** The range of a partition, and its record at an offset, if there is one. */
+export interface PartitionLook {
+  readonly range: LogRange;
+  readonly record: KafkaRecord | undefined;
+}
+
+/** Number of partitions of a topic, 0 if the topic does not exist. */
+export async function partitionCount(kafka: Kafka, topic: string): Promise<number> {
+  try {
+    return await lookUp(kafka, topic, (leaders) => Promise.resolve(leaders.size));
+  } catch (error) {
+    if (
+      error instanceof kafkajs.KafkaJSProtocolError &&
+      error.type === 'UNKNOWN_TOPIC_OR_PARTITION'
+    )
+      return 0;
+    throw error;
+  }
+}
+
+/**
+ * The last committed data record of a partition, if there is one. Searches backwards over control and aborted records,
+ * in strides that double. Needs no group.
+ */
+export async function lastCommittedRecord(
+  kafka: Kafka,
+  topic: string,
+  partition: number,
+): Promise<KafkaRecord | undefined> {
+  return lookUp(kafka, topic, async (leaders) => {
+    const leader = leaders.get(partition);
+    if (leader === undefined) return undefined;
+    const { start, end } = await leader.range(topic, partition);
+    let to = end;
+    for (let stride = FIRST_STRIDE; to > start; stride *= 2) {
+      const from = Math.max(start, to - stride);
+      const found = await lastRecord(leader, { topic, partition, offset: from });
+      if (found !== undefined) return found;
+      to = from;
+    }
+    return undefined;
+  });
+}
+
+/** Asks only the leader of this partition. @throws if there is no such partition */
+export async function lookAt(
+  kafka: Kafka,
+  { topic, partition, offset }: { topic: string; partition: number; offset?: number | undefined },
+): Promise<PartitionLook> {
+  return lookUp(kafka, topic, async (leaders) => {
+    const leader = leaders.get(partition);
+    if (leader === undefined) throw new Error(`Kafka has no partition ${partition} of ${topic}`);
+    const range = await leader.range(topic, partition);
+    if (offset === undefined || offset < range.start || offset >= range.end)
+      return { range, record: undefined };
+    const { messages } = await leader.fetch({ topic, partition, offset });
+    const found = messages.find(
+      (message) => !message.isControlRecord && Number(message.offset) === offset,
+    );
+    return { range, record: found && toRecord(found) };
+  });
+}
+
+/** The leader of each partition of a topic. */
+type Leaders = ReadonlyMap<number, LeaderLookups>;
+
+interface Lookup {
+  readonly topic: string;
+  readonly run: (leaders: Leaders) => Promise<unknown>;
+}
+
+/** Concurrent look-ups share the connections of one cluster, and requests. */
+const batchesOf = perClient((kafka: Kafka) => {
+  const clusters = new SharedClusters(() => createCluster(kafka), 1);
+  return new Batched((lookups: readonly Lookup[]) => startAll(clusters, lookups));
+});
+
+function lookUp<T>(kafka: Kafka, topic: string, run: (leaders: Leaders) => Promise<T>): Promise<T> {
+  return batchesOf(kafka).get({ topic, run }) as Promise<T>;
+}
+
+/** Starts all look-ups and does not wait for them: a leader that does not answer delays only its own. */
+async function startAll(
+  clusters: SharedClusters,
+  lookups: readonly Lookup[],
+): Promise<Map<Lookup, Promise<unknown>>> {
+  const lease = await clusters.lease();
+  const started = new Map<Lookup, Promise<unknown>>();
+  try {
+    const topics = [...new Set(lookups.map(({ topic }) => topic))];
+    await lease.cluster.addMultipleTargetTopics(topics);
+    await lease.cluster.refreshMetadata(); // leaders may have moved since others opened it
+    const leaders = leadersOf(lease.cluster, topics);
+    for (const lookup of lookups)
+      started.set(lookup, lookup.run(leaders.get(lookup.topic) ?? new Map()));
+    return started;
+  } catch (error) {
+    lease.retire();
+    throw error;
+  } finally {
+    void releaseAfter(started.values(), lease);
+  }
+}
+
+async function releaseAfter(work: Iterable<Promise<unknown>>, lease: ClusterLease): Promise<void> {
+  const outcomes = await Promise.allSettled(work);
+  if (outcomes.some(({ status }) => status === 'rejected')) lease.retire();
+  await lease.release().catch(() => undefined); // the look-ups are complete without it
+}
+
+/** Partitions with the same leader share one LeaderLookups. */
+function leadersOf(cluster: Cluster, topics: readonly string[]): Map<string, Leaders> {
+  const brokers = new Map<number, LeaderLookups>();
+  const brokerOf = (nodeId: number) => {
+    const broker = brokers.get(nodeId) ?? new LeaderLookups(cluster, nodeId);
+    brokers.set(nodeId, broker);
+    return broker;
+  };
+  const ofTopic = (topic: string) =>
+    cluster
+      .findTopicPartitionMetadata(topic)
+      .map(({ partitionId, leader }) => [partitionId, brokerOf(leader)] as const);
+  return new Map(topics.map((topic) => [topic, new Map(ofTopic(topic))]));
+}
+
+interface FetchAsk {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+/** The last committed data record at or behind an offset. */
+async function lastRecord(leader: LeaderLookups, from: FetchAsk): Promise<KafkaRecord | undefined> {
+  let last: KafkaRecord | undefined;
+  for (let { offset } = from; ;) {
+    const fetched = await leader.fetch({ ...from, offset });
+    const end = fetched.messages.at(-1);
+    if (end === undefined) return last;
+    const found = committedMessages(fetched).findLast(
+      (message) => Number(message.offset) >= offset,
+    );
+    if (found !== undefined) last = toRecord(found);
+    offset = Number(end.offset) + 1;
+  }
+}
+
+const FETCH_BYTES = 1_048_576;
+const FETCH = { isolationLevel: READ_COMMITTED, maxWaitTime: 0, minBytes: 0 };
+const EARLIEST = '-2';
+const LATEST = '-1';
+
+/** Look-ups in the partitions that one broker leads. Concurrent ones share requests. */
+export class LeaderLookups {
+  readonly #ranges = new Batched((names: readonly string[]) => this.#requestRanges(names));
+  readonly #fetches = new Batched((asks: readonly FetchAsk[]) => this.#requestFetches(asks));
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly nodeId: number,
+  ) {}
+
+  /** The first offset of a partition, and the offset behind its last committed record. */
+  async range(topic: string, partition: number): Promise<LogRange> {
+    const range = await this.#ranges.get(`${topic} ${partition}`);
+    if (range !== undefined) return range;
+    throw new kafkajs.KafkaJSError(`Kafka left ${topic}/${partition} out of its response`);
+  }
+
+  /** The contents of a partition from an offset, with control records; empty if there is nothing. */
+  async fetch(ask: FetchAsk): Promise<FetchedPartition> {
+    return (await this.#fetches.get(ask)) ?? { partition: ask.partition, messages: [] };
+  }
+
+  async #requestRanges(names: readonly string[]): Promise<Map<string, LogRange>> {
+    const [starts, ends] = await Promise.all([
+      this.#requestOffsets(names, EARLIEST),
+      this.#requestOffsets(names, LATEST),
+    ]);
+    const ranges = new Map<string, LogRange>();
+    for (const [name, start] of starts) {
+      const end = ends.get(name);
+      if (end !== undefined) ranges.set(name, { start, end });
+    }
+    return ranges;
+  }
+
+  async #requestOffsets(names: readonly string[], timestamp: string): Promise<Map<string, number>> {
+    const broker = await this.cluster.findBroker({ nodeId: this.nodeId });
+    const topics = names.map((name) => {
+      const [topic, partition] = name.split(' ');
+      return { topic, partitions: [{ partition: Number(partition), timestamp }] };
+    });
+    const { responses } = await broker.listOffsets({ isolationLevel: READ_COMMITTED, topics });
+    return new Map(
+      responses.flatMap(({ topic, partitions }) =>
+        partitions.map(({ partition, offset }) => [`${topic} ${partition}`, Number(offset)]),
+      ),
+    );
+  }
+
+  /** A response has a size limit: a partition may be empty because others filled it. It is then requested again. */
+  async #requestFetches(asks: readonly FetchAsk[]): Promise<Map<FetchAsk, FetchedPartition>> {
+    const answers = new Map<FetchAsk, FetchedPartition>();
+    for (let open = [...asks]; open.length > 0; open = open.filter((ask) => !answers.has(ask))) {
+      const round = new Map(open.map((ask) => [`${ask.topic} ${ask.partition}`, ask])); // a partition once
+      const found = await this.#requestFetch([...round.values()]);
+      const isAnyFilled = [...found.values()].some(({ messages }) => messages.length > 0);
+      for (const [name, ask] of round) {
+        const fetched = found.get(name) ?? { partition: ask.partition, messages: [] };
+        if (fetched.messages.length > 0 || !isAnyFilled) answers.set(ask, fetched);
+      }
+    }
+    return answers;
+  }
+
+  async #requestFetch(asks: readonly FetchAsk[]): Promise<Map<string, FetchedPartition>> {
+    const broker = await this.cluster.findBroker({ nodeId: this.nodeId });
+    const topics = asks.map(({ topic, partition, offset }) => ({
+      topic,
+      partitions: [{ partition, fetchOffset: String(offset), maxBytes: FETCH_BYTES }],
+    }));
+    const { responses } = await broker.fetch({ ...FETCH, topics });
+    return new Map(
+      responses.flatMap(({ topicName, partitions }) =>
+        partitions.map((found) => [`${topicName} ${found.partition}`, found]),
+      ),
+    );
+  }
+}
