@@ -14,7 +14,7 @@ import type { Logger } from './infra/logger.js';
 import type { Settings } from './config/settings.js';
 import { BoardRegistrar } from './registry/board-registrar.js';
 import { DefinitionsTopic } from './registry/definitions-topic.js';
-import { startsOfUnreadLog } from './generations/log-times.js';
+import { startsOfUnreadLog } from './generations/log-history.js';
 
 /** Connections of a process. */
 export interface Connections {

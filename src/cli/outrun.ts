@@ -1,4 +1,4 @@
-import type { RunProgress } from '../generations/run-progress.js';
+import type { RunProgress } from '../generations/progress.js';
 
 /** So long a run has to come no nearer to its end. */
 const LASTS_MS = 30_000;

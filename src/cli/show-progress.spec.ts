@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import type { RunProgress } from '../generations/run-progress.js';
+import type { RunProgress } from '../generations/progress.js';
 import { showProgress } from './show-progress.js';
 
 /** What is written while a run tells this each second. */

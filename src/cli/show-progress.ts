@@ -1,4 +1,4 @@
-import type { RunProgress } from '../generations/run-progress.js';
+import type { RunProgress } from '../generations/progress.js';
 import { Outrun } from './outrun.js';
 import { ProgressBar, type ProgressBarOptions } from './progress-bar.js';
 import { countText } from './quantities.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import type { Difference } from '#board-store';
-import type { VerifyReport } from '../generations/reports.js';
+import type { VerifyReport } from '../verify/verify.js';
 import { reportJson, reportText } from './verify-report.js';
 
 const [ARENA] = parseBoardsFile(

@@ -1,6 +1,6 @@
 import { decimalColumns, formatTime, parseState, reachTime, type BoardDefinition } from '#board';
 import type { Difference, TooManyViews } from '#board-store';
-import type { VerifyReport } from '../generations/reports.js';
+import type { VerifyReport } from '../verify/verify.js';
 import { table } from './output.js';
 import { countText } from './quantities.js';
 

@@ -1,32 +1,42 @@
 import type { BoardDefinition } from '#board';
+import type { Starts } from '#board-store';
 import { BoardsLostError } from './errors.js';
-import { runLeased, type Attempt } from './leased-run.js';
-import { makeLive } from './promote.js';
-import type { BuildReport } from './reports.js';
-import { ShadowPlanner, type From } from './shadow-plan.js';
 import {
-  ShadowTasks,
+  GenerationRun,
+  type Attempt,
   type ReconcilerParts,
   type RunOptions,
+  type RunWork,
   type ShadowAtWork,
-  type Task,
-} from './shadow-tasks.js';
+} from './generation-run.js';
+import { promote, type PromotionReport } from './promote.js';
+import { planShadow, type From, type OpenPlanned } from './shadow-plan.js';
 
 export interface BuildOptions extends RunOptions {
-  /** Events before this time are left out; without it, those that the live generation lacks. */
+  /** Leaves out events before this time, instead of those that the live generation lacks. */
   readonly from?: From | undefined;
-  /** Takes what of the log there is, where its beginning is gone. */
+  /** Builds from the rest of the log if its beginning is gone. */
   readonly allowPartialHistory?: boolean | undefined;
-  /** Boards that are live by the time that they could be built are left alone: somebody else has built them. */
+  /** Leaves boards alone that are live by the time they could be built: another process has built them. */
   readonly isFirst?: boolean | undefined;
 }
 
-/** Builds boards from the log, all in one pass over it; each goes live when it is there. */
-export class Build {
+export interface BuildReport extends PromotionReport {
+  /** Present if the generation lacks the beginning of the log. */
+  readonly starts?: Starts;
+  /** Records of the log from where the generation begins. */
+  readonly records: number;
+  readonly seconds: number;
+}
+
+/** Builds boards from the log, all in one pass over it; each goes live as soon as it is caught up. */
+export class Build implements RunWork<void> {
+  readonly kind = 'build' as const;
+  readonly isResumable = true;
   readonly #reports = new Map<string, BuildReport>();
-  /** Boards that others have made live. */
-  readonly #left = new Set<string>();
-  /** Boards that are known since this run alone, and whether they were removed ones before. */
+  /** Boards that another process has built. */
+  readonly #builtByOthers = new Set<string>();
+  /** Boards that this run has registered, and whether they were removed boards before. */
   readonly #registered = new Map<string, boolean>();
 
   constructor(
@@ -36,54 +46,41 @@ export class Build {
   ) {}
 
   async run(): Promise<BuildReport[]> {
-    const { leases, store, logger } = this.parts;
-    const { signal, keepsShadows = false } = this.options;
-    const boards = () => this.#waiting.map(({ board }) => board);
-    const leased = { leases, store, logger, kind: 'build' as const, boards, signal, keepsShadows };
-    await runLeased(leased, (attempt) => this.#attempt(attempt));
+    await new GenerationRun(this.parts, this, this.options).run();
     return [...this.#reports.values()];
   }
 
-  /** Boards that an attempt before has made live are done: somebody else may be at work on them already. */
-  get #waiting(): BoardDefinition[] {
-    const isOver = (board: string) => this.#reports.has(board) || this.#left.has(board);
-    return this.definitions.filter(({ board }) => !isOver(board));
+  boards(): readonly string[] {
+    return this.#waiting.map(({ board }) => board);
   }
 
-  async #attempt(attempt: Attempt): Promise<void> {
-    if (this.options.isFirst === true) await this.#leaveLive(attempt);
-    const planner = new ShadowPlanner({ ...this.parts, signal: attempt.signal });
-    const { from, allowPartialHistory } = this.options;
+  /** Boards that an earlier attempt made live are done: another run may hold their leases by now. */
+  get #waiting(): BoardDefinition[] {
+    const isDone = (board: string) => this.#reports.has(board) || this.#builtByOthers.has(board);
+    return this.definitions.filter(({ board }) => !isDone(board));
+  }
+
+  async plan({ leases, signal }: Attempt): Promise<ReadonlyMap<string, OpenPlanned>> {
     const { live } = await this.parts.store.boards();
-    const tasks: Task<void>[] = [];
+    if (this.options.isFirst === true)
+      for (const { board } of this.#waiting.filter((waiting) => live.has(waiting.board))) {
+        this.#builtByOthers.add(board);
+        await leases.leave(board);
+      }
+    const { from, allowPartialHistory } = this.options;
+    const planned = new Map<string, OpenPlanned>();
     for (const definition of this.#waiting) {
       const { board } = definition;
       const starts = live.get(board)?.starts;
-      const wish = { definition, purpose: 'build' as const, starts, from, allowPartialHistory };
-      const open = await planner.plan(wish);
-      const finish = (at: ShadowAtWork) => this.#finish(at, attempt.signal);
-      tasks.push({ board, open, isResumable: true, finish });
+      const request = { definition, purpose: this.kind, starts, from, allowPartialHistory };
+      planned.set(board, await planShadow({ ...this.parts, signal }, request));
     }
     await this.#registerNew();
-    try {
-      await new ShadowTasks(this.parts, attempt, this.options).run(tasks);
-    } catch (error) {
-      const { signal, keepsShadows = false } = this.options;
-      if (signal.aborted && !keepsShadows) await this.#unregisterNew(attempt);
-      throw error;
-    }
-  }
-
-  async #leaveLive({ keeper }: Attempt): Promise<void> {
-    const { live } = await this.parts.store.boards();
-    for (const { board } of this.#waiting.filter((waiting) => live.has(waiting.board))) {
-      this.#left.add(board);
-      await keeper.leave(board);
-    }
+    return planned;
   }
 
   /**
-   * The events of a board that is registered wait for it: without that, they would become dead letters until it is live.
+   * Registers boards that are new, so that their events wait for them; else these would become dead letters until a board is live.
    * @throws BoardsLostError
    */
   async #registerNew(): Promise<void> {
@@ -98,30 +95,32 @@ export class Build {
     await store.registerBoards(unknown);
   }
 
-  /**
-   * All is as it was: boards that only this run has made known, and that are not live, are unknown again, or removed. One that
-   * is unknown is made known again by any process whose file has it.
-   */
-  async #unregisterNew({ keeper }: Attempt): Promise<void> {
+  /** Unregisters or removes again the boards that this run has registered and that are not live. */
+  async undo({ leases }: Attempt): Promise<void> {
     const { store, generations } = this.parts;
     const { building } = await store.boards();
     for (const { board } of this.#waiting) {
       const wasRemoved = this.#registered.get(board);
       if (wasRemoved === undefined || !building.has(board)) continue;
-      const lease = keeper.lease(board);
+      const lease = leases.lease(board);
       await (wasRemoved ? generations.remove(lease) : generations.unregister(lease));
     }
   }
 
-  async #finish(at: ShadowAtWork, signal: AbortSignal): Promise<void> {
+  async finish(at: ShadowAtWork): Promise<void> {
     const begun = performance.now();
-    const { shadow, catchUp } = at;
-    const promotion = await makeLive(this.parts, at, signal);
+    const promotion = await promote(this.parts, at);
     const seconds = (performance.now() - begun) / 1_000;
-    const records = catchUp.counts.done;
-    const starts = shadow.starts && { starts: shadow.starts };
-    this.#reports.set(shadow.board, { ...promotion, ...starts, records, seconds });
-    const outcome = `${records} records in ${seconds.toFixed(1)} s; live as generation ${promotion.generation}`;
-    await at.end(outcome);
+    const records = at.catchUp.counts.done;
+    const { starts } = at.shadow;
+    this.#reports.set(at.shadow.board, {
+      ...promotion,
+      ...(starts && { starts }),
+      records,
+      seconds,
+    });
+    await at.end(
+      `${records} records in ${seconds.toFixed(1)} s; live as generation ${promotion.generation}`,
+    );
   }
 }

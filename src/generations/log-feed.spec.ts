@@ -55,92 +55,45 @@ class Reader {
   }
 }
 
-/** A rate that does something between two slices of a round. */
-class Slices extends Throttle {
-  constructor(private readonly between: () => void) {
-    super(undefined);
-  }
-
-  override async next(): Promise<void> {
-    await nextTurn();
-    this.between();
-  }
-}
-
-/** A feed for the shadows of both boards, each of which is applied as far as `apply` says. */
+/** A feed for the shadows of both boards. */
 class Sandbox {
   readonly taken: Record<Board, number[]> = { large: [], small: [] };
-  readonly feed: LogFeed;
-  readonly #ended = new AbortController();
-  readonly queues: Record<Board, ShadowQueue>;
+  readonly feed = new LogFeed({
+    open: (where) => {
+      this.opened += 1;
+      return Promise.resolve(new Reader(where));
+    },
+    throttle: new Throttle(undefined),
+    signal: new AbortController().signal,
+  });
+  readonly queues: Record<Board, ShadowQueue> = {
+    large: this.#queue('large'),
+    small: this.#queue('small'),
+  };
   opened = 0;
-  /** What no queue ever holds more of. */
-  mostWaiting = 0;
 
-  constructor(between: () => void = () => undefined) {
-    this.feed = new LogFeed({
-      open: (where) => {
-        this.opened += 1;
-        return Promise.resolve(new Reader(where));
-      },
-      throttle: new Slices(between),
-      signal: this.#ended.signal,
-    });
-    this.queues = { large: this.#queue('large'), small: this.#queue('small') };
+  constructor() {
     this.feed.cover([0]);
   }
 
-  /** Whoever awaits it is told of a failure; it may fail before. */
-  run(): Promise<void> {
-    const run = this.feed.run();
-    run.catch(() => undefined);
-    return run;
-  }
-
-  /** A call of the shadow's script, up to the live applied offset, which is the end of the log. */
+  /** Applies what a queue has, up to a live applied offset at the end of the log. */
   apply(board: Board): void {
     const queue = this.queues[board];
-    this.mostWaiting = Math.max(this.mostWaiting, queue.waiting(0));
-    queue.heardLive(new Map([[0, LENGTH - 1]]));
+    queue.noteLive(new Map([[0, LENGTH - 1]]));
     const [stretch] = queue.next({ entries: 300, viewUpdates: 300 }).stretches;
     if (stretch === undefined) return;
     this.taken[board].push(...stretch.entries.map(({ offset }) => offset));
-    queue.heard(new Map([[0, { shadow: stretch.through, live: LENGTH - 1 }]]));
+    queue.note(new Map([[0, { shadow: stretch.through, live: LENGTH - 1 }]]));
     this.feed.roomMade();
   }
 
-  /** Applies what these boards are fed, until that holds. */
-  async until(holds: () => boolean, boards: readonly Board[]): Promise<void> {
-    const end = performance.now() + 60_000;
-    while (!holds()) {
-      await nextTurn();
-      if (performance.now() > end) this.#fail();
-      for (const board of boards) this.apply(board);
-    }
-  }
-
-  isRead(board: Board): boolean {
+  isDone(board: Board): boolean {
     const queue = this.queues[board];
     return queue.position(0) >= LENGTH && queue.waiting(0) === 0;
   }
 
-  /** Feeds until all that these boards need is read and applied. */
-  async end(): Promise<void> {
-    await this.until(() => BOARDS.every((board) => this.isRead(board)), BOARDS);
-    for (const board of BOARDS) this.feed.remove(this.queues[board]);
-  }
-
-  /** The feed does not outlive the test. */
-  #fail(): never {
-    const error = new Error(`waited in vain; taken: ${this.#text()}`);
-    this.#ended.abort(error);
-    for (const board of BOARDS) this.feed.remove(this.queues[board]);
-    throw error;
-  }
-
   #queue(board: Board): ShadowQueue {
-    const definition = definitions.find((one) => one.board === board);
-    if (definition === undefined) throw new Error(`there is no board ${board}`);
+    const definition = definitions.find((one) => one.board === board)!;
     const queue = new ShadowQueue(
       { board, generation: 'g', definition, purpose: 'build' },
       new Map(),
@@ -148,19 +101,41 @@ class Sandbox {
     this.feed.add(queue);
     return queue;
   }
-
-  #text(): string {
-    return BOARDS.map((board) => `${board} ${this.taken[board].length}`).join(', ');
-  }
 }
 
 describe('the feed of several shadows', () => {
-  it('brings each all that is about its board, in the order of the log', async () => {
+  it('brings each shadow the events of its board, in the order of the log', async () => {
     const sandbox = new Sandbox();
-    const run = sandbox.run();
-    await sandbox.end();
+    const { feed, queues } = sandbox;
+    const run = feed.run();
+    while (!BOARDS.every((board) => sandbox.isDone(board))) {
+      for (const board of BOARDS) sandbox.apply(board);
+      await nextTurn();
+    }
+    for (const board of BOARDS) feed.remove(queues[board]);
     await run;
     expect(sandbox.taken).toEqual({ large: offsetsOf('large'), small: offsetsOf('small') });
     expect(sandbox.opened).toBe(1);
+  });
+
+  it('stops reading while a queue is full, and goes on without a queue that is removed', async () => {
+    const sandbox = new Sandbox();
+    const { feed, queues } = sandbox;
+    const run = feed.run();
+    for (let turn = 0; turn < 200; turn++) {
+      sandbox.apply('small');
+      await nextTurn();
+    }
+    expect(queues.large.waiting(0)).toBeGreaterThan(0);
+    expect(queues.large.waiting(0)).toBeLessThan(LENGTH / 2 - ROUND);
+    expect(sandbox.isDone('small')).toBe(false);
+    feed.remove(queues.large);
+    while (!sandbox.isDone('small')) {
+      sandbox.apply('small');
+      await nextTurn();
+    }
+    feed.remove(queues.small);
+    await run;
+    expect(sandbox.taken.small).toEqual(offsetsOf('small'));
   });
 });

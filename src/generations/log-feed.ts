@@ -5,28 +5,28 @@ import type { KafkaRecord, LogBatch, LogReader } from '#kafka-batch';
 import type { Throttle } from '../infra/throttle.js';
 import type { ShadowQueue } from './shadow-queue.js';
 
-/** Records that are decoded in one go: answers of Redis are not kept waiting for longer. */
-const MOST_IN_ONE_GO = 250;
+/** Records that are decoded without a break, so that replies of Redis do not wait for longer. */
+const RECORDS_PER_TURN = 250;
 
 /**
- * What a round asks for of all partitions together, which bounds memory, and keeps it young: what is decoded long before it is
- * needed costs the collector of garbage more than all else. Of one, it asks for this much at least.
+ * Bytes that a round asks for, of all partitions together and of each at least. This bounds memory and keeps it young: records
+ * that are decoded long before they are needed cost more in garbage collection than all else.
  */
-const BYTES_OF_A_ROUND = 524_288;
-const LEAST_BYTES_OF_A_PARTITION = 65_536;
+const BYTES_PER_ROUND = 524_288;
+const LEAST_BYTES_PER_PARTITION = 65_536;
 
 /**
- * Events that wait in all queues together before no more is read. A partition has an equal share of it in each queue, so that none
- * waits for the others, and at most and at least so many.
+ * Events that may wait in all queues together. Each queue has an equal share of them for each partition, within these bounds, so
+ * that no partition waits for the others.
  */
 const MOST_WAITING = 8_000;
-const MOST_OF_A_SHARE = 2_000;
-const LEAST_OF_A_SHARE = 250;
+const MOST_PER_SHARE = 2_000;
+const LEAST_PER_SHARE = 250;
 
-/** How long a look for room takes while nobody makes any. */
-const LOOK_AGAIN_MS = 200;
+/** How often a feed without room checks again. */
+const CHECK_EVERY_MS = 200;
 
-/** Where a reader begins, by partition, and what a round asks for of each. */
+/** Where a reader begins, by partition, and the bytes that a round asks for of each. */
 export interface ReadFrom {
   readonly from: ReadonlyMap<number, number>;
   readonly maxBytesPerPartition: number;
@@ -37,23 +37,21 @@ type Rounds = Pick<LogReader, 'fetch' | 'close'>;
 export interface LogFeedOptions {
   readonly open: (where: ReadFrom) => Promise<Rounds>;
   readonly throttle: Throttle;
-  /** Aborted, the feed ends. */
+  /** Ends the feed. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads the log once for all shadows: decodes each record once, and resolves it for each shadow that it is about. All
- * partitions side by side, the next round under way while the last one is decoded. Of a partition of which much waits in
- * a queue, nothing is read.
+ * Reads the log once for all shadows of a run: decodes each record once, and resolves it for the shadows of its board. Reads all
+ * partitions at once, and fetches the next round while it decodes the last one. Skips a partition while a queue has no room for it.
  *
  * States: made; running (`run`), until all queues are removed or the signal is aborted.
  */
 export class LogFeed {
   readonly #queues = new Set<ShadowQueue>();
+  readonly #partitions = new Set<number>();
   readonly #news = new Bell();
   readonly #room = new Bell();
-  /** Partitions that are to be read. */
-  readonly #partitions = new Set<number>();
   /** The reader lacks a partition. */
   #isOutdated = false;
 
@@ -63,7 +61,6 @@ export class LogFeed {
     this.#queues.add(queue);
   }
 
-  /** Nothing more is read for it. */
   remove(queue: ShadowQueue): void {
     this.#queues.delete(queue);
     this.#room.ring();
@@ -79,12 +76,12 @@ export class LogFeed {
     }
   }
 
-  /** Resolves when more was read, at the latest after so many ms. */
+  /** Resolves when more was read, or after `ms`. */
   async news(ms: number): Promise<void> {
     await this.#news.next(ms);
   }
 
-  /** A queue may take more. */
+  /** Tells the feed that a queue may have room again. */
   roomMade(): void {
     this.#room.ring();
   }
@@ -108,71 +105,70 @@ export class LogFeed {
         .map((partition) => [partition, this.#position(partition)] as const)
         .filter(([, position]) => Number.isFinite(position)),
     );
-    const bytes = Math.floor(BYTES_OF_A_ROUND / Math.max(1, from.size));
-    const maxBytesPerPartition = Math.max(LEAST_BYTES_OF_A_PARTITION, bytes);
+    const bytes = Math.floor(BYTES_PER_ROUND / Math.max(1, from.size));
+    const maxBytesPerPartition = Math.max(LEAST_BYTES_PER_PARTITION, bytes);
     return this.options.open({ from, maxBytesPerPartition });
   }
 
   async #read(reader: Rounds): Promise<void> {
     let round: Promise<LogBatch[]> | undefined;
     while (this.#queues.size > 0 && !this.#isOutdated) {
-      round ??= this.#begin(reader);
+      round ??= this.#beginRound(reader);
       if (round === undefined) {
-        await this.#room.next(LOOK_AGAIN_MS);
+        await this.#room.next(CHECK_EVERY_MS);
         this.options.signal.throwIfAborted();
         continue;
       }
       const batches = await round;
-      round = this.#begin(reader);
+      round = this.#beginRound(reader);
       for (const batch of batches) await this.#deliver(batch);
       this.#news.ring();
     }
-    await round?.catch(() => undefined); // what it brings is read again by the next reader, if it is needed
+    await round?.catch(() => undefined); // the next reader reads it again
   }
 
   /**
-   * The next round, of all that is needed and has room; undefined when nothing has, or when a full queue empties by itself:
-   * a round of the others would wait for news of theirs, and that one run dry meanwhile.
+   * Fetches all partitions that are needed and have room; undefined when there is none. Also undefined while a full queue can be
+   * applied: a round of other partitions could wait for their next records while that queue runs dry.
    */
-  #begin(reader: Rounds): Promise<LogBatch[]> | undefined {
+  #beginRound(reader: Rounds): Promise<LogBatch[]> | undefined {
     const partitions = [...this.#partitions];
-    const isEmptying = (queue: ShadowQueue, partition: number) =>
-      !this.#hasRoom(queue, partition) && queue.isEmptying(partition);
-    const queues = [...this.#queues];
-    if (queues.some((queue) => partitions.some((partition) => isEmptying(queue, partition))))
-      return;
+    const isDraining = (queue: ShadowQueue) =>
+      partitions.some((partition) => !this.#hasRoom(queue, partition) && queue.canApply(partition));
+    if ([...this.#queues].some(isDraining)) return;
     if (!partitions.some((partition) => this.#isWanted(partition))) return;
     const round = reader.fetch((partition) => this.#isWanted(partition));
-    round.catch(() => undefined); // whoever awaits it is told; it may fail before
+    round.catch(() => undefined); // reported where it is awaited
     return round;
   }
 
   #isWanted(partition: number): boolean {
-    const queues = [...this.#queues].filter((queue) => queue.wants(partition));
+    const queues = this.#needing(partition);
     return queues.length > 0 && queues.every((queue) => this.#hasRoom(queue, partition));
   }
 
   #hasRoom(queue: ShadowQueue, partition: number): boolean {
     const share = MOST_WAITING / (this.#queues.size * this.#partitions.size);
-    const most = Math.min(MOST_OF_A_SHARE, Math.max(LEAST_OF_A_SHARE, share));
-    return queue.waiting(partition) < most;
+    return queue.waiting(partition) < Math.min(MOST_PER_SHARE, Math.max(LEAST_PER_SHARE, share));
   }
 
-  /** The first offset that some queue needs. */
+  /** The first offset that a queue needs; Infinity when none does. */
   #position(partition: number): number {
-    const queues = [...this.#queues].filter((queue) => queue.wants(partition));
-    return Math.min(...queues.map((queue) => queue.position(partition)));
+    return Math.min(...this.#needing(partition).map((queue) => queue.position(partition)));
+  }
+
+  #needing(partition: number): ShadowQueue[] {
+    return [...this.#queues].filter((queue) => queue.needs(partition));
   }
 
   async #deliver({ partition, records, nextOffset }: LogBatch): Promise<void> {
     const { throttle, signal } = this.options;
-    for (let first = 0; first < records.length; first += MOST_IN_ONE_GO) {
-      const some = records.slice(first, first + MOST_IN_ONE_GO);
+    for (let first = 0; first < records.length; first += RECORDS_PER_TURN) {
+      const some = records.slice(first, first + RECORDS_PER_TURN);
       await throttle.next(some.length, signal);
       for (const record of some) this.#deliverRecord(partition, record);
-      const last = some.at(-1);
-      if (last !== undefined) this.#advance(partition, last.offset + 1);
-      if (some.length < MOST_IN_ONE_GO) break;
+      this.#advance(partition, (some.at(-1)?.offset ?? -1) + 1);
+      if (first + RECORDS_PER_TURN >= records.length) break;
       this.#news.ring();
       await nextTurn();
     }
@@ -181,7 +177,7 @@ export class LogFeed {
 
   #deliverRecord(partition: number, record: KafkaRecord): void {
     const decoded = decodeScoreEvent(record);
-    if (!decoded.ok) return; // a dead letter, on every board
+    if (!decoded.ok) return; // a dead letter on every board
     for (const queue of this.#queues)
       if (queue.shadow.board === decoded.event.board)
         deliverEvent(queue, { partition, record, event: decoded.event });
@@ -198,17 +194,18 @@ interface DecodedRecord {
   readonly event: DecodedScoreEvent;
 }
 
-/** What the definition of the shadow refuses is no part of it. */
+/** Leaves out events that the definition of the shadow rejects. */
 function deliverEvent(queue: ShadowQueue, { partition, record, event }: DecodedRecord): void {
   const { offset, timestamp } = record;
   if (offset < queue.position(partition)) return;
   const { board, definition, starts } = queue.shadow;
-  if (offset < (starts?.get(partition) ?? 0)) return; // of a generation that is brought back from before its start
+  // Before the start: of the shadow of a rollback, whose applied offsets may lie before it.
+  if (offset < (starts?.get(partition) ?? 0)) return;
   const resolved = resolveEvent(definition, event, timestamp);
   if (resolved.ok) queue.add(partition, { kind: 'event', offset, board, event: resolved.event });
 }
 
-/** Wakes all its waiters. */
+/** Wakes all waiters at once. */
 class Bell {
   #waiting: (() => void)[] = [];
 

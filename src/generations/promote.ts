@@ -1,40 +1,82 @@
-import { HOLDER, UnknownBoardError } from '#board-store';
+import { HOLDER, UnknownBoardError, type Lease } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
-import { toError } from '#kafka-batch';
-import { withRetries } from './with-retries.js';
-import type { PromotionReport } from './reports.js';
-import type { ReconcilerParts, ShadowAtWork } from './shadow-tasks.js';
+import { logRanges, toError } from '#kafka-batch';
+import { HistoryCutError } from './errors.js';
+import {
+  GenerationRun,
+  type ReconcilerParts,
+  type RunOptions,
+  type RunWork,
+  type ShadowAtWork,
+} from './generation-run.js';
+import { cutPartitions, nextOf, type OpenShadow } from './log-history.js';
+import { withRetries } from './retries.js';
+import { warnOfReplaced } from './shadow-plan.js';
 
-/**
- * Makes a shadow live once it is at the live applied offsets, then records its definition in the definitions topic. Returns the
- * promotion even if the record could not be written.
- */
-export async function makeLive(
-  parts: ReconcilerParts,
-  { lease, shadow, catchUp }: Pick<ShadowAtWork, 'lease' | 'shadow' | 'catchUp'>,
-  signal: AbortSignal,
-): Promise<PromotionReport> {
-  const { generations, graceMs } = parts;
-  const { board, generation } = shadow;
-  const promotion = await catchUp.reach((stretches) =>
-    generations.promote(lease, shadow, stretches, { graceMs }),
-  );
-  const { definition, starts } = shadow;
-  const current = {
-    board,
-    generation,
-    since: promotion.since,
-    definition,
-    ...(starts && { starts }),
-  };
-  await record(parts, current, signal);
-  return { board, generation, ...promotion };
+/** A board whose generation went live. */
+export interface PromotionReport {
+  readonly board: string;
+  readonly generation: string;
+  /** The generation that was live before; missing for the first. */
+  readonly previous?: string;
+  /** When it went live, in us of the server's clock. */
+  readonly since: number;
 }
 
 /** Stands for the last generation of a removed board that was never live. */
 const NEVER_LIVE = '-';
 
-/** Removes a board, then records that in the definitions topic. @throws LeaseHeldError, UnknownBoardError */
+/** Brings a shadow to the live applied offsets, makes it live in the same step, and records its definition. */
+export async function promote(
+  parts: ReconcilerParts,
+  { lease, shadow, catchUp, signal }: ShadowAtWork,
+): Promise<PromotionReport> {
+  const { generations, graceMs } = parts;
+  const { board, generation, definition, starts } = shadow;
+  const promotion = await catchUp.reach((stretches) =>
+    generations.promote(lease, shadow, stretches, { graceMs }),
+  );
+  const { since } = promotion;
+  await record(parts, { board, generation, since, definition, ...(starts && { starts }) }, signal);
+  return { board, generation, ...promotion };
+}
+
+/**
+ * Promotes the previous generation of a board again, once it is caught up; the live one becomes the previous one.
+ * @throws UnknownBoardError, BoardBuildingError, NoPreviousGenerationError, HistoryCutError
+ */
+export async function rollBack(
+  parts: ReconcilerParts,
+  board: string,
+  options: RunOptions,
+): Promise<PromotionReport> {
+  await parts.store.liveBoard(board); // before a status of the board is reported
+  const work: RunWork<PromotionReport> = {
+    kind: 'rollback',
+    isResumable: false,
+    boards: () => [board],
+    plan: () => Promise.resolve(new Map([[board, (lease) => beginRollback(parts, lease)]])),
+    finish: async (at) => {
+      const promotion = await promote(parts, at);
+      await at.end(`back to generation ${promotion.generation}`);
+      return promotion;
+    },
+  };
+  return new GenerationRun(parts, work, options).runOne();
+}
+
+async function beginRollback(parts: ReconcilerParts, lease: Lease): Promise<OpenShadow> {
+  const { generations, admin, topic } = parts;
+  await warnOfReplaced(parts, lease.board, 'rollback');
+  const shadow = await generations.beginRollback(lease);
+  const opened = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
+  const cut = cutPartitions({ needed: nextOf(opened), ranges: await logRanges(admin, topic) });
+  if (cut.length === 0) return opened;
+  await generations.discard(lease, shadow);
+  throw new HistoryCutError([lease.board], cut, false);
+}
+
+/** Removes a board, and records that in the definitions topic. @throws LeaseHeldError, UnknownBoardError */
 export async function removeBoard(
   parts: ReconcilerParts,
   board: string,
@@ -60,10 +102,7 @@ async function remove(
   }
 }
 
-/**
- * Writes what is in force to the definitions topic. Redis has changed already, so a failure is only logged: the role
- * reconciliation writes the record later.
- */
+/** Redis has changed already, so a failure is only logged: the role reconciliation writes the record later. */
 async function record(
   { definitions, logger }: Pick<ReconcilerParts, 'definitions' | 'logger'>,
   current: DefinitionRecord,

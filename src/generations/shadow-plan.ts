@@ -8,118 +8,105 @@ import {
   isBetween,
   neededFrom,
   sameStarts,
+  startsAtTime,
   startsOfRest,
   nextOf,
   type OpenShadow,
-} from './history.js';
-import { startsAtTime, type TimedLog } from './log-times.js';
+  type ScoreLog,
+} from './log-history.js';
 
-/** Where a build begins that is not to begin where what is live does: at a time in ms, or with all that the log has. */
+/** Where a build begins instead of where the live generation does: at a time in ms, or at the start of the log. */
 export type From = number | 'start';
 
-/** What a shadow is to be. */
-export interface ShadowWish {
+/** The shadow that a run asks for. */
+export interface ShadowRequest {
   readonly definition: BoardDefinition;
   readonly purpose: 'build' | 'verify' | 'snapshot';
-  /** Where what is live begins in the log: the shadow begins there, too, unless `from` says otherwise. */
+  /** Where the live generation begins in the log. The shadow begins there, too, unless `from` is given. */
   readonly starts?: Starts | undefined;
-  /** A time in ms, or all that the log has. */
   readonly from?: From | undefined;
-  /** A time in ms, the last that it takes in. */
+  /** A time in ms: the last that a snapshot shows. */
   readonly until?: number | undefined;
+  /** Builds from the rest of the log if its beginning is gone. */
   readonly allowPartialHistory?: boolean | undefined;
 }
 
-/** A wish in terms of the log. */
-interface Plan extends Pick<ShadowWish, 'definition' | 'purpose'> {
+/** A request with its times as offsets. */
+interface Plan extends Pick<ShadowRequest, 'definition' | 'purpose'> {
   readonly starts?: Starts;
   readonly ends?: Starts;
   readonly asOf?: number;
 }
 
-/** Begins the shadow, or goes on with it. @throws LeaseLostError */
+/** Begins a planned shadow, or continues it. @throws LeaseLostError */
 export type OpenPlanned = (lease: Lease) => Promise<OpenShadow>;
 
-/** Makes wishes for shadows come true: goes on with what a killed run left, if it is the same; begins anew otherwise. */
-export class ShadowPlanner {
-  constructor(private readonly log: TimedLog & { readonly generations: GenerationStore }) {}
+type PlanParts = ScoreLog & { readonly generations: GenerationStore };
+type Ranges = ReadonlyMap<number, LogRange>;
 
-  /** Nothing is written before it is opened. @throws HistoryCutError */
-  async plan(wish: ShadowWish): Promise<OpenPlanned> {
-    const plan = await this.#inTermsOfTheLog(wish);
-    const ranges = await logRanges(this.log.admin, this.log.topic);
-    const mayBePartial = wish.allowPartialHistory === true || lacksNoMore(wish, ranges);
-    const rest = mayBePartial ? startsOfRest(plan.starts, ranges) : plan.starts;
-    const left = await this.#leftBehind({ ...plan, rest }, ranges);
-    if (left !== undefined) return () => Promise.resolve(left);
-    const whole = this.#withHistory(plan, { ...wish, allowPartialHistory: mayBePartial }, ranges);
-    return (lease) => this.#begin(lease, whole);
-  }
-
-  async #begin(lease: Lease, plan: Plan): Promise<OpenShadow> {
-    await tellGivenUp(this.log, lease.board, plan.purpose);
-    const shadow = await this.log.generations.begin(lease, plan);
-    return { shadow, appliedOffsets: await this.log.generations.shadowAppliedOffsets(shadow) };
-  }
-
-  async #inTermsOfTheLog({ definition, purpose, starts, from, until }: ShadowWish): Promise<Plan> {
-    const begins = await this.#begins({ definition, starts, from });
-    const plan = { definition, purpose, ...(begins === undefined ? {} : { starts: begins }) };
-    if (until === undefined) return plan;
-    const ends = await offsetsAtTime(this.log.admin, this.log.topic, until + 1);
-    return { ...plan, ends, asOf: until };
-  }
-
-  async #begins({
-    definition,
-    starts,
-    from,
-  }: Pick<ShadowWish, 'definition' | 'starts' | 'from'>): Promise<Starts | undefined> {
-    if (from === undefined) return starts;
-    return from === 'start' ? undefined : startsAtTime(this.log, definition.board, from);
-  }
-
-  /** What a killed run left, if it is what is wished for, and the log still has what comes next. */
-  async #leftBehind(
-    plan: Plan & { readonly rest: Starts | undefined },
-    ranges: ReadonlyMap<number, LogRange>,
-  ): Promise<OpenShadow | undefined> {
-    const shadow = await this.log.generations.shadow(plan.definition.board);
-    if (shadow === undefined || !isSame(shadow, plan)) return undefined;
-    const left = {
-      shadow,
-      appliedOffsets: await this.log.generations.shadowAppliedOffsets(shadow),
-    };
-    return cutPartitions({ needed: nextOf(left), ranges }).length === 0 ? left : undefined;
-  }
-
-  #withHistory(plan: Plan, wish: ShadowWish, ranges: ReadonlyMap<number, LogRange>): Plan {
-    const { starts, definition, purpose } = plan;
-    const known = typeof wish.from === 'number' ? neededFrom(starts ?? new Map(), ranges) : starts;
-    const needed = (partition: number) => known?.get(partition) ?? 0;
-    const cut = cutPartitions({ needed, ranges });
-    if (cut.length === 0) return plan;
-    if (wish.allowPartialHistory !== true)
-      throw new HistoryCutError([definition.board], cut, purpose !== 'verify');
-    return { ...plan, starts: startsOfRest(starts, ranges) };
-  }
+/**
+ * Plans a shadow: continues the one that a killed run has left if it is the same, else begins a new one. Writes nothing before it
+ * is opened. @throws HistoryCutError
+ */
+export async function planShadow(log: PlanParts, request: ShadowRequest): Promise<OpenPlanned> {
+  const { definition, purpose, allowPartialHistory = false } = request;
+  const plan = await inOffsets(log, request);
+  const ranges = await logRanges(log.admin, log.topic);
+  const mayBePartial = allowPartialHistory || holdsLiveHistory(request, ranges);
+  const rest = startsOfRest(plan.starts, ranges);
+  const left = await resumable(log, plan, { ranges, latest: mayBePartial ? rest : plan.starts });
+  if (left !== undefined) return () => Promise.resolve(left);
+  const known =
+    typeof request.from === 'number' ? neededFrom(plan.starts ?? new Map(), ranges) : plan.starts;
+  const cut = cutPartitions({ needed: (partition) => known?.get(partition) ?? 0, ranges });
+  if (cut.length > 0 && !mayBePartial)
+    throw new HistoryCutError([definition.board], cut, purpose !== 'verify');
+  const whole = cut.length === 0 ? plan : { ...plan, starts: rest };
+  return (lease) => begin(log, lease, whole);
 }
 
-/** A partial history may have been cut further since the shadow was begun: then it begins before `rest`. */
-function isSame(
-  shadow: Shadow,
-  { definition, purpose, starts, rest, ends }: Plan & { readonly rest: Starts | undefined },
-): boolean {
-  return (
-    shadow.purpose === purpose &&
+async function begin(log: PlanParts, lease: Lease, plan: Plan): Promise<OpenShadow> {
+  await warnOfReplaced(log, lease.board, plan.purpose);
+  const shadow = await log.generations.begin(lease, plan);
+  return { shadow, appliedOffsets: await log.generations.shadowAppliedOffsets(shadow) };
+}
+
+async function inOffsets(log: PlanParts, request: ShadowRequest): Promise<Plan> {
+  const { definition, purpose, until } = request;
+  const starts = await startsOf(log, request);
+  const plan = { definition, purpose, ...(starts === undefined ? {} : { starts }) };
+  if (until === undefined) return plan;
+  const ends = await offsetsAtTime(log.admin, log.topic, until + 1);
+  return { ...plan, ends, asOf: until };
+}
+
+async function startsOf(
+  log: PlanParts,
+  { definition, starts, from }: ShadowRequest,
+): Promise<Starts | undefined> {
+  if (from === undefined) return starts;
+  return from === 'start' ? undefined : startsAtTime(log, definition.board, from);
+}
+
+/** The shadow that a killed run has left, if it is the planned one and the log still holds what comes next. */
+async function resumable(
+  { generations }: PlanParts,
+  { definition, purpose, starts, ends }: Plan,
+  { ranges, latest }: { readonly ranges: Ranges; readonly latest: Starts | undefined },
+): Promise<OpenShadow | undefined> {
+  const shadow = await generations.shadow(definition.board);
+  const isPlanned =
+    shadow?.purpose === purpose &&
     definitionText(shadow.definition) === definitionText(definition) &&
-    isBetween(shadow.starts, starts, rest) &&
-    sameStarts(shadow.ends, ends)
-  );
+    isBetween(shadow.starts, starts, latest) && // the log may have been cut further since it was begun
+    sameStarts(shadow.ends, ends);
+  if (!isPlanned) return undefined;
+  const left = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
+  return cutPartitions({ needed: nextOf(left), ranges }).length === 0 ? left : undefined;
 }
 
-/** Whether the log still holds all that what is live begins with: what that lacks already may be lacking. */
-function lacksNoMore({ starts, from }: ShadowWish, ranges: ReadonlyMap<number, LogRange>): boolean {
+/** Whether the log still holds all that the live generation begins with. The shadow may lack what that one lacks already. */
+function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): boolean {
   if (starts === undefined || typeof from === 'number') return false;
   const needed = (partition: number) => starts.get(partition) ?? 0;
   return cutPartitions({ needed, ranges }).length === 0;
@@ -133,15 +120,15 @@ export async function leftBehind(generations: Shadows, board: string): Promise<S
   return shadow?.purpose === 'build' || shadow?.purpose === 'snapshot' ? shadow : undefined;
 }
 
-/** A board has only one shadow: logs that another run replaces the one that was left. */
-export async function tellGivenUp(
+/** A board has only one shadow: warns that a run discards the one that a killed run has left. */
+export async function warnOfReplaced(
   { generations, logger }: { readonly generations: Shadows; readonly logger: Logger },
   board: string,
-  taker: string,
+  run: string,
 ): Promise<void> {
   const left = await leftBehind(generations, board);
   if (left === undefined) return;
   logger.warn(
-    `board "${board}": what a killed ${left.purpose} had built (generation ${left.generation}) is given up for this ${taker}`,
+    `board "${board}": this ${run} discards what a killed ${left.purpose} had built (generation ${left.generation})`,
   );
 }

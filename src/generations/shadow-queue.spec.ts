@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { parseBoardsFile } from '#board';
-import type { EventEntry, Shadow } from '#board-store';
+import type { EventEntry, Shadow, AppliedOffset } from '#board-store';
 import { ShadowQueue } from './shadow-queue.js';
 
 const [arena] = parseBoardsFile(
@@ -10,34 +11,169 @@ const [arena] = parseBoardsFile(
 if (arena === undefined) throw new Error('the file defines no board');
 const definition = arena;
 
-function snapshot(ends: ReadonlyMap<number, number>): Shadow {
-  return { board: 'arena', generation: 'g', definition, purpose: 'snapshot', ends };
-}
+const shadow: Shadow = { board: 'arena', generation: 'g', definition, purpose: 'build' };
+const LIMITS = { entries: 10, viewUpdates: 20 };
 
-function entry(offset: number): EventEntry {
-  const event = { playerId: 'p', occurredAt: 0, values: [1], views: [] };
+function entry(offset: number, views = 1): EventEntry {
+  const view = { view: 'all', expiresAt: null, published: true };
+  const all = Array.from({ length: views }, () => view);
+  const event = { playerId: 'p', occurredAt: 0, values: [1], views: all };
   return { kind: 'event', offset, board: 'arena', event };
 }
 
+/** So many entries in each partition, one an offset. */
+function queueOf(counts: readonly number[]): ShadowQueue {
+  const queue = new ShadowQueue(shadow, new Map());
+  for (const [partition, count] of counts.entries())
+    for (let offset = 0; offset < count; offset++) queue.add(partition, entry(offset));
+  return queue;
+}
+
+const live = (appliedOffsets: readonly number[]) => new Map(appliedOffsets.entries());
+
+describe('the next call for a shadow', () => {
+  it('takes equal shares of the partitions below their live applied offsets', () => {
+    const queue = queueOf([100, 100, 2]);
+    queue.noteLive(live([90, 90, 1]));
+    const { stretches, isNear, isFull } = queue.next(LIMITS);
+    expect([isNear, isFull]).toEqual([false, true]);
+    expect(stretches.map(({ entries }) => entries.length)).toEqual([4, 4, 2]);
+    expect(stretches[0]).toMatchObject({ partition: 0, from: 0, through: 3 });
+  });
+
+  it('is near when it reaches all live applied offsets, and then brings what was read ahead', () => {
+    const queue = queueOf([6, 6]);
+    queue.noteLive(live([1, 1]));
+    const { stretches, isNear } = queue.next(LIMITS);
+    expect(isNear).toBe(true);
+    expect(stretches.map(({ entries }) => entries.length)).toEqual([5, 5]);
+    expect(stretches.map(({ through }) => through)).toEqual([4, 4]);
+  });
+
+  it('is not near while a partition is not read up to its live applied offset', () => {
+    const queue = queueOf([2, 2]);
+    queue.noteLive(live([1, 5]));
+    expect(queue.next(LIMITS).isNear).toBe(false);
+    expect(queue.behindLive()).toEqual([{ partition: 1, live: 5 }]);
+    queue.advance(1, 6);
+    const { isNear, stretches } = queue.next(LIMITS);
+    expect(isNear).toBe(true);
+    expect(stretches[1]).toMatchObject({ from: 0, through: 5 });
+  });
+
+  it('brings nothing where nothing is there to be applied', () => {
+    const queue = queueOf([0]);
+    queue.noteLive(live([7]));
+    expect(queue.next(LIMITS)).toEqual({ isNear: false, isFull: false, stretches: [] });
+  });
+
+  it('holds fewer entries where they move many views, and at least one', () => {
+    const queue = new ShadowQueue(shadow, new Map());
+    for (let offset = 0; offset < 5; offset++) queue.add(0, entry(offset, 50));
+    queue.noteLive(live([9]));
+    expect(queue.next(LIMITS).stretches[0]?.entries).toHaveLength(1);
+  });
+
+  it('does not bring again what was applied, nor what comes before the shadow begins', () => {
+    const queue = new ShadowQueue({ ...shadow, starts: new Map([[0, 3]]) }, new Map([[0, 4]]));
+    for (let offset = 0; offset < 8; offset++) queue.add(0, entry(offset));
+    queue.noteLive(live([9]));
+    expect(queue.next(LIMITS).stretches[0]).toMatchObject({ from: 5, through: 7 });
+    expect(queue.note(new Map([[0, { shadow: 6, live: 9 }]]))).toBe(true);
+    expect(queue.note(new Map([[0, { shadow: 6, live: 9 }]]))).toBe(false);
+    expect(queue.next(LIMITS).stretches[0]).toMatchObject({ from: 7, through: 7 });
+  });
+
+  it('follows on the calls that are under way, and brings them again when they are not known to have come', () => {
+    const queue = queueOf([30]);
+    queue.noteLive(live([24]));
+    const spans = () => {
+      const { stretches } = queue.next(LIMITS);
+      queue.send(stretches);
+      return stretches.map(({ from, through }) => [from, through]);
+    };
+    expect([spans(), spans()]).toEqual([[[0, 9]], [[10, 19]]]);
+    queue.note(new Map([[0, { shadow: 9, live: 24 }]]));
+    expect(queue.next(LIMITS)).toMatchObject({ isNear: true, stretches: [{ from: 20 }] });
+    queue.unsend();
+    expect(spans()).toEqual([[10, 19]]);
+  });
+
+  it('brings every entry once and in order, however live ingest moves', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(fc.nat({ max: 30 }), { minLength: 3, maxLength: 3 }), { maxLength: 60 }),
+        (moves) => {
+          const counts = [90, 40, 0];
+          const queue = queueOf(counts);
+          const at = [-1, -1, -1];
+          const appliedOffsets = [-1, -1, -1];
+          const taken: number[][] = [[], [], []];
+          const toTheEnd = Array.from({ length: 80 }, () => [90, 90, 90]);
+          const answers: Map<number, AppliedOffset>[] = [];
+          for (const move of [...moves, ...toTheEnd]) {
+            move.forEach((by, partition) => {
+              const end = (counts[partition] ?? 0) - 1;
+              appliedOffsets[partition] = Math.min(end, (appliedOffsets[partition] ?? -1) + by);
+            });
+            const { stretches, isNear } = queue.next(LIMITS);
+            if (isNear && answers.length > 0) {
+              queue.note(answers.shift() ?? new Map());
+              continue;
+            }
+            expect(stretches.flatMap(({ entries }) => entries).length).toBeLessThanOrEqual(10);
+            for (const { partition, from, through, entries } of stretches) {
+              expect(from).toBe((at[partition] ?? -1) + 1);
+              const reached = Math.min(through, appliedOffsets[partition] ?? -1);
+              const applied = entries.filter(({ offset }) => offset <= reached);
+              taken[partition]?.push(...applied.map(({ offset }) => offset));
+              at[partition] = Math.max(at[partition] ?? -1, reached);
+            }
+            const said = at.map((shadowAt, partition) => {
+              return [
+                partition,
+                { shadow: shadowAt, live: appliedOffsets[partition] ?? -1 },
+              ] as const;
+            });
+            if (isNear) queue.note(new Map(said));
+            else {
+              queue.send(stretches);
+              answers.push(new Map(said));
+              if (answers.length === 2) queue.note(answers.shift() ?? new Map());
+            }
+          }
+          expect(taken).toEqual(
+            counts.map((count) => Array.from({ length: count }, (_, offset) => offset)),
+          );
+        },
+      ),
+    );
+  });
+});
+
+function snapshotTo(end: number): ShadowQueue {
+  return new ShadowQueue({ ...shadow, purpose: 'snapshot', ends: new Map([[0, end]]) }, new Map());
+}
+
 describe('the queue of a snapshot', () => {
-  it('is at its ends when all is applied, though live ingest has not reached the markers after it', () => {
-    const queue = new ShadowQueue(snapshot(new Map([[0, 5]])), new Map());
+  it('is at its ends when all records are applied, also if the log ends in transaction markers', () => {
+    const queue = snapshotTo(5);
     queue.add(0, entry(2));
     queue.advance(0, 3);
     expect(queue.isAtEnds).toBe(false);
     queue.advance(0, 5);
     expect(queue.isAtEnds).toBe(false);
-    queue.heard(new Map([[0, { shadow: 2, live: 2 }]]));
+    queue.note(new Map([[0, { shadow: 2, live: 2 }]]));
     expect(queue.isAtEnds).toBe(true);
   });
 
-  it('takes in nothing behind its ends', () => {
-    const queue = new ShadowQueue(snapshot(new Map([[0, 2]])), new Map());
+  it('leaves out records at and behind its ends', () => {
+    const queue = snapshotTo(2);
     for (const offset of [1, 2, 3]) queue.add(0, entry(offset));
     queue.advance(0, 4);
-    queue.heardLive(new Map([[0, 9]]));
+    queue.noteLive(new Map([[0, 9]]));
     const { stretches } = queue.next({ entries: 10, viewUpdates: 10 });
     expect(stretches).toMatchObject([{ from: 0, through: 1, entries: [{ offset: 1 }] }]);
-    expect(queue.wants(0)).toBe(false);
+    expect(queue.needs(0)).toBe(false);
   });
 });

@@ -1,22 +1,115 @@
 import type { EventEntry, Shadow, Stretch, AppliedOffset } from '#board-store';
 import { CallWork, type CallLimits } from '../ingest/split-calls.js';
-import { PartitionQueue } from './partition-queue.js';
 
-/** What a call brings; `isNear` when it brings the shadow to the live applied offsets, as they were last heard of; `isFull` when no more fits. */
+/** The next call for a shadow. */
 export interface NextCall {
   readonly stretches: readonly Stretch[];
+  /** Whether the call brings the shadow to the live applied offsets, as far as they are known. */
   readonly isNear: boolean;
+  /** Whether the call reaches its limits. */
   readonly isFull: boolean;
 }
 
+/** The entries of one partition that were read and are not known to be applied, in the order of the log. */
+class PartitionQueue {
+  readonly #entries: EventEntry[] = [];
+  /** The live applied offset as last reported; -1 for none. */
+  live = -1;
+  /** The last offset in the shadow. */
+  #applied: number;
+  /** The last offset of the calls in flight. */
+  #sent: number;
+  /** The last offset that was read. */
+  #read: number;
+
+  constructor(applied: number) {
+    this.#applied = applied;
+    this.#sent = applied;
+    this.#read = applied;
+  }
+
+  get applied(): number {
+    return this.#applied;
+  }
+
+  get read(): number {
+    return this.#read;
+  }
+
+  /** The first offset of the next stretch. */
+  get next(): number {
+    return this.#sent + 1;
+  }
+
+  /** The number of entries, including those in flight. */
+  get waiting(): number {
+    return this.#entries.length;
+  }
+
+  get hasBelowLive(): boolean {
+    return (this.#entries[0]?.offset ?? Infinity) <= this.live;
+  }
+
+  /** Entries that are not in flight and lie up to the live applied offset. */
+  get countBelowLive(): number {
+    return Math.max(0, this.#countThrough(this.live) - this.#countThrough(this.#sent));
+  }
+
+  /** The entries that are not in flight. */
+  unsent(): readonly EventEntry[] {
+    return this.#entries.slice(this.#countThrough(this.#sent));
+  }
+
+  add(entry: EventEntry): void {
+    if (entry.offset <= this.#read) return;
+    this.#entries.push(entry);
+    this.#read = entry.offset;
+  }
+
+  advance(nextOffset: number): void {
+    this.#read = Math.max(this.#read, nextOffset - 1);
+  }
+
+  /** A call in flight brings the shadow to `through`, or to the live applied offset as far as that is known. */
+  send(through: number): void {
+    this.#sent = Math.max(this.#sent, Math.min(through, this.live));
+  }
+
+  unsend(): void {
+    this.#sent = this.#applied;
+  }
+
+  /** Returns whether either offset differs from before. */
+  note(applied: number, live: number): boolean {
+    const hasChanged = this.live !== live || this.#applied < applied;
+    this.live = live;
+    this.#applied = Math.max(this.#applied, applied);
+    this.#sent = Math.max(this.#sent, applied);
+    this.#read = Math.max(this.#read, applied);
+    this.#entries.splice(0, this.#countThrough(applied));
+    return hasChanged;
+  }
+
+  /** How many entries lie at or before an offset. */
+  #countThrough(offset: number): number {
+    let [low, high] = [0, this.#entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#entries[middle]?.offset ?? Infinity) <= offset) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
 /**
- * What was read of the log for a shadow and is not known to be applied. The script never takes a shadow beyond the live
- * applied offsets, so what was read ahead of those waits here.
+ * What was read of the log for one shadow and is not known to be applied. The script never takes a shadow beyond the live
+ * applied offsets, so entries above them wait here.
  */
 export class ShadowQueue {
   readonly #partitions = new Map<number, PartitionQueue>();
 
-  /** `begun` are the applied offsets of the shadow; a partition that has none begins where the shadow begins in the log. */
+  /** `begun` are the applied offsets of the shadow; a partition without one begins where the shadow does. */
   constructor(
     readonly shadow: Shadow,
     private readonly begun: ReadonlyMap<number, number>,
@@ -27,70 +120,65 @@ export class ShadowQueue {
     return this.#partition(partition).read + 1;
   }
 
-  /** By partition, where there is one. */
+  /** The last offset in the shadow, by partition. */
   appliedOffsets(): [partition: number, applied: number][] {
     return [...this.#partitions].map(([partition, { applied }]) => [partition, applied]);
   }
 
-  /** Whether more of the partition is needed at all. */
-  wants(partition: number): boolean {
-    const end = this.shadow.ends?.get(partition);
-    return this.shadow.ends === undefined || this.position(partition) < (end ?? 0);
+  /** Whether the shadow needs more of a partition. */
+  needs(partition: number): boolean {
+    return this.position(partition) < this.#end(partition);
   }
 
-  /** Events of a partition that wait. */
+  /** The number of entries of a partition. */
   waiting(partition: number): number {
     return this.#partition(partition).waiting;
   }
 
-  /** Whether what waits is to be applied now. */
-  isEmptying(partition: number): boolean {
-    const { oldest, live } = this.#partition(partition);
-    return oldest !== undefined && oldest.offset <= live;
+  /** Whether entries of a partition can be applied now. */
+  canApply(partition: number): boolean {
+    return this.#partition(partition).hasBelowLive;
   }
 
-  /** An event of the shadow's board; one that is in the shadow, or not to be, is dropped. */
+  /** Adds an event of the shadow's board, unless the shadow has it already or ends before it. */
   add(partition: number, entry: EventEntry): void {
-    const end = this.shadow.ends?.get(partition) ?? Infinity;
-    if (entry.offset < end) this.#partition(partition).add(entry);
+    if (entry.offset < this.#end(partition)) this.#partition(partition).add(entry);
   }
 
-  /** All before this offset is read. */
+  /** All records before `nextOffset` are read. */
   advance(partition: number, nextOffset: number): void {
-    const { ends } = this.shadow;
-    const end = ends === undefined ? Infinity : (ends.get(partition) ?? 0);
-    this.#partition(partition).advance(Math.min(nextOffset, end));
+    this.#partition(partition).advance(Math.min(nextOffset, this.#end(partition)));
   }
 
-  /** These stretches are under way: the next call brings what follows on what of them lies below the live applied offsets. */
+  /** A call with these stretches is in flight; the next one continues behind them. */
   send(stretches: readonly Stretch[]): void {
     for (const { partition, through } of stretches) this.#partition(partition).send(through);
   }
 
-  /** What has become of the calls that are under way is not known: all that is not known to be applied is brought again. */
+  /** The outcome of the calls in flight is unknown: the next call begins behind the last known applied offset. */
   unsend(): void {
     for (const queue of this.#partitions.values()) queue.unsend();
   }
 
-  /** What a call of the script said. Answers whether anything is other than before. */
-  heard(appliedOffsets: ReadonlyMap<number, AppliedOffset>): boolean {
+  /** Takes the outcome of a call. Returns whether any offset differs from before. */
+  note(appliedOffsets: ReadonlyMap<number, AppliedOffset>): boolean {
     const changes = [...appliedOffsets].map(([partition, { shadow, live }]) =>
-      this.#partition(partition).heard(shadow, live),
+      this.#partition(partition).note(shadow, live),
     );
     return changes.includes(true);
   }
 
-  /** The live applied offsets, as they were asked for. Answers whether one of them is other than before. */
-  heardLive(appliedOffsets: ReadonlyMap<number, number>): boolean {
+  /** Takes the live applied offsets. Returns whether one differs from before. */
+  noteLive(appliedOffsets: ReadonlyMap<number, number>): boolean {
     const changes = [...appliedOffsets].map(([partition, live]) => {
       const queue = this.#partition(partition);
-      return queue.heard(queue.applied, live);
+      return queue.note(queue.applied, live);
     });
     return changes.includes(true);
   }
 
   /**
-   * `snapshot` only: whether everything up to its ends is applied. The log may end in transaction markers that the live
+   * `snapshot` only: whether all records up to its ends are applied. The log may end in transaction markers that the live
    * applied offset does not cover yet.
    */
   get isAtEnds(): boolean {
@@ -100,25 +188,24 @@ export class ShadowQueue {
     });
   }
 
-  /** Entries that could be applied now. */
+  /** The number of entries that could be applied now. */
   countBelowLive(): number {
-    return [...this.#partitions.values()].reduce((sum, queue) => sum + queue.countBelowLive(), 0);
+    return [...this.#partitions.values()].reduce((sum, queue) => sum + queue.countBelowLive, 0);
   }
 
-  /** Partitions whose live applied offset lies above what was read of them. */
+  /** Partitions that are not read up to their live applied offset. */
   behindLive(): { partition: number; live: number }[] {
     return [...this.#partitions]
       .filter(([, { read, live }]) => read < live)
       .map(([partition, { live }]) => ({ partition, live }));
   }
 
-  /** Records from where the shadow begins to where it is to come, as far as is known: the live applied offsets, or its ends. */
+  /** Records from the start of the shadow to the live applied offsets, or to its ends. */
   get progress(): { readonly done: number; readonly total: number } {
     let [done, total] = [0, 0];
-    const { starts, ends } = this.shadow;
     for (const [partition, { applied, live }] of this.#partitions) {
-      const start = starts?.get(partition) ?? 0;
-      const target = ends === undefined ? live + 1 : (ends.get(partition) ?? 0);
+      const start = this.shadow.starts?.get(partition) ?? 0;
+      const target = this.shadow.ends === undefined ? live + 1 : this.#end(partition);
       total += Math.max(0, target - start);
       done += Math.max(0, Math.min(applied + 1, target) - start);
     }
@@ -126,18 +213,22 @@ export class ShadowQueue {
   }
 
   /**
-   * What the next call brings: of every partition what lies below its live applied offset, as far as it fits, in equal shares.
-   * If that is all there is below them, what was read ahead fills the rest: the live boards move on meanwhile.
+   * The next call: of every partition the entries up to its live applied offset, as many as fit, in equal shares. If these
+   * all fit, entries read ahead fill the rest, since the live applied offsets move on meanwhile.
    */
   next(limits: CallLimits): NextCall {
-    const queues = [...this.#partitions];
-    const cuts = queues.map(([partition, queue]) => new Cut(partition, queue));
+    const cuts = [...this.#partitions].map(([partition, queue]) => new Cut(partition, queue));
     const room = new CallWork(new Map([[this.shadow.board, this.shadow]]), true, limits);
     share(cuts, room, (cut) => cut.hasBelowLive);
     const isNear = cuts.every((cut) => cut.isAtLive);
     if (isNear) share(cuts, room, (cut) => cut.hasMore);
     const brought = isNear ? cuts : cuts.filter((cut) => cut.isForward);
     return { isNear, isFull: room.isFull, stretches: brought.map((cut) => cut.stretch()) };
+  }
+
+  #end(partition: number): number {
+    const { ends } = this.shadow;
+    return ends === undefined ? Infinity : (ends.get(partition) ?? 0);
   }
 
   #partition(partition: number): PartitionQueue {
@@ -150,7 +241,7 @@ export class ShadowQueue {
   }
 }
 
-/** Gives every cut that wants more an equal share of the room, until there is none or nobody wants. */
+/** Gives every cut that wants more an equal share of the room, until the room is full or no cut wants more. */
 function share(cuts: readonly Cut[], room: CallWork, wants: (cut: Cut) => boolean): void {
   let wanting = cuts.filter(wants);
   while (wanting.length > 0 && !room.isFull) {
@@ -161,37 +252,38 @@ function share(cuts: readonly Cut[], room: CallWork, wants: (cut: Cut) => boolea
   }
 }
 
-/** A stretch in the making: the first so many entries of a partition. */
+/** The first entries of a partition, as a stretch in the making. */
 class Cut {
+  readonly #entries: readonly EventEntry[];
   #count = 0;
 
   constructor(
     private readonly partition: number,
     private readonly queue: PartitionQueue,
-  ) {}
+  ) {
+    this.#entries = queue.unsent();
+  }
 
   get hasMore(): boolean {
-    return this.#next !== undefined;
+    return this.#count < this.#entries.length;
   }
 
   get hasBelowLive(): boolean {
-    const next = this.#next;
-    return next !== undefined && next.offset <= this.queue.live;
+    return (this.#entries[this.#count]?.offset ?? Infinity) <= this.queue.live;
   }
 
-  /** Whether it reaches the live applied offset. */
   get isAtLive(): boolean {
     return this.#through >= this.queue.live;
   }
 
-  /** Whether it brings anything below the live applied offset. */
+  /** Whether it brings anything up to the live applied offset. */
   get isForward(): boolean {
     return Math.min(this.#through, this.queue.live) >= this.queue.next;
   }
 
-  /** Takes one more entry if there is room. Returns whether it did. */
+  /** Takes one more entry. Returns whether there was room. */
   take(room: CallWork): boolean {
-    const next = this.#next;
+    const next = this.#entries[this.#count];
     const fits = next !== undefined && room.take(next);
     if (fits) this.#count += 1;
     return fits;
@@ -199,16 +291,12 @@ class Cut {
 
   stretch(): Stretch {
     const { partition, queue } = this;
-    const entries = queue.first(this.#count);
+    const entries = this.#entries.slice(0, this.#count);
     return { partition, from: queue.next, through: this.#through, entries };
   }
 
-  get #next(): EventEntry | undefined {
-    return this.queue.at(this.#count);
-  }
-
   get #through(): number {
-    const next = this.#next;
+    const next = this.#entries[this.#count];
     return next === undefined ? this.queue.read : next.offset - 1;
   }
 }

@@ -1,16 +1,23 @@
-import type { Attempt } from './leased-run.js';
-import type { SnapshotReport } from './reports.js';
-import { ShadowPlanner } from './shadow-plan.js';
+import type { Starts } from '#board-store';
 import {
-  runForBoard,
+  GenerationRun,
   type ReconcilerParts,
   type RunOptions,
-  type ShadowAtWork,
-} from './shadow-tasks.js';
+  type RunWork,
+} from './generation-run.js';
+import { planShadow } from './shadow-plan.js';
 
 export interface SnapshotOptions extends RunOptions {
-  /** Takes what of the log there is, where its beginning is gone. */
+  /** Builds from the rest of the log if its beginning is gone. */
   readonly allowPartialHistory?: boolean | undefined;
+}
+
+export interface SnapshotReport {
+  readonly board: string;
+  readonly generation: string;
+  /** The moment of the log that it shows, in ms. */
+  readonly asOf: number;
+  readonly starts?: Starts;
 }
 
 /** Builds a board as it was when the log had come to a time (ms), as a read-only generation beside the live one. */
@@ -19,32 +26,26 @@ export async function takeSnapshot(
   { board, until }: { readonly board: string; readonly until: number },
   options: SnapshotOptions,
 ): Promise<SnapshotReport> {
-  await parts.store.liveBoard(board);
-  return runForBoard(parts, { board, kind: 'snapshot', options }, async ({ signal }) => ({
-    open: await plan({ ...parts, signal }, { board, until }, options),
+  const { store, generations } = parts;
+  await store.liveBoard(board); // before a status of the board is reported
+  const work: RunWork<SnapshotReport> = {
+    kind: 'snapshot',
     isResumable: true,
-    finish: (at: ShadowAtWork) => keep(parts, at, until),
-  }));
-}
-
-async function plan(
-  parts: ReconcilerParts & Pick<Attempt, 'signal'>,
-  { board, until }: { readonly board: string; readonly until: number },
-  { allowPartialHistory }: SnapshotOptions,
-) {
-  const { definition, starts } = await parts.store.liveBoard(board);
-  const planner = new ShadowPlanner(parts);
-  return planner.plan({ definition, purpose: 'snapshot', starts, until, allowPartialHistory });
-}
-
-async function keep(
-  { generations }: ReconcilerParts,
-  { lease, shadow, catchUp, end }: ShadowAtWork,
-  until: number,
-): Promise<SnapshotReport> {
-  const { board, generation, starts } = shadow;
-  await catchUp.reachEnds();
-  await generations.keep(lease, shadow);
-  await end(`kept as generation ${generation}`);
-  return { board, generation, asOf: until, ...(starts && { starts }) };
+    boards: () => [board],
+    plan: async ({ signal }) => {
+      const { definition, starts } = await store.liveBoard(board);
+      const { allowPartialHistory } = options;
+      const request = { definition, starts, until, allowPartialHistory };
+      const open = await planShadow({ ...parts, signal }, { ...request, purpose: 'snapshot' });
+      return new Map([[board, open]]);
+    },
+    finish: async ({ lease, shadow, catchUp, end }) => {
+      const { generation, starts } = shadow;
+      await catchUp.reachEnds();
+      await generations.keep(lease, shadow);
+      await end(`kept as generation ${generation}`);
+      return { board, generation, asOf: until, ...(starts && { starts }) };
+    },
+  };
+  return new GenerationRun(parts, work, options).runOne();
 }

@@ -10,6 +10,10 @@ export class Throttle {
 
   constructor(private readonly rate: number | undefined) {}
 
+  get isThrottled(): boolean {
+    return this.rate !== undefined;
+  }
+
   /** Waits until so many more events may go. @throws the reason of the signal */
   async next(events: number, signal?: AbortSignal): Promise<void> {
     if (this.rate === undefined) return;

@@ -4,7 +4,7 @@ import { Backoff, toError } from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
 import { CancelledError, HistoryCutError, OutOfMemoryError } from '../generations/errors.js';
 import type { Reconciler } from './reconciler.js';
-import type { RunProgress } from '../generations/run-progress.js';
+import type { RunProgress } from '../generations/progress.js';
 
 const TELL_EVERY_MS = 10_000;
 const BACKOFF = { firstMs: 1_000, mostMs: 60_000 };

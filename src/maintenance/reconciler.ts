@@ -1,11 +1,13 @@
 import type { BoardDefinition } from '#board';
-import { Build, type BuildOptions } from '../generations/build.js';
-import { removeBoard } from '../generations/promote.js';
-import type { BuildReport, PromotionReport, SnapshotReport, VerifyReport } from '../generations/reports.js';
-import { rollBack } from '../generations/rollback.js';
-import type { ReconcilerParts, RunOptions } from '../generations/shadow-tasks.js';
-import { takeSnapshot, type SnapshotOptions } from '../generations/snapshot.js';
-import { Verify, type VerifyOptions } from '../verify/verify.js';
+import { Build, type BuildOptions, type BuildReport } from '../generations/build.js';
+import type { ReconcilerParts, RunOptions } from '../generations/generation-run.js';
+import { removeBoard, rollBack, type PromotionReport } from '../generations/promote.js';
+import {
+  takeSnapshot,
+  type SnapshotOptions,
+  type SnapshotReport,
+} from '../generations/snapshot.js';
+import { Verify, type VerifyOptions, type VerifyReport } from '../verify/verify.js';
 
 /**
  * What makes the log the truth: boards are built from it, compared with it, and brought back, beside live ingest, which

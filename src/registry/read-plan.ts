@@ -3,7 +3,7 @@ import type { Admin } from 'kafkajs';
 import type { BoardDefinition } from '#board';
 import type { BoardReader, BoardStore, KeySpace, ReconciliationStatus, Starts } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
-import { cutPartitions } from '../generations/history.js';
+import { cutPartitions } from '../generations/log-history.js';
 import type { From } from '../generations/shadow-plan.js';
 import { generationMemory } from './generation-memory.js';
 import {

@@ -1,17 +1,14 @@
 import type { Difference } from '#board-store';
 
-/** How many differences are kept to be told, unless the caller wants others. */
-export const MOST_TOLD = 1_000;
-
-/** Those of the players of one view. */
+/** The differences of players in one view. */
 interface OfView {
   count: number;
   readonly kept: Map<string, Difference>;
 }
 
-/** Collects differences: all are counted, the first ones kept. One that is met twice, and was kept, counts once. */
+/** Collects differences: counts all, and keeps the first ones. A kept one that is found twice counts once. */
 export class Differences {
-  /** Of views as a whole, and of the board. */
+  /** Differences of whole views, and of the board. */
   readonly #whole = new Map<string, Difference>();
   readonly #ofViews = new Map<string, OfView>();
 

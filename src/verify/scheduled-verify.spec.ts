@@ -8,7 +8,8 @@ import {
 } from '#board-store';
 import { loggerTo } from '../../test/support/loggers.js';
 import { CancelledError, HistoryCutError } from '../generations/errors.js';
-import type { BuildReport, VerifyReport } from '../generations/reports.js';
+import type { BuildReport } from '../generations/build.js';
+import type { VerifyReport } from './verify.js';
 import { ScheduledVerify } from './scheduled-verify.js';
 
 const NOW = Date.parse('2026-11-20T04:00:00.000Z');

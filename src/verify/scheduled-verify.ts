@@ -11,7 +11,7 @@ import {
 import type { Logger } from '../infra/logger.js';
 import { CancelledError, HistoryCutError } from '../generations/errors.js';
 import type { Reconciler } from '../maintenance/reconciler.js';
-import type { VerifyReport } from '../generations/reports.js';
+import type { VerifyReport } from '../verify/verify.js';
 import { leftBehind } from '../generations/shadow-plan.js';
 import { wasCompared } from './verify.js';
 

@@ -1,64 +1,87 @@
-import type { ComparisonCursor, Difference, LiveBoard, ReconciliationStatus } from '#board-store';
-import { Differences, MOST_TOLD } from './differences.js';
+import type {
+  ComparisonCursor,
+  Difference,
+  ReconciliationStatus,
+  TooManyViews,
+} from '#board-store';
 import { AppliedBeyondLogError } from '../generations/errors.js';
-import { runLeased, type Attempt } from '../generations/leased-run.js';
-import type { VerifyReport } from '../generations/reports.js';
-import { ShadowPlanner } from '../generations/shadow-plan.js';
 import {
-  ShadowTasks,
+  GenerationRun,
+  type Attempt,
   type ReconcilerParts,
   type RunOptions,
+  type RunWork,
   type ShadowAtWork,
-  type Task,
-} from '../generations/shadow-tasks.js';
+} from '../generations/generation-run.js';
+import { planShadow, type OpenPlanned } from '../generations/shadow-plan.js';
+import { Differences } from './differences.js';
 
 export interface VerifyOptions extends RunOptions {
-  /** How many differences of a board are told; all are counted. */
+  /** How many differences of a board are reported; all are counted. */
   readonly mostDifferences?: number | undefined;
 }
 
+const MOST_DIFFERENCES = 1_000;
+
 /** What a comparison has found. */
-type Findings = Pick<
-  VerifyReport,
-  'places' | 'views' | 'differences' | 'differenceCount' | 'tooManyViews'
->;
+interface Findings {
+  /** Places of players in views that the log makes. */
+  readonly places: number;
+  readonly views: number;
+  /** The first ones; `differenceCount` counts all. */
+  readonly differences: readonly Difference[];
+  readonly differenceCount: number;
+  /** Why the board can't be compared: events were refused for `maxViews`. */
+  readonly tooManyViews?: TooManyViews;
+}
+
+export interface VerifyReport extends Findings {
+  readonly board: string;
+  readonly generation: string;
+  /** null if the board can't be compared. */
+  readonly equal: boolean | null;
+  /** By partition, the offset up to which everything was compared at least. */
+  readonly appliedOffsets: Readonly<Record<string, number>>;
+}
 
 const NOTHING_COMPARED = { places: 0, views: 0, differences: [], differenceCount: 0 };
 
-/** Compares live boards with what the log makes of their definitions, all in one pass over it. Nothing of them is changed. */
-export class Verify {
+/** Compares live boards with what the log makes of their definitions, all in one pass over it. Changes nothing of them. */
+export class Verify implements RunWork<VerifyReport> {
+  readonly kind = 'verify' as const;
+  readonly isResumable = false;
+  /** The live generations that are compared, by board. */
+  readonly #generations = new Map<string, string>();
+
   constructor(
     private readonly parts: ReconcilerParts,
-    private readonly boards: readonly string[],
+    private readonly names: readonly string[],
     private readonly options: VerifyOptions,
   ) {}
 
   async run(): Promise<VerifyReport[]> {
-    const { parts, boards, options } = this;
-    for (const board of boards) await parts.store.liveBoard(board);
-    const { leases, store, logger } = parts;
-    const leased = { leases, store, logger, kind: 'verify' as const, keepsShadows: false };
-    return runLeased({ ...leased, boards: () => boards, signal: options.signal }, (attempt) =>
-      this.#attempt(attempt),
-    );
+    for (const board of this.names) await this.parts.store.liveBoard(board);
+    return new GenerationRun(this.parts, this, { ...this.options, keepsShadows: false }).run();
   }
 
-  async #attempt(attempt: Attempt): Promise<VerifyReport[]> {
-    const { store } = this.parts;
-    const planner = new ShadowPlanner({ ...this.parts, signal: attempt.signal });
-    const tasks: Task<VerifyReport>[] = [];
-    for (const board of this.boards) {
-      const live = await store.liveBoard(board);
-      const { definition, starts } = live;
-      const open = await planner.plan({ definition, purpose: 'verify', starts });
-      const finish = (at: ShadowAtWork) => this.#finish(at, live);
-      tasks.push({ board, open, isResumable: false, finish });
+  boards(): readonly string[] {
+    return this.names;
+  }
+
+  async plan({ signal }: Attempt): Promise<ReadonlyMap<string, OpenPlanned>> {
+    const planned = new Map<string, OpenPlanned>();
+    for (const board of this.names) {
+      const { generation, definition, starts } = await this.parts.store.liveBoard(board);
+      this.#generations.set(board, generation);
+      const request = { definition, starts, purpose: this.kind };
+      planned.set(board, await planShadow({ ...this.parts, signal }, request));
     }
-    return new ShadowTasks(this.parts, attempt, this.options).run(tasks);
+    return planned;
   }
 
-  async #finish(at: ShadowAtWork, live: LiveBoard): Promise<VerifyReport> {
-    const { board, generation } = live;
+  async finish(at: ShadowAtWork): Promise<VerifyReport> {
+    const { board } = at.shadow;
+    const generation = this.#generations.get(board) ?? '';
     const findings = await this.#findings(at);
     const { appliedOffsets } = at.catchUp;
     await this.parts.generations.discard(at.lease, at.shadow);
@@ -78,26 +101,26 @@ export class Verify {
     }
   }
 
-  /** Call by call, each at equal applied offsets: so traffic makes no difference. @throws ServerChangedError */
+  /** Compares page by page, each at equal applied offsets, so that traffic makes no difference. @throws ServerChangedError */
   async #compare({ lease, shadow, catchUp, progress }: ShadowAtWork): Promise<Findings> {
     const { generations } = this.parts;
-    const found = new Differences(this.options.mostDifferences ?? MOST_TOLD);
+    const found = new Differences(this.options.mostDifferences ?? MOST_DIFFERENCES);
     let [places, views] = [0, 0];
     let cursor: ComparisonCursor | undefined;
     do {
-      const at = cursor;
-      const step = await catchUp.reach((stretches) =>
-        generations.compare(lease, shadow, stretches, at),
+      const from = cursor;
+      const page = await catchUp.reach((stretches) =>
+        generations.compare(lease, shadow, stretches, from),
       );
-      const { tooManyViews } = step;
+      const { tooManyViews } = page;
       if (tooManyViews.expected > 0 || tooManyViews.found > 0)
         return { ...NOTHING_COMPARED, tooManyViews };
-      found.add(step.differences);
-      places += step.places;
-      views += step.views;
-      progress.compare(step.places);
-      await catchUp.throttle(step.compared);
-      cursor = step.next;
+      found.add(page.differences);
+      places += page.places;
+      views += page.views;
+      progress.compare(page.places);
+      await catchUp.throttle(page.compared);
+      cursor = page.next;
     } while (cursor !== undefined);
     return { places, views, differences: found.kept, differenceCount: found.count };
   }
@@ -105,17 +128,12 @@ export class Verify {
 
 const NOT_COMPARABLE = 'not comparable';
 
-/** Whether a verify has ended, and had something to compare. */
+/** Whether a verify has ended and compared its board. */
 export function wasCompared({ state, outcome }: ReconciliationStatus): boolean {
   return state === 'done' && outcome?.startsWith(NOT_COMPARABLE) !== true;
 }
 
-function outcomeOf({
-  equal,
-  places,
-  views,
-  differenceCount,
-}: Findings & Pick<VerifyReport, 'equal'>): string {
+function outcomeOf({ equal, places, views, differenceCount }: VerifyReport): string {
   if (equal === null) return `${NOT_COMPARABLE}: events were refused for maxViews`;
   const compared = `${places} places in ${views} views compared`;
   return equal ? `${compared}; no difference` : `${compared}; ${differenceCount} difference(s)`;

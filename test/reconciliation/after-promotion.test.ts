@@ -89,7 +89,7 @@ describe('what Redis has done', () => {
     const { generation } = await sandbox.reconciler.rollback('arena', { signal: UNTIL_DONE });
     expect(generation).toBe(first);
     expect((await sandbox.live('arena')).generation).toBe(first);
-    expect(sandbox.words.filter((word) => word.endsWith('it begins again'))).toEqual([]);
+    expect(sandbox.words.filter((word) => word.includes('begins again'))).toEqual([]);
   });
 
   it('stands when a removal can not be written down, and nothing is told of the board any more', async () => {

@@ -106,7 +106,7 @@ describe('a build beside live traffic', () => {
     expect(await instance.redis.keys(`${instance.name}:*lease:*`)).toEqual([]);
   });
 
-  it('that was killed is gone on with, and given up for another run of its board with a word', async () => {
+  it('continues what a killed build has built; another run of the board discards that with a warning', async () => {
     await traffic.send(50);
     await published(instance, traffic);
     const [arena] = definitionsOf(BOARDS);
@@ -120,22 +120,22 @@ describe('a build beside live traffic', () => {
       await sandbox.leases.release(lease);
       return shadow.generation;
     };
-    const given = (generation: string, taker: string) =>
-      `board "arena": what a killed build had built (generation ${generation}) is given up for this ${taker}`;
+    const discards = (run: string, generation: string) =>
+      `board "arena": this ${run} discards what a killed build had built (generation ${generation})`;
     const signal = AbortSignal.timeout(240_000);
 
     const left = await leave();
     const reports = await sandbox.reconciler.build([arena], { signal });
     expect(reports).toMatchObject([{ generation: left }]);
-    expect(sandbox.words).not.toContainEqual(expect.stringContaining('is given up'));
+    expect(sandbox.words).not.toContainEqual(expect.stringContaining('discards'));
 
     const forVerify = await leave();
     expect(await sandbox.reconciler.verify(['arena'], { signal })).toMatchObject([{ equal: true }]);
-    expect(sandbox.words).toContain(given(forVerify, 'verify'));
+    expect(sandbox.words).toContain(discards('verify', forVerify));
 
     const forRollback = await leave();
     await sandbox.reconciler.rollback('arena', { signal });
-    expect(sandbox.words).toContain(given(forRollback, 'rollback'));
+    expect(sandbox.words).toContain(discards('rollback', forRollback));
   });
 
   it('that brings a removed board back, and is cancelled, leaves it removed', async () => {

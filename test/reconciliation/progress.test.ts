@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ReconciliationStatus } from '#board-store';
-import type { RunProgress } from '../../src/generations/run-progress.js';
+import type { RunProgress } from '../../src/generations/progress.js';
 import { TestInstance, until } from '../support/instance.js';
 import {
   closeScene,

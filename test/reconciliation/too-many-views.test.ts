@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { VerifyReport } from '../../src/generations/reports.js';
+import type { VerifyReport } from '../../src/verify/verify.js';
 import { TestInstance } from '../support/instance.js';
 import { definitionsOf, Sandbox, published, Traffic } from './sandbox.js';
 

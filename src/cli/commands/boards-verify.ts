@@ -1,6 +1,6 @@
 import type { BoardDefinition } from '#board';
 import { BoardBuildingError, type BoardReader } from '#board-store';
-import type { VerifyReport } from '../../generations/reports.js';
+import type { VerifyReport } from '../../verify/verify.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { withLease } from '../held-lease.js';
 import { interruptible } from '../interruption.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cutPartitions, isBetween, neededFrom, sameStarts, startsOfRest } from './history.js';
+import { cutPartitions, isBetween, neededFrom, sameStarts, startsOfRest } from './log-history.js';
 
 const ranges = new Map([
   [1, { start: 40, end: 90 }],

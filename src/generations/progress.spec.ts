@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ProgressMeter } from './progress-meter.js';
+import { ProgressMeter, ProgressReporter, type RunProgress } from './progress.js';
 
 describe('the progress of a run', () => {
   const meterAt = (clock: { ms: number }) => new ProgressMeter(() => clock.ms);
@@ -65,5 +65,42 @@ describe('the progress of a run', () => {
 
   it('is at its end when nothing is left', () => {
     expect(meterAt({ ms: 0 }).note({ done: 0, total: 0 }).secondsLeft).toBe(0);
+  });
+});
+
+/** A reporter, what it noted for each board, and its last report to the caller. */
+function reporterAt(clock: { ms: number }) {
+  const noted = new Map<string, object>();
+  let reported: RunProgress | undefined;
+  const keeper = { note: (board: string, facts: object) => void noted.set(board, facts) };
+  const onProgress = (progress: RunProgress) => (reported = progress);
+  const reporter = new ProgressReporter(keeper, onProgress, () => clock.ms);
+  return { reporter, noted, reported: () => reported };
+}
+
+describe('the progress of a run of several boards', () => {
+  it('is reported by board to the lease, and the slowest board to the caller', () => {
+    const clock = { ms: 0 };
+    const { reporter, noted, reported } = reporterAt(clock);
+    reporter.count('large', { done: 0, total: 1_000 });
+    reporter.count('small', { done: 0, total: 600 });
+    clock.ms = 1_000;
+    reporter.count('large', { done: 300, total: 1_000 });
+    reporter.count('small', { done: 100, total: 600 });
+    const slow = { done: 300, total: 1_000, rate: 300, secondsLeft: 3 };
+    expect(reported()).toEqual(slow);
+    expect(noted.get('large')).toEqual(slow);
+    expect(noted.get('small')).toEqual({ done: 100, total: 600, rate: 100, secondsLeft: 5 });
+    reporter.count('large', { done: 600, total: 1_000 });
+    expect(reported()).toMatchObject({ done: 100, total: 600 });
+  });
+
+  it('has the number of compared places', () => {
+    const { reporter, reported } = reporterAt({ ms: 0 });
+    reporter.count('arena', { done: 5, total: 5 });
+    expect(reported()).toEqual({ done: 5, total: 5, rate: 0, secondsLeft: 0 });
+    reporter.compare(500);
+    reporter.count('arena', { done: 5, total: 5 });
+    expect(reported()).toMatchObject({ compared: 500 });
   });
 });

@@ -1,0 +1,285 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Admin, Kafka } from 'kafkajs';
+import {
+  HOLDER,
+  isOutOfMemory,
+  LeaseLostError,
+  type BoardStore,
+  type GenerationStore,
+  type Lease,
+  type LeaseStore,
+  type ReconciliationStatus,
+  type Shadow,
+} from '#board-store';
+import { Backoff, LogGapError, LogReader, logRanges, toError } from '#kafka-batch';
+import type { Logger } from '../infra/logger.js';
+import { Throttle } from '../infra/throttle.js';
+import type { DefinitionsTopic } from '../registry/definitions-topic.js';
+import { CatchUp } from './catch-up.js';
+import { CancelledError, HistoryCutError, OutOfMemoryError } from './errors.js';
+import { LogFeed } from './log-feed.js';
+import type { OpenShadow } from './log-history.js';
+import { ProgressReporter, type RunProgress } from './progress.js';
+import { RestartPolicy } from './retries.js';
+import { RunLeases } from './run-leases.js';
+import type { OpenPlanned } from './shadow-plan.js';
+import { ShadowQueue } from './shadow-queue.js';
+import { StallWatch } from './stall-watch.js';
+
+/** What reconciliation works with. */
+export interface ReconcilerParts {
+  readonly kafka: Kafka;
+  readonly admin: Admin;
+  /** The score topic. */
+  readonly topic: string;
+  readonly store: BoardStore;
+  readonly leases: LeaseStore;
+  readonly generations: GenerationStore;
+  readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>;
+  /** How long a generation stays available for a rollback after another one has replaced it. */
+  readonly graceMs: number;
+  /** Records per second, for runs that set no limit of their own. */
+  readonly eventsPerSecond?: number | undefined;
+  readonly logger: Logger;
+}
+
+export interface RunOptions {
+  /** Cancels the run and undoes what it did. */
+  readonly signal: AbortSignal;
+  /** Keeps what was built when the signal is aborted, so that the next run can continue it. */
+  readonly keepsShadows?: boolean | undefined;
+  /** The most records of the log to read per second, so that live ingest is not slowed down. */
+  readonly eventsPerSecond?: number | undefined;
+  /** Called twice a second. */
+  readonly onProgress?: ((progress: RunProgress) => void) | undefined;
+}
+
+/** What a run does. */
+export interface RunWork<T> {
+  readonly kind: ReconciliationStatus['kind'];
+  /** Whether the next attempt or run can continue the shadows of this one. */
+  readonly isResumable: boolean;
+  /** The boards that are left to do; asked before each attempt. */
+  boards(): readonly string[];
+  /** Plans the shadows, by board, before any of them is begun. @throws HistoryCutError */
+  plan(attempt: Attempt): Promise<ReadonlyMap<string, OpenPlanned>>;
+  /** Brings a shadow to the live applied offsets, and promotes, compares or keeps it. */
+  finish(at: ShadowAtWork): Promise<T>;
+  /** Undoes what `plan` has written, when the run was cancelled. */
+  undo?(attempt: Attempt): Promise<void>;
+}
+
+/** One attempt of a run: the leases it holds, and the signal that ends it. */
+export interface Attempt {
+  readonly leases: RunLeases;
+  readonly signal: AbortSignal;
+}
+
+/** A shadow on its way through the log. */
+export interface ShadowAtWork extends Pick<Attempt, 'signal'> {
+  readonly lease: Lease;
+  readonly shadow: Shadow;
+  readonly catchUp: CatchUp;
+  readonly progress: ProgressReporter;
+  /** Reports the outcome, and releases the board. */
+  readonly end: (outcome: string) => Promise<void>;
+}
+
+/** Redis that was emptied gets its boards back within seconds. */
+const BACKOFF = { firstMs: 500, mostMs: 5_000 };
+const COUNT_EVERY_MS = 500;
+
+/**
+ * Acquires the leases of some boards, plans and opens a shadow for each, reads the log once for all of them, and ends each shadow
+ * for itself. Begins again when Redis has lost what the attempt rests on.
+ *
+ * States of an attempt: leased, planned, catching up, then done; or failed or cancelled, which discards the shadows that the next
+ * attempt or run can't continue.
+ */
+export class GenerationRun<T> {
+  /** Shadows of this attempt that have not ended. */
+  readonly #open = new Map<Shadow, Lease>();
+
+  constructor(
+    private readonly parts: ReconcilerParts,
+    private readonly work: RunWork<T>,
+    private readonly options: RunOptions,
+  ) {}
+
+  /** @throws LeaseHeldError, CancelledError, HistoryCutError, OutOfMemoryError, and other errors of the work */
+  async run(): Promise<T[]> {
+    const { signal } = this.options;
+    const backoff = new Backoff(BACKOFF);
+    const policy = new RestartPolicy(this.work.kind);
+    for (;;)
+      try {
+        return await this.#attempt();
+      } catch (error) {
+        if (signal.aborted) throw this.#cancelled;
+        if (!policy.helps(error)) throw error;
+        this.parts.logger.warn(`the ${this.work.kind} begins again: ${toError(error).message}`);
+        await delay(backoff.next(), undefined, { signal }).catch(() => undefined);
+      }
+  }
+
+  /** Runs work on one board. @throws as `run` */
+  async runOne(): Promise<T> {
+    const [result] = await this.run();
+    if (result === undefined) throw new Error(`a ${this.work.kind} ended without a result`);
+    return result;
+  }
+
+  get #cancelled(): CancelledError {
+    return new CancelledError(this.options.keepsShadows === true);
+  }
+
+  async #attempt(): Promise<T[]> {
+    const boards = this.work.boards();
+    const leases = await this.#acquire(boards);
+    try {
+      const signal = AbortSignal.any([this.options.signal, leases.signal]);
+      return await this.#runAll({ leases, signal });
+    } catch (error) {
+      const isCancelled = this.options.signal.aborted;
+      const cause = await this.#orTakenOver(error, leases);
+      const failure = isCancelled ? this.#cancelled : await this.#explained(cause, boards);
+      for (const board of boards)
+        await leases.end(board, isCancelled ? 'cancelled' : 'failed', failure.message);
+      throw failure;
+    } finally {
+      await leases.close();
+    }
+  }
+
+  /** A full Redis refuses new leases, too. */
+  async #acquire(boards: readonly string[]): Promise<RunLeases> {
+    const { leases, logger } = this.parts;
+    try {
+      return await RunLeases.acquire(boards, { leases, logger, kind: this.work.kind });
+    } catch (error) {
+      throw await this.#explained(error, boards);
+    }
+  }
+
+  async #runAll(attempt: Attempt): Promise<T[]> {
+    this.#open.clear();
+    try {
+      const planned = await this.work.plan(attempt);
+      const shadows: OpenShadow[] = [];
+      for (const [board, open] of planned) shadows.push(await this.#begin(attempt, board, open));
+      return await this.#catchUpAll(attempt, shadows);
+    } catch (error) {
+      await this.#discardUnfinished(error);
+      const { signal, keepsShadows = false } = this.options;
+      if (signal.aborted && !keepsShadows) await this.work.undo?.(attempt);
+      throw error;
+    }
+  }
+
+  async #begin({ leases, signal }: Attempt, board: string, open: OpenPlanned): Promise<OpenShadow> {
+    signal.throwIfAborted();
+    const lease = leases.lease(board);
+    const opened = await open(lease);
+    this.#open.set(opened.shadow, lease);
+    leases.note(board, { generation: opened.shadow.generation });
+    return opened;
+  }
+
+  /** Reads the log once for all shadows. The first failure ends those that are not done. */
+  async #catchUpAll(attempt: Attempt, shadows: readonly OpenShadow[]): Promise<T[]> {
+    const { kafka, admin, topic, logger } = this.parts;
+    const { eventsPerSecond = this.parts.eventsPerSecond, onProgress } = this.options;
+    const failed = new AbortController();
+    const signal = AbortSignal.any([attempt.signal, failed.signal]);
+    const throttle = new Throttle(eventsPerSecond);
+    const feed = new LogFeed({
+      open: (where) => LogReader.open({ kafka, topic, signal, logger, ...where }),
+      throttle,
+      signal,
+    });
+    feed.cover((await logRanges(admin, topic)).keys());
+    const progress = new ProgressReporter(attempt.leases, onProgress);
+    const pass = { feed, throttle, signal, progress };
+    const results = shadows.map((opened) => this.#finish(attempt, opened, pass));
+    const fail = (error: unknown) => failed.abort(error);
+    await Promise.all([...results, feed.run()].map((part) => part.catch(fail)));
+    const ends = await Promise.allSettled(results);
+    if (ends.some(({ status }) => status === 'rejected')) failed.signal.throwIfAborted();
+    return Promise.all(results);
+  }
+
+  async #finish(attempt: Attempt, { shadow, appliedOffsets }: OpenShadow, pass: Pass): Promise<T> {
+    const { leases } = attempt;
+    const { board } = shadow;
+    const { progress, feed } = pass;
+    const lease = leases.lease(board);
+    const queue = new ShadowQueue(shadow, appliedOffsets);
+    feed.add(queue);
+    const stalls = new StallWatch(this.parts, board);
+    const catchUp = new CatchUp({ ...this.parts, ...pass, lease, queue, stalls });
+    const count = () => progress.count(board, catchUp.counts);
+    const counting = setInterval(count, COUNT_EVERY_MS);
+    const end = async (outcome: string) => {
+      count();
+      await leases.end(board, 'done', outcome);
+    };
+    try {
+      const at = { lease, shadow, catchUp, progress, signal: attempt.signal, end };
+      const result = await this.work.finish(at);
+      this.#open.delete(shadow);
+      return result;
+    } finally {
+      clearInterval(counting);
+      feed.remove(queue);
+      count();
+    }
+  }
+
+  /** A shadow that fills Redis up is not kept for the next run, as live ingest can't apply anything beside it. */
+  async #discardUnfinished(error: unknown): Promise<void> {
+    const { signal, keepsShadows = false } = this.options;
+    const isHopeless = error instanceof LogGapError || isOutOfMemory(error);
+    const isOver = (signal.aborted && !keepsShadows) || isHopeless;
+    if (!isOver && this.work.isResumable) return;
+    for (const [shadow, lease] of this.#open) await this.#discard(lease, shadow);
+  }
+
+  /** If this fails, the next holder of the lease discards the shadow. */
+  async #discard(lease: Lease, shadow: Shadow): Promise<void> {
+    try {
+      await this.parts.generations.discard(lease, shadow);
+    } catch (error) {
+      const { board, generation } = shadow;
+      this.parts.logger.warn(
+        `could not discard generation ${generation} of board "${board}": ${toError(error).message}`,
+      );
+    }
+  }
+
+  /** A process that was suspended for longer than its lease must not redo what another process has continued or replaced. */
+  async #orTakenOver(error: unknown, leases: RunLeases): Promise<unknown> {
+    if (!(error instanceof LeaseLostError) || !leases.mayHaveExpired(error.board)) return error;
+    const { board } = error;
+    const statuses = await this.parts.leases.statuses().catch(() => []);
+    const holder = statuses.find((status) => status.board === board)?.holder ?? HOLDER;
+    return holder === HOLDER ? error : new LeaseLostError(board, holder);
+  }
+
+  /** Translates the refusal of a full Redis, and the gap of a log that was cut during the run. */
+  async #explained(error: unknown, boards: readonly string[]): Promise<Error> {
+    if (isOutOfMemory(error))
+      return new OutOfMemoryError(boards, await this.parts.store.memory().catch(() => undefined));
+    if (!(error instanceof LogGapError)) return toError(error);
+    const { partition, expected, log } = error;
+    const cut = [{ partition, from: expected, logStart: log.start }];
+    return new HistoryCutError(boards, cut, true);
+  }
+}
+
+/** What the shadows of an attempt share; its signal also ends them when one of them fails. */
+interface Pass {
+  readonly feed: LogFeed;
+  readonly throttle: Throttle;
+  readonly signal: AbortSignal;
+  readonly progress: ProgressReporter;
+}

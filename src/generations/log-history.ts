@@ -1,0 +1,166 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Admin, Kafka } from 'kafkajs';
+import type { GenerationStore, Shadow, Starts } from '#board-store';
+import { lastCommittedRecord, logRanges, offsetsAtTime, type LogRange } from '#kafka-batch';
+import type { Logger } from '../infra/logger.js';
+import type { CutPartition } from './errors.js';
+
+/** A shadow, and the offset of the last event in it, by partition. */
+export interface OpenShadow {
+  readonly shadow: Shadow;
+  readonly appliedOffsets: ReadonlyMap<number, number>;
+}
+
+type Ranges = ReadonlyMap<number, LogRange>;
+
+/** The first offset that a shadow lacks, by partition. */
+export function nextOf({ shadow, appliedOffsets }: OpenShadow): (partition: number) => number {
+  return (partition) =>
+    (appliedOffsets.get(partition) ?? (shadow.starts?.get(partition) ?? 0) - 1) + 1;
+}
+
+/** Partitions whose log begins above the first offset that is needed of them. */
+export function cutPartitions({
+  needed,
+  ranges,
+}: {
+  readonly needed: (partition: number) => number;
+  readonly ranges: Ranges;
+}): CutPartition[] {
+  return [...ranges]
+    .map(([partition, { start }]) => ({ partition, from: needed(partition), logStart: start }))
+    .filter(({ from, logStart }) => from < logStart)
+    .sort((a, b) => a.partition - b.partition);
+}
+
+/**
+ * The first offsets needed for a start at a time. If the first record after that time is the first one left in the log, earlier
+ * records of that time may be gone.
+ */
+export function neededFrom(starts: Starts, ranges: Ranges): Starts {
+  return new Map(
+    [...starts].map(([partition, from]) => {
+      const { start = 0 } = ranges.get(partition) ?? {};
+      return [partition, start > 0 && from <= start ? start - 1 : from];
+    }),
+  );
+}
+
+/** Where a generation begins that is built from the rest of the log. */
+export function startsOfRest(starts: Starts | undefined, ranges: Ranges): Starts {
+  const partitions = new Set([...(starts?.keys() ?? []), ...ranges.keys()]);
+  return new Map(
+    [...partitions].map((partition) => [
+      partition,
+      Math.max(starts?.get(partition) ?? 0, ranges.get(partition)?.start ?? 0),
+    ]),
+  );
+}
+
+/** Whether two generations begin, or end, at the same offsets. */
+export function sameStarts(a: Starts | undefined, b: Starts | undefined): boolean {
+  return isBetween(a, b, b);
+}
+
+/** Whether a generation begins between `least` and `most` in every partition. */
+export function isBetween(
+  starts: Starts | undefined,
+  least: Starts | undefined,
+  most: Starts | undefined,
+): boolean {
+  const all = [starts, least, most];
+  const partitions = new Set(all.flatMap((some) => [...(some?.keys() ?? [])]));
+  return [...partitions].every((partition) => {
+    const [start = 0, low = 0, high = 0] = all.map((some) => some?.get(partition));
+    return low <= start && start <= high;
+  });
+}
+
+/** The score topic, and how far live ingest has come in it. */
+export interface ScoreLog {
+  readonly kafka: Kafka;
+  readonly admin: Admin;
+  readonly topic: string;
+  readonly generations: Pick<GenerationStore, 'liveAppliedOffsets'>;
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+}
+
+const CHECK_EVERY_MS = 200;
+/** About ten seconds. */
+const CHECKS_UNTIL_WARNING = 50;
+
+/** Ends warnings about a wait for live ingest. */
+export const IS_IT_RUNNING = 'does a service run? "ranklog status" shows how far it is';
+
+/**
+ * The first offsets from a time (ms) on. Waits for live ingest to reach them: a generation that begins ahead of live ingest
+ * would be given the events in between as soon as it is live. @throws the reason of the signal
+ */
+export async function startsAtTime(log: ScoreLog, board: string, time: number): Promise<Starts> {
+  const { admin, topic, signal, logger } = log;
+  const starts = new Map(await offsetsAtTime(admin, topic, time));
+  for (let check = 0; ; check++) {
+    const ahead = await aheadOfIngest(log, board, starts);
+    if (ahead.length === 0) return starts;
+    const wait = `board "${board}" waits for live ingest to come to where it begins`;
+    if (check === 0) logger.info(wait);
+    if (check === CHECKS_UNTIL_WARNING)
+      logger.warn(`${wait} (${ahead.join(', ')}): ${IS_IT_RUNNING}`);
+    await delay(CHECK_EVERY_MS, undefined, { signal });
+  }
+}
+
+/** Describes the starts that lie ahead of live ingest. A start with no record before it is moved back to live ingest. */
+async function aheadOfIngest(
+  log: ScoreLog,
+  board: string,
+  starts: Map<number, number>,
+): Promise<string[]> {
+  const live = await log.generations.liveAppliedOffsets(board);
+  const next = (partition: number) => (live.get(partition) ?? -1) + 1;
+  const ahead = [...starts].filter(([partition, start]) => start > next(partition));
+  if (ahead.length === 0) return [];
+  const ranges = await logRanges(log.admin, log.topic);
+  const places = ahead.map(async ([partition, start]) => {
+    const at = next(partition);
+    if ((await recordsEnd(log, { partition, start, range: ranges.get(partition) })) > at)
+      return `partition ${partition}: at offset ${at} of ${start}`;
+    starts.set(partition, at);
+    return [];
+  });
+  return (await Promise.all(places)).flat();
+}
+
+/** `start`; or, if it is the end of the log, the offset behind the last record, as the log may end in transaction markers. */
+async function recordsEnd(
+  { kafka, topic }: ScoreLog,
+  { partition, start, range }: { partition: number; start: number; range: LogRange | undefined },
+): Promise<number> {
+  if (range === undefined || start < range.end) return start;
+  const last = await lastCommittedRecord(kafka, topic, partition);
+  return Math.min(start, last === undefined ? range.start : last.offset + 1);
+}
+
+/**
+ * The starts of partitions whose log was cut before the group read any of it: new boards begin there. A partition that was read
+ * is left out, as its lost records may be on boards.
+ */
+export async function startsOfUnreadLog(
+  admin: Admin,
+  topic: string,
+  group: string,
+): Promise<Starts> {
+  const ranges = await logRanges(admin, topic);
+  const [committed] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
+  const read = new Set(
+    (committed?.partitions ?? [])
+      .filter(({ offset }) => Number(offset) > 0)
+      .map(({ partition }) => partition),
+  );
+  return new Map(
+    [...ranges]
+      .filter(([partition, { start }]) => start > 0 && !read.has(partition))
+      .map(([partition, { start }]) => [partition, start]),
+  );
+}

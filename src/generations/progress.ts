@@ -1,0 +1,78 @@
+import type { RunLeases } from './run-leases.js';
+
+/** How much is done, of how much. */
+export interface Counts {
+  readonly done: number;
+  readonly total: number;
+}
+
+/** Records of the log that are applied, of those up to the live applied offsets. */
+export interface Progress extends Counts {
+  /** Records per second, over the last seconds. */
+  readonly rate: number;
+  /** null: not known yet, or the log grows as fast as it is read. */
+  readonly secondsLeft: number | null;
+}
+
+/** The progress of a run, as its caller sees it. */
+export interface RunProgress extends Progress {
+  /** Places that a verify has compared, once it has read the log. */
+  readonly compared?: number;
+}
+
+/** Rates are measured over the last SPAN_MS, and are 0 until SHORTEST_SPAN_MS have passed. */
+const SPAN_MS = 5_000;
+const SHORTEST_SPAN_MS = 1_000;
+
+/** Turns counts into a rate and the time left. */
+export class ProgressMeter {
+  #samples: (Counts & { readonly at: number })[] = [];
+
+  /** `now` is a clock in ms. */
+  constructor(private readonly now: () => number) {}
+
+  /** Records done before the first call do not count towards the rate. */
+  note({ done, total }: Counts): Progress {
+    const last = { at: this.now(), done, total };
+    const firstKept = this.#samples.findIndex(({ at }) => at >= last.at - SPAN_MS);
+    this.#samples = firstKept < 0 ? [] : this.#samples.slice(Math.max(0, firstKept - 1));
+    this.#samples.push(last);
+    const first = this.#samples[0] ?? last;
+    const seconds = (last.at - first.at) / 1_000;
+    const perSecond = (count: number) => (seconds < SHORTEST_SPAN_MS / 1_000 ? 0 : count / seconds);
+    const rate = perSecond(done - first.done);
+    const gain = rate - perSecond(total - first.total); // the log grows meanwhile
+    const left = total - done;
+    const secondsLeft = left === 0 ? 0 : gain > 0 ? Math.ceil(left / gain) : null;
+    return { done, total, rate: Math.round(rate), secondsLeft };
+  }
+}
+
+/** Reports the progress of one attempt: of each board to its status, of the slowest board to the caller. */
+export class ProgressReporter {
+  readonly #meters = new Map<string, ProgressMeter>();
+  readonly #latest = new Map<string, Progress>();
+  #compared = 0;
+
+  /** `now` is a clock in ms. */
+  constructor(
+    private readonly leases: Pick<RunLeases, 'note'>,
+    private readonly onProgress: ((progress: RunProgress) => void) | undefined,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  count(board: string, counts: Counts): void {
+    const meter = this.#meters.get(board) ?? new ProgressMeter(this.now);
+    this.#meters.set(board, meter);
+    const progress = meter.note(counts);
+    this.#latest.set(board, progress);
+    this.leases.note(board, progress);
+    const left = ({ done, total }: Counts) => total - done;
+    const [slowest = progress] = [...this.#latest.values()].sort((a, b) => left(b) - left(a));
+    this.onProgress?.(this.#compared === 0 ? slowest : { ...slowest, compared: this.#compared });
+  }
+
+  compare(places: number): void {
+    this.#compared += places;
+  }
+}

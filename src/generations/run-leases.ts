@@ -1,0 +1,156 @@
+import {
+  HOLDER,
+  LEASE_MS,
+  LeaseLostError,
+  type Lease,
+  type LeaseStore,
+  type ReconciliationStatus,
+} from '#board-store';
+import { toError } from '#kafka-batch';
+import type { Logger } from '../infra/logger.js';
+
+/** Well below LEASE_MS. */
+const RENEW_EVERY_MS = 4_000;
+const REPORT_EVERY_MS = 1_000;
+
+type Facts = Pick<ReconciliationStatus, 'generation' | 'done' | 'total' | 'rate' | 'secondsLeft'>;
+type EndState = Exclude<ReconciliationStatus['state'], 'running'>;
+
+interface LeasedBoard {
+  readonly lease: Lease;
+  status: ReconciliationStatus;
+  /** When the lease was last acquired or renewed, by performance.now. */
+  heldAt: number;
+}
+
+interface RunLeasesParts {
+  readonly leases: LeaseStore;
+  readonly kind: ReconciliationStatus['kind'];
+  readonly logger: Logger;
+}
+
+/**
+ * The leases of the boards of one attempt, renewed while it runs, and the status of each board in Redis.
+ *
+ * States of a board: held, from `acquire` until `end`, `leave` or `close` releases it.
+ */
+export class RunLeases {
+  readonly #boards = new Map<string, LeasedBoard>();
+  readonly #lost = new AbortController();
+  #timers: NodeJS.Timeout[] = [];
+
+  private constructor(private readonly parts: RunLeasesParts) {}
+
+  /** Acquires all leases or none, in the order of the names, so that two runs never wait for each other. @throws LeaseHeldError */
+  static async acquire(boards: readonly string[], parts: RunLeasesParts): Promise<RunLeases> {
+    const leases = new RunLeases(parts);
+    try {
+      for (const board of [...boards].sort()) await leases.#acquire(board);
+    } catch (error) {
+      await leases.close();
+      throw error;
+    }
+    leases.#timers = [
+      setInterval(() => leases.#forEach((held) => leases.#renew(held)), RENEW_EVERY_MS),
+      setInterval(() => leases.#forEach((held) => leases.#report(held)), REPORT_EVERY_MS),
+    ];
+    return leases;
+  }
+
+  /** Aborted when a lease is lost. */
+  get signal(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  lease(board: string): Lease {
+    const held = this.#boards.get(board);
+    if (held === undefined) throw new LeaseLostError(board);
+    return held.lease;
+  }
+
+  /** Whether a lease may have expired, so that another process could take it. A lease lost earlier was lost by Redis. */
+  mayHaveExpired(board: string): boolean {
+    const heldAt = this.#boards.get(board)?.heldAt ?? -Infinity;
+    return performance.now() - heldAt >= LEASE_MS;
+  }
+
+  /** Changes the status of a board, which is reported within a second. */
+  note(board: string, facts: Partial<Facts>): void {
+    const held = this.#boards.get(board);
+    if (held !== undefined) held.status = { ...held.status, ...facts };
+  }
+
+  /** Reports how the run on a board ended, and releases the board; nothing for a board released before. */
+  async end(board: string, state: EndState, outcome: string): Promise<void> {
+    const held = this.#boards.get(board);
+    if (held === undefined) return;
+    held.status = { ...held.status, rate: 0, secondsLeft: null, state, outcome };
+    this.#boards.delete(board);
+    await this.#report(held);
+    await this.#release(held);
+  }
+
+  /** Releases a board, and leaves its reported status alone. */
+  async leave(board: string): Promise<void> {
+    const held = this.#boards.get(board);
+    this.#boards.delete(board);
+    if (held !== undefined) await this.#release(held);
+  }
+
+  /** Releases all boards that are still held. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const board of [...this.#boards.keys()]) await this.leave(board);
+  }
+
+  async #acquire(board: string): Promise<void> {
+    const heldAt = performance.now();
+    const lease = await this.parts.leases.acquire(board, HOLDER);
+    const now = Date.now();
+    const status: ReconciliationStatus = {
+      ...{ board, kind: this.parts.kind, state: 'running', generation: '', holder: HOLDER },
+      ...{ done: 0, total: 0, rate: 0, secondsLeft: null, startedAt: now, updatedAt: now },
+    };
+    this.#boards.set(board, { lease, status, heldAt });
+  }
+
+  #forEach(work: (held: LeasedBoard) => Promise<void>): void {
+    for (const held of this.#boards.values()) void work(held);
+  }
+
+  async #renew(held: LeasedBoard): Promise<void> {
+    const { board } = held.lease;
+    const now = performance.now();
+    try {
+      await this.parts.leases.renew(held.lease);
+      held.heldAt = now;
+    } catch (error) {
+      if (!this.#boards.has(board)) return; // released meanwhile
+      if (error instanceof LeaseLostError) this.#lost.abort(error);
+      else this.#warn(`could not renew the lease of board "${board}"`, error);
+    }
+  }
+
+  /** A status that can't be written does not fail the run. */
+  async #report(held: LeasedBoard): Promise<void> {
+    held.status = { ...held.status, updatedAt: Date.now() };
+    try {
+      await this.parts.leases.tell(held.lease, held.status);
+    } catch (error) {
+      this.#warn(`could not write the status of board "${held.lease.board}"`, error);
+    }
+  }
+
+  /** A lease that can't be released expires. */
+  async #release({ lease }: LeasedBoard): Promise<void> {
+    try {
+      await this.parts.leases.release(lease);
+    } catch (error) {
+      this.#warn(`could not release the lease of board "${lease.board}"`, error);
+    }
+  }
+
+  #warn(what: string, error: unknown): void {
+    this.parts.logger.warn(`${what}: ${toError(error).message}`);
+  }
+}

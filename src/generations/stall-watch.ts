@@ -1,0 +1,70 @@
+import type { Admin } from 'kafkajs';
+import { logRanges, toError } from '#kafka-batch';
+import type { Logger } from '../infra/logger.js';
+import { AppliedBeyondLogError } from './errors.js';
+import { IS_IT_RUNNING } from './log-history.js';
+
+interface StallWatchParts {
+  readonly admin: Admin;
+  readonly topic: string;
+  readonly logger: Logger;
+}
+
+const CHECK_EVERY_MS = 1_000;
+/** A broker that no longer leads a partition may report an older end of its log. */
+const CHECKS_UNTIL_SURE = 3;
+const WARN_AFTER_MS = 10_000;
+
+/** Finds out why the shadow of a board makes no progress: warns once, and fails for records that the log will never have. */
+export class StallWatch {
+  #movedAt = performance.now();
+  #checkedAt = performance.now();
+  /** Checks in a row that found the log to end before a live applied offset. */
+  #beyond = 0;
+  #hasWarned = false;
+
+  constructor(
+    private readonly parts: StallWatchParts,
+    private readonly board: string,
+  ) {}
+
+  moved(): void {
+    this.#movedAt = performance.now();
+    this.#hasWarned = false;
+  }
+
+  /** `behind` are the partitions that are not read up to their live applied offset. @throws AppliedBeyondLogError */
+  async check(behind: readonly { partition: number; live: number }[]): Promise<void> {
+    const now = performance.now();
+    if (behind.length > 0 && now - this.#checkedAt >= CHECK_EVERY_MS) {
+      this.#checkedAt = now;
+      await this.#checkLog(behind);
+    }
+    const ms = now - this.#movedAt;
+    if (ms < WARN_AFTER_MS || this.#hasWarned) return;
+    this.#hasWarned = true;
+    const seconds = Math.round(ms / 1_000);
+    const what =
+      behind.length > 0
+        ? `the log to be read, of which nothing has come for ${seconds} s`
+        : `live ingest, which has stood still for ${seconds} s: ${IS_IT_RUNNING}`;
+    this.parts.logger.warn(`board "${this.board}" waits for ${what}`);
+  }
+
+  async #checkLog(behind: readonly { partition: number; live: number }[]): Promise<void> {
+    const { admin, topic, logger } = this.parts;
+    const ranges = await logRanges(admin, topic).catch((error: unknown) => {
+      logger.debug(`could not read the ends of the log: ${toError(error).message}`);
+    });
+    if (ranges === undefined) return; // Kafka is unreachable; the run waits for it
+    const beyond = behind
+      .map(({ partition, live }) => ({
+        partition,
+        appliedOffset: live,
+        logEnd: ranges.get(partition)?.end ?? Infinity, // a partition that was added just now
+      }))
+      .filter(({ appliedOffset, logEnd }) => appliedOffset >= logEnd);
+    this.#beyond = beyond.length > 0 ? this.#beyond + 1 : 0;
+    if (this.#beyond >= CHECKS_UNTIL_SURE) throw new AppliedBeyondLogError(this.board, beyond);
+  }
+}
