@@ -1,4 +1,4 @@
-/** Boards that use what is hard: several columns, decimals, ties, windows with a dimension, duplicates, leaders. */
+/** Boards with the difficult features: several columns, decimals, ties, windows with a dimension, duplicates, leaders. */
 const FIRST = {
   arena: `
     columns: [{ name: points, decimals: 2 }, { name: wins }]
@@ -18,7 +18,7 @@ const FIRST = {
 
 export type BoardName = keyof typeof FIRST;
 
-/** What each of them may be changed to: other views, another order; events that one definition refuses or passes over, the other takes. */
+/** A second definition of each board: other views, another order, and other events that it refuses or ignores. */
 const CHANGED: Readonly<Record<BoardName, string>> = {
   arena: `
     columns: [{ name: wins }, { name: points, decimals: 1 }]
@@ -37,7 +37,7 @@ const CHANGED: Readonly<Record<BoardName, string>> = {
 
 export const BOARD_NAMES = Object.keys(FIRST) as readonly BoardName[];
 
-/** A boards file, in which some boards are changed. */
+/** A boards file in which some boards have their second definition. */
 export function boardsFile(changed: readonly BoardName[] = []): string {
   const boards = BOARD_NAMES.map((board) => {
     const text = changed.includes(board) ? CHANGED[board] : FIRST[board];
@@ -45,5 +45,3 @@ export function boardsFile(changed: readonly BoardName[] = []): string {
   });
   return `boards:\n${boards.join('\n')}\n`;
 }
-
-export const BOARDS = boardsFile();

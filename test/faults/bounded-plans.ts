@@ -1,6 +1,6 @@
 import { planWith, type Plan } from './plan.js';
 
-/** What every `npm test` runs, with a random plan beside it: each fault at least once. */
+/** The plans that `npm test` runs, beside a random one. They contain each fault at least once. */
 export const BOUNDED_PLANS: readonly Plan[] = [
   planWith(1, [
     'kill-worker',

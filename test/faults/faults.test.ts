@@ -21,11 +21,11 @@ it('the bounded plans contain every fault', () => {
   expect(new Set(used)).toEqual(new Set(NAMES));
 });
 
-describe('ranklog, in whatever order its servers, its workers and their networks fail,', () => {
+describe('ranklog under faults of its servers, workers and networks', () => {
   let kafka: OwnKafka;
   const reports: RunReport[] = [];
   beforeAll(async () => {
-    say(`the random plan can be repeated with: npm run test:faults -- --seed ${seed}`);
+    say(`repeat the random plan with: npm run test:faults -- --seed ${seed}`);
     kafka = await OwnKafka.start();
   }, 400_000);
   afterAll(async () => {
@@ -34,7 +34,7 @@ describe('ranklog, in whatever order its servers, its workers and their networks
   }, 60_000);
 
   it.each([...BOUNDED_PLANS, RANDOM_PLAN])(
-    'publishes each result exactly once, and its boards and ranks are those of the oracle: seed $seed',
+    'publishes each result exactly once, with the boards and ranks of the oracle: seed $seed',
     async (plan) => {
       const report = await runPlan(kafka, plan, say);
       reports.push(report);

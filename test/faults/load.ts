@@ -4,26 +4,26 @@ import { cloudEventHeaders, SCORE_EVENT_TYPE } from '#contracts';
 
 export type Random = () => number;
 
-/** A whole number from 0 on, below the limit. */
+/** A whole number from 0 to below the limit. */
 export function below(random: Random, limit: number): number {
   return Math.floor(random() * limit);
 }
 
 export function pick<T>(random: Random, items: readonly T[]): T {
   const item = items[below(random, items.length)];
-  if (item === undefined) throw new Error('there is nothing to pick from');
+  if (item === undefined) throw new Error('there are no items to pick from');
   return item;
 }
 
 const PLAYERS = Array.from({ length: 9 }, (_, index) => `player ${index}`).concat(['ü%=', '😀']);
-/** Whose points are near the end of the range, so that some of their events are refused. */
+/** This player's points are near the end of the range, so some events are refused. */
 const RICH = 'croesus';
 const REGIONS = ['eu', 'us 1'];
 const DELTAS = ['-2.5', '-1', '0', '0', '0.01', '1', '1', '2.50', '10'];
 const SHARE_OF_BAD_RECORDS = 0.03;
 const SHARE_OF_THE_RICH = 0.02;
 
-/** Records for the score topic, the same ones for the same random numbers. */
+/** A random record for the score topic. */
 export function recordFrom(random: Random, serial: number): Message {
   if (random() < SHARE_OF_BAD_RECORDS) return badRecord(random);
   const playerId = random() < SHARE_OF_THE_RICH ? RICH : pick(random, PLAYERS);
@@ -56,7 +56,7 @@ function eventFor(random: Random, playerId: string, serial: number): Event {
         attributes: { region: pick(random, REGIONS) },
       };
     case 2:
-      // Now and then an id that was there before.
+      // Some ids are duplicates.
       return {
         ...common,
         board: 'sprint',
@@ -79,7 +79,7 @@ function message(event: Event, serial: number): Message {
   return serial % 2 === 0 ? plain : { ...plain, headers };
 }
 
-/** A record that can never be applied, each for a reason of its own. */
+/** A record that can never be applied, for one of ten reasons. */
 function badRecord(random: Random): Message {
   const key = pick(random, PLAYERS);
   const event = { board: 'arena', playerId: key, deltas: { points: '1' } };
@@ -102,10 +102,8 @@ const RECORDS_A_SECOND = 100;
 const MOST_AT_ONCE = 90;
 
 /**
- * Sends random records at a bounded rate, in bursts of different sizes, until it is stopped. What is sent again because
- * its answer was lost may be in the log twice: the log is the truth, and all checks begin with it.
- *
- * States: made, started, stopped.
+ * Sends random records at a bounded rate, in bursts of random sizes, until it is stopped. Records that are sent again because
+ * the response was lost may be in the log twice; the checks use the log as the truth. States: new, started, stopped.
  */
 export class Load {
   readonly #producer: Producer;
@@ -144,7 +142,7 @@ export class Load {
     }
   }
 
-  /** Sends until it succeeds: the broker may be away. */
+  /** Retries until it succeeds: the broker may be down. */
   async #sendSafely(messages: Message[]): Promise<void> {
     for (;;)
       try {

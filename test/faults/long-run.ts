@@ -5,7 +5,7 @@ import { reportJson, totalsOf, totalsTable, verdictText } from './report.js';
 import { runPlan, type RunReport } from './run.js';
 import { OwnKafka } from './world/own-kafka.js';
 
-/** What scripts/test-faults.mjs was asked for. */
+/** The options of scripts/test-faults.mjs. */
 interface Options {
   readonly minutes: number;
   readonly seed: number;
@@ -20,7 +20,7 @@ const MS_FOR_THE_LAST_RUN = 15 * 60_000;
 const faults = options.faults.length > 0 ? options.faults.map(faultNamed) : FAULTS;
 const names = faults.map(({ name }) => name);
 
-/** Words are for people: with --json they leave standard output to the report. */
+/** With --json, standard output has only the report. */
 function say(text: string): void {
   (json ? process.stderr : process.stdout).write(`${text}\n`);
 }
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => kafka.remove(), 60_000);
 
 it(
-  'is exact, whatever befalls it',
+  'every run is exact',
   async () => {
     const end = performance.now() + minutes * 60_000;
     const reports: RunReport[] = [];

@@ -1,7 +1,7 @@
 import { randomFrom } from '../support/seeded-random.js';
 import { below, pick, type Random } from './load.js';
 
-/** What one run does: it follows from its seed alone. */
+/** What one run does. It depends on its seed alone. */
 export interface Plan {
   readonly seed: number;
   readonly shards: number;
@@ -11,36 +11,36 @@ export interface Plan {
 }
 export interface PlanStep {
   readonly fault: string;
-  /** Records to be published since the step before. */
+  /** How many records are published before the fault. */
   readonly after: number;
 }
 
-const FEWEST_STEPS = 5;
-const MOST_STEPS = 9;
-const MOST_RECORDS_BETWEEN = 120;
+const MIN_STEPS = 5;
+const MAX_STEPS = 9;
+const MAX_RECORDS_BETWEEN = 120;
 
-/** A random choice of the faults, each about as often as the others, in random order. */
+/** Random faults in random order. */
 export function planOf(seed: number, faults: readonly string[]): Plan {
   const random = randomFrom(seed);
-  const count = FEWEST_STEPS + below(random, MOST_STEPS - FEWEST_STEPS + 1);
+  const count = MIN_STEPS + below(random, MAX_STEPS - MIN_STEPS + 1);
   return planWith(
     seed,
     Array.from({ length: count }, () => pick(random, faults)),
   );
 }
 
-/** These faults in this order; all else follows from the seed. */
+/** These faults in this order; everything else is random. */
 export function planWith(seed: number, faults: readonly string[]): Plan {
   const random = randomFrom(seed + 1);
   return {
     seed,
     shards: 1 + below(random, 2),
     workers: 1 + below(random, 2),
-    steps: faults.map((fault) => ({ fault, after: 1 + below(random, MOST_RECORDS_BETWEEN) })),
+    steps: faults.map((fault) => ({ fault, after: 1 + below(random, MAX_RECORDS_BETWEEN) })),
   };
 }
 
-/** The random numbers of the load, and of each fault by its place in the plan. */
+/** The random numbers of the load, or of a fault by its place in the plan. */
 export function randomOf({ seed }: Plan, what: 'load' | number): Random {
   return randomFrom(seed * 31 + (what === 'load' ? 0 : 1 + what));
 }

@@ -1,6 +1,6 @@
 import type { RunReport } from './run.js';
 
-/** What several runs did together: runs, events, and each thing that was done with how often. */
+/** Totals of several runs: runs, records, and how often each thing was done. */
 export type Totals = Readonly<Record<string, number>>;
 
 export function totalsOf(reports: readonly RunReport[]): Totals {
@@ -17,7 +17,7 @@ export function totalsOf(reports: readonly RunReport[]): Totals {
   return totals;
 }
 
-/** How a run ended, in a line; what is wrong with it, where it is not exact. */
+/** The verdict in a line, and the problems if there are any. */
 export function verdictText({ plan: { seed }, seconds, verdict }: RunReport): string {
   const { problems, records, results, deadLetters } = verdict;
   const size = `${records} records, ${results} events with a result, ${deadLetters} dead letters, ${seconds.toFixed(1)} s`;
@@ -25,7 +25,7 @@ export function verdictText({ plan: { seed }, seconds, verdict }: RunReport): st
   return [`seed ${seed}: NOT EXACT; ${size}`, ...problems].join('\n');
 }
 
-/** A line each, the numbers in a column. */
+/** One line for each total. */
 export function totalsTable(totals: Totals): string {
   const width = Math.max(...Object.keys(totals).map((what) => what.length));
   return Object.entries(totals)
@@ -33,7 +33,7 @@ export function totalsTable(totals: Totals): string {
     .join('\n');
 }
 
-/** The same for programs. */
+/** The report of all runs as JSON. */
 export function reportJson(reports: readonly RunReport[]): string {
   const runs = reports.map(({ plan, seconds, tally, verdict }) => ({
     plan,

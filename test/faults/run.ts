@@ -9,7 +9,7 @@ import type { OwnKafka } from './world/own-kafka.js';
 import { allApplied, readFacts } from './world/read-facts.js';
 import { World } from './world/world.js';
 
-/** What was done in a run, and how it ended. */
+/** What a run did, and its verdict. */
 export interface RunReport {
   readonly plan: Plan;
   readonly seconds: number;
@@ -18,8 +18,10 @@ export interface RunReport {
 }
 
 const SECONDS_TO_PUBLISH_ALL = 240;
+/** After each fault, ingest has to publish this many records. */
+const RECORDS_AFTER_A_FAULT = 20;
 
-/** Carries a plan out on servers and workers of its own, and checks what came of it. Lines go to `say`. */
+/** Runs a plan on a Redis and workers of its own, and checks the results. Prints lines with `say`. */
 export async function runPlan(
   kafka: OwnKafka,
   plan: Plan,
@@ -47,7 +49,7 @@ async function carryOut(world: World, plan: Plan): Promise<Verdict> {
     await doHarm(world, plan);
     const facts = await readFacts(world);
     world.note('all is read');
-    const verdict = check(world.topics.scoreEvents, facts, world);
+    const verdict = check(world.topics.scoreEvents, facts, world.losses);
     world.note('all is checked');
     return { ...verdict, problems: [...unexpectedEnds(world), ...verdict.problems] };
   } catch (error) {
@@ -57,7 +59,7 @@ async function carryOut(world: World, plan: Plan): Promise<Verdict> {
   }
 }
 
-/** All steps of the plan under load; returns when everything is published and applied. */
+/** Runs all steps of the plan under load; returns when everything is published and applied. */
 async function doHarm(world: World, plan: Plan): Promise<void> {
   for (let worker = 0; worker < plan.workers; worker++) await world.addWorker();
   const load = new Load(world.client, world.topics.scoreEvents, randomOf(plan, 'load'));
@@ -67,6 +69,7 @@ async function doHarm(world: World, plan: Plan): Promise<void> {
       await world.publishedMore(after);
       if (index === Math.floor(plan.steps.length / 2)) await verify(world);
       await faultNamed(fault).run(world, randomOf(plan, index));
+      await world.publishedMore(RECORDS_AFTER_A_FAULT);
     }
   } finally {
     await load.stop();
@@ -77,14 +80,14 @@ async function doHarm(world: World, plan: Plan): Promise<void> {
   await verify(world);
 }
 
-/** ranklog itself finds no difference between its boards and the log. @throws otherwise */
+/** @throws if `boards verify` finds a difference between the boards and the log */
 async function verify(world: World): Promise<void> {
   const command = await world.boards(['verify']);
   await command.output();
   world.count('verifications');
 }
 
-/** Writes the logs of all workers to a folder that stays; answers its path. */
+/** Writes the logs of all workers to a folder, and returns its path. */
 async function keepLogs({ workers }: World, { seed }: Plan): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), `ranklog-faults-seed-${seed}-`));
   for (const { name, log } of workers) await writeFile(path.join(folder, `${name}.log`), log);
@@ -97,7 +100,7 @@ function unexpectedEnds({ workers }: World): string[] {
     .map((worker) => `worker ${worker.name} ended by itself: ${worker.unexpectedEnd ?? ''}`);
 }
 
-/** Where the partitions stand, and what the workers said last. */
+/** The published position of each partition, and the last log lines of the workers. */
 async function diagnosis(world: World): Promise<string[]> {
   const positions = await Promise.all([world.logEnds(), world.published()]).then(
     ([ends, published]) =>

@@ -15,8 +15,8 @@ type Damage = (facts: BreakableFacts) => Partial<BreakableFacts>;
 type Movement = Plain<RankChange>['changes'][number];
 
 /** The headings of the problems that the check reports. */
-function found(facts: BreakableFacts, resync: readonly number[] = []): string[] {
-  const { problems } = check(TOPIC, facts, { resync });
+function found(facts: BreakableFacts, losses: readonly number[] = []): string[] {
+  const { problems } = check(TOPIC, facts, losses);
   return problems.filter((line) => !line.startsWith(' ')).map((line) => line.split(':')[0] ?? '');
 }
 
@@ -74,7 +74,7 @@ const consoleProblems = (problem: string) =>
     (topic) => `${topic} by the console consumer that are ${problem}`,
   );
 
-/** What is wrong in Redis or Kafka, the problems that the check must report, and how to cause it. */
+/** The damage, the problems that the check must report, and how to cause it. */
 const WRONG: readonly (readonly [string, readonly string[], Damage])[] = [
   [
     'one byte of a score',
@@ -106,7 +106,7 @@ const WRONG: readonly (readonly [string, readonly string[], Damage])[] = [
   ['a repeated rank change', ['rank changes that are there more than once'], rankChange(twice)],
   [
     'a rank change without an event',
-    ['rank changes of nothing that was applied'],
+    ['rank changes without an applied event'],
     rankChange((one) => [one, { ...one, source: NOWHERE }]),
   ],
   [
@@ -131,7 +131,7 @@ const WRONG: readonly (readonly [string, readonly string[], Damage])[] = [
   ],
   [
     'a dead letter without a record',
-    ['dead letters of nothing that was applied'],
+    ['dead letters without an applied event'],
     ({ deadLetters }) => ({
       deadLetters: [...deadLetters, { id: `${TOPIC}/0/99999`, code: 'NOT_JSON' }],
     }),
@@ -196,7 +196,7 @@ const WRONG: readonly (readonly [string, readonly string[], Damage])[] = [
   ],
   [
     'an unknown generation',
-    ['rank changes of a generation that nobody defined'],
+    ['rank changes of a generation with an unknown definition'],
     rankChange((one) => [{ ...one, generation: '1-abc' }]),
   ],
   [
@@ -207,7 +207,7 @@ const WRONG: readonly (readonly [string, readonly string[], Damage])[] = [
   ],
   [
     'a board with another definition than its last one',
-    ['boards that are not as they were last defined'],
+    ['boards that do not have their last definition'],
     (facts) => ({
       promotions: facts.promotions.filter(
         (promotion) => promotion !== arenaPromotions(facts).at(-1),
@@ -220,7 +220,7 @@ describe('the check of a run', () => {
   const facts = perfectRun(RECORDS, { promotions: true });
 
   it('finds nothing in an exact run with results and dead letters of all kinds', () => {
-    expect(check(TOPIC, facts, { resync: [] })).toEqual({
+    expect(check(TOPIC, facts, [])).toEqual({
       problems: [],
       records: RECORDS,
       results: facts.rankChanges.length,

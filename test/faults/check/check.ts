@@ -1,13 +1,12 @@
-import { boardProblems } from './boards.js';
-import { chainProblems } from './chains.js';
-import { exactlyOnceProblems } from './exactly-once.js';
+import type { Oracle, OracleBytes } from '../../model/oracle.js';
+import { causeOf } from '../../support/results.js';
+import { generationProblems } from './epochs.js';
 import { expectedOf, type Expected } from './expected.js';
-import type { Resync, RunFacts } from './facts.js';
+import { leaderChangeId, summary, versionOf, type RunFacts } from './facts.js';
 import { leaderProblems } from './leaders.js';
-import { generationProblems } from './reigns.js';
 import { replayProblems } from './replay.js';
 
-/** How a run ended: what is wrong with it (nothing, where all is well), and over how much that was found. */
+/** The problems of a run (none if it was exact), and its size. */
 export interface Verdict {
   readonly problems: readonly string[];
   /** Of the score topic. */
@@ -17,24 +16,107 @@ export interface Verdict {
   readonly deadLetters: number;
 }
 
-/** All checks of a run. */
-export function check(topic: string, facts: RunFacts, options: Resync): Verdict {
+/** All checks of a run. `losses`: when Redis lost acknowledged writes, in us since 1970, like versions. */
+export function check(topic: string, facts: RunFacts, losses: readonly number[]): Verdict {
   const expected = expectedOf(topic, facts);
   return {
-    problems: problemsOf(facts, expected, options),
+    problems: [
+      ...boardProblems(facts, expected.oracle),
+      ...generationProblems(facts, losses),
+      ...exactlyOnceProblems(facts, expected),
+      ...chainProblems(facts, expected),
+      ...leaderProblems(facts, expected, losses.length > 0),
+      ...replayProblems(expected, losses),
+    ],
     records: facts.log.length,
     results: expected.applied.size,
     deadLetters: expected.deadLetters.size,
   };
 }
 
-function problemsOf(facts: RunFacts, expected: Expected, options: Resync): string[] {
+/** Views whose bytes in Redis differ from the oracle's. */
+function boardProblems({ definitions, stored }: RunFacts, oracle: Oracle): string[] {
+  const wanted = new Map<string, OracleBytes>(
+    definitions.flatMap(({ board }) =>
+      oracle.views(board).map((view) => [`${board} ${view}`, oracle.bytes(board, view)] as const),
+    ),
+  );
+  const names = [...new Set([...wanted.keys(), ...stored.keys()])].sort();
+  const broken = names.flatMap((name) => {
+    const [a, b] = [linesOf(wanted.get(name)), linesOf(stored.get(name))];
+    const place = Array.from({ length: Math.max(a.length, b.length) }, (_, it) => it).find(
+      (it) => a[it] !== b[it],
+    );
+    return place === undefined
+      ? []
+      : [`${name}, line ${place}: ${b[place] ?? 'none'} in place of ${a[place] ?? 'none'}`];
+  });
+  return summary('views that are not those of the oracle', broken);
+}
+
+function linesOf({ ranking, players }: OracleBytes = { ranking: [], players: {} }): string[] {
+  const states = Object.entries(players).sort(([a], [b]) => (a < b ? -1 : 1));
+  return [...ranking, 'players', ...states].map((value) => JSON.stringify(value));
+}
+
+/** Missing, repeated and unexpected results, as a kafkajs consumer and Kafka's console consumer read them. */
+function exactlyOnceProblems(facts: RunFacts, expected: Expected): string[] {
+  const { rankChanges, leaderChanges, deadLetters, consoleIds } = facts;
+  const leaderIds = leaderChanges.map(leaderChangeId);
+  const letterIds = deadLetters.map(({ id }) => id);
+  const applied = [...expected.applied];
+  const bad = [...expected.deadLetters.keys()];
+  const wrongReasons = deadLetters.flatMap(({ id, code }) => {
+    const reasons = expected.deadLetters.get(id);
+    const isRight = reasons === undefined || reasons.has(code);
+    return isRight ? [] : [`${id}: ${code} in place of ${[...reasons].join(' or ')}`];
+  });
   return [
-    ...boardProblems(facts, expected.oracle),
-    ...generationProblems(facts, options),
-    ...exactlyOnceProblems(facts, expected),
-    ...chainProblems(facts, expected),
-    ...leaderProblems(facts, expected, { resync: options.resync.length > 0 }),
-    ...replayProblems(expected, options.resync),
+    ...differences('rank changes', applied, rankChanges.map(causeOf)),
+    ...differences('rank changes by the console consumer', applied, consoleIds.rankChanges),
+    ...differences('dead letters', bad, letterIds),
+    ...differences('dead letters by the console consumer', bad, consoleIds.deadLetters),
+    ...differences('leader changes', [...new Set(leaderIds)], leaderIds),
+    ...differences('leader changes by the console consumer', leaderIds, consoleIds.leaderChanges),
+    ...summary('dead letters with a wrong reason', wrongReasons),
   ];
+}
+
+function differences(what: string, wanted: readonly string[], found: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const id of found) counts.set(id, (counts.get(id) ?? 0) + 1);
+  const known = new Set(wanted);
+  const missing = wanted.filter((id) => !counts.has(id));
+  const repeated = [...counts].filter(([, count]) => count > 1);
+  const unexpected = [...counts.keys()].filter((id) => !known.has(id));
+  return [
+    ...summary(`${what} that are missing`, missing),
+    ...summary(
+      `${what} that are there more than once`,
+      repeated.map(([id, count]) => `${id}: ${count} times`),
+    ),
+    ...summary(`${what} without an applied event`, unexpected),
+  ];
+}
+
+/**
+ * In a view, a player's columns before a rank change are those after the previous one, within a generation and between
+ * generations of the same definition. When the definition has changed, only the replay knows the columns before.
+ */
+function chainProblems({ rankChanges }: RunFacts, { boards }: Expected): string[] {
+  const epochs = new Map(boards.map((history) => [history.board, history.epochs]));
+  const last = new Map<string, { readonly epoch: number; readonly columns: string }>();
+  const broken: string[] = [];
+  for (const change of rankChanges) {
+    const epoch = epochs.get(change.board)?.at(versionOf(change)) ?? 0;
+    for (const { view, before, after } of change.changes) {
+      const chain = `${change.board}/${change.playerId}/${view}`;
+      const known = last.get(chain) ?? { epoch: 0, columns: 'null' };
+      const found = JSON.stringify(before?.columns ?? null);
+      if (known.epoch === epoch && found !== known.columns)
+        broken.push(`${chain} at ${causeOf(change)}: ${known.columns} then ${found}`);
+      last.set(chain, { epoch, columns: JSON.stringify(after?.columns ?? null) });
+    }
+  }
+  return summary('chains of rank changes that are broken', broken);
 }

@@ -1,84 +1,231 @@
-import { definitionHash } from '#board';
-import type { RankChange } from '#contracts';
+import { definitionHash, type BoardDefinition, type ResolvedEvent } from '#board';
+import { decodeScoreEvent, type DecodedScoreEvent, type RankChange } from '#contracts';
+import { resolvePlainly } from '../../model/oracle-resolve.js';
 import { Oracle } from '../../model/oracle.js';
-import { causeOf } from '../../support/results.js';
-import type { RunFacts } from './facts.js';
-import { judge, readLog, type BoardRecord, type Judgement } from './judgement.js';
-import { placedRecords, type Judged, type PlacedEvent } from './placed-events.js';
-import { Reigns } from './reigns.js';
+import { causeOf, type ReadRecord } from '../../support/results.js';
+import { Epochs } from './epochs.js';
+import { groupBy, hashOf, versionOf, type RunFacts } from './facts.js';
 
-/** The events of one board, and the definitions that it has had. */
-export interface BoardHistory {
-  readonly board: string;
-  readonly reigns: Reigns;
-  /** What each definition that was live makes of the log, by its hash. */
-  readonly judgements: ReadonlyMap<string, Judgement>;
-  /** In the order in which they were applied. */
-  readonly events: readonly PlacedEvent[];
+/** A record of the score topic; `id` is `topic/partition/offset`. */
+interface LogRecord {
+  readonly id: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** When it was written, in ms. */
+  readonly timestamp: number;
 }
 
-/** What has to become of a score topic. Records are named `topic/partition/offset`. */
+/** A score event of a known board. */
+export interface BoardRecord extends LogRecord {
+  readonly event: DecodedScoreEvent;
+}
+
+/** A record that every definition refuses. */
+interface BadRecord extends LogRecord {
+  readonly code: string;
+}
+
+/** The effect of an event by one definition. */
+export interface Outcome {
+  /** In the terms of the board; missing if the definition refuses it. */
+  readonly event?: ResolvedEvent;
+  /** Published views that it changes. With at least one, it has a rank change. */
+  readonly moved: readonly string[];
+  /** The possible reasons of its dead letter. */
+  readonly reasons?: ReadonlySet<string>;
+}
+
+/** The effect of the whole log by one definition. */
+export interface Judgement {
+  readonly definition: BoardDefinition;
+  /** After all events. */
+  readonly oracle: Oracle;
+  /** By the id of the record. */
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+}
+
+/** An event of a board, with the version and definition by which it was applied. */
+export interface AppliedEvent extends BoardRecord {
+  /** For an event without a rank change: the version of the event before it in its partition. */
+  readonly version: number;
+  readonly hash: string;
+  readonly outcome: Outcome;
+  readonly rankChange?: RankChange;
+}
+
+/** The events of one board, and its definitions. */
+export interface BoardHistory {
+  readonly board: string;
+  readonly epochs: Epochs;
+  /** The judgement of each definition that was live, by its hash. */
+  readonly judgements: ReadonlyMap<string, Judgement>;
+  /** In the order in which they were applied. */
+  readonly events: readonly AppliedEvent[];
+}
+
+/** The expected results of a score topic. Records are named `topic/partition/offset`. */
 export interface Expected {
   /** After all events, by the definitions that are live at the end. */
   readonly oracle: Oracle;
   readonly boards: readonly BoardHistory[];
-  /** Events that changed their player in a view, by the definition that they were applied by: each has one rank change. */
+  /** Events that changed their player in a view, by the definition that applied them. Each has one rank change. */
   readonly applied: ReadonlySet<string>;
-  /** Bad records, with the reasons that may be told of each. */
+  /** Bad records, with the possible reasons of each. */
   readonly deadLetters: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Judges the whole log by every definition that was live, and each event by the one that it was applied by. */
+/** Judges the log by every definition that was live, and each event by the one that applied it. */
 export function expectedOf(topic: string, facts: RunFacts): Expected {
   const names = new Set(facts.known.map(({ board }) => board));
   const { events, bad } = readLog(topic, names, facts.log);
   const boards = [...names].map((board) => historyOf(board, facts, events));
   const all = boards.flatMap((history) => history.events);
-  const refused = all.flatMap(({ id, outcome }) =>
-    outcome.reasons === undefined ? [] : [[id, outcome.reasons] as const],
-  );
+  const memories = facts.definitions.flatMap((definition) => {
+    const { board } = definition;
+    const history = boards.find((one) => one.board === board);
+    const judgement = history?.judgements.get(definitionHash(definition));
+    return judgement ? [[board, judgement.oracle.memory(board)] as const] : [];
+  });
   return {
-    oracle: finalOracle(facts, boards),
+    oracle: new Oracle(facts.definitions, new Map(memories)),
     boards,
     applied: new Set(all.flatMap(({ id, outcome }) => (outcome.moved.length > 0 ? [id] : []))),
     deadLetters: new Map([
       ...bad.map(({ id, code }) => [id, new Set([code])] as const),
-      ...refused,
+      ...all.flatMap(({ id, outcome: { reasons } }) =>
+        reasons === undefined ? [] : [[id, reasons] as const],
+      ),
     ]),
   };
 }
 
+/** The log by partition and offset: events of known boards, and bad records. */
+export function readLog(
+  topic: string,
+  boards: ReadonlySet<string>,
+  log: readonly ReadRecord[],
+): { events: BoardRecord[]; bad: BadRecord[] } {
+  const events: BoardRecord[] = [];
+  const bad: BadRecord[] = [];
+  for (const record of log.toSorted((a, b) => a.partition - b.partition || a.offset - b.offset)) {
+    const { partition, offset, timestamp } = record;
+    const place = { id: `${topic}/${partition}/${offset}`, partition, offset, timestamp };
+    const decoded = decodeScoreEvent(record);
+    if (!decoded.ok) bad.push({ ...place, code: decoded.code });
+    else if (boards.has(decoded.event.board)) events.push({ ...place, event: decoded.event });
+    else bad.push({ ...place, code: 'UNKNOWN_BOARD' });
+  }
+  return { events, bad };
+}
+
+/** Applies the events of the definition's board, partition by partition: all events of a player are in one partition. */
+export function judge(definition: BoardDefinition, events: readonly BoardRecord[]): Judgement {
+  const oracle = new Oracle([definition]);
+  const own = events.filter(({ event }) => event.board === definition.board);
+  const outcomes = new Map(own.map((record) => [record.id, outcomeOf(definition, oracle, record)]));
+  return { definition, oracle, outcomes };
+}
+
+function outcomeOf(
+  definition: BoardDefinition,
+  oracle: Oracle,
+  { event: input, timestamp, partition }: BoardRecord,
+): Outcome {
+  const { event, reasons } = resolvePlainly(definition, { input, timestamp });
+  if (event === undefined) return { moved: [], reasons: new Set(reasons) };
+  const { verdict, moved } = oracle.apply(definition.board, unpublished(event), partition);
+  const published = event.views.filter((view) => view.published && moved.includes(view.view));
+  const outcome = { event, moved: published.map(({ view }) => view) };
+  return verdict?.kind === 'deadLetter'
+    ? { ...outcome, reasons: new Set([verdict.code]) }
+    : outcome;
+}
+
+/** The oracle computes ranks, which is slow, only for published views. */
+export function unpublished(event: ResolvedEvent): ResolvedEvent {
+  return { ...event, views: event.views.map((view) => ({ ...view, published: false })) };
+}
+
 function historyOf(board: string, facts: RunFacts, all: readonly BoardRecord[]): BoardHistory {
-  const reigns = Reigns.of(board, facts);
+  const epochs = Epochs.of(board, facts);
   const live = new Set(facts.definitions.map(definitionHash));
   const own = facts.known.filter((definition) => {
     const hash = definitionHash(definition);
-    return definition.board === board && (live.has(hash) || reigns.has(hash));
+    return definition.board === board && (live.has(hash) || epochs.has(hash));
   });
   const judgements = new Map(
     own.map((definition) => [definitionHash(definition), judge(definition, all)]),
   );
-  const told = toldOf(board, facts.rankChanges);
-  const refused = new Map(facts.deadLetters.map(({ id, code }) => [id, code] as const));
-  const judged: Judged = { reigns, judgements, told, refused };
-  const records = all.filter(({ event }) => event.board === board);
-  return { board, reigns, judgements, events: placedRecords(records, judged) };
+  const changes = facts.rankChanges.filter((change) => change.board === board);
+  // If a rank change is there twice, the first one counts.
+  const rankChanges = new Map(changes.toReversed().map((change) => [causeOf(change), change]));
+  const refused = new Map(facts.deadLetters.map(({ id, code }) => [id, code]));
+  const partitions = groupBy(
+    all.filter(({ event }) => event.board === board),
+    ({ partition }) => partition,
+  );
+  const events = [...partitions.values()]
+    .flatMap((records) => appliedEvents(records, { epochs, judgements, rankChanges, refused }))
+    .sort((a, b) => a.version - b.version || a.offset - b.offset);
+  return { board, epochs, judgements, events };
 }
 
-/** By what they stem from; the first, where one is there twice. */
-function toldOf(board: string, changes: readonly RankChange[]): Map<string, RankChange> {
-  const own = changes.filter((change) => change.board === board);
-  return new Map(own.toReversed().map((change) => [causeOf(change), change]));
+/** The facts of one board. */
+interface BoardFacts extends Pick<BoardHistory, 'epochs' | 'judgements'> {
+  /** By the record that caused it. */
+  readonly rankChanges: ReadonlyMap<string, RankChange>;
+  /** The reasons of dead letters, by record. */
+  readonly refused: ReadonlyMap<string, string>;
 }
 
-/** Of the memories of those who judged. */
-function finalOracle({ definitions }: RunFacts, boards: readonly BoardHistory[]): Oracle {
-  const memories = definitions.flatMap((definition) => {
-    const history = boards.find(({ board }) => board === definition.board);
-    const judgement = history?.judgements.get(definitionHash(definition));
-    return judgement
-      ? [[definition.board, judgement.oracle.memory(definition.board)] as const]
-      : [];
+/** Finds out when, and by which definition, each record of a partition was applied. */
+function appliedEvents(records: readonly BoardRecord[], facts: BoardFacts): AppliedEvent[] {
+  const { epochs, rankChanges } = facts;
+  let next = epochs.count - 1;
+  /** For each record, the epoch of the next one with a rank change, including itself. */
+  const lastEpochs = records
+    .toReversed()
+    .map(({ id }) => {
+      const change = rankChanges.get(id);
+      if (change !== undefined) next = epochs.at(versionOf(change));
+      return next;
+    })
+    .reverse();
+  let at = { epoch: 0, version: 0 };
+  return records.map((record, index) => {
+    const event = appliedEvent(record, { ...at, lastEpoch: lastEpochs[index] ?? 0 }, facts);
+    at = { version: event.version, epoch: epochs.at(event.version) };
+    return event;
   });
-  return new Oracle(definitions, new Map(memories));
+}
+
+/**
+ * A rank change carries the version, and the generation whose id names the definition. An event without one was applied
+ * between its neighbours in the partition that have one, by a definition for which it changes nothing, or which refuses it
+ * for the reason of its dead letter. It was applied after it was written. Among these epochs the earliest one is assumed,
+ * because every rank computed by a later definition includes its effect.
+ */
+function appliedEvent(
+  record: BoardRecord,
+  at: { readonly epoch: number; readonly version: number; readonly lastEpoch: number },
+  { epochs, judgements, rankChanges, refused }: BoardFacts,
+): AppliedEvent {
+  const by = (hash: string): Pick<AppliedEvent, 'hash' | 'outcome'> => ({
+    hash,
+    outcome: judgements.get(hash)?.outcomes.get(record.id) ?? { moved: [] },
+  });
+  const rankChange = rankChanges.get(record.id);
+  if (rankChange !== undefined)
+    return { ...record, rankChange, version: versionOf(rankChange), ...by(hashOf(rankChange.generation)) }; // prettier-ignore
+  const reason = refused.get(record.id);
+  const written = record.timestamp * 1_000;
+  const earliest = Math.min(epochs.at(written), at.lastEpoch);
+  for (let epoch = Math.max(at.epoch, earliest); epoch <= at.lastEpoch; epoch++) {
+    const applied = by(epochs.hash(epoch));
+    const { moved, reasons } = applied.outcome;
+    const fits = moved.length === 0 && (reason === undefined ? !reasons : reasons?.has(reason));
+    const version = Math.max(at.version, written, epoch === 0 ? 0 : epochs.since(epoch));
+    if (fits) return { ...record, version, ...applied };
+  }
+  return { ...record, version: at.version, ...by(epochs.hash(at.epoch)) };
 }

@@ -3,27 +3,27 @@ import type { LeaderChange, RankChange } from '#contracts';
 import type { OracleBytes } from '../../model/oracle.js';
 import type { ReadRecord } from '../../support/results.js';
 
-/** All that a run has left behind, read when everything was published. */
+/** The logs and stores after a run, read when everything was published. */
 export interface RunFacts {
-  /** What is live at the end. */
+  /** The live definitions at the end. */
   readonly definitions: readonly BoardDefinition[];
-  /** Every definition that ranklog was ever given. */
+  /** Every definition that ranklog ever had. */
   readonly known: readonly BoardDefinition[];
   /** Generations that went live. */
   readonly promotions: readonly PromotionFact[];
   /** The score topic. */
   readonly log: readonly ReadRecord[];
-  /** Committed results, each partition's in the order of its log. */
+  /** Committed results, by partition in the order of its log. */
   readonly rankChanges: readonly RankChange[];
   readonly leaderChanges: readonly LeaderChange[];
   readonly deadLetters: readonly DeadLetterFact[];
-  /** Ids of committed results as Kafka's own console consumer prints them. */
+  /** Ids of committed results from Kafka's own console consumer. */
   readonly consoleIds: ConsoleIds;
-  /** What Redis holds of each view, by `board view`. */
+  /** The bytes of each view in Redis, by `board view`. */
   readonly stored: ReadonlyMap<string, OracleBytes>;
 }
 
-/** That a generation went live, as the definitions topic has it; `since` in us, as versions are. */
+/** A promotion, as the definitions topic has it; `since` in us, like versions. */
 export interface PromotionFact {
   readonly board: string;
   readonly generation: string;
@@ -47,27 +47,36 @@ export function leaderChangeId({ source, view }: LeaderChange): string {
   return `${source.topic}/${source.partition}/${source.offset} ${view}`;
 }
 
-/** The hash of its definition ends a generation id. */
+/** A generation id ends with the hash of its definition. */
 export function hashOf(generation: string): string {
   return generation.slice(generation.indexOf('-') + 1);
 }
 
-/** The version at which an event was applied. A call gives all views that it changes the same. */
+/** The version at which an event was applied. A call gives all views that it changes the same version. */
 export function versionOf({ changes }: Pick<RankChange, 'changes'>): number {
   return changes[0]?.version ?? 0;
 }
 
-const MOST_SHOWN = 5;
+const MAX_SHOWN = 5;
 
-/** Problems of one kind in a few lines: their number, and the first ones. */
+/** Problems of one kind: their number, and the first ones. */
 export function summary(what: string, problems: readonly string[]): string[] {
   if (problems.length === 0) return [];
-  const rest = problems.length - MOST_SHOWN;
-  const shown = problems.slice(0, MOST_SHOWN).map((problem) => `  ${problem}`);
+  const rest = problems.length - MAX_SHOWN;
+  const shown = problems.slice(0, MAX_SHOWN).map((problem) => `  ${problem}`);
   return [`${what}: ${problems.length}`, ...shown, ...(rest > 0 ? [`  ... and ${rest} more`] : [])];
 }
 
-/** What the checks have to know of a run: when Redis lost something, in us since 1970, as versions are. */
-export interface Resync {
-  readonly resync: readonly number[];
+export function groupBy<Key, Item>(
+  items: Iterable<Item>,
+  keyOf: (item: Item) => Key,
+): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
 }

@@ -2,30 +2,34 @@ import type { BoardDefinition } from '#board';
 import { leaderMovements, type LeaderChange } from '#contracts';
 import { placingIn } from '../../model/oracle-ranks.js';
 import type { Expected } from './expected.js';
-import { summary, versionOf, type RunFacts } from './facts.js';
+import { groupBy, summary, versionOf, type PromotionFact, type RunFacts } from './facts.js';
 
 /**
- * Leader changes of a view that, in the order of their versions, do not follow from each other, or do not end at the
- * top of the view; the top by another definition is told when the view moves next. Where Redis lost what it had last reported (`resync`), a chain may
- * begin anew with the whole top; so it may after a promotion, in a view that the new generation did not have then.
+ * Leader changes of a view that are not the difference to the previous one, and views whose last leader change is not their
+ * top. After a change of definition, the new top is reported when the view changes next. A chain may begin again with
+ * the whole top if Redis lost the last reported top, or after a promotion whose new generation did not have the view yet.
  */
 export function leaderProblems(
   facts: RunFacts,
   expected: Expected,
-  { resync }: { resync: boolean },
+  isRedisLost: boolean,
 ): string[] {
-  const { oracle } = expected;
-  const chains = chainsOf(facts.leaderChanges);
-  const broken = [...chains].flatMap(([name, chain]) =>
-    brokenSteps(name, chain, { resync, promotions: facts.promotions }),
+  const { promotions, definitions } = facts;
+  const chains = groupBy(
+    facts.leaderChanges.toSorted((a, b) => a.version - b.version),
+    ({ board, view }) => `${board} ${view}`,
   );
-  const moved = movedSinceDefined(facts, expected);
-  const ends = facts.definitions.flatMap((definition) =>
-    oracle
-      .views(definition.board)
-      .map((view) => ({ definition, view }))
-      .filter(({ view }) => moved.has(`${definition.board} ${view}`))
-      .flatMap((at) => wrongEnd(at, chains, expected)),
+  const broken = [...chains].flatMap(([name, chain]) =>
+    brokenSteps(name, chain, { isRedisLost, promotions }),
+  );
+  const changed = changedByLastDefinition(facts, expected);
+  const ends = definitions.flatMap((definition) =>
+    expected.oracle.views(definition.board).flatMap((view) => {
+      const name = `${definition.board} ${view}`;
+      return changed.has(name)
+        ? wrongEnd(name, chains.get(name)?.at(-1)?.top ?? [], topOf(expected, definition, view))
+        : [];
+    }),
   );
   return [
     ...summary('leader changes that do not follow from the one before', broken),
@@ -33,51 +37,41 @@ export function leaderProblems(
   ];
 }
 
-/** Views that were moved by the definition that is live at the end; of a board that has had no other, all. */
-function movedSinceDefined(
+/** Views that changed under the last definition of their board: all views if it had only one definition. */
+function changedByLastDefinition(
   { definitions, rankChanges }: RunFacts,
   { boards, oracle }: Expected,
 ): Set<string> {
-  const reigns = new Map(boards.map((history) => [history.board, history.reigns]));
-  const last = (board: string) => (reigns.get(board)?.count ?? 1) - 1;
-  const moved = rankChanges
-    .filter((change) => reigns.get(change.board)?.at(versionOf(change)) === last(change.board))
+  const epochs = new Map(boards.map((history) => [history.board, history.epochs]));
+  const last = (board: string) => (epochs.get(board)?.count ?? 1) - 1;
+  const changed = rankChanges
+    .filter((change) => epochs.get(change.board)?.at(versionOf(change)) === last(change.board))
     .flatMap(({ board, changes }) => changes.map(({ view }) => `${board} ${view}`));
   const always = definitions
     .filter(({ board }) => last(board) === 0)
     .flatMap(({ board }) => oracle.views(board).map((view) => `${board} ${view}`));
-  return new Set([...moved, ...always]);
-}
-
-function chainsOf(changes: readonly LeaderChange[]): Map<string, LeaderChange[]> {
-  const chains = new Map<string, LeaderChange[]>();
-  for (const change of changes) {
-    const name = `${change.board} ${change.view}`;
-    chains.set(name, [...(chains.get(name) ?? []), change]);
-  }
-  for (const chain of chains.values()) chain.sort((a, b) => a.version - b.version);
-  return chains;
+  return new Set([...changed, ...always]);
 }
 
 function brokenSteps(
   name: string,
   chain: readonly LeaderChange[],
-  { resync, promotions }: { readonly resync: boolean; readonly promotions: RunFacts['promotions'] },
+  { isRedisLost, promotions }: { isRedisLost: boolean; promotions: readonly PromotionFact[] },
 ): string[] {
   return chain.flatMap((change, index) => {
     const { board, version, since, top, entered, left, moved } = change;
-    const isPromotionped = (from: number) =>
-      promotions.some(
-        (promotion) =>
-          promotion.board === board && promotion.since > from && promotion.since < version,
-      );
+    const isPromotedSince = (from: number) =>
+      promotions.some((it) => it.board === board && it.since > from && it.since < version);
     const before = chain[index - 1];
-    const last = since === null && before && isPromotionped(before.version) ? undefined : before;
-    if (resync && since !== (last?.version ?? null) && since !== null) return [];
-    const topBefore = since === null && resync ? [] : idsOf(last?.top ?? []);
+    const last = since === null && before && isPromotedSince(before.version) ? undefined : before;
+    if (isRedisLost && since !== (last?.version ?? null) && since !== null) return [];
+    const topBefore = since === null && isRedisLost ? [] : (last?.top ?? []);
     const expected = JSON.stringify({
-      since: resync ? since : (last?.version ?? null),
-      ...leaderMovements(topBefore, top),
+      since: isRedisLost ? since : (last?.version ?? null),
+      ...leaderMovements(
+        topBefore.map(({ playerId }) => playerId),
+        top,
+      ),
     });
     const found = JSON.stringify({ since, entered, left, moved });
     return found === expected
@@ -86,25 +80,14 @@ function brokenSteps(
   });
 }
 
-function wrongEnd(
-  {
-    definition: { board, publish },
-    view,
-  }: { readonly definition: BoardDefinition; readonly view: string },
-  chains: ReadonlyMap<string, readonly LeaderChange[]>,
-  { oracle }: Expected,
-): string[] {
-  const name = `${board} ${view}`;
-  const told = JSON.stringify(chains.get(name)?.at(-1)?.top ?? []);
-  const top = oracle
+function topOf({ oracle }: Expected, { board, publish }: BoardDefinition, view: string) {
+  return oracle
     .standings(board, view)
     .slice(0, publish.leaders)
     .map((standing) => ({ playerId: standing.playerId, ...placingIn(standing) }));
-  return told === JSON.stringify(top)
-    ? []
-    : [`${name}: ${told} in place of ${JSON.stringify(top)}`];
 }
 
-function idsOf(top: LeaderChange['top']): string[] {
-  return top.map(({ playerId }) => playerId);
+function wrongEnd(name: string, reported: LeaderChange['top'], top: unknown): string[] {
+  const [found, expected] = [JSON.stringify(reported), JSON.stringify(top)];
+  return found === expected ? [] : [`${name}: ${found} in place of ${expected}`];
 }

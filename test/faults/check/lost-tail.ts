@@ -3,40 +3,37 @@ import { comparePlayers, type Players } from '../../model/oracle-ranks.js';
 import { updatedState, type OracleState } from '../../model/oracle-update.js';
 
 /**
- * What was applied, but not published, when Redis lost it, is applied and published again later. Ranks that others were
- * told in between counted it in, rightly: it was on the board. How far each partition had come, nobody can tell
- * afterwards; but what was lost is always the first of what the partition published later.
+ * The events of a partition, in the order of its log, that were applied but not published when Redis lost them. They are
+ * applied and published again later. Ranks of other players that were published in between rightly counted them, because they
+ * were on the board. How many of them were applied is unknown; but they are always the first events of the tail.
  */
-export interface LostTail {
-  readonly partition: number;
-  /** In the order of the log. */
-  readonly events: readonly ResolvedEvent[];
-}
+export type LostTail = readonly ResolvedEvent[];
 
-/** A player who is told a rank, and the states before (undefined for none) and after. */
+/** The player of a rank change, with the states before and after. */
 export interface Mover {
   readonly playerId: string;
   readonly before: OracleState | undefined;
   readonly after: OracleState;
 }
 
-/** Rank and competition rank before (0 where the player was not there) and after; 0 for a rank that the board does not tell. */
+/** Rank and competition rank before (0 for a new player) and after; 0 for a rank that the board does not publish. */
 export type Places = readonly [number, number, number, number];
 
 /**
- * All places that a player may rightly have been told: on the board as the published events make it, and as many of the
- * first events of each lost tail.
+ * All places that a rank change may have: on the board of the published events, plus any number of first events of each
+ * lost tail.
  */
 export function possiblePlaces(
   definition: BoardDefinition,
   mover: Mover,
   { players, tails }: { players: Players; tails: readonly LostTail[] },
 ): Set<string> {
-  const touched = new Set(tails.flatMap(({ events }) => events.map(({ playerId }) => playerId)));
+  const touched = new Set(tails.flatMap((events) => events.map(({ playerId }) => playerId)));
   const rest = new Map([...players].filter(([id]) => id !== mover.playerId && !touched.has(id)));
-  const told = tellsCompetition(definition) ? 1 : 0;
-  const own: Places = [mover.before ? 1 : 0, mover.before ? told : 0, 1, told];
-  let sums = [added(own, ahead(definition, mover, rest))];
+  const competition = publishesCompetition(definition) ? 1 : 0;
+  const isThere = mover.before === undefined ? 0 : 1;
+  const own: Places = [isThere, isThere * competition, 1, competition];
+  let sums = [added(own, playersAhead(definition, mover, rest))];
   for (const tail of tails) {
     const counts = countsWhileApplied(definition, mover, { players, tail });
     sums = distinct(sums.flatMap((sum) => counts.map((count) => added(sum, count))));
@@ -44,46 +41,46 @@ export function possiblePlaces(
   return new Set(sums.map((places) => places.join()));
 }
 
-/** How many players of a tail are in front of the mover, after each of its events. */
+/** How many players of a tail are ahead of the mover, after each of its events. */
 function countsWhileApplied(
   definition: BoardDefinition,
   mover: Mover,
   { players, tail }: { players: Players; tail: LostTail },
 ): Places[] {
   const touched = new Map<string, OracleState>();
-  for (const event of tail.events) {
-    const state = players.get(event.playerId);
-    if (state !== undefined) touched.set(event.playerId, state);
+  for (const { playerId } of tail) {
+    const state = players.get(playerId);
+    if (state !== undefined) touched.set(playerId, state);
   }
-  const counts = [ahead(definition, mover, touched)];
-  for (const event of tail.events) {
+  const counts = [playersAhead(definition, mover, touched)];
+  for (const event of tail) {
     const state = updatedState(definition, touched.get(event.playerId), event);
     if (state !== 'outOfRange') touched.set(event.playerId, state);
-    counts.push(ahead(definition, mover, touched));
+    counts.push(playersAhead(definition, mover, touched));
   }
   return distinct(counts);
 }
 
-function ahead(
+function playersAhead(
   definition: BoardDefinition,
   { playerId, before, after }: Mover,
   players: Players,
 ): Places {
   const others = [...players].map(([id, state]) => ({ playerId: id, state }));
-  const inFrontOf = (state: OracleState | undefined): [number, number] => {
+  const aheadOf = (state: OracleState | undefined): [number, number] => {
     if (state === undefined) return [0, 0];
     const me = { playerId, state };
     return [
       others.filter((other) => comparePlayers(definition, other, me) < 0).length,
-      tellsCompetition(definition)
+      publishesCompetition(definition)
         ? others.filter((other) => compareValues(other.state, state) < 0).length
         : 0,
     ];
   };
-  return [...inFrontOf(before), ...inFrontOf(after)];
+  return [...aheadOf(before), ...aheadOf(after)];
 }
 
-function tellsCompetition({ publish }: BoardDefinition): boolean {
+function publishesCompetition({ publish }: BoardDefinition): boolean {
   return publish.ranks.includes('competition');
 }
 

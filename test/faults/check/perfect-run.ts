@@ -4,8 +4,8 @@ import { causeOf, type ReadRecord } from '../../support/results.js';
 import { randomFrom } from '../../support/seeded-random.js';
 import { BOARD_NAMES, boardsFile } from '../boards.js';
 import { recordFrom } from '../load.js';
+import { judge, readLog, type BoardRecord } from './expected.js';
 import { leaderChangeId, type DeadLetterFact, type RunFacts } from './facts.js';
-import { judge, readLog, type BoardRecord } from './judgement.js';
 import { BEGIN, Reporter } from './reporter.js';
 
 export const TOPIC = 'perfect.score-events';
@@ -17,16 +17,16 @@ export type Plain<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: Plain<T[Key]> }
     : T;
 
-/** What a run without a fault leaves behind. */
+/** The facts of an exact run, which a test may damage. */
 export interface BreakableFacts extends RunFacts {
   readonly rankChanges: readonly Plain<RankChange>[];
   readonly leaderChanges: readonly Plain<LeaderChange>[];
 }
 
-interface Happenings {
-  /** So many events of partition 0 were applied and not told when Redis lost them. */
+interface RunOptions {
+  /** How many events of partition 0 are applied but not published when Redis loses them. */
   readonly lostTail?: number;
-  /** Boards are built anew, defined otherwise, built anew, and changed back. */
+  /** Boards get their second definition, are rebuilt, and changed back. */
   readonly promotions?: boolean;
 }
 
@@ -34,13 +34,10 @@ const FIRST = parseBoardsFile(boardsFile(), 'boards.yaml');
 const CHANGED = parseBoardsFile(boardsFile(BOARD_NAMES), 'boards.yaml');
 const KNOWN = [...FIRST, ...CHANGED];
 
-/**
- * Random records of three partitions, and the results that they ask for, told by the oracle. `loss` is when Redis has lost
- * the tail.
- */
+/** Random records of three partitions, and their exact results by the oracle. `loss`: when Redis lost the tail. */
 export function perfectRun(
   records: number,
-  { lostTail = 0, promotions = false }: Happenings = {},
+  { lostTail = 0, promotions = false }: RunOptions = {},
 ): BreakableFacts & { readonly loss: number } {
   const log = randomLog(records);
   const { events, bad } = readLog(TOPIC, new Set(BOARD_NAMES), log);
@@ -48,8 +45,8 @@ export function perfectRun(
   const reporter = new Reporter(judgements);
   reporter.promote(FIRST);
   const loss = promotions
-    ? tellWithPromotions(reporter, events)
-    : tellAll(reporter, interleaved(events), lostTail);
+    ? reportWithPromotions(reporter, events)
+    : reportAll(reporter, interleaved(events), lostTail);
   const { rankChanges, leaderChanges } = reporter;
   const refused = bad.map(({ id, code }): DeadLetterFact => ({ id, code }));
   const deadLetters = [...refused, ...reporter.deadLetters];
@@ -92,37 +89,37 @@ function randomLog(records: number): ReadRecord[] {
   });
 }
 
-/** Events as three workers would take turns with their partitions. */
+/** Events of the partitions in turn. */
 function interleaved(events: readonly BoardRecord[]): BoardRecord[] {
   return events.toSorted((a, b) => a.offset - b.offset || a.partition - b.partition);
 }
 
-/** In five parts, the promotions between them; answers that nothing was lost. */
-function tellWithPromotions(reporter: Reporter, events: readonly BoardRecord[]): number {
+/** Reports events in five parts with promotions in between; returns 0, because nothing is lost. */
+function reportWithPromotions(reporter: Reporter, events: readonly BoardRecord[]): number {
   const all = interleaved(events);
   const size = Math.ceil(all.length / 5);
   const definitions: (readonly BoardDefinition[] | undefined)[] = [FIRST, CHANGED, CHANGED, FIRST];
   for (let part = 0; part < 5; part++) {
-    for (const event of all.slice(part * size, (part + 1) * size)) reporter.tell(event);
+    for (const event of all.slice(part * size, (part + 1) * size)) reporter.report(event);
     const next = definitions[part];
     if (next !== undefined) reporter.promote(next);
   }
   return 0;
 }
 
-/** Tells all events; the last ones of partition 0 in the middle of the run are applied, lost, and told later. */
-function tellAll(reporter: Reporter, events: readonly BoardRecord[], lostTail: number): number {
+/** Reports all events; some of partition 0 in the middle of the run are applied, lost, and reported later. */
+function reportAll(reporter: Reporter, events: readonly BoardRecord[], lostTail: number): number {
   const middle = Math.floor(events.length / 2);
   const [first, rest] = [events.slice(0, middle), events.slice(middle)];
   const from = lostFrom(first, lostTail);
-  const untold: BoardRecord[] = [];
+  const lost: BoardRecord[] = [];
   for (const event of first)
     if (event.partition === 0 && event.offset >= from) {
       reporter.apply(event);
-      untold.push(event);
-    } else reporter.tell(event);
+      lost.push(event);
+    } else reporter.report(event);
   const loss = reporter.lose();
-  for (const event of [...untold, ...rest]) reporter.tell(event);
+  for (const event of [...lost, ...rest]) reporter.report(event);
   return loss;
 }
 

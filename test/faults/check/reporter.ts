@@ -1,10 +1,10 @@
 import { definitionHash, type BoardDefinition } from '#board';
 import { leaderMovements, type LeaderChange, type RankChange } from '#contracts';
 import { Oracle } from '../../model/oracle.js';
+import type { BoardRecord, Judgement, Outcome } from './expected.js';
 import type { DeadLetterFact, PromotionFact } from './facts.js';
-import type { BoardRecord, Judgement, Outcome } from './judgement.js';
 
-/** Versions are later than this many us since 1970, when the records are written. */
+/** When the records are written, in us since 1970; versions are later. */
 export const BEGIN = Date.parse('2026-11-20T00:00:00Z') * 1_000;
 
 /** A live generation. */
@@ -14,21 +14,21 @@ interface Live {
   readonly oracle: Oracle;
 }
 
-/** Tells what each event changed, as ranklog does, by the definitions that are live. */
+/** Makes the results of each event by the live definitions, as ranklog does. */
 export class Reporter {
   readonly rankChanges: RankChange[] = [];
   readonly leaderChanges: LeaderChange[] = [];
   readonly deadLetters: DeadLetterFact[] = [];
   readonly promotions: PromotionFact[] = [];
-  readonly #reports = new Map<string, LeaderChange>();
-  readonly #told: BoardRecord[] = [];
+  readonly #lastReports = new Map<string, LeaderChange>();
+  readonly #reported: BoardRecord[] = [];
   readonly #live = new Map<string, Live>();
   #version = BEGIN;
 
-  /** By the hash of the definition. */
+  /** `judgements` by the hash of the definition. */
   constructor(private readonly judgements: ReadonlyMap<string, Judgement>) {}
 
-  /** New generations go live, with all that was told in them. */
+  /** Promotes new generations, with all reported events in them. */
   promote(definitions: readonly BoardDefinition[]): void {
     const since = ++this.#version;
     for (const definition of definitions) {
@@ -39,17 +39,17 @@ export class Reporter {
       this.#live.set(board, { generation, hash, oracle: new Oracle([definition]) });
     }
     const promoted = new Set(definitions.map(({ board }) => board));
-    for (const record of this.#told) if (promoted.has(record.event.board)) this.apply(record);
+    for (const record of this.#reported) if (promoted.has(record.event.board)) this.apply(record);
   }
 
-  /** The boards are again as what was told makes them; answers when. */
+  /** Loses all events that are not reported; returns when. */
   lose(): number {
     for (const [board, live] of this.#live) {
       const definition = this.judgements.get(live.hash)?.definition;
       const oracle = new Oracle(definition === undefined ? [] : [definition]);
       this.#live.set(board, { ...live, oracle });
     }
-    for (const record of this.#told) this.apply(record);
+    for (const record of this.#reported) this.apply(record);
     return ++this.#version;
   }
 
@@ -61,8 +61,8 @@ export class Reporter {
       : this.#liveOf(board).oracle.apply(board, event, record.partition);
   }
 
-  tell(record: BoardRecord): void {
-    this.#told.push(record);
+  report(record: BoardRecord): void {
+    this.#reported.push(record);
     const { id, partition, offset } = record;
     const { reasons, event } = this.#outcome(record);
     if (reasons !== undefined) this.deadLetters.push({ id, code: [...reasons][0] ?? '' });
@@ -76,7 +76,7 @@ export class Reporter {
     const common = { board, generation, source, occurredAt };
     const changes = verdict.changes.map((change) => ({ ...change, version }));
     this.rankChanges.push({ ...common, playerId: event.playerId, changes });
-    for (const { view } of changes) this.#tellLeaders({ ...common, view, version });
+    for (const { view } of changes) this.#reportLeaders({ ...common, view, version });
   }
 
   #outcome({ id, event: { board } }: BoardRecord): Outcome {
@@ -90,14 +90,14 @@ export class Reporter {
     return live;
   }
 
-  #tellLeaders(head: Omit<LeaderChange, 'since' | 'top' | 'entered' | 'left' | 'moved'>): void {
+  #reportLeaders(head: Omit<LeaderChange, 'since' | 'top' | 'entered' | 'left' | 'moved'>): void {
     const name = `${head.board} ${head.view}`;
     const top = this.#liveOf(head.board).oracle.leaders(head.board, head.view);
-    const last = this.#reports.get(name);
+    const last = this.#lastReports.get(name);
     if (JSON.stringify(top) === JSON.stringify(last?.top ?? [])) return;
     const before = last?.top.map(({ playerId }) => playerId) ?? [];
     const change = { ...head, since: last?.version ?? null, top, ...leaderMovements(before, top) };
-    this.#reports.set(name, change);
+    this.#lastReports.set(name, change);
     this.leaderChanges.push(change);
   }
 }

@@ -5,20 +5,20 @@ import { below, type Random } from '../load.js';
 import type { BoardsCommand } from '../world/boards-command.js';
 import { sum, type World } from '../world/world.js';
 
-/** A build to be done: of the boards as they are, or with other definitions. */
-export interface BuildWish {
+/** A build of boards: as they are, or with other definitions. */
+export interface BuildRequest {
   readonly boards: readonly BoardName[];
-  /** Boards that its boards file changes. */
+  /** Boards that the boards file of the command changes. */
   readonly changed: readonly BoardName[];
   readonly args: readonly string[];
 }
 
-/** A throttled build takes about so many seconds, whatever the length of the log. */
+/** About how long a throttled build takes, whatever the length of the log. */
 const SECONDS = 6;
-/** More than the load sends, so that it ends under load. */
-const LEAST_A_SECOND = 150;
-/** A second's worth goes at once: with fewer records in the log there is no time to do something to a build. */
-const FEWEST_RECORDS = 3 * LEAST_A_SECOND;
+/** More than the load sends, so that the build ends under load. */
+const MIN_RECORDS_PER_SECOND = 150;
+/** The records of the first second are read at once: a shorter log leaves no time to disturb the build. */
+const MIN_RECORDS = 3 * MIN_RECORDS_PER_SECOND;
 
 /** At least one board, in random order. */
 export function someBoards(random: Random): BoardName[] {
@@ -27,80 +27,51 @@ export function someBoards(random: Random): BoardName[] {
   return drawn.slice(0, 1 + below(random, drawn.length)).map(({ board }) => board);
 }
 
-export function rebuildOf(boards: readonly BoardName[]): BuildWish {
+export function rebuildOf(boards: readonly BoardName[]): BuildRequest {
   return { boards, changed: [], args: ['rebuild', ...boards, '--json'] };
 }
 
-export function applyOf(boards: readonly BoardName[]): BuildWish {
+export function applyOf(boards: readonly BoardName[]): BuildRequest {
   return { boards, changed: boards, args: ['apply', '--yes', '--json'] };
 }
 
-const MOST_DONE = 0.6;
-/** A rebuild that was over before it was seen under way is begun anew so often. */
-const TRIES = 3;
+/** A build is disturbed before more of it than this is done. */
+const MAX_DONE = 0.6;
+/** A rebuild that ends before it was seen in progress is started again, more slowly. */
+const MAX_TRIES = 3;
 
-/** Starts a build that takes a while, and waits until a random part of it is done. */
+/** Starts a throttled build, and waits until a random part of it is done. */
 export async function beginBuild(
   world: World,
   random: Random,
-  { seconds = SECONDS, ...wish }: BuildWish & { readonly seconds?: number },
+  { seconds = SECONDS, ...request }: BuildRequest & { readonly seconds?: number },
 ): Promise<BoardsCommand> {
-  const share = random() * MOST_DONE;
+  const { args, boards, changed } = request;
+  const share = random() * MAX_DONE;
   await eventually(
-    async () => sum(await world.logEnds()) >= FEWEST_RECORDS,
+    async () => sum(await world.logEnds()) >= MIN_RECORDS,
     'the log is long enough for a build',
   );
-  let build = await startBuild(world, wish, seconds);
-  const again = wish.changed.length === 0 ? TRIES - 1 : 0; // what was applied once is not applied again
-  for (let time = 1; !(await comesTo(world, build, { wish, share })); time++) {
-    if (time > again || (await build.exitCode()) !== 0)
-      throw new Error(`the build ended too early: ${build.words}`);
-    build = await startBuild(world, wish, seconds * 2 ** time);
+  const tries = changed.length === 0 ? MAX_TRIES : 1; // a second apply has nothing to do
+  for (let attempt = 0; ; attempt++) {
+    const rate = Math.ceil(sum(await world.logEnds()) / (seconds * 2 ** attempt));
+    const throttle = String(Math.max(MIN_RECORDS_PER_SECOND, rate));
+    const build = await world.boards([...args, '--throttle', throttle], changed);
+    const isAtShare = async () => build.hasEnded || (await shareDone(world, boards[0])) >= share;
+    await eventually(isAtShare, `a build of ${boards[0]} is in progress`);
+    if (!build.hasEnded) return build;
+    if (attempt + 1 === tries || (await build.exitCode()) !== 0)
+      throw new Error(`the build ended too early: ${build.log}`);
   }
-  return build;
 }
 
-async function startBuild(
-  world: World,
-  { args, changed }: BuildWish,
-  seconds: number,
-): Promise<BoardsCommand> {
-  const throttle = Math.max(LEAST_A_SECOND, Math.ceil(sum(await world.logEnds()) / seconds));
-  return world.boards([...args, '--throttle', String(throttle)], changed);
-}
-
-/** Waits until so much of a build is done; false when it is over instead. */
-async function comesTo(
-  world: World,
-  build: BoardsCommand,
-  { wish, share }: { readonly wish: BuildWish; readonly share: number },
-): Promise<boolean> {
-  const [board = ''] = wish.boards;
-  await eventually(
-    async () => build.hasEnded || (await shareDone(world, board)) >= share,
-    `a build of ${board} is under way`,
-  );
-  return !build.hasEnded;
-}
-
-/** How much of the log a build has come through; -1 where it has not begun. */
-async function shareDone(world: World, board: string): Promise<number> {
+/** How much of the log a build has read; -1 before it begins. */
+async function shareDone(world: World, board = ''): Promise<number> {
   const shadow = await world.generations.shadow(board);
   if (shadow === undefined) return -1;
   const done = await world.generations.shadowAppliedOffsets(shadow);
   const ends = await world.logEnds();
   return (sum(done) + done.size) / Math.max(1, sum(ends));
-}
-
-/** Generations that somebody is building, or has left behind, by board. */
-export async function unfinished(
-  world: World,
-  boards: readonly BoardName[],
-): Promise<Map<string, string>> {
-  const shadows = await Promise.all(boards.map((board) => world.generations.shadow(board)));
-  return new Map(
-    shadows.flatMap((shadow) => (shadow ? [[shadow.board, shadow.generation] as const] : [])),
-  );
 }
 
 /** What `boards rebuild --json` and `boards apply --json` print. */
@@ -112,46 +83,53 @@ interface Built {
   }[];
 }
 
-/** So often a build is started that Redis keeps waiting for longer than a command may take, as on a busy machine. */
-const MOST_STARTS = 4;
+/** A build is started again if Redis makes it wait for longer than a command may take, as on a busy machine. */
+const MAX_STARTS = 4;
 
-/** Waits until a build has succeeded, and what it built is live; answers that. @throws otherwise */
+/** Waits until a build has succeeded, and checks that its generations are live. @throws otherwise */
 export async function succeeds(world: World, build: BoardsCommand): Promise<Built['built']> {
   let last = build;
-  for (let starts = 1; starts < MOST_STARTS && (await isToTryAgain(last)); starts++)
-    last = world.boardsAgain(last);
+  for (let starts = 1; starts < MAX_STARTS; starts++) {
+    const isToRetry = (await last.exitCode()) === 3 && last.log.includes('try again later');
+    if (!isToRetry) break;
+    last = world.repeat(last);
+  }
   const { built } = JSON.parse(await last.output()) as Built;
   const live = await world.live();
   for (const { board, generation } of built)
     if (live.get(board) !== generation)
-      throw new Error(`${board} is live as ${live.get(board)}, and not as ${generation}`);
+      throw new Error(`${board} is live as ${live.get(board)}, not as ${generation}`);
   world.count('builds', built.length);
   return built;
 }
 
-async function isToTryAgain(build: BoardsCommand): Promise<boolean> {
-  return (await build.exitCode()) === 3 && build.words.includes('try again later');
-}
-
-/** Does the same again, unhurried, and sees that it goes on with what was left. @throws otherwise */
-export async function goesOn(world: World, { boards, changed, args }: BuildWish): Promise<void> {
-  const left = await unfinished(world, boards);
-  const build = await world.boards(args, changed);
-  const built = await succeeds(world, build);
-  for (const [board, generation] of left) {
+/** Runs the same build again without throttle, and checks that it continues the shadows that are left. @throws otherwise */
+export async function continues(
+  world: World,
+  { boards, changed, args }: BuildRequest,
+): Promise<void> {
+  const shadows = await Promise.all(boards.map((board) => world.generations.shadow(board)));
+  const left = shadows.flatMap((shadow) => shadow ?? []);
+  const built = await succeeds(world, await world.boards(args, changed));
+  for (const { board, generation } of left) {
     const found = built.find((one) => one.board === board)?.generation;
     if (found !== generation)
-      throw new Error(`${board} was built as ${found}, and does not go on with ${generation}`);
+      throw new Error(`${board} was built as ${found}, which does not continue ${generation}`);
   }
-  world.count('builds gone on with', left.size);
+  world.count('builds continued', left.length);
 }
 
-/** The lease of one that was killed or stopped runs out at once: who goes on need not wait for that. */
-export async function letLeaseRunOut(
+/** Expires the leases of a killed or paused builder, so that the next one need not wait. */
+export async function expireLeases(
   { redis: { redis }, keys, shards }: World,
-  board: BoardName,
+  boards: readonly BoardName[],
 ): Promise<void> {
-  const key = keys.lease(shardOf(board, shards), board);
-  await redis.pexpire(key, 1);
-  await eventually(async () => (await redis.exists(key)) === 0, `the lease of ${board} runs out`);
+  for (const board of boards) {
+    const key = keys.lease(shardOf(board, shards), board);
+    await redis.pexpire(key, 1);
+    await eventually(
+      async () => (await redis.exists(key)) === 0,
+      `the lease of ${board} has expired`,
+    );
+  }
 }

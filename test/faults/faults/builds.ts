@@ -1,41 +1,43 @@
 import { LEASE_MS } from '#board-store';
+import { eventually } from '../../support/eventually.js';
 import { hashOf } from '../check/facts.js';
 import { pick, type Random } from '../load.js';
-import { eventually } from '../../support/eventually.js';
 import type { World } from '../world/world.js';
+import type { Fault } from './all.js';
 import {
   applyOf,
   beginBuild,
-  goesOn,
-  letLeaseRunOut,
+  continues,
+  expireLeases,
   rebuildOf,
   someBoards,
   succeeds,
-  type BuildWish,
+  type BuildRequest,
 } from './build-under-way.js';
-import type { Fault } from './fault.js';
-import { loseAll } from './redis-server.js';
+import { restartEmpty, restoreSnapshot } from './servers.js';
 
-/** Faults of `ranklog boards ...`, beside the load. Definitions that they change are changed back. */
+/** Faults of `ranklog boards ...` under load. Each changes definitions back. */
 
-/** Boards are built as they are, or otherwise: then that is in force meanwhile, and everything is published by it. */
-async function withSomeBuild(
-  world: World,
-  random: Random,
-  work: (wish: BuildWish) => Promise<void>,
-): Promise<void> {
-  const boards = someBoards(random);
-  if (random() < 0.5) {
-    await work(rebuildOf(boards));
-    await world.publishedMore(20);
-    return;
-  }
-  await work(applyOf(boards));
-  world.count('definitions changed', boards.length);
-  await changeBack(world);
+/** Rebuilds some boards, or builds them with other definitions; changes these back once results by them are published. */
+function duringBuild(
+  name: string,
+  work: (world: World, random: Random, request: BuildRequest) => Promise<void>,
+): Fault {
+  return {
+    name,
+    async run(world, random) {
+      const boards = someBoards(random);
+      if (random() < 0.5) {
+        await work(world, random, rebuildOf(boards));
+      } else {
+        await work(world, random, applyOf(boards));
+        world.count('definitions changed', boards.length);
+        await changeBack(world);
+      }
+    },
+  };
 }
 
-/** Once everything that comes was published by what is in force now, the first definitions are applied. */
 async function changeBack(world: World): Promise<void> {
   await world.publishedEverywhere();
   await world.publishedMore(20);
@@ -44,199 +46,137 @@ async function changeBack(world: World): Promise<void> {
   await world.publishedEverywhere();
 }
 
-export const rebuild: Fault = {
-  name: 'rebuild',
-  does: 'boards are built anew beside the load',
-  async run(world, random) {
-    const { args, boards } = rebuildOf(someBoards(random));
-    await succeeds(world, await world.boards(args));
-    world.note(`rebuilt: ${boards.join(', ')}`);
-    await world.publishedMore(20);
-  },
-};
-
-export const changeDefinitions: Fault = {
-  name: 'change-definitions',
-  does: '`boards apply` changes the boards, and changes them back',
-  async run(world, random) {
-    const { args, changed } = applyOf(someBoards(random));
-    const built = await succeeds(world, await world.boards(args, changed));
-    world.count('definitions changed', built.length);
-    world.note(`changed: ${changed.join(', ')}`);
-    await changeBack(world);
-  },
-};
-
-interface RolledBack {
-  readonly generation: string;
-  readonly previous: string | null;
+/** Applies other definitions of some boards. */
+async function change(world: World, random: Random) {
+  const { args, changed } = applyOf(someBoards(random));
+  const built = await succeeds(world, await world.boards(args, changed));
+  world.did('definitions changed', `changed: ${changed.join(', ')}`, built.length);
+  return built;
 }
 
-export const rollBack: Fault = {
-  name: 'roll-back',
-  does: 'a board is built anew, rolled back, and forward again',
-  async run(world, random) {
-    const [board = 'arena'] = someBoards(random);
-    const [built] = await succeeds(world, await world.boards(rebuildOf([board]).args));
-    const [to, from] = [built?.previous ?? null, built?.generation ?? null];
-    for (const [generation, previous] of [
-      [to, from],
-      [from, to],
-    ]) {
-      await world.publishedMore(20);
-      const command = await world.boards(['rollback', board, '--json']);
-      const done = JSON.parse(await command.output()) as RolledBack;
-      if (done.generation !== generation || done.previous !== previous)
-        throw new Error(`rolled back to ${JSON.stringify(done)}, and not to ${generation}`);
-      world.count('rollbacks');
-    }
-    world.note(`${board} rolled back, and forward again`);
+async function rollBack(world: World, random: Random): Promise<void> {
+  const [board = 'arena'] = someBoards(random);
+  const [built] = await succeeds(world, await world.boards(rebuildOf([board]).args));
+  const [to, from] = [built?.previous ?? null, built?.generation ?? null];
+  const steps = [
+    { generation: to, previous: from },
+    { generation: from, previous: to },
+  ];
+  for (const wanted of steps) {
     await world.publishedMore(20);
-  },
-};
+    const command = await world.boards(['rollback', board, '--json']);
+    const done = JSON.parse(await command.output()) as typeof wanted;
+    if (done.generation !== wanted.generation || done.previous !== wanted.previous)
+      throw new Error(`rolled back to ${JSON.stringify(done)}, not to ${wanted.generation}`);
+    world.did('rollbacks', `${board} is at generation ${wanted.generation}`);
+  }
+}
 
-export const killBuilder: Fault = {
-  name: 'kill-builder',
-  does: 'SIGKILL to a build of boards, which goes on when it is started again',
-  run: (world, random) =>
-    withSomeBuild(world, random, async (wish) => {
-      const build = await beginBuild(world, random, wish);
-      await build.kill();
-      if (random() < 0.75) for (const board of wish.boards) await letLeaseRunOut(world, board);
-      world.count('builders killed');
-      world.note(`a builder of ${wish.boards.join(', ')} was killed`);
-      await goesOn(world, wish);
-    }),
-};
-
-export const killAtPromotion: Fault = {
-  name: 'kill-at-promotion',
-  does: 'SIGKILL to a build of boards as soon as one of them is live; it is started again',
-  run: (world, random) =>
-    withSomeBuild(world, random, async (wish) => {
-      const before = await world.live();
-      const build = await world.boards(wish.args, wish.changed);
-      await eventually(async () => {
-        const live = await world.live();
-        return wish.boards.some((board) => live.get(board) !== before.get(board));
-      }, 'a build is live');
-      await build.kill();
-      for (const board of wish.boards) await letLeaseRunOut(world, board);
-      world.count('builders killed');
-      world.note(`a builder of ${wish.boards.join(', ')} was killed when the first was live`);
-      await goesOn(world, wish);
-    }),
-};
-
-/** Longer than a command takes to start. */
+/** Exit code of a command that finds the lease held. */
+const REFUSED = 3;
+/** Longer than the start of a second command takes. */
 const SECONDS_OF_THE_FIRST = 10;
 
-export const twoBuilders: Fault = {
-  name: 'two-builders',
-  does: 'two builds of a board at once, of which the second one is refused',
-  run: (world, random) =>
-    withSomeBuild(world, random, async (wish) => {
-      const first = await beginBuild(world, random, { ...wish, seconds: SECONDS_OF_THE_FIRST });
-      const second = await world.boards(rebuildOf([pick(random, wish.boards)]).args);
-      const code = await second.exitCode();
-      const isRefused = code === REFUSED;
-      if (!isRefused && !first.hasEnded)
-        throw new Error(`a second builder ended with ${code}: ${second.words}`);
-      if (isRefused) world.count('builders refused');
-      world.note(isRefused ? 'a second builder was refused' : 'a second builder came too late');
-      if (isRefused) await succeeds(world, first);
-    }),
-};
+async function startTwoBuilders(
+  world: World,
+  random: Random,
+  request: BuildRequest,
+): Promise<void> {
+  const first = await beginBuild(world, random, { ...request, seconds: SECONDS_OF_THE_FIRST });
+  const second = await world.boards(rebuildOf([pick(random, request.boards)]).args);
+  const code = await second.exitCode();
+  if (code === REFUSED) {
+    world.did('builders refused', 'a second builder was refused');
+    await succeeds(world, first);
+  } else if (first.hasEnded) world.note('a second builder came too late');
+  else throw new Error(`a second builder ended with ${code}: ${second.log}`);
+}
 
-/** Exit code of a command that finds somebody else at work. */
-const REFUSED = 3;
-
-export const frozenBuilder: Fault = {
-  name: 'frozen-builder',
-  does: 'SIGSTOP to a build of boards until its lease has run out and another one has gone on; SIGCONT has no effect then',
-  run: (world, random) =>
-    withSomeBuild(world, random, async (wish) => {
-      const frozen = await beginBuild(world, random, wish);
-      frozen.signal('SIGSTOP');
-      const frozenAt = performance.now();
-      for (const board of wish.boards) await letLeaseRunOut(world, board);
-      await goesOn(world, wish);
-      // One that is lost before its time was lost by Redis: then its holder begins again, and rightly so.
-      const hasRunOut = () => performance.now() - frozenAt > LEASE_MS;
-      await eventually(hasRunOut, 'the lease has run out by the clock of its holder, too');
-      const live = await world.live();
-      frozen.signal('SIGCONT');
-      await frozen.exitCode();
-      const now = await world.live();
-      for (const [board, generation] of live)
-        if (now.get(board) !== generation)
-          throw new Error(`a builder made ${board} live whose lease another one had`);
-      world.count('builders frozen');
-      world.note(`a frozen builder of ${wish.boards.join(', ')} had no effect`);
-    }),
-};
-
-export const loseWhileBuilding: Fault = {
-  name: 'lose-while-building',
-  does: 'Redis comes back empty while boards are built, which begins again by itself',
-  run: (world, random) =>
-    withSomeBuild(world, random, async (wish) => {
-      const build = await beginBuild(world, random, wish);
-      await loseAll(world);
-      world.note('Redis restarted empty while boards were built');
-      await succeeds(world, build);
-    }),
-};
-
-export const restoreWhileBuilding: Fault = {
-  name: 'restore-while-building',
-  does: 'Redis comes back from a snapshot that it made before or while boards were built, which ends well by itself',
-  run: (world, random) =>
-    withSomeBuild(world, random, async (wish) => {
-      const isBefore = random() < 0.5;
-      if (isBefore) await world.redis.snapshot();
-      const build = await beginBuild(world, random, wish);
-      if (!isBefore) {
-        await world.redis.snapshot();
-        await world.publishedMore(20);
-      }
-      await world.redis.kill();
-      world.hasLost();
-      await world.redis.startFromSnapshot();
-      world.count('restores of a snapshot');
-      world.note('Redis restored from a snapshot while boards were built');
-      await succeeds(world, build);
-    }),
-};
-
-export const loseChanged: Fault = {
-  name: 'lose-changed',
-  does: 'boards are changed, Redis comes back empty, and the changed boards are still in force; then they are changed back',
-  async run(world, random) {
-    const { args, changed } = applyOf(someBoards(random));
-    const built = await succeeds(world, await world.boards(args, changed));
-    world.count('definitions changed', built.length);
-    await world.publishedMore(20);
-    await loseAll(world);
-    world.note(`changed: ${changed.join(', ')}; Redis restarted empty`);
-    await world.publishedEverywhere();
-    const live = await world.live();
-    for (const { board, generation } of built)
-      if (hashOf(live.get(board) ?? '') !== hashOf(generation))
-        throw new Error(`${board} was live as ${generation}, and came back as ${live.get(board)}`);
-    await changeBack(world);
-  },
-};
+async function freezeBuilder(world: World, random: Random, request: BuildRequest): Promise<void> {
+  const frozen = await beginBuild(world, random, request);
+  frozen.signal('SIGSTOP');
+  const frozenAt = performance.now();
+  await expireLeases(world, request.boards);
+  await continues(world, request);
+  // By its own clock, a builder that lost its lease earlier takes that for a loss of Redis, and rightly begins again.
+  const hasExpired = () => performance.now() - frozenAt > LEASE_MS;
+  await eventually(hasExpired, 'the lease has expired by the clock of its holder, too');
+  const live = await world.live();
+  frozen.signal('SIGCONT');
+  await frozen.exitCode();
+  const now = await world.live();
+  for (const [board, generation] of live)
+    if (now.get(board) !== generation)
+      throw new Error(`a builder promoted ${board}, whose lease another one had`);
+  world.did('builders frozen', `a frozen builder of ${request.boards.join(', ')} had no effect`);
+}
 
 export const BUILD_FAULTS: readonly Fault[] = [
-  rebuild,
-  rollBack,
-  changeDefinitions,
-  killBuilder,
-  killAtPromotion,
-  twoBuilders,
-  frozenBuilder,
-  loseWhileBuilding,
-  restoreWhileBuilding,
-  loseChanged,
+  {
+    name: 'rebuild',
+    async run(world, random) {
+      const { args, boards } = rebuildOf(someBoards(random));
+      await succeeds(world, await world.boards(args));
+      world.note(`rebuilt: ${boards.join(', ')}`);
+    },
+  },
+  { name: 'roll-back', run: rollBack },
+  {
+    name: 'change-definitions',
+    async run(world, random) {
+      await change(world, random);
+      await changeBack(world);
+    },
+  },
+  duringBuild('kill-builder', async (world, random, request) => {
+    const build = await beginBuild(world, random, request);
+    await build.kill();
+    if (random() < 0.75) await expireLeases(world, request.boards);
+    world.did('builders killed', `a builder of ${request.boards.join(', ')} was killed`);
+    await continues(world, request);
+  }),
+  duringBuild('kill-at-promotion', async (world, _random, request) => {
+    const before = await world.live();
+    const build = await world.boards(request.args, request.changed);
+    await eventually(async () => {
+      const live = await world.live();
+      return request.boards.some((board) => live.get(board) !== before.get(board));
+    }, 'a build is live');
+    await build.kill();
+    await expireLeases(world, request.boards);
+    world.did('builders killed', `a builder of ${request.boards.join(', ')} was killed at its first promotion`); // prettier-ignore
+    await continues(world, request);
+  }),
+  duringBuild('two-builders', startTwoBuilders),
+  duringBuild('frozen-builder', freezeBuilder),
+  duringBuild('lose-while-building', async (world, random, request) => {
+    const build = await beginBuild(world, random, request);
+    await restartEmpty(world);
+    await succeeds(world, build);
+  }),
+  duringBuild('restore-while-building', async (world, random, request) => {
+    const isBefore = random() < 0.5;
+    if (isBefore) await world.redis.snapshot();
+    const build = await beginBuild(world, random, request);
+    if (!isBefore) {
+      await world.redis.snapshot();
+      await world.publishedMore(20);
+    }
+    await restoreSnapshot(world);
+    await succeeds(world, build);
+  }),
+  {
+    name: 'lose-changed',
+    async run(world, random) {
+      const built = await change(world, random);
+      await world.publishedMore(20);
+      await restartEmpty(world);
+      await world.publishedEverywhere();
+      const live = await world.live();
+      for (const { board, generation } of built)
+        if (hashOf(live.get(board) ?? '') !== hashOf(generation))
+          throw new Error(`${board} was live as ${generation}, then as ${live.get(board)}`);
+      await changeBack(world);
+    },
+  },
 ];

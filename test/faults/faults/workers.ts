@@ -1,71 +1,34 @@
+import { eventually } from '../../support/eventually.js';
+import { KAFKA_API } from '../../support/kafka-frames.js';
 import { pick, type Random } from '../load.js';
-import { MOST_WORKERS, type World } from '../world/world.js';
 import type { Worker } from '../world/worker.js';
-import type { Fault } from './fault.js';
+import { MAX_WORKERS, type World } from '../world/world.js';
+import type { Fault } from './all.js';
 
-/** Two workers at least, so that somebody can take over. */
+/** Starts a second worker if there is only one, so that another one can take over. */
 export async function ensureTwo(world: World): Promise<void> {
-  while (world.running.length < 2) await add(world);
+  while (world.running.length < 2) await addWorker(world);
 }
 
-export async function add(world: World): Promise<Worker> {
+export async function addWorker(world: World): Promise<void> {
   const worker = await world.addWorker();
-  world.count('workers added');
-  world.note(`worker ${worker.name} added`);
-  return worker;
+  world.did('workers added', `worker ${worker.name} added`);
 }
 
-export async function kill(world: World, victim: Worker): Promise<void> {
+export async function killWorker(world: World, victim: Worker): Promise<void> {
   await victim.end('SIGKILL');
-  world.count('kills');
-  world.note(`worker ${victim.name} killed`);
+  world.did('kills', `worker ${victim.name} killed`);
 }
 
-async function terminate(world: World, victim: Worker): Promise<void> {
+async function terminateWorker(world: World, random: Random): Promise<void> {
+  const victim = pick(random, world.running);
   const code = await victim.end('SIGTERM');
   if (code !== 0)
     throw new Error(`worker ${victim.name} ended by SIGTERM with ${code}:\n${victim.lastLines}`);
-  world.count('terminations');
-  world.note(`worker ${victim.name} terminated`);
+  world.did('terminations', `worker ${victim.name} terminated`);
 }
 
-/** A place for one more. */
-async function makeRoom(world: World, random: Random): Promise<void> {
-  if (world.running.length >= MOST_WORKERS) await terminate(world, pick(random, world.running));
-}
-
-export const killWorker: Fault = {
-  name: 'kill-worker',
-  does: 'SIGKILL to a worker; another one starts',
-  async run(world, random) {
-    const victim = pick(random, world.running);
-    await victim.publishes();
-    await kill(world, victim);
-    await add(world);
-  },
-};
-
-export const addWorker: Fault = {
-  name: 'add-worker',
-  does: 'one more worker, for which another one leaves by SIGTERM where there are three',
-  async run(world, random) {
-    await makeRoom(world, random);
-    await add(world);
-    await world.publishedMore(20);
-  },
-};
-
-export const terminateWorker: Fault = {
-  name: 'terminate-worker',
-  does: 'SIGTERM to a worker under load, which has to end with exit code 0',
-  async run(world, random) {
-    await ensureTwo(world);
-    await terminate(world, pick(random, world.running));
-    await world.publishedMore(20);
-  },
-};
-
-/** Stops a worker, does something else, and lets it go on once others publish its partitions. */
+/** Pauses a worker, does something else, and resumes it once others publish its partitions. */
 export async function asZombie(
   world: World,
   random: Random,
@@ -74,29 +37,57 @@ export async function asZombie(
   await ensureTwo(world);
   const victim = pick(random, world.running);
   await victim.publishes();
-  victim.stop();
+  victim.pause();
   world.note(`worker ${victim.name} stopped`);
   await meanwhile();
   await world.publishedEverywhere();
   victim.resume();
-  world.count('zombies');
-  world.note(`worker ${victim.name} continued: others had its partitions`);
-  await world.publishedMore(20);
+  world.did('zombies', `worker ${victim.name} continued: others had its partitions`);
 }
-
-export const zombie: Fault = {
-  name: 'zombie',
-  does: 'SIGSTOP to a worker; SIGCONT once others publish its partitions',
-  run: (world, random) => asZombie(world, random, () => Promise.resolve()),
-};
-
-export const WORKER_FAULTS: readonly Fault[] = [killWorker, addWorker, terminateWorker, zombie];
 
 /** One of the workers, or all of them. */
 export function someWorkers(world: World, random: Random): readonly Worker[] {
   return random() < 0.5 ? [pick(random, world.running)] : world.running;
 }
 
-export function namesOf(workers: readonly Worker[]): string {
-  return workers.map(({ name }) => name).join(', ');
-}
+export const WORKER_FAULTS: readonly Fault[] = [
+  {
+    name: 'kill-worker',
+    async run(world, random) {
+      const victim = pick(random, world.running);
+      await victim.publishes();
+      await killWorker(world, victim);
+      await addWorker(world);
+    },
+  },
+  {
+    name: 'add-worker',
+    async run(world, random) {
+      if (world.running.length >= MAX_WORKERS) await terminateWorker(world, random);
+      await addWorker(world);
+    },
+  },
+  {
+    name: 'terminate-worker',
+    async run(world, random) {
+      await ensureTwo(world);
+      await terminateWorker(world, random);
+    },
+  },
+  { name: 'zombie', run: (world, random) => asZombie(world, random, () => Promise.resolve()) },
+  {
+    name: 'leave-transaction-open',
+    async run(world, random) {
+      const victim = pick(random, world.running);
+      const [action, when, what] = pick(random, [
+        ['hangBefore', 'before its commit', 'transactions left open'],
+        ['hangAfter', 'before the response to its commit', 'commits without a response'],
+      ] as const);
+      const commit = victim.kafka.onRequest(KAFKA_API.endTxn, action);
+      await eventually(() => commit.isDone, `worker ${victim.name} commits`);
+      await killWorker(world, victim);
+      world.did(what, `that was ${when}`);
+      await addWorker(world);
+    },
+  },
+];

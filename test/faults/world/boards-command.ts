@@ -1,8 +1,8 @@
 import { RanklogProcess } from '../../support/instance.js';
 import { eventually } from '../../support/eventually.js';
 
-/** How long a command may take: it may have to wait until the lease of one that was killed runs out. */
-const MOST_SECONDS = 240;
+/** A command may have to wait until the lease of a killed one expires. */
+const TIMEOUT_SECONDS = 240;
 
 /** A `ranklog boards ...` process. */
 export class BoardsCommand {
@@ -15,7 +15,7 @@ export class BoardsCommand {
     this.#process = new RanklogProcess(['boards', ...args], env);
   }
 
-  /** The same once more. */
+  /** Starts the same command again. */
   again(): BoardsCommand {
     return new BoardsCommand(this.args, this.env);
   }
@@ -24,8 +24,7 @@ export class BoardsCommand {
     return this.#process.exitCode !== null;
   }
 
-  /** What it has said. */
-  get words(): string {
+  get log(): string {
     return this.#process.errors;
   }
 
@@ -38,17 +37,17 @@ export class BoardsCommand {
     await this.#process.ended;
   }
 
-  /** Its exit code or signal. @throws when it does not end */
+  /** Waits for its exit code or signal. @throws if it does not end */
   async exitCode(): Promise<number | NodeJS.Signals | null> {
     try {
-      await eventually(() => this.hasEnded, `"${this.#text}" ends`, MOST_SECONDS);
+      await eventually(() => this.hasEnded, `"${this.#text}" ends`, TIMEOUT_SECONDS);
     } catch (error) {
-      throw new Error(`"${this.#text}" does not end; it said: ${this.#all}`, { cause: error });
+      throw new Error(`"${this.#text}" does not end; its output: ${this.#all}`, { cause: error });
     }
     return this.#process.ended;
   }
 
-  /** What it prints, once it has ended. @throws unless its exit code is 0 */
+  /** Waits for its end, and returns its standard output. @throws unless its exit code is 0 */
   async output(): Promise<string> {
     const code = await this.exitCode();
     if (code !== 0) throw new Error(`"${this.#text}" ended with ${code}: ${this.#all}`);
@@ -60,6 +59,6 @@ export class BoardsCommand {
   }
 
   get #all(): string {
-    return `${this.#process.output}${this.words}`;
+    return `${this.#process.output}${this.log}`;
   }
 }

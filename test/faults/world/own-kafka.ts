@@ -1,11 +1,13 @@
-import { existsSync, readdirSync, symlinkSync } from 'node:fs';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import getPort from 'get-port';
+import { eventually } from '../../support/eventually.js';
+import { testKafka } from '../../support/kafka-client.js';
 import { PROJECT } from '../../support/project-copy.js';
 import { ServicesFolder } from '../../support/services-folder.js';
-import { AddedBroker } from './added-broker.js';
-import { eventually } from '../../support/eventually.js';
 
-/** A Kafka of the suite's own: a broker that may be killed, and more of them where a run needs these. */
+/** A Kafka for this suite: a broker that may be killed, and more brokers if a run needs them. */
 export class OwnKafka {
   #address = '';
   readonly #others: AddedBroker[] = [];
@@ -15,7 +17,7 @@ export class OwnKafka {
     private readonly release: readonly string[],
   ) {}
 
-  /** `release` such as 3.9; without it, the one that scripts/services has by default. */
+  /** `release` such as 3.9; by default, the release of scripts/services. */
   static async start(release?: string): Promise<OwnKafka> {
     const services = new ServicesFolder();
     useDownloads(services);
@@ -25,7 +27,7 @@ export class OwnKafka {
     return kafka;
   }
 
-  /** Of every broker, the first one in front. */
+  /** The port of every broker, the first broker's first. */
   get ports(): readonly [number, ...number[]] {
     return [Number(this.#address.split(':')[1]), ...this.#others.map(({ port }) => port)];
   }
@@ -35,30 +37,30 @@ export class OwnKafka {
     return this.#address;
   }
 
-  /** Starts the broker again where it was, with the data that it had; resolves when it answers. */
+  /** Starts the broker with the address and data that it had; resolves when it answers. */
   async up(): Promise<void> {
     const { exitCode, stderr } = await this.services.run(
       ['up', ...this.release],
-      withoutOwnRedis(),
+      { REDIS_URL: process.env['REDIS_URL'] }, // each run has a Redis of its own
     );
     if (exitCode !== 0) throw new Error(`Kafka does not start: ${stderr}`);
   }
 
-  /** Starts more brokers, until there are so many; they stay. */
+  /** Starts brokers until there are this many. */
   async grow(brokers: number): Promise<void> {
     const first = this.services.path('kafka.properties');
     while (this.ports.length < brokers)
       this.#others.push(await AddedBroker.start(first, this.ports.length + 1));
   }
 
-  /** Kills the first broker, which is the controller, too. */
+  /** Kills the first broker, which is also the controller. */
   async kill(): Promise<void> {
     const pid = this.services.pid('kafka');
     process.kill(pid, 'SIGKILL');
     await eventually(() => !exists(pid), 'the broker has ended');
   }
 
-  /** What one of Kafka's own tools prints. */
+  /** The output of one of Kafka's own tools. */
   async tool(...args: string[]): Promise<string> {
     const { stdout } = await this.services.run(['kafka-tool', ...args], {
       KAFKA_BROKERS: this.#address,
@@ -72,12 +74,7 @@ export class OwnKafka {
   }
 }
 
-/** Redis servers are made for each run: scripts/services is told to be content with the one of the environment. */
-function withoutOwnRedis(): NodeJS.ProcessEnv {
-  return { REDIS_URL: process.env['REDIS_URL'] };
-}
-
-/** Jars that the project has fetched already need not be fetched again. */
+/** Links the jars that the project has already downloaded. */
 function useDownloads({ folder }: ServicesFolder): void {
   const home = path.resolve(PROJECT, process.env['RANKLOG_SERVICES_DIR'] ?? '.services');
   if (!existsSync(home)) return;
@@ -92,4 +89,66 @@ function exists(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+const HOST = '127.0.0.1';
+const JVM = ['-Xms64m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:+ExitOnOutOfMemoryError'];
+
+/** A broker that joins the first one, which is the controller of both. Their data folders are side by side. */
+class AddedBroker {
+  private constructor(
+    readonly port: number,
+    private readonly process: ChildProcess,
+  ) {}
+
+  /** `first` is the configuration file of the first broker, `id` the node id of the new one. Resolves when it has joined. */
+  static async start(first: string, id: number): Promise<AddedBroker> {
+    const port = await getPort({ host: HOST });
+    const settings = settingsIn(first);
+    const [data = '', bootstrap = ''] = ['log.dirs', 'advertised.listeners'].map((name) =>
+      settings.get(name),
+    );
+    settings
+      .set('process.roles', 'broker')
+      .set('node.id', String(id))
+      .set('listeners', `PLAINTEXT://${HOST}:${port}`)
+      .set('advertised.listeners', `PLAINTEXT://${HOST}:${port}`)
+      .set('log.dirs', `${data}-${id}`);
+    const config = first.replace('.properties', `-${id}.properties`);
+    writeFileSync(config, [...settings].map((entry) => `${entry.join('=')}\n`).join(''));
+    const cluster = settingsIn(path.join(data, 'meta.properties')).get('cluster.id') ?? '';
+    const java = ['-cp', classpathBeside(data)];
+    const format = ['format', `--cluster-id=${cluster}`, '--config', config];
+    execFileSync('java', [...java, 'kafka.tools.StorageTool', ...format], { stdio: 'ignore' });
+    const child = spawn('java', [...JVM, ...java, 'kafka.Kafka', config], { stdio: 'ignore' });
+    await joined(bootstrap.replace('PLAINTEXT://', ''), id);
+    return new AddedBroker(port, child);
+  }
+
+  async end(): Promise<void> {
+    const ended = new Promise((resolve) => this.process.once('exit', resolve));
+    if (this.process.exitCode === null && this.process.kill('SIGKILL')) await ended;
+  }
+}
+
+function settingsIn(file: string): Map<string, string> {
+  const found = readFileSync(file, 'utf8').matchAll(/^([^#=\n]+)=(.*)$/gm);
+  return new Map([...found].map(([, name = '', value = '']) => [name, value]));
+}
+
+/** The jars of the release: `kafka-data-4.1` is beside `kafka-4.1.2`. */
+function classpathBeside(data: string): string {
+  const folder = path.dirname(data);
+  const prefix = `${path.basename(data).replace('-data', '')}.`;
+  const jars = readdirSync(folder).find((name) => name.startsWith(prefix)) ?? '';
+  return path.join(folder, jars, '*');
+}
+
+async function joined(bootstrap: string, id: number): Promise<void> {
+  const admin = testKafka({ brokers: [bootstrap] }).admin();
+  await admin.connect();
+  const isIn = async () =>
+    (await admin.describeCluster()).brokers.some(({ nodeId }) => nodeId === id);
+  await eventually(isIn, `broker ${id} is in the cluster`);
+  await admin.disconnect();
 }

@@ -20,7 +20,7 @@ const KNOWN = [boardsFile(), boardsFile(BOARD_NAMES)].flatMap((text) =>
   parseBoardsFile(text, 'boards.yaml'),
 );
 
-/** Reads all that a run has left behind. Everything is published, and the load has ended. */
+/** Reads the facts of a run, after the load has ended and everything is published. */
 export async function readFacts(world: World): Promise<RunFacts> {
   const { client, topics } = world;
   const live = await new BoardReader(world.redis.redis, world.keys).liveBoards();
@@ -39,7 +39,7 @@ export async function readFacts(world: World): Promise<RunFacts> {
   }));
   const definitions: BoardDefinition[] = live.map(({ definition }) => definition);
   const stored = await readStored(world, live);
-  // The topic is compacted later than a run ends: it has all of them.
+  // The topic is compacted later than a run ends, so it has all records.
   const promotions = current
     .filter(({ key }) => key?.toString() !== IDENTITY_KEY)
     .map((record) => decodeDefinitionRecord(record));
@@ -47,7 +47,7 @@ export async function readFacts(world: World): Promise<RunFacts> {
   return { definitions, known: KNOWN, promotions, log, ...results, stored };
 }
 
-/** Waits until all shards have applied the whole log: after a loss, boards recover while nothing new is published. */
+/** Waits until all shards have applied the whole log. After a loss, boards recover while nothing new is published. */
 export async function allApplied(world: World): Promise<void> {
   const ends = await world.logEnds();
   const reader = new BoardReader(world.redis.redis, world.keys);
@@ -71,7 +71,7 @@ async function readStored(
   return stored;
 }
 
-/** One console consumer reads the three result topics; what a line is, its headers tell. */
+/** One console consumer reads the three result topics. The headers tell them apart. */
 async function readConsoleIds(world: World, expected: number): Promise<ConsoleIds> {
   const ids = await readWithRetries(expected, async (patience) =>
     idsOf(await consoleOutput(world, patience)),

@@ -4,7 +4,7 @@ import { KAFKA_API } from '../../support/kafka-frames.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { eventually } from '../../support/eventually.js';
 
-/** Where a worker's proxies lead to. */
+/** The servers behind a worker's proxies. */
 export interface Targets {
   readonly kafkaPorts: readonly [number, ...number[]];
   readonly redisPort: number;
@@ -15,10 +15,10 @@ const HOST = '127.0.0.1';
 /**
  * A `ranklog start` process with proxies of its own in front of Kafka and Redis.
  *
- * States: running; stopped (SIGSTOP; running again after `resume`); ended (by a fault, or by itself, which is a bug).
+ * States: running; paused (SIGSTOP) until `resume`; ended (by a fault, or by itself, which is a bug).
  */
 export class Worker {
-  #stopped = false;
+  #paused = false;
   #wasEnded = false;
 
   private constructor(
@@ -28,7 +28,7 @@ export class Worker {
     readonly redis: TcpProxy,
   ) {}
 
-  /** Starts it and waits until it runs. @throws when it ends in place of that */
+  /** Starts a worker and waits until it runs. @throws if it ends instead */
   static async start(name: string, targets: Targets, env: NodeJS.ProcessEnv): Promise<Worker> {
     const [first, ...others] = targets.kafkaPorts;
     const address = (port: number) => ({ host: HOST, port });
@@ -50,20 +50,19 @@ export class Worker {
   }
 
   get isRunning(): boolean {
-    return this.process.exitCode === null && !this.#stopped;
+    return this.process.exitCode === null && !this.#paused;
   }
 
-  /** Its exit code or signal, where no fault has ended it. */
+  /** Its exit code or signal, if no fault ended it. */
   get unexpectedEnd(): number | string | null {
     return this.#wasEnded ? null : this.process.exitCode;
   }
 
-  /** How often its log has these words. */
+  /** How often its log contains these words. */
   count(words: string): number {
     return this.process.errors.split(words).length - 1;
   }
 
-  /** All that it has logged. */
   get log(): string {
     return this.process.errors;
   }
@@ -72,23 +71,23 @@ export class Worker {
     return this.log.trimEnd().split('\n').slice(-LINES_SHOWN).join('\n');
   }
 
-  /** Waits until it is about to commit a transaction: it has partitions, and records of them. */
+  /** Waits until it is about to commit a transaction, so it has partitions with records. */
   async publishes(): Promise<void> {
     const commit = this.kafka.onRequest(KAFKA_API.endTxn, { delayMs: 0 });
     await eventually(() => commit.isDone, `worker ${this.name} publishes`);
   }
 
-  stop(): void {
+  pause(): void {
     this.process.kill('SIGSTOP');
-    this.#stopped = true;
+    this.#paused = true;
   }
 
   resume(): void {
     this.process.kill('SIGCONT');
-    this.#stopped = false;
+    this.#paused = false;
   }
 
-  /** Ends it; answers its exit code or signal. */
+  /** Ends it, and returns its exit code or signal. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | string | null> {
     this.#wasEnded ||= this.process.exitCode === null;
     this.process.kill(signal);
@@ -97,7 +96,7 @@ export class Worker {
     return code;
   }
 
-  /** Its connections to Redis go elsewhere from now on. */
+  /** Redirects its connections to Redis. */
   failOver(port: number): void {
     this.redis.cut();
     this.redis.retarget({ host: HOST, port });

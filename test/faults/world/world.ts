@@ -15,9 +15,9 @@ import { RedisServer } from '../../support/redis-server.js';
 import { Worker } from './worker.js';
 
 export const PARTITIONS = 4;
-export const MOST_WORKERS = 3;
+export const MAX_WORKERS = 3;
 
-/** All that one run uses: topics, keys, a Redis of its own, workers; and what was done to them. Ended by `remove`. */
+/** The topics, keys, Redis server and workers of one run, and the tally of what was done to them. Ended by `remove`. */
 export class World {
   readonly name = `faults-${randomUUID().slice(0, 8)}`;
   readonly topics: TopicNames = topicNames(this.name);
@@ -27,8 +27,8 @@ export class World {
   readonly workers: Worker[] = [];
   /** How often each thing was done. */
   readonly tally = new Map<string, number>();
-  /** When Redis has lost something that it had acknowledged: us since 1970, after the last reply before and before the first one after. */
-  readonly resync: number[] = [];
+  /** When Redis lost acknowledged writes, in us since 1970: while it was down. */
+  readonly losses: number[] = [];
   readonly #commands: BoardsCommand[] = [];
   #redisServers: RedisServer[] = [];
   #folder = '';
@@ -37,7 +37,7 @@ export class World {
   private constructor(
     readonly kafka: OwnKafka,
     readonly shards: number,
-    /** Tells a line of what happens. */
+    /** Prints a line of what happens. */
     readonly note: (line: string) => void,
   ) {
     this.client = testKafka({
@@ -72,7 +72,6 @@ export class World {
     return this.workers.filter((worker) => worker.isRunning);
   }
 
-  /** Another worker, once it runs. */
   async addWorker(): Promise<Worker> {
     const targets = { kafkaPorts: this.kafka.ports, redisPort: this.redis.port };
     const worker = await Worker.start(`w${this.workers.length + 1}`, targets, this.#env);
@@ -80,7 +79,7 @@ export class World {
     return worker;
   }
 
-  /** Starts `ranklog boards ...` with a boards file in which these boards are changed. */
+  /** Starts `ranklog boards ...` with a boards file that changes these boards. */
   async boards(
     args: readonly string[],
     changed: readonly BoardName[] = [],
@@ -95,8 +94,8 @@ export class World {
     return command;
   }
 
-  /** Starts the same once more. */
-  boardsAgain(command: BoardsCommand): BoardsCommand {
+  /** Starts the same command again. */
+  repeat(command: BoardsCommand): BoardsCommand {
     const next = command.again();
     this.#commands.push(next);
     return next;
@@ -112,16 +111,22 @@ export class World {
     return new Map(boards.map(({ board, generation }) => [board, generation]));
   }
 
-  /** To be called while Redis is down that will have lost something. */
-  hasLost(): void {
-    this.resync.push(Date.now() * 1_000);
+  /** Call it while Redis is down. */
+  recordLoss(): void {
+    this.losses.push(Date.now() * 1_000);
+  }
+
+  /** Counts and prints what was done. */
+  did(what: string, note: string, times = 1): void {
+    this.count(what, times);
+    this.note(note);
   }
 
   count(what: string, times = 1): void {
     this.tally.set(what, (this.tally.get(what) ?? 0) + times);
   }
 
-  /** The published position of each partition, 0 for none. */
+  /** The published position of each partition. */
   async published(): Promise<Map<number, number>> {
     const [topic] = await this.admin.fetchOffsets({
       groupId: this.name,
@@ -137,7 +142,7 @@ export class World {
     return new Map(offsets.map(({ partition, high }) => [partition, Number(high)]));
   }
 
-  /** Waits until so many records more are published than now. */
+  /** Waits until this many more records are published. */
   async publishedMore(records: number, seconds = 150): Promise<void> {
     let before: number | undefined;
     await eventually(
@@ -151,28 +156,28 @@ export class World {
     );
   }
 
-  /** Waits until every partition is published up to these positions. */
+  /** Waits until every partition has reached these published positions. */
   async publishedTo(ends: ReadonlyMap<number, number>, seconds = 150): Promise<void> {
     await eventually(
       async () => {
         const published = await this.published();
         return [...ends].every(([partition, end]) => (published.get(partition) ?? 0) >= end);
       },
-      `all that the log had then is published`,
+      'the records that the log had then are published',
       seconds,
     );
   }
 
-  /** Waits until records that come from now on are published in every partition. */
+  /** Waits until records written from now on are published in every partition. */
   async publishedEverywhere(): Promise<void> {
     const ends = await this.logEnds();
     await this.publishedTo(new Map([...ends].map(([partition, end]) => [partition, end + 1])));
   }
 
-  /** Makes another server the one that the workers use. The one before ends. */
+  /** Kills the current Redis, and redirects the workers to another one. */
   async failOver(server: RedisServer): Promise<void> {
     await this.redis.kill();
-    this.hasLost();
+    this.recordLoss();
     this.#redisServers.push(server);
     for (const worker of this.workers) worker.failOver(server.port);
   }
@@ -181,7 +186,7 @@ export class World {
     await Promise.all(this.#commands.map((command) => command.kill()));
     await Promise.all(this.workers.map((worker) => worker.end('SIGKILL')));
     const deleted = this.admin.deleteTopics({ topics: Object.values(this.topics) });
-    await deleted.catch(() => undefined); // there are none, or the broker of the suite goes, too
+    await deleted.catch(() => undefined); // there are none, or the broker ends too
     await this.admin.disconnect();
     await Promise.all(this.#redisServers.map((server) => server.remove()));
     await rm(this.#folder, { recursive: true, force: true });
@@ -201,7 +206,7 @@ export class World {
       RANKLOG_REDIS_PREFIX: this.name,
       RANKLOG_SHARDS: String(this.shards),
       RANKLOG_SESSION_TIMEOUT: '2s',
-      RANKLOG_START_TIMEOUT: '2m', // what a busy machine makes slow is not given up, nor forced
+      RANKLOG_START_TIMEOUT: '2m', // a busy machine may be slow
       RANKLOG_SHUTDOWN_TIMEOUT: '60s',
       RANKLOG_LOG_FORMAT: 'json',
     };

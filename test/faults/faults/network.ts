@@ -1,0 +1,215 @@
+import { eventually } from '../../support/eventually.js';
+import { KAFKA_ERROR } from '../../support/kafka-error-answers.js';
+import { KAFKA_API } from '../../support/kafka-frames.js';
+import type { KafkaAction } from '../../support/kafka-proxy.js';
+import type { TcpProxy } from '../../support/tcp-proxy.js';
+import { below, pick, type Random } from '../load.js';
+import type { Worker } from '../world/worker.js';
+import type { World } from '../world/world.js';
+import type { Fault } from './all.js';
+import { ensureTwo, someWorkers } from './workers.js';
+
+type Server = 'redis' | 'kafka';
+type Change = (proxy: TcpProxy) => void;
+
+const NAMES: Readonly<Record<Server, string>> = { redis: 'Redis', kafka: 'Kafka' };
+
+function namesOf(workers: readonly Worker[]): string {
+  return workers.map(({ name }) => name).join(', ');
+}
+
+/** Closes the connections of all workers a few times; new ones are accepted. */
+function breakConnections(server: Server): Fault {
+  return {
+    name: `break-${server}`,
+    async run(world, random) {
+      const times = 1 + below(random, 4);
+      for (let time = 0; time < times; time++) {
+        for (const worker of world.running) worker[server].breakAll();
+        await world.publishedMore(1 + below(random, 60));
+      }
+      world.did('cuts', `connections to ${NAMES[server]} broken ${times} times`, times);
+    },
+  };
+}
+
+function delayBytes(server: Server): Fault {
+  return {
+    name: `delay-${server}`,
+    async run(world, random) {
+      const workers = someWorkers(world, random);
+      const ms = 10 + below(random, 190);
+      for (const worker of workers) worker[server].delay(ms);
+      await world.publishedMore(100);
+      for (const worker of workers) worker[server].delay(0);
+      world.did('delays', `${NAMES[server]} was ${ms} ms late for ${namesOf(workers)}`);
+    },
+  };
+}
+
+/** Disturbs the connections of some workers to Redis until each of them has logged these words again. */
+function disturbRedis(
+  name: string,
+  { what, logged, harm, repair }: { what: string; logged: string; harm: Change; repair: Change },
+): Fault {
+  return {
+    name,
+    async run(world, random) {
+      const workers = someWorkers(world, random);
+      for (const worker of workers) await worker.publishes();
+      const before = new Map(workers.map((worker) => [worker, worker.count(logged)]));
+      for (const { redis } of workers) harm(redis);
+      try {
+        for (const worker of workers)
+          await eventually(
+            () => worker.count(logged) > (before.get(worker) ?? 0),
+            `worker ${worker.name} logs "${logged}"`,
+          );
+      } finally {
+        for (const { redis } of workers) repair(redis);
+      }
+      world.did(what, `${what} between Redis and ${namesOf(workers)}`);
+    },
+  };
+}
+
+/** Disturbs the connections of a worker to Kafka until others have its partitions. */
+function disturbKafka(
+  name: string,
+  { what, harm, repair }: { what: string; harm: Change; repair: Change },
+): Fault {
+  return {
+    name,
+    async run(world, random) {
+      await ensureTwo(world);
+      const victim = pick(random, world.running);
+      await victim.publishes();
+      harm(victim.kafka);
+      try {
+        await world.publishedEverywhere();
+      } finally {
+        repair(victim.kafka);
+      }
+      world.did(what, `${what} between Kafka and ${victim.name}`);
+    },
+  };
+}
+
+/** Disturbs requests of transactions a few times, each at all workers until one is hit. */
+function disturbTransactions(
+  name: string,
+  draw: {
+    readonly most: number;
+    readonly apis: readonly number[];
+    readonly action: (random: Random) => KafkaAction;
+    readonly what: string;
+  },
+): Fault {
+  return {
+    name,
+    async run(world: World, random: Random) {
+      const times = 1 + below(random, draw.most);
+      for (let time = 0; time < times; time++) {
+        const api = pick(random, draw.apis);
+        const action = draw.action(random);
+        const faults = world.running.map(({ kafka }) => kafka.onRequest(api, action));
+        await eventually(() => faults.some(({ isDone }) => isDone), `request ${api} is disturbed`);
+        for (const { kafka } of world.running) kafka.clearFaults();
+        await world.publishedMore(1 + below(random, 40));
+      }
+      world.did(draw.what, `${times} ${draw.what}`, times);
+    },
+  };
+}
+
+/** Makes the next broker the leader of each partition of the run, and the one after that its follower. */
+async function moveLeaders({ admin, topics, kafka, running }: World): Promise<void> {
+  const brokers = kafka.ports.length;
+  const read = () => admin.fetchTopicMetadata({ topics: Object.values(topics) });
+  const moved = (await read()).topics.map(({ name, partitions }) => ({
+    topic: name,
+    partitionAssignment: partitions.map(({ partitionId, leader }) => ({
+      partition: partitionId,
+      replicas: [(leader % brokers) + 1, ((leader + 1) % brokers) + 1],
+    })),
+  }));
+  await admin.alterPartitionReassignments({ topics: moved });
+  for (const { redis } of running) redis.breakAll(); // partitions start again while their leaders move
+  await eventually(async () => {
+    const now = await read();
+    return moved.every(({ topic, partitionAssignment }) => {
+      const found = now.topics.find(({ name }) => name === topic)?.partitions ?? [];
+      return partitionAssignment.every(({ partition, replicas: [wanted] }) =>
+        found.some(({ partitionId, leader }) => partitionId === partition && leader === wanted),
+      );
+    });
+  }, 'the leaders of all partitions have moved');
+}
+
+const { addPartitionsToTxn, produce, addOffsetsToTxn, txnOffsetCommit, endTxn } = KAFKA_API;
+/** A worker logs this when it starts a partition again. */
+const STARTS_AGAIN = ' starts again in ';
+
+export const NETWORK_FAULTS: readonly Fault[] = [
+  disturbRedis('cut-redis', {
+    what: 'cuts',
+    logged: 'Redis is away',
+    harm: (redis) => redis.cut(),
+    repair: (redis) => redis.restore(),
+  }),
+  disturbRedis('freeze-redis', {
+    what: 'freezes',
+    logged: STARTS_AGAIN,
+    harm: (redis) => redis.freeze(),
+    repair: (redis) => redis.thaw(),
+  }),
+  disturbRedis('swallow-redis', {
+    what: 'lost replies',
+    logged: STARTS_AGAIN,
+    harm: (redis) => redis.dropReplies(),
+    repair: (redis) => redis.restore(),
+  }),
+  breakConnections('redis'),
+  delayBytes('redis'),
+  disturbKafka('cut-kafka', {
+    what: 'cuts',
+    harm: (kafka) => kafka.cut(),
+    repair: (kafka) => kafka.restore(),
+  }),
+  disturbKafka('freeze-kafka', {
+    what: 'freezes',
+    harm: (kafka) => kafka.freeze(),
+    repair: (kafka) => kafka.thaw(),
+  }),
+  breakConnections('kafka'),
+  delayBytes('kafka'),
+  disturbTransactions('swallow-kafka', {
+    most: 4,
+    apis: [addPartitionsToTxn, produce, addOffsetsToTxn, txnOffsetCommit, endTxn],
+    action: () => 'swallowReply',
+    what: 'lost responses to requests of transactions',
+  }),
+  disturbTransactions('coordinator-errors', {
+    most: 6,
+    apis: [addPartitionsToTxn, addOffsetsToTxn, endTxn],
+    action: (random) => {
+      const { coordinatorLoadInProgress, coordinatorNotAvailable } = KAFKA_ERROR;
+      const { notCoordinator, concurrentTransactions } = KAFKA_ERROR;
+      const errors = [coordinatorLoadInProgress, coordinatorNotAvailable, notCoordinator, concurrentTransactions]; // prettier-ignore
+      return { error: pick(random, errors), executed: random() < 0.5 };
+    },
+    what: 'coordinator errors',
+  }),
+  {
+    name: 'move-leader',
+    brokers: 3,
+    async run(world, random) {
+      const times = 1 + below(random, 3);
+      for (let time = 0; time < times; time++) {
+        await moveLeaders(world);
+        await world.publishedMore(1 + below(random, 60));
+      }
+      world.did('moves of leaders', `the leaders of all partitions moved ${times} times`, times);
+    },
+  },
+];

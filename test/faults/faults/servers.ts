@@ -1,0 +1,144 @@
+import { eventually } from '../../support/eventually.js';
+import { KAFKA_API } from '../../support/kafka-frames.js';
+import { RedisServer } from '../../support/redis-server.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
+import { below, pick } from '../load.js';
+import type { World } from '../world/world.js';
+import type { Fault } from './all.js';
+import { addWorker, asZombie, ensureTwo, killWorker } from './workers.js';
+
+/** Kills Redis and restarts it empty. */
+export async function restartEmpty(world: World): Promise<void> {
+  await world.redis.kill();
+  world.recordLoss();
+  await world.redis.startEmpty();
+  world.did('losses of all of Redis', 'Redis restarted empty');
+}
+
+/** Kills Redis and restarts it from its last snapshot. */
+export async function restoreSnapshot(world: World): Promise<void> {
+  await world.redis.kill();
+  world.recordLoss();
+  await world.redis.startFromSnapshot();
+  world.did('restores of a snapshot', 'Redis restored from a snapshot');
+}
+
+/** Delay that makes a recovery last long enough to be disturbed. */
+const SLOW_MS = 100;
+
+/** Restarts Redis empty, and does something else while the boards recover. */
+async function whileRecovering(world: World, work: () => Promise<void>): Promise<void> {
+  for (const { redis } of world.running) redis.delay(SLOW_MS);
+  await restartEmpty(world);
+  const shards = Array.from({ length: world.shards }, (_, it) => world.keys.appliedOffsets(it));
+  await eventually(
+    async () => (await world.redis.redis.exists(...shards)) > 0,
+    'the first applied offsets are there again',
+  );
+  await work();
+  for (const { redis } of world.running) redis.delay(0);
+}
+
+async function restartBroker(world: World, meanwhile: () => Promise<void>): Promise<void> {
+  await world.kafka.kill();
+  world.note('the broker is killed');
+  await meanwhile();
+  await world.kafka.up();
+  world.did('broker kills', 'the broker is back');
+}
+
+export const SERVER_FAULTS: readonly Fault[] = [
+  {
+    name: 'flush-scripts',
+    async run(world, random) {
+      const times = 1 + below(random, 5);
+      for (let time = 0; time < times; time++) {
+        await world.redis.redis.script('FLUSH');
+        await world.publishedMore(1 + below(random, 40));
+      }
+      world.did('script flushes', `scripts flushed ${times} times`, times);
+    },
+  },
+  {
+    name: 'fill-memory',
+    async run(world) {
+      const { redis } = world.redis;
+      const logged = () => world.running.reduce((sum, worker) => sum + worker.count('OOM'), 0);
+      const before = logged();
+      await redis.config('SET', 'maxmemory', '1mb');
+      try {
+        await eventually(() => logged() > before, 'a worker logs that Redis is full');
+      } finally {
+        await redis.config('SET', 'maxmemory', '0');
+      }
+      world.did('times out of memory', 'Redis was full');
+    },
+  },
+  {
+    name: 'restart-redis',
+    async run(world) {
+      await world.redis.kill();
+      await world.redis.start();
+      world.did('restarts of Redis', 'Redis restarted with its data');
+    },
+  },
+  { name: 'empty-redis', run: restartEmpty },
+  {
+    name: 'restore-redis',
+    async run(world, random) {
+      await world.redis.snapshot();
+      await world.publishedMore(1 + below(random, 300));
+      await restoreSnapshot(world);
+    },
+  },
+  {
+    name: 'fail-over',
+    async run(world, random) {
+      const link = await TcpProxy.to({ host: '127.0.0.1', port: world.redis.port });
+      try {
+        const replica = await RedisServer.start('--replicaof', '127.0.0.1', String(link.port));
+        await eventually(
+          async () => /master_link_status:up/.test(await replica.redis.info('replication')),
+          'the replica has all of the primary',
+        );
+        link.freeze();
+        const behind = 1 + below(random, 200);
+        await world.publishedMore(behind);
+        await replica.redis.replicaof('NO', 'ONE');
+        await world.failOver(replica);
+        world.did('failovers', `failed over to a replica that was ${behind} records behind`);
+      } finally {
+        await link.close();
+      }
+    },
+  },
+  {
+    name: 'lose-unpublished',
+    async run(world, random) {
+      await ensureTwo(world);
+      const victim = pick(random, world.running);
+      const commit = victim.kafka.onRequest(KAFKA_API.endTxn, { delayMs: 1_500 });
+      await eventually(() => commit.isDone, `worker ${victim.name} commits`);
+      await world.publishedMore(40);
+      await restartEmpty(world);
+      world.note(`that was while ${victim.name} waited for a commit`);
+    },
+  },
+  {
+    name: 'zombie-through-loss',
+    run: (world, random) => asZombie(world, random, () => restartEmpty(world)),
+  },
+  {
+    name: 'lose-while-recovering',
+    run: (world) => whileRecovering(world, () => restartEmpty(world)),
+  },
+  {
+    name: 'kill-while-recovering',
+    async run(world, random) {
+      await whileRecovering(world, () => killWorker(world, pick(random, world.running)));
+      await addWorker(world);
+    },
+  },
+  { name: 'kill-kafka', run: (world) => restartBroker(world, () => Promise.resolve()) },
+  { name: 'lose-without-kafka', run: (world) => restartBroker(world, () => restartEmpty(world)) },
+];
