@@ -2,51 +2,23 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ScoreProducer } from '#client';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { KAFKA_API, type KafkaRequest } from '../support/kafka-frames.js';
-import { KafkaProxy, type KafkaAction } from '../support/kafka-proxy.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
 import { brokenChains, causeOf, consoleConsumerIds, readRankChanges } from '../support/results.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: score }], publish: { rankChanges: every } } }';
 const PLAYERS = 50;
-/** More results than one Produce request of a publisher takes. */
+/** More results than fit into one Produce request. */
 const EVENTS = 1_500;
 
-interface Moment {
-  readonly at: string;
-  readonly apiKey: number;
-  /** The request that the process is killed at; nothing of it, or no answer to it, gets through. */
-  readonly nth?: number;
-  readonly action: Extract<KafkaAction, 'hangBefore' | 'hangAfter'>;
-}
-
-const MOMENTS: readonly Moment[] = [
-  {
-    at: 'between the step in Redis and its transaction',
-    apiKey: KAFKA_API.addPartitionsToTxn,
-    action: 'hangBefore',
-  },
-  { at: 'when it has sent its first results', apiKey: KAFKA_API.produce, action: 'hangAfter' },
-  {
-    at: 'between two requests with results of one transaction',
-    apiKey: KAFKA_API.produce,
-    nth: 2,
-    action: 'hangBefore',
-  },
-  {
-    at: 'between results and position',
-    apiKey: KAFKA_API.addOffsetsToTxn,
-    action: 'hangBefore',
-  },
-  {
-    at: 'when position and results are sent, before the commit',
-    apiKey: KAFKA_API.endTxn,
-    action: 'hangBefore',
-  },
-  {
-    at: 'between the commit and its answer',
-    apiKey: KAFKA_API.endTxn,
-    action: 'hangAfter',
-  },
-];
+/** When the process is killed: at the nth request of a kind; the request, or the response to it, does not get through. */
+const MOMENTS = [
+  ['after the step in Redis, before its transaction', 'addPartitionsToTxn', 'hangBefore', 1],
+  ['after its first results', 'produce', 'hangAfter', 1],
+  ['between two requests with results of one transaction', 'produce', 'hangBefore', 2],
+  ['between results and position', 'addOffsetsToTxn', 'hangBefore', 1],
+  ['after position and results, before the commit', 'endTxn', 'hangBefore', 1],
+  ['between the commit and its response', 'endTxn', 'hangAfter', 1],
+] as const;
 
 describe('ingest that is killed', () => {
   let instance: TestInstance;
@@ -75,13 +47,17 @@ describe('ingest that is killed', () => {
     await producer.disconnect();
     sent += count;
   };
-  /** Stops the process at a request to this instance's topics, when all is applied in Redis. */
-  const holdAt = async ({ apiKey, action, nth = 1 }: Moment) => {
+  /** Stops the process at its nth request of a kind, after it has applied events in Redis. */
+  const holdAt = async (
+    api: keyof typeof KAFKA_API,
+    action: 'hangBefore' | 'hangAfter',
+    nth: number,
+  ) => {
     let seen = 0;
     const when = ({ body }: KafkaRequest) => body.includes(instance.name) && (seen += 1) === nth;
-    const fault = proxy.onRequest(apiKey, action, { when });
+    const fault = proxy.onRequest(KAFKA_API[api], action, { when });
     await produce(EVENTS);
-    await until(() => fault.isDone, 'the request has come');
+    await until(() => fault.isDone, 'the request has arrived');
     if (action === 'hangAfter') await until(() => fault.executed === 1, 'it is executed');
     const applied = async () => (await instance.reader.appliedOffsets()).get(0) ?? 0;
     const before = sent - EVENTS;
@@ -89,20 +65,20 @@ describe('ingest that is killed', () => {
   };
 
   it.each(MOMENTS)(
-    '$at, leaves results that are there once, and no wait for its transaction',
-    async (moment) => {
+    '%s: every result is there once, and nothing waits for its transaction',
+    async (_when, api, action, nth) => {
       const begin = performance.now();
       const first = await startAt(proxy.broker);
       await produce(1);
       await instance.published(sent);
       const usual = performance.now() - begin;
-      await holdAt(moment);
+      await holdAt(api, action, nth);
       first.kill('SIGKILL');
       await first.ended;
       const started = performance.now();
       const second = await startAt(broker);
       await instance.published(sent);
-      // A transaction that nobody ends lasts 15 s.
+      // A transaction without an end times out after 15 s.
       expect(performance.now() - started).toBeLessThan(Math.max(14_000, 5 * usual));
       const changes = await readRankChanges(instance.kafka, instance.topics);
       expect([new Set(changes.map(causeOf)).size, changes.length]).toEqual([sent, sent]);
@@ -112,7 +88,7 @@ describe('ingest that is killed', () => {
     },
   );
 
-  it('leaves the same for Kafka’s own consumer, and every score once', async () => {
+  it('counts every score once, and shows Kafka’s own consumer the same results', async () => {
     const ids = await consoleConsumerIds(instance.topics.rankChanges, sent);
     expect([new Set(ids).size, ids.length]).toEqual([sent, sent]);
     const { entries } = await instance.reader.standings('arena', 'all', { offset: 0, limit: 100 });

@@ -11,12 +11,13 @@ import { TestTopic } from '../kafka-batch/topic.js';
 import { until } from '../support/instance.js';
 import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
 import { KAFKA_API, type KafkaRequest } from '../support/kafka-frames.js';
-import { KafkaProxy, type KafkaAction } from '../support/kafka-proxy.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
 import { readCommitted } from '../support/results.js';
+import { executed, lost, refused } from './request-faults.js';
 
 const busy = { error: KAFKA_ERROR.concurrentTransactions, executed: false };
 
-/** A publisher behind a proxy; what it publishes is `0`, `1`, `2` and so on. */
+/** A publisher behind a proxy; it publishes `0`, `1`, `2` and so on. */
 class Fixture {
   #next = 0;
   publisher: TransactionalPublisher | undefined;
@@ -30,7 +31,7 @@ class Fixture {
   static async create(): Promise<Fixture> {
     const topic = await TestTopic.create(1);
     const proxy = await KafkaProxy.toBroker();
-    const retry = { initialRetryTime: 100, retries: 8, maxRetryTime: 5_000 }; // as ranklog has them
+    const retry = { initialRetryTime: 100, retries: 8, maxRetryTime: 5_000 }; // as in ranklog
     return new Fixture(topic, proxy, testKafka({ brokers: [proxy.broker], retry }));
   }
 
@@ -40,7 +41,7 @@ class Fixture {
     this.publisher = await TransactionalPublisher.open({ kafka, transactionalId: topic.name });
   }
 
-  /** Publishes the next value in a transaction of its own; resolves with the time that it took, in ms. */
+  /** Publishes the next value in a transaction; returns how many ms that took. */
   async publish(): Promise<number> {
     const started = performance.now();
     const { name } = this.topic;
@@ -53,7 +54,7 @@ class Fixture {
     return performance.now() - started;
   }
 
-  /** Opens another publisher, learns from the position what is published, and publishes what is not. */
+  /** Opens another publisher, finds out what is published, and publishes the next value. */
   async recover(): Promise<void> {
     await this.open();
     const { admin, name } = this.topic;
@@ -64,7 +65,7 @@ class Fixture {
     await this.publish();
   }
 
-  /** What is committed is each value up to the last one, once and in order; the position is behind it. */
+  /** Checks that each value is committed once and in order, and the position is after the last one. */
   async expectExactlyOnce(): Promise<void> {
     const { kafka, admin, name } = this.topic;
     const position = () => committedOffset(admin, name, name, 0);
@@ -90,62 +91,22 @@ describe('a publisher, when', () => {
   });
   afterEach(() => fixture.remove());
 
-  it.each<[string, number, KafkaAction]>([
-    ['AddPartitionsToTxn is answered CONCURRENT_TRANSACTIONS', KAFKA_API.addPartitionsToTxn, busy],
-    ['AddOffsetsToTxn is answered CONCURRENT_TRANSACTIONS', KAFKA_API.addOffsetsToTxn, busy],
-    [
-      'AddPartitionsToTxn is answered NOT_COORDINATOR',
-      KAFKA_API.addPartitionsToTxn,
-      { error: KAFKA_ERROR.notCoordinator, executed: false },
-    ],
-    [
-      'AddOffsetsToTxn is answered NOT_COORDINATOR',
-      KAFKA_API.addOffsetsToTxn,
-      { error: KAFKA_ERROR.notCoordinator, executed: false },
-    ],
-    [
-      'AddOffsetsToTxn is executed and answered COORDINATOR_NOT_AVAILABLE',
-      KAFKA_API.addOffsetsToTxn,
-      { error: KAFKA_ERROR.coordinatorNotAvailable, executed: true },
-    ],
-    [
-      'TxnOffsetCommit is answered NOT_COORDINATOR',
-      KAFKA_API.txnOffsetCommit,
-      { error: KAFKA_ERROR.notCoordinator, executed: false },
-    ],
-    [
-      'TxnOffsetCommit is answered COORDINATOR_LOAD_IN_PROGRESS',
-      KAFKA_API.txnOffsetCommit,
-      { error: KAFKA_ERROR.coordinatorLoadInProgress, executed: false },
-    ],
-    [
-      'FindCoordinator is answered NOT_COORDINATOR',
-      KAFKA_API.findCoordinator,
-      { error: KAFKA_ERROR.notCoordinator, executed: false },
-    ],
-    [
-      'FindCoordinator is answered COORDINATOR_NOT_AVAILABLE',
-      KAFKA_API.findCoordinator,
-      { error: KAFKA_ERROR.coordinatorNotAvailable, executed: false },
-    ],
-    [
-      'Produce is answered REQUEST_TIMED_OUT',
-      KAFKA_API.produce,
-      { error: KAFKA_ERROR.requestTimedOut, executed: false },
-    ],
-    [
-      'Produce is executed and answered REQUEST_TIMED_OUT',
-      KAFKA_API.produce,
-      { error: KAFKA_ERROR.requestTimedOut, executed: true },
-    ],
-    [
-      'Produce is executed and answered NOT_ENOUGH_REPLICAS',
-      KAFKA_API.produce,
-      { error: KAFKA_ERROR.notEnoughReplicas, executed: true },
-    ],
-    ['Produce is executed and its answer lost', KAFKA_API.produce, 'swallowReply'],
-    ['the connection is lost before Produce', KAFKA_API.produce, 'cutBefore'],
-  ])('%s, goes on without a word', async (_name, apiKey, action) => {
+  it.each([
+    refused('addPartitionsToTxn', 'concurrentTransactions'),
+    refused('addOffsetsToTxn', 'concurrentTransactions'),
+    refused('addPartitionsToTxn', 'notCoordinator'),
+    refused('addOffsetsToTxn', 'notCoordinator'),
+    executed('addOffsetsToTxn', 'coordinatorNotAvailable'),
+    refused('txnOffsetCommit', 'notCoordinator'),
+    refused('txnOffsetCommit', 'coordinatorLoadInProgress'),
+    refused('findCoordinator', 'notCoordinator'),
+    refused('findCoordinator', 'coordinatorNotAvailable'),
+    refused('produce', 'requestTimedOut'),
+    executed('produce', 'requestTimedOut'),
+    executed('produce', 'notEnoughReplicas'),
+    lost('produce', 'swallowReply'),
+    lost('produce', 'cutBefore'),
+  ])('%s, retries', async (_name, apiKey, action) => {
     const fault = fixture.proxy.onRequest(apiKey, action);
     await fixture.publish();
     expect(fault.hits).toBe(1);
@@ -153,42 +114,36 @@ describe('a publisher, when', () => {
     await fixture.expectExactlyOnce();
   });
 
-  it.each<[string, KafkaAction]>([
-    ['EndTxn is answered NOT_COORDINATOR', { error: KAFKA_ERROR.notCoordinator, executed: false }],
-    [
-      'EndTxn is executed and answered NOT_COORDINATOR',
-      { error: KAFKA_ERROR.notCoordinator, executed: true },
-    ],
-    [
-      'EndTxn is executed and answered REQUEST_TIMED_OUT',
-      { error: KAFKA_ERROR.requestTimedOut, executed: true },
-    ],
-    [
-      'EndTxn is answered COORDINATOR_NOT_AVAILABLE',
-      { error: KAFKA_ERROR.coordinatorNotAvailable, executed: false },
-    ],
-    ['EndTxn is answered CONCURRENT_TRANSACTIONS', busy],
-    ['EndTxn is executed and its answer lost', 'swallowReply'],
-    ['the connection is lost before EndTxn', 'cutBefore'],
-  ])('%s, does not know, and the next one does', async (_name, action) => {
-    const fault = fixture.proxy.onRequest(KAFKA_API.endTxn, action);
-    await expect(fixture.publish()).rejects.toBeInstanceOf(PublishOutcomeUnknownError);
-    expect(fault.hits).toBe(1);
-    await fixture.recover();
-    await fixture.publish();
-    await fixture.expectExactlyOnce();
-  });
+  it.each([
+    refused('endTxn', 'notCoordinator'),
+    executed('endTxn', 'notCoordinator'),
+    executed('endTxn', 'requestTimedOut'),
+    refused('endTxn', 'coordinatorNotAvailable'),
+    refused('endTxn', 'concurrentTransactions'),
+    lost('endTxn', 'swallowReply'),
+    lost('endTxn', 'cutBefore'),
+  ])(
+    '%s, reports an unknown outcome, which the next publisher finds out',
+    async (_name, api, action) => {
+      const fault = fixture.proxy.onRequest(api, action);
+      await expect(fixture.publish()).rejects.toBeInstanceOf(PublishOutcomeUnknownError);
+      expect(fault.hits).toBe(1);
+      await fixture.recover();
+      await fixture.publish();
+      await fixture.expectExactlyOnce();
+    },
+  );
 
   it.each([
-    ['Produce', KAFKA_API.produce],
-    ['AddPartitionsToTxn', KAFKA_API.addPartitionsToTxn],
-    ['AddOffsetsToTxn', KAFKA_API.addOffsetsToTxn],
-    ['TxnOffsetCommit', KAFKA_API.txnOffsetCommit],
-    ['EndTxn', KAFKA_API.endTxn],
+    refused('produce', 'invalidProducerEpoch'),
+    refused('addPartitionsToTxn', 'invalidProducerEpoch'),
+    refused('addOffsetsToTxn', 'invalidProducerEpoch'),
+    refused('txnOffsetCommit', 'invalidProducerEpoch'),
+    refused('endTxn', 'invalidProducerEpoch'),
   ])(
-    '%s says that it is fenced, takes it for that, and the next one goes on',
-    async (_name, apiKey) => {
-      fixture.proxy.onRequest(apiKey, { error: KAFKA_ERROR.invalidProducerEpoch, executed: false });
+    '%s, reports that it is fenced, and the next publisher goes on',
+    async (_name, api, action) => {
+      fixture.proxy.onRequest(api, action);
       await expect(fixture.publish()).rejects.toBeInstanceOf(ProducerFencedError);
       await fixture.recover();
       await fixture.expectExactlyOnce();
@@ -196,7 +151,7 @@ describe('a publisher, when', () => {
   );
 });
 
-describe('a coordinator that is busy with the transaction before', () => {
+describe('a coordinator that is busy with the previous transaction', () => {
   let fixture: Fixture;
   beforeEach(async () => {
     fixture = await Fixture.create();
@@ -208,7 +163,7 @@ describe('a coordinator that is busy with the transaction before', () => {
   const median = (times: readonly number[]) =>
     [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
 
-  it('costs a publish a wait of 20 ms for each of its requests', async () => {
+  it('delays each request of a publish by 20 ms', async () => {
     await fixture.publish();
     const usual: number[] = [];
     const slow: number[] = [];
@@ -225,7 +180,7 @@ describe('a coordinator that is busy with the transaction before', () => {
     await fixture.expectExactlyOnce();
   });
 
-  it('is asked again after 20 ms when the next publisher takes over', async () => {
+  it('gets the request of the next publisher again after 20 ms', async () => {
     const waits: number[] = [];
     for (let time = 0; time < 9; time++) {
       const asked: number[] = [];

@@ -4,21 +4,22 @@ import { ScoreProducer } from '#client';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
-import { KafkaProxy, type KafkaAction } from '../support/kafka-proxy.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
 import { brokenChains, causeOf, consoleConsumerIds, readRankChanges } from '../support/results.js';
 import { seededRandom } from '../support/seeded-random.js';
+import { executed, lost, refused } from './request-faults.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: score }], publish: { rankChanges: every } } }';
 const PARTITIONS = 2;
 const PLAYERS = 50;
-const EVENTS_AT_ONCE = 10;
+const EVENTS_PER_BATCH = 10;
 const PAUSE_MS = 20;
-/** Well below the 30 s that kafkajs waits for an answer, and well above what a busy machine makes of a moment. */
+/** Well below the 30 s that kafkajs waits for a response, and enough for a busy machine. */
 const STALL_MS = 20_000;
 const SHARE_AT_RANDOM = 0.01;
 const HITS_AT_RANDOM = 60;
 
-/** Score events without a pause, one after the other for each player. */
+/** Sends score events until it is stopped, in order for each player. */
 class Load {
   sent = 0;
   #stopping = false;
@@ -38,164 +39,67 @@ class Load {
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopping) {
-      const numbers = Array.from({ length: EVENTS_AT_ONCE }, (_, index) => this.sent + index);
-      await this.producer.send(
-        numbers.map((number) => ({
-          board: 'arena',
-          playerId: `player-${number % PLAYERS}`,
-          delta: 1,
-        })),
-      );
-      this.sent += EVENTS_AT_ONCE;
+    for (; !this.#stopping; this.sent += EVENTS_PER_BATCH) {
+      const numbers = Array.from({ length: EVENTS_PER_BATCH }, (_, index) => this.sent + index);
+      const players = numbers.map((number) => `player-${number % PLAYERS}`);
+      await this.producer.send(players.map((playerId) => ({ board: 'arena', playerId, delta: 1 })));
       await delay(PAUSE_MS);
     }
   }
 }
 
-type Fault = readonly [name: string, apiKey: number, action: KafkaAction];
-
-const failed = (error: number): KafkaAction => ({ error, executed: false });
-const failedThoughDone = (error: number): KafkaAction => ({ error, executed: true });
-
-const BUSY: readonly Fault[] = [
-  ['AddPartitionsToTxn', KAFKA_API.addPartitionsToTxn],
-  ['AddOffsetsToTxn', KAFKA_API.addOffsetsToTxn],
-].map(([name, api]) => [
-  `${name} is answered CONCURRENT_TRANSACTIONS`,
-  Number(api),
-  failed(KAFKA_ERROR.concurrentTransactions),
-]);
-
-const MOVED: readonly Fault[] = [
-  ['EndTxn', KAFKA_API.endTxn],
-  ['AddOffsetsToTxn', KAFKA_API.addOffsetsToTxn],
-  ['TxnOffsetCommit', KAFKA_API.txnOffsetCommit],
-  ['FindCoordinator', KAFKA_API.findCoordinator],
-].map(([name, api]) => [
-  `${name} is answered NOT_COORDINATOR`,
-  Number(api),
-  failed(KAFKA_ERROR.notCoordinator),
-]);
-
-const LOST: readonly Fault[] = [
-  ['EndTxn is executed and its answer lost', KAFKA_API.endTxn, 'swallowReply'],
-  ['EndTxn is executed and its answer torn', KAFKA_API.endTxn, 'tearReply'],
-  [
-    'EndTxn is executed and answered NOT_COORDINATOR',
-    KAFKA_API.endTxn,
-    failedThoughDone(KAFKA_ERROR.notCoordinator),
-  ],
-  [
-    'EndTxn is executed and answered REQUEST_TIMED_OUT',
-    KAFKA_API.endTxn,
-    failedThoughDone(KAFKA_ERROR.requestTimedOut),
-  ],
-  ['the connection is lost before EndTxn', KAFKA_API.endTxn, 'cutBefore'],
-  [
-    'EndTxn is answered COORDINATOR_NOT_AVAILABLE',
-    KAFKA_API.endTxn,
-    failed(KAFKA_ERROR.coordinatorNotAvailable),
-  ],
-  ['TxnOffsetCommit is executed and its answer lost', KAFKA_API.txnOffsetCommit, 'swallowReply'],
+const RUNNING = [
+  refused('addPartitionsToTxn', 'concurrentTransactions'),
+  refused('addOffsetsToTxn', 'concurrentTransactions'),
+  refused('endTxn', 'notCoordinator'),
+  refused('addOffsetsToTxn', 'notCoordinator'),
+  refused('txnOffsetCommit', 'notCoordinator'),
+  refused('findCoordinator', 'notCoordinator'),
+  lost('endTxn', 'swallowReply'),
+  lost('endTxn', 'tearReply'),
+  executed('endTxn', 'notCoordinator'),
+  executed('endTxn', 'requestTimedOut'),
+  lost('endTxn', 'cutBefore'),
+  refused('endTxn', 'coordinatorNotAvailable'),
+  lost('txnOffsetCommit', 'swallowReply'),
+  refused('produce', 'requestTimedOut'),
+  executed('produce', 'requestTimedOut'),
+  refused('produce', 'notEnoughReplicas'),
+  refused('produce', 'invalidProducerEpoch'),
+  refused('produce', 'outOfOrderSequenceNumber'),
+  lost('produce', 'swallowReply'),
+  refused('heartbeat', 'unknownMemberId'),
+  refused('heartbeat', 'rebalanceInProgress'),
+  refused('heartbeat', 'illegalGeneration'),
+  refused('heartbeat', 'notCoordinator'),
+  lost('fetch', 'tearReply'),
 ];
 
-const PRODUCING: readonly Fault[] = [
-  ['Produce is answered REQUEST_TIMED_OUT', KAFKA_API.produce, failed(KAFKA_ERROR.requestTimedOut)],
-  [
-    'Produce is executed and answered REQUEST_TIMED_OUT',
-    KAFKA_API.produce,
-    failedThoughDone(KAFKA_ERROR.requestTimedOut),
-  ],
-  [
-    'Produce is answered NOT_ENOUGH_REPLICAS',
-    KAFKA_API.produce,
-    failed(KAFKA_ERROR.notEnoughReplicas),
-  ],
-  [
-    'Produce is answered INVALID_PRODUCER_EPOCH',
-    KAFKA_API.produce,
-    failed(KAFKA_ERROR.invalidProducerEpoch),
-  ],
-  [
-    'Produce is answered OUT_OF_ORDER_SEQUENCE_NUMBER',
-    KAFKA_API.produce,
-    failed(KAFKA_ERROR.outOfOrderSequenceNumber),
-  ],
-  ['Produce is executed and its answer lost', KAFKA_API.produce, 'swallowReply'],
+const GROUP_ERRORS = [
+  'coordinatorLoadInProgress',
+  'coordinatorNotAvailable',
+  'notCoordinator',
+  'unknownMemberId',
+  'rebalanceInProgress',
+  'illegalGeneration',
+] as const;
+
+/** Faults while the service joins its group again. */
+const REJOINING = [
+  ...GROUP_ERRORS.flatMap((error) => [refused('joinGroup', error), refused('syncGroup', error)]),
+  lost('joinGroup', 'swallowReply'),
+  lost('syncGroup', 'tearReply'),
+  refused('offsetFetch', 'notCoordinator'),
+  refused('offsetFetch', 'coordinatorLoadInProgress'),
+  lost('listOffsets', 'tearReply'),
+  lost('metadata', 'swallowReply'),
 ];
 
-const CONSUMING: readonly Fault[] = [
-  [
-    'Heartbeat is answered UNKNOWN_MEMBER_ID',
-    KAFKA_API.heartbeat,
-    failed(KAFKA_ERROR.unknownMemberId),
-  ],
-  [
-    'Heartbeat is answered REBALANCE_IN_PROGRESS',
-    KAFKA_API.heartbeat,
-    failed(KAFKA_ERROR.rebalanceInProgress),
-  ],
-  [
-    'Heartbeat is answered ILLEGAL_GENERATION',
-    KAFKA_API.heartbeat,
-    failed(KAFKA_ERROR.illegalGeneration),
-  ],
-  [
-    'Heartbeat is answered NOT_COORDINATOR',
-    KAFKA_API.heartbeat,
-    failed(KAFKA_ERROR.notCoordinator),
-  ],
-  ['the answer to a Fetch is torn', KAFKA_API.fetch, 'tearReply'],
-];
-
-/** The service joins its group again. */
-const REJOINING: readonly Fault[] = [
-  ...[
-    ['COORDINATOR_LOAD_IN_PROGRESS', KAFKA_ERROR.coordinatorLoadInProgress],
-    ['COORDINATOR_NOT_AVAILABLE', KAFKA_ERROR.coordinatorNotAvailable],
-    ['NOT_COORDINATOR', KAFKA_ERROR.notCoordinator],
-    ['UNKNOWN_MEMBER_ID', KAFKA_ERROR.unknownMemberId],
-    ['REBALANCE_IN_PROGRESS', KAFKA_ERROR.rebalanceInProgress],
-    ['ILLEGAL_GENERATION', KAFKA_ERROR.illegalGeneration],
-  ].flatMap(([name, error]) => [
-    [`JoinGroup is answered ${name}`, KAFKA_API.joinGroup, failed(Number(error))] as const,
-    [`SyncGroup is answered ${name}`, KAFKA_API.syncGroup, failed(Number(error))] as const,
-  ]),
-  ['JoinGroup is executed and its answer lost', KAFKA_API.joinGroup, 'swallowReply'],
-  ['SyncGroup is executed and its answer torn', KAFKA_API.syncGroup, 'tearReply'],
-  [
-    'OffsetFetch is answered NOT_COORDINATOR',
-    KAFKA_API.offsetFetch,
-    failed(KAFKA_ERROR.notCoordinator),
-  ],
-  [
-    'OffsetFetch is answered COORDINATOR_LOAD_IN_PROGRESS',
-    KAFKA_API.offsetFetch,
-    failed(KAFKA_ERROR.coordinatorLoadInProgress),
-  ],
-  ['the answer to ListOffsets is torn', KAFKA_API.listOffsets, 'tearReply'],
-  ['the answer to Metadata is lost', KAFKA_API.metadata, 'swallowReply'],
-];
-
-/** The service takes over from itself: its publishers are fenced and opened again. */
-const TAKING_OVER: readonly Fault[] = [
-  [
-    'InitProducerId is answered CONCURRENT_TRANSACTIONS',
-    KAFKA_API.initProducerId,
-    failed(KAFKA_ERROR.concurrentTransactions),
-  ],
-  ['InitProducerId is executed and its answer lost', KAFKA_API.initProducerId, 'swallowReply'],
-  [
-    'InitProducerId is answered NOT_COORDINATOR',
-    KAFKA_API.initProducerId,
-    failed(KAFKA_ERROR.notCoordinator),
-  ],
-];
-
-const EVERY: readonly Fault[] = [
-  ...[...BUSY, ...MOVED, ...LOST, ...PRODUCING],
-  ...[...CONSUMING, ...REJOINING, ...TAKING_OVER],
+/** Faults while the service opens its publishers again. */
+const REOPENING = [
+  refused('initProducerId', 'concurrentTransactions'),
+  lost('initProducerId', 'swallowReply'),
+  refused('initProducerId', 'notCoordinator'),
 ];
 
 describe('a service under load goes on, when', () => {
@@ -218,60 +122,70 @@ describe('a service under load goes on, when', () => {
     await proxy.close();
   });
 
-  /** Waits until what is in the log by now is published. */
+  /** Waits until everything that is in the log now is published. */
   const published = () => instance.published(load.sent);
-  /** The same, which has to be without a stall, and the service alive. */
+  /** The same, which must not take long; and the service must be alive. */
   const expectProgress = async () => {
     const started = performance.now();
     await published();
     const ms = Math.round(performance.now() - started);
     if (ms > STALL_MS)
-      throw new Error(`it took ${ms} ms; the service said last: ${service.errors.slice(-3_000)}`);
+      throw new Error(`it took ${ms} ms; the end of the log: ${service.errors.slice(-3_000)}`);
     expect(service.exitCode).toBeNull();
   };
 
-  it.each([...BUSY, ...MOVED, ...LOST, ...PRODUCING, ...CONSUMING])(
-    '%s',
-    async (_name, apiKey, action) => {
-      await published();
-      const fault = proxy.onRequest(apiKey, action);
-      await until(() => fault.isDone, 'the fault has come');
-      await expectProgress();
-    },
-  );
-
-  it.each(TAKING_OVER)('%s', async (_name, apiKey, action) => {
+  it.each(RUNNING)('%s', async (_name, apiKey, action) => {
     await published();
-    const fault = proxy.onRequest(apiKey, action, { times: PARTITIONS });
-    const cause = proxy.onRequest(KAFKA_API.endTxn, 'swallowReply', { times: PARTITIONS });
-    await until(() => cause.isDone && fault.isDone, 'the faults have come');
+    const fault = proxy.onRequest(apiKey, action);
+    await until(() => fault.isDone, 'the fault has occurred');
     await expectProgress();
   });
 
-  it.each(REJOINING)('it joins anew and %s', async (_name, apiKey, action) => {
+  it.each(REOPENING)('it opens its publishers again and %s', async (_name, apiKey, action) => {
+    await published();
+    const fault = proxy.onRequest(apiKey, action, { times: PARTITIONS });
+    const cause = proxy.onRequest(KAFKA_API.endTxn, 'swallowReply', { times: PARTITIONS });
+    await until(() => cause.isDone && fault.isDone, 'the faults have occurred');
+    await expectProgress();
+  });
+
+  it.each(REJOINING)('it joins its group again and %s', async (_name, apiKey, action) => {
     await published();
     const fault = proxy.onRequest(apiKey, action);
-    proxy.onRequest(KAFKA_API.heartbeat, failed(KAFKA_ERROR.illegalGeneration));
-    await until(() => fault.isDone, 'the fault has come');
+    const error = { error: KAFKA_ERROR.illegalGeneration, executed: false };
+    proxy.onRequest(KAFKA_API.heartbeat, error);
+    await until(() => fault.isDone, 'the fault has occurred');
+    await expectProgress();
+  });
+
+  it('the group has forgotten it, and it loses its connection when it joins again', async () => {
+    await published();
+    const joins = () => service.errors.split('assigned partitions').length;
+    const before = joins();
+    const [, heartbeat, forgotten] = refused('heartbeat', 'unknownMemberId');
+    const faults = [
+      proxy.onRequest(KAFKA_API.joinGroup, 'cutBefore'),
+      proxy.onRequest(heartbeat, forgotten),
+    ];
+    await until(() => faults.every(({ isDone }) => isDone), 'the faults have occurred');
+    await until(() => joins() > before, 'it has joined again');
     await expectProgress();
   });
 
   it('all of them come at random', async () => {
     const { random, seed } = seededRandom();
     process.stdout.write(`seed ${seed}\n`);
-    const faults = EVERY.map(([, apiKey, action]) =>
-      proxy.onRequest(apiKey, action, {
-        times: Infinity,
-        when: () => random() < SHARE_AT_RANDOM,
-      }),
+    const when = () => random() < SHARE_AT_RANDOM;
+    const faults = [...RUNNING, ...REJOINING, ...REOPENING].map(([, apiKey, action]) =>
+      proxy.onRequest(apiKey, action, { times: Infinity, when }),
     );
     const hits = () => faults.reduce((sum, fault) => sum + fault.hits, 0);
-    await until(() => hits() >= HITS_AT_RANDOM, 'enough faults have come');
+    await until(() => hits() >= HITS_AT_RANDOM, 'enough faults have occurred');
     proxy.clearFaults();
     await expectProgress();
   });
 
-  it('and every result is there exactly once, for Kafka’s own consumer, too', async () => {
+  it('and every result is there exactly once, also for Kafka’s own consumer', async () => {
     await load.stop();
     const { kafka, topics, reader } = instance;
     await instance.published(load.sent);
@@ -281,8 +195,7 @@ describe('a service under load goes on, when', () => {
     const ids = await consoleConsumerIds(topics.rankChanges, load.sent);
     expect([new Set(ids).size, ids.length]).toEqual([load.sent, load.sent]);
     const { entries } = await reader.standings('arena', 'all', { offset: 0, limit: PLAYERS });
-    expect(entries.map(({ columns }) => Number(columns['score'])).reduce((a, b) => a + b)).toBe(
-      load.sent,
-    );
+    const scores = entries.map(({ columns }) => Number(columns['score']));
+    expect(scores.reduce((a, b) => a + b)).toBe(load.sent);
   });
 });
