@@ -1,54 +1,58 @@
-import type { Kafka } from 'kafkajs';
-import type { KafkaRecord, RecordBatch } from '#kafka-batch';
-import { BatchConsumer, type BatchConsumerOptions } from '../../libs/kafka-batch/batch-consumer.js';
+import {
+  BatchConsumer,
+  type BatchConsumerOptions,
+  type KafkaRecord,
+  type PartitionAssignment,
+  type RecordBatch,
+} from '#kafka-batch';
 import { SILENT } from '../support/loggers.js';
 import type { TestTopic } from './topic.js';
 
-type Options = Partial<BatchConsumerOptions> & {
-  /** Awaited before a batch is taken in. */
-  readonly before?: (batch: RecordBatch) => Promise<void>;
-};
-
-/** A batch consumer that keeps what it is given, and goes on behind it. */
-export class Collector {
+/** Handlers that store the records of each partition, and start it behind them. */
+export class Memory {
   readonly records = new Map<number, KafkaRecord[]>();
-  readonly fatal: Error[] = [];
-  /** Starts of partitions: one each, unless something was wrong. */
+  readonly next = new Map<number, number>();
+  readonly assignments = new Map<number, PartitionAssignment>();
   starts = 0;
-  /** Batches handed over, those in hand with them. A partition that starts is busy as well, with none in hand. */
-  handed = 0;
-  readonly consumer: BatchConsumer;
-  readonly #next = new Map<number, number>();
+  released = 0;
+  /** Starts per partition that are not released, and the most at a time. */
+  readonly open = new Map<number, number>();
+  mostOpen = 0;
+  /** Batches passed to the handler. */
+  entered = 0;
+  /** Called before a batch is stored. */
+  before: (batch: RecordBatch) => Promise<void> = () => Promise.resolve();
+  /** Finds the start offset of a partition. */
+  find: (partition: number) => Promise<number> = (of) => Promise.resolve(this.next.get(of) ?? 0);
 
-  private constructor(topic: TestTopic, { before = () => Promise.resolve(), ...options }: Options) {
-    this.consumer = new BatchConsumer({
-      kafka: topic.kafka,
-      groupId: topic.name,
-      topic: topic.name,
-      logger: SILENT,
-      onFatal: (error) => this.fatal.push(error),
-      consumer: { sessionTimeout: 6_000, heartbeatInterval: 500 },
-      backoff: { firstMs: 10, mostMs: 50 },
-      handlers: {
-        assigned: ({ partition }) => {
-          this.starts += 1;
-          return Promise.resolve(this.#next.get(partition) ?? 0);
-        },
-        batch: async (batch) => {
-          this.handed += 1;
-          await before(batch);
-          this.#take(batch);
-        },
-        released: () => Promise.resolve(),
-      },
-      ...options,
-    });
-  }
+  readonly handlers = {
+    assigned: (assignment: PartitionAssignment): Promise<number> => {
+      this.starts += 1;
+      this.#opened(assignment, 1);
+      this.assignments.set(assignment.partition, assignment);
+      return this.find(assignment.partition);
+    },
+    batch: async (batch: RecordBatch): Promise<void> => {
+      this.entered += 1;
+      await this.before(batch);
+      const { partition, records, nextOffset } = batch;
+      this.records.set(partition, [...(this.records.get(partition) ?? []), ...records]);
+      this.next.set(partition, nextOffset);
+    },
+    released: (assignment: PartitionAssignment): Promise<void> => {
+      this.released += 1;
+      this.#opened(assignment, -1);
+      return Promise.resolve();
+    },
+  };
 
-  static async start(topic: TestTopic, options: Options = {}): Promise<Collector> {
-    const collector = new Collector(topic, options);
-    await collector.consumer.start();
-    return collector;
+  /** Blocks all batches, or those of one partition, until the returned function is called. */
+  hold(only?: number): () => void {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    this.before = ({ partition }) =>
+      only === undefined || partition === only ? held : Promise.resolve();
+    return release;
   }
 
   values(partition: number): (string | undefined)[] {
@@ -59,6 +63,48 @@ export class Collector {
     return this.records.get(partition)?.length ?? 0;
   }
 
+  #opened({ partition }: PartitionAssignment, change: number): void {
+    const open = (this.open.get(partition) ?? 0) + change;
+    this.open.set(partition, open);
+    this.mostOpen = Math.max(this.mostOpen, open);
+  }
+}
+
+/** Options for a test that restarts partitions. */
+export const FAST = {
+  consumer: { sessionTimeout: 6_000, heartbeatInterval: 500 },
+  backoff: { firstMs: 10, mostMs: 50 },
+} as const;
+
+/** A batch consumer that stores what it gets. It is closed with its topic. */
+export class Collector extends Memory {
+  readonly fatal: Error[] = [];
+  readonly consumer: BatchConsumer;
+
+  constructor(topic: TestTopic, options: Partial<BatchConsumerOptions> = {}) {
+    super();
+    this.consumer = new BatchConsumer({
+      kafka: topic.kafka,
+      groupId: topic.name,
+      topic: topic.name,
+      logger: SILENT,
+      onFatal: (error) => this.fatal.push(error),
+      handlers: this.handlers,
+      ...FAST,
+      ...options,
+    });
+    topic.onRemove(() => this.consumer.close());
+  }
+
+  static start(topic: TestTopic, options?: Partial<BatchConsumerOptions>): Promise<Collector> {
+    return new Collector(topic, options).start();
+  }
+
+  async start(): Promise<this> {
+    await this.consumer.start();
+    return this;
+  }
+
   state(partition: number) {
     return this.consumer.health().partitions.get(partition);
   }
@@ -66,21 +112,4 @@ export class Collector {
   isPaused(partition: number): boolean {
     return this.consumer.client.paused().some(({ partitions }) => partitions.includes(partition));
   }
-
-  #take({ partition, records, nextOffset }: RecordBatch): void {
-    this.records.set(partition, [...(this.records.get(partition) ?? []), ...records]);
-    this.#next.set(partition, nextOffset);
-  }
-}
-
-/** A transactional producer of its own id. */
-export async function transactional(kafka: Kafka, transactionalId: string) {
-  const producer = kafka.producer({
-    transactionalId,
-    idempotent: true,
-    maxInFlightRequests: 1,
-    retry: { initialRetryTime: 20, retries: 20 },
-  });
-  await producer.connect();
-  return producer;
 }

@@ -6,12 +6,12 @@ import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy, type KafkaAction } from '../support/kafka-proxy.js';
 import { loggerTo } from '../support/loggers.js';
+import { timed } from '../support/timed.js';
 import { numbers, TestTopic } from './topic.js';
 
 describe('a log reader over a connection that fails', () => {
   let topic: TestTopic;
   let proxy: KafkaProxy;
-  let reader: LogReader | undefined;
   const warnings: string[] = [];
   beforeEach(async () => {
     topic = await TestTopic.create(2);
@@ -19,62 +19,44 @@ describe('a log reader over a connection that fails', () => {
     warnings.length = 0;
   });
   afterEach(async () => {
-    await reader?.close();
-    await proxy.close();
     await topic.remove();
+    await proxy.close();
   });
 
   const open = async (
     options: Partial<LogReaderOptions> = {},
     requestTimeout = 1_000,
   ): Promise<LogReader> => {
-    reader = await LogReader.open({
-      kafka: testKafka({
-        brokers: [proxy.broker],
-        requestTimeout,
-        retry: { retries: 0 },
-      }),
+    const reader = await LogReader.open({
+      kafka: testKafka({ brokers: [proxy.broker], requestTimeout, retry: { retries: 0 } }),
       topic: topic.name,
-      from: new Map([
-        [0, 0],
-        [1, 0],
-      ]),
+      from: new Map([0, 1].map((partition) => [partition, 0])),
       logger: loggerTo((text) => warnings.push(text)),
       ...options,
     });
+    topic.onRemove(() => reader.close());
     return reader;
   };
-  /** The values of both partitions, once there are so many. */
-  const read = async (from: LogReader, count: number): Promise<string[]> => {
+  /** Reads until it has `count` values of both partitions. */
+  const read = async (reader: LogReader, count: number): Promise<string[]> => {
     const values: string[] = [];
     await until(async () => {
-      for (const { records } of await from.fetch())
+      for (const { records } of await reader.fetch())
         values.push(...records.map(({ value }) => String(value)));
       return values.length >= count;
     }, `${count} records are read`);
     return values;
   };
-  const fetchForEver = async (from: LogReader): Promise<never> => {
-    for (;;) await from.fetch();
-  };
-  const timed = async (work: Promise<unknown>): Promise<[unknown, number]> => {
-    const started = performance.now();
-    const error = await work.then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
-    return [error, performance.now() - started];
-  };
 
   it.each<[string, KafkaAction]>([
-    ['is lost with the answer', 'swallowReply'],
-    ['is lost in the middle of an answer', 'tearReply'],
+    ['is lost with the response', 'swallowReply'],
+    ['is lost in the middle of a response', 'tearReply'],
     ['never answers', 'hangBefore'],
     [
-      'says that an offset is missing which is there',
+      'reports a missing offset that is in the log',
       { error: KAFKA_ERROR.offsetOutOfRange, executed: false },
     ],
-  ])('goes on and loses nothing when it %s', async (_, action) => {
+  ])('continues without loss when it %s', async (_, action) => {
     await topic.send(0, numbers(0, 10));
     const from = await open();
     const fault = proxy.onRequest(KAFKA_API.fetch, action);
@@ -86,26 +68,25 @@ describe('a log reader over a connection that fails', () => {
   });
 
   it.each([1, 10, 40])(
-    'leaves no connection behind when it is given up %i ms after it began to connect',
+    'leaves no connection when it is aborted %i ms after its start',
     async (ms) => {
       proxy.delay(5);
-      const signal = AbortSignal.timeout(ms);
       const kafka = testKafka({
         brokers: [proxy.broker],
-        retry: { initialRetryTime: 50, retries: 8 }, // what was torn is connected anew
+        retry: { initialRetryTime: 50, retries: 8 }, // kafkajs reconnects broken connections
       });
-      const opening = open({ signal, kafka }).then((opened) => opened.fetch());
-      await opening.catch(() => undefined);
-      await reader?.close();
+      const opening = open({ signal: AbortSignal.timeout(ms), kafka });
+      await opening.then((reader) => reader.fetch()).catch(() => undefined);
+      await opening.then((reader) => reader.close()).catch(() => undefined);
       let last = performance.now();
       await until(() => {
         if (proxy.connections > 0) last = performance.now();
         return performance.now() - last > 1_000;
-      }, 'no connection has been there for a second');
+      }, 'there was no connection for a second');
     },
   );
 
-  it('asks who leads when it is told that a broker leads no longer', async () => {
+  it('refreshes its metadata when a broker is not the leader any more', async () => {
     await topic.send(0, numbers(0, 10));
     const from = await open();
     const asked = proxy.onRequest(KAFKA_API.metadata, { delayMs: 0 }, { times: Infinity });
@@ -115,62 +96,62 @@ describe('a log reader over a connection that fails', () => {
     expect(asked.hits).toBeGreaterThan(0);
   });
 
-  it('waits longer and longer while there is no broker, says so, and goes on when it is back', async () => {
+  it('retries with growing pauses during an outage, logs it, and continues afterwards', async () => {
     await topic.send(0, ['a']);
     const from = await open();
     proxy.cut();
     const batches = read(from, 1);
-    await until(() => warnings.length >= 1, 'it has tried once');
-    expect(warnings[0]).toContain(`reading ${topic.name} is tried again: `);
+    await until(() => warnings.length >= 1, 'the first try has failed');
+    expect(warnings[0]).toContain(`reading ${topic.name} failed, retrying: `);
     const started = performance.now();
-    await until(() => warnings.length >= 5, 'it has tried five times');
+    await until(() => warnings.length >= 5, 'the fifth try has failed');
     expect(performance.now() - started).toBeGreaterThan(700); // 100, 200, 400, 800 ms, or half of that
     proxy.restore();
     expect(await batches).toEqual(['a']);
   });
 
-  it('opens once there is a broker', async () => {
+  it('opens after an outage', async () => {
     await topic.send(0, ['a']);
     proxy.cut();
     const opened = open();
-    await until(() => warnings.length >= 2, 'it has tried twice');
+    await until(() => warnings.length >= 2, 'the second try has failed');
     proxy.restore();
     expect(await read(await opened, 1)).toEqual(['a']);
   });
 
-  it('ends at once when it is aborted: in a round that waits, before a retry, on a silent connection, and on opening', async () => {
-    const reason = new Error('enough');
-    for (const fault of ['none', 'cut', 'silence'] as const) {
+  it.each(['none', 'outage', 'silence'] as const)(
+    'ends a round promptly when it is aborted; fault: %s',
+    async (fault) => {
       const abort = new AbortController();
-      const from = await open({ signal: abort.signal }, 10_000);
-      if (fault === 'cut') proxy.cut();
+      const reader = await open({ signal: abort.signal }, 10_000);
+      if (fault === 'outage') proxy.cut();
       const action = fault === 'silence' ? 'hangBefore' : ({ delayMs: 0 } as const);
       const asked = proxy.onRequest(KAFKA_API.fetch, action);
-      const round = timed(fetchForEver(from));
-      if (fault === 'cut') await until(() => warnings.length >= 4, 'it waits long');
-      else await until(() => asked.isDone, 'the broker is asked');
-      const aborted = performance.now();
-      abort.abort(reason);
-      const [error] = await round;
-      expect(performance.now() - aborted).toBeLessThan(9_000); // a silent request lasts 10 s
-      expect(error).toBe(reason);
-      await expect(from.fetch()).rejects.toBe(reason);
-      const [, closing] = await timed(from.close());
-      expect(closing).toBeLessThan(9_000);
-      proxy.clearFaults();
-      proxy.restore();
-    }
+      const reading = read(reader, 1).catch((error: unknown) => error);
+      if (fault === 'outage') await until(() => warnings.length >= 4, 'it pauses long');
+      else await until(() => asked.isDone, 'the fetch is sent');
+      const reason = new Error('the test aborts');
+      const ms = await timed(async () => {
+        abort.abort(reason);
+        expect(await reading).toBe(reason);
+        await expect(reader.fetch()).rejects.toBe(reason);
+        await reader.close();
+      });
+      expect(ms).toBeLessThan(9_000); // a request without an answer takes 10 s
+    },
+  );
+
+  it('ends its opening when it is aborted', async () => {
     proxy.cut();
-    const [error] = await timed(open({ signal: AbortSignal.timeout(300) }));
-    expect(error).toMatchObject({ name: 'TimeoutError' });
+    const opening = open({ signal: AbortSignal.timeout(300) });
+    await expect(opening).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('ends a round that waits when it is closed, and has no connection left', async () => {
-    const from = await open();
-    const round = timed(from.fetch());
-    await from.close();
-    const [error] = await round;
-    expect(error).toMatchObject({ message: 'the log reader was closed' });
+  it('ends a pending round when it is closed, and leaves no connection', async () => {
+    const reader = await open();
+    const round = reader.fetch().catch((error: unknown) => error);
+    await reader.close();
+    expect(await round).toMatchObject({ message: 'the log reader was closed' });
     await until(() => proxy.connections === 0, 'no connection is left');
   });
 });

@@ -1,20 +1,19 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Kafka } from 'kafkajs';
-import { committedOffset, PublishOutcomeUnknownError, TransactionalPublisher } from '#kafka-batch';
+import { PublishOutcomeUnknownError } from '#kafka-batch';
 import { testKafka } from '../support/kafka-client.js';
 import { until } from '../support/instance.js';
+import { KAFKA_API } from '../support/kafka-frames.js';
 import { readCommitted } from '../support/results.js';
 import { transactionsEnded } from '../support/transactions.js';
 import { TestTopic } from './topic.js';
 
-/** Protocol number of the request that ends a transaction; it stands behind the four bytes of the length. */
-const END_TXN = 26;
-const isEndTxn = (request: Buffer) => request.readInt16BE(4) === END_TXN;
+const isEndTxn = (request: Buffer) => request.readInt16BE(4) === KAFKA_API.endTxn;
 
-/** A client whose connection breaks at the first commit: before the request is sent, or when its answer arrives. */
-function breakingAt(lost: 'request' | 'answer'): Kafka {
-  const broken = () => new Error('the connection is broken by the test');
+/** A client whose connection breaks at each commit: before the request is sent, or when the response arrives. */
+function breakingAt(lost: 'request' | 'response'): Kafka {
+  const broken = () => new Error('the test breaks the connection');
   const breakOnCommit = (socket: Socket) => {
     const write: (request: Buffer) => boolean = socket.write.bind(socket);
     socket.write = (request: Buffer) => {
@@ -37,53 +36,37 @@ function breakingAt(lost: 'request' | 'answer'): Kafka {
 
 describe('a commit on a connection that breaks', () => {
   let topic: TestTopic;
-  const publishers: TransactionalPublisher[] = [];
-  const open = async (kafka = topic.kafka) => {
-    const publisher = await TransactionalPublisher.open({ kafka, transactionalId: topic.name });
-    publishers.push(publisher);
-    return publisher;
-  };
-  const publication = (value: string, offset: number) => ({
-    records: [{ topic: topic.name, partition: 0, messages: [{ value }] }],
-    offset: { groupId: topic.name, topic: topic.name, partition: 0, offset },
-  });
-  const committed = () => committedOffset(topic.admin, topic.name, topic.name, 0);
+  const committed = async () => (await topic.committed())[0];
   const values = async () =>
     (await readCommitted(topic.kafka, topic.name)).map(({ value }) => value?.toString());
 
   beforeEach(async () => {
     topic = await TestTopic.create(1);
   });
-  afterEach(async () => {
-    await Promise.all(publishers.splice(0).map((publisher) => publisher.close()));
-    await topic.remove();
-  });
+  afterEach(() => topic.remove());
 
-  it('was not made when Kafka did not get it: the next publisher finds the old position and publishes again', async () => {
-    const unlucky = await open(breakingAt('request'));
-    await expect(unlucky.publish(publication('a', 1))).rejects.toBeInstanceOf(
-      PublishOutcomeUnknownError,
-    );
-    const next = await open();
-    expect(await committed()).toBeUndefined();
-    await next.publish(publication('a', 1));
+  it('did not happen if Kafka did not get the request: the next publisher finds the old offset', async () => {
+    const broken = await topic.publisher(breakingAt('request'));
+    const publishing = broken.publish(topic.publication(['a'], 1));
+    await expect(publishing).rejects.toBeInstanceOf(PublishOutcomeUnknownError);
+    const next = await topic.publisher();
+    expect(await committed()).toBe(-1);
+    await next.publish(topic.publication(['a'], 1));
     await transactionsEnded(topic.kafka, topic.name);
     expect(await values()).toEqual(['a']);
     expect(await committed()).toBe(1);
   });
 
-  it('was made when only the answer is lost: the next publisher finds the new position', async () => {
-    const unlucky = await open(breakingAt('answer'));
-    await expect(unlucky.publish(publication('a', 1))).rejects.toBeInstanceOf(
-      PublishOutcomeUnknownError,
-    );
-    const next = await open();
-    await until(async () => (await committed()) === 1, 'the position is seen');
-    await next.publish(publication('b', 2));
+  it('happened if only the response is lost: the next publisher finds the new offset', async () => {
+    const broken = await topic.publisher(breakingAt('response'));
+    const publishing = broken.publish(topic.publication(['a'], 1));
+    await expect(publishing).rejects.toBeInstanceOf(PublishOutcomeUnknownError);
+    const next = await topic.publisher();
+    await until(async () => (await committed()) === 1, 'the offset is committed');
+    await next.publish(topic.publication(['b'], 2));
     await transactionsEnded(topic.kafka, topic.name);
     expect(await values()).toEqual(['a', 'b']);
-    await expect(unlucky.publish(publication('b', 2))).rejects.toBeInstanceOf(
-      PublishOutcomeUnknownError,
-    );
+    const again = broken.publish(topic.publication(['b'], 2));
+    await expect(again).rejects.toBeInstanceOf(PublishOutcomeUnknownError);
   });
 });

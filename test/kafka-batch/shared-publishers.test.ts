@@ -39,12 +39,12 @@ describe('publishers of many partitions', () => {
   });
   afterEach(async () => {
     await Promise.all(publishers.map((publisher) => publisher.close()));
-    await until(() => proxy.connections === 0, 'the last one has closed the connections');
+    await until(() => proxy.connections === 0, 'the last publisher has closed the connections');
     await proxy.close();
     await topic.remove();
   });
 
-  it('share eight connections, and are fenced one by one', async () => {
+  it('share eight connections, and are fenced individually', async () => {
     await publishAll('first');
     expect(proxy.connections).toBe(8);
     const successor = await open(3);
@@ -57,7 +57,7 @@ describe('publishers of many partitions', () => {
     await successor.close();
   });
 
-  it('go on after one of them has closed, and after all connections were lost', async () => {
+  it('continue after some of them were closed, and after all connections were lost', async () => {
     await publishAll('first');
     for (const partition of [0, 1, 2, 3]) await publishers[partition]?.close();
     proxy.cut();
@@ -69,6 +69,6 @@ describe('publishers of many partitions', () => {
     }
     await publishAll('third');
     expect(await lastValues()).toEqual(PARTITIONS.map(() => 'third'));
-    await until(() => proxy.connections <= 8, 'no connection is left over');
+    await until(() => proxy.connections <= 8, 'no old connection is left');
   });
 });

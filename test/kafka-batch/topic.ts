@@ -1,23 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import kafkajs, { type Admin, type Kafka, type Message, type Producer } from 'kafkajs';
+import { TransactionalPublisher } from '#kafka-batch';
 import { testKafka } from '../support/kafka-client.js';
 import { until } from '../support/instance.js';
+import { transactionsEnded } from '../support/transactions.js';
 
-/** A topic of its own on the running Kafka, with a client that says nothing. */
+const { CompressionTypes, Partitioners } = kafkajs;
+
+/** A new topic on the running Kafka, with a silent client. `remove` also closes what the test opened. */
 export class TestTopic {
   readonly name: string;
   readonly kafka: Kafka;
   readonly admin: Admin;
+  readonly #closers: (() => Promise<void>)[] = [];
 
   private constructor(
     readonly prefix: string,
     suffix: string,
   ) {
     this.name = `${prefix}${suffix}`;
-    const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
-    this.kafka = testKafka({
-      brokers,
-    });
+    this.kafka = testKafka({ brokers: (process.env['KAFKA_BROKERS'] ?? '').split(',') });
     this.admin = this.kafka.admin();
   }
 
@@ -28,7 +30,7 @@ export class TestTopic {
   ): Promise<TestTopic> {
     const topic = new TestTopic(`test-${randomUUID().slice(0, 8)}`, suffix);
     await topic.admin.connect();
-    const kept = { 'retention.ms': '-1', ...settings }; // records of long ago, too
+    const kept = { 'retention.ms': '-1', ...settings }; // also for old timestamps
     const configEntries = Object.entries(kept).map(([name, value]) => ({ name, value }));
     await topic.admin.createTopics({
       topics: [{ topic: topic.name, numPartitions, configEntries }],
@@ -49,27 +51,67 @@ export class TestTopic {
 
   /** Sends values to a partition, in order. */
   async send(partition: number, values: readonly (string | null)[]): Promise<void> {
-    const producer = this.kafka.producer({
-      createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
-    });
+    await this.produce(values.map((value) => ({ partition, value })));
+  }
+
+  async produce(messages: Message[], compression = CompressionTypes.None): Promise<void> {
+    const createPartitioner = Partitioners.DefaultPartitioner;
+    const producer = this.kafka.producer({ createPartitioner });
     await producer.connect();
-    await producer.send({
-      topic: this.name,
-      messages: values.map((value) => ({ partition, value })),
-    });
+    await producer.send({ topic: this.name, messages, compression });
     await producer.disconnect();
   }
 
-  /** What the group has committed, partition by partition; -1 for nothing. */
-  async committed(groupId: string): Promise<number[]> {
+  /** Runs before the topic is removed, for what uses it. */
+  onRemove(close: () => Promise<void>): void {
+    this.#closers.push(close);
+  }
+
+  /** A transactional producer; its transactional id is the topic's name by default. */
+  async transactional(transactionalId = this.name): Promise<Producer> {
+    const producer = this.kafka.producer({
+      transactionalId,
+      idempotent: true,
+      maxInFlightRequests: 1,
+      retry: { initialRetryTime: 20, retries: 20 },
+    });
+    await producer.connect();
+    this.onRemove(() => producer.disconnect());
+    return producer;
+  }
+
+  /** Sends values to partition 0 in a transaction, one send each; resolves when its marker is written. */
+  async transact(values: readonly string[], end: 'commit' | 'abort'): Promise<void> {
+    const transaction = await (await this.transactional()).transaction();
+    for (const value of values)
+      await transaction.send({ topic: this.name, messages: [{ partition: 0, value }] });
+    await transaction[end]();
+    await transactionsEnded(this.kafka, this.name);
+  }
+
+  async publisher(kafka = this.kafka): Promise<TransactionalPublisher> {
+    const publisher = await TransactionalPublisher.open({ kafka, transactionalId: this.name });
+    this.onRemove(() => publisher.close());
+    return publisher;
+  }
+
+  /** Values for partition 0, and the next offset of the group with the topic's name. */
+  publication(values: readonly string[], offset: number) {
+    const at = { topic: this.name, partition: 0 };
+    const messages = values.map((value) => ({ value }));
+    return { records: [{ ...at, messages }], offset: { groupId: this.name, ...at, offset } };
+  }
+
+  /** The committed offsets of a group by partition; -1 for none. */
+  async committed(groupId = this.name): Promise<number[]> {
     const [found] = await this.admin.fetchOffsets({ groupId, topics: [this.name] });
     const offsets = new Map(found?.partitions.map(({ partition, offset }) => [partition, offset]));
     return Array.from({ length: offsets.size }, (_, partition) => Number(offsets.get(partition)));
   }
 
-  /** Deletes what lies before an offset. */
+  /** Deletes the records before an offset. */
   async cut(partition: number, offset: number): Promise<void> {
-    await this.admin.fetchTopicOffsets(this.name); // kafkajs finds no leader of a topic that it was not asked for
+    await this.admin.fetchTopicOffsets(this.name); // otherwise kafkajs does not know the leaders
     await this.admin.deleteTopicRecords({
       topic: this.name,
       partitions: [{ partition, offset: String(offset) }],
@@ -77,6 +119,7 @@ export class TestTopic {
   }
 
   async remove(): Promise<void> {
+    await Promise.all(this.#closers.map((close) => close()));
     await this.admin.deleteTopics({ topics: [this.name] });
     await this.admin.disconnect();
   }
