@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 export const GAUGES = {
   redisUp: {
     name: 'ranklog_redis_up',
-    help: '1 when Redis has answered this scrape; without it, what is read from Redis is missing.',
+    help: '1 if Redis has answered this scrape; otherwise, metrics that are read from Redis are missing.',
     labels: [],
   },
   partitionStopped: {
@@ -14,7 +14,7 @@ export const GAUGES = {
   },
   partitionStuck: {
     name: 'ranklog_partition_stuck_seconds',
-    help: 'For how long a partition of this process has had work and finished none.',
+    help: 'How long a partition of this process has had work without finishing any.',
     labels: ['partition'],
   },
   partitionWaiting: {
@@ -29,17 +29,17 @@ export const GAUGES = {
   },
   recoveringApplied: {
     name: 'ranklog_recovery_applied_offset',
-    help: 'How far a partition is applied again after a loss of Redis; only while it recovers.',
+    help: 'Last offset that a recovering partition has applied again after a loss of Redis; only during recovery.',
     labels: ['shard', 'partition'],
   },
   recoveringTarget: {
     name: 'ranklog_recovery_target_offset',
-    help: 'How far a partition has to be applied again after a loss of Redis; only while it recovers.',
+    help: 'Recovery target of a partition after a loss of Redis; only during recovery.',
     labels: ['shard', 'partition'],
   },
   readsStale: {
     name: 'ranklog_reads_stale',
-    help: '1 while reads of the board are stale: Redis has lost events, or may have.',
+    help: '1 while reads of the board are stale, because Redis has lost events or may have lost some.',
     labels: ['board'],
   },
   boardBuilding: {
@@ -49,12 +49,12 @@ export const GAUGES = {
   },
   generationInfo: {
     name: 'ranklog_generation_info',
-    help: '1 for each generation of a board; role is live, previous, shadow or snapshot, partial_history is yes where it lacks the start of the log.',
+    help: '1 for each generation of a board. role is live, previous, shadow or snapshot; partial_history is yes if it lacks the start of the log.',
     labels: ['board', 'generation', 'role', 'partial_history'],
   },
   reconciliationRunning: {
     name: 'ranklog_reconciliation_running',
-    help: '1 while the reconciliation of the board runs, 0 for the last one.',
+    help: '1 while a reconciliation of the board runs, 0 after it has ended.',
     labels: ['board', 'kind'],
   },
   reconciliationDone: {
@@ -64,27 +64,27 @@ export const GAUGES = {
   },
   reconciliationTotal: {
     name: 'ranklog_reconciliation_total_records',
-    help: 'Records of the log that it has to read.',
+    help: 'Records of the log that the running or last reconciliation has to read.',
     labels: ['board', 'kind'],
   },
   reconciliationRate: {
     name: 'ranklog_reconciliation_records_per_second',
-    help: 'Records of the log that it reads in a second; 0 when it does not run.',
+    help: 'Records of the log that the reconciliation reads in a second; 0 if none runs.',
     labels: ['board', 'kind'],
   },
   verifyEqual: {
     name: 'ranklog_verify_equal',
-    help: '1 when the last scheduled verify of the board by this process found no difference, else 0.',
+    help: '1 if the last scheduled verify of the board by this process found no difference, otherwise 0.',
     labels: ['board'],
   },
   verifyDifferences: {
     name: 'ranklog_verify_differences',
-    help: 'Differences that it found.',
+    help: 'Differences that the last scheduled verify of the board by this process found.',
     labels: ['board'],
   },
   verifyLastSuccess: {
     name: 'ranklog_verify_last_success_timestamp_seconds',
-    help: 'When a scheduled verify of all live boards last came to its end in this process; boards that others compared in the minute before count.',
+    help: 'When this process last completed a scheduled verify of all live boards, counting those that other processes compared in the minute before.',
     labels: [],
   },
 } as const;
