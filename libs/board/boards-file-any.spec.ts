@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { BoardsFileError, parseBoardsFile } from './boards-file.js';
-import type { BoardsFileProblem } from './boards-file-problem.js';
+import { fileProblems } from './spec-support/problems-of.js';
 
 const GOOD = {
   boards: {
@@ -30,13 +29,12 @@ const GOOD = {
   },
 };
 
-/** Every place in a value. */
 function placesOf(value: unknown, path: readonly string[] = []): (readonly string[])[] {
   const parts = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   return [path, ...parts.flatMap(([key, part]) => placesOf(part, [...path, key]))];
 }
 
-/** The value with something else at a place. */
+/** A copy of the value, changed at one place. */
 function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
   if (key === undefined) return by;
   if (Array.isArray(value))
@@ -57,18 +55,10 @@ const junk = fc.oneof(
 );
 const place = fc.constantFrom(...placesOf(GOOD));
 
-function problemsOf(content: unknown): readonly BoardsFileProblem[] {
-  try {
-    parseBoardsFile(JSON.stringify(content, null, 1), 'b.yaml');
-    return [];
-  } catch (error) {
-    if (error instanceof BoardsFileError) return error.problems;
-    throw error;
-  }
-}
+const problemsOf = (content: unknown) => fileProblems(JSON.stringify(content, null, 1));
 
-describe('a boards file with anything anywhere', () => {
-  it('is read, or refused with problems that have a line and a reason', () => {
+describe('a boards file with random values', () => {
+  it('is read, or refused with a line and a reason per problem', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(place, junk), { minLength: 1, maxLength: 3 }), (changes) => {
         const content = changes.reduce<unknown>((value, [path, by]) => {
@@ -86,14 +76,14 @@ describe('a boards file with anything anywhere', () => {
     );
   });
 
-  it('is told of a list that is too long, and of each of its entries', () => {
+  it('is refused for a list that is too long, and for each invalid entry', () => {
     const content = replaced(GOOD, ['boards', 'arena', 'columns'], Array(9).fill(null));
     expect(problemsOf(content).map(({ field }) => field)).toEqual(
       expect.arrayContaining(['columns', 'columns[0]', 'columns[8]']),
     );
   });
 
-  it('is told of what is wrong in one place without false alarms in others', () => {
+  it('is refused for an invalid value only at its place', () => {
     const fields = placesOf(GOOD).filter((path) => path[1] === 'arena' && path.length > 2);
     fc.assert(
       fc.property(fc.constantFrom(...fields), fc.constantFrom(null, [7]), (path, by) => {
@@ -111,7 +101,7 @@ describe('a boards file with anything anywhere', () => {
     );
   });
 
-  it('is read when nothing is wrong with it', () => {
+  it('is read if it is valid', () => {
     expect(problemsOf(GOOD)).toEqual([]);
   });
 });

@@ -1,26 +1,17 @@
 import type { ErrorObject } from 'ajv';
+import type { BoardsFileProblem } from './errors.js';
 import { isNear, suggestion } from './suggestion.js';
 
-/** What is wrong with a part of a boards file: where it stands, and a sentence with the value and the way out. */
+/** What is wrong with a value of a boards file. `reason` names the value and what to do. */
 export interface Problem {
   readonly path: Path;
-  /** The name within the value at `path` that is wrong, such as a field that there is not. The values are sound then. */
+  /** The key within the value at `path` that is wrong, such as an unknown field. The other keys are valid. */
   readonly key?: string;
   readonly reason: string;
 }
 export type Path = readonly (string | number)[];
 
-/** A problem of a file, for people and programs. `line` begins at 1; `field` reads like `columns[1].update`. */
-export interface BoardsFileProblem {
-  readonly file: string;
-  readonly line: number;
-  /** null for a problem of the file as a whole. */
-  readonly board: string | null;
-  readonly field: string | null;
-  readonly reason: string;
-}
-
-/** Takes what is wrong with a value of the part of the file that is being read. */
+/** Reports a problem of a value. The path is relative to the part of the file that is being read. */
 export type Report = (path: Path, reason: string) => void;
 
 /** `boards, football, columns, 1, update`: the field `columns[1].update` of the board `football`. */
@@ -33,23 +24,14 @@ export function placeOf([boards, board, ...field]: Path): Pick<
   return { board: String(board), field: path === '' ? null : path.replace(/^\./, '') };
 }
 
-/** `boards.yaml:7: board "football", columns[1].update: "most" is not allowed; ...` */
-export function problemText({ file, line, board, field, reason }: BoardsFileProblem): string {
-  const place = [
-    ...(board === null ? [] : [`board "${board}"`]),
-    ...(field === null ? [] : [field]),
-  ];
-  return [`${file}:${line}`, ...(place.length === 0 ? [] : [place.join(', ')]), reason].join(': ');
-}
-
-/** A value as an error shows it, cut short. */
+/** A value as an error shows it, cut to 80 characters. */
 export function showValue(value: unknown): string {
   if (value === null) return 'an empty value';
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
-/** The parts of a schema that errors look at. */
+/** The parts of a schema that errors use. */
 interface SchemaPart {
   readonly errorMessage?: string;
   readonly properties?: object;
@@ -60,7 +42,7 @@ interface Form {
   readonly required?: readonly string[];
 }
 
-/** The errors of the schema in words. */
+/** Translates the errors of ajv. */
 export function schemaProblems(errors: readonly ErrorObject[]): Problem[] {
   return relevant(errors).map((error) => ({
     path: pathOf(error),
@@ -69,7 +51,7 @@ export function schemaProblems(errors: readonly ErrorObject[]): Problem[] {
   }));
 }
 
-/** Of a value that may have one of several forms only the errors of the form that is meant, if one is. */
+/** Where a value can have several forms, keeps only the errors of the form that the user meant. */
 function relevant(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf');
   return errors.filter((error) => {
@@ -84,26 +66,22 @@ function relevant(errors: readonly ErrorObject[]): ErrorObject[] {
   });
 }
 
-function isWithin(error: ErrorObject, choice: ErrorObject): boolean {
-  const { instancePath, schemaPath } = choice;
-  const inside =
-    error.instancePath === instancePath || error.instancePath.startsWith(`${instancePath}/`);
+function isWithin(error: ErrorObject, { instancePath, schemaPath }: ErrorObject): boolean {
+  const inside = `${error.instancePath}/`.startsWith(`${instancePath}/`);
   return inside && error.schemaPath.startsWith(schemaPath);
 }
 
-/** The place of the form that a value is meant to have, also when its mark is misspelt; -1 when nothing tells. */
+/** The index of the form that a value is meant to have; -1 if unknown. The first required field marks a form. */
 function formOf({ data, parentSchema }: ErrorObject): number {
   const { anyOf = [] } = parentSchema as SchemaPart;
   if (typeof data === 'string') return anyOf.findIndex((form) => form.enum !== undefined);
   const keys = typeof data === 'object' && data !== null ? Object.keys(data) : [];
-  const marks = anyOf.map(({ required: [mark] = [] }) => mark ?? '');
-  const exact = marks.findIndex((mark) => keys.includes(mark));
-  return exact >= 0
-    ? exact
-    : marks.findIndex((mark) => mark !== '' && keys.some((key) => isNear(key, mark)));
+  const marks = anyOf.map(({ required: [mark] = [] }) => mark);
+  const exact = marks.findIndex((mark) => mark !== undefined && keys.includes(mark));
+  if (exact >= 0) return exact;
+  return marks.findIndex((mark) => mark !== undefined && keys.some((key) => isNear(key, mark)));
 }
 
-/** The key that an error is about, if it is about one. */
 function keyOf({ keyword, params, propertyName }: ErrorObject): Pick<Problem, 'key'> {
   const key =
     keyword === 'additionalProperties'
@@ -113,40 +91,35 @@ function keyOf({ keyword, params, propertyName }: ErrorObject): Pick<Problem, 'k
 }
 
 function pathOf({ instancePath }: ErrorObject): Path {
-  const [boards, board, ...field] = instancePath.split('/').slice(1).map(unescapePointer);
-  const parts = field.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-  return [boards, board, ...parts].filter((part) => part !== undefined);
-}
-
-function unescapePointer(part: string): string {
-  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+  const parts = instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  // The name of a board can consist of digits.
+  return parts.map((part, depth) => (depth > 1 && /^\d+$/.test(part) ? Number(part) : part));
 }
 
 function reasonOf(error: ErrorObject): string {
   const { keyword, data } = error;
   const params = error.params as Record<string, unknown>;
-  const schema = error.parentSchema as SchemaPart;
+  const { errorMessage, properties = {} } = error.parentSchema as SchemaPart;
   switch (keyword) {
-    case 'additionalProperties':
-      return unknownField(
-        String(params['additionalProperty']),
-        Object.keys(schema.properties ?? {}),
-      );
+    case 'additionalProperties': {
+      const field = String(params['additionalProperty']);
+      const known = Object.keys(properties);
+      return `unknown field "${field}"; use one of ${known.join(', ')}${suggestion(field, known)}`;
+    }
     case 'required':
-      return `"${String(params['missingProperty'])}" is missing`;
+      return `the field "${String(params['missingProperty'])}" is missing; add it`;
     case 'enum':
-      return notAllowed(data, schema.errorMessage, params['allowedValues'] as unknown[]);
+      return notAllowed(data, errorMessage, params['allowedValues'] as unknown[]);
     case 'uniqueItems':
-      return `${showValue(data)} holds one entry twice`;
+      return `${showValue(data)} has a duplicate entry; remove one of the two`;
     case 'maxItems':
-      return `${(data as unknown[]).length} entries are too many; use ${schema.errorMessage ?? 'fewer'}`;
+      return `${(data as unknown[]).length} entries are too many; use ${errorMessage ?? 'fewer'}`;
     default:
-      return notAllowed(error.propertyName ?? data, schema.errorMessage);
+      return notAllowed(error.propertyName ?? data, errorMessage);
   }
-}
-
-function unknownField(field: string, known: readonly string[]): string {
-  return `"${field}" is no field here; allowed: ${known.join(', ')}${suggestion(field, known)}`;
 }
 
 function notAllowed(value: unknown, allowed?: string, values: unknown[] = []): string {
@@ -155,7 +128,7 @@ function notAllowed(value: unknown, allowed?: string, values: unknown[] = []): s
   return `${showValue(value)} is not allowed; use ${allowed ?? words.join(', ')}${near}`;
 }
 
-/** For "descending" where "desc" is known, and the other way round. */
+/** Suggests "desc" for "descending", and the other way round. */
 function longForm(value: string, words: readonly string[]): string {
   const text = value.toLowerCase();
   const meant = words.find((word) => text.startsWith(word) || word.toLowerCase().startsWith(text));

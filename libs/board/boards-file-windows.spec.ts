@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { BoardsFileError, parseBoardsFile } from './boards-file.js';
-import { problemText } from './boards-file-problem.js';
+import { parseBoardsFile } from './boards-file.js';
+import { problemsOf as fileProblemsOf } from './spec-support/problems-of.js';
 
 /** A file with one board whose windows are a flow text; the board begins in line 3. */
 const file = (windows: string, timeZone: string) =>
@@ -9,20 +9,12 @@ const file = (windows: string, timeZone: string) =>
 const windowsOf = (windows: string, timeZone = 'UTC') =>
   parseBoardsFile(file(windows, timeZone), 'b.yaml').flatMap((board) => board.windows);
 
-function problemsOf(windows: string, timeZone = 'UTC'): readonly string[] {
-  try {
-    parseBoardsFile(file(windows, timeZone), 'b.yaml');
-    return [];
-  } catch (error) {
-    if (error instanceof BoardsFileError) return error.problems.map(problemText);
-    throw error;
-  }
-}
+const problemsOf = (windows: string, timeZone = 'UTC') => fileProblemsOf(file(windows, timeZone));
 
 const at = (time: string) => Date.parse(time);
 
 describe('windows', () => {
-  it('of the calendar come in the short and in the long form', () => {
+  it('of the calendar have a short and a long form', () => {
     expect(windowsOf('[all, week, {window: day}, {window: month, keep: 2w}, year]')).toEqual([
       { kind: 'all' },
       { kind: 'week' },
@@ -32,7 +24,7 @@ describe('windows', () => {
     ]);
   });
 
-  it('of a cron expression have a name, a start and one spelling', () => {
+  it('of a cron expression have a name and a start; spaces are normalised', () => {
     const text = "[{interval: contest, cron: ' 0 18  * * 5 ', start: 2026-01-01, keep: 1h}]";
     expect(windowsOf(text, 'Europe/Paris')).toEqual([
       {
@@ -48,19 +40,19 @@ describe('windows', () => {
   it.each([
     ['a date', '2026-03-01', '2026-02-28T23:00:00Z'],
     ['a date and time', '2026-03-01T18:00', '2026-03-01T17:00:00Z'],
-    ['a space between them', '2026-03-01 18:00:05', '2026-03-01T17:00:05Z'],
+    ['a date and time with a space', '2026-03-01 18:00:05', '2026-03-01T17:00:05Z'],
     ['a time with a zone', "'2026-03-01T18:00:00Z'", '2026-03-01T18:00:00Z'],
     ['an offset', '2026-03-01T18:00+05:30', '2026-03-01T12:30:00Z'],
     ['more digits than milliseconds', '2026-03-01T18:00:00.123999Z', '2026-03-01T18:00:00.123Z'],
-    ['a time that is skipped, moved on by the gap', '2026-03-29T02:30', '2026-03-29T01:30:00Z'],
-    ['a time that comes twice, the first one', '2025-10-26T02:30', '2025-10-26T00:30:00Z'],
-  ])('of a season begin at %s', (_what, from, instant) => {
+    ['a skipped local time, moved forward by the gap', '2026-03-29T02:30', '2026-03-29T01:30:00Z'],
+    ['the first of two equal local times', '2025-10-26T02:30', '2025-10-26T00:30:00Z'],
+  ])('of a season can begin at %s', (_what, from, instant) => {
     expect(windowsOf(`[{season: s, from: ${from}, to: 2027-01-01}]`, 'Europe/Paris')).toEqual([
       { kind: 'season', name: 's', from: at(instant), to: at('2026-12-31T23:00:00Z') },
     ]);
   });
 
-  it('of a season begin with the first moment of a day without midnight', () => {
+  it('of a season begin at the first moment of a day without midnight', () => {
     const text = '[{season: s, from: 2018-11-04, to: 2019-01-01}]';
     expect(windowsOf(text, 'America/Sao_Paulo')).toMatchObject([
       { from: at('2018-11-04T03:00:00Z') },
@@ -68,55 +60,55 @@ describe('windows', () => {
   });
 });
 
-describe('windows that can not be', () => {
+describe('invalid windows', () => {
   const season = (fields: string) => `[all, {season: s, ${fields}}]`;
   const interval = (fields: string) => `[{interval: i, ${fields}}]`;
   const CRON =
-    'minute, hour, day of the month, month, weekday; or six fields, with seconds in front';
+    'minute, hour, day of the month, month and weekday, optionally with seconds in front';
   const TIME =
-    'is no time in the years 0001 to 9999; use one such as 2026-03-01, 2026-03-01T18:00 or 2026-03-01T18:00:00Z';
+    'is not a time in the years 0001 to 9999; use a time such as 2026-03-01, 2026-03-01T18:00 or 2026-03-01T18:00:00Z';
   const FORMS =
     'all, day, week, month, year, {window: day, keep: 30d}, {season: NAME, from: TIME, to: TIME} or {interval: NAME, cron: EXPRESSION, start: TIME}';
   const NAME =
-    'a letter, digit or _, then up to 63 letters, digits, _ . or -; in quotes when it is a number';
+    'a letter, digit or _, then up to 63 letters, digits, _ . or -; quote a name that is a number';
 
   // prettier-ignore
   it.each<[about: string, windows: string, ...problems: string[]]>([
-    ['a misspelt one', '[weak]', 'windows[0]: "weak" is not allowed; use all, day, week, month or year; or {season: NAME, from: TIME, to: TIME}, {interval: NAME, cron: EXPRESSION, start: TIME}; did you mean week?'],
-    ['no text and no object', '[7]', `windows[0]: 7 is not allowed; use ${FORMS}`],
-    ['an object of no form', '[{name: s, from: a}]', `windows[0]: {"name":"s","from":"a"} is not allowed; use ${FORMS}`],
-    ['all with keep', '[{window: all, keep: 1d}]', 'windows[0].window: "all" is not allowed; use day, week, month or year; "all" never ends, so it is written alone, without keep'],
-    ['a misspelt mark', '[{seasons: s, from: 2026-01-01, to: 2027-01-01}]', 'windows[0]: "season" is missing', 'windows[0]: "seasons" is no field here; allowed: season, from, to, keep; did you mean season?'],
-    ['an unknown field', '[{window: day, keeep: 1d}]', 'windows[0]: "keeep" is no field here; allowed: window, keep; did you mean keep?'],
-    ['a bad keep', '[{window: day, keep: 1y}]', 'windows[0].keep: "1y" is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w'],
-    ['a keep that no clock reaches', '[{window: day, keep: 99999999w}]', 'windows[0].keep: "99999999w" is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w'],
-    ['one name twice', '[day, all, {window: day, keep: 1d}]', 'windows[2]: day is there twice; a window\'s name is unique in its board'],
-    ['a season twice', '[{season: s, from: 2026-01-01, to: 2026-02-01}, {season: s, from: 2027-01-01, to: 2027-02-01}]', 'windows[1]: season:s is there twice; a window\'s name is unique in its board'],
-    ['a season without an end', season('from: 2026-01-01'), 'windows[1]: "to" is missing'],
+    ['a misspelt window', '[weak]', 'windows[0]: "weak" is not allowed; use all, day, week, month or year; or {season: NAME, from: TIME, to: TIME}, {interval: NAME, cron: EXPRESSION, start: TIME}; did you mean week?'],
+    ['a number', '[7]', `windows[0]: 7 is not allowed; use ${FORMS}`],
+    ['an object without a known field', '[{name: s, from: a}]', `windows[0]: {"name":"s","from":"a"} is not allowed; use ${FORMS}`],
+    ['all with keep', '[{window: all, keep: 1d}]', 'windows[0].window: "all" is not allowed; use day, week, month or year; "all" never ends, so write it without keep'],
+    ['a misspelt season', '[{seasons: s, from: 2026-01-01, to: 2027-01-01}]', 'windows[0]: the field "season" is missing; add it', 'windows[0]: unknown field "seasons"; use one of season, from, to, keep; did you mean season?'],
+    ['an unknown field', '[{window: day, keeep: 1d}]', 'windows[0]: unknown field "keeep"; use one of window, keep; did you mean keep?'],
+    ['an unknown unit', '[{window: day, keep: 1y}]', 'windows[0].keep: "1y" is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w'],
+    ['a keep that is too long', '[{window: day, keep: 99999999w}]', 'windows[0].keep: "99999999w" is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w'],
+    ['a day twice', '[day, all, {window: day, keep: 1d}]', 'windows[2]: duplicate window day; use each window once'],
+    ['a season twice', '[{season: s, from: 2026-01-01, to: 2026-02-01}, {season: s, from: 2027-01-01, to: 2027-02-01}]', 'windows[1]: duplicate window season:s; use each window once'],
+    ['a season without an end', season('from: 2026-01-01'), 'windows[1]: the field "to" is missing; add it'],
     ['a season named by a number', '[{season: 2026, from: 2026-01-01, to: 2027-01-01}]', `windows[0].season: 2026 is not allowed; use ${NAME}`],
     ['a season with a space in its name', '[{season: a b, from: 2026-01-01, to: 2027-01-01}]', `windows[0].season: "a b" is not allowed; use ${NAME}`],
     ['a season that ends before it begins', season('from: 2026-06-01, to: 2026-03-01'), 'windows[1].to: "2026-03-01" is not later than from "2026-06-01"; use a later time'],
     ['an empty season', season('from: 2026-03-01, to: 2026-03-01T00:00'), 'windows[1].to: "2026-03-01T00:00" is not later than from "2026-03-01"; use a later time'],
-    ['a day that there is not', season('from: 2026-02-30, to: 2026-03-01'), `windows[1].from: "2026-02-30" ${TIME}`],
-    ['an hour that there is not', season('from: 2026-03-01T24:00, to: 2027-01-01'), `windows[1].from: "2026-03-01T24:00" ${TIME}`],
+    ['a day that does not exist', season('from: 2026-02-30, to: 2026-03-01'), `windows[1].from: "2026-02-30" ${TIME}`],
+    ['an hour that does not exist', season('from: 2026-03-01T24:00, to: 2027-01-01'), `windows[1].from: "2026-03-01T24:00" ${TIME}`],
     ['the year 0', season('from: 0000-06-01, to: 2027-01-01'), `windows[1].from: "0000-06-01" ${TIME}`],
     ['a year as a time', season('from: 2026, to: 2027-01-01'), 'windows[1].from: 2026 is not allowed; use a time such as 2026-03-01, 2026-03-01T18:00 or 2026-03-01T18:00:00Z'],
-    ['words for times', season('from: now, to: soon'), `windows[1].from: "now" ${TIME}`, `windows[1].to: "soon" ${TIME}`],
-    ['three cron fields', interval("cron: '0 18 *', start: 2026-01-01"), `windows[0].cron: "0 18 *" has 3 fields; use five: ${CRON}`],
-    ['a cron word', interval("cron: '@daily', start: 2026-01-01"), `windows[0].cron: "@daily" has 1 field; use five: ${CRON}`],
-    ['seven cron fields', interval("cron: '0 0 0 1 1 * 2026', start: 2026-01-01"), `windows[0].cron: "0 0 0 1 1 * 2026" has 7 fields; use five: ${CRON}`],
-    ['a minute 61', interval("cron: '61 * * * *', start: 2026-01-01"), `windows[0].cron: "61 * * * *" is no cron expression: Constraint error, got value 61 expected range 0-59; use ${CRON}`],
-    ['a random minute', interval("cron: 'H/5 * * * *', start: 2026-01-01"), `windows[0].cron: "H/5 * * * *" has an H, which stands for any time; use ${CRON}`],
-    ['a day that never comes', interval("cron: '0 0 30 2 *', start: 2026-01-01"), `windows[0].cron: "0 0 30 2 *" is no cron expression: Invalid explicit day of month definition; use ${CRON}`],
-    ['a start after all times', interval("cron: '0 0 1 1 *', start: 9999-06-01"), 'windows[0].cron: "0 0 1 1 *" has no time after the start; use an earlier start'],
-    ['a bad start and a bad expression', interval("cron: x, start: y"), `windows[0].start: "y" ${TIME}`, `windows[0].cron: "x" has 1 field; use five: ${CRON}`],
+    ['words instead of times', season('from: now, to: soon'), `windows[1].from: "now" ${TIME}`, `windows[1].to: "soon" ${TIME}`],
+    ['three cron fields', interval("cron: '0 18 *', start: 2026-01-01"), `windows[0].cron: "0 18 *" has 3 fields; use ${CRON}`],
+    ['a cron word', interval("cron: '@daily', start: 2026-01-01"), `windows[0].cron: "@daily" has 1 field; use ${CRON}`],
+    ['seven cron fields', interval("cron: '0 0 0 1 1 * 2026', start: 2026-01-01"), `windows[0].cron: "0 0 0 1 1 * 2026" has 7 fields; use ${CRON}`],
+    ['a minute 61', interval("cron: '61 * * * *', start: 2026-01-01"), `windows[0].cron: "61 * * * *" is not a cron expression (Constraint error, got value 61 expected range 0-59); use ${CRON}`],
+    ['a random minute', interval("cron: 'H/5 * * * *', start: 2026-01-01"), `windows[0].cron: "H/5 * * * *" has an H, which means a random time; use ${CRON}`],
+    ['a day that never occurs', interval("cron: '0 0 30 2 *', start: 2026-01-01"), `windows[0].cron: "0 0 30 2 *" is not a cron expression (Invalid explicit day of month definition); use ${CRON}`],
+    ['a start after the last time', interval("cron: '0 0 1 1 *', start: 9999-06-01"), 'windows[0].cron: "0 0 1 1 *" has no time after start; use an earlier start'],
+    ['a bad start and a bad expression', interval("cron: x, start: y"), `windows[0].start: "y" ${TIME}`, `windows[0].cron: "x" has 1 field; use ${CRON}`],
   ])('are refused: %s', (_about, windows, ...problems) => {
     expect(problemsOf(windows)).toEqual(
       problems.map((problem) => `b.yaml:5: board "arena", ${problem}`),
     );
   });
 
-  it('are as many as 64', () => {
+  it('can be up to 64', () => {
     const seasons = (count: number) =>
       `[${Array.from({ length: count }, (_, index) => `{season: s${index}, from: 2026-01-01, to: 2027-01-01}`).join()}]`;
     expect(windowsOf(seasons(64))).toHaveLength(64);
@@ -128,7 +120,7 @@ describe('windows that can not be', () => {
 
 describe('a time zone', () => {
   it.each(['UTC', 'Europe/Paris', 'America/Argentina/Buenos_Aires', 'Asia/Calcutta', 'US/Eastern'])(
-    'may be %s',
+    'can be %s',
     (timeZone) => {
       expect(problemsOf('[day]', timeZone)).toEqual([]);
     },
@@ -143,11 +135,11 @@ describe('a time zone', () => {
     ['UTC+1', '; did you mean UTC?'],
     ['New York', '; did you mean America/New_York?'],
     ['Kolkatta', ''],
-  ])('is not %s', (timeZone, suggestion) => {
+  ])('can not be %s', (timeZone, suggestion) => {
     const shown = JSON.stringify(timeZone.replaceAll("'", ''));
     expect(problemsOf('[{season: s, from: 2026-01-01, to: x}]', timeZone)).toEqual([
-      `b.yaml:4: board "arena", timeZone: ${shown} is no time zone; use an IANA name such as Europe/Paris${suggestion}`,
-      'b.yaml:5: board "arena", windows[0].to: "x" is no time in the years 0001 to 9999; use one such as 2026-03-01, 2026-03-01T18:00 or 2026-03-01T18:00:00Z',
+      `b.yaml:4: board "arena", timeZone: ${shown} is not a time zone; use an IANA name such as Europe/Paris${suggestion}`,
+      'b.yaml:5: board "arena", windows[0].to: "x" is not a time in the years 0001 to 9999; use a time such as 2026-03-01, 2026-03-01T18:00 or 2026-03-01T18:00:00Z',
     ]);
   });
 });

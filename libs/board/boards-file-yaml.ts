@@ -11,30 +11,17 @@ import {
   type YAMLError,
 } from 'yaml';
 import type { Path } from './boards-file-problem.js';
+import { BoardsFileError } from './errors.js';
 
-/** What is wrong with a YAML text as such. */
-export interface YamlProblem {
-  readonly line: number;
-  readonly reason: string;
-}
-
-/** A YAML text that can't be read at all. */
-export class YamlProblems extends Error {
-  constructor(readonly problems: readonly YamlProblem[]) {
-    super(problems.map(({ line, reason }) => `line ${line}: ${reason}`).join('\n'));
-    this.name = 'YamlProblems';
-  }
-}
-
-/** What a YAML text says, and where. */
+/** The content of a YAML text, with line numbers. */
 export interface YamlContent {
   readonly value: unknown;
-  /** The line where a value, or the field with it, begins; that of what holds it, when it is not there itself. */
+  /** The line of a value or of its key. For a path that does not exist, the line of the nearest parent. */
   readonly lineOf: (path: Path) => number;
 }
 
-/** Reads a YAML document. A number that a float could change is kept as the text that was written. @throws YamlProblems */
-export function readYaml(text: string): YamlContent {
+/** Reads a YAML document. Numbers that a double can't hold exactly become texts. @throws BoardsFileError */
+export function readYaml(text: string, file: string): YamlContent {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     lineCounter,
@@ -43,25 +30,26 @@ export function readYaml(text: string): YamlContent {
     uniqueKeys: (a, b) => keyText(a) === keyText(b),
   });
   const lineAt = (offset: number) => Math.max(1, lineCounter.linePos(offset).line);
+  const problemAt = (offset: number, reason: string) => {
+    return { file, line: lineAt(offset), board: null, field: null, reason };
+  };
   if (document.errors.length > 0)
-    throw new YamlProblems(
-      document.errors.map((error) => ({
-        line: lineAt(error.pos[0]),
-        reason: yamlProblem(error, text),
-      })),
+    throw new BoardsFileError(
+      document.errors.map((error) => problemAt(error.pos[0], yamlProblem(error, text))),
     );
   keepExactNumbers(document);
   try {
     return { value: document.toJS(), lineOf: (path) => lineAt(offsetOf(document, path)) };
   } catch (error) {
-    // What only shows when aliases are followed: one without its anchor, or far too many.
+    // yaml resolves aliases in toJS: it throws for an unknown anchor, and for too many aliases.
     if (!(error instanceof ReferenceError)) throw error;
-    const reason = `not valid YAML: ${error.message}`;
-    throw new YamlProblems([{ line: lineAt(worstAlias(document)), reason }]);
+    throw new BoardsFileError([
+      problemAt(offsetOfBadAlias(document), `not valid YAML: ${error.message}`),
+    ]);
   }
 }
 
-/** Numbers stay numbers only where their text and the float's are the same: 0.1 is one, 1e3 and 0.30000000000000001 are texts. */
+/** Keeps a number only where its text is also that of the double: 0.1, but not 1e3 or 0.30000000000000001. */
 function keepExactNumbers(document: Document): void {
   visit(document, {
     Scalar(key, node) {
@@ -84,7 +72,7 @@ function offsetOf(document: Document, path: Path): number {
   return offset;
 }
 
-/** A part of a list or an object, and where it begins. */
+/** An item of a list or a value of an object, and the node where it begins. */
 function partOf(
   holder: unknown,
   part: string | number,
@@ -99,8 +87,8 @@ function partOf(
   return pair && { at: pair.key, value: pair.value };
 }
 
-/** Where the first alias without an anchor stands; else the last one, at which there were too many. */
-function worstAlias(document: Document): number {
+/** The first alias without an anchor, or else the last alias. */
+function offsetOfBadAlias(document: Document): number {
   let offset = 0;
   visit(document, {
     Alias(_key, alias) {
@@ -111,24 +99,20 @@ function worstAlias(document: Document): number {
   return offset;
 }
 
-/** Keys as the board's names: `1` and `"1"` are one. */
+/** Keys are names of boards and fields, so `1` and `"1"` are the same key. */
 function keyText(key: unknown): unknown {
   return isScalar(key) ? String(key.value) : key;
 }
 
 function yamlProblem(error: YAMLError, text: string): string {
   switch (error.code) {
-    case 'DUPLICATE_KEY':
-      return `${firstKey(text.slice(error.pos[0]))} is defined twice; every name may occur once`;
+    case 'DUPLICATE_KEY': {
+      const [key] = /^"[^"]*"|^'[^']*'|^[^\s:]*/.exec(text.slice(error.pos[0])) ?? [''];
+      return `duplicate key ${/^["']/.test(key) ? key : `"${key}"`}; rename or remove one of the two`;
+    }
     case 'MULTIPLE_DOCS':
-      return 'a second YAML document begins here; a boards file is one document';
+      return 'a second YAML document starts here; use one document per file';
     default:
       return `not valid YAML: ${error.message}`;
   }
-}
-
-/** The key that a text begins with, quoted. */
-function firstKey(text: string): string {
-  const [quoted, plain] = /^"[^"]*"|^'[^']*'|^([^\s:]*)/.exec(text) ?? [''];
-  return plain === undefined ? quoted : `"${plain}"`;
 }

@@ -1,91 +1,95 @@
+import { createRequire } from 'node:module';
 import { Ajv, type ValidateFunction } from 'ajv';
-import {
-  placeOf,
-  problemText,
-  schemaProblems,
-  type BoardsFileProblem,
-  type Problem,
-} from './boards-file-problem.js';
-import { readYaml, YamlProblems, type YamlContent } from './boards-file-yaml.js';
+import { placeOf, schemaProblems, type Problem } from './boards-file-problem.js';
+import { readYaml } from './boards-file-yaml.js';
 import type { BoardDefinition } from './definition.js';
-import { BOARDS_FILE_SCHEMA } from './definition-schema.js';
-import { readBoard } from './read-board.js';
-import { soundParts } from './sound-parts.js';
+import { BoardsFileError } from './errors.js';
+import { readBoard, type BoardText } from './read-board.js';
 
-/** A boards file that can't be used. */
-export class BoardsFileError extends Error {
-  constructor(readonly problems: readonly BoardsFileProblem[]) {
-    super(problems.map(problemText).join('\n'));
-    this.name = 'BoardsFileError';
-  }
-}
+type BoardFields = Readonly<Record<string, { readonly default?: unknown }>>;
+
+/** JSON Schema (draft 7) of a boards file, for the parser and for editors. */
+export const BOARDS_FILE_SCHEMA = createRequire(import.meta.url)('#boards-schema') as {
+  readonly properties: {
+    readonly boards: { readonly additionalProperties: { readonly properties: BoardFields } };
+  };
+};
 
 let compiled: ValidateFunction | undefined;
 
-/** Compiled when a file is first read: most processes never read one. */
+/** Compiled on first use: most processes never read a boards file. */
 function validator(): ValidateFunction {
   return (compiled ??= new Ajv({
     allErrors: true,
     allowUnionTypes: true,
     useDefaults: true,
     verbose: true,
-    validateSchema: false, // its spec does that; here it would take longer than all else
+    validateSchema: false, // done by its spec; here it would take longer than everything else
   })
     .addVocabulary(['errorMessage'])
     .compile(BOARDS_FILE_SCHEMA));
 }
 
 /**
- * The boards of a YAML text, defaults filled in, in its order (names that are whole numbers come first).
- * @throws BoardsFileError with all problems at once.
+ * The boards of a YAML text with all defaults, in the order of the file (names that are whole numbers come first).
+ * @throws BoardsFileError with all problems of the file
  */
 export function parseBoardsFile(text: string, file: string): BoardDefinition[] {
-  const content = readContent(text, file);
-  const { value } = content;
+  const { value, lineOf } = readYaml(text, file);
   const validate = validator();
-  const refused = validate(value) ? [] : schemaProblems(validate.errors ?? []);
-  const problems = [...refused];
+  const invalid = validate(value) ? [] : schemaProblems(validate.errors ?? []);
+  const problems = [...invalid];
   const definitions = boardsOf(value).flatMap(([board, fields]) => {
-    const sound = soundParts(fields, board, refused);
-    const definition =
-      sound &&
-      readBoard(board, sound, (path, reason) => {
-        problems.push({ path: ['boards', board, ...path], reason });
-      });
-    return definition ?? [];
+    const valid = validParts(fields, board, invalid);
+    if (valid === undefined) return [];
+    return readBoard(board, valid, (path, reason) => {
+      problems.push({ path: ['boards', board, ...path], reason });
+    });
   });
-  if (problems.length > 0) throw new BoardsFileError(inOrder(problems, content, file));
-  return definitions;
+  if (problems.length === 0) return definitions;
+  throw new BoardsFileError(
+    problems
+      .map(({ path, key, reason }) => {
+        const line = lineOf(key === undefined ? path : [...path, key]);
+        return { file, line, ...placeOf(path), reason };
+      })
+      .sort((a, b) => a.line - b.line),
+  );
 }
 
-function readContent(text: string, file: string): YamlContent {
-  try {
-    return readYaml(text);
-  } catch (error) {
-    if (!(error instanceof YamlProblems)) throw error;
-    throw new BoardsFileError(
-      error.problems.map((problem) => ({ file, board: null, field: null, ...problem })),
-    );
-  }
-}
-
-/** Boards of a content that may have problems anywhere. */
+/** The boards of a content that can have any form. */
 function boardsOf(content: unknown): [string, unknown][] {
   const boards = (content as { boards?: unknown } | null)?.boards ?? {};
   return typeof boards === 'object' && !Array.isArray(boards) ? Object.entries(boards) : [];
 }
 
-function inOrder(
-  problems: readonly Problem[],
-  { lineOf }: YamlContent,
-  file: string,
-): BoardsFileProblem[] {
-  return problems
-    .map(({ path, key, reason }) => ({
-      file,
-      line: lineOf(key === undefined ? path : [...path, key]),
-      ...placeOf(path),
-      reason,
-    }))
-    .sort((a, b) => a.line - b.line);
+/**
+ * A board without the parts that the schema refused, so that all other parts are checked too. Refused columns and windows
+ * become undefined; other refused fields get their default. undefined if the value is not an object.
+ */
+function validParts(
+  fields: unknown,
+  board: string,
+  invalid: readonly Problem[],
+): BoardText | undefined {
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return undefined;
+  const valid: Record<string, unknown> = { columns: [], ...fields };
+  for (const { path, key } of invalid) {
+    const [, name, field, index] = path;
+    if (name !== board || field === undefined || key !== undefined) continue;
+    valid[field] = withoutPart(field, valid[field], index);
+    // `publish` refers to windows and dimensions: without all of them, its names can't be checked.
+    if (field === 'windows' || field === 'dimensions')
+      valid['publish'] = { ...(valid['publish'] as object), [field]: undefined };
+  }
+  // The schema has checked all parts that are left.
+  return valid as unknown as BoardText;
+}
+
+function withoutPart(field: string | number, value: unknown, index?: string | number): unknown {
+  const isList = (field === 'columns' || field === 'windows') && Array.isArray(value);
+  if (isList && typeof index === 'number')
+    return value.map((entry: unknown, at) => (at === index ? undefined : entry));
+  if (field === 'columns') return [];
+  return BOARDS_FILE_SCHEMA.properties.boards.additionalProperties.properties[field]?.default;
 }

@@ -1,25 +1,20 @@
-/** A decimal text as an integer of minor units, or why it is none. */
+/** A decimal text as an integer of minor units, or why it can't be one. */
 export type ParsedDecimal =
   | { readonly ok: true; readonly minor: number }
   | { readonly ok: false; readonly reason: 'NOT_A_DECIMAL' | 'TOO_MANY_DECIMALS' | 'OUT_OF_RANGE' };
 
 const DECIMAL = /^-?(0|[1-9]\d*)(\.\d+)?$/;
+const MAX_TEXT_LENGTH = 64;
 
-/** Longest text that is looked at: far more than any number in range can need. */
-const LONGEST_TEXT = 64;
-
-/** Digits that always fit an exact integer. */
+/** Integers of up to 15 digits are always exact. */
 const SAFE_DIGITS = 15;
 
-/** Whether a text is an exact decimal: digits, at most one point, no exponent, no sign but a leading minus. */
+/** Whether a text is an exact decimal: digits with at most one point, optionally a leading minus, no exponent. */
 export function isDecimal(text: string): boolean {
-  return text.length <= LONGEST_TEXT && DECIMAL.test(text);
+  return text.length <= MAX_TEXT_LENGTH && DECIMAL.test(text);
 }
 
-/**
- * The exact number of minor units, within +-(2^53-1). Nothing is rounded: too many decimals are an error, even zeros.
- * "-0" is 0.
- */
+/** The exact number of minor units, within +-(2^53-1). Never rounds: too many decimals are an error, even zeros. */
 export function parseDecimal(text: string, decimals: number): ParsedDecimal {
   if (!isDecimal(text)) return { ok: false, reason: 'NOT_A_DECIMAL' };
   const point = text.indexOf('.');
@@ -30,6 +25,7 @@ export function parseDecimal(text: string, decimals: number): ParsedDecimal {
     '0'.repeat(decimals - given);
   if (digits.length > SAFE_DIGITS && !Number.isSafeInteger(Number(BigInt(digits))))
     return { ok: false, reason: 'OUT_OF_RANGE' };
+  // Adding 0 turns -0 into 0.
   return { ok: true, minor: Number(digits) + 0 };
 }
 

@@ -1,17 +1,28 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc, { type GeneratorValue } from 'fast-check';
+import { stringify } from 'yaml';
 import { parseBoardsFile } from './boards-file.js';
 import {
+  CALENDAR_WINDOWS,
   LATE,
   ORDERS,
   RANK_CHANGES,
   RANKS,
   TIES,
   UPDATES,
+  windowName,
   type BoardDefinition,
+  type Column,
   type Publish,
+  type Window,
 } from './definition.js';
-import { definitionHash, definitionText, parseDefinitionText } from './definition-text.js';
+import {
+  boardFields,
+  definitionHash,
+  definitionText,
+  parseDefinitionText,
+} from './definition-text.js';
 import { arena } from './spec-support/arena.js';
 
 const football: BoardDefinition = {
@@ -60,7 +71,7 @@ const everything: BoardDefinition = {
 };
 
 describe('the text of a definition', () => {
-  it('is the documented one, in which no field is at its default but the oldest', () => {
+  it('has no fields at their defaults, except the oldest fields', () => {
     expect(definitionText(football)).toBe(
       '{"board":"football","columns":[{"name":"points","update":"sum","order":"desc","decimals":0},' +
         '{"name":"seconds","update":"best","order":"asc","decimals":3}],"ties":"earliest","windows":["all"],' +
@@ -69,7 +80,7 @@ describe('the text of a definition', () => {
     expect(definitionHash(football)).toBe('88215c111055');
   });
 
-  it('is the documented one with every field', () => {
+  it('has all other fields in a fixed order', () => {
     expect(definitionText(everything)).toBe(
       '{"board":"football","columns":[{"name":"fame","update":"sum","order":"desc","decimals":2,"min":-100,"max":0,' +
         '"from":{"clicks":-1,"shares":5}}],"ties":"earliest","windows":["all","week",{"kind":"day","keepMs":0},' +
@@ -81,7 +92,7 @@ describe('the text of a definition', () => {
     );
   });
 
-  it('is the same whichever way the definition was written', () => {
+  it('is the same for all spellings of a definition', () => {
     const short = `boards: {football: {columns: [{name: points}, {decimals: 3, order: asc, update: best, name: seconds}],
       dimensions: [[], [league, season]]}}`;
     const long = `boards: {football: {maxAhead: 60m, dimensions: [[], [league, season]], windows: [all], ties: earliest,
@@ -95,7 +106,7 @@ describe('the text of a definition', () => {
   it.each([
     ['windows in the long form', 'windows: [{window: day}]', 'windows: [day]'],
     [
-      'times that are one instant',
+      'equal instants',
       'timeZone: Europe/Paris, windows: [{season: a, from: 2026-03-29T02:30, to: 2027-01-01}]',
       "timeZone: Europe/Paris, windows: [{to: '2026-12-31T23:00:00Z', from: '2026-03-29T03:30:00.0001+02:00', season: a}]",
     ],
@@ -106,25 +117,21 @@ describe('the text of a definition', () => {
     ],
     ['durations', 'deduplicate: 1d', 'deduplicate: 24 h'],
     [
-      'the order of what is published',
+      'the order of published windows',
       'windows: [all, day, week], publish: {windows: [week, all]}',
       'windows: [all, day, week], publish: {windows: [all, week]}',
     ],
-    ['the rank that is the default', 'publish: {ranks: [ordinal]}', 'publish: {}'],
+    [
+      'bounds and weights',
+      'columns: [{name: x, decimals: 2, min: -1.5, max: 10, from: {b: 2, a: 1}}]',
+      "columns: [{name: x, decimals: 2, min: '-1.50', max: '10.0', from: {a: 1, b: 2}}]",
+    ],
+    ['the default ranks', 'publish: {ranks: [ordinal]}', 'publish: {}'],
   ])('is the same for %s', (_what, one, other) => {
-    const [a, b] = [one, other].flatMap((fields) =>
-      parseBoardsFile(`boards: {a: {columns: [{name: x}], ${fields}}}`, 'x').map(definitionText),
-    );
-    expect(a).toBe(b);
-  });
-
-  it('is the same for bounds and weights that are', () => {
-    const [a, b] = [
-      '{name: x, decimals: 2, min: -1.5, max: 10, from: {b: 2, a: 1}}',
-      "{name: x, decimals: 2, min: '-1.50', max: '10.0', from: {a: 1, b: 2}}",
-    ].flatMap((column) =>
-      parseBoardsFile(`boards: {a: {columns: [${column}]}}`, 'x').map(definitionText),
-    );
+    const [a, b] = [one, other].flatMap((fields) => {
+      const columns = fields.startsWith('columns') ? '' : 'columns: [{name: x}], ';
+      return parseBoardsFile(`boards: {a: {${columns}${fields}}}`, 'x').map(definitionText);
+    });
     expect(a).toBe(b);
   });
 
@@ -144,80 +151,194 @@ describe('the text of a definition', () => {
     ['deduplicate', { deduplicateMs: 1 }],
     ['publish', { publish: { ...football.publish, leaders: 1 } }],
     ['ranks', { publish: { ...football.publish, ranks: RANKS } }],
-  ])('has another hash with another %s', (_what, changed) => {
+  ])('has another hash for another %s', (_what, changed) => {
     expect(definitionHash({ ...football, ...changed })).not.toBe(definitionHash(football));
   });
 });
 
-const name = fc.constantFrom('a', 'b', 'constructor', '__proto__', 'é');
-const whole = fc.maxSafeInteger();
-const span = fc.nat();
+const name = fc.constantFrom('a', 'b', 'c', 'constructor', '__proto__', 'x-1.5');
+const minor = fc.maxSafeInteger();
+const time = fc.integer({ min: Date.parse('0001-01-02'), max: Date.parse('9998-12-31') });
+const duration = fc
+  .tuple(fc.nat({ max: 99_999_999 }), fc.constantFrom(1, 1_000, 60_000, 3_600_000, 86_400_000))
+  .map(([count, unit]) => count * unit);
+const kept = fc.record({ keepMs: duration }, { requiredKeys: [] });
 
-const column = fc.record(
-  {
-    name,
-    update: fc.constantFrom(...UPDATES),
-    order: fc.constantFrom(...ORDERS),
-    decimals: fc.integer({ min: 0, max: 15 }),
-    min: whole,
-    max: whole,
-    from: fc
-      .uniqueArray(fc.tuple(name, whole), { selector: ([key]) => key })
-      .map(Object.fromEntries),
-  },
-  { requiredKeys: ['name', 'update', 'order', 'decimals'] },
-);
-
-const window = fc.oneof(
-  fc.record({ kind: fc.constant('all' as const) }),
-  fc.record(
-    { kind: fc.constantFrom('day', 'week', 'month', 'year'), keepMs: span },
-    { requiredKeys: ['kind'] },
-  ),
-  fc.record(
-    { kind: fc.constant('season' as const), name, from: whole, to: whole, keepMs: span },
-    { requiredKeys: ['kind', 'name', 'from', 'to'] },
-  ),
-  fc.record(
-    { kind: fc.constant('interval' as const), name, cron: fc.string(), start: whole, keepMs: span },
-    { requiredKeys: ['kind', 'name', 'cron', 'start'] },
-  ),
-);
-
-const definition: fc.Arbitrary<BoardDefinition> = fc.record(
-  {
-    board: name,
-    columns: fc.array(column, { maxLength: 3 }),
-    ties: fc.constantFrom(...TIES),
-    timeZone: fc.constantFrom('UTC', 'Europe/Paris'),
-    windows: fc.array(window, { maxLength: 4 }),
-    late: fc.constantFrom(...LATE),
-    dimensions: fc.array(fc.array(name, { maxLength: 2 }), { maxLength: 3 }),
-    maxViews: fc.constantFrom(1, 10_000),
-    maxAheadMs: span,
-    notAfter: span,
-    deduplicateMs: span,
-    publish: fc.record(
-      {
-        rankChanges: fc.constantFrom(...RANK_CHANGES),
-        ranks: fc.constantFrom<Publish['ranks'][]>(['ordinal'], RANKS),
-        windows: fc.array(name),
-        dimensions: fc.array(fc.array(name)),
-        overtook: fc.nat({ max: 2 }),
-        leaders: fc.nat({ max: 2 }),
-      },
-      { requiredKeys: ['rankChanges', 'ranks', 'overtook', 'leaders'] },
+const bounds = fc
+  .tuple(fc.option(minor, { nil: undefined }), fc.option(minor, { nil: undefined }))
+  .map(([a, b]) => {
+    if (a !== undefined && b !== undefined) return { min: Math.min(a, b), max: Math.max(a, b) };
+    return { ...(a === undefined ? {} : { min: a }), ...(b === undefined ? {} : { max: b }) };
+  });
+const weights = fc
+  .uniqueArray(
+    fc.tuple(
+      name,
+      fc.integer({ min: -9, max: 9 }).filter((weight) => weight !== 0),
     ),
-  },
-  {
-    requiredKeys: [
-      ...(['board', 'columns', 'ties', 'timeZone', 'windows', 'late'] as const),
-      ...(['dimensions', 'maxViews', 'maxAheadMs', 'publish'] as const),
-    ],
-  },
+    { minLength: 1, maxLength: 3, selector: ([input]) => input },
+  )
+  .map((pairs) => Object.fromEntries(pairs));
+
+const column: fc.Arbitrary<Column> = fc
+  .record(
+    {
+      name,
+      update: fc.constantFrom(...UPDATES),
+      order: fc.constantFrom(...ORDERS),
+      decimals: fc.integer({ min: 0, max: 15 }),
+      bounds,
+      from: weights,
+    },
+    { requiredKeys: ['name', 'update', 'order', 'decimals', 'bounds'] },
+  )
+  .map(({ bounds, from, ...fields }) => {
+    const plain = isDeepStrictEqual(Object.entries(from ?? {}), [[fields.name, 1]]);
+    const weighs = from !== undefined && fields.update === 'sum' && !plain;
+    return { ...fields, ...bounds, ...(weighs ? { from } : {}) };
+  });
+
+const window: fc.Arbitrary<Window> = fc.oneof(
+  fc.constant<Window>({ kind: 'all' }),
+  fc
+    .tuple(fc.constantFrom(...CALENDAR_WINDOWS), kept)
+    .map(([kind, keep]): Window => ({ kind, ...keep })),
+  fc
+    .tuple(fc.constantFrom('s', 't'), time, fc.integer({ min: 1, max: 1e10 }), kept)
+    .map(([name, from, length, keep]): Window => ({
+      ...{ kind: 'season', name, from, to: from + length },
+      ...keep,
+    })),
+  fc
+    .tuple(fc.constantFrom('i', 'j'), fc.constantFrom('0 18 * * 5', '*/5 * * * * *'), time, kept)
+    .map(([name, cron, start, keep]): Window => ({
+      ...{ kind: 'interval', name, cron, start },
+      ...keep,
+    })),
 );
 
-/** The same data with the fields of every object in another order. */
+/** Some of a list, in its order; undefined for all of it. */
+const someOf = <T>(list: readonly T[]): fc.Arbitrary<T[] | undefined> =>
+  fc
+    .subarray([...list], { minLength: 1 })
+    .map((some) => (some.length === list.length ? undefined : some));
+
+const publishOf = ({
+  windows,
+  dimensions,
+}: Pick<BoardDefinition, 'windows' | 'dimensions'>): fc.Arbitrary<Publish> =>
+  fc
+    .record({
+      rankChanges: fc.constantFrom(...RANK_CHANGES),
+      ranks: fc.constantFrom<Publish['ranks'][]>(['ordinal'], RANKS),
+      windows: someOf(windows.map(windowName)),
+      dimensions: someOf(dimensions),
+      overtook: fc.nat({ max: 2 }),
+      leaders: fc.nat({ max: 2 }),
+    })
+    .map(({ windows, dimensions, ...rest }) => ({
+      ...rest,
+      ...(windows === undefined ? {} : { windows }),
+      ...(dimensions === undefined ? {} : { dimensions }),
+    }));
+
+/** Definitions that a boards file can give. Different definitions have different meanings. */
+const definitionArbitrary: fc.Arbitrary<BoardDefinition> = fc
+  .record(
+    {
+      board: fc.constantFrom('arena', '42', 'constructor', 'x-1.5'),
+      columns: fc.uniqueArray(column, { minLength: 1, maxLength: 3, selector: ({ name }) => name }),
+      ties: fc.constantFrom(...TIES),
+      timeZone: fc.constantFrom('UTC', 'Europe/Paris'),
+      windows: fc.uniqueArray(window, { minLength: 1, maxLength: 4, selector: windowName }),
+      late: fc.constantFrom(...LATE),
+      dimensions: fc.uniqueArray(fc.uniqueArray(name, { maxLength: 2 }), {
+        minLength: 1,
+        maxLength: 3,
+        selector: (names) => [...names].sort().join(),
+      }),
+      maxViews: fc.constantFrom(1, 10_000, 1_000_000),
+      maxAheadMs: fc.oneof(fc.constant(3_600_000), duration),
+      notAfter: time,
+      deduplicateMs: duration.filter((ms) => ms > 0),
+    },
+    {
+      requiredKeys: [
+        ...(['board', 'columns', 'ties', 'timeZone', 'windows', 'late'] as const),
+        ...(['dimensions', 'maxViews', 'maxAheadMs'] as const),
+      ],
+    },
+  )
+  .chain((fields) => publishOf(fields).map((publish) => ({ ...fields, publish })));
+
+type Fields = Record<string, unknown>;
+
+function parse(board: string, fields: unknown): BoardDefinition {
+  const [parsed] = parseBoardsFile(stringify({ boards: { [board]: fields } }), 'b.yaml');
+  return parsed!;
+}
+
+const DEFAULTS: Fields = boardFields(parse('x', { columns: [{ name: 'x' }] }));
+const COLUMN_DEFAULTS: Fields = { update: 'sum', order: 'desc', decimals: 0 };
+const PUBLISH_DEFAULTS: Fields = {
+  rankChanges: 'every',
+  ranks: ['ordinal'],
+  overtook: 0,
+  leaders: 0,
+};
+
+/** A random spelling of the fields: in any order, with or without defaults. */
+function respelled(fields: ReturnType<typeof boardFields>, gen: GeneratorValue): Fields {
+  const maybe = () => gen(fc.boolean);
+  const shuffled = (object: Fields): Fields => {
+    const entries = Object.entries(object);
+    return Object.fromEntries(
+      gen(fc.shuffledSubarray<[string, unknown]>, entries, { minLength: entries.length }),
+    );
+  };
+  const short = (object: Fields, defaults: Fields): Fields =>
+    shuffled(
+      Object.fromEntries(
+        Object.entries(object).filter(
+          ([field, value]) => !isDeepStrictEqual(value, defaults[field]) || maybe(),
+        ),
+      ),
+    );
+  const { columns, windows, publish, ...rest } = fields;
+  const columnText = ({ from, ...column }: (typeof columns)[number]) =>
+    short({ ...column, ...(from === undefined ? {} : { from: shuffled(from) }) }, COLUMN_DEFAULTS);
+  const windowText = (text: (typeof windows)[number]) => {
+    if (typeof text !== 'string') return respelledWindow(shuffled(text), maybe);
+    return text !== 'all' && maybe() ? { window: text } : text;
+  };
+  const lists = Object.fromEntries(
+    (['windows', 'dimensions'] as const)
+      .filter((list) => publish[list].length < fields[list].length || maybe())
+      .map((list) => [list, maybe() ? publish[list] : [...publish[list]].reverse()]),
+  );
+  const { rankChanges, ranks, overtook, leaders } = publish;
+  return short(
+    {
+      ...rest,
+      columns: columns.map(columnText),
+      windows: windows.map(windowText),
+      publish: short({ rankChanges, ranks, overtook, leaders, ...lists }, PUBLISH_DEFAULTS),
+    },
+    DEFAULTS,
+  );
+}
+
+/** The same instant in another zone, the same expression with more spaces. */
+function respelledWindow(window: Fields, maybe: () => boolean): Fields {
+  const { from, cron } = window;
+  return {
+    ...window,
+    ...(typeof from === 'string' && maybe() ? { from: from.replace(/Z$/, '+00:00') } : {}),
+    ...(typeof cron === 'string' && maybe() ? { cron: ` ${cron.replaceAll(' ', '  ')}` } : {}),
+  };
+}
+
+/** A copy with the fields of all objects in reverse order. */
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== 'object' || value === null) return value;
@@ -226,21 +347,116 @@ function reversed(value: unknown): unknown {
 }
 
 describe('any definition', () => {
-  it('reads back as it was', () => {
+  it('is read back from its text', () => {
     fc.assert(
-      fc.property(definition, (any) => {
+      fc.property(definitionArbitrary, (any) => {
         expect(parseDefinitionText(definitionText(any))).toEqual(any);
       }),
     );
   });
 
-  it('has one text, also when it was read back and in whatever order its fields came', () => {
+  it('is read back from its fields', () => {
     fc.assert(
-      fc.property(definition, (any) => {
+      fc.property(definitionArbitrary, (any) => {
+        expect(parse(any.board, boardFields(any))).toEqual(any);
+      }),
+    );
+  });
+
+  it('has the same text for any order and spelling of its fields', () => {
+    fc.assert(
+      fc.property(definitionArbitrary, fc.gen(), (any, gen) => {
         const text = definitionText(any);
         expect(definitionText(parseDefinitionText(text))).toBe(text);
         expect(definitionText(reversed(any) as BoardDefinition)).toBe(text);
+        const spelled = respelled(boardFields(any), gen);
+        expect(definitionText(parse(any.board, spelled))).toBe(text);
       }),
     );
+  });
+
+  it('has another text after any change', () => {
+    fc.assert(
+      fc.property(definitionArbitrary, fc.nat(), (any, choice) => {
+        const changes = [...changed(any)];
+        const other = changes[choice % changes.length] as BoardDefinition;
+        expect([other, definitionText(other)]).not.toEqual([other, definitionText(any)]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+/** Copies of a value, each with one part changed or removed. */
+function* changed(value: unknown): Generator {
+  if (typeof value === 'number') yield value + 1;
+  if (typeof value === 'string') yield `${value}x`;
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    if (value.length > 1) yield value.toReversed();
+    for (const [index, item] of value.entries()) {
+      yield value.toSpliced(index, 1);
+      for (const other of changed(item)) yield value.with(index, other);
+    }
+  } else
+    for (const [field, part] of Object.entries(value))
+      for (const other of changed(part)) yield { ...value, [field]: other };
+  for (const optional of ['min', 'max', 'from', 'keepMs', 'deduplicateMs'])
+    if (Object.hasOwn(value, optional))
+      yield Object.fromEntries(Object.entries(value).filter(([field]) => field !== optional));
+}
+
+describe('the fields of a definition', () => {
+  it('include all defaults', () => {
+    expect(DEFAULTS).toEqual({
+      columns: [{ name: 'x', update: 'sum', order: 'desc', decimals: 0 }],
+      ties: 'earliest',
+      timeZone: 'UTC',
+      windows: ['all'],
+      late: 'deadLetter',
+      dimensions: [[]],
+      maxViews: 10_000,
+      maxAhead: '1h',
+      publish: {
+        rankChanges: 'every',
+        ranks: ['ordinal'],
+        windows: ['all'],
+        dimensions: [[]],
+        overtook: 0,
+        leaders: 0,
+      },
+    });
+  });
+
+  it('have times in UTC, durations in the largest unit, and numbers with the decimals of their column', () => {
+    const given = {
+      columns: [{ name: 'x', decimals: 2, min: -1, max: '2.5', from: { a: 2 } }],
+      timeZone: 'Europe/Paris',
+      windows: [
+        { window: 'day', keep: '48h' },
+        { season: 's', from: '2026-03-01', to: '2026-06-01T12:00', keep: '90 s' },
+        { interval: 'i', cron: '0 18 * * 5', start: '2026-01-01' },
+      ],
+      deduplicate: '1500ms',
+      maxAhead: '0s',
+      notAfter: '2099-12-31',
+    };
+    expect(boardFields(parse('x', given))).toMatchObject({
+      columns: [{ min: '-1.00', max: '2.50', from: { a: 2 } }],
+      windows: [
+        { window: 'day', keep: '2d' },
+        {
+          season: 's',
+          from: '2026-02-28T23:00:00.000Z',
+          to: '2026-06-01T10:00:00.000Z',
+          keep: '90s',
+        },
+        { interval: 'i', cron: '0 18 * * 5', start: '2025-12-31T23:00:00.000Z' },
+      ],
+      deduplicate: '1500ms',
+      maxAhead: '0ms',
+      notAfter: '2099-12-30T23:00:00.000Z',
+      publish: { windows: ['day', 'season:s', 'interval:i'] },
+    });
   });
 });

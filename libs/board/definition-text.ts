@@ -1,10 +1,18 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { BoardDefinition, Column, Publish, Window } from './definition.js';
+import { formatDecimal } from './decimal.js';
+import {
+  windowName,
+  type BoardDefinition,
+  type Column,
+  type Publish,
+  type Window,
+} from './definition.js';
+import { formatTime } from './time.js';
 
 /**
- * The one JSON text of a definition: equal definitions have equal texts, whichever version of ranklog writes them. So a
- * field that came later is there only when it is not at its default, and a default never changes.
+ * The JSON text of a definition, as Redis and Kafka store it. Equal definitions have equal texts in all versions of
+ * ranklog: fields added by later versions are left out at their default, so a default must never change.
  */
 export function definitionText(definition: BoardDefinition): string {
   const { board, columns, ties, windows, dimensions, maxAheadMs } = definition;
@@ -16,14 +24,14 @@ export function definitionText(definition: BoardDefinition): string {
     windows: windows.map(windowText),
     dimensions,
     maxAheadMs,
-    ...unlessDefault<Later>(definition, LATER),
+    ...withoutDefaults<Later>(definition, LATER),
     notAfter,
     deduplicateMs,
     publish: publishText(publish),
   });
 }
 
-/** The definition of a text that definitionText wrote, in this version or an earlier one. */
+/** Reads a text that this or an earlier version of definitionText wrote. */
 export function parseDefinitionText(text: string): BoardDefinition {
   const { windows, publish, ...fields } = JSON.parse(text) as StoredDefinition;
   return {
@@ -36,23 +44,23 @@ export function parseDefinitionText(text: string): BoardDefinition {
   };
 }
 
-/** First 12 hex digits of the SHA-256 of the text. */
+/** The first 12 hex digits of the SHA-256 of the text. */
 export function definitionHash(definition: BoardDefinition): string {
   return createHash('sha256').update(definitionText(definition)).digest('hex').slice(0, 12);
 }
 
+/** Fields that later versions added, with their defaults. */
 type Later = Pick<BoardDefinition, 'timeZone' | 'late' | 'maxViews'>;
 const LATER: Later = { timeZone: 'UTC', late: 'deadLetter', maxViews: 10_000 };
 
-type PlainPublish = Omit<Publish, 'windows' | 'dimensions'>;
-const PUBLISH: PlainPublish = {
+type PublishDefaults = Omit<Publish, 'windows' | 'dimensions'>;
+const PUBLISH: PublishDefaults = {
   rankChanges: 'every',
   ranks: ['ordinal'],
   overtook: 0,
   leaders: 0,
 };
 
-/** A definition as its text holds it. */
 type StoredDefinition = Omit<BoardDefinition, 'windows' | 'publish' | keyof Later> &
   Partial<Later> & {
     readonly windows: readonly (Exclude<Window['kind'], 'season' | 'interval'> | Window)[];
@@ -60,44 +68,102 @@ type StoredDefinition = Omit<BoardDefinition, 'windows' | 'publish' | keyof Late
   };
 
 function columnText({ name, update, order, decimals, min, max, from }: Column) {
-  const weights = from && Object.fromEntries(Object.entries(from).sort(byName));
-  return { name, update, order, decimals, min, max, from: weights };
+  const weights = from && Object.entries(from).sort(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = weights && Object.fromEntries(weights);
+  return { name, update, order, decimals, min, max, from: sorted };
 }
 
-function byName([a]: readonly [string, number], [b]: readonly [string, number]): number {
-  return a < b ? -1 : 1;
-}
+const WINDOW_FIELDS = ['kind', 'name', 'from', 'to', 'cron', 'start', 'keepMs'] as const;
 
-/** `"week"`, or an object where there is more to say. */
+/** `"week"`, or an object for a window with more than a kind. */
 function windowText(window: Window) {
-  switch (window.kind) {
-    case 'all':
-      return window.kind;
-    case 'season': {
-      const { kind, name, from, to, keepMs } = window;
-      return { kind, name, from, to, keepMs };
-    }
-    case 'interval': {
-      const { kind, name, cron, start, keepMs } = window;
-      return { kind, name, cron, start, keepMs };
-    }
-    default: {
-      const { kind, keepMs } = window;
-      return keepMs === undefined ? kind : { kind, keepMs };
-    }
-  }
+  const fields: Partial<Record<(typeof WINDOW_FIELDS)[number], unknown>> = window;
+  const present = WINDOW_FIELDS.filter((field) => fields[field] !== undefined);
+  const entries = present.map((field) => [field, fields[field]] as const);
+  return present.length === 1 ? window.kind : Object.fromEntries(entries);
 }
 
-/** undefined when everything is published as by default. */
+/** undefined when all fields are at their defaults. */
 function publishText(publish: Publish) {
   const { windows, dimensions } = publish;
-  const text = { ...unlessDefault<PlainPublish>(publish, PUBLISH), windows, dimensions };
+  const text = { ...withoutDefaults<PublishDefaults>(publish, PUBLISH), windows, dimensions };
   return Object.values(text).every((value) => value === undefined) ? undefined : text;
 }
 
-/** The fields that have another value than the defaults, in the order of the defaults. */
-function unlessDefault<T extends object>(fields: T, defaults: T): Partial<T> {
+/** The fields that are not at their defaults, in the order of the defaults. */
+function withoutDefaults<T extends object>(fields: T, defaults: T): Partial<T> {
   const names = Object.keys(defaults) as (keyof T)[];
   const changed = names.filter((name) => !isDeepStrictEqual(fields[name], defaults[name]));
   return Object.fromEntries(changed.map((name) => [name, fields[name]])) as Partial<T>;
+}
+
+/**
+ * A definition in the fields of a boards file, with all defaults; parseBoardsFile reads it back as the same definition.
+ * Optional fields without a default (`min`, `keep`, `deduplicate`) are left out when they are not set. Times are in UTC.
+ */
+export function boardFields(definition: BoardDefinition) {
+  const { columns, ties, timeZone, windows, late, dimensions } = definition;
+  const { maxViews, maxAheadMs, notAfter, deduplicateMs, publish } = definition;
+  return {
+    columns: columns.map(columnFields),
+    ties,
+    timeZone,
+    windows: windows.map(windowFields),
+    late,
+    dimensions,
+    maxViews,
+    maxAhead: durationText(maxAheadMs),
+    ...(notAfter !== undefined && { notAfter: formatTime(notAfter) }),
+    ...(deduplicateMs !== undefined && { deduplicate: durationText(deduplicateMs) }),
+    publish: {
+      rankChanges: publish.rankChanges,
+      ranks: publish.ranks,
+      windows: publish.windows ?? windows.map(windowName),
+      dimensions: publish.dimensions ?? dimensions,
+      overtook: publish.overtook,
+      leaders: publish.leaders,
+    },
+  };
+}
+
+function columnFields({ name, update, order, decimals, min, max, from }: Column) {
+  return {
+    name,
+    update,
+    order,
+    decimals,
+    ...(min !== undefined && { min: formatDecimal(min, decimals) }),
+    ...(max !== undefined && { max: formatDecimal(max, decimals) }),
+    ...(from && { from }),
+  };
+}
+
+function windowFields(window: Window) {
+  const { kind } = window;
+  if (kind === 'all') return kind;
+  const keep = window.keepMs !== undefined && { keep: durationText(window.keepMs) };
+  switch (kind) {
+    case 'season':
+      return {
+        season: window.name,
+        from: formatTime(window.from),
+        to: formatTime(window.to),
+        ...keep,
+      };
+    case 'interval':
+      return { interval: window.name, cron: window.cron, start: formatTime(window.start), ...keep };
+    default:
+      return keep ? { window: kind, ...keep } : kind;
+  }
+}
+
+const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
+
+/** In the largest unit that divides the duration, because the schema limits the number of digits. */
+function durationText(ms: number): string {
+  const [unit, span] = Object.entries(UNITS).find(([, length]) => ms > 0 && ms % length === 0) ?? [
+    'ms',
+    1,
+  ];
+  return `${ms / span}${unit}`;
 }

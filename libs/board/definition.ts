@@ -1,98 +1,95 @@
-/** What a board is. Everything here is plain data: a definition is the same text in a file, in Redis and in Kafka. */
-
-/** How a column takes in the value of an event: added up, the best one kept, or the one with the latest `occurredAt`. */
+/** How a column combines the values of events: adds them, keeps the best, or keeps the one with the latest `occurredAt`. */
 export const UPDATES = ['sum', 'best', 'latest'] as const;
 export type Update = (typeof UPDATES)[number];
 
-/** Which end of a column is in front: the largest value (`desc`) or the smallest (`asc`). */
+/** Which values of a column rank first: large ones (`desc`) or small ones (`asc`). */
 export const ORDERS = ['desc', 'asc'] as const;
-export type Order = (typeof ORDERS)[number];
 
-/** Which reach time is in front when all columns are equal: the earliest, the latest, or none, so that only the player id counts. */
+/** Which reach time ranks first when all columns are equal. With `none`, the player id decides. */
 export const TIES = ['earliest', 'latest', 'none'] as const;
 export type Ties = (typeof TIES)[number];
 
-/** What becomes of an event all of whose views have expired. */
+/** What happens to an event whose views have all expired. */
 export const LATE = ['deadLetter', 'count'] as const;
-export type Late = (typeof LATE)[number];
 
-/** Which changes of a player are published: each, only those of a rank, or none. */
+/** Which changes of a player are published: all, only changes of a rank, or none. */
 export const RANK_CHANGES = ['every', 'moved', 'none'] as const;
-export type RankChanges = (typeof RANK_CHANGES)[number];
 
-/** Ranks that a rank change may carry: the position (1 2 3 4), and the rank over equal columns (1 2 2 4). */
+/** Ranks in a rank change: the position (1 2 3 4), and the rank over equal columns (1 2 2 4). */
 export const RANKS = ['ordinal', 'competition'] as const;
 
-/** Windows that the calendar of the board's time zone gives. */
+/** Windows of the calendar, in the board's time zone. */
 export const CALENDAR_WINDOWS = ['day', 'week', 'month', 'year'] as const;
 export type CalendarWindow = (typeof CALENDAR_WINDOWS)[number];
 
-/** One number that is compared. `decimals` digits after the point, 0 to 15; held as an integer of minor units. */
+/** A number that players are compared by, stored as an integer of minor units: 0 to 15 `decimals` after the point. */
 export interface Column {
   readonly name: string;
   readonly update: Update;
-  readonly order: Order;
+  readonly order: (typeof ORDERS)[number];
   readonly decimals: number;
-  /** Bounds of what one event may bring, in minor units. */
+  /** Bounds of the value that one event can add, in minor units. */
   readonly min?: number;
   readonly max?: number;
   /** Weights by input: the column gains the weighted sum of these deltas. */
   readonly from?: Readonly<Record<string, number>>;
 }
 
-/** Spans of event time that a board ranks separately. Times are ms since 1970; instances contain `from`, not `to`. */
-export type Window =
-  | { readonly kind: 'all' }
-  | ({ readonly kind: CalendarWindow } & Kept)
-  | ({
-      readonly kind: 'season';
-      readonly name: string;
-      readonly from: number;
-      readonly to: number;
-    } & Kept)
-  | ({
-      readonly kind: 'interval';
-      readonly name: string;
-      readonly cron: string;
-      readonly start: number;
-    } & Kept);
-
-interface Kept {
-  /** How long after its end a view is kept, in ms of the board's event clock; undefined: for ever. */
+interface Expiring {
+  /** How long a view exists after its end, in ms of the board's event clock; undefined: for ever. */
   readonly keepMs?: number;
 }
 
-/** What of a board is published. */
+export interface Season extends Expiring {
+  readonly kind: 'season';
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Interval extends Expiring {
+  readonly kind: 'interval';
+  readonly name: string;
+  readonly cron: string;
+  readonly start: number;
+}
+
+/** A span of event time that a board ranks separately. Times are ms since 1970; instances contain their start, not their end. */
+export type Window =
+  { readonly kind: 'all' } | ({ readonly kind: CalendarWindow } & Expiring) | Season | Interval;
+
+/** What a board publishes. */
 export interface Publish {
-  readonly rankChanges: RankChanges;
+  readonly rankChanges: (typeof RANK_CHANGES)[number];
   readonly ranks: readonly (typeof RANKS)[number][];
   /** Names of windows (see windowName); undefined: all. */
   readonly windows?: readonly string[];
-  /** Combinations; undefined: all. */
+  /** undefined: all. */
   readonly dimensions?: readonly (readonly string[])[];
-  /** How many of the passed players a rank change names. */
+  /** How many of the overtaken players a rank change names. */
   readonly overtook: number;
-  /** How many places from the top leader changes tell of; 0: none. */
+  /** How many places from the top leader changes report; 0: none. */
   readonly leaders: number;
 }
 
-/** A board with every default filled in. `dimensions` holds attribute names per combination; `[]` is the overall ranking. */
+/** A board with all defaults filled in: plain data, the same in a file, in Redis and in Kafka. */
 export interface BoardDefinition {
   readonly board: string;
   readonly columns: readonly Column[];
   readonly ties: Ties;
-  /** IANA name; its clock gives the calendar windows. */
+  /** IANA name. Its clock decides where calendar windows and intervals begin. */
   readonly timeZone: string;
   readonly windows: readonly Window[];
-  readonly late: Late;
+  readonly late: (typeof LATE)[number];
+  /** Lists of attribute names; `[]` is the overall ranking. */
   readonly dimensions: readonly (readonly string[])[];
-  /** Most views that may exist at a time. */
+  /** How many views can exist at a time. */
   readonly maxViews: number;
-  /** How far `occurredAt` may lie after the record's own timestamp, in ms. */
+  /** How far `occurredAt` can be after the record's own timestamp, in ms. */
   readonly maxAheadMs: number;
-  /** The latest time that an event may have, in ms; undefined: any. */
+  /** The latest time of an event, in ms; undefined: any. */
   readonly notAfter?: number;
-  /** Span of event time within which an event id counts once, in ms. */
+  /** The span of event time within which an event id counts once, in ms. */
   readonly deduplicateMs?: number;
   readonly publish: Publish;
 }
@@ -102,7 +99,24 @@ export function windowName(window: Window): string {
   return 'name' in window ? `${window.kind}:${window.name}` : window.kind;
 }
 
+/** How long an instance of a window exists after its end, in ms; undefined: for ever. */
+export function keepOf(window: Window): number | undefined {
+  return window.kind === 'all' ? undefined : window.keepMs;
+}
+
 /** Whether any view of the board ever expires. */
 export function canExpire({ windows }: Pick<BoardDefinition, 'windows'>): boolean {
-  return windows.some((window) => window.kind !== 'all' && window.keepMs !== undefined);
+  return windows.some((window) => keepOf(window) !== undefined);
+}
+
+/** Caches what `derive` computes from a definition, for as long as the definition is used. */
+export function derived<T>(
+  derive: (definition: BoardDefinition) => T,
+): (definition: BoardDefinition) => T {
+  const cache = new WeakMap<BoardDefinition, T>();
+  return (definition) => {
+    let value = cache.get(definition);
+    if (value === undefined) cache.set(definition, (value = derive(definition)));
+    return value;
+  };
 }

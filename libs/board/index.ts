@@ -1,17 +1,11 @@
-export { boardFields } from './board-fields.js';
 export * from './boards-file.js';
-export { problemText, type BoardsFileProblem } from './boards-file-problem.js';
 export * from './decimal.js';
 export * from './definition.js';
-export { BOARDS_FILE_SCHEMA } from './definition-schema.js';
 export * from './definition-text.js';
+export * from './errors.js';
 export * from './resolve-event.js';
-export * from './sort-key.js';
 export * from './state.js';
 export { nearNames, suggestion } from './suggestion.js';
 export * from './time.js';
 export * from './view.js';
 export * from './window-of-read.js';
-export * from './windows.js';
-export { boardInputs, columnInputs } from './column-values.js';
-export type { EventRejection, EventRejectionCode } from './rejected.js';

@@ -1,33 +1,37 @@
 import ms from 'ms';
-import type { BoardDefinition, Late, Publish, Ties } from './definition.js';
-import { windowName } from './definition.js';
 import { showValue, type Report } from './boards-file-problem.js';
-import { readColumns, type ColumnText } from './read-columns.js';
-import { readTime, readWindows, type WindowText } from './read-windows.js';
+import { formatDecimal, parseDecimal } from './decimal.js';
+import { windowName, type BoardDefinition, type Column, type Publish } from './definition.js';
+import { readTime, readTimeZone, readWindows, type WindowText } from './read-windows.js';
 import { suggestion } from './suggestion.js';
-import { isTimeZone, TIME_ZONES } from './time-zone.js';
 
-/** A board as the schema guarantees it, defaults filled in. Entries that are undefined were reported already. */
-export interface BoardText {
+type PlainFields = 'ties' | 'timeZone' | 'late' | 'dimensions' | 'maxViews' | 'publish';
+
+/** A board that the schema has checked, with defaults. Undefined entries were reported by the schema. */
+export interface BoardText extends Pick<BoardDefinition, PlainFields> {
   readonly columns: readonly (ColumnText | undefined)[];
-  readonly ties: Ties;
-  readonly timeZone: string;
   readonly windows: readonly (WindowText | undefined)[];
-  readonly late: Late;
-  readonly dimensions: readonly (readonly string[])[];
-  readonly maxViews: number;
   readonly maxAhead: ms.StringValue;
   readonly notAfter?: string;
   readonly deduplicate?: ms.StringValue;
-  readonly publish: Publish;
 }
 
-/** The definition that a board's fields give. Of use only when nothing was reported: bad numbers are NaN then. */
+type ColumnText = Omit<Column, 'min' | 'max'> & {
+  readonly min?: string | number;
+  readonly max?: string | number;
+};
+
+/** Translates the fields of a board. The definition is only valid if nothing was reported. */
 export function readBoard(board: string, text: BoardText, report: Report): BoardDefinition {
-  const { ties, late, dimensions, maxViews, maxAhead, notAfter } = text;
+  const { ties, late, dimensions, maxViews, notAfter, deduplicate } = text;
   const timeZone = readTimeZone(text.timeZone, report);
   const windows = readWindows(text.windows, timeZone, report);
-  reportRepeated(dimensions, report);
+  reportRepeatedDimensions(dimensions, report);
+  if (deduplicate !== undefined && ms(deduplicate) === 0)
+    report(
+      ['deduplicate'],
+      `"${deduplicate}" would drop nothing; remove the field or use a duration such as 24h`,
+    );
   return {
     board,
     columns: readColumns(text.columns, report),
@@ -37,101 +41,127 @@ export function readBoard(board: string, text: BoardText, report: Report): Board
     late,
     dimensions,
     maxViews,
-    maxAheadMs: ms(maxAhead),
+    maxAheadMs: ms(text.maxAhead),
     ...(notAfter !== undefined && { notAfter: readTime('notAfter', notAfter, timeZone, report) }),
-    ...readDeduplicate(text.deduplicate, report),
+    ...(deduplicate !== undefined && { deduplicateMs: ms(deduplicate) }),
     publish: readPublish(text.publish, windows.map(windowName), dimensions, report),
   };
 }
 
-/** UTC for a zone that there is not, so that other fields can be looked at. */
-function readTimeZone(timeZone: string, report: Report): string {
-  if (isTimeZone(timeZone)) return timeZone;
-  report(
-    ['timeZone'],
-    `${showValue(timeZone)} is no time zone; use an IANA name such as Europe/Paris${nearZone(timeZone)}`,
-  );
-  return 'UTC';
+function readColumns(columns: BoardText['columns'], report: Report): Column[] {
+  const names = columns.map((column) => column?.name);
+  return columns.flatMap((column, index) => {
+    if (column === undefined) return [];
+    if (names.indexOf(column.name) !== index)
+      report(
+        ['columns', index, 'name'],
+        `duplicate column "${column.name}"; give each column a name of its own`,
+      );
+    return readColumn(column, (path, reason) => report(['columns', index, ...path], reason));
+  });
 }
 
-/** The near one by its name, or by its city alone. */
-function nearZone(timeZone: string): string {
-  const near = suggestion(timeZone, TIME_ZONES);
-  if (near !== '') return near;
-  const city = timeZone.toLowerCase().replaceAll(' ', '_');
-  const meant = TIME_ZONES.find((zone) => zone.toLowerCase().endsWith(`/${city}`));
-  return meant === undefined ? '' : `; did you mean ${meant}?`;
+function readColumn(column: ColumnText, report: Report): Column {
+  const { name, update, order, decimals, from } = column;
+  if (from !== undefined && update !== 'sum')
+    report(
+      ['from'],
+      `weights need update: sum, but the column has update: ${update}; remove from, or use update: sum`,
+    );
+  const bounds = { ...readBound('min', column, report), ...readBound('max', column, report) };
+  const { min = -Infinity, max = Infinity } = bounds;
+  if (min > max)
+    report(
+      ['min'],
+      `${formatDecimal(min, decimals)} is larger than max ${formatDecimal(max, decimals)}; use a smaller min`,
+    );
+  return { name, update, order, decimals, ...bounds, ...(hasEffect(from, name) && { from }) };
 }
 
-/** The same names in another order would be the same rankings under other names, of which readers know but one. */
-function reportRepeated(dimensions: BoardDefinition['dimensions'], report: Report): void {
-  const sorted = dimensions.map(sortedText);
+/** A column without weights takes the delta of its own name once; so does `{NAME: 1}`. */
+function hasEffect(from: Column['from'], name: string): boolean {
+  const [first, second] = Object.entries(from ?? {});
+  return second !== undefined || (first !== undefined && (first[0] !== name || first[1] !== 1));
+}
+
+/** In minor units, NaN for a bound that was reported. */
+function readBound(
+  which: 'min' | 'max',
+  { decimals, [which]: value }: ColumnText,
+  report: Report,
+): Pick<Column, 'min' | 'max'> {
+  if (value === undefined) return {};
+  const parsed = parseDecimal(String(value), decimals);
+  if (parsed.ok) return { [which]: parsed.minor };
+  const problems = {
+    NOT_A_DECIMAL: "is not an exact decimal; write all digits, such as -0.5 or '12.50'",
+    TOO_MANY_DECIMALS: `has more decimals than the column's ${decimals}; round it, or raise decimals`,
+    OUT_OF_RANGE:
+      'is outside +-(2^53-1) minor units of the column; remove it, or use fewer decimals',
+  };
+  report([which], `${showValue(value)} ${problems[parsed.reason]}`);
+  return { [which]: NaN };
+}
+
+/** Each ranking has one name, so the names of a dimension can't be repeated in another order. */
+function reportRepeatedDimensions(dimensions: BoardDefinition['dimensions'], report: Report): void {
   for (const [index, names] of dimensions.entries()) {
-    const first = dimensions[sorted.indexOf(sortedText(names))] ?? names;
-    if (combinationText(first) !== combinationText(names))
+    const first = dimensions.find((other) => sortedText(other) === sortedText(names)) ?? names;
+    if (listText(first) !== listText(names))
       report(
         ['dimensions', index],
-        `${combinationText(names)} gives the rankings of ${combinationText(first)} again; leave it out`,
+        `${listText(names)} gives the same rankings as ${listText(first)}; remove one of the two`,
       );
   }
 }
 
-function readDeduplicate(
-  text: ms.StringValue | undefined,
-  report: Report,
-): Pick<BoardDefinition, 'deduplicateMs'> {
-  if (text === undefined) return {};
-  const deduplicateMs = ms(text);
-  if (deduplicateMs === 0)
-    report(['deduplicate'], `"${text}" drops nothing; leave it out, or use a duration such as 24h`);
-  return { deduplicateMs };
-}
-
-/** Lists in the board's order, and left out where they name everything: so equal meanings have equal texts. */
+/** Lists that name everything are left out, others are in the board's order, so that equal meanings have equal texts. */
 function readPublish(
-  { rankChanges, ranks, windows, dimensions, overtook, leaders }: Publish,
+  { windows, dimensions, ...rest }: Publish,
   windowNames: readonly string[],
-  combinations: BoardDefinition['dimensions'],
+  boardDimensions: BoardDefinition['dimensions'],
   report: Report,
 ): Publish {
-  const texts = combinations.map(combinationText);
   for (const [index, window] of windows?.entries() ?? [])
-    if (!windowNames.includes(window))
-      report(['publish', 'windows', index], notOneOf(windowNames, window));
-  for (const [index, names] of dimensions?.entries() ?? []) {
-    const asked = combinationText(names);
-    const hint = sameNames(names, combinations);
-    if (!texts.includes(asked))
-      report(['publish', 'dimensions', index], notOneOf(texts, asked, hint));
-  }
-  const chosen = windowNames.filter((window) => windows?.includes(window) ?? true);
-  const asked = dimensions?.map(combinationText);
-  const shown = combinations.filter((names) => asked?.includes(combinationText(names)) ?? true);
+    if (!windowNames.includes(window)) {
+      const near = suggestion(window, windowNames);
+      report(
+        ['publish', 'windows', index],
+        `the board has no window "${window}"; use one of ${windowNames.join(', ')}${near}`,
+      );
+    }
+  const known = boardDimensions.map(listText);
+  for (const [index, names] of dimensions?.entries() ?? [])
+    if (!known.includes(listText(names)))
+      report(
+        ['publish', 'dimensions', index],
+        `the board has no dimension ${listText(names)}; use one of ${known.join(', ')}${nearDimension(names, boardDimensions)}`,
+      );
+  const published = windowNames.filter((window) => windows?.includes(window) ?? true);
+  const asked = dimensions?.map(listText);
+  const shown = boardDimensions.filter((names) => asked?.includes(listText(names)) ?? true);
   return {
-    rankChanges,
-    ranks,
-    ...(chosen.length === windowNames.length ? {} : { windows: chosen }),
-    ...(shown.length === combinations.length ? {} : { dimensions: shown }),
-    overtook,
-    leaders,
+    ...rest,
+    ...(published.length < windowNames.length && { windows: published }),
+    ...(shown.length < boardDimensions.length && { dimensions: shown }),
   };
 }
 
-/** "; did you mean [league, season]?" for [season, league]: the order of a combination is that of its views' names. */
-function sameNames(names: readonly string[], combinations: BoardDefinition['dimensions']): string {
-  const meant = combinations.find((combination) => sortedText(combination) === sortedText(names));
-  return meant === undefined ? '' : `; did you mean ${combinationText(meant)}?`;
+/** Suggests the same names in the board's order first: the order matters in the names of views. */
+function nearDimension(
+  names: readonly string[],
+  dimensions: BoardDefinition['dimensions'],
+): string {
+  const meant = dimensions.find((dimension) => sortedText(dimension) === sortedText(names));
+  return meant === undefined
+    ? suggestion(listText(names), dimensions.map(listText))
+    : `; did you mean ${listText(meant)}?`;
 }
 
 function sortedText(names: readonly string[]): string {
-  return combinationText([...names].sort());
+  return listText([...names].sort());
 }
 
-function combinationText(names: readonly string[]): string {
+function listText(names: readonly string[]): string {
   return `[${names.join(', ')}]`;
-}
-
-function notOneOf(known: readonly string[], name: string, hint = ''): string {
-  const near = hint === '' ? suggestion(name, known) : hint;
-  return `${name} is not one of the board's: ${known.join(', ')}${near}`;
 }

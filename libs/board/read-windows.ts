@@ -3,28 +3,21 @@ import ms from 'ms';
 import { Temporal } from 'temporal-polyfill';
 import { showValue, type Report } from './boards-file-problem.js';
 import { windowName, type CalendarWindow, type Window } from './definition.js';
-import { EARLIEST_TIME, LATEST_TIME } from './sort-key.js';
+import { suggestion } from './suggestion.js';
+import { EARLIEST_TIME, LATEST_TIME } from './time.js';
 
-/** A window as the schema guarantees it. */
-export type WindowText = 'all' | CalendarWindow | Calendar | Season | Interval;
-interface Calendar extends Kept {
-  readonly window: CalendarWindow;
-}
-interface Season extends Kept {
-  readonly season: string;
-  readonly from: string;
-  readonly to: string;
-}
-interface Interval extends Kept {
-  readonly interval: string;
-  readonly cron: string;
-  readonly start: string;
-}
-interface Kept {
+/** A window that the schema has checked. */
+export type WindowText =
+  | 'all'
+  | CalendarWindow
+  | ({ readonly window: CalendarWindow } & Keep)
+  | ({ readonly season: string; readonly from: string; readonly to: string } & Keep)
+  | ({ readonly interval: string; readonly cron: string; readonly start: string } & Keep);
+interface Keep {
   readonly keep?: ms.StringValue;
 }
 
-/** The windows with their times in ms, NaN for times that were reported. One that is undefined was, too. */
+/** The windows with times in ms, NaN for times that were reported. Undefined entries were reported by the schema. */
 export function readWindows(
   windows: readonly (WindowText | undefined)[],
   timeZone: string,
@@ -38,7 +31,7 @@ export function readWindows(
     );
     const name = windowName(window);
     if (names.includes(name))
-      report(['windows', index], `${name} is there twice; a window's name is unique in its board`);
+      report(['windows', index], `duplicate window ${name}; use each window once`);
     names.push(name);
     return window;
   });
@@ -46,25 +39,25 @@ export function readWindows(
 
 function readWindow(window: WindowText, timeZone: string, report: Report): Window {
   if (typeof window === 'string') return { kind: window };
-  const kept = window.keep === undefined ? {} : { keepMs: ms(window.keep) };
-  if ('window' in window) return { kind: window.window, ...kept };
+  const keep = window.keep !== undefined && { keepMs: ms(window.keep) };
+  if ('window' in window) return { kind: window.window, ...keep };
   const time = (field: string, text: string) => readTime(field, text, timeZone, report);
   if ('season' in window) {
     const from = time('from', window.from);
     const to = time('to', window.to);
     if (to <= from)
       report(['to'], `"${window.to}" is not later than from "${window.from}"; use a later time`);
-    return { kind: 'season', name: window.season, from, to, ...kept };
+    return { kind: 'season', name: window.season, from, to, ...keep };
   }
   const cron = window.cron.trim().replace(/\s+/g, ' ');
   const start = time('start', window.start);
   const problem = cronProblem(cron, start);
   if (problem !== undefined) report(['cron'], `${showValue(window.cron)} ${problem}`);
-  return { kind: 'interval', name: window.interval, cron, start, ...kept };
+  return { kind: 'interval', name: window.interval, cron, start, ...keep };
 }
 
 const TIME =
-  /^\d{4}-\d\d-\d\d(?:(?<clock>[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)(?<zone>[Zz]|[+-]\d\d:\d\d)?)?$/;
+  /^\d{4}-\d\d-\d\d(?<clock>[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?<zone>[Zz]|[+-]\d\d:\d\d)?)?$/;
 
 /** ms since 1970; NaN for a text that was reported. */
 export function readTime(field: string, text: string, timeZone: string, report: Report): number {
@@ -72,44 +65,82 @@ export function readTime(field: string, text: string, timeZone: string, report: 
   if (time >= EARLIEST_TIME && time <= LATEST_TIME) return time;
   report(
     [field],
-    `${showValue(text)} is no time in the years 0001 to 9999; use one such as 2026-03-01, 2026-03-01T18:00 or 2026-03-01T18:00:00Z`,
+    `${showValue(text)} is not a time in the years 0001 to 9999; use a time such as 2026-03-01, 2026-03-01T18:00 or 2026-03-01T18:00:00Z`,
   );
   return NaN;
 }
 
-/** NaN for a text that is no time. The first moment of a day; the first of two times, and one that is skipped moved on by the gap. */
+/**
+ * A date is its first moment. A local time that occurs twice is the first of the two; one that a clock change skips is
+ * moved forward by the gap. NaN for a text that is not a time.
+ */
 function parseTime(text: string, timeZone: string): number {
-  const { clock, zone } = TIME.exec(text)?.groups ?? { clock: '', zone: '' };
-  if (clock === '') return NaN;
+  const parts = TIME.exec(text);
+  if (parts === null) return NaN;
+  const { clock, zone } = parts.groups ?? {};
   try {
     if (zone !== undefined) return Temporal.Instant.from(text).epochMilliseconds;
-    if (clock === undefined)
-      return Temporal.PlainDate.from(text).toZonedDateTime(timeZone).epochMilliseconds;
-    return Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone, {
-      disambiguation: 'compatible',
-    }).epochMilliseconds;
+    const local =
+      clock === undefined ? Temporal.PlainDate.from(text) : Temporal.PlainDateTime.from(text);
+    return local.toZonedDateTime(timeZone).epochMilliseconds;
   } catch {
-    return NaN;
+    return NaN; // a date that does not exist
   }
 }
 
 const CRON_FIELDS =
-  'minute, hour, day of the month, month, weekday; or six fields, with seconds in front';
+  'minute, hour, day of the month, month and weekday, optionally with seconds in front';
 
-/** What is wrong with a cron expression, undefined when it is good. A start of NaN is not looked at. */
+/** What is wrong with a cron expression; undefined if nothing. */
 function cronProblem(cron: string, start: number): string | undefined {
   const fields = cron.split(' ').length;
   if (fields < 5 || fields > 6)
-    return `has ${fields === 1 ? '1 field' : `${fields} fields`}; use five: ${CRON_FIELDS}`;
-  // cron-parser would choose a random time, another one in each process.
-  if (/(^|[ ,])H/.test(cron)) return `has an H, which stands for any time; use ${CRON_FIELDS}`;
+    return `has ${fields === 1 ? '1 field' : `${fields} fields`}; use ${CRON_FIELDS}`;
+  // cron-parser would choose another random time in each process.
+  if (/(^|[ ,])H/.test(cron)) return `has an H, which means a random time; use ${CRON_FIELDS}`;
   try {
     const currentDate = new Date(Number.isNaN(start) ? 0 : start - 1);
     const times = CronExpressionParser.parse(cron, { tz: 'UTC', currentDate });
     return times.hasNext() && times.next().getTime() <= LATEST_TIME
       ? undefined
-      : 'has no time after the start; use an earlier start';
+      : 'has no time after start; use an earlier start';
   } catch (error) {
-    return `is no cron expression: ${(error as Error).message}; use ${CRON_FIELDS}`;
+    return `is not a cron expression (${(error as Error).message}); use ${CRON_FIELDS}`;
   }
+}
+
+/** The main names of the zones that Node knows. It also accepts others, such as old names. */
+const TIME_ZONES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
+const LOWER_CASE_TIME_ZONES = TIME_ZONES.map((zone) => zone.toLowerCase());
+
+/** Answers UTC for a zone that was reported, so that the other fields can be checked. */
+export function readTimeZone(timeZone: string, report: Report): string {
+  if (isTimeZone(timeZone)) return timeZone;
+  report(
+    ['timeZone'],
+    `${showValue(timeZone)} is not a time zone; use an IANA name such as Europe/Paris${nearZone(timeZone)}`,
+  );
+  return 'UTC';
+}
+
+/** Whether a text is the name of an IANA time zone in its own spelling. Offsets such as +02:00 are not. */
+function isTimeZone(text: string): boolean {
+  if (TIME_ZONES.includes(text)) return true;
+  if (!/^[A-Z]/.test(text) || LOWER_CASE_TIME_ZONES.includes(text.toLowerCase())) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A zone with a similar name, or with this city. */
+function nearZone(timeZone: string): string {
+  const city = timeZone.toLowerCase().replaceAll(' ', '_');
+  const index = LOWER_CASE_TIME_ZONES.findIndex((zone) => zone.endsWith(`/${city}`));
+  return (
+    suggestion(timeZone, TIME_ZONES) ||
+    (index < 0 ? '' : `; did you mean ${TIME_ZONES[index] ?? ''}?`)
+  );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BoardDefinition } from './definition.js';
-import type { EventRejectionCode } from './rejected.js';
+import type { EventRejectionCode } from './errors.js';
 import { resolveEvent, type ScoreInput } from './resolve-event.js';
 import { arena } from './spec-support/arena.js';
 import { formatTime } from './time.js';
@@ -36,8 +36,8 @@ function resolved(definition: BoardDefinition, fields: Partial<ScoreInput>) {
   return resolution.event;
 }
 
-describe('an event that a board takes', () => {
-  it('gets its values in sort direction and the views it moves', () => {
+describe('an event that a board accepts', () => {
+  it('has its values in sort direction and the views that it moves', () => {
     expect(resolved(single, { delta: '12.5', occurredAt: NOW - 5 })).toEqual({
       playerId: 'p-17',
       occurredAt: NOW - 5,
@@ -49,26 +49,26 @@ describe('an event that a board takes', () => {
     });
   });
 
-  it('gets its values in the order of the columns, null for a sum that is not given', () => {
+  it('has its values in the order of the columns, null for a missing sum', () => {
     const deltas = { level: '-7', seconds: '60.25' };
     expect(resolved(race, { deltas }).values).toEqual([null, 60_250, 7]);
     expect(resolved(race, { deltas: { ...deltas, wins: '1' } }).values).toEqual([-1, 60_250, 7]);
   });
 
-  it('may send the only column by name', () => {
+  it('can send the only column by name', () => {
     expect(resolved(single, { deltas: { points: '3' } }).values).toEqual([-300]);
   });
 
-  it('does not take what every object inherits for a value', () => {
+  it('does not read inherited properties as values', () => {
     const columns = [{ name: 'constructor', update: 'sum', order: 'desc', decimals: 0 }] as const;
     expect(resolved({ ...single, columns }, { deltas: {} }).values).toEqual([null]);
   });
 
-  it('may send no sum at all', () => {
+  it('can omit a sum', () => {
     expect(resolved(single, { deltas: {} }).values).toEqual([null]);
   });
 
-  it.each(['0', '-0', '0.00', '-0.0'])('has 0, never -0, for %s', (delta) => {
+  it.each(['0', '-0', '0.00', '-0.0'])('has the value 0, not -0, for %s', (delta) => {
     expect(resolved(single, { delta }).values).toEqual([0]);
   });
 
@@ -80,23 +80,23 @@ describe('an event that a board takes', () => {
     expect(resolved(deduplicating, { delta: '1' })).not.toHaveProperty('eventId');
   });
 
-  it('may move no view at all', () => {
+  it('can move no view', () => {
     expect(
       resolved({ ...single, dimensions: [['region']] }, { delta: '1', attributes: { region: [] } })
         .views,
     ).toEqual([]);
   });
 
-  it('has the time of its record when it names none', () => {
+  it('has the timestamp of its record if it has no time', () => {
     expect(resolved(single, { delta: '1' }).occurredAt).toBe(NOW);
   });
 
-  it('may lie as far ahead of its record as the board allows, and any time behind', () => {
+  it('can be ahead of its record by maxAhead, and behind it by any time', () => {
     expect(resolved(single, { delta: '1', occurredAt: NOW + 1_000 }).occurredAt).toBe(NOW + 1_000);
     expect(resolved(single, { delta: '1', occurredAt: 0 }).occurredAt).toBe(0);
   });
 
-  it('may have the time of notAfter, and any before it', () => {
+  it('can have the time notAfter or any earlier one', () => {
     const definition = { ...single, notAfter: NOW };
     expect(resolved(definition, { delta: '1' }).occurredAt).toBe(NOW);
     expect(resolved(definition, { delta: '1', occurredAt: 0 }).occurredAt).toBe(0);
@@ -110,26 +110,26 @@ describe('an event that a board takes', () => {
   });
 });
 
-describe('an event that a board refuses', () => {
+describe('an event that a board rejects', () => {
   const good = { level: '1', seconds: '1' };
 
   // prettier-ignore
   it.each<[EventRejectionCode, BoardDefinition, Partial<ScoreInput>, detail: string]>([
-    ['UNKNOWN_COLUMN', race, { deltas: { ...good, laps: '1' } }, 'board "race" has no column "laps"; its events have wins, seconds, level'],
-    ['UNKNOWN_COLUMN', race, { deltas: JSON.parse('{"level":"1","seconds":"1","__proto__":"1"}') as Record<string, string> }, 'board "race" has no column "__proto__"; its events have wins, seconds, level'],
-    ['MISSING_COLUMN', race, { deltas: { level: '1' } }, 'board "race" keeps the best of "seconds", so every event needs it'],
-    ['MISSING_COLUMN', race, { deltas: { seconds: '1' } }, 'board "race" keeps the latest of "level", so every event needs it'],
-    ['DELTA_NEEDS_ONE_COLUMN', race, { delta: '1' }, 'events of board "race" have wins, seconds, level; send "deltas" with a value for each in place of "delta"'],
-    ['MISSING_DIMENSION', single, { delta: '1', attributes: {} }, 'board "arena" ranks by the attribute "region", which the event lacks'],
+    ['UNKNOWN_COLUMN', race, { deltas: { ...good, laps: '1' } }, 'board "race" has no input "laps"; its inputs: wins, seconds, level'],
+    ['UNKNOWN_COLUMN', race, { deltas: JSON.parse('{"level":"1","seconds":"1","__proto__":"1"}') as Record<string, string> }, 'board "race" has no input "__proto__"; its inputs: wins, seconds, level'],
+    ['MISSING_COLUMN', race, { deltas: { level: '1' } }, 'column "seconds" of board "race": the value is missing; the column keeps the best value, so every event needs one'],
+    ['MISSING_COLUMN', race, { deltas: { seconds: '1' } }, 'column "level" of board "race": the value is missing; the column keeps the latest value, so every event needs one'],
+    ['DELTA_NEEDS_ONE_COLUMN', race, { delta: '1' }, 'board "race" has several inputs: wins, seconds, level; send "deltas" with a value for each instead of "delta"'],
+    ['MISSING_DIMENSION', single, { delta: '1', attributes: {} }, 'the attribute "region" is missing; board "arena" is ranked by it'],
     ['INVALID_NUMBER', single, { delta: '1e3' }, 'column "points" of board "arena": "1e3" is not a decimal number such as 12 or -0.5'],
     ['INVALID_NUMBER', single, { delta: ' 1' }, 'column "points" of board "arena": " 1" is not a decimal number such as 12 or -0.5'],
     ['INVALID_NUMBER', single, { delta: '' }, 'column "points" of board "arena": "" is not a decimal number such as 12 or -0.5'],
     ['TOO_MANY_DECIMALS', single, { delta: '0.123' }, 'column "points" of board "arena": "0.123" has more decimals than the column\'s 2'],
-    ['OUT_OF_RANGE', single, { delta: '90071992547409.92' }, 'column "points" of board "arena": "90071992547409.92" is beyond +-(2^53-1) minor units'],
+    ['OUT_OF_RANGE', single, { delta: '90071992547409.92' }, 'column "points" of board "arena": "90071992547409.92" is outside +-(2^53-1) minor units'],
     ['TOO_MANY_VIEWS_OF_AN_EVENT', single, { delta: '1', attributes: { region: Array.from({ length: 256 }, (_, index) => `${index}`) } }, 'the event would move more than 256 views of board "arena"; send fewer values in its attributes'],
-    ['TOO_FAR_AHEAD', single, { delta: '1', occurredAt: NOW + 1_001 }, 'occurredAt is 1001 ms after the record\'s timestamp; board "arena" takes up to 1000 ms (maxAhead)'],
-    ['TOO_FAR_AHEAD', { ...single, notAfter: NOW - 1 }, { delta: '1' }, `the event is dated ${formatTime(NOW)}; board "arena" takes none after ${formatTime(NOW - 1)} (notAfter)`],
-    ['TOO_FAR_AHEAD', { ...single, notAfter: NOW }, { delta: '1', occurredAt: NOW + 1 }, `the event is dated ${formatTime(NOW + 1)}; board "arena" takes none after ${formatTime(NOW)} (notAfter)`],
+    ['TOO_FAR_AHEAD', single, { delta: '1', occurredAt: NOW + 1_001 }, 'occurredAt is 1001 ms after the record\'s timestamp; board "arena" allows 1000 ms (maxAhead)'],
+    ['TOO_FAR_AHEAD', { ...single, notAfter: NOW - 1 }, { delta: '1' }, `the event is dated ${formatTime(NOW)}; board "arena" allows times up to ${formatTime(NOW - 1)} (notAfter)`],
+    ['TOO_FAR_AHEAD', { ...single, notAfter: NOW }, { delta: '1', occurredAt: NOW + 1 }, `the event is dated ${formatTime(NOW + 1)}; board "arena" allows times up to ${formatTime(NOW)} (notAfter)`],
   ])('is a %s', (code, definition, fields, detail) => {
     expect(resolveEvent(definition, input(fields), NOW)).toEqual({
       ok: false,
@@ -137,14 +137,14 @@ describe('an event that a board refuses', () => {
     });
   });
 
-  it('shows no more of a long value than helps', () => {
+  it('has a short detail for a long value', () => {
     const resolution = resolveEvent(single, input({ delta: 'x'.repeat(100_000) }), NOW);
     expect(resolution.ok ? '' : resolution.rejection.detail.length).toBeLessThan(200);
   });
 });
 
-describe('an event without a time of its own', () => {
-  it.each([1e15, -1e15])('is refused when its record has the timestamp %p', (timestamp) => {
+describe('an event without a time', () => {
+  it.each([1e15, -1e15])('is rejected if its record has the timestamp %p', (timestamp) => {
     const resolution = resolveEvent(single, input({ delta: '1' }), timestamp);
     expect(resolution).toMatchObject({ ok: false, rejection: { code: 'INVALID_TIME' } });
   });

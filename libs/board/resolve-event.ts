@@ -1,21 +1,18 @@
-import { columnValues } from './column-values.js';
+import { columnValues, type EventNumbers } from './column-values.js';
 import type { BoardDefinition } from './definition.js';
-import { Rejected, type EventRejection } from './rejected.js';
-import { EARLIEST_TIME, LATEST_TIME } from './sort-key.js';
-import { formatTime } from './time.js';
-import { MOST_VIEWS_OF_AN_EVENT, viewsOf, type Attributes, type ResolvedView } from './view.js';
+import { RejectedEventError, type EventRejectionCode } from './errors.js';
+import { EARLIEST_TIME, formatTime, LATEST_TIME } from './time.js';
+import { viewsOf, type Attributes, type ResolvedView } from './view.js';
 
-/** What a board needs of a score event. Numbers are decimal texts, times ms since 1970. */
-export interface ScoreInput {
+/** The parts of a score event that a board reads. Numbers are decimal texts, times are ms since 1970. */
+export interface ScoreInput extends EventNumbers {
   readonly playerId: string;
-  readonly delta?: string;
-  readonly deltas?: Readonly<Record<string, string>>;
   readonly occurredAt?: number;
   readonly eventId?: string;
   readonly attributes: Attributes;
 }
 
-/** An event in a board's own terms: a value per column in sort direction (null: not given), and the views it moves. */
+/** An event in the terms of a board: a value per column in sort direction (null: none sent), and the views that it moves. */
 export interface ResolvedEvent {
   readonly playerId: string;
   readonly occurredAt: number;
@@ -25,13 +22,19 @@ export interface ResolvedEvent {
   readonly eventId?: string;
 }
 
+/** Why a board rejects an event. */
+export interface EventRejection {
+  readonly code: EventRejectionCode;
+  readonly detail: string;
+}
+
 export type EventResolution =
   | { readonly ok: true; readonly event: ResolvedEvent }
   | { readonly ok: false; readonly rejection: EventRejection };
 
 /**
- * An event as the board sees it, or the reason why it can never be applied. Pure: the log and the definition decide.
- * `recordTimestamp` (ms) is the record's own and stands in for a missing `occurredAt`.
+ * Translates an event into the terms of a board, or says why it can never be applied. Pure: the result depends on the
+ * log and the definition only. `recordTimestamp` (ms) is that of the Kafka record and replaces a missing `occurredAt`.
  */
 export function resolveEvent(
   definition: BoardDefinition,
@@ -45,13 +48,13 @@ export function resolveEvent(
       playerId,
       occurredAt,
       values: columnValues(definition, input),
-      views: eventViews(definition, input, occurredAt),
+      views: viewsOf(definition, input.attributes, occurredAt),
     };
     const deduplicated = definition.deduplicateMs !== undefined && eventId !== undefined;
     return { ok: true, event: deduplicated ? { ...event, eventId } : event };
   } catch (error) {
-    if (error instanceof Rejected) return { ok: false, rejection: error.rejection };
-    throw error;
+    if (!(error instanceof RejectedEventError)) throw error;
+    return { ok: false, rejection: { code: error.code, detail: error.message } };
   }
 }
 
@@ -63,41 +66,23 @@ function eventTime(
   const time = occurredAt ?? checkedTimestamp(recordTimestamp);
   const ahead = time - recordTimestamp;
   if (ahead > maxAheadMs)
-    throw new Rejected(
+    throw new RejectedEventError(
       'TOO_FAR_AHEAD',
-      `occurredAt is ${ahead} ms after the record's timestamp; board "${board}" takes up to ${maxAheadMs} ms (maxAhead)`,
+      `occurredAt is ${ahead} ms after the record's timestamp; board "${board}" allows ${maxAheadMs} ms (maxAhead)`,
     );
   if (time > notAfter)
-    throw new Rejected(
+    throw new RejectedEventError(
       'TOO_FAR_AHEAD',
-      `the event is dated ${formatTime(time)}; board "${board}" takes none after ${formatTime(notAfter)} (notAfter)`,
+      `the event is dated ${formatTime(time)}; board "${board}" allows times up to ${formatTime(notAfter)} (notAfter)`,
     );
   return time;
 }
 
-/** Producers may set any timestamp; only the years 0001 to 9999 have a place in the sort key. */
+/** Producers can set any timestamp, but sort keys can only hold the years 0001 to 9999. */
 function checkedTimestamp(timestamp: number): number {
   if (timestamp >= EARLIEST_TIME && timestamp <= LATEST_TIME) return timestamp;
-  throw new Rejected(
+  throw new RejectedEventError(
     'INVALID_TIME',
-    `the event has no occurredAt, and the record's timestamp ${timestamp} lies outside the years 0001 to 9999`,
-  );
-}
-
-function eventViews(
-  definition: BoardDefinition,
-  { attributes }: ScoreInput,
-  occurredAt: number,
-): readonly ResolvedView[] {
-  const found = viewsOf(definition, attributes, occurredAt);
-  if (found.ok) return found.views;
-  if ('missing' in found)
-    throw new Rejected(
-      'MISSING_DIMENSION',
-      `board "${definition.board}" ranks by the attribute "${found.missing}", which the event lacks`,
-    );
-  throw new Rejected(
-    'TOO_MANY_VIEWS_OF_AN_EVENT',
-    `the event would move more than ${MOST_VIEWS_OF_AN_EVENT} views of board "${definition.board}"; send fewer values in its attributes`,
+    `the event has no occurredAt, and the record's timestamp ${timestamp} is outside the years 0001 to 9999`,
   );
 }

@@ -2,11 +2,11 @@ import type { BoardDefinition, Column } from './definition.js';
 import { formatDecimal } from './decimal.js';
 
 /**
- * What a board knows of one player in one view: each column's value and time.
+ * The value and the time of each column of one player in one view.
  *
- * Values are in *sort direction*: minor units, negated for `desc`, so that smaller is better and nothing below
- * the definition knows of orders. `settled` is false for a `sum` that has seen no delta but 0 yet; its time is
- * then that of the earliest event, later that of the latest delta that is not 0.
+ * Values are in *sort direction*: minor units, negated for `desc` columns, so that smaller is always better.
+ * `settled` is false for a `sum` whose deltas so far were all 0: its time is that of the earliest event. After that, the
+ * time of a `sum` is that of its latest delta other than 0.
  */
 export type PlayerState = readonly ColumnState[];
 export interface ColumnState {
@@ -15,12 +15,12 @@ export interface ColumnState {
   readonly settled: boolean;
 }
 
-/** Minor units in sort direction, and back: its own inverse. Adding 0 turns -0 into 0. */
+/** Converts minor units to sort direction, and back. Adding 0 turns -0 into 0. */
 export function sortDirection({ order }: Pick<Column, 'order'>, minor: number): number {
   return (order === 'desc' ? -minor : minor) + 0;
 }
 
-/** The text in Redis: a word per column, `value@time`, or `value~time` while not settled. */
+/** Reads a state as Redis stores it: `value@time` for each column, `value~time` if not settled. */
 export function parseState(text: string): PlayerState {
   return text.split(' ').map((word) => {
     const mark = word.search(/[@~]/);
@@ -32,17 +32,17 @@ export function parseState(text: string): PlayerState {
   });
 }
 
-/** The latest time of the columns, in ms: breaks ties. A repeated `latest` submission moves it (decision 16). */
+/** The latest time of the columns, in ms. It breaks ties. A repeated `latest` value moves it (decision 16). */
 export function reachTime(state: PlayerState): number {
   return Math.max(...state.map(({ time }) => time));
 }
 
-/** A column's value in sort direction as the decimal string that people read. */
+/** The decimal text of a value in sort direction. */
 export function decimalText(column: Pick<Column, 'order' | 'decimals'>, value: number): string {
   return formatDecimal(sortDirection(column, value), column.decimals);
 }
 
-/** Column names and decimal strings, as people read them. */
+/** The decimal text of each column, by name. */
 export function decimalColumns(
   { columns }: Pick<BoardDefinition, 'columns'>,
   values: readonly number[],

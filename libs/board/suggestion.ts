@@ -1,33 +1,30 @@
-import { closest, distance } from 'fastest-levenshtein';
+import { distance } from 'fastest-levenshtein';
 
-/** "; did you mean X?" when one of the known names is near, whatever the case of its letters: `season:spring` for `spring`, too. */
+/** "; did you mean X?" if a known name is similar, ignoring case, or if it is `season:NAME` or `interval:NAME`. */
 export function suggestion(name: string, known: readonly string[]): string {
-  const ofKind = known.find((one) => name !== '' && one.endsWith(`:${name}`));
-  if (ofKind !== undefined) return `; did you mean ${ofKind}?`;
-  const inLowerCase = known.map((one) => one.toLowerCase());
-  const nearest = known.length === 0 ? '' : closest(name.toLowerCase(), inLowerCase);
-  const meant = known[inLowerCase.indexOf(nearest)];
-  return meant !== undefined && isNear(name, meant) ? `; did you mean ${meant}?` : '';
+  const ofKind = known.find((other) => name !== '' && other.endsWith(`:${name}`));
+  const [meant] = ofKind === undefined ? nearNames(name, known, 1) : [ofKind];
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
-/** Known names that are close to a misspelled one, nearest first. Cost: about 1 us for each known name. */
+/** Known names that are similar to a misspelt one, nearest first. Cost: about 1 us per known name. */
 export function nearNames(name: string, known: Iterable<string>, most: number): string[] {
-  return Array.from(known, (other) => ({ other, slips: slipsBetween(name, other) }))
-    .filter(({ slips }) => slips <= mostSlips(name))
-    .sort((a, b) => a.slips - b.slips)
+  return Array.from(known, (other) => ({ other, edits: editsBetween(name, other) }))
+    .filter(({ edits }) => edits <= maxEdits(name))
+    .sort((a, b) => a.edits - b.edits)
     .slice(0, most)
     .map(({ other }) => other);
 }
 
-/** Whether one name may be a slip for the other. */
+/** Whether a name can be a misspelling of another. */
 export function isNear(name: string, other: string): boolean {
-  return slipsBetween(name, other) <= mostSlips(name);
+  return editsBetween(name, other) <= maxEdits(name);
 }
 
-function slipsBetween(name: string, other: string): number {
+function editsBetween(name: string, other: string): number {
   return distance(name.toLowerCase(), other.toLowerCase());
 }
 
-function mostSlips(name: string): number {
+function maxEdits(name: string): number {
   return Math.max(2, name.length / 3);
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { BoardDefinition } from './definition.js';
 import { arena } from './spec-support/arena.js';
-import { formatView, MalformedViewError, parseView, viewsOf, type Attributes } from './view.js';
+import { MalformedViewError } from './errors.js';
+import { formatView, parseView, viewsOf, type Attributes } from './view.js';
 
 const attributeName = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/);
 const attributeValue = fc.oneof(
@@ -43,7 +44,7 @@ describe('the text of a view', () => {
   });
 });
 
-describe('a text that is no view is refused:', () => {
+describe('a text that is not a view is refused:', () => {
   // prettier-ignore
   it.each([
     '', ' ', 'all ', ' all', 'all  a=b', 'all region', 'all =eu', 'all region=a=b',
@@ -71,16 +72,11 @@ describe('the views of an event', () => {
     dimensions,
     ...fields,
   });
-  const found = (definition: BoardDefinition, attributes: Attributes, time = NOON) => {
-    const views = viewsOf(definition, attributes, time);
-    return views.ok ? views.views : views;
-  };
-  const texts = (...args: Parameters<typeof found>) => {
-    const views = found(...args);
-    return 'ok' in views ? views : views.map(({ view }) => view);
-  };
+  const found = (definition: BoardDefinition, attributes: Attributes, time = NOON) =>
+    viewsOf(definition, attributes, time);
+  const texts = (...args: Parameters<typeof found>) => found(...args).map(({ view }) => view);
 
-  it('are one for each combination, names in the order of the definition', () => {
+  it('are one for each dimension, with names in the order of the definition', () => {
     const attributes = { region: 'eu west', mode: 'duo', other: 'x' };
     expect(texts(board([[], ['region'], ['mode', 'region']]), attributes)).toEqual([
       'all',
@@ -89,7 +85,7 @@ describe('the views of an event', () => {
     ]);
   });
 
-  it('are one for each window within a combination, and for each choice of values within a window', () => {
+  it('are one for each dimension, window and choice of values, in this order', () => {
     const windows = [{ kind: 'week' }, { kind: 'all' }] as const;
     const attributes = { guild: ['red', 'blue', 'red'], mode: ['1', '2'] };
     expect(texts(board([['guild', 'mode'], []], { windows }), attributes)).toEqual([
@@ -106,7 +102,7 @@ describe('the views of an event', () => {
     ]);
   });
 
-  it('are none of a season that the event lies outside, and none for an attribute without values', () => {
+  it('omit seasons that do not contain the event, and attributes without values', () => {
     const windows = [{ kind: 'season', name: 'winter', from: NEXT_DAY, to: Infinity }] as const;
     const definition = board([[]], { windows: [...windows, { kind: 'day' }] });
     expect(texts(definition, {})).toEqual(['day:2026-11-20']);
@@ -114,7 +110,7 @@ describe('the views of an event', () => {
     expect(texts(board([['guild'], ['guild', 'mode']]), { guild: [], mode: 'x' })).toEqual([]);
   });
 
-  it('tell when they expire', () => {
+  it('have the time at which they expire', () => {
     const windows = [{ kind: 'all' }, { kind: 'day', keepMs: 5 }] as const;
     expect(found(board([[]], { windows }), {})).toEqual([
       { view: 'all', expiresAt: null, published: true },
@@ -122,7 +118,7 @@ describe('the views of an event', () => {
     ]);
   });
 
-  it('are published where both window and combination are', () => {
+  it('are published if both the window and the dimension are', () => {
     const definition = board([[], ['mode']], {
       windows: [{ kind: 'all' }, { kind: 'day' }],
       publish: { ...board([]).publish, windows: ['day'], dimensions: [['mode']] },
@@ -135,25 +131,31 @@ describe('the views of an event', () => {
     ]);
   });
 
-  it('may have an empty value', () => {
+  it('can have an empty value', () => {
     expect(texts(board([['region']]), { region: '' })).toEqual(['all region=']);
   });
 
-  it('name the first attribute that is missing', () => {
-    expect(found(board([[], ['region', 'mode']]), { region: 'eu' })).toEqual({
-      ok: false,
-      missing: 'mode',
-    });
+  it('need all attributes', () => {
+    expect(() => found(board([[], ['region', 'mode']]), { region: 'eu' })).toThrow(
+      expect.objectContaining({
+        code: 'MISSING_DIMENSION',
+        message: expect.stringContaining('"mode"'),
+      }),
+    );
   });
 
   it('are at most 256', () => {
     const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
     const definition = board([['a', 'b'], ['a']]);
     expect(texts(definition, { a: numbers(16), b: numbers(15) })).toHaveLength(256);
-    expect(found(definition, { a: numbers(16), b: numbers(16) })).toMatchObject({ ok: false });
+    expect(() => found(definition, { a: numbers(16), b: numbers(16) })).toThrow(
+      expect.objectContaining({ code: 'TOO_MANY_VIEWS_OF_AN_EVENT' }),
+    );
   });
 
-  it('do not take what every object inherits for an attribute', () => {
-    expect(found(board([['constructor']]), {})).toEqual({ ok: false, missing: 'constructor' });
+  it('do not read inherited properties as attributes', () => {
+    expect(() => found(board([['constructor']]), {})).toThrow(
+      'the attribute "constructor" is missing',
+    );
   });
 });

@@ -1,14 +1,15 @@
-import { windowName, type BoardDefinition } from './definition.js';
+import { derived, windowName, type BoardDefinition } from './definition.js';
+import { MalformedViewError, RejectedEventError } from './errors.js';
 import { windowsAt } from './windows.js';
 
-/** One ranking of a board: a window instance and the values of one combination of dimensions, in the definition's order. */
+/** One ranking of a board: a window instance, and a value for each dimension in the order of the definition. */
 export interface View {
-  /** Such as `all` or `week:2026-W47`: see the texts of WindowInstance. */
+  /** The text of a WindowInstance, such as `all` or `week:2026-W47`. */
   readonly window: string;
   readonly where: readonly (readonly [name: string, value: string])[];
 }
 
-/** Attributes of an event: a dimension takes each of several values. */
+/** Attributes of an event. An event with several values of an attribute moves the views of each. */
 export type Attributes = Readonly<Record<string, string | readonly string[]>>;
 
 /** A view that an event moves. `expiresAt` is in ms of the board's event clock; null: never. */
@@ -18,30 +19,18 @@ export interface ResolvedView {
   readonly published: boolean;
 }
 
-/** Most views that one event may move. */
-export const MOST_VIEWS_OF_AN_EVENT = 256;
+export const MAX_VIEWS_OF_AN_EVENT = 256;
 
-/** A text that names no view. `text` is what was given. */
-export class MalformedViewError extends Error {
-  constructor(readonly text: string) {
-    super(
-      `${JSON.stringify(text)} is not a view; write window( name=value)*, values percent-encoded, for example "all" or "week:2026-W47 league=en.1 season=2019-20"`,
-    );
-    this.name = 'MalformedViewError';
-  }
-}
-
-/** `all league=en.1 season=2019-20`: the one spelling of a view, used in keys, events, commands. */
+/** `all league=en.1 season=2019-20`: the text of a view in keys, events and commands. */
 export function formatView({ window, where }: View): string {
   return window + where.map(([name, value]) => ` ${name}=${encodeURIComponent(value)}`).join('');
 }
 
-/** The view that a text names. @throws MalformedViewError unless the text is what formatView would write. */
+/** @throws MalformedViewError unless formatView writes exactly this text. */
 export function parseView(text: string): View {
   const [window = '', ...pairs] = text.split(' ');
-  if (window === '') throw new MalformedViewError(text);
   const view: View = { window, where: pairs.map((pair) => parsePair(pair, text)) };
-  if (formatView(view) !== text) throw new MalformedViewError(text);
+  if (window === '' || formatView(view) !== text) throw new MalformedViewError(text);
   return view;
 }
 
@@ -55,59 +44,50 @@ function parsePair(pair: string, text: string): readonly [string, string] {
   }
 }
 
-export type ResolvedViews =
-  | { readonly ok: true; readonly views: readonly ResolvedView[] }
-  | { readonly ok: false; readonly missing: string }
-  | { readonly ok: false; readonly tooMany: number };
-
-/**
- * The views that an event with these attributes at this time moves, or the first dimension that it lacks, or how many
- * views it would be when that is too many. Cost: linear in the views.
- */
+/** The views that an event moves. Cost: linear in the views. @throws RejectedEventError */
 export function viewsOf(
   definition: BoardDefinition,
   attributes: Attributes,
   time: number,
-): ResolvedViews {
+): ResolvedView[] {
   const instances = windowsAt(definition, time);
   const present = instances.filter((instance) => instance !== undefined).length;
   const published = publishedParts(definition);
   const views: ResolvedView[] = [];
   for (const [combination, names] of definition.dimensions.entries()) {
-    const values = valuesOf(names, attributes);
-    if ('missing' in values) return { ok: false, missing: values.missing };
-    const count = values.lists.reduce((product, list) => product * list.length, present);
-    if (views.length + count > MOST_VIEWS_OF_AN_EVENT) return { ok: false, tooMany: count };
-    const places = combinations(names, values.lists);
+    const lists = names.map((name) => valuesOf(definition.board, name, attributes));
+    const count = lists.reduce((product, list) => product * list.length, present);
+    if (views.length + count > MAX_VIEWS_OF_AN_EVENT) throw tooManyViews(definition.board);
+    const places = combinations(names, lists);
     for (const [index, instance] of instances.entries()) {
       if (instance === undefined) continue;
+      const { text, expiresAt } = instance;
       const shown = published.windows[index] === true && published.dimensions[combination] === true;
-      for (const place of places)
-        views.push({
-          view: instance.text + place,
-          expiresAt: instance.expiresAt,
-          published: shown,
-        });
+      for (const place of places) views.push({ view: text + place, expiresAt, published: shown });
     }
   }
-  return { ok: true, views };
+  return views;
 }
 
-/** The distinct values of each attribute, or the first one that is missing. */
-function valuesOf(
-  names: readonly string[],
-  attributes: Attributes,
-): { lists: (readonly string[])[] } | { missing: string } {
-  const lists: (readonly string[])[] = [];
-  for (const name of names) {
-    const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
-    if (value === undefined) return { missing: name };
-    lists.push(typeof value === 'string' ? [value] : [...new Set(value)]);
-  }
-  return { lists };
+/** The distinct values of an attribute. */
+function valuesOf(board: string, name: string, attributes: Attributes): readonly string[] {
+  const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+  if (value === undefined)
+    throw new RejectedEventError(
+      'MISSING_DIMENSION',
+      `the attribute "${name}" is missing; board "${board}" is ranked by it`,
+    );
+  return typeof value === 'string' ? [value] : [...new Set(value)];
 }
 
-/** ` name=value` for each choice of values, the last name changing fastest. */
+function tooManyViews(board: string): RejectedEventError {
+  return new RejectedEventError(
+    'TOO_MANY_VIEWS_OF_AN_EVENT',
+    `the event would move more than ${MAX_VIEWS_OF_AN_EVENT} views of board "${board}"; send fewer values in its attributes`,
+  );
+}
+
+/** ` name=value` for each choice of values; the last name changes fastest. */
 function combinations(names: readonly string[], lists: readonly (readonly string[])[]): string[] {
   let places = [''];
   for (const [index, name] of names.entries())
@@ -117,24 +97,11 @@ function combinations(names: readonly string[], lists: readonly (readonly string
   return places;
 }
 
-interface PublishedParts {
-  readonly windows: readonly boolean[];
-  readonly dimensions: readonly boolean[];
-}
-const publishedOf = new WeakMap<BoardDefinition, PublishedParts>();
-
-/** Which windows and which combinations are published, by their places in the definition. */
-function publishedParts(definition: BoardDefinition): PublishedParts {
-  let parts = publishedOf.get(definition);
-  if (parts === undefined) {
-    const { windows, dimensions, publish } = definition;
-    const combination = (names: readonly string[]) => names.join(' ');
-    const wanted = publish.dimensions?.map(combination);
-    parts = {
-      windows: windows.map((window) => publish.windows?.includes(windowName(window)) ?? true),
-      dimensions: dimensions.map((names) => wanted?.includes(combination(names)) ?? true),
-    };
-    publishedOf.set(definition, parts);
-  }
-  return parts;
-}
+/** Which windows and which dimensions are published, by their index in the definition. */
+const publishedParts = derived(({ windows, dimensions, publish }) => {
+  const wanted = publish.dimensions?.map((names) => names.join(' '));
+  return {
+    windows: windows.map((window) => publish.windows?.includes(windowName(window)) ?? true),
+    dimensions: dimensions.map((names) => wanted?.includes(names.join(' ')) ?? true),
+  };
+});

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BoardDefinition } from './definition.js';
+import { MalformedViewError, NoInstanceError, NoSuchViewError } from './errors.js';
 import { arena } from './spec-support/arena.js';
-import { MalformedViewError } from './view.js';
-import { NoInstanceError, NoSuchViewError, readableView, viewToRead } from './window-of-read.js';
+import { readableView, viewToRead } from './window-of-read.js';
 
 const DAY_MS = 86_400_000;
 const board: BoardDefinition = {
@@ -34,7 +34,7 @@ const board: BoardDefinition = {
 const NIGHT = Date.parse('2027-01-04T00:30:00+01:00');
 const view = (window: string, at = NIGHT) => viewToRead(board, { window, where: [] }, at).view;
 
-describe('the window that a reader means', () => {
+describe('the window that a reader asks for', () => {
   it.each([
     ['all', 'all'],
     ['day', 'day:2027-01-04'],
@@ -57,19 +57,19 @@ describe('the window that a reader means', () => {
     expect(view(asked)).toBe(expected);
   });
 
-  it('changes with the clock of the zone, at the instant at which the window ends', () => {
+  it('changes when the window ends on the clock of the zone', () => {
     const midnight = Date.parse('2026-10-26T00:00:00+01:00');
     expect([view('day', midnight - 1), view('day', midnight)]).toEqual([
       'day:2026-10-25',
       'day:2026-10-26',
     ]);
-    // The day that ends is one of 25 hours.
+    // The day that ends has 25 hours.
     expect(view('day:previous', midnight + DAY_MS - 1)).toBe('day:2026-10-25');
     expect(view('day', midnight - 25 * 3_600_000)).toBe('day:2026-10-25');
     expect(view('day', midnight - 25 * 3_600_000 - 1)).toBe('day:2026-10-24');
   });
 
-  it('expires as the window says', () => {
+  it('has the expiry of the window', () => {
     const expiry = (window: string) => viewToRead(board, { window, where: [] }, NIGHT).expiresAt;
     expect(expiry('day')).toBeNull();
     expect(expiry('week:2026-W47')).toBe(Date.parse('2026-11-24T00:00:00+01:00'));
@@ -77,9 +77,9 @@ describe('the window that a reader means', () => {
 
   it.each([
     ['an interval that has not begun', 'interval:previous', '2026-11-05T00:00:00Z'],
-    ['the one before the first', 'interval:previous@previous', '2026-11-06T17:00:00Z'],
-    ['a year before the first', 'year:previous', '0001-06-01T00:00:00Z'],
-  ])('may be none: %s', (_, window, time) => {
+    ['the interval before the first one', 'interval:previous@previous', '2026-11-06T17:00:00Z'],
+    ['the year before year 1', 'year:previous', '0001-06-01T00:00:00Z'],
+  ])('can be missing: %s', (_, window, time) => {
     const at = Date.parse(time);
     expect(() => view(window, at)).toThrow(
       expect.objectContaining({ constructor: NoInstanceError, board: 'arena', window, at }),
@@ -90,7 +90,7 @@ describe('the window that a reader means', () => {
   it.each([
     'al', 'weak', 'week:2026-W54', 'week:2026-47', 'day:2026-02-29', 'day:previous ', 'all:current', 'season:summer',
     'season:spring:current', 'interval:previous:current', 'interval:previous@2026-11-20T18:00:00Z', 'hour', '',
-  ])('%j is none of the board, and the error says what may be written', (window) => {
+  ])('%j is unknown, and the error lists the known windows', (window) => {
     expect(() => view(window)).toThrow(
       expect.objectContaining({
         constructor: NoSuchViewError,
@@ -108,13 +108,13 @@ describe('the window that a reader means', () => {
   });
 });
 
-describe('the dimensions that a reader means', () => {
+describe('the dimensions that a reader asks for', () => {
   const where = [
     ['season', '1 a'],
     ['league', 'en'],
   ] as const;
 
-  it('come in any order', () => {
+  it('can be in any order', () => {
     expect(viewToRead(board, { window: 'all', where }, NIGHT).view).toBe(
       'all league=en season=1%20a',
     );
@@ -139,13 +139,13 @@ describe('the dimensions that a reader means', () => {
         ['seasn', '1'],
       ],
     ],
-  ] as [[string, string][]][])('are one of the combinations: %j is none', (given) => {
+  ] as [[string, string][]][])('can not be %j', (given) => {
     expect(() => viewToRead(board, { window: 'all', where: given }, NIGHT)).toThrow(
       expect.objectContaining({ constructor: NoSuchViewError, known: ['league and season'] }),
     );
   });
 
-  it('may not be left out where there is no overall ranking', () => {
+  it('can not be empty if the board has no overall ranking', () => {
     const split = { ...board, dimensions: [['league']] };
     expect(() => viewToRead(split, { window: 'all', where: [] }, NIGHT)).toThrow(
       'has no overall ranking; it is ranked: league',
@@ -154,13 +154,13 @@ describe('the dimensions that a reader means', () => {
 });
 
 describe('the text of a view that is read', () => {
-  it('names its window absolutely', () => {
+  it('has an absolute window', () => {
     expect(() => readableView(board, 'week')).toThrow(NoSuchViewError);
     expect(() => readableView(board, 'week:previous')).toThrow(NoSuchViewError);
     expect(readableView(board, 'all')).toEqual({ view: 'all', expiresAt: null });
   });
 
-  it('is in the one spelling of views', () => {
+  it('has the form of formatView', () => {
     expect(() => readableView(board, 'all  league=en')).toThrow(MalformedViewError);
   });
 });

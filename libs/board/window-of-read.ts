@@ -1,42 +1,15 @@
 import { windowName, type BoardDefinition, type Window } from './definition.js';
-import { EARLIEST_TIME } from './sort-key.js';
-import { formatView, parseView, type View } from './view.js';
+import { NoInstanceError, NoSuchViewError } from './errors.js';
+import { EARLIEST_TIME } from './time.js';
+import { formatView, parseView, type ResolvedView, type View } from './view.js';
 import { parseWindow, windowsAt, type WindowInstance } from './windows.js';
 
-/** A view that a board can have. `expiresAt` is in ms of the board's event clock; null: never. */
-export interface ReadableView {
-  readonly view: string;
-  readonly expiresAt: number | null;
-}
-
-/** A view that the definition can't have. `known` is what could stand in place of `asked`, instances of a window aside. */
-export class NoSuchViewError extends Error {
-  constructor(
-    readonly board: string,
-    message: string,
-    readonly asked: string,
-    readonly known: readonly string[],
-  ) {
-    super(`board "${board}" ${message}`);
-    this.name = 'NoSuchViewError';
-  }
-}
-
-/** `current` or `previous` where there is none: an interval that has not begun, the first one. `at` is ms. */
-export class NoInstanceError extends Error {
-  constructor(
-    readonly board: string,
-    readonly window: string,
-    readonly at: number,
-  ) {
-    super(`board "${board}" has no ${window} at ${new Date(at).toISOString()}`);
-    this.name = 'NoInstanceError';
-  }
-}
+/** A view that a board can have. */
+export type ReadableView = Omit<ResolvedView, 'published'>;
 
 /**
- * The view that a reader means at a time (ms). `window` may be relative: `week` and `week:current`, `week:previous`,
- * `interval:contest` and `interval:contest@current`, `interval:contest@previous`; `where` comes in any order.
+ * The view that a reader asks for at a time (ms). `window` can be relative: `week`, `week:current`, `week:previous`,
+ * `interval:contest`, `interval:contest@current`, `interval:contest@previous`. `where` can be in any order.
  * @throws NoSuchViewError, NoInstanceError
  */
 export function viewToRead(
@@ -44,121 +17,94 @@ export function viewToRead(
   { window, where }: View,
   at: number,
 ): ReadableView {
-  const instance =
-    parseWindow(definition, window)?.instance ?? relativeInstance(definition, window, at);
-  if (instance === undefined) throw noSuchWindow(definition, window);
-  return readable(definition, instance, where);
+  const instance = parseWindow(definition, window) ?? relativeInstance(definition, window, at);
+  return readable(definition, { window, where }, instance);
 }
 
 /** The view of a text whose window is absolute. @throws MalformedViewError, NoSuchViewError */
 export function readableView(definition: BoardDefinition, text: string): ReadableView {
-  const { window, where } = parseView(text);
-  const parsed = parseWindow(definition, window);
-  if (parsed === undefined) throw noSuchWindow(definition, window);
-  return readable(definition, parsed.instance, where);
+  const view = parseView(text);
+  return readable(definition, view, parseWindow(definition, view.window));
 }
 
 function readable(
   definition: BoardDefinition,
-  { text, expiresAt }: WindowInstance,
-  where: View['where'],
+  { window, where }: View,
+  instance: WindowInstance | undefined,
 ): ReadableView {
-  return { view: formatView({ window: text, where: inOrder(definition, where) }), expiresAt };
+  if (instance === undefined) throw noSuchWindow(definition, window);
+  const view = formatView({ window: instance.text, where: inOrder(definition, where) });
+  return { view, expiresAt: instance.expiresAt };
 }
 
-/** undefined for a text that is no `current` or `previous` of the board's windows. */
+/** undefined unless the text is the `current` or `previous` of a window of the board. */
 function relativeInstance(
   definition: BoardDefinition,
   text: string,
   at: number,
 ): WindowInstance | undefined {
   for (const [index, window] of definition.windows.entries()) {
-    const { current, previous } = relativeNames(window);
-    if (!current.includes(text) && previous !== text) continue;
-    const now = windowsAt(definition, at)[index];
-    const wanted = previous === text ? before(definition, index, now) : now;
-    if (wanted === undefined) throw new NoInstanceError(definition.board, text, at);
-    return wanted;
+    const [name, current, previous] = namesOf(window);
+    if (text !== name && text !== current && text !== previous) continue;
+    let instance = windowsAt(definition, at)[index];
+    if (text === previous) instance = instance && before(definition, index, instance);
+    if (instance === undefined) throw new NoInstanceError(definition.board, text, at);
+    return instance;
   }
   return undefined;
 }
 
-/** The instance that ends where this one starts. */
 function before(
   definition: BoardDefinition,
   index: number,
-  instance: WindowInstance | undefined,
+  { start }: WindowInstance,
 ): WindowInstance | undefined {
-  if (instance === undefined || instance.start <= EARLIEST_TIME) return undefined;
-  return windowsAt(definition, instance.start - 1)[index];
+  return start > EARLIEST_TIME ? windowsAt(definition, start - 1)[index] : undefined;
 }
 
-/** What may be said in place of an absolute name; `all` and seasons have no other. */
-function relativeNames(window: Window): { current: readonly string[]; previous?: string } {
-  if (window.kind === 'all' || window.kind === 'season') return { current: [] };
+/** The names of the current instance, then that of the previous one. `all` and seasons have one instance only. */
+function namesOf(window: Window): readonly string[] {
   const name = windowName(window);
+  if (window.kind === 'all' || window.kind === 'season') return [name];
   const mark = window.kind === 'interval' ? '@' : ':';
-  return { current: [name, `${name}${mark}current`], previous: `${name}${mark}previous` };
+  return [name, `${name}${mark}current`, `${name}${mark}previous`];
 }
+
+const INSTANCE_EXAMPLES = {
+  all: '',
+  season: '',
+  day: ':2026-11-20',
+  week: ':2026-W47',
+  month: ':2026-11',
+  year: ':2026',
+  interval: '@2026-11-20T17:00:00Z',
+};
 
 function noSuchWindow({ board, windows }: BoardDefinition, asked: string): NoSuchViewError {
-  const names = windows.map((window) => {
-    const { current, previous } = relativeNames(window);
-    const named = current.length === 0 ? [windowName(window)] : current;
-    return previous === undefined ? named : [...named, previous];
+  const known = windows.map(namesOf);
+  const forms = windows.flatMap((window, index) => {
+    const example = INSTANCE_EXAMPLES[window.kind];
+    return [...(known[index] ?? []), ...(example === '' ? [] : [windowName(window) + example])];
   });
-  const forms = windows.flatMap((window, index) => [
-    ...(names[index] ?? []),
-    ...absoluteExample(window),
-  ]);
   const problem = `has no window ${JSON.stringify(asked)}; write ${forms.join(', ')}`;
-  return new NoSuchViewError(board, problem, asked, names.flat());
-}
-
-/** How an instance is named; nothing for windows that have but one. */
-function absoluteExample(window: Window): string[] {
-  switch (window.kind) {
-    case 'day':
-      return ['day:2026-11-20'];
-    case 'week':
-      return ['week:2026-W47'];
-    case 'month':
-      return ['month:2026-11'];
-    case 'year':
-      return ['year:2026'];
-    case 'interval':
-      return [`${windowName(window)}@2026-11-20T17:00:00Z`];
-    default:
-      return [];
-  }
+  return new NoSuchViewError(board, problem, asked, known.flat());
 }
 
 /** Names and values in the definition's order. */
-function inOrder(definition: BoardDefinition, where: View['where']): View['where'] {
+function inOrder({ board, dimensions }: BoardDefinition, where: View['where']): View['where'] {
   const given = new Map(where);
-  const names = definition.dimensions.find(
+  const names = dimensions.find(
     (dimension) => dimension.length === where.length && dimension.every((name) => given.has(name)),
   );
-  if (names === undefined)
-    throw noSuchDimensions(
-      definition,
-      where.map(([name]) => name),
-    );
-  return names.map((name) => [name, given.get(name) ?? ''] as const);
-}
-
-function noSuchDimensions(
-  { board, dimensions }: BoardDefinition,
-  given: readonly string[],
-): NoSuchViewError {
-  const known = dimensions.map((names) => names.join(' and '));
-  const asked = given.join(' and ');
+  if (names !== undefined) return names.map((name) => [name, given.get(name) ?? ''] as const);
+  const asked = where.map(([name]) => name).join(' and ');
+  const known = dimensions.map((dimension) => dimension.join(' and '));
+  const ranked = known.map((text) => (text === '' ? 'overall (no dimensions)' : text));
   const problem = asked === '' ? 'has no overall ranking' : `is not ranked by ${asked}`;
-  const ranked = known.map((names) => (names === '' ? 'overall (no dimensions)' : names));
-  return new NoSuchViewError(
+  throw new NoSuchViewError(
     board,
     `${problem}; it is ranked: ${ranked.join('; ')}`,
     asked,
-    known.filter((names) => names !== ''),
+    known.filter((text) => text !== ''),
   );
 }

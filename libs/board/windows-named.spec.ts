@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { IANAZone } from 'luxon';
 import type { BoardDefinition, Window } from './definition.js';
-import { EARLIEST_TIME, LATEST_TIME } from './sort-key.js';
+import { EARLIEST_TIME, LATEST_TIME } from './time.js';
 import { arena } from './spec-support/arena.js';
 import { parseWindow, windowsAt } from './windows.js';
 
@@ -20,7 +20,7 @@ const anyTime = fc.oneof(
 const keep = fc.option(fc.integer({ min: 1, max: 100 }), { nil: undefined });
 
 describe('windows by name', () => {
-  it('are seasons that contain their start and not their end, and expire when they are not kept', () => {
+  it('are seasons that contain their start, not their end, and expire keep after it', () => {
     const season = fc
       .tuple(anyTime, anyTime, keep)
       .map(([a, b, keepMs]): Extract<Window, { kind: 'season' }> => ({
@@ -47,13 +47,13 @@ describe('windows by name', () => {
         const all = { text: 'all', start: EARLIEST_TIME, end: LATEST_TIME + 1, expiresAt: null };
         expect(windowsAt(definition, time)).toEqual([all, ...expected]);
         for (const { name, from } of named)
-          expect(parseWindow(definition, `season:${name}`)?.instance.start).toBe(from);
+          expect(parseWindow(definition, `season:${name}`)?.start).toBe(from);
       }),
     );
   });
 });
 
-/** Expressions, and the minutes of a clock's face (read as if in UTC) that they name. */
+/** Expressions, and the local minutes (in ms as if in UTC) that they match. */
 const EXPRESSIONS: readonly (readonly [cron: string, names: (face: Date) => boolean])[] = [
   ['0 18 * * 5', (face) => face.getUTCDay() === 5 && minuteOfDay(face) === 18 * 60],
   ['30 2 * * *', (face) => minuteOfDay(face) === 150],
@@ -89,7 +89,7 @@ const interval = fc.record({
   /** The interval's start from the change, in ms. */
   lead: fc.integer({ min: -6 * DAY, max: DAY / 8 }),
   keepMs: keep,
-  /** Where to look from the change, in ms; in this order, for what is remembered must not show. */
+  /** Times to look up, in ms from the change, in this order: the cache must not matter. */
   distances: fc.array(
     fc.oneof(
       fc.integer({ min: -8 * DAY, max: 2 * DAY }),
@@ -104,7 +104,7 @@ function definitionOf(cron: string, zone: string, rest: { start: number; keepMs?
 }
 
 describe('intervals', () => {
-  it('go from when the clock first shows or passes a time of the expression to the next such moment', () => {
+  it('last from when the clock first shows or passes a time of the expression to the next such moment', () => {
     fc.assert(
       fc.property(interval, ({ expression: [cron, names], change: [zone, at], lead, ...rest }) => {
         const start = Date.parse(at) + lead;
@@ -120,7 +120,7 @@ describe('intervals', () => {
             const text = `interval:contest@${new Date(from).toISOString().replace('.000Z', 'Z')}`;
             const expiresAt = rest.keepMs === undefined ? null : to + rest.keepMs;
             expect(found).toEqual({ text, start: from, end: to, expiresAt });
-            expect(parseWindow(definition, text)?.instance).toEqual(found);
+            expect(parseWindow(definition, text)).toEqual(found);
           }
         }
       }),
@@ -131,13 +131,13 @@ describe('intervals', () => {
   it.each([
     ['2026-03-29T00:30:00Z', '2026-03-28T01:30:00Z', '2026-03-29T01:00:00Z'],
     ['2026-10-25T01:30:00Z', '2026-10-25T00:30:00Z', '2026-10-26T01:30:00Z'],
-  ])('of half past two in Paris at %s go from %s to %s', (time, start, end) => {
+  ])('at 02:30 in Paris, at %s, last from %s to %s', (time, start, end) => {
     const rest = { start: Date.UTC(2026, 0, 1) };
     const [found] = windowsAt(definitionOf('30 2 * * *', 'Europe/Paris', rest), Date.parse(time));
     expect([found!.start, found!.end]).toEqual([Date.parse(start), Date.parse(end)]);
   });
 
-  it('may lie years apart, and last to the end of time', () => {
+  it('can be years long, and the last one ends with year 9999', () => {
     const leap = definitionOf('0 0 29 2 *', 'Europe/Paris', { start: EARLIEST_TIME });
     const [found] = windowsAt(leap, Date.UTC(2026, 10, 20));
     expect(found!.text).toBe('interval:contest@2024-02-28T23:00:00Z');
@@ -146,9 +146,9 @@ describe('intervals', () => {
     expect(windowsAt(leap, EARLIEST_TIME)).toEqual([undefined]);
   });
 
-  // The expression takes 20 ms to look at: each of these events again, and ingest would stand still.
+  // The expression takes 20 ms: without a cache, these events would block ingest.
   it.each([Date.UTC(2020, 0, 1), Date.UTC(2026, 0, 1)])(
-    'cost next to nothing where there is none: from %d on, before the start or the first time after it',
+    'are cached where there is none: from %d, before the start or before the first time after it',
     (begin) => {
       const definition = definitionOf('0 0 29 2 *', 'Europe/Paris', {
         start: Date.UTC(2025, 0, 1),
@@ -160,7 +160,7 @@ describe('intervals', () => {
     },
   );
 
-  it('have no name before the start, between two starts or of another window', () => {
+  it('do not have texts before the start, between two starts or of another window', () => {
     const definition = definitionOf('0 18 * * 5', 'UTC', { start: Date.UTC(2026, 10, 20) });
     // prettier-ignore
     const names = [
@@ -172,14 +172,14 @@ describe('intervals', () => {
   });
 });
 
-/** Looks at the clock every minute: when does it show, or has just passed over, a time that it never showed before? */
+/** Reads the clock every minute: when does it first show, or skip, a time that matches? */
 function momentsOf(
   names: (face: Date) => boolean,
   zone: string,
   { start, end }: { start: number; end: number },
 ): number[] {
   const moments: number[] = [];
-  // Two days of faces before the start tell what was shown before.
+  // The two days before the start show which times are not new.
   const begin = Math.floor(start / DAY) * DAY - 2 * DAY;
   let shown = begin + offsetAt(zone, begin);
   for (let time = begin; time < end; time += MINUTE) {
@@ -191,7 +191,7 @@ function momentsOf(
   return moments;
 }
 
-/** In ms; looked up once a minute at most where the clock changes within half an hour. */
+/** In ms. Cached per half hour, except where the clock changes within it. */
 function offsetAt(zone: string, time: number): number {
   const half = Math.floor(time / (30 * MINUTE)) * 30 * MINUTE;
   const offset = rememberedOffset(zone, half);

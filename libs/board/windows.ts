@@ -1,41 +1,36 @@
 import { CronExpressionParser } from 'cron-parser';
 import { Temporal } from 'temporal-polyfill';
 import {
+  derived,
+  keepOf,
   windowName,
   type BoardDefinition,
   type CalendarWindow,
+  type Interval,
   type Window,
 } from './definition.js';
-import { EARLIEST_TIME, LATEST_TIME } from './sort-key.js';
+import { EARLIEST_TIME, LATEST_TIME } from './time.js';
 
-/** A stretch of event time: contains `start`, not `end` (ms since 1970). */
-interface Stretch {
+/** A span of event time: contains `start`, not `end` (ms since 1970). Without a `text`, the window has no instance there. */
+interface Span {
   readonly start: number;
   readonly end: number;
-}
-interface Span extends Stretch {
-  readonly text: string;
+  readonly text?: string;
 }
 
 /** One instance of a window, such as a day. `expiresAt` is in ms of the board's event clock; null: never. */
-export interface WindowInstance extends Span {
+export interface WindowInstance extends Required<Span> {
   readonly expiresAt: number | null;
 }
 
-/** The end of all times that an event can have. */
 const END_OF_TIME = LATEST_TIME + 1;
 
-/** What is known of a window: an instance, or a stretch in which it has none. */
-interface Known extends Stretch {
-  readonly instance?: WindowInstance;
-}
-
-/** Most instances of a window that are remembered: about 11 years of days. */
-const MOST_REMEMBERED = 4_096;
+/** About 11 years of days. */
+const MAX_CACHED_SPANS = 4_096;
 
 /**
- * The instance of each of the board's windows that holds a time; undefined where a window has none then.
- * Cost: a binary search a window; the first time in an instance, a look into the calendar or, slower by far, the cron expression.
+ * The instance of each of the board's windows that contains a time; undefined where a window has none.
+ * Cost: a binary search per window. The first time in an instance also costs a calendar or, much slower, a cron calculation.
  */
 export function windowsAt(
   definition: BoardDefinition,
@@ -44,35 +39,31 @@ export function windowsAt(
   return findersOf(definition).map((finder) => finder.at(time));
 }
 
-/** The instance that a text such as `day:2026-11-20` names; undefined when the board has none of that name. */
-export function parseWindow(
-  definition: BoardDefinition,
-  text: string,
-): { window: Window; instance: WindowInstance } | undefined {
+/** The instance that a text such as `day:2026-11-20` names; undefined when the board has no such instance. */
+export function parseWindow(definition: BoardDefinition, text: string): WindowInstance | undefined {
   for (const [index, window] of definition.windows.entries()) {
     const time = timeWithin(window, text, definition.timeZone);
     if (time === undefined) continue;
     const within = Math.min(Math.max(time, EARLIEST_TIME), LATEST_TIME);
     const instance = findersOf(definition)[index]?.at(within);
-    if (instance?.text === text) return { window, instance };
+    if (instance?.text === text) return instance;
   }
   return undefined;
 }
 
-const finders = new WeakMap<BoardDefinition, readonly WindowFinder[]>();
+const findersOf = derived(({ windows, timeZone }) =>
+  windows.map((window) => new WindowFinder(window, timeZone)),
+);
 
-function findersOf(definition: BoardDefinition): readonly WindowFinder[] {
-  let found = finders.get(definition);
-  if (found === undefined) {
-    found = definition.windows.map((window) => new WindowFinder(window, definition.timeZone));
-    finders.set(definition, found);
-  }
-  return found;
+interface CachedSpan {
+  readonly start: number;
+  readonly end: number;
+  readonly instance: WindowInstance | undefined;
 }
 
-/** Finds instances of one window, and remembers them, and where there is none, in the order of their starts. */
+/** Finds the instances of one window. Caches spans, ordered by start. */
 class WindowFinder {
-  #known: Known[] = [];
+  #cached: CachedSpan[] = [];
 
   constructor(
     private readonly window: Window,
@@ -81,41 +72,38 @@ class WindowFinder {
 
   at(time: number): WindowInstance | undefined {
     const place = this.#firstAfter(time);
-    const before = this.#known[place - 1];
+    const before = this.#cached[place - 1];
     if (before !== undefined && time < before.end) return before.instance;
     const span = spanAt(this.window, time, this.timeZone);
     if (span === undefined) return undefined;
-    const known = this.#toKnown(span);
-    if (this.#known.length >= MOST_REMEMBERED) this.#known = [known];
-    else this.#known.splice(place, 0, known);
-    return known.instance;
-  }
-
-  #toKnown(span: Span | Stretch): Known {
     const { start, end } = span;
-    if (!('text' in span)) return span;
-    return { start, end, instance: { ...span, expiresAt: expiry(this.window, end) } };
+    const cached = { start, end, instance: this.#instanceOf(span) };
+    if (this.#cached.length >= MAX_CACHED_SPANS) this.#cached = [cached];
+    else this.#cached.splice(place, 0, cached);
+    return cached.instance;
   }
 
-  /** How many of the known instances start at or before a time. */
+  #instanceOf({ start, end, text }: Span): WindowInstance | undefined {
+    if (text === undefined) return undefined;
+    const keepMs = keepOf(this.window);
+    return { text, start, end, expiresAt: keepMs === undefined ? null : end + keepMs };
+  }
+
+  /** The index of the first cached span that starts after a time. */
   #firstAfter(time: number): number {
     let low = 0;
-    let high = this.#known.length;
+    let high = this.#cached.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#known[middle]?.start ?? Infinity) <= time) low = middle + 1;
+      if ((this.#cached[middle]?.start ?? Infinity) <= time) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 }
 
-function expiry(window: Window, end: number): number | null {
-  return window.kind !== 'all' && window.keepMs !== undefined ? end + window.keepMs : null;
-}
-
-/** A stretch without a text has no instance; undefined when it has none and how far that goes is not worth knowing. */
-function spanAt(window: Window, time: number, timeZone: string): Span | Stretch | undefined {
+/** The span that contains a time. undefined: no instance, and not worth caching. */
+function spanAt(window: Window, time: number, timeZone: string): Span | undefined {
   switch (window.kind) {
     case 'all':
       return { text: 'all', start: EARLIEST_TIME, end: END_OF_TIME };
@@ -131,22 +119,23 @@ function spanAt(window: Window, time: number, timeZone: string): Span | Stretch 
   }
 }
 
-/** The day, week, month or year of the zone's clock; one that would leave the years 0001 to 9999 ends there. */
+/** The day, week, month or year on the clock of the zone, cut at the years 0001 and 9999. */
 function calendarSpan(kind: CalendarWindow, time: number, timeZone: string): Span {
-  const date = Temporal.Instant.fromEpochMilliseconds(time)
-    .toZonedDateTimeISO(timeZone)
-    .toPlainDate();
-  // The first instant of a day is not always midnight, and it may be the earlier one of two.
+  // The first instant of a day is not always midnight; where midnight occurs twice, it is the first one.
   const start = (day: Temporal.PlainDate) => day.toZonedDateTime(timeZone).epochMilliseconds;
   const after = (day: Temporal.PlainDate) => day.add({ [`${kind}s`]: 1 });
-  let first = firstDay(kind, date);
-  // A clock that goes back over midnight shows the old date again, but the new one has begun.
+  let first = firstDay(kind, zonedTime(time, timeZone).toPlainDate());
+  // A clock that goes back over midnight shows the old date again, but the new day has begun.
   while (start(after(first)) <= time) first = after(first);
   return {
     text: `${kind}:${calendarText(kind, first)}`,
     start: Math.max(start(first), EARLIEST_TIME),
     end: Math.min(start(after(first)), END_OF_TIME),
   };
+}
+
+function zonedTime(time: number, timeZone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(time).toZonedDateTimeISO(timeZone);
 }
 
 function firstDay(kind: CalendarWindow, date: Temporal.PlainDate): Temporal.PlainDate {
@@ -163,6 +152,7 @@ function firstDay(kind: CalendarWindow, date: Temporal.PlainDate): Temporal.Plai
 }
 
 function calendarText(kind: CalendarWindow, first: Temporal.PlainDate): string {
+  const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
   const year = padded(first.year, 4);
   switch (kind) {
     case 'day':
@@ -176,30 +166,26 @@ function calendarText(kind: CalendarWindow, first: Temporal.PlainDate): string {
   }
 }
 
-function padded(value: number, digits: number): string {
-  return String(value).padStart(digits, '0');
-}
-
-type Interval = Extract<Window, { kind: 'interval' }>;
-
 /**
- * From one time of the expression to the next. The expression speaks of a clock's face, so cron-parser steps in UTC,
- * whose clock never changes (in other zones it may find a time twice, not at all, or give up); the zone then says when
- * the face first shows that time, or passes over it.
+ * The span from one time of the cron expression to the next. The expression describes wall clock times. cron-parser
+ * steps through them in UTC, because in zones with clock changes it can return a time twice, skip one, or give up.
+ * firstShown then finds when the zone's clock first shows each, or jumps over it.
  */
 function intervalAt(
   { name, cron, start }: Interval,
   time: number,
   timeZone: string,
-): Span | Stretch | undefined {
+): Span | undefined {
   if (time < start) return { start: EARLIEST_TIME, end: start };
-  const face = CronExpressionParser.parse(cron, {
+  const offsetMs = Math.round(zonedTime(time, timeZone).offsetNanoseconds / 1e6);
+  const wallClock = CronExpressionParser.parse(cron, {
     tz: 'UTC',
-    currentDate: new Date(shownAt(time, timeZone) + 1),
+    currentDate: new Date(time + offsetMs + 1),
   });
-  if (!face.hasPrev()) return undefined;
-  let first = firstShown(face.prev().getTime(), timeZone);
-  const next = () => (face.hasNext() ? firstShown(face.next().getTime(), timeZone) : Infinity);
+  if (!wallClock.hasPrev()) return undefined;
+  let first = firstShown(wallClock.prev().getTime(), timeZone);
+  const next = () =>
+    wallClock.hasNext() ? firstShown(wallClock.next().getTime(), timeZone) : Infinity;
   let end = next();
   while (end <= time) [first, end] = [end, next()];
   if (first < start) return { start, end };
@@ -207,50 +193,40 @@ function intervalAt(
   return { text: `interval:${name}@${at}`, start: first, end: Math.min(end, END_OF_TIME) };
 }
 
-/** What the zone's clock shows at a time; given, like all times on its face, in ms as if it were in UTC. */
-function shownAt(time: number, timeZone: string): number {
-  const { offsetNanoseconds } =
-    Temporal.Instant.fromEpochMilliseconds(time).toZonedDateTimeISO(timeZone);
-  return time + Math.round(offsetNanoseconds / 1e6);
-}
-
-/** When the zone's clock first shows a time, or jumps over it: later on the face is never earlier in time. */
-function firstShown(face: number, timeZone: string): number {
-  const plain = Temporal.Instant.fromEpochMilliseconds(face)
-    .toZonedDateTimeISO('UTC')
-    .toPlainDateTime();
+/** When the zone's clock first shows a wall clock time (in ms as if in UTC), or jumps over it. */
+function firstShown(wallClock: number, timeZone: string): number {
+  const plain = zonedTime(wallClock, 'UTC').toPlainDateTime();
   const zoned = plain.toZonedDateTime(timeZone, { disambiguation: 'earlier' });
   const skipped = !zoned.toPlainDateTime().equals(plain);
   const at = skipped ? zoned.getTimeZoneTransition('next') : zoned;
   return (at ?? zoned).epochMilliseconds;
 }
 
-/** A time within the instance that a text may name; undefined when it is no text of this window. */
+/** A time within the instance that a text can name; undefined when the text can't name an instance of this window. */
 function timeWithin(window: Window, text: string, timeZone: string): number | undefined {
-  switch (window.kind) {
-    case 'all':
-      return EARLIEST_TIME;
-    case 'season':
-      return window.from;
-    case 'interval':
-      return instant(text.slice(windowName(window).length + 1));
-    default:
-      return text.startsWith(`${window.kind}:`)
-        ? dateWithin(window.kind, text.slice(window.kind.length + 1), timeZone)
-        : undefined;
-  }
-}
-
-function instant(text: string): number | undefined {
   try {
-    return Temporal.Instant.from(text).epochMilliseconds;
+    switch (window.kind) {
+      case 'all':
+        return EARLIEST_TIME;
+      case 'season':
+        return window.from;
+      case 'interval':
+        return Temporal.Instant.from(text.slice(windowName(window).length + 1)).epochMilliseconds;
+      default:
+        return text.startsWith(`${window.kind}:`)
+          ? dateWithin(window.kind, text.slice(window.kind.length + 1), timeZone)
+          : undefined;
+    }
   } catch {
-    return undefined;
+    return undefined; // Temporal throws a RangeError for a text that is not a date
   }
 }
 
-/** Noon of a day well inside the day, week, month or year of a text. A zone's year may be 0 or 10000 for a time within the years 0001 to 9999. */
-function dateWithin(kind: CalendarWindow, text: string, timeZone: string): number | undefined {
+/**
+ * Noon of a day well inside the day, week, month or year of a text. In some zones, the years 0001 to 9999 in UTC reach
+ * into the years 0 and 10000. @throws RangeError
+ */
+function dateWithin(kind: CalendarWindow, text: string, timeZone: string): number {
   const [, digits = '', rest = ''] = /^(\d{4,5})(-.+)?$/.exec(text) ?? [];
   const year = digits.length === 5 ? `+0${digits}` : digits;
   const dates = {
@@ -259,11 +235,7 @@ function dateWithin(kind: CalendarWindow, text: string, timeZone: string): numbe
     month: `${year}${rest}-15`,
     year: `${year}-07-01`,
   };
-  try {
-    const date = Temporal.PlainDate.from(dates[kind]);
-    const day = kind === 'week' ? date.add({ weeks: Number(rest.slice(2)) - 1 }) : date;
-    return day.toZonedDateTime({ timeZone, plainTime: '12:00' }).epochMilliseconds;
-  } catch {
-    return undefined;
-  }
+  const date = Temporal.PlainDate.from(dates[kind]);
+  const day = kind === 'week' ? date.add({ weeks: Number(rest.slice(2)) - 1 }) : date;
+  return day.toZonedDateTime({ timeZone, plainTime: '12:00' }).epochMilliseconds;
 }

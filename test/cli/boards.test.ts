@@ -69,7 +69,7 @@ describe('boards check', () => {
     expect(out.split('\n')).toEqual([
       `${bad}:3: board "arena", columns[0].order: "up" is not allowed; use desc, asc`,
       expect.stringMatching(
-        /^.*bad\.yaml:4: board "arena": "tyes" is no field here; .*; did you mean ties\?$/,
+        /^.*bad\.yaml:4: board "arena": unknown field "tyes"; .*; did you mean ties\?$/,
       ),
       expect.stringMatching(
         /^.*bad\.yaml:5: board "arena", timeZone: "europe\/paris" is no .*; did you mean Europe\/Paris\?$/,

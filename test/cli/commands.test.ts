@@ -126,7 +126,11 @@ describe('the commands', () => {
     [['standings', 'arena', '--window', 'week'], 2, 'has no window "week"; write all'],
     [['standings', 'daily', '--window', 'wek'], 2, 'did you mean week?'],
     [['rank', 'daily', 'ada', '--window', 'week:2026-W54'], 2, 'write all, day, day:current'],
-    [['standings', 'daily', '--view', 'all  x'], 2, 'is not a view; write window( name=value)*'],
+    [
+      ['standings', 'daily', '--view', 'all  x'],
+      2,
+      'is not a view; write WINDOW or WINDOW NAME=VALUE',
+    ],
     [['standings', 'daily', '--view', 'all', '--window', 'all'], 2, 'cannot be used with option'],
     [['standings', 'daily', '--at', '2026-01-01'], 2, 'use a time with a zone'],
     [['views', 'dayly'], 1, 'did you mean daily?'],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConfigResourceTypes, ConfigSource } from 'kafkajs';
-import { MOST_VIEWS_OF_AN_EVENT } from '#board';
+import { MAX_VIEWS_OF_AN_EVENT } from '#board';
 import { encodeRankChange } from '#contracts';
 import { TestInstance, until } from '../support/instance.js';
 import { configure } from '../support/topic-config.js';
@@ -25,7 +25,7 @@ function largestRankChange(): number {
   const { value } = encodeRankChange({
     ...{ board: playerId, generation: playerId, playerId, eventId: playerId, source },
     occurredAt: '2026-11-20T09:00:00.123Z',
-    changes: Array(MOST_VIEWS_OF_AN_EVENT).fill(change),
+    changes: Array(MAX_VIEWS_OF_AN_EVENT).fill(change),
   });
   return Buffer.byteLength(value);
 }

@@ -1,4 +1,4 @@
--- Sort key and ranks. The layout of a member is held in libs/board/sort-key.ts, too.
+-- Sort key and ranks. test/model/oracle-format.ts computes the same members in another way.
 
 local TWO_POW_53 = 9007199254740992
 local EARLIEST_TIME = -62135596800000

@@ -1,0 +1,100 @@
+/** An error of this library. `code` is for programs. A retry never helps. */
+export abstract class BoardError extends Error {
+  abstract readonly code: string;
+  readonly retriable = false;
+
+  constructor(message: string) {
+    super(message);
+    this.name = new.target.name;
+  }
+}
+
+/** A problem of a boards file. `line` starts at 1; `field` is a path such as `columns[1].update`. */
+export interface BoardsFileProblem {
+  readonly file: string;
+  readonly line: number;
+  /** null for a problem outside of all boards. */
+  readonly board: string | null;
+  readonly field: string | null;
+  readonly reason: string;
+}
+
+/** A boards file that can't be used, with all its problems. */
+export class BoardsFileError extends BoardError {
+  readonly code = 'BAD_BOARDS_FILE';
+
+  constructor(readonly problems: readonly BoardsFileProblem[]) {
+    super(problems.map(problemText).join('\n'));
+  }
+}
+
+/** `boards.yaml:7: board "football", columns[1].update: "most" is not allowed; ...` */
+export function problemText({ file, line, board, field, reason }: BoardsFileProblem): string {
+  const place = [
+    ...(board === null ? [] : [`board "${board}"`]),
+    ...(field === null ? [] : [field]),
+  ];
+  return [`${file}:${line}`, ...(place.length === 0 ? [] : [place.join(', ')]), reason].join(': ');
+}
+
+/** A text that is not in the form of formatView. */
+export class MalformedViewError extends BoardError {
+  readonly code = 'MALFORMED_VIEW';
+
+  constructor(readonly text: string) {
+    super(
+      `${JSON.stringify(text)} is not a view; write WINDOW or WINDOW NAME=VALUE ..., with values percent-encoded, such as "all" or "week:2026-W47 league=en.1 season=2019-20"`,
+    );
+  }
+}
+
+/** A view that the board does not have. `known` lists what could replace `asked`, except instances of a window. */
+export class NoSuchViewError extends BoardError {
+  readonly code = 'NO_SUCH_VIEW';
+
+  constructor(
+    readonly board: string,
+    problem: string,
+    readonly asked: string,
+    readonly known: readonly string[],
+  ) {
+    super(`board "${board}" ${problem}`);
+  }
+}
+
+/** The `current` or `previous` instance of a window does not exist: before the first interval, for example. `at` is ms. */
+export class NoInstanceError extends BoardError {
+  readonly code = 'NO_INSTANCE';
+
+  constructor(
+    readonly board: string,
+    readonly window: string,
+    readonly at: number,
+  ) {
+    super(`board "${board}" has no ${window} at ${new Date(at).toISOString()}`);
+  }
+}
+
+/** Why a board rejects a well-formed event; each is the code of a dead letter. */
+export type EventRejectionCode =
+  | 'UNKNOWN_COLUMN'
+  | 'MISSING_COLUMN'
+  | 'DELTA_NEEDS_ONE_COLUMN'
+  | 'MISSING_DIMENSION'
+  | 'INVALID_NUMBER'
+  | 'TOO_MANY_DECIMALS'
+  | 'OUT_OF_RANGE'
+  | 'OUT_OF_BOUNDS'
+  | 'TOO_MANY_VIEWS_OF_AN_EVENT'
+  | 'INVALID_TIME'
+  | 'TOO_FAR_AHEAD';
+
+/** An event that the board rejects. resolveEvent catches it and returns the rejection. */
+export class RejectedEventError extends BoardError {
+  constructor(
+    readonly code: EventRejectionCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,17 @@
+import { parseBoardsFile } from '../boards-file.js';
+import { BoardsFileError, problemText, type BoardsFileProblem } from '../errors.js';
+
+/** The problems of a boards file; none if it is valid. */
+export function fileProblems(text: string): readonly BoardsFileProblem[] {
+  try {
+    parseBoardsFile(text, 'b.yaml');
+    return [];
+  } catch (error) {
+    if (error instanceof BoardsFileError) return error.problems;
+    throw error;
+  }
+}
+
+export function problemsOf(text: string): string[] {
+  return fileProblems(text).map(problemText);
+}
