@@ -1,4 +1,4 @@
-// How fast score events are decoded, one thread. Needs a build: npx nest build && node bench/decode.mjs
+// How fast score events are decoded, one thread. Needs a build: npm run build && node bench/decode.mjs
 import { cloudEventHeaders, decodeScoreEvent, SCORE_EVENT_TYPE } from '#contracts';
 
 const EVENTS = 200_000;

@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { ensureBuild, ensureDependencies, runNode, serverEnvironment } from './with-setup.mjs';
 
-const PROGRAM = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 
 await ensureDependencies();
 await ensureBuild();

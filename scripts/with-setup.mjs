@@ -9,7 +9,15 @@ import { withLock } from './lock.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK = path.join(ROOT, '.services', 'setup.lock');
-const BUILD_CONFIGS = ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package.json'];
+const BUILD_CONFIGS = [
+  ...[
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'nest-cli.json',
+    'package.json',
+    'scripts/bundle.mjs',
+  ],
+];
 
 /** Dependencies as the lockfile says; installs them when they are missing or older than it. Linked ones are left alone. */
 export async function ensureDependencies() {
@@ -32,16 +40,14 @@ export async function ensureBuild() {
   if (fresh()) return;
   await withLock(LOCK, () => {
     if (fresh()) return;
-    process.stderr.write('setup: nest build\n');
+    process.stderr.write('setup: npm run build\n');
     const started = new Date();
-    const code = run('npx', ['--no-install', 'nest', 'build']);
+    const code = run('npm', ['run', '--silent', 'build']);
     if (code !== 0) {
-      // A build with errors writes it too.
-      rmSync(stamp, { force: true });
+      rmSync(stamp, { force: true }); // the compiler writes it in spite of errors
       process.exit(code);
     }
-    // The compiler leaves it as it is when only a time or a script changed.
-    utimesSync(stamp, started, started);
+    utimesSync(stamp, started, started); // the compiler leaves it when it has nothing to write
   });
 }
 

@@ -75,7 +75,7 @@ function figures(rounds) {
 }
 
 /** @param {number[]} values */
-function median(values) {
+export function median(values) {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? NaN;
 }
@@ -90,7 +90,7 @@ function batch(from, size, player) {
 }
 
 /** Bytes of all keys but the outbox, which is empty once results are published. @param {import('ioredis').Redis} redis @param {string} prefix */
-async function takeAway(redis, prefix) {
+export async function takeAway(redis, prefix) {
   let bytes = 0;
   for (const key of await redis.keys(`${prefix}*`)) {
     if (!key.includes(':outbox:')) bytes += (await redis.memory('USAGE', key, 'SAMPLES', 0)) ?? 0;

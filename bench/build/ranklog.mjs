@@ -7,7 +7,7 @@ import { BoardStore, ContinuityStore, KeySpace, LeaseStore } from '#board-store'
 import { logRanges } from '#kafka-batch';
 import { NodeProcess } from './processes.mjs';
 
-const CLI = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const REPORTER = new URL('./peak-rss.mjs', import.meta.url).href;
 const SHARDS = 1;
 

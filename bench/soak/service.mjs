@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const CLI = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const REPORTER = new URL('./memory-reporter.mjs', import.meta.url).href;
 
 /** @typedef {{ rss: number, heapUsed: number, external: number }} Memory in bytes; the heap after a collection */

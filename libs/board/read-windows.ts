@@ -1,10 +1,10 @@
-import { CronExpressionParser } from 'cron-parser';
 import ms from 'ms';
 import { Temporal } from 'temporal-polyfill';
 import { showValue, type Report } from './boards-file-problem.js';
 import { windowName, type CalendarWindow, type Window } from './definition.js';
 import { suggestion } from './suggestion.js';
 import { EARLIEST_TIME, LATEST_TIME } from './time.js';
+import { cronFrom } from './windows.js';
 
 /** A window that the schema has checked. */
 export type WindowText =
@@ -99,8 +99,7 @@ function cronProblem(cron: string, start: number): string | undefined {
   // cron-parser would choose another random time in each process.
   if (/(^|[ ,])H/.test(cron)) return `has an H, which means a random time; use ${CRON_FIELDS}`;
   try {
-    const currentDate = new Date(Number.isNaN(start) ? 0 : start - 1);
-    const times = CronExpressionParser.parse(cron, { tz: 'UTC', currentDate });
+    const times = cronFrom(cron, Number.isNaN(start) ? 0 : start - 1);
     return times.hasNext() && times.next().getTime() <= LATEST_TIME
       ? undefined
       : 'has no time after start; use an earlier start';

@@ -1,4 +1,5 @@
-import { CronExpressionParser } from 'cron-parser';
+import { createRequire } from 'node:module';
+import type { CronExpression } from 'cron-parser';
 import { Temporal } from 'temporal-polyfill';
 import {
   derived,
@@ -166,6 +167,12 @@ function calendarText(kind: CalendarWindow, first: Temporal.PlainDate): string {
   }
 }
 
+/** The times of a cron expression in UTC, from a time in ms. Loads its library only for boards with intervals. */
+export function cronFrom(expression: string, from: number): CronExpression {
+  const library = createRequire(import.meta.url)('cron-parser') as typeof import('cron-parser');
+  return library.CronExpressionParser.parse(expression, { tz: 'UTC', currentDate: new Date(from) });
+}
+
 /**
  * The span from one time of the cron expression to the next. The expression describes wall clock times. cron-parser
  * steps through them in UTC, because in zones with clock changes it can return a time twice, skip one, or give up.
@@ -178,10 +185,7 @@ function intervalAt(
 ): Span | undefined {
   if (time < start) return { start: EARLIEST_TIME, end: start };
   const offsetMs = Math.round(zonedTime(time, timeZone).offsetNanoseconds / 1e6);
-  const wallClock = CronExpressionParser.parse(cron, {
-    tz: 'UTC',
-    currentDate: new Date(time + offsetMs + 1),
-  });
+  const wallClock = cronFrom(cron, time + offsetMs + 1);
   if (!wallClock.hasPrev()) return undefined;
   let first = firstShown(wallClock.prev().getTime(), timeZone);
   const next = () =>

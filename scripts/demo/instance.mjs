@@ -8,7 +8,7 @@ import { BoardReader, KeySpace } from '#board-store';
 import { topicNames } from '#contracts';
 import { HOME, ROOT } from '../services/state.mjs';
 
-const CLI = path.join(ROOT, 'dist/src/cli/main.js');
+const CLI = path.join(ROOT, 'dist/cli/main.js');
 
 /** A ranklog of its own: topics, group and keys that nobody else uses, on the running servers. */
 export class DemoInstance {

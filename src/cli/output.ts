@@ -1,4 +1,4 @@
-import Table from 'cli-table3';
+import stringWidth from 'string-width';
 
 /** Prints a value as JSON, or whatever `text` makes of it for people. */
 export function print<T>(
@@ -16,48 +16,21 @@ export function printPart(text: string): Promise<void> {
   });
 }
 
-/** Rows below a head, aligned: numbers to the right, no lines between. */
-export function table(
-  head: readonly string[],
-  rows: readonly (readonly (string | number)[])[],
-): string {
-  const numeric = head.map(
-    (_, column) => rows.length > 0 && rows.every((row) => isNumber(row[column])),
-  );
-  const grid = new Table({
-    head: [...head],
-    colAligns: numeric.map((right) => (right ? 'right' : 'left')),
-    chars: NO_LINES,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
-  });
-  grid.push(...rows.map((row) => row.map(String)));
-  return grid
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
+type Cell = string | number;
+
+/** Rows below a head, in columns; columns of numbers are aligned to the right. */
+export function table(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const lines = [head, ...rows].map((row) => row.map(String));
+  const columns = head.map((_, column) => ({
+    isNumeric: rows.length > 0 && rows.every((row) => NUMBER.test(String(row[column]))),
+    width: lines.reduce((width, line) => Math.max(width, stringWidth(line[column] ?? '')), 0),
+  }));
+  const aligned = (cell: string, column: number): string => {
+    const { isNumeric = false, width = 0 } = columns[column] ?? {};
+    const space = ' '.repeat(width - stringWidth(cell));
+    return isNumeric ? space + cell : cell + space;
+  };
+  return lines.map((line) => line.map(aligned).join('  ').trimEnd()).join('\n');
 }
 
-function isNumber(cell: string | number | undefined): boolean {
-  return /^[-+]?\d+(\.\d+)?$/.test(String(cell));
-}
-
-const NO_LINES = Object.fromEntries(
-  [
-    'top',
-    'top-mid',
-    'top-left',
-    'top-right',
-    'bottom',
-    'bottom-mid',
-    'bottom-left',
-    'bottom-right',
-    'left',
-    'left-mid',
-    'mid',
-    'mid-mid',
-    'right',
-    'right-mid',
-    'middle',
-  ].map((name) => [name, '']),
-);
+const NUMBER = /^[-+]?\d+(\.\d+)?$/;

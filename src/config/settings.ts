@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parse as parseYaml } from 'yaml';
+import { createRequire } from 'node:module';
 import { suggestion } from '#board';
 import {
   SETTINGS_SCHEMA,
@@ -69,7 +69,8 @@ export function loadSettings(environment: Environment = process.env): {
 
 function readConfigFile(file: string): Record<string, unknown> {
   try {
-    const content: unknown = parseYaml(readFileSync(file, 'utf8'));
+    const yaml = createRequire(import.meta.url)('yaml') as typeof import('yaml');
+    const content: unknown = yaml.parse(readFileSync(file, 'utf8'));
     if (content === null) return {};
     if (typeof content === 'object' && !Array.isArray(content))
       return content as Record<string, unknown>;

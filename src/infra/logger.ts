@@ -1,6 +1,6 @@
+import { createRequire } from 'node:module';
 import type { LoggerService } from '@nestjs/common';
 import { destination, pino, type Logger as PinoLogger } from 'pino';
-import pretty from 'pino-pretty';
 import type { Settings } from '../config/settings.js';
 
 /** The words of ranklog: a message and facts, to standard error. */
@@ -18,7 +18,7 @@ export function createLogger({
 }: Pick<Settings, 'logLevel' | 'logFormat'>): Logger {
   const forPeople = logFormat === 'pretty' || (logFormat === 'auto' && process.stderr.isTTY);
   const stream = forPeople
-    ? pretty({
+    ? loadPretty()({
         destination: 2,
         sync: true,
         ignore: 'pid,hostname',
@@ -30,6 +30,11 @@ export function createLogger({
     stream,
   );
   return new PinoAdapter(log, logLevel === 'debug');
+}
+
+/** Loads pino-pretty only where it is used: it takes longer to load than pino. */
+function loadPretty() {
+  return createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
 }
 
 class PinoAdapter implements Logger {

@@ -8,7 +8,7 @@ import { decodeText } from '#contracts';
 import { StoreFixture } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
 
-const CLI = path.resolve('dist/src/cli/main.js');
+const CLI = path.resolve('dist/cli/main.js');
 const folder = mkdtempSync(path.join(tmpdir(), 'ranklog-boards-'));
 const { redis, newKeys, close } = openTestRedis();
 afterAll(async () => {

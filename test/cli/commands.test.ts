@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TestInstance, until } from '../support/instance.js';
 import { readCommitted } from '../support/results.js';
 
-const CLI = path.resolve('dist/src/cli/main.js');
+const CLI = path.resolve('dist/cli/main.js');
 const BOARDS = `
 boards:
   arena:

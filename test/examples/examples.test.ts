@@ -107,7 +107,7 @@ describe.each(folders)('the example %s', (folder) => {
 describe('the examples', () => {
   it('pass "ranklog boards check"', () => {
     const files = folders.map((folder) => pathOf(folder, 'boards.yaml'));
-    const command = ['dist/src/cli/main.js', 'boards', 'check', ...files];
+    const command = ['dist/cli/main.js', 'boards', 'check', ...files];
     const { status, stdout } = spawnSync(process.execPath, command, { encoding: 'utf8' });
     expect({ status, lines: stdout.trim().split('\n') }).toEqual({
       status: 0,

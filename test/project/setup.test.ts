@@ -31,7 +31,7 @@ describe('the setup of a clone', () => {
     copy = new ProjectCopy([
       ...['scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'],
     ]);
-    mkdirSync(path.join(copy.folder, 'src'));
+    mkdirSync(path.join(copy.folder, 'src/cli'), { recursive: true });
     mkdirSync(path.join(copy.folder, 'libs'));
   });
   afterAll(() => copy.remove());
@@ -41,7 +41,7 @@ describe('the setup of a clone', () => {
     return runModule(text, { cwd: copy.folder, env });
   }
   const main = (text: string) => {
-    writeFileSync(path.join(copy.folder, 'src/main.ts'), text);
+    writeFileSync(path.join(copy.folder, 'src/cli/main.ts'), text);
   };
 
   it('builds once, and never takes a build that failed for a good one', async () => {
@@ -55,7 +55,7 @@ describe('the setup of a clone', () => {
 
     main('export const half = 1 / 2;\n');
     expect((await setUp('ensureBuild')).exitCode).toBe(0);
-    expect(existsSync(path.join(copy.folder, 'dist/src/main.js'))).toBe(true);
+    expect(existsSync(path.join(copy.folder, 'dist/cli/main.js'))).toBe(true);
     expect(await setUp('ensureBuild')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
   });
 

@@ -11,7 +11,7 @@ import { topicNames, type TopicNames } from '#contracts';
 import { testKafka } from './kafka-client.js';
 import { createTopics } from '../../src/infra/topics.js';
 
-const CLI = path.resolve('dist/src/cli/main.js');
+const CLI = path.resolve('dist/cli/main.js');
 
 /** What `ranklog topics` does, without a process of its own. */
 export async function createTestTopics(
