@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis';
 import { NoSuchViewError, readableView, type ReadableView } from '#board';
-import { TIE_SIGNS } from './run-arguments.js';
 import { BoardStore } from './board-store.js';
 import { BUILDING, liveBoardOf, readBoards } from './boards.js';
 import { ContinuityStore } from './continuity-store.js';
@@ -21,18 +20,18 @@ import {
   type ViewSummary,
 } from './existing-views.js';
 import type { Boards } from './generation-types.js';
-import type { KeySpace } from './keys.js';
+import { shardOf, type KeySpace } from './keys.js';
+import { TIE_SIGNS } from './run-arguments.js';
 import { defineScripts, MOVED } from './scripts.js';
-import { shardOf } from './shard.js';
 import { standingsOf, type Standings } from './standings.js';
 import type { BoardFacts, RecoveryTarget, LiveBoard } from './types.js';
 
-/** How often one read follows a board to a newer generation; builds are not that fast. */
+/** How often one read follows a board to a newer generation; builds are slower than that. */
 const MOST_FOLLOWED = 5;
 
 const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
 
-/** What a live board has counted, and how many of its most views exist. */
+/** The counters of a live board, and the number of its views. */
 export interface BoardOverview extends BoardFacts {
   readonly board: string;
   readonly views: number;
@@ -46,9 +45,9 @@ export interface Page {
 }
 
 /**
- * Whether to count dense ranks. A page from the top always has them, at no cost. Elsewhere Redis looks at up to 10,000
- * players in front, which takes about 10 ms. So the first 5,000 places always have a dense rank. Later places have one only
- * if enough players are tied, as Redis jumps over long ties.
+ * Whether to count dense ranks. A page from the top always has them, at no cost. Elsewhere Redis reads up to 10,000 players in
+ * front, which takes about 10 ms, so the first 5,000 places always have a dense rank. Later places have one only if enough
+ * players are tied, as Redis jumps over long ties.
  */
 export interface DenseOption {
   readonly dense?: boolean;
@@ -67,10 +66,10 @@ type Place = Pick<Located, 'board' | 'shard' | 'generation'>;
  * A reply is `stale` while Redis lacks published events, which are being applied again.
  */
 export class BoardReader {
-  /** The last generation that was found of each board. */
+  /** The generation that was last found of each board. */
   readonly #found = new Map<string, Located>();
 
-  /** With a generation, its boards are read as that one has them: a snapshot, in place of the live one. */
+  /** `generation` is a snapshot to read in place of the live generation. */
   constructor(
     private readonly redis: Redis,
     private readonly keys: KeySpace,
@@ -96,7 +95,7 @@ export class BoardReader {
     return this.#locate(board);
   }
 
-  /** What each live board has counted, by name. Cost: three requests, and two more a board. */
+  /** The live boards with their counters, by name. Cost: three requests, and two more a board. */
   async overviews(): Promise<BoardOverview[]> {
     const shards = await this.shards();
     const store = new BoardStore(this.redis, this.keys, { shards });
@@ -121,7 +120,7 @@ export class BoardReader {
     return pagesOf(board, (cursor) => this.#viewsFrom(board, cursor));
   }
 
-  /** All views in one list, sorted by text: for boards whose views fit into memory. */
+  /** All views in one list, sorted by text: for boards whose views fit in memory. */
   async views(board: string): Promise<ViewSummary[]> {
     const found: ViewSummary[] = [];
     for await (const { views } of this.viewPages(board)) for (const view of views) found.push(view);
@@ -129,7 +128,7 @@ export class BoardReader {
   }
 
   /**
-   * Players of a view in order; none where nobody is ranked.
+   * Players of a view in order.
    * @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError, MalformedViewError, NoSuchViewError, ExpiredViewError
    */
   async standings(
@@ -147,7 +146,7 @@ export class BoardReader {
   }
 
   /**
-   * A player's place: as standings with one entry, or none for a player who is not in the view.
+   * A player's place, as standings with one entry; without entries if the player is not in the view.
    * @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError, MalformedViewError, NoSuchViewError, ExpiredViewError
    */
   async rank(
@@ -165,7 +164,7 @@ export class BoardReader {
     );
   }
 
-  /** For each partition, the first offset that is not applied in every shard. */
+  /** For each partition, the first offset that some shard has not applied. */
   async appliedOffsets(): Promise<Map<number, number>> {
     const shards = Array.from({ length: await this.shards() }, (_, shard) => shard);
     const appliedOffsets = await Promise.all(
@@ -180,14 +179,13 @@ export class BoardReader {
     );
   }
 
-  /** Partitions that are applied again after a loss of Redis, and how far they are. Cost: two requests a shard. */
+  /** Partitions that recover after a loss of Redis. Cost: two requests a shard. */
   async recoveryTargets(): Promise<RecoveryTarget[]> {
     return new ContinuityStore(this.redis, this.keys, {
       shards: await this.shards(),
     }).recoveryTargets();
   }
 
-  /** How many shards there are. */
   async shards(): Promise<number> {
     return Number((await this.redis.get(this.keys.shards())) ?? 1);
   }
@@ -237,7 +235,7 @@ export class BoardReader {
         if (attempt === MOST_FOLLOWED) throw new UnknownGenerationError(board, located.generation);
         this.#follow(board, located.shard, reply);
       } catch (error) {
-        // The cached definition may be outdated; only the live one decides that there is no such view.
+        // The cached definition may be outdated; only the live one shows that there is no such view.
         if (cached === undefined || !(error instanceof NoSuchViewError)) throw error;
         this.#found.delete(board);
       }
@@ -255,7 +253,7 @@ export class BoardReader {
     throw new UnknownBoardError(board, known);
   }
 
-  /** Remembers the generation that a script returned; undefined for none. @throws BoardBuildingError */
+  /** Caches the generation that a script returned; undefined for none. @throws BoardBuildingError */
   #follow(board: string, shard: number, reply: readonly string[] | string): Located | undefined {
     const [, generation = '', text = '', starts] = reply;
     this.#found.delete(board);
@@ -266,12 +264,12 @@ export class BoardReader {
     return this.#found.get(board);
   }
 
-  /** What lua/views.lua takes in front of the cursor. */
+  /** The arguments of lua/commands/views-9.lua before the cursor. */
   #viewsArguments(place: Place) {
     return this.#arguments(place, [this.keys.expiries(place.shard, place.generation)]);
   }
 
-  /** What lua/places.lua takes. */
+  /** The arguments of lua/includes/places.lua. */
   #placeArguments(located: Located, { view, expiresAt }: ReadableView, dense: boolean) {
     const { shard, generation, definition } = located;
     return [
@@ -284,7 +282,7 @@ export class BoardReader {
     ] as const;
   }
 
-  /** What lua/read.lua takes; `own` are the further keys of a script. */
+  /** The arguments of lua/includes/read.lua; `own` are the further keys of a script. */
   #arguments({ board, shard, generation }: Place, own: readonly string[]) {
     const { keys } = this;
     const all = [

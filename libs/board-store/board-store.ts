@@ -1,16 +1,18 @@
 import type { Redis } from 'ioredis';
 import { canExpire, definitionHash, definitionText, type BoardDefinition } from '#board';
-import { applyArguments } from './apply-arguments.js';
 import type { DefinitionRecord } from '#contracts';
 import { readBoards, startsText } from './boards.js';
 import { BoardBuildingError, UnknownBoardError } from './errors.js';
 import { IdentityCheck } from './identity.js';
 import type { Boards } from './generation-types.js';
 import type { KeySpace } from './keys.js';
+import { applyArguments } from './run-arguments.js';
+import { refusalOf } from './scripts.js';
 import { ShardedStore } from './sharded-store.js';
 import type {
   ApplyCall,
   ApplyOutcome,
+  ApplyRefusal,
   BoardFacts,
   LiveBoard,
   ServerMemory,
@@ -19,21 +21,12 @@ import type {
 } from './types.js';
 import { parseVerdicts } from './verdict-text.js';
 
-/** What lua/apply.lua answers when it wrote nothing. */
-const REFUSALS: Readonly<Record<number, ApplyOutcome>> = {
-  [-1]: { status: 'generationChanged' },
-  [-2]: { status: 'rolledBack' },
-  [-3]: { status: 'storeChanged' },
-  [-4]: { status: 'recovering' },
-  [-12]: { status: 'gap' },
-};
-
 const REDIS = 'Redis';
 
-/** How many expired views one sweep removes from a board: a short script. Who wants all of them gone sweeps until it answers 0. */
+/** How many expired views one sweep removes from a board: a short script. All of them are gone when a sweep returns 0. */
 const MOST_SWEPT = 100;
 
-/** Writes to the boards in Redis. Every method may be repeated: a lost reply does no harm. */
+/** Writes to the boards in Redis. Every method may be repeated after a lost reply. */
 export class BoardStore extends ShardedStore {
   /** The boards as last read. */
   #boards: Boards | undefined;
@@ -52,7 +45,7 @@ export class BoardStore extends ShardedStore {
     return this.allShards.length;
   }
 
-  /** The shard of a partition's records that belong to no board. */
+  /** The shard of a partition's records without a board. */
   homeShard(partition: number): number {
     return partition % this.shards;
   }
@@ -65,8 +58,8 @@ export class BoardStore extends ShardedStore {
   }
 
   /**
-   * Claims each shard for this ranklog. `moves` also takes shards from another ranklog, whose calls are refused from then on.
-   * The number of shards must be the same. @throws OtherIdentityError
+   * Claims each shard for this ranklog. `moves` also claims shards of another ranklog with as many shards; its calls are refused
+   * from then on. @throws OtherIdentityError
    */
   async claim({ moves = false } = {}): Promise<void> {
     const { keys, redis } = this;
@@ -80,10 +73,9 @@ export class BoardStore extends ShardedStore {
   }
 
   /**
-   * Makes boards live that are not, all boards of a shard in one step; the others stay as they are, whatever their
-   * definition. One that is new in a shard where events were applied before is `building` from then on: it lacks them.
-   * `current` is what was live before Redis was lost: where boards begin in the log, what their promotions come after, and
-   * which ones were removed. `begins` is where the log begins for others, which are live at once.
+   * Makes boards live that are not, all boards of a shard in one step; the others stay as they are, whatever their definition. A
+   * new board in a shard that has applied events is `building`, as it lacks them. `current` are the definition records of Kafka:
+   * the starts of boards, the times that their promotions come after, and the removed boards. `begins` are the starts of others.
    */
   async registerBoards(
     definitions: readonly BoardDefinition[],
@@ -99,22 +91,17 @@ export class BoardStore extends ShardedStore {
     return this.boards();
   }
 
-  /** When the pointer of each live board was last moved, in us of Redis' clock. Cost: a short request a shard. */
+  /** When the pointer of each board last moved, in us of Redis' clock. Cost: a short request a shard. */
   async promotions(): Promise<Map<string, number>> {
-    const found = await Promise.all(
-      this.allShards.map((shard) => this.redis.hgetall(this.keys.promotions(shard))),
-    );
-    return new Map(
-      found.flatMap((promotions) =>
-        Object.entries(promotions).map(([board, promotion]) => [board, Number(promotion)] as const),
-      ),
-    );
+    const found = await this.perShard((shard) => this.redis.hgetall(this.keys.promotions(shard)));
+    const entries = found.flatMap((promotions) => Object.entries(promotions));
+    return new Map(entries.map(([board, promotion]) => [board, Number(promotion)]));
   }
 
-  /** Whether the boards of every shard have been made live. */
+  /** Whether the boards of every shard have been registered. */
   async areRegistered(): Promise<boolean> {
-    const found = await this.#perShard((shard) => this.redis.get(this.keys.registered(shard)), 0);
-    return found.every((registered) => registered === 1);
+    const found = await this.perShard((shard) => this.redis.get(this.keys.registered(shard)));
+    return found.every((registered) => registered !== null);
   }
 
   /** The boards of all shards; the same object until they change. Cost: one short request a shard, five after a change. @throws OtherIdentityError */
@@ -138,22 +125,21 @@ export class BoardStore extends ShardedStore {
 
   /** The applied offset of a partition in each shard, -1 for none. */
   async appliedOffsets(partition: number): Promise<number[]> {
-    return this.#perShard(
-      (shard) => this.redis.hget(this.keys.appliedOffsets(shard), String(partition)),
-      -1,
+    const found = await this.perShard((shard) =>
+      this.redis.hget(this.keys.appliedOffsets(shard), String(partition)),
     );
+    return found.map((offset) => Number(offset ?? -1));
   }
 
-  /** The published position of a partition as Redis remembers it, 0 for none. */
+  /** The published position of a partition that Redis stores, 0 for none. */
   async publishedPosition(partition: number): Promise<number> {
-    const remembered = await this.#perShard(
-      (shard) => this.redis.hget(this.keys.published(shard), String(partition)),
-      0,
+    const found = await this.perShard((shard) =>
+      this.redis.hget(this.keys.published(shard), String(partition)),
     );
-    return Math.max(...remembered);
+    return Math.max(...found.map(Number));
   }
 
-  /** Whether verdicts of records below an offset are kept, which are not known to be published. Cost: linear in them. */
+  /** Whether the outbox has verdicts of records below an offset that are not known to be published. Cost: linear in them. */
   async hasUnpublished(partition: number, below: number): Promise<boolean> {
     for (const shard of this.allShards) {
       const published = await this.redis.hget(this.keys.published(shard), String(partition));
@@ -165,15 +151,10 @@ export class BoardStore extends ShardedStore {
     return false;
   }
 
-  /** Applies a call in one atomic step and answers the verdicts of its entries: see lua/apply.lua. */
+  /** Applies a call in one atomic step and returns the verdicts of its entries: see lua/commands/apply-7.lua. */
   async apply(call: ApplyCall): Promise<ApplyOutcome> {
     const reply = await this.redis.ranklogApply(...applyArguments(this.keys, call));
-    if (!Array.isArray(reply)) {
-      const refusal = REFUSALS[reply];
-      if (refusal === undefined)
-        throw new Error(`lua/apply.lua answered ${reply}, a code that is not known`);
-      return refusal;
-    }
+    if (!Array.isArray(reply)) return { status: refusalOf(reply) as ApplyRefusal };
     const [appliedOffset, ...verdicts] = reply;
     return {
       status: 'applied',
@@ -182,7 +163,7 @@ export class BoardStore extends ShardedStore {
     };
   }
 
-  /** Gives back the memory of views that have expired, some at a time; answers how many. */
+  /** Removes some of the views that have expired and returns how many. */
   async sweep({ board, generation, definition }: LiveBoard): Promise<number> {
     if (!canExpire(definition)) return 0;
     const shard = this.shardOf(board);
@@ -212,14 +193,14 @@ export class BoardStore extends ShardedStore {
     return this.redis.ranklogSweep(allKeys.length, ...allKeys, board, generation, ...views);
   }
 
-  /** What Redis holds, of all that use it. */
+  /** The memory of Redis, for all its users. */
   async memory(): Promise<ServerMemory> {
     const info = await this.redis.info('memory');
     const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
     return { used: bytes('used_memory'), most: bytes('maxmemory') };
   }
 
-  /** What a live board has counted. */
+  /** The counters and the event clock of a live board. */
   async facts({ board, generation }: LiveBoard): Promise<BoardFacts> {
     const key = this.keys.facts(this.shardOf(board), generation);
     const [clock, expired, duplicates] = await this.redis.hmget(
@@ -261,23 +242,15 @@ export class BoardStore extends ShardedStore {
       ...removed.map(({ board }) => board),
     );
   }
-
-  async #perShard(
-    read: (shard: number) => Promise<string | null>,
-    missing: number,
-  ): Promise<number[]> {
-    const values = await Promise.all(this.allShards.map(read));
-    return values.map((value) => Number(value ?? missing));
-  }
 }
 
-/** What Kafka knows of boards: those that are in force, and where others begin. */
+/** The definition records of Kafka, by board, and the starts of other boards. */
 interface Known {
   readonly current: ReadonlyMap<string, DefinitionRecord>;
   readonly begins: Starts;
 }
 
-/** A board as lua/register.lua takes it. */
+/** The arguments of lua/commands/register-7.lua for a board. */
 function registration(
   definition: BoardDefinition,
   { current, begins }: Known,
@@ -288,12 +261,12 @@ function registration(
     board,
     definitionHash(definition),
     definitionText(definition),
-    starts === undefined || starts.size === 0 ? '' : startsText(starts),
+    startsText(starts?.size === 0 ? undefined : starts),
     since,
   ];
 }
 
-/** Leader changes come after what the event itself brought about; one call has at most one for a view. */
+/** Leader changes come after the other results of their event. */
 function byOffset(a: Verdict, b: Verdict): number {
   return (
     a.offset - b.offset || Number(a.kind === 'leaderChange') - Number(b.kind === 'leaderChange')

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Redis } from 'ioredis';
 import { parseDefinitionText } from '#board';
-import type { Boards } from './generation-types.js';
+import type { Boards, ShadowPurpose } from './generation-types.js';
 import type { KeySpace } from './keys.js';
 import type { LiveBoard, RecordIdentity, Starts } from './types.js';
 
 /** What `live` holds for a board whose first generation is being built. */
 export const BUILDING = '-';
 
-/** The field of `live` with the version of the pointers (lua/pointers.lua). No board has this name. */
+/** The field of `live` with the version of the pointers (lua/includes/shard.lua). No board has this name. */
 export const VERSION = '';
 
-/** Where boards are read: all shards of a Redis, from 0 on. */
+/** All shards of a Redis. */
 interface Place {
   readonly redis: Redis;
   readonly keys: KeySpace;
@@ -29,13 +29,13 @@ export async function readBoards({ redis, keys, shards }: Place, known?: Boards)
   const building = new Set<string>();
   const removed = new Set<string>();
   for (let shard = 0; shard < shards; shard++) {
-    const [pointers, definitions, starts, gone] = await Promise.all([
+    const [pointers, definitions, starts, removedHere] = await Promise.all([
       redis.hgetall(keys.live(shard)),
       redis.hgetall(keys.definitions(shard)),
       redis.hgetall(keys.starts(shard)),
       redis.smembers(keys.removed(shard)),
     ]);
-    for (const board of gone) removed.add(board);
+    for (const board of removedHere) removed.add(board);
     for (const [board, generation] of Object.entries(pointers)) {
       const text = definitions[generation];
       if (generation === BUILDING) building.add(board);
@@ -51,7 +51,7 @@ async function readVersions({ redis, keys, shards }: Place): Promise<string[]> {
   return (await Promise.all(all)).map((version) => version ?? '');
 }
 
-/** A generation out of what Redis holds of it. */
+/** A generation, from its texts in Redis. */
 export function liveBoardOf(
   board: string,
   { generation, text, starts }: GenerationTexts,
@@ -68,22 +68,47 @@ interface GenerationTexts {
   readonly starts: string | null | undefined;
 }
 
-export function startsText(starts: Starts): string {
-  return JSON.stringify(Object.fromEntries(starts));
+/** The purpose of a generation and when it was begun, in ms; empty for a registered one. */
+export interface Origin {
+  readonly purpose?: ShadowPurpose | undefined;
+  readonly begunAt?: number | undefined;
+  readonly asOf?: number | undefined;
+  readonly ends?: Starts | undefined;
 }
 
-export function parseStarts(text: string): Starts {
-  const offsets = JSON.parse(text) as Record<string, number>;
-  return new Map(Object.entries(offsets).map(([partition, from]) => [Number(partition), from]));
+export function originText({ ends, ...facts }: Origin): string {
+  return JSON.stringify({ ...facts, ends: ends && startsText(ends) });
 }
 
-/** The last applied record of a partition, as Redis keeps it; '' for none. */
+export function parseOrigin(text: string | null | undefined): Origin {
+  if (text === null || text === undefined) return {};
+  const { ends, ...facts } = JSON.parse(text) as Omit<Origin, 'ends'> & { ends?: string };
+  return { ...facts, ends: ends === undefined ? undefined : parseStarts(ends) };
+}
+
+/** '' for the whole log. */
+export function startsText(starts: Starts | undefined): string {
+  return starts === undefined ? '' : JSON.stringify(Object.fromEntries(starts));
+}
+
+function parseStarts(text: string): Starts {
+  return offsetsOf(JSON.parse(text) as Record<string, number>);
+}
+
+/** Offsets by partition, from a hash of Redis. */
+export function offsetsOf(hash: Readonly<Record<string, string | number>>): Map<number, number> {
+  return new Map(
+    Object.entries(hash).map(([partition, offset]) => [Number(partition), Number(offset)]),
+  );
+}
+
+/** The last applied record of a partition, as Redis stores it; '' for none. */
 export function recordText(record: RecordIdentity | undefined): string {
   return record === undefined ? '' : `${record.offset} ${record.timestamp} ${record.hash}`;
 }
 
-/** The reverse; undefined for none. */
-export function keptRecord(text: string | null | undefined): RecordIdentity | undefined {
+/** The inverse of recordText. */
+export function parseRecord(text: string | null | undefined): RecordIdentity | undefined {
   if (!text) return undefined;
   const [offset, timestamp, hash = ''] = text.split(' ');
   return { offset: Number(offset), timestamp: Number(timestamp), hash };

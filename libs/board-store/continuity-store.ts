@@ -1,23 +1,23 @@
 import type { DefinitionRecord } from '#contracts';
-import { keptRecord, recordText, VERSION } from './boards.js';
-import { LEASE_MS, takeLease } from './lease-store.js';
+import { parseRecord, recordText, VERSION } from './boards.js';
+import { LEASE_MS, releaseLease, takeLease } from './lease-store.js';
 import { ShardedStore } from './sharded-store.js';
 import type { Continuity, RecoveryTarget, RecordIdentity } from './types.js';
 
-/** A comparison under way: the continuity that `recover` expects, and the lease. */
+/** A resync under way: the continuity that endResync expects, and the lease. */
 export interface Comparison extends Continuity {
   readonly lease: { readonly key: string; readonly token: string; readonly ms: number };
 }
 
-/** How a comparison ended. */
+/** The result of a resync. */
 export interface Recovered {
   /** The new token of the shard's continuity. */
   readonly token: string;
-  /** Boards whose last promotion the shard had lost: if there are any, it holds no board now, and recovers from the start of the log. */
+  /** Boards whose last promotion the shard had lost. If there are any, it was emptied and recovers from the start of the log. */
   readonly outdated: readonly string[];
 }
 
-/** What the shards know of losses, and of the log that they were made from. */
+/** What each shard stores to notice losses of Redis, and changes of the log. */
 export class ContinuityStore extends ShardedStore {
   get shards(): readonly number[] {
     return this.allShards;
@@ -25,7 +25,7 @@ export class ContinuityStore extends ShardedStore {
 
   /** Cost: one short script. */
   async continuity(shard: number): Promise<Continuity> {
-    const [server, token, isContinued] = await this.redis.ranklogCompare(
+    const [server, token, isContinued] = await this.redis.ranklogReadContinuity(
       1,
       this.keys.continuity(shard),
     );
@@ -33,15 +33,15 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Begins a comparison with Kafka: the shard refuses all calls from now on. The lease keeps others from beginning one for
-   * `ms`. Returns undefined if the shard has changed since it was seen, or another process compares it: then look again.
+   * Begins a resync: the shard refuses all calls from now on. The lease keeps others from beginning one for `ms`. Returns
+   * undefined if the shard has changed since it was seen, or another process resyncs it.
    */
   async beginResync(
     shard: number,
     seen: Continuity,
     ms = LEASE_MS,
   ): Promise<Comparison | undefined> {
-    const key = this.keys.comparison(shard);
+    const key = this.keys.resyncLease(shard);
     const lease = await takeLease(this.redis, { key, ms });
     if (lease === undefined) return undefined;
     const all = [this.keys.continuity(shard), key];
@@ -52,21 +52,21 @@ export class ContinuityStore extends ShardedStore {
     return undefined;
   }
 
-  /** Extends the lease by `ms`. A lost lease is no error here: `recover` finds out whether another process has begun. */
+  /** Extends the lease. A lost lease is no error here: endResync finds out whether another process has begun. */
   async renew({ lease: { key, token, ms } }: Comparison): Promise<void> {
     await this.redis.ranklogRenewLease(2, key, key, token, ms, '', '');
   }
 
-  /** Lets other processes begin, even if this comparison has not ended. */
+  /** Lets other processes begin, even if this resync has not ended. */
   async release({ lease: { key, token } }: Comparison): Promise<void> {
-    await this.redis.ranklogReleaseLease(1, key, token);
+    await releaseLease(this.redis, key, token);
   }
 
   /**
-   * Ends a comparison: `positions` are the published positions of every partition, read since it was begun, when no
-   * publisher of before could commit any more; `current` what Kafka has of definitions, by board. What is below its
-   * position recovers from now on; a shard that has lost a promotion recovers from the start, like an empty one.
-   * Answers undefined when the shard has changed meanwhile, so that all has to be done again.
+   * Ends a resync. `positions` are the published positions of every partition, read after beginResync, when no earlier publisher
+   * could commit any more; `current` are the definition records of Kafka, by board. Partitions below their position recover from
+   * now on; a shard that has lost a promotion recovers from the start, like an empty one. Returns undefined if the shard has
+   * changed meanwhile, so that the resync has to be repeated.
    */
   async endResync(
     shard: number,
@@ -108,28 +108,27 @@ export class ContinuityStore extends ShardedStore {
     return token === undefined ? undefined : { token, outdated };
   }
 
-  /** Partitions that are below their recovery targets, by shard and partition. Cost: two requests a shard. */
+  /** Partitions below their recovery targets, by shard and partition. Cost: two requests a shard. */
   async recoveryTargets(): Promise<RecoveryTarget[]> {
-    const shards = await Promise.all(this.allShards.map((shard) => this.#recoveringIn(shard)));
-    return shards.flat();
+    return (await this.perShard((shard) => this.#recoveringIn(shard))).flat();
   }
 
-  /** The last applied record of a partition; undefined when there is none. */
+  /** The last applied record of a partition. */
   async lastRecord(partition: number): Promise<RecordIdentity | undefined> {
-    const texts = await Promise.all(
-      this.allShards.map((shard) => this.redis.hget(this.keys.records(shard), String(partition))),
+    const texts = await this.perShard((shard) =>
+      this.redis.hget(this.keys.records(shard), String(partition)),
     );
-    const records = texts.flatMap((text) => keptRecord(text) ?? []);
+    const records = texts.flatMap((text) => parseRecord(text) ?? []);
     return records.sort((a, b) => b.offset - a.offset)[0];
   }
 
-  /** An applied record that is looked for in the log time and again; undefined when none was yet. */
+  /** An applied record that is checked against the log again and again. */
   async checkedRecord(partition: number): Promise<RecordIdentity | undefined> {
-    return keptRecord(await this.redis.hget(this.keys.checkedRecords(), String(partition)));
+    return parseRecord(await this.redis.hget(this.keys.checkedRecords(), String(partition)));
   }
 
-  /** Remembers such a record for later starts: what was applied after it may be of another log. */
-  async keepCheckedRecord(partition: number, record: RecordIdentity): Promise<void> {
+  /** Stores such a record for later starts: records applied after it may be of another log. */
+  async storeCheckedRecord(partition: number, record: RecordIdentity): Promise<void> {
     await this.redis.hset(this.keys.checkedRecords(), String(partition), recordText(record));
   }
 
@@ -149,7 +148,7 @@ export class ContinuityStore extends ShardedStore {
   }
 }
 
-/** The promotion that Kafka knows of, and whether the board is in force since. */
+/** The promotion that Kafka knows, and whether the board is defined since. */
 function promotionOf(current: DefinitionRecord | undefined): [number, 0 | 1] {
   return current === undefined ? [0, 0] : [current.since, current.definition === null ? 0 : 1];
 }

@@ -1,54 +1,58 @@
 import { formatTime } from '#board';
+import type { Identity } from './identity.js';
 
-/** A read of a board that has no live generation yet. Trying again helps, once it is built. */
-export class BoardBuildingError extends Error {
-  constructor(readonly board: string) {
-    super(
-      `board "${board}" is being built from the log and can't be read yet; "ranklog status" shows how far it is, ` +
-        'and the role reconciliation has to run somewhere',
-    );
-    this.name = 'BoardBuildingError';
+/** An error of the store. `code` names it for programs; `retriable` says whether the same call can succeed later. */
+export abstract class BoardStoreError extends Error {
+  constructor(
+    readonly code: string,
+    readonly retriable: boolean,
+    message: string,
+  ) {
+    super(message);
+    this.name = new.target.name;
   }
 }
 
-/** A generation that is no snapshot of the board, or not any more. */
-export class UnknownGenerationError extends Error {
+/** A read of a board whose first generation is being built. */
+export class BoardBuildingError extends BoardStoreError {
+  constructor(readonly board: string) {
+    super(
+      'BOARD_BUILDING',
+      true,
+      `board "${board}" can't be read yet: it is being built from the log. "ranklog status" shows the progress; ` +
+        'a process with the role reconciliation must run',
+    );
+  }
+}
+
+/** A read of a board that is not registered. */
+export class UnknownBoardError extends BoardStoreError {
+  constructor(
+    readonly board: string,
+    readonly known: readonly string[],
+  ) {
+    const live = known.length === 0 ? 'no board is live' : `live boards: ${known.join(', ')}`;
+    super('UNKNOWN_BOARD', false, `there is no board "${board}"; ${live}`);
+  }
+}
+
+/** A read of a generation that is neither live nor a snapshot of the board. */
+export class UnknownGenerationError extends BoardStoreError {
   constructor(
     readonly board: string,
     readonly generation: string,
   ) {
     super(
-      `board "${board}" has no generation ${generation} to read: the live one and snapshots are, and "ranklog boards generations" lists them`,
+      'UNKNOWN_GENERATION',
+      false,
+      `board "${board}" has no generation ${generation} that can be read: only the live one and snapshots can. ` +
+        '"ranklog boards generations" lists them',
     );
-    this.name = 'UnknownGenerationError';
   }
 }
 
-/** A listing of views cannot continue. Trying again helps. */
-export class ListingInterruptedError extends Error {
-  constructor(readonly board: string) {
-    super(
-      `cannot finish listing the views of board "${board}": another generation went live, or another Redis server answers, since the listing began; list them again`,
-    );
-    this.name = 'ListingInterruptedError';
-  }
-}
-
-/** A read of a board that has no live generation. */
-export class UnknownBoardError extends Error {
-  constructor(
-    readonly board: string,
-    readonly known: readonly string[],
-  ) {
-    super(
-      `there is no board "${board}"; ${known.length === 0 ? 'no board is live' : `live boards: ${known.join(', ')}`}`,
-    );
-    this.name = 'UnknownBoardError';
-  }
-}
-
-/** A read of a view that was there once, or could have been: it does not come back. Times in ms of event time. */
-export class ExpiredViewError extends Error {
+/** A read of a view that has expired. Times in ms of event time. */
+export class ExpiredViewError extends BoardStoreError {
   constructor(
     readonly board: string,
     readonly view: string,
@@ -56,16 +60,28 @@ export class ExpiredViewError extends Error {
     readonly clock: number,
   ) {
     super(
+      'EXPIRED_VIEW',
+      false,
       `view "${view}" of board "${board}" has expired: it was kept until ${formatTime(expiresAt)}, and the board's events have come to ${formatTime(clock)}`,
     );
-    this.name = 'ExpiredViewError';
   }
 }
 
-/** Somebody else reconciles the board. Trying again helps, once that is done. */
-export class LeaseHeldError extends Error {
+/** The generation or the server changed while views were listed. */
+export class ListingInterruptedError extends BoardStoreError {
+  constructor(readonly board: string) {
+    super(
+      'LISTING_INTERRUPTED',
+      true,
+      `cannot finish listing the views of board "${board}": another generation went live, or another Redis server answers, since the listing began; list them again`,
+    );
+  }
+}
+
+/** Another process holds the lease of the board. */
+export class LeaseHeldError extends BoardStoreError {
   readonly holder: string;
-  /** For so long the lease is held at least, unless it is renewed. */
+  /** How long the lease lasts at least, unless its holder renews it. */
   readonly msLeft: number;
 
   constructor(
@@ -73,42 +89,65 @@ export class LeaseHeldError extends Error {
     { holder, msLeft }: { holder: string; msLeft: number },
   ) {
     super(
-      `board "${board}" is being reconciled by ${holder}; one at a time: wait for it ("ranklog status" shows how far it is), ` +
-        `or end it. One that was killed is out of the way within ${Math.ceil(msLeft / 1_000)} s`,
+      'LEASE_HELD',
+      true,
+      `board "${board}" is being reconciled by ${holder}, and only one process can at a time: wait for it ("ranklog status" ` +
+        `shows its progress) or end it. If it was killed, its lease expires within ${Math.ceil(msLeft / 1_000)} s`,
     );
-    this.name = 'LeaseHeldError';
     this.holder = holder;
     this.msLeft = msLeft;
   }
 }
 
-/** The lease of a board has run out, or Redis has lost it: nothing was written since. Starting anew helps, unless another's work stands. */
-export class LeaseLostError extends Error {
+/** The lease of a board expired, or Redis lost it. Nothing was written since. */
+export class LeaseLostError extends BoardStoreError {
   constructor(
     readonly board: string,
-    /** Who has worked on the board since, if anybody has. */
+    /** The process that has worked on the board since, if any. */
     readonly takenOverBy?: string,
   ) {
     super(
+      'LEASE_LOST',
+      takenOverBy === undefined,
       takenOverBy === undefined
-        ? `the lease of board "${board}" was lost: this process stood still, or Redis lost it; start again`
-        : `the lease of board "${board}" expired while this process stood still, and ${takenOverBy} took over; its result is kept`,
+        ? `the lease of board "${board}" was lost: this process was suspended, or Redis lost it; start again`
+        : `the lease of board "${board}" expired while this process was suspended, and ${takenOverBy} took over; its result is kept`,
     );
-    this.name = 'LeaseLostError';
   }
 }
 
-/** There is nothing to roll back to. */
-export class NoPreviousGenerationError extends Error {
+/** A rollback of a board without a previous generation. */
+export class NoPreviousGenerationError extends BoardStoreError {
   constructor(readonly board: string) {
     super(
-      `board "${board}" has no previous generation to go back to: none was live before, or its grace time (RANKLOG_ROLLBACK_GRACE) is over`,
+      'NO_PREVIOUS_GENERATION',
+      false,
+      `board "${board}" has no previous generation to roll back to: none was live before, or its grace time (RANKLOG_ROLLBACK_GRACE) is over`,
     );
-    this.name = 'NoPreviousGenerationError';
   }
 }
 
-/** Whether Redis has refused a command, or a script, as its memory is full. What was refused wrote nothing. */
+/** Redis or Kafka keeps another identity than this process has. */
+export class OtherIdentityError extends BoardStoreError {
+  constructor(
+    where: string,
+    readonly kept: Partial<Identity>,
+    readonly differences: readonly string[],
+    /** False if the number of shards differs: it decides where each board is. */
+    readonly isMovable: boolean,
+  ) {
+    const wayOut = isMovable
+      ? 'move it to these settings with "ranklog topics --adopt"'
+      : 'start anew with another RANKLOG_REDIS_PREFIX, RANKLOG_GROUP and RANKLOG_TOPIC_PREFIX, as the number of shards cannot change';
+    super(
+      'OTHER_IDENTITY',
+      false,
+      `${where} belongs to a ranklog with other settings: ${differences.join(', ')}. Together they would publish every result twice. Set the values kept there; or ${wayOut}`,
+    );
+  }
+}
+
+/** Whether Redis refused a command or a script because its memory is full. What it refused wrote nothing. */
 export function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('OOM ');
+  return error instanceof Error && error.message.startsWith('OOM '); // Redis has no error codes but these words
 }

@@ -1,21 +1,17 @@
 import type { Redis } from 'ioredis';
 import { ListingInterruptedError } from './errors.js';
 import type { KeySpace } from './keys.js';
-import { rowsOf } from './rows.js';
+import { rowsOf } from './scripts.js';
 
-/** A view that exists. `expiresAt` is in ms of the board's event clock; null: never. */
-interface ExistingView {
+/** A view with its number of players. `expiresAt` is in ms of the board's event clock; null: never. */
+export interface ViewSummary {
   readonly view: string;
   readonly version: number;
   readonly expiresAt: number | null;
-}
-
-/** A view with its number of players. */
-export interface ViewSummary extends ExistingView {
   readonly size: number;
 }
 
-/** Some of the views of a board, by their text. */
+/** Some of the views of a board, ordered by their text. */
 export interface ViewsPage {
   /** As in Standings. */
   readonly stale: boolean;
@@ -42,7 +38,7 @@ const FIRST_CURSOR = '0';
 /** A page ends with the step that reaches this number of views. */
 const PAGE = 10_000;
 
-/** Reads a reply of lua/views.lua; leaves out the views that have expired. */
+/** Reads a reply of lua/commands/views-9.lua; leaves out expired views. */
 export function viewsStepOf(reply: readonly string[], generation: string) {
   const [stale, server = '', cursor = '', clockText = '', floor, ...words] = reply;
   const clock = clockText === '' ? null : Number(clockText);
@@ -84,11 +80,11 @@ export async function* pagesOf(
 }
 
 /** Orders views by their text. */
-export function byText(a: ExistingView, b: ExistingView): number {
+export function byText(a: ViewSummary, b: ViewSummary): number {
   return a.view < b.view ? -1 : 1;
 }
 
-/** How many views of a board have not expired at a time of its event clock (null: none has). Not read in one step. */
+/** The number of views that have not expired at a time of the board's event clock (null: none has). Not read in one step. */
 export async function countViews(
   redis: Redis,
   { keys, shard, generation }: GenerationKeys,

@@ -1,23 +1,24 @@
+import type { Redis } from 'ioredis';
 import { parseDefinitionText } from '#board';
-import { BUILDING, liveBoardOf, VERSION } from './boards.js';
+import { BUILDING, liveBoardOf, parseOrigin, VERSION } from './boards.js';
 import type { GenerationOverview } from './generation-types.js';
+import type { KeySpace } from './keys.js';
 import { heldLease } from './lease-store.js';
-import { LEASE_HELD, moveGeneration, type Move } from './moves.js';
-import { parseOrigin } from './origin.js';
+import { refusalOf } from './scripts.js';
 import { ShardedStore } from './sharded-store.js';
 
-/** How many views of a discarded generation one step unlinks. */
+/** How many views of a discarded generation one step deletes. */
 const VIEWS_A_STEP = 100;
 
-/** All generations that Redis holds, and the end of those that nobody needs. */
+/** All generations in Redis. Discards those that nobody needs, and frees their memory. */
 export class GenerationCatalog extends ShardedStore {
   /** By board, the live one first. Cost: seven requests a shard. */
   async generations(): Promise<GenerationOverview[]> {
-    const found = await Promise.all(this.allShards.map((shard) => this.#generationsOf(shard)));
+    const found = await this.perShard((shard) => this.#generationsOf(shard));
     return found.flat().sort((a, b) => (a.board < b.board ? -1 : Number(a.board > b.board)));
   }
 
-  /** Discards a snapshot; false when there is none of this id, nor one that was discarded just now. May be repeated. */
+  /** Discards a snapshot; false if there is none of this id, also among those just discarded. May be repeated. */
   async removeSnapshot(generation: string): Promise<boolean> {
     for (const shard of this.allShards)
       if ((await this.#discard(shard, { from: 'snapshot', generation })) === 1) return true;
@@ -25,17 +26,17 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Discards the shadow of a killed build, verify or snapshot, and answers its board; undefined when there is none of this id.
-   * A rollback's shadow counts as the previous generation. @throws LeaseHeldError while somebody works on it
+   * Discards the shadow of a killed build, verify or snapshot and returns its board; undefined if there is none of this id.
+   * The shadow of a rollback counts as the previous generation. @throws LeaseHeldError while a process works on it
    */
-  async discardLeft(generation: string): Promise<string | undefined> {
+  async discardShadow(generation: string): Promise<string | undefined> {
     for (const shard of this.allShards) {
       const shadows = await this.redis.hgetall(this.keys.shadows(shard));
       for (const [board, entry] of Object.entries(shadows)) {
         const [id, purpose] = entry.split(' ');
         if (id !== generation || purpose === 'rollback') continue;
         const reply = await this.#discard(shard, { from: 'shadow', board, generation });
-        if (reply === LEASE_HELD)
+        if (refusalOf(reply) === 'leaseHeld')
           throw (await heldLease(this.redis, this.keys.lease(shard, board), board)).error;
         return reply === 1 ? board : undefined;
       }
@@ -44,9 +45,9 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Gives back some of the memory that nobody needs any more: shadows that a killed verify or rollback has left, previous
-   * generations past their grace time, and those that were discarded. Answers how many steps were made; who wants all of it gone
-   * repeats it until that is 0. Any number of processes may do it at once. Redis frees the memory in the background.
+   * Frees some of the memory of shadows of a killed verify or rollback, previous generations past their grace time, and discarded
+   * generations. Returns the number of steps; all of it is gone when that is 0. Any number of processes may sweep at once. Redis
+   * frees the memory in the background.
    */
   async sweep(): Promise<number> {
     let steps = 0;
@@ -62,11 +63,11 @@ export class GenerationCatalog extends ShardedStore {
     const expired = await this.#discardThose(shard, 'previous', isOver);
     const discarded = await this.redis.smembers(this.keys.discarded(shard));
     for (const generation of discarded)
-      if (!(await this.#unlinkSome(shard, generation))) await this.#forget(shard, generation);
+      if (!(await this.#deleteSome(shard, generation))) await this.#deleteTexts(shard, generation);
     return killed + expired + discarded.length;
   }
 
-  /** Discards the generations of a role that nobody needs, judged by the second word of their entries. Answers how many. */
+  /** Discards the generations of a role whose entries have such a second word. Returns how many. */
   async #discardThose(
     shard: number,
     from: 'shadow' | 'previous',
@@ -89,11 +90,11 @@ export class GenerationCatalog extends ShardedStore {
     return moveGeneration(this.redis, this.keys, shard, { ...move, to: 'discarded' });
   }
 
-  /** Nobody writes to a discarded generation any more: plain commands do. Answers whether there may be more of its views. */
-  async #unlinkSome(shard: number, generation: string): Promise<boolean> {
+  /** Plain commands are enough: nothing writes to a discarded generation. Returns whether it may have more views. */
+  async #deleteSome(shard: number, generation: string): Promise<boolean> {
     const { keys, redis } = this;
     const views = keys.views(shard, generation);
-    // A scan from the start may meet none where there are some: it gives up among the places of those that are gone.
+    // A scan from the start may find nothing although there are views: it stops among the slots of deleted ones.
     const names = (await redis.hrandfield(views, VIEWS_A_STEP)) as string[];
     if (names.length > 0) {
       if (!(await this.#deleteReports(shard, generation, names))) return true;
@@ -122,11 +123,12 @@ export class GenerationCatalog extends ShardedStore {
     const live = await redis.hget(keys.live(shard), board);
     if (live === null) return true; // the reports went with the board
     const all = [keys.live(shard), keys.views(shard, live), keys.leaders(shard, board)];
-    return (await redis.ranklogDeleteReports(3, ...all, board, live, ...views)) === 1;
+    const reply = await redis.ranklogDeleteReports(3, ...all, board, live, ...views);
+    return refusalOf(reply) === undefined;
   }
 
-  /** One by one, and the set last: Redis takes no transaction when memory is full. */
-  async #forget(shard: number, generation: string): Promise<void> {
+  /** One by one, and the set last: Redis refuses a transaction when its memory is full. */
+  async #deleteTexts(shard: number, generation: string): Promise<void> {
     const { keys, redis } = this;
     await redis.hdel(keys.definitions(shard), generation);
     await redis.hdel(keys.starts(shard), generation);
@@ -168,17 +170,35 @@ export class GenerationCatalog extends ShardedStore {
 
 const PARTITION_CLOCK = 'clock:';
 
-/** Those that have event ids, by the facts of a generation: the shard may have lost its applied offsets since. */
+/** Partitions with event ids, by the facts of a generation, as the shard may have lost its applied offsets. */
 function partitionsOf(facts: readonly string[]): number[] {
   return facts
     .filter((name) => name.startsWith(PARTITION_CLOCK))
     .map((name) => Number(name.slice(PARTITION_CLOCK.length)));
 }
 
+/** A generation's move from one role to another: lua/commands/move-5.lua says which are allowed, and what may be left out. */
+export interface Move {
+  readonly from: 'shadow' | 'previous' | 'snapshot';
+  readonly to: 'shadow' | 'snapshot' | 'discarded';
+  readonly board?: string;
+  readonly generation?: string;
+  readonly token?: string;
+}
+
+export function moveGeneration(
+  redis: Redis,
+  keys: KeySpace,
+  shard: number,
+  { from, to, board = '', generation = '', token = '' }: Move,
+): Promise<number> {
+  return redis.ranklogMove(5, ...keys.ofRoles(shard, board), token, board, generation, from, to);
+}
+
 /** Definitions, starts and origins, by generation. */
 type Texts = readonly Readonly<Record<string, string>>[];
 
-/** undefined for one that Redis has lost a part of. */
+/** undefined if Redis lost a part of the generation. */
 function overviewOf(
   generation: string,
   facts: Pick<GenerationOverview, 'role' | 'since' | 'keptUntil'>,

@@ -1,8 +1,23 @@
 import { definitionHash, definitionText, type BoardDefinition } from '#board';
-import { liveBoardOf, BUILDING, startsText } from './boards.js';
-import { catchUpArguments, catchUpOutcome, type ShadowPlace } from './catch-up-arguments.js';
-import { beginComparison, comparisonEnding, readComparison } from './comparison.js';
+import {
+  BUILDING,
+  liveBoardOf,
+  offsetsOf,
+  originText,
+  parseOrigin,
+  startsText,
+  type Origin,
+} from './boards.js';
+import {
+  beginComparison,
+  catchUpArguments,
+  catchUpOutcome,
+  comparisonEnding,
+  readComparison,
+  type ShadowPlace,
+} from './catch-up.js';
 import { LeaseLostError, NoPreviousGenerationError } from './errors.js';
+import { moveGeneration, type Move } from './generation-catalog.js';
 import type {
   CatchUpOutcome,
   ComparisonStep,
@@ -11,13 +26,11 @@ import type {
   ShadowPurpose,
   Stretch,
 } from './generation-types.js';
-import { LEASE_LOST, moveGeneration, roleKeys, type Move } from './moves.js';
-import { originText, parseOrigin, type Origin } from './origin.js';
-import type { CatchUpReply } from './scripts.js';
+import { refusalOf, type CatchUpReply } from './scripts.js';
 import { ShardedStore } from './sharded-store.js';
 import type { Starts } from './types.js';
 
-/** What a generation is to be made of; see Shadow. `asOf` is the moment that a snapshot shows, in ms. */
+/** A generation to begin; see Shadow. `asOf` is the moment that a snapshot shows, in ms. */
 export interface NewShadow {
   readonly definition: BoardDefinition;
   readonly purpose: Exclude<ShadowPurpose, 'rollback'>;
@@ -26,24 +39,24 @@ export interface NewShadow {
   readonly asOf?: number;
 }
 
-/** What a promotion did: when, in us of the server's clock, and which generation it left behind. */
+/** A promotion: its time in us of the server's clock, and the generation that was live before. */
 export interface Promotion {
   readonly since: number;
   readonly previous?: string;
 }
 
 /**
- * Generations beside the live one: begun, brought to the live applied offsets, and made live, compared or kept in the same atomic
- * step. Every write needs the board's lease; every method may be repeated.
+ * Generations beside the live one. A shadow is begun, brought to the live applied offsets, and in the same atomic step promoted
+ * or compared. Every write needs the board's lease; every method may be repeated.
  */
 export class GenerationStore extends ShardedStore {
   /**
-   * The live generation of boards as last read: a call takes no time to ask. The scripts refuse another one. Read anew for each
-   * shadow, as others may have moved the pointer before.
+   * The live generation of boards as last read, which saves a request a call. The scripts refuse another one. It is read again for
+   * each shadow, as other processes may have moved the pointer.
    */
   readonly #believed = new Map<string, string>();
 
-  /** The generation of a board that is being worked on, or that somebody who was killed has left. */
+  /** The shadow of a board, also that of a killed process. */
   async shadow(board: string): Promise<Shadow | undefined> {
     this.#believed.delete(board);
     const shard = this.shardOf(board);
@@ -64,17 +77,18 @@ export class GenerationStore extends ShardedStore {
     };
   }
 
-  /** The applied offset of each partition that the shadow has come to. */
+  /** The applied offset of each partition in the shadow. */
   async shadowAppliedOffsets({ board, generation }: Shadow): Promise<Map<number, number>> {
-    return this.#appliedOffsets(this.keys.appliedOffsetsOf(this.shardOf(board), generation));
+    const key = this.keys.appliedOffsetsOf(this.shardOf(board), generation);
+    return offsetsOf(await this.redis.hgetall(key));
   }
 
   /** The applied offset of each partition in the board's shard. */
   async liveAppliedOffsets(board: string): Promise<Map<number, number>> {
-    return this.#appliedOffsets(this.keys.appliedOffsets(this.shardOf(board)));
+    return offsetsOf(await this.redis.hgetall(this.keys.appliedOffsets(this.shardOf(board))));
   }
 
-  /** Begins a shadow; another one of the board is discarded. @throws LeaseLostError */
+  /** Begins a shadow and discards another one of the board. @throws LeaseLostError */
   async begin(
     lease: Lease,
     { definition, purpose, starts, ends, asOf }: NewShadow,
@@ -87,7 +101,7 @@ export class GenerationStore extends ShardedStore {
     const origin: Origin = { purpose, begunAt: Math.floor(now / 1_000), asOf, ends };
     const reply = await this.redis.ranklogBeginShadow(
       9,
-      ...roleKeys(this.keys, shard, board),
+      ...this.keys.ofRoles(shard, board),
       this.keys.definitions(shard),
       this.keys.starts(shard),
       this.keys.origins(shard),
@@ -97,11 +111,11 @@ export class GenerationStore extends ShardedStore {
       generation,
       purpose,
       definitionText(definition),
-      starts === undefined ? '' : startsText(starts),
+      startsText(starts),
       originText(origin),
       ...[...(starts ?? [])].flatMap(([partition, from]) => [partition, from - 1]),
     );
-    if (reply === LEASE_LOST) throw new LeaseLostError(board);
+    if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
     const parts = { ...(starts && { starts }), ...(ends && { ends }) };
     return { board, generation, definition, purpose, ...parts };
   }
@@ -115,7 +129,7 @@ export class GenerationStore extends ShardedStore {
     return shadow;
   }
 
-  /** Discards a shadow; nothing happens to a generation that is no shadow any more. @throws LeaseLostError */
+  /** Discards a shadow; does nothing to a generation in another role. @throws LeaseLostError */
   async discard(lease: Lease, { generation }: Shadow): Promise<void> {
     await this.#move(lease, { from: 'shadow', to: 'discarded', generation });
   }
@@ -130,7 +144,7 @@ export class GenerationStore extends ShardedStore {
     return catchUpOutcome(await this.redis.ranklogBuild(...catchUpArguments(place, stretches)));
   }
 
-  /** Brings a shadow to the live applied offsets and makes it live; what was live is kept for `graceMs`. */
+  /** Brings a shadow to the live applied offsets and makes it live. The generation that was live is kept for `graceMs`. */
   async promote(
     lease: Lease,
     shadow: Shadow,
@@ -164,7 +178,7 @@ export class GenerationStore extends ShardedStore {
     return outcome;
   }
 
-  /** Brings a shadow to the live applied offsets and compares some of it with the live generation; without a cursor, from the beginning. */
+  /** Brings a shadow to the live applied offsets and compares a part of it with the live generation, from the cursor on. */
   async compare(
     lease: Lease,
     shadow: Shadow,
@@ -180,43 +194,43 @@ export class GenerationStore extends ShardedStore {
   }
 
   /** Keeps a shadow as a read-only snapshot. @throws LeaseLostError */
-  async keep(lease: Lease, { board, generation }: Shadow): Promise<void> {
+  async keepAsSnapshot(lease: Lease, { board, generation }: Shadow): Promise<void> {
     const reply = await this.#move(lease, { from: 'shadow', to: 'snapshot', generation });
-    if (reply === 0) throw new LeaseLostError(board); // somebody else has discarded the shadow
+    if (reply === 0) throw new LeaseLostError(board); // another process discarded the shadow
   }
 
-  /** Makes a board unknown again that was registered, and is not live yet; nothing happens to another one. @throws LeaseLostError */
+  /** Undoes the registration of a board; does nothing to a live one. @throws LeaseLostError */
   async unregister(lease: Lease): Promise<void> {
-    const { board, token } = lease;
-    const shard = this.shardOf(board);
-    const all = [...roleKeys(this.keys, shard, board), this.keys.live(shard)];
-    const reply = await this.redis.ranklogUnregister(6, ...all, token, board);
-    if (reply === LEASE_LOST) throw new LeaseLostError(board);
+    await this.#remove(lease, 1);
   }
 
-  /** Removes a board; answers when, in us of the server's clock, 0 when there was none. @throws LeaseLostError */
+  /** Removes a board. Returns the time in us of the server's clock, 0 if there was no such board. @throws LeaseLostError */
   async remove(lease: Lease): Promise<number> {
-    const { board, token } = lease;
+    return this.#remove(lease, 0);
+  }
+
+  async #remove({ board, token }: Lease, undoesRegistration: 0 | 1): Promise<number> {
     const shard = this.shardOf(board);
     const { keys } = this;
     const reply = await this.redis.ranklogRemove(
       9,
-      ...roleKeys(keys, shard, board),
+      ...keys.ofRoles(shard, board),
       keys.live(shard),
       keys.promotions(shard),
       keys.removed(shard),
       keys.leaders(shard, board),
       token,
       board,
+      undoesRegistration,
     );
-    if (reply === LEASE_LOST) throw new LeaseLostError(board);
+    if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
     return Number(reply);
   }
 
   async #move({ board, token }: Lease, move: Move): Promise<number> {
-    const place = { ...move, board, token };
-    const reply = await moveGeneration(this.redis, this.keys, this.shardOf(board), place);
-    if (reply === LEASE_LOST) throw new LeaseLostError(board);
+    const all = { ...move, board, token };
+    const reply = await moveGeneration(this.redis, this.keys, this.shardOf(board), all);
+    if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
     return reply;
   }
 
@@ -235,21 +249,11 @@ export class GenerationStore extends ShardedStore {
 
   #outcome<Ending>(
     { board }: Shadow,
-    reply: number | CatchUpReply,
+    reply: CatchUpReply,
     readEnding: (words: string[]) => Ending,
   ): CatchUpOutcome<Ending> {
     const outcome = catchUpOutcome(reply, readEnding);
     if (outcome.status === 'generationChanged') this.#believed.delete(board);
     return outcome;
-  }
-
-  async #appliedOffsets(key: string): Promise<Map<number, number>> {
-    const appliedOffsets = await this.redis.hgetall(key);
-    return new Map(
-      Object.entries(appliedOffsets).map(([partition, offset]) => [
-        Number(partition),
-        Number(offset),
-      ]),
-    );
   }
 }

@@ -4,31 +4,31 @@ import type { EventEntry, LiveBoard, Starts } from './types.js';
 /** The boards of all shards. */
 export interface Boards {
   readonly live: ReadonlyMap<string, LiveBoard>;
-  /** Those that are there but have no live generation yet: their first one is being built. */
+  /** Boards without a live generation: their first one is being built. */
   readonly building: ReadonlySet<string>;
-  /** Those that a command has removed: that they are missing is no loss. */
+  /** Boards that a command removed. */
   readonly removed: ReadonlySet<string>;
-  /** The version of each shard's pointers (pointers.lua), read before the boards, so the boards are never older than it. */
+  /** The version of each shard's pointers (lua/includes/shard.lua), read before the boards, so they are never older than it. */
   readonly versions: readonly string[];
 }
 
-/** What a shadow is made for; `rollback` is the previous generation on its way back. */
+/** `rollback`: the shadow was the previous generation. */
 export type ShadowPurpose = 'build' | 'verify' | 'snapshot' | 'rollback';
 
-/** A generation that is being brought nearer to the live applied offsets; only the holder of the board's lease may write to it. */
+/** A generation that catches up with the live applied offsets; only the holder of the board's lease may write to it. */
 export interface Shadow extends LiveBoard {
   readonly purpose: ShadowPurpose;
-  /** `snapshot` only: the offset behind the last one that it takes in, by partition. */
+  /** `snapshot` only: the offset behind the last one that it applies, by partition. */
   readonly ends?: Starts;
 }
 
-/** The right to write to the shadow of a board, until somebody else has it. `token` fences: every script checks it. */
+/** The right to write to the shadow of a board, until it expires. Every script checks the token. */
 export interface Lease {
   readonly board: string;
   readonly token: string;
 }
 
-/** What the log has for a shadow in one partition, from `from` to `through`: all its events, and those alone. */
+/** All events of a shadow's board in one partition of the log, from `from` to `through`. */
 export interface Stretch {
   readonly partition: number;
   /** At most the shadow's applied offset + 1, or the call is refused. */
@@ -37,36 +37,32 @@ export interface Stretch {
   readonly entries: readonly EventEntry[];
 }
 
-/** Offsets of the last events in a generation and on the live board, -1 for none. */
+/** The applied offsets of a partition in the shadow and in the live generation, -1 for none. */
 export interface AppliedOffset {
   readonly shadow: number;
   readonly live: number;
 }
 
-/** Why nothing was written. */
+/** Why a call wrote nothing: see lua/includes/return-codes.lua. */
 export type ShadowRefusal =
-  | 'leaseLost' // it is another's, or has run out
-  | 'shadowGone' // it was discarded, or Redis has lost it
-  | 'gap' // the stretch begins beyond the shadow's applied offset + 1
-  | 'generationChanged' // another generation is live than was believed
-  | 'serverChanged'; // the comparison began on another server: see ComparisonCursor
+  'leaseLost' | 'shadowGone' | 'gap' | 'generationChanged' | 'serverChanged';
 
-/** What a catch-up call did. `appliedOffsets` are those of its stretches; with an ending, of every partition that is live. */
+/** The outcome of a catch-up call. `appliedOffsets` are those of its stretches; of promote and compare, all live partitions. */
 export type CatchUpOutcome<Ending> =
   | {
       readonly status: 'applied';
       readonly appliedOffsets: ReadonlyMap<number, AppliedOffset>;
-      /** Missing while the shadow is not at the live applied offsets: then nothing but the stretches was done. */
+      /** Missing while the shadow is not at the live applied offsets: then only the stretches were applied. */
       readonly ending?: Ending;
     }
   | { readonly status: ShadowRefusal };
 
-/** What a comparison goes over, from `cursor` on; '0' begins. */
+/** A walk of a comparison, from `cursor` on; '0' begins. */
 export interface ComparisonWalk {
   readonly over:
     | 'views' // views that should be there
     | 'extraViews' // views that should not
-    | 'eventIds' // what deduplicate remembers of a partition
+    | 'eventIds' // the event ids of a partition
     | 'players' // players who should be in a view
     | 'extraPlayers' // players who should not
     | 'ranking'; // the order of a view
@@ -75,15 +71,15 @@ export interface ComparisonWalk {
   readonly cursor: string;
 }
 
-/** Where a comparison goes on. It is one of a server, as its cursors are: on another one it has to begin again. */
+/** Where a comparison continues. Its cursors are valid on one server: on another one it begins again. */
 export interface ComparisonCursor {
   readonly server: string;
   readonly walk: ComparisonWalk;
-  /** What comes after that. */
+  /** The walks after that. */
   readonly rest: readonly ComparisonWalk[];
 }
 
-/** A player, or a view as a whole, that is not what the log makes of it. States are texts of libs/board/state.ts. */
+/** A difference between a live board and the log. States are texts of libs/board/state.ts. */
 export interface Difference {
   readonly view: string;
   readonly kind:
@@ -94,7 +90,7 @@ export interface Difference {
     | 'order' // the state is right, the place in the ranking is not: absent, twice, or elsewhere
     | 'view' // a view that should (not) be there, or expires at another time
     | 'clock' // the event clock of the board
-    | 'eventIds' // what deduplicate remembers of a partition
+    | 'eventIds' // the event ids of a partition
     | 'appliedOffset'; // a live applied offset beyond the end of the log: nothing can be compared
   readonly playerId?: string;
   /** Of event ids. */
@@ -104,63 +100,63 @@ export interface Difference {
 }
 
 /**
- * Events that were refused for `maxViews`, by the log as it was read now, and on the live board. Which ones these are depends
- * on how the partitions interleaved, so that boards that have refused some need not be the same.
+ * The number of events that were refused for `maxViews`, in the shadow and on the live board. Which ones these are depends on how
+ * the partitions interleaved, so boards that have refused some may differ.
  */
 export interface TooManyViews {
   readonly expected: number;
   readonly found: number;
 }
 
-/** What one call has compared. */
+/** The result of one comparison call. */
 export interface ComparisonStep {
   /** Missing at the end of the comparison. */
   readonly next?: ComparisonCursor;
-  /** Players and event ids that were looked at. */
+  /** Players and event ids that were compared. */
   readonly compared: number;
-  /** Places of players in views that the log makes. */
+  /** Places of players in views of the shadow. */
   readonly places: number;
   readonly views: number;
   readonly differences: readonly Difference[];
-  /** Where events were refused, differences tell nothing. */
+  /** If events were refused, the differences mean nothing. */
   readonly tooManyViews: TooManyViews;
 }
 
-/** One generation of a board, as Redis knows it. Times in ms. */
+/** A generation of a board in Redis. Times in ms. */
 export interface GenerationOverview {
   readonly board: string;
   readonly generation: string;
   readonly definition: BoardDefinition;
   readonly role: 'live' | 'previous' | 'shadow' | 'snapshot';
   readonly starts?: Starts;
-  /** When its build was begun; missing for one that was live from the start of the log on. */
+  /** When its build began; missing for a registered generation. */
   readonly begunAt?: number;
   /** `live`: when it went live. */
   readonly since?: number;
-  /** `previous`: until when it can be brought back. */
+  /** `previous`: until when a rollback is possible. */
   readonly keptUntil?: number;
   /** `snapshot`: the moment of the log that it shows. */
   readonly asOf?: number;
 }
 
-/** What is told of a running or the last reconciliation of a board; kept in Redis, so that any process can tell it. */
+/** The status of a running or the last reconciliation of a board, stored in Redis for all processes. */
 export interface ReconciliationStatus {
   readonly board: string;
   readonly kind: 'build' | 'verify' | 'rollback' | 'snapshot';
   readonly state: 'running' | 'done' | 'failed' | 'cancelled';
   readonly generation: string;
-  /** Who does it: host and process id. */
+  /** Host and process id. */
   readonly holder: string;
-  /** Records of the log, of those that are to be read. */
+  /** Records of the log that were read, of those to read. */
   readonly done: number;
   readonly total: number;
   /** Records per second, over the last seconds. */
   readonly rate: number;
-  /** Until all of it is done, as far as is known; null: not known, or there is nothing left to wait for. */
+  /** Estimate until the end; null if unknown or at the end. */
   readonly secondsLeft: number | null;
   /** Times in ms of the holder's clock. */
   readonly startedAt: number;
   readonly updatedAt: number;
-  /** Of a finished one: a sentence; of a failed one: why. */
+  /** A sentence on the result; of a failed one, the reason. */
   readonly outcome?: string;
 }

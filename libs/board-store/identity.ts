@@ -1,3 +1,5 @@
+import { OtherIdentityError } from './errors.js';
+
 /** The settings that make one ranklog. Two ranklogs on one topic or Redis would publish every result twice. */
 export interface Identity {
   /** The id of the Kafka cluster. */
@@ -17,37 +19,18 @@ const ORIGINS: Readonly<Record<keyof Identity, string>> = {
   shards: 'RANKLOG_SHARDS',
 };
 
-/** This process has other settings than Redis or Kafka keeps. Trying again does not help. */
-export class OtherIdentityError extends Error {
-  constructor(
-    where: string,
-    readonly kept: Partial<Identity>,
-    readonly differences: readonly string[],
-    /** False if the number of shards differs: it decides where each board is. */
-    readonly isMovable: boolean,
-  ) {
-    super(
-      `${where} belongs to a ranklog with other settings: ${differences.join(', ')}. Together they would publish every result twice. Set the values kept there; or ` +
-        (isMovable
-          ? 'move it to these settings with "ranklog topics --adopt"'
-          : 'start anew with another RANKLOG_REDIS_PREFIX, RANKLOG_GROUP and RANKLOG_TOPIC_PREFIX, as the number of shards cannot change'),
-    );
-    this.name = 'OtherIdentityError';
-  }
-}
-
-/** Compares what Redis and Kafka keep with the identity of this process. */
+/** Compares the identity that Redis or Kafka keeps with the one of this process. */
 export class IdentityCheck {
   /** The form in which Redis and Kafka keep it. */
   readonly text: string;
-  /** Called with the first difference found while the process runs, which then has to end. */
+  /** Called with the first difference found while the process runs; the process then has to end. */
   onOther: (error: OtherIdentityError) => void = () => undefined;
 
   constructor(readonly ours: Partial<Identity>) {
     this.text = JSON.stringify(ours);
   }
 
-  /** `kept` is a text as above, empty for none. A part that either side lacks is no difference. @throws OtherIdentityError */
+  /** `kept` is a text as above, or empty. A part that either side lacks is no difference. @throws OtherIdentityError */
   compare(kept: string, where: string): void {
     if (kept === '' || kept === this.text) return;
     const { ours } = this;

@@ -1,168 +1,124 @@
+import { createHash } from 'node:crypto';
+
 /**
- * Every key name of ranklog in Redis. All keys of a shard carry its hash tag, so a script touches one cluster slot.
- *
- * | key | type | holds |
- * | --- | --- | --- |
- * | `<prefix>:shards` | string | number of shards; fixed when the first instance starts |
- * | `<prefix>:{<shard>}:live` | hash | board -> id of its live generation; `-` while its first one is being built; the empty name -> version of these pointers, space, identity of the ranklog: see pointers.lua |
- * | `<prefix>:{<shard>}:registered` | string | there once the boards of the shard, if any, have been made live |
- * | `<prefix>:{<shard>}:continuity` | string | replication id of the server, space, time in us at which the shard was last compared with Kafka |
- * | `<prefix>:{<shard>}:comparison` | string | lease of the process that compares the shard with Kafka; expires |
- * | `<prefix>:{<shard>}:recovery-targets` | hash | partition -> recovery target; of those that are below theirs |
- * | `<prefix>:{<shard>}:applied-offsets` | hash | partition -> last offset whose effect is here |
- * | `<prefix>:{<shard>}:records` | hash | partition -> offset, timestamp in ms and hash of the last record below the applied offset |
- * | `<prefix>:{0}:checked-records` | hash | partition -> the same of an older record that is looked for in the log time and again |
- * | `<prefix>:{<shard>}:published` | hash | partition -> published position, as last heard from Kafka |
- * | `<prefix>:{<shard>}:outbox:<partition>` | zset | verdicts of an apply call by its last offset, from the published position on |
- * | `<prefix>:{<shard>}:definitions` | hash | generation -> JSON of its definition; of every generation whose keys are in use |
- * | `<prefix>:{<shard>}:starts` | hash | generation -> JSON of the offsets at which it begins, by partition; only of those that begin later than the log |
- * | `<prefix>:{<shard>}:origins` | hash | generation -> JSON of what it was made for, and when; of those that were built beside a live one |
- * | `<prefix>:{<shard>}:promotions` | hash | board -> us at which its pointer was last moved; only grows |
- * | `<prefix>:{<shard>}:previous` | hash | board -> generation that was live before, space, ms until which it is kept for a rollback |
- * | `<prefix>:{<shard>}:shadows` | hash | board -> generation that is being brought to the live applied offsets, and its purpose: see lease.lua |
- * | `<prefix>:{<shard>}:removed` | set | boards that were live and were removed by a command |
- * | `<prefix>:{<shard>}:snapshots` | hash | generation, read-only -> board |
- * | `<prefix>:{<shard>}:discarded` | set | generations whose memory is to be given back |
- * | `<prefix>:{<shard>}:lease:<board>` | string | token of who may write to the shadow of a board; expires |
- * | `<prefix>:{<shard>}:reconciliations` | hash | board -> JSON of its running or last reconciliation |
- * | `<prefix>:{<shard>}:leaders:<board>` | hash | view -> top N as last reported, with its version |
- * | `<prefix>:{<shard>}:<generation>:applied-offsets` | hash | partition -> last offset whose effect is in it; of all but live ones |
- * | `<prefix>:{<shard>}:<generation>:views` | hash | view -> view version |
- * | `<prefix>:{<shard>}:<generation>:expiries` | zset | view -> ms of the event clock at which it expires; only those that do |
- * | `<prefix>:{<shard>}:<generation>:facts` | hash | `clock`, `clock:<partition>` (ms), `expired`, `duplicates`, `tooManyViews` (events), `floor` (view versions are larger), `version` (the largest of its views) |
- * | `<prefix>:{<shard>}:<generation>:event-ids:<partition>` | zset | event id and player id -> ms: see event-ids.lua |
- * | `<prefix>:{<shard>}:<generation>:ranking:<view>` | zset | member and score: see sort-key.ts in libs/board; not of the shadow of a verify |
- * | `<prefix>:{<shard>}:<generation>:players:<view>` | hash | player id -> state: see state.ts in libs/board |
+ * Every key of ranklog in Redis, with its type and what it holds. `a -> b` is a hash field and its value, or a member and its
+ * score. All keys of a shard carry its hash tag, so a script touches one cluster slot.
  */
 export class KeySpace {
   constructor(readonly prefix: string) {}
 
-  shards(): string {
-    return `${this.prefix}:shards`;
-  }
+  /** string: number of shards; fixed when the first instance starts */
+  readonly shards = () => `${this.prefix}:shards`;
+  /** hash: partition -> an older record, as in `records`, that is checked against the log again and again */
+  readonly checkedRecords = () => this.#key(0, 'checked-records');
 
-  live(shard: number): string {
-    return this.#key(shard, 'live');
-  }
+  /**
+   * hash: board -> id of its live generation, or `-` while its first one is being built; the empty name -> version of these
+   * pointers, space, identity (lua/includes/shard.lua)
+   */
+  readonly live = this.#ofShard('live');
+  /** string: exists once the boards of the shard, if any, have been registered */
+  readonly registered = this.#ofShard('registered');
+  /** string: replication id of the server, space, time in us of the last resync (lua/includes/shard.lua) */
+  readonly continuity = this.#ofShard('continuity');
+  /** string: lease of the process that resyncs the shard; expires */
+  readonly resyncLease = this.#ofShard('comparison');
+  /** hash: partition -> recovery target; only partitions below theirs */
+  readonly recoveryTargets = this.#ofShard('recovery-targets');
+  /** hash: partition -> applied offset */
+  readonly appliedOffsets = this.#ofShard('applied-offsets');
+  /** hash: partition -> offset, timestamp in ms and hash of the last applied record */
+  readonly records = this.#ofShard('records');
+  /** hash: partition -> published position, as last read from Kafka */
+  readonly published = this.#ofShard('published');
+  /** zset: verdicts of an apply call -> its last offset; from the published position on */
+  readonly outbox = (shard: number, partition: number) => this.#key(shard, `outbox:${partition}`);
 
-  registered(shard: number): string {
-    return this.#key(shard, 'registered');
-  }
+  /** hash: generation -> JSON of its definition; of every generation whose keys are in use */
+  readonly definitions = this.#ofShard('definitions');
+  /** hash: generation -> JSON of its start offsets by partition; only generations that begin later than the log */
+  readonly starts = this.#ofShard('starts');
+  /** hash: generation -> JSON of its Origin; not of registered generations */
+  readonly origins = this.#ofShard('origins');
+  /** hash: board -> us at which its pointer last moved; only grows */
+  readonly promotions = this.#ofShard('promotions');
+  /** hash: board -> previous generation, space, ms until which it is kept for a rollback */
+  readonly previous = this.#ofShard('previous');
+  /** hash: board -> its shadow and purpose (lua/includes/roles.lua) */
+  readonly shadows = this.#ofShard('shadows');
+  /** hash: snapshot (a generation) -> board */
+  readonly snapshots = this.#ofShard('snapshots');
+  /** set: generations whose memory is to be freed */
+  readonly discarded = this.#ofShard('discarded');
+  /** set: boards that were live and were removed by a command */
+  readonly removed = this.#ofShard('removed');
 
-  continuity(shard: number): string {
-    return this.#key(shard, 'continuity');
-  }
+  /** string: token of the process that may write to the shadow of the board; expires */
+  readonly lease = this.#ofBoard('lease');
+  /** hash: board -> JSON of its running or last reconciliation */
+  readonly reconciliations = this.#ofShard('reconciliations');
+  /** hash: view -> version and top N as last reported (lua/includes/leaders.lua) */
+  readonly leaders = this.#ofBoard('leaders');
 
-  comparison(shard: number): string {
-    return this.#key(shard, 'comparison');
-  }
+  /** hash: partition -> applied offset of the generation; not of live generations */
+  readonly appliedOffsetsOf = this.#ofGeneration('applied-offsets');
+  /** hash: view -> view version */
+  readonly views = this.#ofGeneration('views');
+  /** zset: view -> ms of the event clock at which it expires; only views that do */
+  readonly expiries = this.#ofGeneration('expiries');
+  /**
+   * hash: `clock`, `clock:<partition>` (ms), `expired`, `duplicates`, `tooManyViews` (events), `floor` (all view versions are
+   * larger), `version` (the largest view version)
+   */
+  readonly facts = this.#ofGeneration('facts');
+  /** zset: event id and player id -> ms (lua/includes/event-ids.lua) */
+  readonly eventIds = (shard: number, generation: string, partition: number) =>
+    this.#key(shard, `${generation}:event-ids:${partition}`);
+  /** zset: member -> score (libs/board/sort-key.ts) */
+  readonly ranking = this.#ofView('ranking');
+  /** hash: player id -> state (libs/board/state.ts) */
+  readonly players = this.#ofView('players');
 
-  recoveryTargets(shard: number): string {
-    return this.#key(shard, 'recovery-targets');
-  }
-
-  checkedRecords(): string {
-    return this.#key(0, 'checked-records');
-  }
-
-  records(shard: number): string {
-    return this.#key(shard, 'records');
-  }
-
-  appliedOffsets(shard: number): string {
-    return this.#key(shard, 'applied-offsets');
-  }
-
-  published(shard: number): string {
-    return this.#key(shard, 'published');
-  }
-
-  outbox(shard: number, partition: number): string {
-    return this.#key(shard, `outbox:${partition}`);
-  }
-
-  definitions(shard: number): string {
-    return this.#key(shard, 'definitions');
-  }
-
-  starts(shard: number): string {
-    return this.#key(shard, 'starts');
-  }
-
-  origins(shard: number): string {
-    return this.#key(shard, 'origins');
-  }
-
-  promotions(shard: number): string {
-    return this.#key(shard, 'promotions');
-  }
-
-  previous(shard: number): string {
-    return this.#key(shard, 'previous');
-  }
-
-  shadows(shard: number): string {
-    return this.#key(shard, 'shadows');
-  }
-
-  snapshots(shard: number): string {
-    return this.#key(shard, 'snapshots');
-  }
-
-  removed(shard: number): string {
-    return this.#key(shard, 'removed');
-  }
-
-  discarded(shard: number): string {
-    return this.#key(shard, 'discarded');
-  }
-
-  lease(shard: number, board: string): string {
-    return this.#key(shard, `lease:${board}`);
-  }
-
-  reconciliations(shard: number): string {
-    return this.#key(shard, 'reconciliations');
-  }
-
-  leaders(shard: number, board: string): string {
-    return this.#key(shard, `leaders:${board}`);
-  }
-
-  appliedOffsetsOf(shard: number, generation: string): string {
-    return this.#key(shard, `${generation}:applied-offsets`);
-  }
-
-  views(shard: number, generation: string): string {
-    return this.#key(shard, `${generation}:views`);
-  }
-
-  expiries(shard: number, generation: string): string {
-    return this.#key(shard, `${generation}:expiries`);
-  }
-
-  facts(shard: number, generation: string): string {
-    return this.#key(shard, `${generation}:facts`);
-  }
-
-  eventIds(shard: number, generation: string, partition: number): string {
-    return this.#key(shard, `${generation}:event-ids:${partition}`);
-  }
-
-  ranking(shard: number, generation: string, view: string): string {
-    return this.#key(shard, `${generation}:ranking:${view}`);
-  }
-
-  players(shard: number, generation: string, view: string): string {
-    return this.#key(shard, `${generation}:players:${view}`);
-  }
-
-  /** What is stored of one view of a generation. */
+  /** All keys of one view of a generation. */
   ofView(shard: number, generation: string, view: string): [ranking: string, players: string] {
     return [this.ranking(shard, generation, view), this.players(shard, generation, view)];
+  }
+
+  /** The first keys of every script that moves generations between roles: see lua/includes/roles.lua. */
+  ofRoles(shard: number, board: string): string[] {
+    return [
+      this.lease(shard, board),
+      this.shadows(shard),
+      this.previous(shard),
+      this.snapshots(shard),
+      this.discarded(shard),
+    ];
+  }
+
+  #ofShard(name: string) {
+    return (shard: number) => this.#key(shard, name);
+  }
+
+  #ofBoard(name: string) {
+    return (shard: number, board: string) => this.#key(shard, `${name}:${board}`);
+  }
+
+  #ofGeneration(name: string) {
+    return (shard: number, generation: string) => this.#key(shard, `${generation}:${name}`);
+  }
+
+  #ofView(name: string) {
+    return (shard: number, generation: string, view: string) =>
+      this.#key(shard, `${generation}:${name}:${view}`);
   }
 
   #key(shard: number, name: string): string {
     return `${this.prefix}:{${shard}}:${name}`;
   }
+}
+
+/** The shard of a board: the first 4 bytes of its name's SHA-256, modulo the number of shards. */
+export function shardOf(board: string, shards: number): number {
+  if (shards === 1) return 0;
+  return createHash('sha256').update(board).digest().readUInt32BE(0) % shards;
 }

@@ -3,57 +3,57 @@ import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import { LeaseHeldError, LeaseLostError } from './errors.js';
 import type { Lease, ReconciliationStatus } from './generation-types.js';
+import { refusalOf } from './scripts.js';
 import { ShardedStore } from './sharded-store.js';
 
-/** How long a lease is held without being renewed, in ms: so long others wait for one who was killed. */
+/** Lease duration without a renewal, in ms: how long others wait after its holder dies. */
 export const LEASE_MS = 15_000;
 
 /** The holder of the leases that this process takes. */
 export const HOLDER = `${hostname()}:${process.pid}`;
 
-/** What is said of a run whose process is gone: what the sweep lets go of is not kept. */
-const GONE = 'its process is gone';
-const KEPT = `${GONE}; what was built is kept, and goes on when it is asked for again; "ranklog boards discard", or another command for the board, gives it up`;
+/** The outcome of a run whose process ended. The sweep discards the shadow of a verify or a rollback; others are kept. */
+const ENDED = 'its process is gone';
+const KEPT = `${ENDED}; what was built is kept, and the next run continues it; "ranklog boards discard", or another command for the board, discards it`;
 
-/** Leases of boards, and what their holders tell of their work. */
+/** Leases of boards, and the status of their holders' work. */
 export class LeaseStore extends ShardedStore {
-  /** `holder` is told to others who want the lease. @throws LeaseHeldError */
+  /** `holder` is shown to others who want the lease. @throws LeaseHeldError */
   async acquire(board: string, holder: string): Promise<Lease> {
     const key = this.#key(board);
     const token = await takeLease(this.redis, { key, holder });
     if (token !== undefined) return { board, token };
     const { held, error } = await heldLease(this.redis, key, board);
-    if (held === null) return this.acquire(board, holder); // it ended between the two
+    if (held === null) return this.acquire(board, holder); // it ended between the two requests
     throw error;
   }
 
-  /** Holds on to a lease for LEASE_MS from now on. @throws LeaseLostError */
-  async renew(lease: Lease): Promise<void> {
-    await this.#renew(lease, '');
+  /** Extends a lease to LEASE_MS from now on, and stores the status of its work, if there is one. @throws LeaseLostError */
+  async renew({ board, token }: Lease, status?: ReconciliationStatus): Promise<void> {
+    const shard = this.shardOf(board);
+    const text = status === undefined ? '' : JSON.stringify(status);
+    const all = [this.#key(board), this.keys.reconciliations(shard)];
+    const reply = await this.redis.ranklogRenewLease(2, ...all, token, LEASE_MS, board, text);
+    if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
   }
 
-  /** Renews a lease, and stores how far its work is. @throws LeaseLostError */
-  async tell(lease: Lease, status: ReconciliationStatus): Promise<void> {
-    await this.#renew(lease, JSON.stringify(status));
-  }
-
-  /** Gives a lease back; nothing happens to one that was lost. */
+  /** Does nothing if the lease was lost. */
   async release({ board, token }: Lease): Promise<void> {
-    await this.redis.ranklogReleaseLease(1, this.#key(board), token);
+    await releaseLease(this.redis, this.#key(board), token);
   }
 
   /** The running or last reconciliation of each board, by name. Cost: a request a shard, and one for each that runs. */
   async statuses(): Promise<ReconciliationStatus[]> {
-    const texts = await Promise.all(
-      this.allShards.map((shard) => this.redis.hvals(this.keys.reconciliations(shard))),
+    const texts = await this.perShard((shard) =>
+      this.redis.hvals(this.keys.reconciliations(shard)),
     );
     const statuses = texts.flat().map((text) => JSON.parse(text) as ReconciliationStatus);
     const checked = await Promise.all(statuses.map((status) => this.#checked(status)));
     return checked.sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
-  /** Of a board that is no more, nothing is told. */
-  async forget(board: string): Promise<void> {
+  /** For a board that was removed. */
+  async deleteStatus(board: string): Promise<void> {
     await this.redis.hdel(this.keys.reconciliations(this.shardOf(board)), board);
   }
 
@@ -61,22 +61,8 @@ export class LeaseStore extends ShardedStore {
     if (status.state !== 'running') return status;
     const held = await this.redis.get(this.#key(status.board));
     if (held !== null && holderOf(held) === status.holder) return status;
-    const outcome = status.kind === 'build' || status.kind === 'snapshot' ? KEPT : GONE;
-    return { ...status, state: 'failed', outcome };
-  }
-
-  async #renew({ board, token }: Lease, status: string): Promise<void> {
-    const shard = this.shardOf(board);
-    const reply = await this.redis.ranklogRenewLease(
-      2,
-      this.keys.lease(shard, board),
-      this.keys.reconciliations(shard),
-      token,
-      LEASE_MS,
-      board,
-      status,
-    );
-    if (reply !== 1) throw new LeaseLostError(board);
+    const isKept = status.kind === 'build' || status.kind === 'snapshot';
+    return { ...status, state: 'failed', outcome: isKept ? KEPT : ENDED };
   }
 
   #key(board: string): string {
@@ -94,7 +80,11 @@ export async function takeLease(
   return (await redis.get(key)) === token ? token : undefined; // ours if the first reply was lost and the request ran twice
 }
 
-/** The token of a lease, and the refusal of those who want it, too. */
+export async function releaseLease(redis: Redis, key: string, token: string): Promise<void> {
+  await redis.ranklogRenewLease(2, key, key, token, 0, '', '');
+}
+
+/** The token of a lease, and the error for others who want it. */
 export async function heldLease(
   redis: Redis,
   key: string,
@@ -102,13 +92,10 @@ export async function heldLease(
 ): Promise<{ held: string | null; error: LeaseHeldError }> {
   const [held, msLeft] = await Promise.all([redis.get(key), redis.pttl(key)]);
   const holder = holderOf(held ?? '');
-  return {
-    held,
-    error: new LeaseHeldError(board, { holder, msLeft: Math.max(0, msLeft) }),
-  };
+  return { held, error: new LeaseHeldError(board, { holder, msLeft: Math.max(0, msLeft) }) };
 }
 
-/** A token is an id, a space, and who holds it. */
+/** A token is an id, a space, and its holder. */
 function holderOf(token: string): string {
   return token.slice(token.indexOf(' ') + 1);
 }

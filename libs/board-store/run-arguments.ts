@@ -1,4 +1,5 @@
 import { canExpire, type BoardDefinition, type ResolvedView } from '#board';
+import { recordText } from './boards.js';
 import type { KeySpace } from './keys.js';
 import type { ApplyCall, ApplyEntry, LiveBoard } from './types.js';
 import { columnsText } from './verdict-text.js';
@@ -6,13 +7,42 @@ import { columnsText } from './verdict-text.js';
 const UPDATE_LETTERS = { sum: 's', best: 'b', latest: 'l' } as const;
 const RANK_CHANGE_LETTERS = { every: 'e', moved: 'm', none: 'n' } as const;
 
-/** The tie rule as the scripts take it. */
+/** The tie rule, for scripts. */
 export const TIE_SIGNS = { earliest: 1, latest: -1, none: 0 } as const;
 
-/** Entries of one partition, and the generations of the boards that they are about. */
-export type RunOfEntries = Pick<ApplyCall, 'shard' | 'partition' | 'boards' | 'entries'>;
+/** An apply call as keys and arguments: the header of lua/commands/apply-7.lua gives the order. */
+export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(string | number)[]] {
+  const { shard, partition } = call;
+  const run = runArguments(keys, call);
+  const allKeys = [
+    keys.live(shard),
+    keys.appliedOffsets(shard),
+    keys.published(shard),
+    keys.outbox(shard, partition),
+    keys.continuity(shard),
+    keys.recoveryTargets(shard),
+    keys.records(shard),
+    ...run.keys,
+  ];
+  return [
+    allKeys.length,
+    ...allKeys,
+    partition,
+    call.believed,
+    call.published,
+    call.from,
+    call.through,
+    call.continuity,
+    recordText(call.lastRecord),
+    call.version,
+    ...run.arguments,
+  ];
+}
 
-/** A run as keys and arguments of lua/arguments.lua, whose header gives the order. */
+/** Entries of one partition, and the generations of their boards. */
+type RunOfEntries = Pick<ApplyCall, 'shard' | 'partition' | 'boards' | 'entries'>;
+
+/** A run as keys and arguments: the header of lua/includes/arguments.lua gives the order. */
 export function runArguments(
   keys: KeySpace,
   run: RunOfEntries,
@@ -32,14 +62,14 @@ export function runArguments(
   };
 }
 
-/** A board that entries of a run are about: its number, and those of its views that were met. */
+/** A board of a run, numbered, with the numbers of its views. */
 interface NumberedBoard {
   readonly number: number;
   readonly live: LiveBoard;
   readonly views: Map<string, number>;
 }
 
-/** The boards and views of one run as they are first met, each numbered from 1. */
+/** The boards and views of one run in order of first use, each numbered from 1. */
 class ArgumentTables {
   readonly boardKeys: string[] = [];
   readonly boardArguments: (string | number)[] = [];
@@ -53,7 +83,7 @@ class ArgumentTables {
     private readonly run: RunOfEntries,
   ) {}
 
-  /** One text: each argument of its own costs about as much as all of it, here and in Redis. */
+  /** One text for all fields: each further argument would cost about as much as the whole text. */
   entry(entry: ApplyEntry): string {
     if (entry.kind === 'deadLetter')
       return `${entry.offset}\n0\n${entry.code}\n\n\n\n${entry.detail}`;
@@ -70,7 +100,7 @@ class ArgumentTables {
     const { keys, run } = this;
     const live = run.boards.get(name);
     if (live === undefined)
-      throw new Error(`a run has an event of board ${name}, which it does not list`);
+      throw new Error(`a run has an event of board "${name}", which its boards lack`);
     const board = { number: this.#boards.size + 1, live, views: new Map<string, number>() };
     this.#boards.set(name, board);
     this.boardKeys.push(
@@ -99,7 +129,7 @@ class ArgumentTables {
   }
 }
 
-/** What the script has to know of a definition. */
+/** The parts of a definition that the script needs. */
 function settings(definition: BoardDefinition): (string | number)[] {
   const { columns, ties, publish } = definition;
   return [

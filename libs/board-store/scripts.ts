@@ -1,78 +1,117 @@
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 
-/** The Lua scripts of lua/, by their commands on a client that defineScripts has prepared. */
-const SCRIPTS = {
-  ranklogApply: 'apply.lua',
-  ranklogBeginResync: 'begin-resync.lua',
-  ranklogBeginShadow: 'begin-shadow.lua',
-  ranklogBuild: 'build.lua',
-  ranklogClaim: 'claim.lua',
-  ranklogCompare: 'compare.lua',
-  ranklogCompareGenerations: 'compare-generations.lua',
-  ranklogPromote: 'promote.lua',
-  ranklogUnregister: 'unregister.lua',
-  ranklogDeleteReports: 'delete-reports.lua',
-  ranklogEndResync: 'end-resync.lua',
-  ranklogMove: 'move.lua',
-  ranklogPage: 'page.lua',
-  ranklogRank: 'rank-of.lua',
-  ranklogRegister: 'register.lua',
-  ranklogReleaseLease: 'release-lease.lua',
-  ranklogRemove: 'remove.lua',
-  ranklogRenewLease: 'renew-lease.lua',
-  ranklogSweep: 'sweep.lua',
-  ranklogViews: 'views.lua',
-} as const;
-
 type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: (string | number)[]];
+type Script<Reply> = (...args: Arguments) => Promise<Reply>;
 
-/** What the scripts that catch up answer: see lua/catch-up.lua. */
-export type CatchUpReply = (number | string)[];
-
-/** First word of a reply to a read that named the wrong generation: see lua/read.lua. */
-export const MOVED = 'MOVED';
-
+/** The scripts of lua/commands as methods of a client. The header of each says what it takes and returns. */
 declare module 'ioredis' {
   interface Redis {
-    ranklogApply(...args: Arguments): Promise<number | string[]>;
-    ranklogBeginResync(...args: Arguments): Promise<string>;
-    ranklogBeginShadow(...args: Arguments): Promise<number>;
-    ranklogBuild(...args: Arguments): Promise<number | CatchUpReply>;
-    ranklogClaim(...args: Arguments): Promise<string>;
-    ranklogCompare(...args: Arguments): Promise<[string, string, number]>;
-    ranklogCompareGenerations(...args: Arguments): Promise<number | CatchUpReply>;
-    ranklogPromote(...args: Arguments): Promise<number | CatchUpReply>;
-    ranklogUnregister(...args: Arguments): Promise<number>;
-    ranklogDeleteReports(...args: Arguments): Promise<number>;
-    ranklogEndResync(...args: Arguments): Promise<string[]>;
-    ranklogMove(...args: Arguments): Promise<number>;
-    ranklogPage(...args: Arguments): Promise<string[] | string>;
-    ranklogRank(...args: Arguments): Promise<string[] | string>;
-    ranklogRegister(...args: Arguments): Promise<string[]>;
-    ranklogReleaseLease(...args: Arguments): Promise<number>;
-    ranklogRemove(...args: Arguments): Promise<number | string>;
-    ranklogRenewLease(...args: Arguments): Promise<number>;
-    ranklogSweep(...args: Arguments): Promise<number>;
-    ranklogViews(...args: Arguments): Promise<string[]>;
+    ranklogApply: Script<number | string[]>;
+    ranklogBeginResync: Script<string>;
+    ranklogBeginShadow: Script<number>;
+    ranklogBuild: Script<CatchUpReply>;
+    ranklogClaim: Script<string>;
+    ranklogCompareGenerations: Script<CatchUpReply>;
+    ranklogDeleteReports: Script<number>;
+    ranklogEndResync: Script<string[]>;
+    ranklogMove: Script<number>;
+    ranklogPage: Script<string[] | string>;
+    ranklogPromote: Script<CatchUpReply>;
+    ranklogRank: Script<string[] | string>;
+    ranklogReadContinuity: Script<[server: string, token: string, isContinued: number]>;
+    ranklogRegister: Script<string[]>;
+    ranklogRemove: Script<number | string>;
+    ranklogRenewLease: Script<number>;
+    ranklogSweep: Script<number>;
+    ranklogViews: Script<string[]>;
   }
 }
+
+/** The reply of the scripts that include lua/includes/catch-up.lua. */
+export type CatchUpReply = number | (number | string)[];
+
+/** First word of a reply to a read that named another generation: see lua/includes/read.lua. */
+export const MOVED = 'MOVED';
+
+/** Why a script wrote nothing: the codes of lua/includes/return-codes.lua, by which a spec compares. */
+export enum ReturnCode {
+  generationChanged = -1,
+  rolledBack = -2,
+  storeChanged = -3,
+  recovering = -4,
+  leaseLost = -5,
+  shadowGone = -6,
+  serverChanged = -10,
+  leaseHeld = -11,
+  gap = -12,
+}
+export type Refusal = keyof typeof ReturnCode;
+
+/** The refusal that a script returned; undefined if it did its work. */
+export function refusalOf(reply: unknown): Refusal | undefined {
+  if (typeof reply !== 'number' || reply >= 0) return undefined;
+  const refusal = ReturnCode[reply] as Refusal | undefined;
+  if (refusal === undefined) throw new Error(`a script returned ${reply}, an unknown code`);
+  return refusal;
+}
+
+/** The files of lua/commands; the number in a name is that of the fixed keys. dist/ may hold outdated ones, so they are listed. */
+export const SCRIPTS = [
+  'apply-7',
+  'begin-resync-2',
+  'begin-shadow-9',
+  'build-5',
+  'claim-1',
+  'compare-generations-14',
+  'delete-reports-3',
+  'end-resync-13',
+  'move-5',
+  'page-10',
+  'promote-13',
+  'rank-10',
+  'read-continuity-1',
+  'register-7',
+  'remove-9',
+  'renew-lease-2',
+  'sweep-6',
+  'views-9',
+] as const;
 
 const FOLDER = new URL('./lua/', import.meta.url);
 const INCLUDE = /^-- include (\S+)$/gm;
 
 /**
- * Makes the scripts commands of this client: EVALSHA, and EVAL only when the server does not know the script.
+ * Makes the scripts commands of this client: EVALSHA, and EVAL only if the server does not know the script.
  * Safe to call more than once on a client.
  */
 export function defineScripts(redis: Redis): void {
-  for (const [name, file] of Object.entries(SCRIPTS))
-    if (!(name in redis)) redis.defineCommand(name, { lua: scriptText(file) });
+  for (const script of SCRIPTS) {
+    const name = commandName(script);
+    if (!(name in redis)) redis.defineCommand(name, { lua: scriptText(`commands/${script}.lua`) });
+  }
 }
 
-/** The text of a script, its `-- include FILE` lines replaced by the files: the same for every call. */
-function scriptText(file: string): string {
-  return readFileSync(new URL(file, FOLDER), 'utf8').replace(INCLUDE, (_, included: string) =>
-    scriptText(included),
+/** `ranklogBeginShadow` for `begin-shadow-9`. */
+export function commandName(script: string): string {
+  return `ranklog-${script.replace(/-\d+$/, '')}`.replace(/-(.)/g, (_, letter: string) =>
+    letter.toUpperCase(),
+  );
+}
+
+/** The text of a script. `-- include NAME.lua` stands for lua/includes/NAME.lua, which is included once. */
+export function scriptText(file: string, included = new Set<string>()): string {
+  const text = readFileSync(new URL(file, FOLDER), 'utf8');
+  return text.replace(INCLUDE, (_, name: string) => {
+    if (included.has(name)) return '';
+    included.add(name);
+    return scriptText(`includes/${name}`, included);
+  });
+}
+
+/** The words of a reply, in rows of this length. */
+export function rowsOf(words: readonly string[], length: number): string[][] {
+  return Array.from({ length: words.length / length }, (_, row) =>
+    words.slice(row * length, (row + 1) * length),
   );
 }

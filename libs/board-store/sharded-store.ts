@@ -1,9 +1,8 @@
 import type { Redis } from 'ioredis';
-import type { KeySpace } from './keys.js';
+import { shardOf, type KeySpace } from './keys.js';
 import { defineScripts } from './scripts.js';
-import { shardOf } from './shard.js';
 
-/** What all stores have: the keys of ranklog in Redis, spread over shards, and a client that knows the scripts. */
+/** What all stores share: the keys of ranklog in Redis, spread over shards, and a client that knows the scripts. */
 export abstract class ShardedStore {
   /** From 0 on. */
   protected readonly allShards: readonly number[];
@@ -17,9 +16,12 @@ export abstract class ShardedStore {
     defineScripts(redis);
   }
 
-  /** The shard of a board. */
   shardOf(board: string): number {
     return shardOf(board, this.allShards.length);
+  }
+
+  protected perShard<T>(read: (shard: number) => Promise<T>): Promise<T[]> {
+    return Promise.all(this.allShards.map(read));
   }
 
   /** The time of the Redis server, in us. */

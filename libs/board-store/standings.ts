@@ -1,14 +1,14 @@
 import { decimalColumns, parseState, reachTime, type BoardDefinition } from '#board';
 import type { Placing } from './types.js';
 
-/** A player's place in a view; `reachedAt` in ms. */
+/** A player's place in a view. `reachedAt` is in ms. */
 export interface Standing extends Required<Placing> {
   readonly playerId: string;
-  /** 1 + how many different columns are in front. Missing where it was not counted. */
+  /** 1 + the number of different columns in front. Missing if it was not counted. */
   readonly denseRank?: number;
-  /** How many players of the view have worse columns. */
+  /** The number of players in the view with worse columns. */
   readonly aheadOf: number;
-  /** Their share of the view, in percent, cut (not rounded) to two decimals: 0 for the last, and 100 for nobody. */
+  /** Their share of the view in percent, cut (not rounded) to two decimals: 0 for the last player, never 100. */
   readonly percentile: number;
   readonly reachedAt: number;
 }
@@ -18,14 +18,14 @@ export interface Standings {
   readonly board: string;
   readonly view: string;
   readonly version: number;
-  /** Redis has lost events that were published, and they are being applied again: ranks are not to be relied on. */
+  /** Redis lost published events, which are being applied again: ranks may be wrong. */
   readonly stale: boolean;
   /** Players in the whole view. */
   readonly size: number;
   readonly entries: readonly Standing[];
 }
 
-/** Standings out of what lua/places.lua gives. */
+/** Reads a reply of lua/includes/places.lua. */
 export function standingsOf(
   definition: BoardDefinition,
   view: string,
@@ -43,7 +43,7 @@ export function standingsOf(
 const HEAD_LENGTH = 7;
 const DENSE = 5;
 
-/** What is known of a page beside its players; positions from 0. */
+/** The facts of a page beside its players. Positions count from 0. */
 interface Head {
   readonly size: number;
   readonly first: number;
@@ -56,7 +56,7 @@ interface Head {
 }
 type Player = Pick<Standing, 'playerId' | 'columns' | 'reachedAt'>;
 
-/** The players of a page, those with equal columns together. */
+/** The players of a page, grouped by equal columns. */
 function playersOf(definition: BoardDefinition, reply: readonly string[]): Player[][] {
   const ties: Player[][] = [];
   let before: string | undefined;

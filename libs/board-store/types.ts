@@ -1,12 +1,12 @@
 import type { BoardDefinition, ResolvedEvent } from '#board';
 
 /**
- * Where a generation begins in the log, by partition: events before are not on it. Partitions that are not named begin
- * with the log. Present where a build was told to begin later, or where history was cut.
+ * The first offset of a generation by partition, where it is not the beginning of the log: the user asked for a later start, or
+ * history was cut.
  */
 export type Starts = ReadonlyMap<number, number>;
 
-/** A board's live generation, as Redis has it. */
+/** A generation of a board, by default the live one. */
 export interface LiveBoard {
   readonly board: string;
   readonly generation: string;
@@ -15,11 +15,11 @@ export interface LiveBoard {
   readonly starts?: Starts;
 }
 
-/** What a board has counted since its generation began. */
+/** Event clock and counters of a generation. */
 export interface BoardFacts {
-  /** The event clock in ms; null before the first event, and where no window has `keep`. */
+  /** The event clock in ms; null before the first event, and if no window has `keep`. */
   readonly clock: number | null;
-  /** Events some or all of whose views had expired. */
+  /** Events of which a view had expired. */
   readonly expired: number;
   /** Events dropped by `deduplicate`. */
   readonly duplicates: number;
@@ -31,7 +31,7 @@ export interface ServerMemory {
   readonly most: number;
 }
 
-/** What is known of one record of the log before it is applied: an event of a live board, or why it can't be one. */
+/** A record of the log before it is applied: an event of a live board, or a dead letter. */
 export type ApplyEntry = EventEntry | DeadLetterEntry;
 export interface EventEntry {
   readonly kind: 'event';
@@ -47,24 +47,24 @@ export interface DeadLetterEntry {
   readonly detail: string;
 }
 
-/** The last record of a run, by which the log is known again: the hash is of its key and value. */
+/** The last record of a run, which identifies the log. The hash is of its key and value. */
 export interface RecordIdentity {
   readonly offset: number;
   readonly timestamp: number;
   readonly hash: string;
 }
 
-/** What a shard says of its continuity: see lua/continuity.lua. */
+/** The continuity of a shard: see lua/includes/shard.lua. */
 export interface Continuity {
-  /** Replication id of the server that holds it now. */
+  /** Replication id of the present server. */
   readonly server: string;
-  /** Names the last comparison with Kafka; empty for none. An apply call has to know it. */
+  /** Names the last resync; empty for none. Every apply call carries it. */
   readonly token: string;
-  /** Whether the server is the one that was compared. */
+  /** Whether the shard was last resynced on this server. */
   readonly isContinued: boolean;
 }
 
-/** A partition that is below its recovery target in a shard: offsets of what comes next. */
+/** A partition below its recovery target in a shard. `applied` is the next offset to apply. */
 export interface RecoveryTarget {
   readonly shard: number;
   readonly partition: number;
@@ -72,7 +72,7 @@ export interface RecoveryTarget {
   readonly applied: number;
 }
 
-/** One atomic step: a run of consecutive offsets of one partition, the part of it that concerns one shard. */
+/** One atomic step: a run of consecutive offsets of one partition, with the entries of one shard. */
 export interface ApplyCall {
   readonly shard: number;
   readonly partition: number;
@@ -80,9 +80,9 @@ export interface ApplyCall {
   readonly believed: number;
   /** The published position. `through` lies below it, or no entry does: a call never straddles it. */
   readonly published: number;
-  /** First offset of the run: at most the stored applied offset + 1. Offsets up to `through` without an entry have nothing to apply. */
+  /** First offset of the run: at most the stored applied offset + 1. Offsets without an entry have nothing to apply. */
   readonly from: number;
-  /** Last offset of the run: what the applied offset becomes. */
+  /** Last offset of the run: the new applied offset. */
   readonly through: number;
   readonly entries: readonly ApplyEntry[];
   /** The version of the shard's pointers that the caller believes in: see Boards. */
@@ -103,15 +103,11 @@ export type ApplyOutcome =
     }
   | { readonly status: ApplyRefusal };
 
-/**
- * Why a call wrote nothing: the boards of the shard have changed; the applied offset is older than believed; the shard is on another
- * server, or was compared with Kafka since; new events have to wait until all partitions have reached their recovery targets;
- * the run begins beyond the applied offset + 1, so it would skip events.
- */
+/** Why a call wrote nothing: see lua/includes/return-codes.lua. */
 export type ApplyRefusal =
   'generationChanged' | 'rolledBack' | 'storeChanged' | 'recovering' | 'gap';
 
-/** What became of one record; records without a verdict changed nothing. Complete without a definition. */
+/** The outcome of one record, complete without a definition. Records without a verdict changed nothing. */
 export type Verdict = RankChangeVerdict | DeadLetterVerdict | LeaderChangeVerdict;
 export interface RankChangeVerdict {
   readonly kind: 'rankChange';
@@ -129,12 +125,12 @@ export interface DeadLetterVerdict {
 /** The top of a view differs from what was last reported. */
 export interface LeaderChangeVerdict {
   readonly kind: 'leaderChange';
-  /** The last event of the call that moved the view. */
+  /** The last event of the call that changed the view. */
   readonly offset: number;
   readonly generation: string;
   readonly view: string;
   readonly version: number;
-  /** The version of the last report; null when none is known. */
+  /** The version of the last report; null if none is known. */
   readonly since: number | null;
   readonly top: readonly Leader[];
   /** Player ids of the last report, in order. */
@@ -150,7 +146,7 @@ export interface ViewChange {
   readonly version: number;
   readonly before: Placing | null;
   readonly after: Placing;
-  /** Who was passed, from the one just behind on; missing when nobody was, or nobody asked. */
+  /** The players who were passed, best first; missing if there are none, or the board does not publish them. */
   readonly overtook?: readonly Passed[];
 }
 export interface Passed {
@@ -160,7 +156,7 @@ export interface Passed {
 }
 export interface Placing {
   readonly rank: number;
-  /** Missing where the board does not tell it. */
+  /** Missing if the board does not publish it. */
   readonly competitionRank?: number;
   readonly columns: Readonly<Record<string, string>>;
 }

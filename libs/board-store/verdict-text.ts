@@ -9,15 +9,15 @@ import type {
   ViewChange,
 } from './types.js';
 
-/** Between verdicts of one call. No text in a verdict has control characters of its own: see isId and ApplyEntry. */
+/** Separates the verdicts of one call. No text in a verdict has control characters of its own: see isId and ApplyEntry. */
 const SEPARATOR = '\u001e';
 
-/** Reads verdicts as lua/verdict.lua writes them. */
+/** Reads verdicts as lua/includes/verdict.lua writes them. */
 export function parseVerdicts(text: string): Verdict[] {
   return text.split(SEPARATOR).map(parseVerdict);
 }
 
-/** The offset, a newline, then what became of the record. */
+/** The offset, a newline, then the outcome of the record. */
 function parseVerdict(text: string): Verdict {
   const lines = text.split('\n');
   const offset = Number(lines[0]);
@@ -26,15 +26,15 @@ function parseVerdict(text: string): Verdict {
   return { kind: 'deadLetter', offset, code: lines[2] ?? '', detail: lines.slice(3).join('\n') };
 }
 
-/** What the reader of a verdict has to know of the columns. */
+/** The parts of the columns that the reader of a verdict needs. */
 export type VerdictColumns = readonly Pick<Column, 'name' | 'order' | 'decimals'>[];
 
-/** Written into every verdict, so that it can be read after the definition is gone. */
+/** Part of every verdict, so that it can be read without the definition. */
 export function columnsText(columns: VerdictColumns): string {
   return JSON.stringify(columns.map(({ name, order, decimals }) => ({ name, order, decimals })));
 }
 
-/** Columns by their text: all verdicts of a generation carry the same one, and there are few generations. */
+/** Columns by their text, which is the same in all verdicts of a generation. */
 const parsedColumns = new Map<string, readonly Column[]>();
 const MOST_PARSED_COLUMNS = 1_000;
 
@@ -66,7 +66,7 @@ function parseViewChange(line: string, columns: readonly Column[]): ViewChange {
   return words.length > 4 ? { ...change, overtook: words.slice(4).map(parsePassed) } : change;
 }
 
-/** Whoever is passed falls back by one place. */
+/** A player who is passed falls back by one place. */
 function parsePassed(text: string): Passed {
   const space = text.indexOf(' ');
   const rankAfter = Number(text.slice(0, space));

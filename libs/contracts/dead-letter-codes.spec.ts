@@ -22,7 +22,7 @@ describe('the codes of dead letters', () => {
   });
 
   it('hold every code that the apply script gives', () => {
-    const folder = 'libs/board-store/lua/';
+    const folder = 'libs/board-store/lua/includes/';
     const scripts = readdirSync(new URL(folder, root)).map((name) => read(folder + name));
     const codes = scripts.flatMap((script) =>
       [...script.matchAll(/write_dead_letter\(\w+, '([A-Z_]+)'/g)].map(([, code]) => code),

@@ -95,7 +95,7 @@ async function remove(
     const generation = live.get(board)?.generation ?? NEVER_LIVE;
     const since = await generations.remove(lease);
     if (since === 0) throw new UnknownBoardError(board, [...live.keys()].sort());
-    await leases.forget(board);
+    await leases.deleteStatus(board);
     return { board, generation, since, definition: null };
   } finally {
     await leases.release(lease);

@@ -135,7 +135,7 @@ export class RunLeases {
   async #report(held: LeasedBoard): Promise<void> {
     held.status = { ...held.status, updatedAt: Date.now() };
     try {
-      await this.parts.leases.tell(held.lease, held.status);
+      await this.parts.leases.renew(held.lease, held.status);
     } catch (error) {
       this.#warn(`could not write the status of board "${held.lease.board}"`, error);
     }

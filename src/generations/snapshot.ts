@@ -42,7 +42,7 @@ export async function takeSnapshot(
     finish: async ({ lease, shadow, catchUp, end }) => {
       const { generation, starts } = shadow;
       await catchUp.reachEnds();
-      await generations.keep(lease, shadow);
+      await generations.keepAsSnapshot(lease, shadow);
       await end(`kept as generation ${generation}`);
       return { board, generation, asOf: until, ...(starts && { starts }) };
     },

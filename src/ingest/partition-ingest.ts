@@ -172,7 +172,7 @@ export class PartitionIngest {
     const { partition } = this.assignment;
     const { continuity, scoreLog } = this.services;
     if (last !== undefined)
-      await continuity.keepCheckedRecord(partition, last).catch(() => undefined); // the next check keeps a later one
+      await continuity.storeCheckedRecord(partition, last).catch(() => undefined); // the next check keeps a later one
     await scoreLog.check(partition, { published: this.#published, last });
     this.#checked = next;
   }

@@ -74,7 +74,7 @@ describe('a Redis whose memory is full', () => {
     await generations.catchUp(lease, shadow, [STRETCH]);
     await own.redis.del(fixture.keys.lease(0, 'arena'));
     await fill();
-    expect(await catalog.discardLeft(shadow.generation)).toBe('arena');
+    expect(await catalog.discardShadow(shadow.generation)).toBe('arena');
     await sweep();
     expect(await keysOf(shadow)).toEqual([]);
   });
@@ -112,7 +112,7 @@ describe('a Redis whose memory is full', () => {
   it('gives up a snapshot', async () => {
     const shadow = await begun('snapshot');
     await generations.catchUp(lease, shadow, [STRETCH]);
-    await generations.keep(lease, shadow);
+    await generations.keepAsSnapshot(lease, shadow);
     await fill();
     expect(await catalog.removeSnapshot(shadow.generation)).toBe(true);
     await sweep();

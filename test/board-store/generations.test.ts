@@ -302,7 +302,7 @@ describe('a shadow', () => {
       () => generations.discard(lease, shadow),
       () => generations.begin(lease, { definition: arena, purpose: 'build' }),
       () => generations.beginRollback(lease),
-      () => generations.keep(lease, shadow),
+      () => generations.keepAsSnapshot(lease, shadow),
       () => generations.remove(lease),
       () => leases.renew(lease),
     ])
@@ -359,7 +359,7 @@ describe('a shadow', () => {
     expect(await generations.catchUp(lease, first, [])).toEqual({ status: 'shadowGone' });
     expect(await generations.shadow('arena')).toEqual(second);
     await generations.discard(lease, first);
-    await expect(generations.keep(lease, first)).rejects.toThrow(LeaseLostError);
+    await expect(generations.keepAsSnapshot(lease, first)).rejects.toThrow(LeaseLostError);
     expect(await generations.shadow('arena')).toEqual(second);
   });
 });
@@ -419,7 +419,7 @@ describe('a snapshot', () => {
     await generations.catchUp(lease, shadow, [stretchOf(events.slice(0, 2))]);
     expect(await generations.shadow('arena')).toEqual({ ...shadow, ends });
     await expect(top(shadow.generation)).rejects.toThrow(/no generation/); // it may lack players
-    await generations.keep(lease, shadow);
+    await generations.keepAsSnapshot(lease, shadow);
     expect(await top()).toEqual(['b 5', 'a 3', 'c 1']);
     expect(await top(shadow.generation)).toEqual(['b 5', 'a 3']);
     expect(await catalog.generations()).toMatchObject([
@@ -484,13 +484,13 @@ describe('what a reconciliation tells', () => {
   } as const;
 
   it('is kept, and says so when its process is gone', async () => {
-    await leases.tell(lease, status);
+    await leases.renew(lease, status);
     expect(await leases.statuses()).toEqual([status]);
     await redis.del(fixture.keys.lease(0, 'arena'));
     const outcome = expect.stringContaining('what was built is kept') as unknown;
     expect(await leases.statuses()).toMatchObject([{ state: 'failed', outcome }]);
     await leases.acquire('arena', 'another');
     expect(await leases.statuses()).toMatchObject([{ state: 'failed' }]);
-    await expect(leases.tell(lease, { ...status, state: 'done' })).rejects.toThrow(LeaseLostError);
+    await expect(leases.renew(lease, { ...status, state: 'done' })).rejects.toThrow(LeaseLostError);
   });
 });

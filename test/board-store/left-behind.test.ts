@@ -104,13 +104,13 @@ describe('what is discarded', () => {
     'is what a killed %s has left, and nothing that is worked on',
     async (purpose) => {
       const shadow = await built(purpose);
-      const discarding = catalog.discardLeft(shadow.generation);
+      const discarding = catalog.discardShadow(shadow.generation);
       await expect(discarding).rejects.toMatchObject({ board: 'arena', holder: 'host:1' });
       await expect(discarding).rejects.toBeInstanceOf(LeaseHeldError);
       expect(await isHeld()).toBe(1);
       await killed();
-      expect(await catalog.discardLeft(shadow.generation)).toBe('arena');
-      expect(await catalog.discardLeft(shadow.generation)).toBeUndefined();
+      expect(await catalog.discardShadow(shadow.generation)).toBe('arena');
+      expect(await catalog.discardShadow(shadow.generation)).toBeUndefined();
       await sweep();
       expect(await keysOf(shadow)).toEqual([]);
     },
@@ -118,10 +118,10 @@ describe('what is discarded', () => {
 
   it('is no live generation, nor one that was on its way back', async () => {
     const { generation } = fixture.live;
-    expect(await catalog.discardLeft(generation)).toBeUndefined();
+    expect(await catalog.discardShadow(generation)).toBeUndefined();
     const back = await broughtBack(60_000);
     await killed();
-    expect(await catalog.discardLeft(back.generation)).toBeUndefined();
+    expect(await catalog.discardShadow(back.generation)).toBeUndefined();
     await sweep();
     expect(await previous()).toContain(back.generation);
   });
@@ -131,7 +131,7 @@ describe('a killed run', () => {
   it.each(['verify', 'rollback'] as const)(
     'is not said to be kept when it was a %s',
     async (kind) => {
-      await leases.tell(lease, {
+      await leases.renew(lease, {
         ...{ board: 'arena', kind, state: 'running', generation: 'g', holder: 'host:1' },
         ...{ done: 1, total: 2, rate: 3, secondsLeft: 6, startedAt: 4, updatedAt: 5 },
       });

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 const ROLES = ['shadow', 'live', 'previous', 'snapshot', 'discarded'];
-const MOVE = new URL('../../libs/board-store/lua/move.lua', import.meta.url);
+const MOVE = new URL('../../libs/board-store/lua/commands/move-5.lua', import.meta.url);
 
 /** The table in the header of the script. */
 const TABLE = [...readFileSync(MOVE, 'utf8').matchAll(/^-- (\w+) +(\w+)(?: {2}.*)?$/gm)]
@@ -25,7 +25,7 @@ const move = (from: string, to: string, token = '') => {
   return redis.ranklogMove(5, keys.lease(0, 'arena'), keys.shadows(0), ...all, from, to);
 };
 
-it('a generation moves as the header of move.lua says, and in no other way', async () => {
+it('a generation moves as the header of move-5.lua says, and in no other way', async () => {
   const allowed: string[] = [];
   for (const from of ROLES)
     for (const to of ROLES) {

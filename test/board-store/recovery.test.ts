@@ -102,7 +102,7 @@ describe('the continuity of a shard', () => {
     expect(await isStale()).toBe(true);
     expect(await store.beginResync(0, seen)).toBeUndefined();
     expect(await store.beginResync(0, await store.continuity(0))).toBeUndefined();
-    await redis.del(keys.comparison(0)); // as if it had run out
+    await redis.del(keys.resyncLease(0)); // as if it had run out
     const again = (await store.beginResync(0, await store.continuity(0)))!;
     await store.renew(begun);
     await store.release(begun);

@@ -74,7 +74,7 @@ describe('a call whose answer was lost, and that is sent again', () => {
 
   it('keeps a snapshot', async () => {
     const shadow = await built();
-    await generations.keep(lease, shadow);
+    await generations.keepAsSnapshot(lease, shadow);
     await sweep();
     expect(await redis.hget(fixture.keys.snapshots(0), shadow.generation)).toBe('arena');
     expect(await redis.hexists(fixture.keys.definitions(0), shadow.generation)).toBe(1);
@@ -82,7 +82,7 @@ describe('a call whose answer was lost, and that is sent again', () => {
 
   it('gives up a snapshot, and says so', async () => {
     const shadow = await built();
-    await generations.keep(lease, shadow);
+    await generations.keepAsSnapshot(lease, shadow);
     expect(await catalog.removeSnapshot(shadow.generation)).toBe(true);
     await sweep();
     expect(await catalog.removeSnapshot(shadow.generation)).toBe(false);
@@ -91,7 +91,7 @@ describe('a call whose answer was lost, and that is sent again', () => {
   it('gives up what a killed build has left, and says so', async () => {
     const shadow = await built();
     await redis.del(fixture.keys.lease(0, 'arena'));
-    expect(await catalog.discardLeft(shadow.generation)).toBe('arena');
+    expect(await catalog.discardShadow(shadow.generation)).toBe('arena');
     expect(await generations.shadow('arena')).toBeUndefined();
   });
 

@@ -72,7 +72,7 @@ describe('a comparison of a shard with Kafka', () => {
     first.kafka.open();
     expect(await token).toEqual(await same);
     expect([first.kafka.begun, second.kafka.begun]).toEqual([1, 0]);
-    expect(await redis.exists(keys.comparison(0))).toBe(0);
+    expect(await redis.exists(keys.resyncLease(0))).toBe(0);
   });
 
   it('goes to another instance after the lease of a killed one expires, and the killed one cannot end it', async () => {
@@ -99,7 +99,7 @@ describe('a comparison of a shard with Kafka', () => {
     const instance = new Instance();
     const token = instance.resync.continuity();
     await until(() => instance.kafka.begun === 1, 'it compares');
-    await redis.del(keys.continuity(0), keys.comparison(0));
+    await redis.del(keys.continuity(0), keys.resyncLease(0));
     instance.kafka.open();
     expect(await token).toEqual([(await store.continuity(0)).token]);
     expect(instance.kafka.begun).toBe(2);

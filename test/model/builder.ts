@@ -135,7 +135,7 @@ export class Builder {
     const { generation, purpose } = this.#shadow;
     if (purpose !== 'snapshot') return;
     const shadow = this.#shadow;
-    await this.#generations.keep(this.#held(), shadow);
+    await this.#generations.keepAsSnapshot(this.#held(), shadow);
     this.#model.shadows.delete(this.board);
     this.#model.snapshots.add(generation);
     this.#shadow = undefined;
@@ -423,7 +423,7 @@ export class Builder {
       () => generations.compare(lease, shadow, stretches),
       () => generations.begin(lease, { definition, purpose: 'build' }),
       () => generations.discard(lease, shadow),
-      () => generations.keep(lease, shadow),
+      () => generations.keepAsSnapshot(lease, shadow),
     ];
   }
 

@@ -178,7 +178,7 @@ describe('a running process', () => {
     const service = await instance.start();
     const leases = new LeaseStore(instance.redis, new KeySpace(instance.name), { shards: 1 });
     const lease = await leases.acquire('arena', RUNNING.holder);
-    await leases.tell(lease, RUNNING);
+    await leases.renew(lease, RUNNING);
     const url = `${urlOf(service)}/reconciliations/arena`;
     expect(await (await fetch(url)).json()).toMatchObject({ state: 'running', secondsLeft: 2 });
     await scrapeWith(
@@ -187,11 +187,11 @@ describe('a running process', () => {
     );
     const first = textOf(await fetch(`${url}/events`));
     await until(() => first.text.includes('event: progress'), 'progress is told');
-    await leases.tell(lease, { ...RUNNING, state: 'done', done: 450, outcome: 'live' });
+    await leases.renew(lease, { ...RUNNING, state: 'done', done: 450, outcome: 'live' });
     await until(() => first.isOver, 'the stream is over');
     expect(first.text).toMatch(/\nevent: end\nid: \d+\ndata: .*"state":"done".*\n\n$/);
 
-    await leases.tell(lease, RUNNING);
+    await leases.renew(lease, RUNNING);
     const second = textOf(await fetch(`${url}/events`));
     await until(() => second.text.includes('event: progress'), 'progress is told');
     service.kill('SIGTERM');

@@ -65,7 +65,7 @@ async function discard(
   generation: string,
 ): Promise<string> {
   if (await catalog.removeSnapshot(generation)) return '';
-  const board = await catalog.discardLeft(generation);
+  const board = await catalog.discardShadow(generation);
   if (board !== undefined)
     return `, what a run that is gone had built of board "${board}"; the next one begins anew`;
   throw new CommandError(

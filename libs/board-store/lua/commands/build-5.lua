@@ -1,0 +1,14 @@
+-- Brings a shadow nearer to the live applied offsets.
+--
+-- KEYS  1 to 5 as in catch-up.lua, then the runs
+-- ARGV  1 to 6 as in catch-up.lua, then the stretches
+-- Returns  progress in the partitions of the stretches: see progress_in; LEASE_LOST, SHADOW_GONE, GAP
+-- Cost  as apply-7.lua, without ranks
+
+-- include catch-up.lua
+
+local stretches, refused = catch_up()
+if refused then return refused end
+local partitions = {}
+for i, stretch in ipairs(stretches) do partitions[i] = stretch.partition end
+return (progress_in(partitions))

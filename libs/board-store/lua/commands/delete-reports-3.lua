@@ -1,0 +1,15 @@
+-- Deletes the leader reports of views that the live generation of a board doesn't have. May be repeated.
+--
+-- KEYS  1 live, 2 views of the live generation, 3 leaders of the board
+-- ARGV  1 board, 2 live generation that the caller believes in, then views of a discarded generation
+-- Returns  1; GENERATION_CHANGED
+-- Cost  O(views of the call)
+
+-- include base.lua
+-- include return-codes.lua
+
+if call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return GENERATION_CHANGED end
+for i = 3, #ARGV do
+  if call('HEXISTS', KEYS[2], ARGV[i]) == 0 then call('HDEL', KEYS[3], ARGV[i]) end
+end
+return 1

@@ -1,0 +1,56 @@
+-- Moves a generation of a board from one role to another. May be repeated.
+--
+--   begin-shadow           promote              promote
+--   ------------> shadow -----------> live -----------> previous
+--                  | | ^                                 |   |
+--                  | | '----------- rollback ------------'   |
+--                  | '-> snapshot --.                        |
+--                  '----------------+------------------------'--> discarded, until its memory is freed
+--
+-- from      to
+-- shadow    snapshot   nothing is applied to it any more
+-- shadow    discarded  a rollback becomes the previous generation again; repeated, this returns 0
+-- previous  shadow     another shadow of the board is discarded
+-- previous  discarded  once its grace time is over
+-- snapshot  discarded
+--
+-- Only the holder of the board's lease moves a shadow or makes one. Without a holder, no token is needed.
+--
+-- KEYS  1 lease, 2 shadows, 3 previous, 4 snapshots, 5 discarded
+-- ARGV  1 token ('' without the lease), 2 board ('' for a snapshot's), 3 generation ('' for the previous one), 4 from, 5 to
+-- Returns  1, also if it was moved before; 0 if it is not in the role `from`, or its grace time is not over; LEASE_LOST, LEASE_HELD
+-- Cost  O(1)
+--
+-- Works when memory is full, too.
+
+-- include roles.lua
+
+local MOVES = {
+  shadow = { snapshot = true, discarded = true },
+  previous = { shadow = true, discarded = true },
+  snapshot = { discarded = true },
+}
+
+local generation, from, to = ARGV[3], ARGV[4], ARGV[5]
+
+local function was_moved()
+  if to == 'discarded' then return call('SISMEMBER', KEYS[5], generation) == 1 end
+  local found = read_role(to, generation)
+  return found and (to == 'snapshot' or found.purpose == 'rollback')
+end
+
+local function refusal(found)
+  local needs_lease = from == 'shadow' or to == 'shadow'
+  if needs_lease and ARGV[1] == '' and call('EXISTS', KEYS[1]) == 1 then return LEASE_HELD end
+  if from == 'previous' and to == 'discarded' and tonumber(found.kept_until) > now_in_us() / 1000 then return 0 end
+end
+
+if not (MOVES[from] or {})[to] then error(format('no generation moves from %s to %s', from, to)) end
+if ARGV[1] ~= '' and not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
+local found = read_role(from, generation)
+if not found or generation ~= '' and found.generation ~= generation then return was_moved() and 1 or 0 end
+local refused = refusal(found)
+if refused then return refused end
+if to == 'shadow' then discard('shadow') end
+move(found, from, to)
+return 1

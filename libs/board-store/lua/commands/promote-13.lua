@@ -1,0 +1,49 @@
+-- Ends a build or a rollback: brings the shadow to the live applied offsets and, once it is there, makes it live in the same step. The
+-- live generation becomes the previous one, and the previous one is discarded.
+--
+-- KEYS  1 to 5 as in catch-up.lua, 6 promotions, 7 previous, 8 discarded, 9 removed, 10 facts of the shadow, 11 facts of the live
+--       generation, 12 its applied offsets, 13 leaders of the board, then the runs
+-- ARGV  1 to 6 as in catch-up.lua, 7 live generation that the caller believes in ('-' for none yet), 8 ms for which it is kept,
+--       9 leaders that the shadow reports, then the stretches
+-- Returns  progress in all live partitions (see progress_in) and, when caught up, the time of the promotion in us;
+--          GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, GAP
+-- Cost  as apply-7.lua, without ranks, and O(partitions)
+
+-- include shard.lua
+-- include catch-up.lua
+
+-- View versions of the shadow go on above those of the live generation.
+local function largest_version()
+  local facts = call('HMGET', KEYS[11], 'floor', 'version')
+  return math.max(tonumber(facts[1]) or 0, tonumber(facts[2]) or 0)
+end
+
+local function keep_as_previous(board, generation, applied_offsets)
+  local before = call('HGET', KEYS[7], board)
+  if before then call('SADD', KEYS[8], string.match(before, '^%S+')) end
+  call('HSET', KEYS[7], board, format('%s %d', generation, now_in_us() / 1000 + tonumber(ARGV[8])))
+  call('DEL', KEYS[12])
+  call_in_chunks('HSET', KEYS[12], applied_offsets)
+end
+
+local function promote(board, shadow, live)
+  local floor = math.max(largest_version(), now_in_us())
+  if live ~= BUILDING then keep_as_previous(board, live, call('HGETALL', KEYS[4])) end
+  call('HSET', KEYS[3], board, shadow)
+  call('HSET', KEYS[10], 'floor', format('%d', floor))
+  call('HDEL', KEYS[2], board)
+  call('SREM', KEYS[9], board)
+  call('DEL', KEYS[5])
+  if ARGV[9] == '0' then call('UNLINK', KEYS[13]) end -- the next report of each view is a first one
+  move_version(KEYS[3])
+  return note_move(KEYS[6], board)
+end
+
+local live = call('HGET', KEYS[3], ARGV[2]) or BUILDING
+if live == ARGV[3] then return { 1, 0, call('HGET', KEYS[6], ARGV[2]) } end -- promoted before; the reply was lost
+if live ~= ARGV[7] then return GENERATION_CHANGED end
+local _, refused = catch_up()
+if refused then return refused end
+local reply, is_caught_up = progress_in(call('HKEYS', KEYS[4]))
+if is_caught_up then reply[#reply + 1] = promote(ARGV[2], ARGV[3], ARGV[7]) end
+return reply

@@ -1,0 +1,27 @@
+-- Short names for what runs for every event, and helpers for every script. '%d' takes less than half the time of '%.0f'.
+
+local call, format, find, sub, pack = redis.call, string.format, string.find, string.sub, struct.pack
+
+if format('%d', 9007199254740991) ~= '9007199254740991' then error('ranklog needs a Redis built for 64 bits') end
+
+-- The time of the server.
+local function now_in_us()
+  local time = call('TIME')
+  return tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
+
+-- A Lua function takes some thousands of arguments at most: commands with many values are called in chunks.
+local CHUNK = 1000
+
+-- Iterates over the first and last position of each chunk of a list.
+local function chunks(list)
+  local first = 1 - CHUNK
+  return function()
+    first = first + CHUNK
+    if first <= #list then return first, math.min(first + CHUNK - 1, #list) end
+  end
+end
+
+local function call_in_chunks(command, key, words)
+  for first, last in chunks(words) do call(command, key, unpack(words, first, last)) end
+end

@@ -1,0 +1,84 @@
+-- What a board holds beside its views: clocks, counters and event ids. Read before the first write, stored at the end of the run.
+
+-- include base.lua
+-- include verdict.lua
+
+local COUNTERS = { 'expired', 'tooManyViews', 'duplicates' }
+
+local function load_board(board, partition)
+  board.seen, board.moved, board.counts, board.head = {}, {}, {}, head_of('change', board)
+  local facts = call('HMGET', board.facts, 'floor', 'version', 'clock', 'clock:' .. partition, unpack(COUNTERS))
+  board.floor, board.version = tonumber(facts[1]) or 0, tonumber(facts[2]) or 0
+  board.clock, board.partition_clock = tonumber(facts[3]), tonumber(facts[4])
+  board.stored_counts = {}
+  for i, name in ipairs(COUNTERS) do board.stored_counts[name] = tonumber(facts[4 + i]) or 0 end
+end
+
+local function count(board, name)
+  board.counts[name] = (board.counts[name] or 0) + 1
+end
+
+-- The number of views that have not expired, swept or not.
+local function views_of(board)
+  local views = call('HLEN', board.versions)
+  if board.keeps then views = views - call('ZCOUNT', board.expiries, '-inf', format('%d', board.clock)) end
+  return views
+end
+
+local function advance_clock(board, time)
+  if board.keeps and (not board.clock or time > board.clock) then board.clock = time end
+end
+
+-- Event ids count once within a span of event time, on boards that ask for it. One set a board and partition: event id, newline,
+-- player id -> time of the applied event. Their clock is the latest time of the board's events in this partition, so the partition's
+-- log alone decides what a duplicate is.
+
+local function oldest_id_time(board)
+  return board.partition_clock - board.span
+end
+
+local function load_event_id(entry)
+  local board, id = entry.board, entry.event_id
+  if id and board.seen[id] == nil then
+    board.seen[id] = tonumber(call('ZSCORE', board.event_ids, id)) or false
+  end
+end
+
+-- Also advances the partition's clock. An event that is not younger than the span is applied, and its id is not stored.
+local function is_duplicate(entry)
+  local board, id = entry.board, entry.event_id
+  board.partition_clock = math.max(board.partition_clock or entry.time, entry.time)
+  if not id or entry.time <= oldest_id_time(board) then return false end
+  local seen = board.seen[id]
+  if seen and seen > oldest_id_time(board) then
+    count(board, 'duplicates')
+    return true
+  end
+  board.seen[id] = entry.time
+  call('ZADD', board.event_ids, format('%d', entry.time), id)
+  return false
+end
+
+-- A clock that jumps ahead outdates many ids at once. The bound keeps the script short, and is larger than what a call can add.
+-- is_duplicate ignores outdated ids.
+local MAX_IDS_DELETED = 5000
+
+local function delete_old_event_ids(board)
+  local old = call('ZCOUNT', board.event_ids, '-inf', format('%d', oldest_id_time(board)))
+  if old > 0 then call('ZREMRANGEBYRANK', board.event_ids, 0, math.min(old, MAX_IDS_DELETED) - 1) end
+end
+
+local function store_board(board, partition)
+  local facts = {}
+  local function set(name, value)
+    facts[#facts + 1], facts[#facts + 2] = name, format('%d', value)
+  end
+  if #board.moved > 0 then set('version', board.version) end
+  if board.keeps and board.clock then set('clock', board.clock) end
+  if board.span and board.partition_clock then set('clock:' .. partition, board.partition_clock) end
+  for _, name in ipairs(COUNTERS) do
+    if board.counts[name] then set(name, board.stored_counts[name] + board.counts[name]) end
+  end
+  if #facts > 0 then call('HSET', board.facts, unpack(facts)) end
+  if board.span and board.partition_clock then delete_old_event_ids(board) end
+end

@@ -1,0 +1,58 @@
+-- Walks over a view: `players` of the shadow (state, member and score), `extraPlayers` that only the live generation has, and the
+-- live `ranking`, for members that do not follow from a state.
+
+local PLAYERS_A_STEP = 500
+local view, columns, tie = ARGV[11], tonumber(ARGV[12]), tonumber(ARGV[13])
+
+-- The kind of difference between two states.
+local function kind_of(expected, text)
+  local state, other = parse_state(expected, columns), parse_state(text, columns)
+  if not other then return 'columns' end
+  for i = 1, #state, 3 do
+    if state[i] ~= other[i] or state[i + 2] ~= other[i + 2] then return 'columns' end
+  end
+  return 'reachTime'
+end
+
+local function compare_player(player, expected, live)
+  if not live then return differ('missing', view, player, expected) end
+  if live ~= expected then return differ(kind_of(expected, live), view, player, expected, live) end
+  local state = parse_state(expected, columns)
+  if tonumber(call('ZSCORE', KEYS[14], member_of(tie, state, player))) ~= state[1] then
+    differ('order', view, player, expected, live)
+  end
+end
+
+-- Ends if the view has expired since it was found: one generation may be swept before the other.
+local function walk_over(command, key, compare_page)
+  return function(cursor, clock)
+    if #common_views({ view }, clock) == 0 then return '0', 0, {} end
+    local names, values, next = scan(command, key, cursor, PLAYERS_A_STEP)
+    compare_page(names, values)
+    return next, #names, {}
+  end
+end
+
+walks['players'] = walk_over('HSCAN', KEYS[12], function(players, expected)
+  local live = each_of('HMGET', KEYS[13], players)
+  for i, player in ipairs(players) do compare_player(player, expected[i], live[i]) end
+end)
+
+walks['extraPlayers'] = walk_over('HSCAN', KEYS[13], function(players, live)
+  local expected = each_of('HMGET', KEYS[12], players)
+  for i, player in ipairs(players) do
+    if not expected[i] then differ('extra', view, player, nil, live[i]) end
+  end
+end)
+
+walks['ranking'] = walk_over('ZSCAN', KEYS[14], function(members, scores)
+  local players, id_from = {}, 8 * (columns - 1) + (tie == 0 and 0 or 7) + 1
+  for i, member in ipairs(members) do players[i] = sub(member, id_from) end
+  local live = each_of('HMGET', KEYS[13], players)
+  for i, player in ipairs(players) do
+    local state = live[i] and parse_state(live[i], columns)
+    if not state or member_of(tie, state, player) ~= members[i] or tonumber(scores[i]) ~= state[1] then
+      differ('order', view, player, call('HGET', KEYS[12], player), live[i])
+    end
+  end
+end)

@@ -1,0 +1,86 @@
+-- Walks over the views of a board (`views` of the shadow, `extraViews` that only the live generation has) and over the event ids of a
+-- partition (`eventIds`).
+
+local ITEMS_A_STEP = 300
+
+-- The ms at which each view expires, or 'never'; nil for a view that does not exist or has expired.
+local function ends_of(names, views, expiries, clock)
+  local known, ends, found = each_of('HMGET', views, names), each_of('ZMSCORE', expiries, names), {}
+  for i in ipairs(names) do
+    local last = tonumber(ends[i])
+    if known[i] and not last then
+      found[i] = 'never'
+    elseif known[i] and (not clock or last > clock) then
+      found[i] = format('%d', last)
+    end
+  end
+  return found
+end
+
+-- In the shadow and in the live generation; both by the clock of the shadow.
+local function ends_in_both(names, clock)
+  return ends_of(names, KEYS[6], KEYS[7], clock), ends_of(names, KEYS[9], KEYS[10], clock)
+end
+
+-- Reports views of the shadow that differ; returns those that both generations have.
+local function common_views(names, clock)
+  local expected, live = ends_in_both(names, clock)
+  local common = {}
+  for i, view in ipairs(names) do
+    if expected[i] and expected[i] ~= live[i] then differ('view', view, '', expected[i], live[i]) end
+    if expected[i] and live[i] then common[#common + 1] = view end
+  end
+  return common
+end
+
+walks['views'] = function(cursor, clock)
+  local names, _, next = scan('HSCAN', KEYS[6], cursor, ITEMS_A_STEP)
+  return next, 0, common_views(names, clock)
+end
+
+walks['extraViews'] = function(cursor, clock)
+  local names, _, next = scan('HSCAN', KEYS[9], cursor, ITEMS_A_STEP)
+  local expected, live = ends_in_both(names, clock)
+  for i, view in ipairs(names) do
+    if live[i] and not expected[i] then differ('view', view, '', nil, live[i]) end
+  end
+  return next, 0, {}
+end
+
+-- The partition's clock, and the number of event ids within the span: only these decide on later events.
+local function summary_of_ids(facts, event_ids)
+  local clock = call('HGET', facts, 'clock:' .. ARGV[11])
+  if not clock then return 'nothing' end
+  return format('%d ids, up to %s ms', call('ZCOUNT', event_ids, format('(%d', clock - ARGV[14]), '+inf'), clock)
+end
+
+local function differ_in_ids(expected, found)
+  local partition = format('partition %s: ', ARGV[11])
+  differ('eventIds', '', '', partition .. expected, partition .. found)
+end
+
+local function id_text(id, time)
+  local event_id, player = string.match(id, '^(.*)\n(.*)$')
+  return format('"%s" of %s ', event_id, player) .. (time and format('at %s ms', time) or 'not there')
+end
+
+-- Whether an id within the span is missing in the live generation, or has another time there.
+local function ids_differ(ids, times)
+  local oldest = call('HGET', KEYS[8], 'clock:' .. ARGV[11]) - ARGV[14]
+  local live = each_of('ZMSCORE', KEYS[13], ids)
+  for i, id in ipairs(ids) do
+    if tonumber(times[i]) > oldest and tonumber(live[i]) ~= tonumber(times[i]) then
+      differ_in_ids(id_text(id, times[i]), id_text(id, live[i]))
+      return true
+    end
+  end
+end
+
+-- Ends at the first difference. Where both have as many ids, the live generation has an extra one only if another is missing.
+walks['eventIds'] = function(cursor)
+  local expected, live = summary_of_ids(KEYS[8], KEYS[12]), summary_of_ids(KEYS[11], KEYS[13])
+  if expected ~= live then differ_in_ids(expected, live) end
+  if expected ~= live or expected == 'nothing' then return '0', 0, {} end
+  local ids, times, next = scan('ZSCAN', KEYS[12], cursor, ITEMS_A_STEP)
+  return ids_differ(ids, times) and '0' or next, #ids, {}
+end

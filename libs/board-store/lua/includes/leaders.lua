@@ -1,0 +1,66 @@
+-- Leader changes: the difference of the top of a view to what was last reported. Reports are kept outside the generations, so a new
+-- build shows as a difference, too. Events that are applied again after a loss delete the report: the next report is a first one.
+-- A report is the version, a newline, then the top as lines in order: competition rank and the value of each column in sort
+-- direction, a tab, the player id.
+
+-- include base.lua
+-- include rank.lua
+-- include verdict.lua
+
+-- The values of the further columns of a member: the inverse of member_of.
+local function further_values(member, count)
+  local values = {}
+  for i = 1, count do
+    local sign, value = struct.unpack('>BI7', member, 8 * i - 7)
+    values[i] = format('%d', sign == 0 and value - TWO_POW_53 or value)
+  end
+  return values
+end
+
+local function top_lines(view)
+  local board, lines = view.board, {}
+  local found = call('ZRANGE', view.ranking, 0, board.leaders - 1, 'WITHSCORES')
+  local rank, columns
+  for i = 1, #found, 2 do
+    local member, score = found[i], tonumber(found[i + 1])
+    local prefix = sub(member, 1, board.columns_width)
+    local same = columns and columns.score == score and columns.prefix == prefix
+    if not same then rank, columns = (i + 1) / 2, { score = score, prefix = prefix } end
+    local words = further_values(prefix, #board.updates - 1)
+    table.insert(words, 1, format('%d %d', rank, score))
+    lines[#lines + 1] = table.concat(words, ' ') .. '\t' .. sub(member, board.id_from)
+  end
+  return lines
+end
+
+-- If the live generation doesn't have a view, any stored report is of an earlier generation, so the next report is a first one.
+-- The sweep of that generation deletes the stored report.
+local function load_reports(views)
+  for _, view in ipairs(views) do
+    view.reported = view.published and view.board.leaders > 0
+    local report = view.reported and call('HGET', view.board.reports, view.text)
+    view.report = view.known and report
+  end
+end
+
+-- Writes a verdict if the top differs from the last report, and stores the new report.
+local function write_leader_change(view)
+  local since, before = string.match(view.report or '', '^(%d+)\n(.*)$')
+  if not since then since, before = '-', '' end
+  local lines = top_lines(view)
+  local top = table.concat(lines, '\n')
+  if top == before then return end
+  call('HSET', view.board.reports, view.text, view.version .. '\n' .. top)
+  local head = table.concat({ view.text, view.version, since, format('%d', #lines) }, '\t')
+  begin_verdict(view.cause, head_of('leaders', view.board) .. table.concat({ head, top, before }, '\n'))
+end
+
+-- For the views that the run has changed. Without `unmuted`, deletes their reports.
+local function write_reports(boards, unmuted)
+  for _, board in ipairs(boards) do
+    for _, view in ipairs(board.moved) do
+      if view.reported and unmuted then write_leader_change(view) end
+      if view.reported and not unmuted then call('HDEL', board.reports, view.text) end
+    end
+  end
+end

@@ -1,0 +1,16 @@
+-- The lease of a board: the process whose token it holds may write to the shadow. It expires unless it is renewed.
+
+-- include base.lua
+-- include return-codes.lua
+
+local function holds_lease(lease, token)
+  return call('GET', lease) == token
+end
+
+-- The shadow of a board, or nil: generation and purpose; of a rollback also the ms until which the generation is kept.
+local function shadow_of(shadows, board)
+  local text = call('HGET', shadows, board)
+  if not text then return nil end
+  local generation, purpose, kept_until = string.match(text, '^(%S+) (%S+) ?(%S*)$')
+  return { generation = generation, purpose = purpose, kept_until = kept_until }
+end

@@ -1,0 +1,46 @@
+-- Places of players, for reads. Positions count from 0.
+--
+-- KEYS  1 to 8 as in read.lua, 9 ranking, 10 players
+-- ARGV  1 to 3 as in read.lua, 4 view, 5 ms of the event clock at which it expires (- never), 6 number of columns, 7 bytes of the
+--       reach time in a member, 8 count the dense position (1, 0)
+
+-- include read.lua
+-- include ties.lua
+
+local id_from = columns_width + tonumber(ARGV[7]) + 1
+
+-- The board's event clock if it has reached the view's end; else false.
+local function expired_by()
+  local clock = ARGV[5] ~= '-' and call('HGET', KEYS[7], 'clock')
+  return clock and tonumber(ARGV[5]) <= tonumber(clock) and clock
+end
+
+-- The version of the view; nil if it does not exist. Never smaller than one that was reported, in whichever generation.
+local function version()
+  local version = call('HGET', KEYS[8], ARGV[4])
+  if not version then return nil end
+  local floor = call('HGET', KEYS[7], 'floor') or '0'
+  return tonumber(floor) > tonumber(version) and floor or version
+end
+
+-- { stale (1, 0), view version, players in the view, first position, competition position and dense position of the first player
+-- ('' if not counted), players with worse columns than the last one, then for each player: id, state }
+local function places(first, limit)
+  local members, version = {}, version()
+  local size = call('ZCARD', KEYS[9])
+  if limit > 0 and version then
+    members = call('ZRANGE', KEYS[9], format('%d', first), format('%d', first + limit - 1), 'WITHSCORES')
+  end
+  local found = { stale(), version or '0', version and size or 0, first, 0, '', 0 }
+  if #members == 0 then return found end
+  found[5] = tie_begin(first, tonumber(members[2]), sub(members[1], 1, columns_width))
+  if ARGV[8] == '1' then found[6] = different_columns(found[5]) or '' end
+  local last, score = members[#members - 1], tonumber(members[#members])
+  found[7] = size - tie_end(first + #members / 2 - 1, score, sub(last, 1, columns_width))
+  for i = 1, #members, 2 do
+    local player = sub(members[i], id_from)
+    found[#found + 1] = player
+    found[#found + 1] = call('HGET', KEYS[10], player) or ''
+  end
+  return found
+end

@@ -1,0 +1,50 @@
+-- The two values of a shard that every apply call names: the version of its pointers, and its continuity.
+--
+-- Version: every change of the live, building, removed or registered boards sets a new one. It is Redis TIME in us, and larger than
+-- the previous one, so it never repeats. The identity of the ranklog (JSON, identity.ts) follows it in the same field of `live`.
+--
+-- Continuity: the replication id of the server that the shard was last resynced on, and the time of the resync. A restarted server or
+-- a promoted replica has another id, and may have lost acknowledged writes. During a resync, it names no server. Its times only grow.
+
+-- include base.lua
+
+local VERSION = '' -- no board has this name
+local BUILDING = '-' -- the pointer of a board whose first generation is being built
+local RESYNCING = 'comparing'
+
+-- The time and the identity; '0' and '' if there is no version.
+local function read_version(live)
+  return string.match(call('HGET', live, VERSION) or '0', '^(%d+) ?(.*)$')
+end
+
+-- Keeps the identity if none is given.
+local function move_version(live, identity)
+  local before, kept = read_version(live)
+  call('HSET', live, VERSION, format('%d %s', math.max(now_in_us(), tonumber(before) + 1), identity or kept))
+end
+
+-- The time in us of a move of the board's pointer: later than the previous move, and than `since`.
+local function next_move(promotions, board, since)
+  return math.max(now_in_us(), since + 1, tonumber(call('HGET', promotions, board) or '0') + 1)
+end
+
+-- Stores that the board's pointer moves now; returns the time as text.
+local function note_move(promotions, board)
+  local now = format('%d', next_move(promotions, board, 0))
+  call('HSET', promotions, board, now)
+  return now
+end
+
+local function replication_id()
+  local id = string.match(call('INFO', 'replication'), 'master_replid:(%x+)')
+  if not id then error('INFO replication has no master_replid, without which ranklog cannot notice a loss of data') end
+  return id
+end
+
+local function is_continued(continuity)
+  return continuity and string.match(continuity, '^%x+ ') == replication_id() .. ' '
+end
+
+local function time_of(continuity)
+  return tonumber(string.match(continuity, ' (%d+)$') or '0')
+end

@@ -1,0 +1,85 @@
+-- A player's state: a flat table of value, time and mark for each column. Smaller values are better.
+-- The mark is '@'; '~' for a sum whose deltas were all 0 (libs/board/state.ts).
+
+-- include base.lua
+
+local MAX_EXACT = 9007199254740991
+
+-- nil if the text is not a state of so many columns.
+local function parse_state(text, columns)
+  local state, at = { 0, 0, '~' }, 1
+  for i = 1, 3 * columns, 3 do
+    local _, last, value, mark, time = find(text, '^(%-?%d+)([@~])(%-?%d+) ?', at)
+    if not last then return nil end
+    state[i], state[i + 1], state[i + 2] = tonumber(value), tonumber(time), mark
+    at = last + 1
+  end
+  return at > #text and state or nil
+end
+
+local function state_text(state)
+  local text = format('%d%s%d', state[1], state[3], state[2])
+  for i = 4, #state, 3 do
+    text = format('%s %d%s%d', text, state[i], state[i + 2], state[i + 1])
+  end
+  return text
+end
+
+-- The time is that of the latest delta other than 0; without one, that of the earliest event. Returns whether the sum overflows.
+local function merge_sum(state, old, i, delta, time)
+  local value, at, mark = 0, time, '~'
+  if old then value, at, mark = old[i], old[i + 1], old[i + 2] end
+  if delta ~= 0 then
+    if mark == '~' or time > at then at = time end
+    value, mark = value + delta, '@'
+  elseif mark == '~' and time < at then
+    at = time
+  end
+  state[i], state[i + 1], state[i + 2] = value, at, mark
+  return value > MAX_EXACT or value < -MAX_EXACT
+end
+
+-- Compares a submission with the present values of all columns of an update: -1 better, 0 equal, 1 worse.
+local function compare(updates, letter, old, values)
+  for c, update in ipairs(updates) do
+    if update == letter then
+      local present = old[3 * c - 2]
+      if values[c] ~= present then return values[c] < present and -1 or 1 end
+    end
+  end
+  return 0
+end
+
+-- The time that columns of an update (b best, l latest) get if they are taken from the submission; nil if they stay.
+local function taken_at(updates, letter, old, c, values, time)
+  if not old then return time end
+  local present = old[3 * c - 1]
+  local order = compare(updates, letter, old, values)
+  if letter == 'b' then
+    if order < 0 then return time end
+    return order == 0 and time < present and time or nil
+  end
+  if time > present or (time == present and order < 0) then return time end
+  return nil
+end
+
+-- The state after a submission, or nil if nothing changes; true as second result if a sum overflows.
+-- Commutes: the same submissions in any order give the same state.
+local function merge(updates, old, values, time)
+  local state, changed, judged, taken = { 0, 0, '~' }, not old, nil, nil
+  for c = 1, #updates do
+    local letter, i = updates[c], 3 * c - 2
+    if letter == 's' then
+      if merge_sum(state, old, i, values[c] or 0, time) then return nil, true end
+    else
+      if letter ~= judged then judged, taken = letter, taken_at(updates, letter, old, c, values, time) end
+      if taken then
+        state[i], state[i + 1], state[i + 2] = values[c], taken, '@'
+      else
+        state[i], state[i + 1], state[i + 2] = old[i], old[i + 1], old[i + 2]
+      end
+    end
+    changed = changed or state[i] ~= old[i] or state[i + 1] ~= old[i + 1] or state[i + 2] ~= old[i + 2]
+  end
+  return changed and state or nil, false
+end

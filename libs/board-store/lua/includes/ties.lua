@@ -1,0 +1,70 @@
+-- Ties of a view, for scripts that only read; scripts that write use a probe member: see rank.lua. Positions count from 0.
+--
+-- KEYS  9 ranking
+-- ARGV  6 number of columns
+
+-- include base.lua
+
+local columns_width = 8 * (tonumber(ARGV[6]) - 1)
+
+-- How many players one step of counting different columns reads, and the length of a tie that it jumps over.
+local STEP, LONG_TIE = 64, 16
+-- The most players that it reads, which takes about 10 ms. A jump counts as STEP players, as it searches for the end of the tie.
+local MOST_COUNTED = 10000
+
+-- Whether the player at a position has these columns: this score, and these bytes for the further columns.
+local function has_columns(position, score, columns)
+  local found = call('ZRANGE', KEYS[9], position, position, 'WITHSCORES')
+  return tonumber(found[2]) == score and sub(found[1], 1, #columns) == columns
+end
+
+-- The first position of the tie that the player at a position belongs to. Checks the neighbour in front, then the first player with
+-- this score, then doubles the distance, then bisects.
+local function tie_begin(position, score, columns)
+  if position == 0 then return 0 end
+  if columns ~= '' and not has_columns(position - 1, score, columns) then return position end
+  local better = call('ZCOUNT', KEYS[9], '-inf', format('(%d', score))
+  if columns == '' or has_columns(better, score, columns) then return better end
+  local tied, step = position - 1, 1
+  while better < tied - step and has_columns(tied - step, score, columns) do
+    tied, step = tied - step, 2 * step
+  end
+  better = math.max(better, tied - step)
+  while better + 1 < tied do
+    local middle = math.floor((better + tied) / 2)
+    if has_columns(middle, score, columns) then tied = middle else better = middle end
+  end
+  return tied
+end
+
+-- The first position behind that tie.
+local function tie_end(position, score, columns)
+  local last = call('ZCOUNT', KEYS[9], '-inf', format('%d', score))
+  if columns == '' then return last end
+  local first = position + 1
+  while first < last do
+    local middle = math.floor((first + last) / 2)
+    if has_columns(middle, score, columns) then first = middle + 1 else last = middle end
+  end
+  return first
+end
+
+-- How many different columns the players before a position have; nil beyond MOST_COUNTED players.
+local function different_columns(last)
+  local count, position, looked, began, score, columns = 0, 0, 0, 0
+  while position < last do
+    if looked >= MOST_COUNTED then return nil end
+    local found = call('ZRANGE', KEYS[9], position, math.min(position + STEP, last) - 1, 'WITHSCORES')
+    for i = 1, #found, 2 do
+      local prefix = sub(found[i], 1, columns_width)
+      if found[i + 1] ~= score or prefix ~= columns then
+        count, began, score, columns = count + 1, position + (i - 1) / 2, found[i + 1], prefix
+      end
+    end
+    position, looked = position + #found / 2, looked + #found / 2
+    if position < last and position - began >= LONG_TIE then
+      position, looked = tie_end(position - 1, tonumber(score), columns), looked + STEP
+    end
+  end
+  return count
+end

@@ -1,0 +1,97 @@
+-- What a run does to one view:
+--   states   player -> state during the run, false if there is none; read for all events before the first write
+--   members  player -> member in the ranking, false if there is none; only players whose state the run changed
+--   moved    these players in order; their states are stored at the end of the run
+--   live     whether ranks are published, so the ranking follows each event; else it is stored at the end of the run
+
+-- include base.lua
+-- include state.lua
+-- include rank.lua
+-- include verdict.lua
+
+local function load_view(view, now, unmuted)
+  local board = view.board
+  view.known = call('HGET', board.versions, view.text)
+  local before = tonumber(view.known or '0')
+  view.version = format('%d', math.max(before + 1, board.floor + 1, now))
+  view.head = view.text .. '\t' .. view.version .. '\t'
+  view.live = unmuted and view.published and board.changes ~= 'n'
+end
+
+local function request_states(entry)
+  local player = entry.player
+  for i = 1, #entry.views do
+    local view = entry.views[i]
+    if view.states[player] == nil then
+      view.states[player] = false
+      view.to_read[#view.to_read + 1] = player
+    end
+  end
+end
+
+local function load_states(view)
+  for first, last in chunks(view.to_read) do
+    local texts = call('HMGET', view.players, unpack(view.to_read, first, last))
+    for i, text in ipairs(texts) do
+      view.states[view.to_read[first + i - 1]] = text and parse_state(text, #view.board.updates)
+    end
+  end
+end
+
+-- At the first event of the run that changes the view.
+local function store_version(view)
+  local board = view.board
+  if not view.known and view.expires then call('ZADD', board.expiries, format('%d', view.expires), view.text) end
+  call('HSET', board.versions, view.text, view.version)
+  view.known = view.version
+  board.version = math.max(board.version, tonumber(view.version))
+  board.moved[#board.moved + 1] = view
+end
+
+local function update_ranking(view, player, state)
+  local old, member = view.members[player], member_of(view.board.tie, state, player)
+  if old and old ~= member then call('ZREM', view.ranking, old) end
+  call('ZADD', view.ranking, format('%d', state[1]), member)
+  view.members[player] = member
+end
+
+-- Gives the event's player the state view.next. Returns the change if it is published.
+local function move_player(view, entry)
+  local player, board, state = entry.player, view.board, view.next
+  local old = view.states[player]
+  if not view.cause then store_version(view) end
+  view.cause = entry.text
+  view.states[player] = state
+  if view.members[player] == nil then
+    view.members[player] = old and member_of(board.tie, old, player)
+    view.moved[#view.moved + 1] = player
+  end
+  if not view.live then return nil end
+  local before, better_before
+  if old then before, better_before = positions(board, view.ranking, old[1], view.members[player]) end
+  update_ranking(view, player, state)
+  local after, better_after = positions(board, view.ranking, state[1], view.members[player])
+  if board.changes == 'm' and before == after and better_before == better_after then return nil end
+  return view.head .. (before and placing(before, better_before, old) or '-')
+    .. '\t' .. placing(after, better_after, state) .. (board.overtook > 0 and passed(view, before, after) or '')
+end
+
+-- Moves each player once in the ranking, however many events changed the player's state.
+local function store_ranking(view)
+  local removed, added = {}, {}
+  for i, player in ipairs(view.moved) do
+    local state = view.states[player]
+    local old, member = view.members[player], member_of(view.board.tie, state, player)
+    if old and old ~= member then removed[#removed + 1] = old end
+    added[2 * i - 1], added[2 * i] = format('%d', state[1]), member
+  end
+  call_in_chunks('ZREM', view.ranking, removed)
+  call_in_chunks('ZADD', view.ranking, added)
+end
+
+local function store_view(view)
+  local states = {}
+  for i, player in ipairs(view.moved) do states[2 * i - 1], states[2 * i] = player, state_text(view.states[player]) end
+  call_in_chunks('HSET', view.players, states)
+  if not view.live and not view.board.unranked then store_ranking(view) end
+end
