@@ -1,5 +1,5 @@
 import { formatTime } from '#board';
-import type { Identity } from './identity.js';
+import type { Identity } from './types.js';
 
 /** An error of the store. `code` names it for programs; `retriable` says whether the same call can succeed later. */
 export abstract class BoardStoreError extends Error {

@@ -1,14 +1,5 @@
 import { OtherIdentityError } from './errors.js';
-
-/** The settings that make one ranklog. Two ranklogs on one topic or Redis would publish every result twice. */
-export interface Identity {
-  /** The id of the Kafka cluster. */
-  readonly cluster: string;
-  readonly topicPrefix: string;
-  readonly group: string;
-  readonly redisPrefix: string;
-  readonly shards: number;
-}
+import type { Identity } from './types.js';
 
 /** The setting behind each part. */
 const ORIGINS: Readonly<Record<keyof Identity, string>> = {

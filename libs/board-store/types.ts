@@ -1,5 +1,15 @@
 import type { BoardDefinition, ResolvedEvent } from '#board';
 
+/** The settings that make one ranklog. Two ranklogs on one topic or Redis would publish every result twice. */
+export interface Identity {
+  /** The id of the Kafka cluster. */
+  readonly cluster: string;
+  readonly topicPrefix: string;
+  readonly group: string;
+  readonly redisPrefix: string;
+  readonly shards: number;
+}
+
 /**
  * The first offset of a generation by partition, where it is not the beginning of the log: the user asked for a later start, or
  * history was cut.
