@@ -74,7 +74,7 @@ export class KeySpace {
   /** zset: event id and player id -> ms (lua/includes/event-ids.lua) */
   readonly eventIds = (shard: number, generation: string, partition: number) =>
     this.#key(shard, `${generation}:event-ids:${partition}`);
-  /** zset: member -> score (libs/board/sort-key.ts) */
+  /** zset: member -> score (lua/includes/rank.lua) */
   readonly ranking = this.#ofView('ranking');
   /** hash: player id -> state (libs/board/state.ts) */
   readonly players = this.#ofView('players');
