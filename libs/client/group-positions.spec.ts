@@ -23,7 +23,7 @@ describe('HandledPositions', () => {
       everyMs,
     ));
 
-  it('commits the newest position of each partition, and nothing twice', async () => {
+  it('commits the newest offset of each partition, once', async () => {
     create();
     positions.handled(0, 1);
     positions.handled(0, 2);
@@ -38,7 +38,7 @@ describe('HandledPositions', () => {
     ]);
   });
 
-  it('commits by itself', async () => {
+  it('commits at an interval', async () => {
     create(1);
     positions.handled(0, 1);
     const end = performance.now() + 60_000;
@@ -46,7 +46,7 @@ describe('HandledPositions', () => {
     expect(commits).toEqual([[[0, 1]]]);
   });
 
-  it('begins no commit before the last one is over: an older position must not come later', async () => {
+  it('starts no commit before the last one has ended, so that offsets do not go back', async () => {
     let release: () => void = () => undefined;
     commit = () => new Promise((resolve) => (release = resolve));
     create();
@@ -63,7 +63,7 @@ describe('HandledPositions', () => {
     expect(commits).toEqual([[[0, 1]], [[0, 2]]]);
   });
 
-  it('keeps what it could not commit, unless there is something newer', async () => {
+  it('commits offsets again after a failure, unless there are newer ones', async () => {
     commit = () => Promise.reject(new Error('no coordinator'));
     create();
     positions.handled(0, 1);
@@ -80,7 +80,7 @@ describe('HandledPositions', () => {
     ]);
   });
 
-  it('commits a partition that is released once more, and then no more', async () => {
+  it('commits a released partition a last time', async () => {
     commit = () => Promise.reject(new Error('no coordinator'));
     create();
     positions.handled(0, 1);

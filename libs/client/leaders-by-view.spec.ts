@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { leaderMovements, type LeaderChange } from '#contracts';
 import { LeadersByView, type LeaderStep } from './leaders-by-view.js';
 
-interface Report {
+interface Change {
   readonly board?: string;
   readonly view?: string;
   readonly version: number;
@@ -12,8 +12,8 @@ interface Report {
   readonly ids: readonly string[];
 }
 
-function leaderChange(report: Report): LeaderChange {
-  const { board = 'arena', view = 'all', version, since, before = [], ids } = report;
+function leaderChange(change: Change): LeaderChange {
+  const { board = 'arena', view = 'all', version, since, before = [], ids } = change;
   const top = ids.map((playerId, index) => ({
     playerId,
     rank: index + 1,
@@ -45,8 +45,8 @@ const movementsOf = ({ entered, left, moved }: LeaderChange | LeaderStep) => ({
 const idsOf = (leaders: LeadersByView) =>
   leaders.top('arena', 'all').map(({ playerId }) => playerId);
 
-describe('the leaders by view', () => {
-  it('take each leader change in order with the movements that it tells', () => {
+describe('LeadersByView', () => {
+  it('returns the movements of leader changes in order', () => {
     const leaders = new LeadersByView();
     for (const change of [FIRST, SECOND, THIRD])
       expect(leaders.take(change)).toEqual({
@@ -57,14 +57,14 @@ describe('the leaders by view', () => {
     expect(leaders.top('arena', 'all')).toEqual(THIRD.top);
   });
 
-  it('pass over an older one that comes late, and one that comes twice', () => {
+  it('ignores an older leader change, and a repeated one', () => {
     const leaders = new LeadersByView();
     leaders.take(SECOND);
     expect([leaders.take(FIRST), leaders.take(SECOND)]).toEqual([undefined, undefined]);
     expect(leaders.top('arena', 'all')).toEqual(SECOND.top);
   });
 
-  it('tell of a gap, and the movements over it', () => {
+  it('reports a gap, and the movements over it', () => {
     const leaders = new LeadersByView();
     leaders.take(FIRST);
     expect(leaders.take(THIRD)).toEqual({
@@ -76,7 +76,7 @@ describe('the leaders by view', () => {
     });
   });
 
-  it('tell of a gap when they begin in the middle, and when the reports begin again', () => {
+  it('reports a gap at a first change in the middle, and when the versions start again', () => {
     const leaders = new LeadersByView();
     expect(leaders.take(SECOND)).toMatchObject({ gap: true, left: [] });
     const again = leaderChange({ version: 12, since: null, ids: ['c'] });
@@ -88,7 +88,7 @@ describe('the leaders by view', () => {
     });
   });
 
-  it('keep boards and views apart, and forget the one that they are told to', () => {
+  it('separates boards and views, and forgets one view', () => {
     const leaders = new LeadersByView();
     for (const [board, view] of [
       ['arena', 'all'],
@@ -104,7 +104,7 @@ describe('the leaders by view', () => {
     expect(leaders.take(FIRST)).toMatchObject({ gap: false });
   });
 
-  it('are the newest top in whatever order the reports come, and each step leads there', () => {
+  it('keeps the newest top for changes in any order, and each step leads to it', () => {
     const tops = fc.array(
       fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', '__proto__'), { maxLength: 4 }),
       { minLength: 1, maxLength: 8 },

@@ -16,7 +16,7 @@ const EVENT = {
 } satisfies ScoreEvent;
 
 describe('the message of a score event', () => {
-  it('is keyed by player and read as it was sent, lists of attributes too', () => {
+  it('has the player as key and the event unchanged, with lists of attributes', () => {
     const { key, value, headers = {} } = producer.toMessage(JSON.stringify(EVENT));
     expect(key).toBe('p-17');
     expect(headers).toMatchObject({ ce_id: 'e-1', ce_source: '/arena' });
@@ -25,7 +25,7 @@ describe('the message of a score event', () => {
     ).toStrictEqual({ ok: true, event: EVENT });
   });
 
-  it('is refused with the code and the place of what is wrong', () => {
+  it('is rejected with the code and the place of the mistake', () => {
     const wrong = { ...EVENT, attributes: { guild: ['red', ''] } };
     let refusal: unknown;
     try {
@@ -40,8 +40,8 @@ describe('the message of a score event', () => {
   });
 });
 
-/** A client of kafkajs whose topic has 3 partitions; `sends` tells the partition of each message, send by send. */
-function clientByHand(): { kafka: Kafka; sends: number[][] } {
+/** A fake client with 3 partitions; `sends` has the partitions of the messages of each send. */
+function fakeClient(): { kafka: Kafka; sends: number[][] } {
   const sends: number[][] = [];
   const partitionMetadata = [0, 1, 2].map((partitionId) => ({ partitionId, leader: 1 }));
   const client = {
@@ -59,8 +59,8 @@ function clientByHand(): { kafka: Kafka; sends: number[][] } {
 }
 
 describe('sending events', () => {
-  it('names one partition in each send: kafkajs mixes up several when their leaders move', async () => {
-    const { kafka, sends } = clientByHand();
+  it('sends to one partition at a time, as kafkajs confuses several when leaders move', async () => {
+    const { kafka, sends } = fakeClient();
     const events = Array.from({ length: 30 }, (_, i) => ({ ...EVENT, playerId: `p-${i}` }));
     await new ScoreProducer({ kafka }).send(events);
     expect(sends.flat()).toHaveLength(30);

@@ -9,8 +9,8 @@ interface OffsetAsk {
   readonly timestamp: string;
 }
 
-/** A cluster whose two partitions hold the offsets 0 to 99. */
-function clusterByHand(): object {
+/** A fake cluster whose two partitions hold the offsets 0 to 99. */
+function fakeCluster(): object {
   const nothing = () => Promise.resolve();
   const offset = (timestamp: string) => (timestamp === '-2' ? '0' : '100'); // -2 asks for the earliest
   const listOffsets = ({ topics }: { topics: { partitions: OffsetAsk[] }[] }) => {
@@ -34,11 +34,11 @@ function clusterByHand(): object {
   };
 }
 
-/** A consumer by hand; `log` holds what was asked of it, in order. */
+/** A BatchConsumer on a fake client; `log` has the calls of the client and the handlers, in order. */
 class Fixture {
   readonly log: string[] = [];
   readonly fatal: Error[] = [];
-  readonly words: string[] = [];
+  readonly lines: string[] = [];
   readonly consumer: BatchConsumer;
   handled: Promise<void> = Promise.resolve();
   mayRestart: () => Promise<boolean> | undefined = () => undefined;
@@ -49,28 +49,28 @@ class Fixture {
   constructor() {
     const client = {
       events: { GROUP_JOIN: 'join', CRASH: 'crash', FETCH: 'fetch' },
-      connect: () => this.#asked('connect'),
-      disconnect: () => this.#asked('disconnect'),
+      connect: () => this.#call('connect'),
+      disconnect: () => this.#call('disconnect'),
       subscribe: () => this.subscribe(),
       on: (event: string, listener: (event: { payload: object }) => void) =>
         this.#listeners.set(event, listener),
       run: ({ eachBatch }: { eachBatch: (payload: EachBatchPayload) => Promise<void> }) => {
         this.#eachBatch = eachBatch;
-        return this.#asked('run');
+        return this.#call('run');
       },
       pause: ([{ partitions }]: [{ partitions: number[] }]) =>
-        this.#asked(`pause ${partitions.join()}`),
+        this.#call(`pause ${partitions.join()}`),
       resume: ([{ partitions }]: [{ partitions: number[] }]) =>
-        this.#asked(`resume ${partitions.join()}`),
+        this.#call(`resume ${partitions.join()}`),
       commitOffsets: (positions: { partition: number; offset: string }[]) =>
-        this.#asked(
+        this.#call(
           `commit ${positions.map(({ partition, offset }) => `${partition}@${offset}`).join()}`,
         ),
-      seek: ({ offset }: { offset: string }) => this.#asked(`seek ${offset}`),
+      seek: ({ offset }: { offset: string }) => this.#call(`seek ${offset}`),
     };
     const admin = {
       connect: () => Promise.resolve(),
-      disconnect: () => this.#asked('disconnect admin'),
+      disconnect: () => this.#call('disconnect admin'),
     };
     this.consumer = new BatchConsumer({
       kafka: {
@@ -79,27 +79,27 @@ class Fixture {
           return client;
         },
         admin: () => admin,
-        [Symbol('private:Kafka:createCluster')]: clusterByHand,
+        [Symbol('private:Kafka:createCluster')]: fakeCluster,
       } as unknown as Kafka,
       groupId: 'g',
       topic: TOPIC,
       logger: {
         debug: () => undefined,
         info: () => undefined,
-        warn: (word) => this.words.push(word),
-        error: (word) => this.words.push(word),
+        warn: (line) => this.lines.push(line),
+        error: (line) => this.lines.push(line),
       },
       onFatal: (error) => this.fatal.push(error),
       backoff: { firstMs: 1, mostMs: 2 },
       handlers: {
-        assigned: () => this.#asked('assigned').then(() => 0),
+        assigned: () => this.#call('assigned').then(() => 0),
         batch: () => this.handled,
-        released: () => this.#asked('released'),
+        released: () => this.#call('released'),
       },
     });
   }
 
-  turned(): void {
+  fetchedSome(): void {
     this.#listeners.get('fetch')?.({ payload: {} });
   }
 
@@ -112,7 +112,7 @@ class Fixture {
     this.#listeners.get('crash')?.({ payload: { error: new Error('a crash'), restart } });
   }
 
-  /** Hands over one record, as kafkajs does; the offset that was resolved, undefined for none. */
+  /** Delivers one record, as kafkajs does. Returns the resolved offset, if any. */
   async fetched(partition: number, offset: number, more: object = {}): Promise<string | undefined> {
     let resolved: string | undefined;
     const messages = [{ offset: String(offset), timestamp: '0', key: null, value: null }];
@@ -146,7 +146,7 @@ class Fixture {
     expect(condition()).toBe(true);
   }
 
-  #asked(what: string): Promise<void> {
+  #call(what: string): Promise<void> {
     this.log.push(what);
     return Promise.resolve();
   }
@@ -157,20 +157,20 @@ describe('BatchConsumer', () => {
   const running = async () => (fixture = await new Fixture().running());
   afterEach(() => fixture.consumer.close());
 
-  it('pauses all partitions before the listener of the assignment returns', async () => {
+  it('pauses all assigned partitions synchronously', async () => {
     fixture = new Fixture();
     await fixture.consumer.start();
     fixture.joined([0, 1, 2]);
     expect(fixture.log.at(-1)).toBe('pause 0,1,2');
   });
 
-  it('seeks before it resumes, and resolves what it takes at once', async () => {
+  it('seeks before it resumes, and resolves a batch when it takes it', async () => {
     const { log } = await running();
     expect(log).toEqual(['connect', 'run', 'pause 0', 'assigned', 'seek 0', 'resume 0']);
     expect(await fixture.fetched(0, 0)).toBe('0');
   });
 
-  it('goes on with a partition that the same member keeps, behind the last taken batch', async () => {
+  it('continues a partition that the same member keeps, behind the last taken batch', async () => {
     const { log } = await running();
     await fixture.fetched(0, 0);
     log.length = 0;
@@ -181,9 +181,9 @@ describe('BatchConsumer', () => {
   });
 
   it.each([
-    ['comes back to another member', [0], 'n'],
-    ['goes away and comes back', [1], 'm'],
-  ])('starts a partition anew that %s', async (_, partitions, memberId) => {
+    ['is assigned under another member id', [0], 'n'],
+    ['was lost and is assigned again', [1], 'm'],
+  ])('starts a partition that %s', async (_, partitions, memberId) => {
     const { log } = await running();
     fixture.joined(partitions, memberId);
     fixture.joined([0], memberId);
@@ -192,31 +192,31 @@ describe('BatchConsumer', () => {
   });
 
   it.each([
-    ['that a seek has made stale', 0, { isStale: () => true }],
-    ['of a consumer that stops', 0, { isRunning: () => false }],
-    ['of a partition that is not ours', 1, {}],
+    ['that is stale after a seek', 0, { isStale: () => true }],
+    ['of a stopping consumer', 0, { isRunning: () => false }],
+    ['of a partition that is not assigned', 1, {}],
   ])('does not take a batch %s', async (_, partition, more) => {
     await running();
     expect(await fixture.fetched(partition, 0, more)).toBeUndefined();
   });
 
-  it('starts the partition anew, and throws nothing, when a batch is not what it seems', async () => {
+  it('restarts the partition, and does not throw, after an error in the delivery', async () => {
     await running();
     const isStale = () => {
       throw new TypeError('a bug');
     };
     expect(await fixture.fetched(0, 0, { isStale })).toBeUndefined();
     await fixture.until(() => fixture.log.filter((entry) => entry === 'resume 0').length === 2);
-    expect(fixture.words.join()).toContain('a bug');
+    expect(fixture.lines.join()).toContain('a bug');
   });
 
-  it('gives up at once when the consumer does not restart', async () => {
+  it('reports a fatal error when the consumer does not restart', async () => {
     await running();
     fixture.crashed(false);
     expect(fixture.fatal.map(({ message }) => message)).toEqual(['a crash']);
   });
 
-  it('starts again however often nothing is read in between, until it is closed', async () => {
+  it('restarts after any number of crashes, until it is closed', async () => {
     await running();
     for (let crash = 1; crash <= 20; crash++) {
       expect(await fixture.mayRestart()).toBe(true);
@@ -229,14 +229,14 @@ describe('BatchConsumer', () => {
     expect(fixture.fatal).toEqual([]);
   });
 
-  it('leaves no connection open when it can not start, and tells why', async () => {
+  it('leaves no connection open when it fails to start', async () => {
     fixture = new Fixture();
     fixture.subscribe = () => Promise.reject(new Error('no such topic'));
     await expect(fixture.consumer.start()).rejects.toThrow('no such topic');
     expect(fixture.log).toEqual(['connect', 'disconnect', 'disconnect admin']);
   });
 
-  it('starts nothing that is assigned while it closes', async () => {
+  it('starts no partition that is assigned while it closes', async () => {
     const { log, consumer } = await running();
     const closing = consumer.close();
     fixture.joined([0]);
@@ -245,7 +245,7 @@ describe('BatchConsumer', () => {
     expect(log.filter((entry) => entry === 'resume 0')).toHaveLength(1);
   });
 
-  it('commits no position of a partition that another process has now', async () => {
+  it('commits only offsets of its own partitions', async () => {
     const { log, consumer } = await running();
     await consumer.commit(
       new Map([
@@ -257,16 +257,16 @@ describe('BatchConsumer', () => {
     expect(log.filter((entry) => entry.startsWith('commit'))).toEqual(['commit 0@5']);
   });
 
-  it('tells for how long the fetch loop has been still', async () => {
+  it('reports the time since the last fetch', async () => {
     fixture = new Fixture();
     expect(fixture.consumer.health().loopAgeMs).toBe(0);
     await fixture.running();
     await fixture.until(() => fixture.consumer.health().loopAgeMs > 20);
-    fixture.turned();
+    fixture.fetchedSome();
     expect(fixture.consumer.health().loopAgeMs).toBeLessThan(20);
   });
 
-  it('tells for how long a partition has had work without finishing any', async () => {
+  it('reports how long a partition has had work without finishing any', async () => {
     const { consumer } = await running();
     const stuckMs = () => consumer.health().partitions.get(0)?.stuckMs ?? NaN;
     expect(stuckMs()).toBe(0);

@@ -13,7 +13,7 @@ function batchOf(nextOffset: number, ...sizes: (number | null)[]): QueuedBatch {
 }
 
 describe('BatchQueue', () => {
-  it('gives batches in the order they came in, and counts what waits', async () => {
+  it('returns batches in order, and counts waiting records and bytes', async () => {
     const queue = new BatchQueue();
     const { signal } = new AbortController();
     const [first, second] = [batchOf(2, 10, null), batchOf(5, 5)];
@@ -26,7 +26,7 @@ describe('BatchQueue', () => {
     expect([queue.records, queue.bytes]).toEqual([0, 0]);
   });
 
-  it('joins waiting batches that follow each other, up to 2,000 records', async () => {
+  it('joins contiguous waiting batches, up to 2,000 records', async () => {
     const queue = new BatchQueue();
     const { signal } = new AbortController();
     const many = batchOf(1_999, ...Array.from({ length: 1_999 }, () => 1));
@@ -43,7 +43,7 @@ describe('BatchQueue', () => {
     expect([queue.records, queue.bytes]).toEqual([0, 0]);
   });
 
-  it('hands a batch to the one who waits for it, once', async () => {
+  it('passes a batch to the waiting caller, once', async () => {
     const queue = new BatchQueue();
     const { signal } = new AbortController();
     const waiting = queue.take(signal);
@@ -55,7 +55,7 @@ describe('BatchQueue', () => {
     expect(await queue.take(signal)).toBe(second);
   });
 
-  it('ends the wait with nothing when it is aborted, and keeps what comes later for the next one', async () => {
+  it('ends the wait when it is aborted, and keeps later batches for the next caller', async () => {
     const queue = new BatchQueue();
     const ended = new AbortController();
     const waiting = queue.take(ended.signal);
@@ -67,7 +67,7 @@ describe('BatchQueue', () => {
     expect(await queue.take(new AbortController().signal)).toBe(batch);
   });
 
-  it('holds nothing once it is cleared', () => {
+  it('is empty after clear', () => {
     const queue = new BatchQueue();
     queue.put(batchOf(2, 10, 10));
     queue.clear();

@@ -4,8 +4,8 @@ import { Batched } from './batched.js';
 
 const NOT_LEADER = 6;
 
-/** Requests that the test answers; `asked` holds the keys of each. */
-function byHand() {
+/** Requests that the test answers; `asked` has the keys of each. */
+function manual() {
   const asked: string[][] = [];
   const waiting: { resolve: (found: Map<string, string>) => void; reject: (e: Error) => void }[] =
     [];
@@ -27,16 +27,16 @@ function byHand() {
 }
 
 describe('batched look-ups', () => {
-  it('go out as one request when they are made together', async () => {
-    const { batched, asked, answer } = byHand();
+  it('share one request when they are made together', async () => {
+    const { batched, asked, answer } = manual();
     const answers = Promise.all(['a', 'b', 'a'].map((key) => batched.get(key)));
     await answer('yes');
     expect(await answers).toEqual(['a: yes', 'b: yes', 'a: yes']);
     expect(asked).toEqual([['a', 'b']]);
   });
 
-  it('that come while a request is under way share the next one', async () => {
-    const { batched, asked, turn, answer } = byHand();
+  it('share the next request while one is pending', async () => {
+    const { batched, asked, turn, answer } = manual();
     const early = batched.get('a');
     await turn();
     const late = Promise.all([batched.get('a'), batched.get('b')]);
@@ -49,8 +49,8 @@ describe('batched look-ups', () => {
     expect(asked).toEqual([['a'], ['a', 'b']]);
   });
 
-  it('are sent one by one after Kafka refuses the request, as only one may be the cause', async () => {
-    const { batched, asked, answer, fail } = byHand();
+  it('get one request each after Kafka refused the shared one', async () => {
+    const { batched, asked, answer, fail } = manual();
     const refusal = protocolErrors.createErrorFromCode(NOT_LEADER);
     const answers = Promise.allSettled([batched.get('a'), batched.get('b')]);
     await fail(refusal);
@@ -63,8 +63,8 @@ describe('batched look-ups', () => {
     expect(asked).toEqual([['a', 'b'], ['a'], ['b']]);
   });
 
-  it('fail together when the connection is lost; the next request is still sent', async () => {
-    const { batched, asked, answer, fail } = byHand();
+  it('fail together when the connection is lost; later ones still work', async () => {
+    const { batched, asked, answer, fail } = manual();
     const lost = new Error('the connection was lost');
     const answers = Promise.allSettled([batched.get('a'), batched.get('b')]);
     await fail(lost);

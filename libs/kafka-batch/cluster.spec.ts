@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type Cluster from 'kafkajs/src/cluster/index.js';
 import { SharedClusters } from './cluster.js';
 
-/** Clusters without connections; `log` holds what was asked of each. */
+/** Clusters without connections; `log` has the calls. */
 function fixture({ most = 2, failures = [] }: { most?: number; failures?: Error[] } = {}) {
   const log: string[] = [];
   let made = 0;
@@ -53,8 +53,8 @@ describe('shared clusters', () => {
     expect(log.at(-1)).toBe('disconnect 0');
   });
 
-  it('that fail to connect leave nothing open', async () => {
-    const { clusters, log } = fixture({ most: 1, failures: [new Error('Kafka is away')] });
+  it('are disconnected if they fail to connect', async () => {
+    const { clusters, log } = fixture({ most: 1, failures: [new Error('no connection')] });
     const both = await Promise.allSettled([clusters.lease(), clusters.lease()]);
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(log).toEqual(['connect 0', 'disconnect 0']);

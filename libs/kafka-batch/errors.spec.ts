@@ -10,7 +10,7 @@ import {
   MissingCodecError,
 } from './errors.js';
 
-/** An error as kafkajs passes it on: the broker's code in a cause. */
+/** As kafkajs throws it: the broker's error is a cause. */
 const failure = (code: number) =>
   new Error('a request failed', { cause: protocolErrors.createErrorFromCode(code) });
 
@@ -22,7 +22,7 @@ describe('a broker error', () => {
     ['there is no coordinator', 15],
     ['the coordinator has moved', 16],
     ['the previous transaction is not finished', 51],
-  ])('asks to be asked again when %s', (_, code) => {
+  ])('is busy when %s', (_, code) => {
     expect(isBusy(failure(code))).toBe(true);
     expect(isFenced(failure(code))).toBe(false);
   });
@@ -31,7 +31,7 @@ describe('a broker error', () => {
     ['the epoch is old', 47],
     ['the transaction is over', 48],
     ['the producer id is another', 49],
-  ])('tells of fencing when %s', (_, code) => {
+  ])('is fencing when %s', (_, code) => {
     expect(isFenced(failure(code))).toBe(true);
     expect(isBusy(failure(code))).toBe(false);
   });
@@ -39,7 +39,7 @@ describe('a broker error', () => {
   it.each([
     ['a message', 10],
     ['a list of records', 18],
-  ])('tells that %s is too large', (_, code) => {
+  ])('shows that %s is too large', (_, code) => {
     expect(isTooLarge(failure(code))).toBe(true);
   });
 
@@ -48,33 +48,33 @@ describe('a broker error', () => {
   });
 });
 
-describe('whether a request is asked again in vain', () => {
+describe('isPermanent', () => {
   const ofBroker = (code: number) => protocolErrors.createErrorFromCode(code);
-  /** kafkajs declares it without its message. */
+  /** kafkajs declares it without the message parameter. */
   const LockTimeout: new (message: string) => Error = kafkajs.KafkaJSLockTimeout;
   const afterRetries = (error: Error) =>
     new kafkajs.KafkaJSNumberOfRetriesExceeded(error, { retryCount: 5, retryTime: 1 });
 
   it.each<[string, Error]>([
     ['a lost connection', new kafkajs.KafkaJSConnectionError('ECONNREFUSED')],
-    ['a lost connection, again and again', afterRetries(new kafkajs.KafkaJSConnectionError('x'))],
-    ['a topic that is not there yet', ofBroker(3)],
+    ['a lost connection after retries', afterRetries(new kafkajs.KafkaJSConnectionError('x'))],
+    ['a topic that does not exist yet', ofBroker(3)],
     ['another leader', ofBroker(6)],
-    ['a leader that lacks the offset, when the log has it', ofBroker(1)],
-    ['trouble of the broker', ofBroker(-1)],
-    ['an error that is newer than kafkajs', ofBroker(1_000)],
-    ['a lock that is not free in time', new LockTimeout('x')],
-  ])('not after %s', (_, error) => {
+    ['a leader that lacks the offset', ofBroker(1)],
+    ['an unknown server error', ofBroker(-1)],
+    ['an error code that kafkajs does not know', ofBroker(1_000)],
+    ['a lock timeout', new LockTimeout('x')],
+  ])('is false for %s', (_, error) => {
     expect(isPermanent(error)).toBe(false);
   });
 
   it.each<[string, Error]>([
-    ['a right that is missing', ofBroker(29)],
-    ['a right that is missing, again and again', afterRetries(ofBroker(29))],
-    ['a codec that is missing', new MissingCodecError('lz4')],
-    ['history that is cut', new LogGapError('t', 0, 1, { start: 2, end: 3 })],
-    ['a fault of the program', new TypeError('undefined is not a function')],
-  ])('after %s', (_, error) => {
+    ['a missing right', ofBroker(29)],
+    ['a missing right after retries', afterRetries(ofBroker(29))],
+    ['a missing codec', new MissingCodecError('lz4')],
+    ['a log gap', new LogGapError('t', 0, 1, { start: 2, end: 3 })],
+    ['a bug', new TypeError('undefined is not a function')],
+  ])('is true for %s', (_, error) => {
     expect(isPermanent(error)).toBe(true);
   });
 });

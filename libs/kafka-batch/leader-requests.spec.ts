@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LeaderRequests } from './leader-requests.js';
 
-/** Leaders that answer when they are told to. */
+/** Leaders that answer when the test says so. */
 function leaders() {
   const asked: number[] = [];
   const waiting = new Map<
@@ -22,7 +22,7 @@ const both = new Map([
 const LONG_MS = 10_000;
 
 describe('requests to several leaders', () => {
-  it('give what one has answered, while another one has nothing to say', async () => {
+  it('return the answers of one leader while another one is silent', async () => {
     const { requests, asked, waiting } = leaders();
     requests.send(both);
     for (let round = 0; round < 3; round++) {
@@ -37,10 +37,10 @@ describe('requests to several leaders', () => {
     expect(await requests.take(LONG_MS)).toEqual([{ status: 'fulfilled', value: 'at last' }]);
   });
 
-  it('give failures as answers, and all that came together at once', async () => {
+  it('return failures as answers, and all answers that have arrived', async () => {
     const { requests, waiting } = leaders();
     requests.send(both);
-    const failure = new Error('away');
+    const failure = new Error('no connection');
     waiting.get(2)?.reject(failure);
     waiting.get(1)?.resolve('here');
     await new Promise(setImmediate);
@@ -52,7 +52,7 @@ describe('requests to several leaders', () => {
     );
   });
 
-  it('give nothing when the time is over, or nobody was asked', async () => {
+  it('return nothing after the timeout, or without a pending request', async () => {
     const { requests } = leaders();
     expect(await requests.take(LONG_MS)).toEqual([]);
     requests.send(both);

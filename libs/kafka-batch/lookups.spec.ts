@@ -6,7 +6,7 @@ const SILENT = 0;
 const TOPIC = 'scores';
 const RANGE = { start: 3, end: 3 };
 
-/** A Kafka whose partitions are each led by the broker of their number; the first one answers when it is told to. */
+/** A Kafka where broker N leads partition N; broker 0 answers when the test calls `speak`. */
 function fixture() {
   const log: string[] = [];
   const answers: (() => void)[] = [];
@@ -33,8 +33,8 @@ function fixture() {
   return { log, look, turn, speak: () => answers.splice(0).forEach((answer) => answer()) };
 }
 
-describe('look-ups of partitions with a leader that does not answer', () => {
-  it('are answered by the other leaders at once, also those that are made later', async () => {
+describe('look-ups while one leader is silent', () => {
+  it('are answered by the other leaders, also later ones', async () => {
     const { log, look, turn, speak } = fixture();
     const delayed = look(SILENT);
     expect(await look(1)).toEqual(RANGE);

@@ -4,10 +4,10 @@ import { LogGapError, PermanentPartitionError } from './errors.js';
 import { PartitionWorker } from './partition-worker.js';
 import type { PartitionAssignment, RecordBatch } from './types.js';
 
-/** A consumer, an application and a log, all by hand; `log` holds what was asked of them, in order. */
+/** A worker with fake control and handlers; `log` has their calls, in order. */
 class Fixture {
   readonly log: string[] = [];
-  readonly words: string[] = [];
+  readonly lines: string[] = [];
   range = { start: 0, end: 1_000 };
   startOffset: () => Promise<number> = () => Promise.resolve(0);
   handle: (batch: RecordBatch) => Promise<void> = () => Promise.resolve();
@@ -25,8 +25,8 @@ class Fixture {
       logger: {
         debug: () => undefined,
         info: () => undefined,
-        warn: (word) => this.words.push(word),
-        error: (word) => this.words.push(word),
+        warn: (line) => this.lines.push(line),
+        error: (line) => this.lines.push(line),
       },
       control: {
         pause: () => {
@@ -64,7 +64,7 @@ class Fixture {
     return this;
   }
 
-  /** A fetch at `from`, begun now, that found records at these offsets, and nothing else below `next`. */
+  /** Offers a fetch from `from` with records at these offsets and none between them and `next`. */
   offer(
     from: number,
     offsets: number[],
@@ -98,17 +98,17 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe('PartitionWorker', () => {
-  it('lets the application find its offset first, then seeks and resumes', async () => {
+  it('looks up the start offset, then seeks and resumes', async () => {
     const { log, worker } = await new Fixture().start();
     expect(log).toEqual(['assigned', 'seek 0', 'resume']);
     expect(worker.health.state).toBe('running');
   });
 
-  it('takes nothing before it runs', () => {
+  it('takes no batch before it runs', () => {
     expect(new Fixture().offer(0, [0])).toBe(false);
   });
 
-  it('hands over batches one after the other', async () => {
+  it('delivers batches in sequence', async () => {
     const fixture = new Fixture();
     let release: () => void = () => undefined;
     fixture.handle = () => new Promise((resolve) => (release = resolve));
@@ -123,7 +123,7 @@ describe('PartitionWorker', () => {
     release();
   });
 
-  it('goes on behind the last taken batch when it keeps the partition over a rebalance', async () => {
+  it('continues behind the last taken batch after a rebalance', async () => {
     const fixture = await new Fixture().start();
     fixture.offer(0, [0, 1]);
     await settled();
@@ -135,7 +135,7 @@ describe('PartitionWorker', () => {
     expect(fixture.log).not.toContain('assigned');
   });
 
-  it('stays paused over a rebalance while its queue is full', async () => {
+  it('stays paused after a rebalance while its queue is full', async () => {
     const fixture = new Fixture();
     fixture.handle = () => new Promise(() => undefined);
     await fixture.start();
@@ -146,7 +146,7 @@ describe('PartitionWorker', () => {
     expect(fixture.log).toEqual(['seek 6']);
   });
 
-  it('does not go on over a rebalance if it is not running', async () => {
+  it('does not continue after a rebalance if it is not running', async () => {
     const fixture = new Fixture();
     fixture.startOffset = () => new Promise(() => undefined);
     await fixture.start();
@@ -155,20 +155,20 @@ describe('PartitionWorker', () => {
   });
 
   it.each([
-    ['back in the log', 1],
-    ['forward in the log, which holds what it leaves out', 700],
-  ])('starts again, and hands over none of it, when a fetch goes %s', async (_, from) => {
+    ['an earlier offset', 1],
+    ['a later offset', 700],
+  ])('starts again, and delivers no record of it, when a fetch has %s', async (_, from) => {
     const fixture = await new Fixture().start();
     expect(fixture.offer(0, [0, 1])).toBe(true);
     expect(fixture.offer(from, [from, from + 1])).toBe(false);
     await until(() => fixture.log.filter((entry) => entry === 'assigned').length === 2);
     const done = fixture.log.filter((entry) => !['pause', 'resume'].includes(entry));
     expect(done.slice(2)).toEqual(['batch 0,1 -> 2', 'released', 'assigned', 'seek 0']);
-    expect(fixture.words.join()).toContain(`from offset ${from} on, because offset 2 comes next`);
+    expect(fixture.lines.join()).toContain(`from offset ${from} on, because offset 2 comes next`);
     expect(fixture.offer(0, [0, 1])).toBe(true);
   });
 
-  it('drops a fetch that was sent before its start, and goes on', async () => {
+  it('drops a fetch that was sent before its start', async () => {
     const fixture = new Fixture();
     const askedAt = performance.now();
     await fixture.start();
@@ -177,12 +177,12 @@ describe('PartitionWorker', () => {
     expect(fixture.offer(0, [0, 1, 2])).toBe(true);
     await settled();
     expect(fixture.log.slice(2)).toEqual(['resume', 'batch 0,1,2 -> 3']);
-    expect(fixture.words).toEqual([]);
+    expect(fixture.lines).toEqual([]);
   });
 
-  it('releases once and starts anew after a handler has failed, whatever it threw', async () => {
+  it('releases and starts again after a handler throws anything', async () => {
     const fixture = await new Fixture().start();
-    for (const error of [new TypeError('a bug'), new Error('Redis is away'), 'a text']) {
+    for (const error of [new TypeError('a bug'), new Error('no Redis'), 'a text']) {
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a handler may throw anything
       fixture.handle = () => Promise.reject(error);
       fixture.log.length = 0;
@@ -201,7 +201,7 @@ describe('PartitionWorker', () => {
     expect(fixture.offer(0, [0])).toBe(true);
   });
 
-  it('starts anew when the application asks for it', async () => {
+  it('starts again when the application calls restart', async () => {
     const fixture = await new Fixture().start();
     const signal = fixture.assignment?.signal;
     fixture.assignment?.restart(new Error('publishing failed'));
@@ -209,11 +209,11 @@ describe('PartitionWorker', () => {
       () => fixture.assignment?.incarnation === 2 && fixture.worker.health.state === 'running',
     );
     expect(signal?.aborted).toBe(true);
-    expect(fixture.words.join()).toContain('publishing failed');
+    expect(fixture.lines.join()).toContain('publishing failed');
     expect(fixture.log.filter((entry) => entry === 'released')).toHaveLength(1);
   });
 
-  it('stays failed after a permanent error, until it is stopped', async () => {
+  it('stays failed after a permanent error', async () => {
     const fixture = new Fixture();
     fixture.startOffset = () => Promise.reject(new PermanentPartitionError('no such topic'));
     await fixture.start();
@@ -237,7 +237,7 @@ describe('PartitionWorker', () => {
     expect(fixture.log).not.toContain('seek 5');
   });
 
-  it('hands over fetches without records, and says where each begins', async () => {
+  it('delivers fetches without records, with their start offsets', async () => {
     const fixture = await new Fixture().start();
     const begins: number[] = [];
     fixture.handle = ({ from }) => Promise.resolve(void begins.push(from));
@@ -253,7 +253,7 @@ describe('PartitionWorker', () => {
     expect(begins).toEqual([0, 3, 5]);
   });
 
-  it('notices a log that was cut while it runs', async () => {
+  it('fails when the log is cut while it runs', async () => {
     const fixture = await new Fixture().start();
     fixture.offer(0, [0], { next: 4 });
     await settled();
@@ -264,7 +264,7 @@ describe('PartitionWorker', () => {
     expect(fixture.log).not.toContain('batch 50 -> 51');
   });
 
-  it('ends only when the batch in hand is done and released', async () => {
+  it('stops after the current batch and the release', async () => {
     const fixture = new Fixture();
     let release: () => void = () => undefined;
     fixture.handle = () => new Promise((resolve) => (release = resolve));
@@ -281,7 +281,7 @@ describe('PartitionWorker', () => {
     expect(fixture.log.slice(3)).toEqual(['batch 0 -> 1', 'pause', 'released']);
   });
 
-  it('releases also when the consumer can not pause, as between its crash and its restart', async () => {
+  it('releases also when kafkajs fails to pause', async () => {
     const fixture = await new Fixture().start();
     fixture.pause = () => {
       throw new Error('consumer group was not initialized');
@@ -293,22 +293,22 @@ describe('PartitionWorker', () => {
     expect(fixture.log.filter((entry) => entry === 'released')).toHaveLength(2);
   });
 
-  it('goes on after a release that has failed', async () => {
+  it('starts again after a failed release', async () => {
     const fixture = await new Fixture().start();
-    fixture.release = () => Promise.reject(new Error('Redis is away'));
+    fixture.release = () => Promise.reject(new Error('no Redis'));
     fixture.assignment?.restart(new Error('publishing failed'));
     await until(() => fixture.log.filter((entry) => entry === 'resume').length === 2);
-    expect(fixture.words).toContain('releasing t/0 failed');
+    expect(fixture.lines).toContain('releasing t/0 failed');
     await fixture.worker.stop();
     expect(fixture.worker.health.state).toBe('released');
   });
 
-  it('releases once for each start that has failed', async () => {
+  it('releases each failed start once', async () => {
     const fixture = new Fixture();
     let starts = 0;
     fixture.startOffset = () => {
       starts += 1;
-      return starts < 3 ? Promise.reject(new Error('Redis is away')) : Promise.resolve(7);
+      return starts < 3 ? Promise.reject(new Error('no Redis')) : Promise.resolve(7);
     };
     await fixture.start();
     await until(() => fixture.worker.health.state === 'running');
@@ -316,16 +316,16 @@ describe('PartitionWorker', () => {
     expect(fixture.log).toEqual([...failed, ...failed, 'assigned', 'seek 7', 'resume']);
   });
 
-  it('is restarted once, however often it is asked for, and by the first reason', async () => {
+  it('restarts once for several calls of restart, with the first reason', async () => {
     const fixture = await new Fixture().start();
     fixture.assignment?.restart(new Error('the first reason'));
     fixture.assignment?.restart(new Error('the second reason'));
     await until(() => fixture.log.filter((entry) => entry === 'resume').length === 2);
-    expect(fixture.words).toHaveLength(1);
-    expect(fixture.words[0]).toContain('the first reason');
+    expect(fixture.lines).toHaveLength(1);
+    expect(fixture.lines[0]).toContain('the first reason');
   });
 
-  it('tells the reason of a restart, not the error with which a waiting handler ends for it', async () => {
+  it('logs the reason of a restart, not the abort error of a handler', async () => {
     const fixture = new Fixture();
     fixture.handle = ({ assignment: { signal } }) =>
       new Promise((_, reject) => {
@@ -336,10 +336,10 @@ describe('PartitionWorker', () => {
     await settled();
     fixture.assignment?.restart(new PermanentPartitionError('a result is too large'));
     await until(() => fixture.worker.health.state === 'failed');
-    expect(fixture.words).toEqual(['t/0 stops: a result is too large']);
+    expect(fixture.lines).toEqual(['t/0 stops: a result is too large']);
   });
 
-  it('has nothing to say of a handler that ends because the partition is taken away', async () => {
+  it('logs no abort error of a handler when it is stopped', async () => {
     const fixture = new Fixture();
     fixture.handle = ({ assignment: { signal } }) =>
       new Promise((_, reject) => {
@@ -349,10 +349,10 @@ describe('PartitionWorker', () => {
     fixture.offer(0, [0]);
     await settled();
     await fixture.worker.stop();
-    expect(fixture.words).toEqual([]);
+    expect(fixture.lines).toEqual([]);
   });
 
-  it('ends without running when it is stopped while the application looks for its offset', async () => {
+  it('does not run when it is stopped while the application looks up its offset', async () => {
     const fixture = new Fixture();
     let found: (offset: number) => void = () => undefined;
     fixture.startOffset = () => new Promise((resolve) => (found = resolve));
@@ -364,16 +364,16 @@ describe('PartitionWorker', () => {
     expect(fixture.log).toEqual(['assigned', 'pause', 'released']);
   });
 
-  it('does not wait for the end of a backoff when it is stopped', async () => {
+  it('stops without waiting for the backoff', async () => {
     const fixture = new Fixture({ firstMs: 3_600_000, mostMs: 3_600_000 });
-    fixture.startOffset = () => Promise.reject(new Error('Redis is away'));
+    fixture.startOffset = () => Promise.reject(new Error('no Redis'));
     await fixture.start();
     await until(() => fixture.worker.health.state === 'backingOff');
     await fixture.worker.stop();
     expect(fixture.log).toEqual(['assigned', 'pause', 'released']);
   });
 
-  it('begins only when the worker before it has ended, and not at all when it is stopped until then', async () => {
+  it('starts only when the previous worker has ended, and not at all if it is stopped before', async () => {
     const fixture = new Fixture();
     let end: () => void = () => undefined;
     fixture.worker.start(new Promise((resolve) => (end = resolve)));

@@ -9,7 +9,7 @@ function clockAt() {
 }
 
 describe('ProgressClock', () => {
-  it('counts from the begin of a start to its end', () => {
+  it('counts while a start takes', () => {
     const { clock, wait } = clockAt();
     expect(clock.stuckMs).toBe(0);
     clock.working();
@@ -19,7 +19,7 @@ describe('ProgressClock', () => {
     expect(clock.stuckMs).toBe(0);
   });
 
-  it('counts anew for each batch that is finished while more wait, and not once none does', () => {
+  it('starts anew with each finished batch while more wait, and stops without work', () => {
     const { clock, wait } = clockAt();
     clock.started(0);
     clock.taken(10);
@@ -34,7 +34,7 @@ describe('ProgressClock', () => {
     expect(clock.stuckMs).toBe(0);
   });
 
-  it('takes starts at the same offset for no progress, nor what the one before had in hand', () => {
+  it('does not take a restart at the same offset, or the same records again, for progress', () => {
     const { clock, wait } = clockAt();
     for (let start = 0; start < 3; start++) {
       clock.working();
@@ -53,8 +53,8 @@ describe('ProgressClock', () => {
   });
 
   it.each([
-    ['behind', 10],
-    ['before, to read again what was lost,', 0],
+    ['behind it', 10],
+    ['before it', 0],
   ])('takes a start at an offset %s for progress', (_, offset) => {
     const { clock, wait } = clockAt();
     clock.started(7);
@@ -64,7 +64,7 @@ describe('ProgressClock', () => {
     expect(clock.stuckMs).toBe(0);
   });
 
-  it('begins again when a handler says that it waits on purpose', () => {
+  it('starts anew when a handler reports progress', () => {
     const { clock, wait } = clockAt();
     clock.progress();
     wait();

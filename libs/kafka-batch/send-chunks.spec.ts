@@ -12,7 +12,7 @@ const message = fc.record({
 });
 
 describe('sendChunks', () => {
-  it('keeps every message once and in order, and no chunk of several is larger than half a mebibyte', () => {
+  it('keeps all messages in order, and limits chunks of several messages to 512 KiB', () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 30 }), (messages) => {
         const chunks = sendChunks(messages);
@@ -29,13 +29,13 @@ describe('sendChunks', () => {
     );
   });
 
-  it('cuts sooner for a topic that takes less', () => {
+  it('respects a lower limit of a topic', () => {
     const messages = Array.from({ length: 6 }, () => ({ value: Buffer.alloc(400) }));
     const chunks = sendChunks(messages, 1_000);
     expect(chunks.map((chunk) => chunk.length)).toEqual([2, 2, 2]);
   });
 
-  it('cuts at 2,000 messages', () => {
+  it('limits chunks to 2,000 messages', () => {
     const chunks = sendChunks(Array.from({ length: 4_500 }, () => ({ value: 'x' })));
     expect(chunks.map((chunk) => chunk.length)).toEqual([2_000, 2_000, 500]);
   });
