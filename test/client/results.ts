@@ -1,14 +1,14 @@
-import { RankChangeSubscriber } from '#client';
+import { RankChangeSubscriber, type RankChange, type SubscriberOptions } from '#client';
 import { encodeRankChange } from '#contracts';
 import { TestTopic } from '../kafka-batch/topic.js';
 
 const SUFFIX = '.rank-changes';
 
-/** A topic of rank changes, without the service that writes them. */
+/** A topic of rank changes, which the test writes. */
 export const resultTopic = (partitions: number, settings: Readonly<Record<string, string>> = {}) =>
   TestTopic.create(partitions, settings, SUFFIX);
 
-/** A rank change whose `source.offset` is a number of the test. */
+/** A rank change with this `source.offset`. */
 export function result(number: number): string {
   const source = { topic: 'scores', partition: 0, offset: number };
   return encodeRankChange({
@@ -31,19 +31,20 @@ export function result(number: number): string {
 export const results = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => result(from + index));
 
-type Options = Partial<ConstructorParameters<typeof RankChangeSubscriber>[0]>;
-
-/** A member of the group `badges` of a topic; new groups begin at the first result. */
-export function subscriberOf(topic: TestTopic, options: Options = {}): RankChangeSubscriber {
-  const { kafka, prefix } = topic;
-  const groupId = groupOf(topic);
-  return new RankChangeSubscriber({
-    kafka,
-    groupId,
-    topicPrefix: prefix,
-    fromBeginning: true,
-    ...options,
-  });
-}
+type Options = Partial<SubscriberOptions>;
 
 export const groupOf = ({ prefix }: TestTopic) => `${prefix}-badges`;
+
+/** Starts a member of the topic's group. A new group starts at the first result. It is stopped with the topic. */
+export async function subscribe(
+  topic: TestTopic,
+  handle: (change: RankChange) => Promise<void> | void,
+  options: Options = {},
+): Promise<RankChangeSubscriber> {
+  const { kafka, prefix } = topic;
+  const group = { groupId: groupOf(topic), topicPrefix: prefix, fromBeginning: true };
+  const subscriber = new RankChangeSubscriber({ kafka, ...group, ...options });
+  topic.onRemove(() => subscriber.stop());
+  await subscriber.start(handle);
+  return subscriber;
+}
