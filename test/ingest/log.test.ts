@@ -86,7 +86,7 @@ describe('a score topic whose history is cut', () => {
     const service = await instance.start();
     await until(() => service.errors.includes(`${log.name}/0 stops:`), 'partition 0 stops');
     expect(service.errors).toContain(
-      'has to go on at offset 5, but the log holds 8 to 10: its history was cut',
+      'must continue at offset 5, but the log holds 8 to 10: its history was cut',
     );
     expect(service.errors).toContain(
       'This partition stops so that no event is skipped; the others continue; for what to do see',
@@ -111,7 +111,7 @@ describe('a score topic whose history is cut', () => {
 
     const service = await instance.start();
     await until(() => service.errors.includes(`${log.name}/0 stops:`), 'partition 0 stops');
-    expect(service.errors).toContain('has to go on at offset 0, but the log holds 5 to 5');
+    expect(service.errors).toContain('must continue at offset 0, but the log holds 5 to 5');
     await log.isApplied(1, 5);
     await until(
       () =>

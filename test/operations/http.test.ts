@@ -115,7 +115,7 @@ describe('a running process', () => {
     expect(await first.ended).toBe(0);
     await instance.redis.hset(`${instance.name}:{0}:records`, '0', '0 1 abc'); // as if of another log
     const service = await instance.start();
-    const stopped = /^partition 0 is stopped: .*is not the one that was applied/;
+    const stopped = /^partition 0 is stopped: .*the log has another record there/;
     let found = await health(service);
     await until(async () => {
       found = await health(service);

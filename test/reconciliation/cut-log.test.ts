@@ -110,7 +110,7 @@ describe('a log whose beginning is gone', () => {
     await instance.admin.deleteTopics({ topics: [instance.topics.definitions] });
     await instance.run('topics');
     const again = await instance.start();
-    await until(() => again.errors.includes('has to go on at offset 0'), 'a partition stops');
+    await until(() => again.errors.includes('must continue at offset 0'), 'a partition stops');
     expect(await partialHistory()).toEqual([]);
   });
 
