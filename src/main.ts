@@ -1,153 +1,79 @@
 import 'reflect-metadata';
-import { Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
-import { topicNames } from '#contracts';
-import type { KafkaBatchServer } from '#kafka-batch/nest';
-import { IngestModule, ingestTransport, needsOperator } from './ingest/ingest.module.js';
-import { PartitionWaits } from './ingest/partition-waits.js';
-import { Clients, ClientsModule } from './infra/clients.module.js';
-import { redisFrom, waitForServices } from './infra/clients.js';
-import { createOperations } from './health/create-operations.js';
-import { createHttpApplication, listen } from './infra/http-server.js';
-import { kafkaFrom } from './infra/kafka-client.js';
-import { nestLogger, type Logger } from './infra/logger.js';
-import { Metrics } from './metrics/metrics.js';
-import { ProgressWatch } from './health/progress-watch.js';
-import type { Settings } from './config/settings.js';
-import { checkScoreTopic, requireTopics } from './infra/topics.js';
-import { identityOf, partsOf, type Parts } from './parts.js';
-import { ReconciliationModule } from './maintenance/reconciliation.module.js';
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { IdentityCheck } from '#board-store';
+import { KafkaBatchServer } from '#kafka-batch/nest';
 import type { Role } from './config/roles.js';
+import { ReconciliationsModule } from './generations/reconciliations.controller.js';
+import { HealthModule, HealthService } from './health/health.module.js';
+import { ConfigModule, type ProcessOptions } from './infra/config.module.js';
+import { ConnectionsModule } from './infra/connections.module.js';
+import { createHttpApplication, listen } from './infra/http-server.js';
+import { KafkaConnection } from './infra/kafka.js';
+import type { Shutdown } from './infra/shutdown.js';
+import { checkScoreTopic } from './infra/topics.js';
+import { IngestModule } from './ingest/ingest.module.js';
+import { ReconciliationModule } from './maintenance/reconciliation.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
+import { BoardRegistrar } from './registry/board-registrar.js';
 
-export interface StartOptions {
-  readonly settings: Settings;
-  readonly roles: readonly Role[];
-  readonly logger: Logger;
-  /** Aborted when the process is to end: a start that is still under way is given up. */
-  readonly signal: AbortSignal;
-  /** Called when the process can't go on and should end with an error. */
-  readonly onFatal: (error: Error) => void;
+const ROLE_MODULES: Readonly<Record<Role, Type>> = {
+  ingest: IngestModule,
+  reconciliation: ReconciliationModule,
+};
+
+@Module({})
+export class AppModule {
+  static forRoot(options: ProcessOptions): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ConfigModule.forRoot(options),
+        ConnectionsModule,
+        HealthModule,
+        MetricsModule,
+        ReconciliationsModule,
+        ...options.roles.map((role) => ROLE_MODULES[role]),
+      ],
+    };
+  }
 }
+
+export type StartOptions = ProcessOptions & { readonly shutdown: Shutdown };
 
 /**
  * Starts the roles in this process; resolves when they run. `close` finishes what is in flight.
- * @throws ServiceUnreachableError, BoardsFileError, OtherIdentityError, whatever wiring gets wrong,
- *   and the reason of the signal when that is aborted
+ * @throws ServiceUnreachableError, TopicsMissingError, ScoreTopicError, BoardsFileError, OtherIdentityError, SettingsError,
+ *   and the reason of the shutdown signal when that is aborted first
  */
-export async function startApplication(options: StartOptions): Promise<INestApplicationContext> {
-  const { settings, logger, signal } = options;
-  const kafka = kafkaFrom(settings, logger);
-  const redis = redisFrom(settings, logger);
-  const clients = new Clients(redis, kafka.admin());
+export async function startApplication(options: StartOptions): Promise<NestFastifyApplication> {
+  const { logger } = options;
+  const app = await createHttpApplication(AppModule.forRoot(options), logger);
   try {
-    await waitForServices(settings, { kafka: true, redis, signal }, logger);
-    await clients.admin.connect();
-    const { admin } = clients;
-    const topics = topicNames(settings.topicPrefix);
-    await requireTopics(admin, topics);
-    await checkScoreTopic(admin, topics.scoreEvents, settings, logger);
-    const identity = await identityOf(settings, admin);
-    const parts = partsOf(options, { kafka, redis, admin, identity });
-    if (!options.roles.includes('reconciliation')) await parts.registrar.claim(); // that role claims when it registers
-    const application = await runApplication(options, parts, clients);
-    identity.onOther = (error) => {
-      logger.error(error.message, { error });
-      options.onFatal(error);
-    };
-    return application;
+    await start(app, options);
+    return app;
   } catch (error) {
-    await clients.admin.disconnect();
-    redis.disconnect();
+    await app.close().catch((failure: unknown) => logger.debug('closing failed too', { failure }));
     throw error;
   }
 }
 
-/** The HTTP server is there first, so that a port that is taken is told before anything is read from the log. */
-async function runApplication(
-  options: StartOptions,
-  parts: Parts,
-  clients: Clients,
-): Promise<INestApplicationContext> {
-  const { settings, roles, logger, signal, onFatal } = options;
-  const strategy = roles.includes('ingest') ? ingestTransport(parts, onFatal) : undefined;
-  const metrics = new Metrics();
-  const waits = new PartitionWaits(parts.continuity, logger);
-  let isRunning = false;
-  const operations = createOperations({
-    settings,
-    redis: clients.redis,
-    metrics,
-    ...(strategy && { consumer: () => strategy.health() }),
-    waiting: () => waits.current,
-    isRunning: () => isRunning,
-    needsOperator,
-  });
-  const shared = { parts, metrics, waits };
-  const modules = [ClientsModule.with(clients), operations, ...roleModules(roles, shared)];
-  const nest = { logger: nestLogger(logger), abortOnError: false };
-  const app = await createHttpApplication(AppModule.of(modules), nest, logger);
-  try {
-    if (strategy !== undefined) app.connectMicroservice({ strategy });
-    await app.init(); // a microservice that is started before would read before boards are registered
-    signal.throwIfAborted();
-    await listen(app, settings, logger);
-    await app.startAllMicroservices();
-  } catch (error) {
-    await closeAfter(error, app, logger);
-    throw error;
-  }
-  if (strategy !== undefined) watchProgress(options, strategy);
-  isRunning = true;
-  return app;
-}
-
-interface SharedByRoles {
-  readonly parts: Parts;
-  readonly metrics: Metrics;
-  readonly waits: PartitionWaits;
-}
-
-function roleModules(
-  roles: readonly Role[],
-  { parts, metrics, waits }: SharedByRoles,
-): DynamicModule[] {
-  const registers = roles.includes('reconciliation');
-  return [
-    ...(registers ? [ReconciliationModule.of(parts, metrics)] : []),
-    ...(roles.includes('ingest') ? [IngestModule.of(parts, { registers, waits })] : []),
-  ];
-}
-
-/** What was started would hold the process. The error of the start is the one to tell. */
-async function closeAfter(
-  failure: unknown,
-  app: INestApplicationContext,
-  logger: Logger,
+/** Registers or claims the boards first, then takes the HTTP port, and only then lets the transport read the log. */
+async function start(
+  app: NestFastifyApplication,
+  { settings, roles, logger, shutdown }: StartOptions,
 ): Promise<void> {
-  try {
-    await app.close();
-  } catch (error) {
-    logger.debug('closing failed, too', { failure, error });
-  }
-}
-
-@Module({})
-class AppModule {
-  static of(imports: DynamicModule[]): DynamicModule {
-    return { module: AppModule, imports };
-  }
-}
-
-function watchProgress(
-  { settings, signal, logger, onFatal }: StartOptions,
-  strategy: KafkaBatchServer,
-): void {
-  const watch = new ProgressWatch({
-    topic: topicNames(settings.topicPrefix).scoreEvents,
-    stallTimeoutMs: settings.stallTimeout,
-    health: () => strategy.health(),
-    needsOperator,
-    logger,
-    onFatal,
-  });
-  watch.start(signal);
+  const { admin, topics } = app.get(KafkaConnection);
+  await checkScoreTopic(admin, topics.scoreEvents, settings, logger);
+  if (!roles.includes('reconciliation')) await app.get(BoardRegistrar).claim();
+  if (roles.includes('ingest')) app.connectMicroservice({ strategy: app.get(KafkaBatchServer) });
+  await app.init();
+  shutdown.signal.throwIfAborted();
+  await listen(app, settings, logger);
+  await app.startAllMicroservices();
+  app.get(HealthService).isRunning = true;
+  app.get(IdentityCheck).onOther = (error) => {
+    logger.error(error.message, { error });
+    shutdown.fail();
+  };
 }

@@ -18,7 +18,7 @@ import {
 } from '#board-store';
 import kafkajs from 'kafkajs';
 import { KafkaUnreachableError } from '#kafka-batch';
-import { ServiceUnreachableError } from '../infra/clients.js';
+import { ServiceUnreachableError } from '../infra/services.js';
 import { SettingsError } from '../config/settings.js';
 import { ScoreTopicError, TopicsMissingError } from '../infra/topics.js';
 import { BoardsFileMissingError } from '../registry/board-registrar.js';

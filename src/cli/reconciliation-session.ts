@@ -1,50 +1,69 @@
-import type { Redis } from 'ioredis';
-import { BoardReader } from '#board-store';
-import { redisFrom, waitForServices } from '../infra/clients.js';
-import { requireTopics } from '../infra/topics.js';
-import { identityOf, partsOf, type Parts } from '../parts.js';
+import 'reflect-metadata';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Redis } from 'ioredis';
+import { BoardReader, IdentityCheck } from '#board-store';
+import { ConfigModule, type ProcessOptions } from '../infra/config.module.js';
+import { ConnectionsModule, STORES } from '../infra/connections.module.js';
+import { KafkaConnection } from '../infra/kafka.js';
+import { nestLogger } from '../infra/logger.js';
+import type { Stores } from '../infra/redis.js';
+import { ReconcilerModule } from '../maintenance/reconciler.module.js';
 import { Reconciler } from '../maintenance/reconciler.js';
-import { withKafka, type KafkaSession } from './kafka-session.js';
+import { BoardRegistrar } from '../registry/board-registrar.js';
+import { DefinitionsTopic } from '../registry/definitions-topic.js';
+import type { KafkaSession } from './kafka-session.js';
+import { openSession } from './session.js';
 
-/** What a command needs that looks at generations, or makes them. */
-export interface ReconciliationSession extends Parts {
+/** What the commands on generations work with. */
+export interface ReconciliationSession extends KafkaSession, Stores {
+  readonly redis: Redis;
+  readonly identity: IdentityCheck;
+  readonly definitions: DefinitionsTopic;
+  readonly registrar: BoardRegistrar;
   readonly reader: BoardReader;
   readonly reconciler: Reconciler;
   readonly graceMs: number;
 }
 
+@Module({})
+class CommandModule {
+  static forRoot(options: ProcessOptions): DynamicModule {
+    const imports = [ConfigModule.forRoot(options), ConnectionsModule, ReconcilerModule];
+    return { module: CommandModule, imports };
+  }
+}
+
 /**
- * Runs `use` with a session, then closes it. Unless `checks` is false, Redis has to belong to this ranklog.
+ * Runs `use` on an application context of the modules of the role `reconciliation`, then closes it. Unless `checks` is false,
+ * Redis has to belong to this ranklog.
  * @throws ServiceUnreachableError, TopicsMissingError, OtherIdentityError
  */
-export function withReconciliation<T>(
+export async function withReconciliation<T>(
   use: (session: ReconciliationSession) => Promise<T>,
   checks = true,
 ): Promise<T> {
-  return withKafka(async (session) => {
-    const { settings, logger, admin, topics } = session;
-    const redis = redisFrom(settings, logger);
-    try {
-      await waitForServices(settings, { redis }, logger);
-      await requireTopics(admin, topics);
-      const composed = await compose(session, redis);
-      if (checks) await composed.store.check();
-      return await use(composed);
-    } finally {
-      redis.disconnect();
-    }
-  });
-}
-
-async function compose(session: KafkaSession, redis: Redis): Promise<ReconciliationSession> {
-  const { settings, admin, topics } = session;
-  const identity = await identityOf(settings, admin);
-  const parts = partsOf(session, { ...session, redis, identity });
-  const graceMs = settings.rollbackGrace;
-  return {
-    ...parts,
-    reader: new BoardReader(redis, parts.keys),
-    reconciler: new Reconciler({ ...parts, topic: topics.scoreEvents, graceMs }),
-    graceMs,
-  };
+  const { settings: ours, logger } = openSession();
+  const settings = { ...ours, backgroundRate: 0 }; // a command has its own limit, --throttle
+  const app = await NestFactory.createApplicationContext(
+    CommandModule.forRoot({ settings, logger, roles: [] }),
+    { logger: nestLogger(logger), abortOnError: false },
+  );
+  try {
+    const stores = app.get<Stores>(STORES);
+    if (checks) await stores.store.check();
+    const redis = app.get(Redis);
+    const { kafka, admin, topics } = app.get(KafkaConnection);
+    return await use({
+      ...{ settings, logger, redis, kafka, admin, topics, ...stores },
+      identity: app.get(IdentityCheck),
+      definitions: app.get(DefinitionsTopic),
+      registrar: app.get(BoardRegistrar),
+      reader: new BoardReader(redis, stores.keys),
+      reconciler: app.get(Reconciler),
+      graceMs: settings.rollbackGrace,
+    });
+  } finally {
+    await app.close();
+  }
 }

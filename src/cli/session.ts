@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { BoardBuildingError, BoardReader, KeySpace, LeaseStore } from '#board-store';
-import { redisFrom, waitForServices } from '../infra/clients.js';
+import { createRedis } from '../infra/redis.js';
+import { waitForServices } from '../infra/services.js';
 import { createLogger, type Logger } from '../infra/logger.js';
 import { loadSettings, type Settings } from '../config/settings.js';
 import { buildingRefusal } from './building-refusal.js';
@@ -34,7 +35,7 @@ export async function withRedis<T>(
   generation?: string,
 ): Promise<T> {
   const session = openSession();
-  const redis = redisFrom(session.settings, session.logger);
+  const redis = createRedis(session.settings, session.logger);
   try {
     await waitForServices(session.settings, { redis }, session.logger);
     const keys = new KeySpace(session.settings.redisPrefix);

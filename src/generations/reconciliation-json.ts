@@ -1,7 +1,7 @@
 import type { ReconciliationStatus } from '#board-store';
 import { formatTime } from '#contracts';
 
-/** A reconciliation as the API tells it. Times are RFC 3339. */
+/** A reconciliation as the API returns it. Times are RFC 3339. */
 export interface ReconciliationJson extends Omit<
   ReconciliationStatus,
   'startedAt' | 'updatedAt' | 'outcome'
@@ -11,7 +11,6 @@ export interface ReconciliationJson extends Omit<
   readonly outcome: string | null;
 }
 
-/** A reconciliation in the words of the API. */
 export function reconciliationJson(status: ReconciliationStatus): ReconciliationJson {
   const { startedAt, updatedAt, secondsLeft, outcome, ...same } = status;
   return {

@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Sse, type MessageEvent } from '@nestjs/common';
+import { Controller, Get, Module, Param, Sse, type MessageEvent } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import type { ReconciliationJson } from './reconciliation-json.js';
 import { Reconciliations } from './reconciliations.js';
@@ -17,10 +17,13 @@ export class ReconciliationsController {
     return this.reconciliations.of(board);
   }
 
-  /** A board of which nothing is known is refused before the stream begins. */
+  /** Refuses a board without a reconciliation before the stream begins. */
   @Sse(':board/events')
   async events(@Param('board') board: string): Promise<Observable<MessageEvent>> {
     await this.reconciliations.of(board);
     return this.reconciliations.events(board);
   }
 }
+
+@Module({ controllers: [ReconciliationsController], providers: [Reconciliations] })
+export class ReconciliationsModule {}

@@ -1,57 +1,73 @@
-import type { MessageEvent } from '@nestjs/common';
+import {
+  HttpException,
+  HttpStatus,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type MessageEvent,
+} from '@nestjs/common';
 import { exhaustMap, map, Subject, takeUntil, takeWhile, timer, type Observable } from 'rxjs';
-import type { ReconciliationStatus } from '#board-store';
-import { NoReconciliationError, StoreUnavailableError } from '../infra/api-error.js';
+import { LeaseStore } from '#board-store';
+import { toError } from '#kafka-batch';
 import { reconciliationJson, type ReconciliationJson } from './reconciliation-json.js';
 
-/** Who knows the running and the last reconciliation of each board. */
-export interface StatusSource {
-  statuses(): Promise<readonly ReconciliationStatus[]>;
+/** The board has no running and no recorded reconciliation. */
+export class NoReconciliationError extends HttpException {
+  constructor(board: string, known: readonly string[]) {
+    const others = known.length === 0 ? 'there are none at all' : `there are ${known.join(', ')}`;
+    const message = `no reconciliation of board "${board}" is running or recorded; ${others}`;
+    super({ code: 'NO_RECONCILIATION', message }, HttpStatus.NOT_FOUND);
+  }
 }
 
-const EVENT_EVERY_MS = 1_000;
+/** Redis, which holds the reconciliations, did not answer. Trying again helps. */
+export class StoreUnavailableError extends HttpException {
+  constructor(cause: unknown) {
+    const message = `Redis does not answer (${toError(cause).message}); try again`;
+    super({ code: 'STORE_UNAVAILABLE', message }, HttpStatus.SERVICE_UNAVAILABLE, { cause });
+  }
+}
 
-/** Reconciliations as any process knows them: they are kept in Redis by the one who does the work. */
-export class Reconciliations {
+/** The running and last reconciliations of all processes, which their runs record in Redis. */
+@Injectable()
+export class Reconciliations implements BeforeApplicationShutdown {
   readonly #stopped = new Subject<void>();
+  protected readonly eventEveryMs: number = 1_000;
 
-  constructor(
-    private readonly source: StatusSource,
-    private readonly everyMs = EVENT_EVERY_MS,
-  ) {}
+  constructor(private readonly leases: LeaseStore) {}
 
-  /** The running or last one of each board, by its name. @throws StoreUnavailableError */
+  /** The running or last reconciliation of each board, by its name. @throws StoreUnavailableError */
   async all(): Promise<ReconciliationJson[]> {
-    const statuses = await this.#statuses();
+    const statuses = await this.leases.statuses().catch((error: unknown) => {
+      throw new StoreUnavailableError(error);
+    });
     return statuses.map(reconciliationJson).sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
   /** @throws NoReconciliationError, StoreUnavailableError */
   async of(board: string): Promise<ReconciliationJson> {
     const all = await this.all();
-    const found = all.find((one) => one.board === board);
+    const found = all.find((reconciliation) => reconciliation.board === board);
     if (found !== undefined) return found;
-    throw new NoReconciliationError(
-      board,
-      all.map((one) => one.board),
-    );
+    const known = all.map((reconciliation) => reconciliation.board);
+    throw new NoReconciliationError(board, known);
   }
 
   /**
    * `progress` each second while the reconciliation runs, then `end`, each with a ReconciliationJson; `problem` with an
-   * ErrorBody where it can't be read now. Ends after `end`, when nothing is known of it any more, and with `stop`.
+   * ErrorBody while Redis does not answer. The stream ends after `end`, when Redis no longer has the reconciliation, and at
+   * shutdown.
    */
   events(board: string): Observable<MessageEvent> {
-    return timer(0, this.everyMs).pipe(
-      exhaustMap(() => this.#event(board)), // a Redis that is slow skips beats
+    return timer(0, this.eventEveryMs).pipe(
+      exhaustMap(() => this.#event(board)), // a slow Redis skips beats
       takeWhile(({ isLast }) => !isLast, true),
       map(({ message }) => message),
       takeUntil(this.#stopped),
     );
   }
 
-  /** Ends all streams of events. */
-  stop(): void {
+  /** Ends all streams, before the HTTP server closes: they would keep it open. */
+  beforeApplicationShutdown(): void {
     this.#stopped.next();
   }
 
@@ -61,18 +77,9 @@ export class Reconciliations {
       const isLast = data.state !== 'running';
       return { message: { type: isLast ? 'end' : 'progress', data }, isLast };
     } catch (error) {
-      if (!(error instanceof NoReconciliationError || error instanceof StoreUnavailableError))
-        throw error;
+      if (!(error instanceof HttpException)) throw error;
       const isLast = error instanceof NoReconciliationError;
       return { message: { type: 'problem', data: error.getResponse() }, isLast };
-    }
-  }
-
-  async #statuses(): Promise<readonly ReconciliationStatus[]> {
-    try {
-      return await this.source.statuses();
-    } catch (error) {
-      throw new StoreUnavailableError(error);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PartitionHealth } from '#kafka-batch';
-import { healthOf, type HealthFacts } from './health.js';
+import { healthReport, type HealthFacts } from './health.js';
 
 const running: PartitionHealth = { state: 'running', error: undefined, stuckMs: 0 };
 const facts = (
@@ -12,13 +12,13 @@ const facts = (
   const consumer = { loopAgeMs, partitions: new Map(entries) };
   const redis = 'ready';
   const waiting = new Set<number>();
-  return { isRunning: true, redis, consumer, waiting, longestLoopAgeMs: 10_000, ...same };
+  return { isRunning: true, redis, consumer, waiting, maxLoopAgeMs: 10_000, ...same };
 };
 
 describe('the health of a process', () => {
   it('is good while its partitions run or start for the first time', () => {
     const starting = { ...running, state: 'starting' as const, stuckMs: 1_600 };
-    expect(healthOf(facts({ 1: running, 0: starting }))).toEqual({
+    expect(healthReport(facts({ 1: running, 0: starting }))).toEqual({
       status: 'ok',
       problems: [],
       partitions: [
@@ -28,9 +28,9 @@ describe('the health of a process', () => {
     });
   });
 
-  it('says of each partition that does not run, why', () => {
+  it('gives the reason of each partition that does not run', () => {
     const error = new Error('the log is another one');
-    const { status, problems } = healthOf(
+    const { status, problems } = healthReport(
       facts({
         0: { ...running, state: 'failed', error },
         1: { ...running, state: 'backingOff', error: new Error('no topic') },
@@ -48,28 +48,25 @@ describe('the health of a process', () => {
     });
   });
 
-  it('is good while a partition waits for others to recover, and says so', () => {
-    const { status, problems, partitions } = healthOf(
+  it('is good while a partition waits for others to recover', () => {
+    const { status, problems, partitions } = healthReport(
       facts({ 0: running, 1: running }, { waiting: new Set([1]) }),
     );
     expect({ status, problems }).toEqual({ status: 'ok', problems: [] });
     expect(partitions.map(({ waitsFor }) => waitsFor)).toEqual([null, 'recovering']);
   });
 
-  it('is bad while nothing is fetched, and while Redis is away', () => {
-    const { status, problems } = healthOf(
+  it('is bad while nothing is fetched, and while Redis is not connected', () => {
+    const { status, problems } = healthReport(
       facts({ 0: running }, { loopAgeMs: 12_000, redis: 'close' }),
     );
     expect({ status, problems }).toEqual({
       status: 'failing',
-      problems: [
-        'Redis is away: the connection is close',
-        'nothing was fetched from Kafka for 12 s',
-      ],
+      problems: ['not connected to Redis (close)', 'nothing was fetched from Kafka for 12 s'],
     });
   });
 
-  it('is not there yet while the process starts', () => {
-    expect(healthOf(facts({}, { isRunning: false })).status).toBe('starting');
+  it('is not known while the process starts', () => {
+    expect(healthReport(facts({}, { isRunning: false })).status).toBe('starting');
   });
 });

@@ -1,64 +1,36 @@
 import type { ConsumerHealth, PartitionHealth } from '#kafka-batch';
 
-/** What the health of a process is made of. */
+/** The facts that decide the health of a process. */
 export interface HealthFacts {
-  /** Whether all that the process does has been started. */
+  /** Whether all roles of the process have started. */
   readonly isRunning: boolean;
   /** Status of the connection to Redis; `ready` is the good one. */
   readonly redis: string;
-  /** Missing in a process without the role ingest. */
-  readonly consumer?: ConsumerHealth;
+  readonly consumer: ConsumerHealth;
   /** Partitions that wait for others to recover. */
   readonly waiting: ReadonlySet<number>;
-  /** How long the fetch loop may stand still, in ms. */
-  readonly longestLoopAgeMs: number;
+  /** How old the last fetch response may be. */
+  readonly maxLoopAgeMs: number;
 }
 
 export interface HealthReport {
   readonly status: 'ok' | 'starting' | 'failing';
-  /** A sentence for each thing that is not well. */
+  /** A sentence for each problem. */
   readonly problems: readonly string[];
   readonly partitions: readonly PartitionReport[];
 }
 
-export interface PartitionReport {
+interface PartitionReport {
   readonly partition: number;
   readonly state: PartitionHealth['state'];
-  /** For how long it has had work and finished none. */
+  /** For how long the partition has had work and finished none. */
   readonly stuckSeconds: number;
-  /** What it waits for now; null while it goes on. */
   readonly waitsFor: 'recovering' | null;
-  /** Why it is not running; null where nothing is known to be wrong. */
+  /** The last error, until the partition runs again. */
   readonly problem: string | null;
 }
 
-/** Whether a process does what it should, and of what does not, why. */
-export function healthOf(facts: HealthFacts): HealthReport {
-  const partitions = [...(facts.consumer?.partitions ?? [])]
-    .map(([partition, health]) => partitionReport(partition, health, facts.waiting.has(partition)))
-    .sort((a, b) => a.partition - b.partition);
-  const problems = [...connectionProblems(facts), ...partitions.flatMap(problemOf)];
-  const working = problems.length > 0 ? 'failing' : 'ok';
-  return { status: facts.isRunning ? working : 'starting', problems, partitions };
-}
-
-function partitionReport(
-  partition: number,
-  { state, stuckMs, error }: PartitionHealth,
-  isWaiting: boolean,
-): PartitionReport {
-  return {
-    ...{ partition, state, stuckSeconds: seconds(stuckMs) },
-    waitsFor: isWaiting ? 'recovering' : null,
-    problem: error?.message ?? null,
-  };
-}
-
-function problemOf({ partition, state, problem }: PartitionReport): string[] {
-  return problem === null ? [] : [`partition ${partition} is ${WORDS[state]}: ${problem}`];
-}
-
-const WORDS: Readonly<Record<PartitionHealth['state'], string>> = {
+const STATES: Readonly<Record<PartitionHealth['state'], string>> = {
   starting: 'starting again',
   running: 'running',
   backingOff: 'about to start again',
@@ -66,13 +38,32 @@ const WORDS: Readonly<Record<PartitionHealth['state'], string>> = {
   released: 'released',
 };
 
-function connectionProblems({ redis, consumer, longestLoopAgeMs }: HealthFacts): string[] {
-  const problems: string[] = [];
-  if (redis !== 'ready') problems.push(`Redis is away: the connection is ${redis}`);
-  const loopAgeMs = consumer?.loopAgeMs ?? 0;
-  if (loopAgeMs > longestLoopAgeMs)
-    problems.push(`nothing was fetched from Kafka for ${seconds(loopAgeMs)} s`);
-  return problems;
+export function healthReport(facts: HealthFacts): HealthReport {
+  const { isRunning, consumer, waiting } = facts;
+  const partitions = [...consumer.partitions]
+    .map(([partition, { state, stuckMs, error }]) => ({
+      ...{ partition, state, stuckSeconds: seconds(stuckMs) },
+      waitsFor: waiting.has(partition) ? ('recovering' as const) : null,
+      problem: error?.message ?? null,
+    }))
+    .sort((a, b) => a.partition - b.partition);
+  const problems = [...connectionProblems(facts), ...partitions.flatMap(problemOf)];
+  const runningStatus = problems.length > 0 ? 'failing' : 'ok';
+  return { status: isRunning ? runningStatus : 'starting', problems, partitions };
+}
+
+function problemOf({ partition, state, problem }: PartitionReport): string[] {
+  return problem === null ? [] : [`partition ${partition} is ${STATES[state]}: ${problem}`];
+}
+
+function connectionProblems({ redis, consumer, maxLoopAgeMs }: HealthFacts): string[] {
+  const { loopAgeMs } = consumer;
+  return [
+    ...(redis === 'ready' ? [] : [`not connected to Redis (${redis})`]),
+    ...(loopAgeMs > maxLoopAgeMs
+      ? [`nothing was fetched from Kafka for ${seconds(loopAgeMs)} s`]
+      : []),
+  ];
 }
 
 function seconds(ms: number): number {

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { ConsumerHealth, PartitionHealth } from '#kafka-batch';
-import { SILENT } from '../../test/support/loggers.js';
+import { loggerTo } from '../../test/support/loggers.js';
+import type { Settings } from '../config/settings.js';
+import type { Shutdown } from '../infra/shutdown.js';
+import type { IngestStatus } from '../ingest/transport.module.js';
 import { ProgressWatch } from './progress-watch.js';
 
 class NeedsOperatorError extends Error {}
@@ -15,80 +18,85 @@ const WAITING: PartitionHealth = {
 
 describe('ProgressWatch', () => {
   let health: ConsumerHealth;
-  let fatal: string[];
-  let ending: AbortController;
+  let failures: string[];
+  let watch: ProgressWatch;
   const partitions = (...all: PartitionHealth[]) => ({
     loopAgeMs: 100,
     partitions: new Map(all.map((one, partition) => [partition, one])),
   });
   beforeEach(() => {
     jest.useFakeTimers();
-    fatal = [];
+    const logged: string[] = [];
+    failures = [];
     health = partitions(RUNNING, RUNNING);
-    ending = new AbortController();
-    new ProgressWatch({
-      topic: 't',
-      stallTimeoutMs: 60_000,
-      health: () => health,
-      needsOperator: (error) => error instanceof NeedsOperatorError,
-      logger: SILENT,
-      onFatal: ({ message }) => fatal.push(message),
-    }).start(ending.signal);
+    const ingest = {
+      get consumer() {
+        return health;
+      },
+      needsOperator: (error?: Error) => error instanceof NeedsOperatorError,
+    };
+    watch = new ProgressWatch(
+      ingest as unknown as IngestStatus,
+      { fail: () => failures.push(logged.at(-1) ?? '') } as unknown as Shutdown,
+      loggerTo((message) => logged.push(message)),
+      { stallTimeout: 60_000, topicPrefix: 't' } as Settings,
+    );
+    watch.onApplicationBootstrap();
   });
   afterEach(() => {
-    ending.abort();
+    watch.beforeApplicationShutdown();
     jest.restoreAllMocks();
     jest.useRealTimers();
   });
 
-  it('is content with a process that has nothing to do, for any time', () => {
+  it('accepts a process that has nothing to do', () => {
     jest.advanceTimersByTime(3_600_000);
     health = partitions();
     jest.advanceTimersByTime(3_600_000);
-    expect(fatal).toEqual([]);
+    expect(failures).toEqual([]);
   });
 
-  it('ends a process with a partition that is stuck; says which, for how long, and why', () => {
+  it('ends a process with a stuck partition, and logs which one, for how long, and its last error', () => {
     jest.advanceTimersByTime(70_000);
     const error = new Error('Command timed out');
     health = partitions(RUNNING, { state: 'backingOff', error, stuckMs: 59_000 });
     jest.advanceTimersByTime(5_000);
-    expect(fatal).toEqual([]);
+    expect(failures).toEqual([]);
     health = partitions(RUNNING, { state: 'backingOff', error, stuckMs: 61_000 });
     jest.advanceTimersByTime(20_000);
-    expect(fatal).toEqual([
-      't/1 (backingOff) has made no progress for 61 s; last error: Command timed out; ending, so that another process can go on',
+    expect(failures).toEqual([
+      't.score-events/1 (backingOff) has made no progress for 61 s; last error: Command timed out; ending, so that another process can continue',
     ]);
   });
 
-  it('ends a process whose fetch loop stands still', () => {
+  it('ends a process whose fetch loop hangs', () => {
     jest.advanceTimersByTime(70_000);
     health = { ...health, loopAgeMs: 60_500 };
     jest.advanceTimersByTime(5_000);
-    expect(fatal).toHaveLength(1);
-    expect(fatal[0]).toContain('nothing was fetched from t for 61 s');
+    expect(failures).toHaveLength(1);
+    expect(failures[0]).toContain('nothing was fetched from t.score-events for 61 s');
   });
 
-  it('lets a process go on while some of its partitions have stopped for good or need operator action', () => {
+  it('accepts a process while some of its partitions have stopped permanently or need operator action', () => {
     health = partitions(RUNNING, FAILED, WAITING);
     jest.advanceTimersByTime(3_600_000);
-    expect(fatal).toEqual([]);
+    expect(failures).toEqual([]);
   });
 
-  it('ends it once all of them have, for the whole time', () => {
+  it('ends a process when all its partitions are stopped for the whole timeout', () => {
     health = partitions(FAILED, WAITING);
     jest.advanceTimersByTime(50_000);
     health = partitions(FAILED, RUNNING);
     jest.advanceTimersByTime(10_000);
     health = partitions(FAILED, WAITING);
     jest.advanceTimersByTime(60_000);
-    expect(fatal).toEqual([]);
+    expect(failures).toEqual([]);
     jest.advanceTimersByTime(5_000);
-    expect(fatal).toHaveLength(1);
-    expect(fatal[0]).toContain('(0: log is cut; 1: no such partition)');
+    expect(failures).toHaveLength(1);
+    expect(failures[0]).toContain('(0: log is cut; 1: no such partition)');
   });
 
-  it('does not count time in which the process itself stood still', () => {
+  it('does not count time in which the process itself was suspended', () => {
     jest.advanceTimersByTime(70_000);
     const now = performance.now();
     jest.spyOn(performance, 'now').mockImplementation(() => now + 300_000);
@@ -97,13 +105,13 @@ describe('ProgressWatch', () => {
       partitions: partitions({ ...RUNNING, stuckMs: 300_000 }).partitions,
     };
     jest.advanceTimersByTime(5_000);
-    expect(fatal).toEqual([]);
+    expect(failures).toEqual([]);
   });
 
-  it('looks no more once the process is ending', () => {
-    ending.abort();
+  it('stops with the process', () => {
+    watch.beforeApplicationShutdown();
     health = partitions({ ...RUNNING, stuckMs: 600_000 });
     jest.advanceTimersByTime(600_000);
-    expect(fatal).toEqual([]);
+    expect(failures).toEqual([]);
   });
 });

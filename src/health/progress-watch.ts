@@ -1,33 +1,27 @@
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { topicNames } from '#contracts';
 import type { ConsumerHealth } from '#kafka-batch';
-import type { Logger } from '../infra/logger.js';
+import type { Settings } from '../config/settings.js';
+import { SETTINGS } from '../infra/config.module.js';
+import { Logger } from '../infra/logger.js';
+import { Shutdown } from '../infra/shutdown.js';
+import { IngestStatus } from '../ingest/transport.module.js';
 
-export interface ProgressWatchOptions {
-  readonly topic: string;
-  /** How long there may be work and no progress. */
-  readonly stallTimeoutMs: number;
-  readonly health: () => ConsumerHealth;
-  /** Whether the partition needs operator action, which a new process would need as well. */
-  readonly needsOperator: (error: Error) => boolean;
-  readonly logger: Logger;
-  readonly onFatal: (error: Error) => void;
-}
-
-/** The process makes no progress, and a new one may. */
-export class NoProgressError extends Error {
-  constructor(reason: string) {
-    super(reason);
-    this.name = 'NoProgressError';
-  }
-}
-
-const LONGEST_INTERVAL_MS = 5_000;
+const MAX_INTERVAL_MS = 5_000;
 
 /**
- * Ends a process that can't make progress, in place of letting it hang: its supervisor starts another, which another
- * connection, another instance or a repaired server may serve better. One partition that has stopped for good, or
- * needs operator action, is no reason while others go on. Time in which the process itself stood still does not count.
+ * Ends a process that makes no progress, so that its supervisor starts another one. A partition that has stopped permanently or
+ * needs operator action is no reason while others run. Time in which the process itself was suspended does not count.
  */
-export class ProgressWatch {
+@Injectable()
+export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly #topic: string;
+  readonly #stallTimeoutMs: number;
   readonly #everyMs: number;
   #timer: NodeJS.Timeout | undefined;
   #lastCheck = 0;
@@ -35,32 +29,35 @@ export class ProgressWatch {
   /** Since when every partition has stopped permanently or needs operator action. */
   #allStoppedSince: number | undefined;
 
-  constructor(private readonly options: ProgressWatchOptions) {
-    this.#everyMs = Math.min(options.stallTimeoutMs / 4, LONGEST_INTERVAL_MS);
+  constructor(
+    private readonly ingest: IngestStatus,
+    private readonly shutdown: Shutdown,
+    private readonly logger: Logger,
+    @Inject(SETTINGS) { stallTimeout, topicPrefix }: Settings,
+  ) {
+    this.#topic = topicNames(topicPrefix).scoreEvents;
+    this.#stallTimeoutMs = stallTimeout;
+    this.#everyMs = Math.min(stallTimeout / 4, MAX_INTERVAL_MS);
   }
 
-  /** Until the signal is aborted, or the process is found to make no progress. */
-  start(signal: AbortSignal): void {
-    if (signal.aborted) return;
+  onApplicationBootstrap(): void {
     this.#lastCheck = this.#awakeSince = performance.now();
-    this.#timer = setInterval(() => {
-      this.#check();
-    }, this.#everyMs).unref();
-    signal.addEventListener('abort', () => {
-      clearInterval(this.#timer);
-    });
+    this.#timer = setInterval(() => this.#check(), this.#everyMs).unref();
+  }
+
+  beforeApplicationShutdown(): void {
+    clearInterval(this.#timer);
   }
 
   #check(): void {
     const now = performance.now();
     if (now - this.#lastCheck > 2 * this.#everyMs) this.#awakeSince = now;
     this.#lastCheck = now;
-    const reason = this.#stall(this.options.health(), now);
+    const reason = this.#stall(this.ingest.consumer, now);
     if (reason === undefined) return;
     clearInterval(this.#timer);
-    const error = new NoProgressError(`${reason}; ending, so that another process can go on`);
-    this.options.logger.error(error.message, { error });
-    this.options.onFatal(error);
+    this.logger.error(`${reason}; ending, so that another process can continue`);
+    this.shutdown.fail();
   }
 
   #stall(health: ConsumerHealth, now: number): string | undefined {
@@ -68,37 +65,37 @@ export class ProgressWatch {
   }
 
   #idleLoop({ loopAgeMs }: ConsumerHealth, now: number): string | undefined {
-    if (!this.#tooLong(loopAgeMs, now)) return undefined;
-    return `nothing was fetched from ${this.options.topic} for ${seconds(loopAgeMs)}`;
+    if (!this.#isTooLong(loopAgeMs, now)) return undefined;
+    return `nothing was fetched from ${this.#topic} for ${seconds(loopAgeMs)}`;
   }
 
   #stuck({ partitions }: ConsumerHealth, now: number): string | undefined {
-    const { topic, needsOperator } = this.options;
     for (const [partition, { state, error, stuckMs }] of partitions) {
-      if (!this.#tooLong(stuckMs, now) || (error && needsOperator(error))) continue;
+      if (!this.#isTooLong(stuckMs, now) || this.ingest.needsOperator(error)) continue;
       const last = error === undefined ? 'no error' : `last error: ${error.message}`;
-      return `${topic}/${partition} (${state}) has made no progress for ${seconds(stuckMs)}; ${last}`;
+      return `${this.#topic}/${partition} (${state}) has made no progress for ${seconds(stuckMs)}; ${last}`;
     }
     return undefined;
   }
 
   #allStopped({ partitions }: ConsumerHealth, now: number): string | undefined {
-    const { topic, needsOperator } = this.options;
     const stopped = [...partitions].filter(
-      ([, { state, error }]) => state === 'failed' || (error !== undefined && needsOperator(error)),
+      ([, { state, error }]) => state === 'failed' || this.ingest.needsOperator(error),
     );
     if (stopped.length === 0 || stopped.length < partitions.size) {
       this.#allStoppedSince = undefined;
       return undefined;
     }
     this.#allStoppedSince ??= now;
-    if (!this.#tooLong(now - this.#allStoppedSince, now)) return undefined;
-    const words = stopped.map(([partition, { error }]) => `${partition}: ${error?.message ?? ''}`);
-    return `all partitions of ${topic} that this process has are stopped (${words.join('; ')})`;
+    if (!this.#isTooLong(now - this.#allStoppedSince, now)) return undefined;
+    const reasons = stopped.map(
+      ([partition, { error }]) => `${partition}: ${error?.message ?? ''}`,
+    );
+    return `all partitions of ${this.#topic} in this process are stopped (${reasons.join('; ')})`;
   }
 
-  #tooLong(ms: number, now: number): boolean {
-    return Math.min(ms, now - this.#awakeSince) >= this.options.stallTimeoutMs;
+  #isTooLong(ms: number, now: number): boolean {
+    return Math.min(ms, now - this.#awakeSince) >= this.#stallTimeoutMs;
   }
 }
 

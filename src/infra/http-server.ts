@@ -1,35 +1,34 @@
-import type { DynamicModule, NestApplicationOptions } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Logger } from './logger.js';
 import { SettingsError, type Settings } from '../config/settings.js';
 import { JsonErrorsFilter } from './json-errors.filter.js';
+import { nestLogger, type Logger } from './logger.js';
 
-/** A board's name is up to 128 bytes, each of which may be percent-encoded. */
-const LONGEST_PARAMETER = 3 * 128;
+/** The name of a board has up to 128 bytes, and each may be percent-encoded. */
+const MAX_PARAMETER_LENGTH = 3 * 128;
 
-/** The Nest application of the process, on Fastify, which is loaded here: commands do without. Nothing listens yet. */
+/** The Nest application of the process, on Fastify. It does not listen yet. */
 export async function createHttpApplication(
   module: DynamicModule,
-  options: NestApplicationOptions,
   logger: Logger,
 ): Promise<NestFastifyApplication> {
-  const { FastifyAdapter } = await import('@nestjs/platform-fastify');
   const errors = new JsonErrorsFilter(logger);
   const adapter = new FastifyAdapter({
-    // A client that holds its connection must not hold the end of the process.
+    // A client that keeps its connection open must not delay the shutdown.
     forceCloseConnections: true,
-    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       errors.answer(error, request, reply);
     },
   });
+  const options = { logger: nestLogger(logger), abortOnError: false };
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, options);
   return app.useGlobalFilters(errors);
 }
 
-/** Listens where the settings say. @throws SettingsError when it can't */
+/** @throws SettingsError if the process cannot listen where the settings say */
 export async function listen(
   app: NestFastifyApplication,
   { httpHost, httpPort }: Pick<Settings, 'httpHost' | 'httpPort'>,
@@ -43,13 +42,15 @@ export async function listen(
   logger.info(`health and metrics at ${await app.getUrl()}`);
 }
 
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const setting = error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND' ? 'HOST' : 'PORT';
-  const wayOut =
-    setting === 'HOST'
-      ? 'use an address of this machine, or 0.0.0.0 for all of them'
-      : 'use another port, or 0 for any free one';
+function listenError(
+  { code = '', message }: NodeJS.ErrnoException,
+  host: string,
+  port: number,
+): SettingsError {
+  const [setting, wayOut] = ['EADDRNOTAVAIL', 'ENOTFOUND'].includes(code)
+    ? ['HOST', 'use an address of this machine, or 0.0.0.0 for all of them']
+    : ['PORT', 'use another port, or 0 for any free one'];
   return new SettingsError([
-    `RANKLOG_HTTP_${setting}: can't listen on ${host}:${port} (${error.code ?? error.message}); ${wayOut}`,
+    `RANKLOG_HTTP_${setting}: can't listen on ${host}:${port} (${code || message}); ${wayOut}`,
   ]);
 }

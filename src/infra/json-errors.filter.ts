@@ -6,24 +6,35 @@ import {
   type ExceptionFilter,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { toError } from '#kafka-batch';
 import type { Logger } from './logger.js';
-import type { ErrorBody } from './api-error.js';
 
-/** Answers every failed request with an ErrorBody. An error that nobody has thought of is logged, not shown. */
+/** The body of every failed response: a code for programs, a sentence for people. */
+export interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Answers every failed request with an ErrorBody. The details of an unexpected error are logged, not sent. */
 @Catch()
 export class JsonErrorsFilter implements ExceptionFilter {
-  constructor(private readonly log: Logger) {}
+  constructor(private readonly logger: Logger) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+    this.answer(
+      toError(error),
+      http.getRequest<FastifyRequest>(),
+      http.getResponse<FastifyReply>(),
+    );
   }
 
-  /** Also for what Fastify refuses before it knows a route: malformed addresses. */
-  answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  /** Fastify calls this for requests that it refuses before routing, such as malformed addresses. */
+  answer(error: Error, request: FastifyRequest, reply: FastifyReply): void {
     const status = statusOf(error);
-    if (status >= (HttpStatus.INTERNAL_SERVER_ERROR as number) && !(error instanceof HttpException))
-      this.log.error(`${request.method} ${request.url} failed: ${wordsOf(error)}`, { error });
+    const isUnexpected = status >= 500 && !(error instanceof HttpException);
+    if (isUnexpected)
+      this.logger.error(`${request.method} ${request.url} failed: ${error.message}`, { error });
     void reply
       .code(status)
       .header('content-type', 'application/json; charset=utf-8')
@@ -31,23 +42,19 @@ export class JsonErrorsFilter implements ExceptionFilter {
   }
 }
 
-function statusOf(error: unknown): number {
+function statusOf(error: Error): number {
   if (error instanceof HttpException) return error.getStatus();
-  const { statusCode } = error as { statusCode?: unknown };
-  return typeof statusCode === 'number' ? statusCode : HttpStatus.INTERNAL_SERVER_ERROR;
+  const { statusCode = HttpStatus.INTERNAL_SERVER_ERROR } = error as { statusCode?: number };
+  return statusCode;
 }
 
-function bodyOf(error: unknown, status: number, { method, url }: FastifyRequest): ErrorBody {
-  const own = error instanceof HttpException ? error.getResponse() : undefined;
-  if (typeof own === 'object' && 'code' in own) return own as ErrorBody;
+function bodyOf(error: Error, status: number, { method, url }: FastifyRequest): ErrorBody {
+  const body = error instanceof HttpException ? error.getResponse() : undefined;
+  if (typeof body === 'object' && 'code' in body) return body as ErrorBody;
   const code = HttpStatus[status] ?? 'ERROR';
   if (status === (HttpStatus.NOT_FOUND as number))
     return { code, message: `there is nothing at ${method} ${url}` };
-  if (status >= (HttpStatus.INTERNAL_SERVER_ERROR as number))
-    return { code, message: 'something went wrong here; the log of the process says what' };
-  return { code, message: wordsOf(error) };
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (status >= 500)
+    return { code, message: 'internal error; the log of the process has the details' };
+  return { code, message: error.message };
 }

@@ -1,79 +1,69 @@
 import { createRequire } from 'node:module';
 import type { LoggerService } from '@nestjs/common';
-import { destination, pino, type Logger as PinoLogger } from 'pino';
+import type * as Pino from 'pino';
+import type PinoPretty from 'pino-pretty';
 import type { Settings } from '../config/settings.js';
 
-/** The words of ranklog: a message and facts, to standard error. */
-export interface Logger {
-  debug(message: string, facts?: object): void;
-  info(message: string, facts?: object): void;
-  warn(message: string, facts?: object): void;
-  error(message: string, facts?: object): void;
+/** ranklog's logger: a message and facts, written to standard error. A class, so that Nest can inject it. */
+export abstract class Logger {
+  abstract debug(message: string, facts?: object): void;
+  abstract info(message: string, facts?: object): void;
+  abstract warn(message: string, facts?: object): void;
+  abstract error(message: string, facts?: object): void;
 }
 
-/** Pretty for people on a terminal, JSON for machines; written at once, so that nothing is lost at an exit. */
-export function createLogger({
-  logLevel,
-  logFormat,
-}: Pick<Settings, 'logLevel' | 'logFormat'>): Logger {
-  const forPeople = logFormat === 'pretty' || (logFormat === 'auto' && process.stderr.isTTY);
-  const stream = forPeople
-    ? loadPretty()({
-        destination: 2,
-        sync: true,
-        ignore: 'pid,hostname',
-        translateTime: 'SYS:HH:MM:ss.l',
-      })
-    : destination({ dest: 2, sync: true });
-  const log = pino(
-    { level: logLevel, serializers: { error: pino.stdSerializers.errWithCause } },
-    stream,
-  );
-  return new PinoAdapter(log, logLevel === 'debug');
-}
+type Level = keyof Logger;
+type LogSettings = Pick<Settings, 'logLevel' | 'logFormat'>;
 
-/** Loads pino-pretty only where it is used: it takes longer to load than pino. */
-function loadPretty() {
-  return createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
-}
+const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'] satisfies Level[];
 
-class PinoAdapter implements Logger {
-  constructor(
-    private readonly log: PinoLogger,
-    private readonly stacks: boolean,
-  ) {}
-
-  debug(message: string, facts: object = {}): void {
-    this.log.debug(facts, message);
-  }
-
-  info(message: string, facts: object = {}): void {
-    this.log.info(this.#forReaders(facts), message);
-  }
-
-  warn(message: string, facts: object = {}): void {
-    this.log.warn(this.#forReaders(facts), message);
-  }
-
-  error(message: string, facts: object = {}): void {
-    this.log.error(this.#forReaders(facts), message);
-  }
-
-  /** An error's words are in the message already; its stack is for those who look for a bug. */
-  #forReaders(facts: object): object {
-    if (this.stacks) return facts;
-    return Object.fromEntries(Object.entries(facts).filter(([, fact]) => !(fact instanceof Error)));
-  }
-}
-
-/** Nest's own words through our logger; its reports of each module are for debugging. */
-export function nestLogger(logger: Logger): LoggerService {
-  const facts = (rest: unknown[]) => ({ context: rest.at(-1) });
-  return {
-    log: (message: unknown, ...rest: unknown[]) => logger.debug(String(message), facts(rest)),
-    warn: (message: unknown, ...rest: unknown[]) => logger.warn(String(message), facts(rest)),
-    error: (message: unknown, ...rest: unknown[]) => logger.error(String(message), facts(rest)),
-    debug: (message: unknown, ...rest: unknown[]) => logger.debug(String(message), facts(rest)),
-    verbose: (message: unknown, ...rest: unknown[]) => logger.debug(String(message), facts(rest)),
+/** Pretty lines on a terminal, else JSON. Writes synchronously, so that no line is lost when the process exits. */
+export function createLogger(settings: LogSettings): Logger {
+  const { logLevel } = settings;
+  let pino: Pino.Logger | undefined;
+  const at = (level: Level) => {
+    if (logLevel === 'silent' || LEVELS.indexOf(level) < LEVELS.indexOf(logLevel)) return ignore;
+    return (message: string, facts: object = {}) => {
+      pino ??= createPino(settings);
+      pino[level](logLevel === 'debug' ? facts : withoutErrors(facts), message);
+    };
   };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+/** Loads pino with the first line: most commands log none. */
+function createPino({ logLevel, logFormat }: LogSettings): Pino.Logger {
+  const require = createRequire(import.meta.url);
+  const { destination, pino, stdSerializers } = require('pino') as typeof Pino;
+  const options = { level: logLevel, serializers: { error: stdSerializers.errWithCause } };
+  if (logFormat === 'json' || (logFormat === 'auto' && !process.stderr.isTTY))
+    return pino(options, destination({ dest: 2, sync: true }));
+  const pretty = require('pino-pretty') as typeof PinoPretty;
+  const translateTime = 'SYS:HH:MM:ss.l';
+  return pino(
+    options,
+    pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime }),
+  );
+}
+
+/** The message of an error is in the line already; its stack is for debugging. */
+function withoutErrors(facts: object): object {
+  return Object.fromEntries(Object.entries(facts).filter(([, fact]) => !(fact instanceof Error)));
+}
+
+function ignore(): void {
+  // Below the level of the settings.
+}
+
+export const SILENT: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** Nest's own lines, through our logger. Its report of a failed start is for debugging: the caller reports the error. */
+export function nestLogger(logger: Logger): LoggerService {
+  const to =
+    (level: Level) =>
+    (message: unknown, ...rest: unknown[]) => {
+      const context = rest.at(-1);
+      logger[context === 'ExceptionHandler' ? 'debug' : level](String(message), { context });
+    };
+  return { log: to('debug'), debug: to('debug'), warn: to('warn'), error: to('error') };
 }

@@ -1,22 +1,22 @@
 import type { Logger } from './logger.js';
 
-/** One Ctrl-C may arrive twice: from the terminal, and from a wrapper that passes it on. */
+/** One Ctrl-C may arrive twice: from the terminal, and from a wrapper that forwards it. */
 const SAME_REQUEST_MS = 1_000;
 
 export interface ShutdownOptions {
-  /** How long the end may take before it is forced. */
+  /** How long the shutdown may take before it is forced. */
   readonly timeoutMs: number;
   readonly logger: Logger;
-  /** Ends the process at once, as a failure. */
+  /** Ends the process immediately, as a failure. */
   readonly force: () => void;
 }
 
 /**
- * The end of the process. What is in flight is finished first; a second signal or the deadline forces it.
- * States: running, ending (a signal or a failure has asked for it), finished.
+ * The shutdown of the process: it finishes what is in flight; a second signal or the deadline forces it.
+ * States: running, ending (after a signal or a failure), finished.
  */
 export class Shutdown {
-  readonly #asked = new AbortController();
+  readonly #requested = new AbortController();
   readonly #exitCode: Promise<number>;
   #resolve: (exitCode: number) => void = () => undefined;
   #deadline: NodeJS.Timeout | undefined;
@@ -28,43 +28,47 @@ export class Shutdown {
 
   /** Aborted when the process has to end. */
   get signal(): AbortSignal {
-    return this.#asked.signal;
+    return this.#requested.signal;
   }
 
-  /** Resolves when the process has to end. */
+  /** Resolves when the process has to end: 0 after a signal, 1 after a failure. */
   get exitCode(): Promise<number> {
     return this.#exitCode;
   }
 
-  /** SIGTERM or SIGINT has come: `exitCode` is that of an end by request. */
-  signalled(name: NodeJS.Signals, exitCode: number): void {
+  onSignal(name: NodeJS.Signals): void {
     const { logger, force } = this.options;
     if (this.#signalledAt === undefined) {
       this.#signalledAt = performance.now();
       logger.info(`${name}: finishing what is in flight`);
-      this.ask(exitCode);
+      this.#request(0);
     } else if (performance.now() - this.#signalledAt >= SAME_REQUEST_MS) {
-      logger.warn(`${name} again: ending at once; what is not published now is at the next start`);
+      logger.warn(`${name} again: ending at once; unpublished results follow at the next start`);
       force();
     }
   }
 
-  /** From now on the process has `timeoutMs` to end. The first one to ask gives the exit code. */
-  ask(exitCode: number): void {
+  /** The process cannot go on. The caller has logged why. */
+  fail(): void {
+    this.#request(1);
+  }
+
+  /** Everything is closed: the deadline no longer applies. */
+  finished(): void {
+    clearTimeout(this.#deadline);
+  }
+
+  /** Starts the deadline. The first request sets the exit code. */
+  #request(exitCode: number): void {
     if (this.signal.aborted) return;
     const { timeoutMs, logger, force } = this.options;
     this.#deadline = setTimeout(() => {
       logger.error(
-        `not finished after ${timeoutMs} ms; what is not published now is at the next start`,
+        `not finished after ${timeoutMs} ms; unpublished results follow at the next start`,
       );
       force();
     }, timeoutMs);
-    this.#asked.abort();
+    this.#requested.abort();
     this.#resolve(exitCode);
-  }
-
-  /** All is finished: there is nothing to force any more. */
-  finished(): void {
-    clearTimeout(this.#deadline);
   }
 }

@@ -1,95 +1,87 @@
-import {
-  Module,
-  type BeforeApplicationShutdown,
-  type DynamicModule,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
-import { KafkaBatchServer, type KafkaBatchServerOptions } from '#kafka-batch/nest';
+import { Module } from '@nestjs/common';
+import { BoardStore, ContinuityStore } from '#board-store';
+import type { Settings } from '../config/settings.js';
+import { ProgressWatch } from '../health/progress-watch.js';
+import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from '../infra/config.module.js';
+import { KafkaConnection } from '../infra/kafka.js';
+import { Logger } from '../infra/logger.js';
 import { Maintenance } from '../maintenance/maintenance.js';
-import type { Parts } from '../parts.js';
+import { BoardRegistrar } from '../registry/board-registrar.js';
+import { DefinitionsTopic } from '../registry/definitions-topic.js';
+import { RegistryModule } from '../registry/registry.module.js';
 import { IngestController } from './ingest.controller.js';
-import { LiveBoards, NoLiveBoardsError } from './live-boards.js';
-import { Resync } from './resync.js';
+import { LiveBoards } from './live-boards.js';
 import { IngestServices } from './partition-ingest.js';
-import type { PartitionWaits } from './partition-waits.js';
-import { ResultLog, ResultPartitionMissingError } from './result-log.js';
+import { ResultLog } from './result-log.js';
+import { Resync, type KeptInKafka } from './resync.js';
 import { ScoreLog } from './score-log.js';
+import { TransportModule } from './transport.module.js';
 
-interface IngestOptions {
-  /** Whether this process registers boards that Redis has lost. */
-  readonly registers: boolean;
-  readonly waits: PartitionWaits;
-}
+const KEPT_IN_KAFKA = Symbol('KeptInKafka');
 
-/** The role `ingest`: score topic -> boards -> result topics. Its transport is that of `ingestTransport`. */
-@Module({})
-export class IngestModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  static of(parts: Parts, { registers, waits }: IngestOptions): DynamicModule {
-    const { settings, logger, kafka, admin, topics, store, continuity, definitions, registrar } =
-      parts;
-    const boards = new LiveBoards(store, async () => {
-      if (registers) await registrar.register();
-    });
-    const scoreLog = new ScoreLog(kafka, topics.scoreEvents);
-    const resultLog = new ResultLog(kafka, admin, settings);
-    const kafkaSays = {
-      finalPositions: async () => resultLog.finalPositions(await scoreLog.partitions(), store),
-      definitionRecords: () => definitions.readAll(),
-    };
-    const resync = new Resync(continuity, kafkaSays, logger);
-    const sweep = {
-      onFailure: 'expired views could not be removed',
-      everyMs: 5_000,
-      run: (signal: AbortSignal) => boards.deleteExpiredViews(logger, signal),
-    };
-    return IngestModule.with(
-      { store, continuity, boards, resync, waits, scoreLog, resultLog },
-      new Maintenance([sweep], logger),
-    );
-  }
-
-  static with(services: IngestServices, maintenance: Maintenance): DynamicModule {
-    return {
-      module: IngestModule,
-      controllers: [IngestController],
-      providers: [
-        { provide: IngestServices, useValue: services },
-        { provide: Maintenance, useValue: maintenance },
-      ],
-    };
-  }
-
-  constructor(private readonly maintenance: Maintenance) {}
-
-  onApplicationBootstrap(): void {
-    this.maintenance.start();
-  }
-
-  /** Before the connections are closed. */
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.maintenance.stop();
-  }
-}
-
-export function ingestTransport(
-  { settings, logger, kafka, topics }: Parts,
-  onFatal: KafkaBatchServerOptions['onFatal'],
-): KafkaBatchServer {
-  return new KafkaBatchServer({
-    kafka,
-    groupId: settings.group,
-    topic: topics.scoreEvents,
-    consumer: {
-      sessionTimeout: settings.sessionTimeout,
-      heartbeatInterval: Math.min(1_000, settings.sessionTimeout / 3),
+/** The role `ingest`: score topic -> boards -> result topics. */
+@Module({
+  imports: [RegistryModule, TransportModule],
+  controllers: [IngestController],
+  providers: [
+    {
+      provide: ScoreLog,
+      inject: [KafkaConnection],
+      useFactory: ({ kafka, topics }: KafkaConnection) => new ScoreLog(kafka, topics.scoreEvents),
     },
-    connectTimeoutMs: settings.startTimeout,
-    logger,
-    onFatal,
-  });
+    {
+      provide: ResultLog,
+      inject: [KafkaConnection, SETTINGS],
+      useFactory: ({ kafka, admin }: KafkaConnection, settings: Settings) =>
+        new ResultLog(kafka, admin, settings),
+    },
+    {
+      provide: LiveBoards,
+      inject: [BoardStore, BoardRegistrar, PROCESS_OPTIONS],
+      useFactory: (store: BoardStore, registrar: BoardRegistrar, { roles }: ProcessOptions) =>
+        new LiveBoards(store, async () => {
+          if (roles.includes('reconciliation')) await registrar.register();
+        }),
+    },
+    {
+      provide: KEPT_IN_KAFKA,
+      inject: [ResultLog, ScoreLog, BoardStore, DefinitionsTopic],
+      useFactory: keptInKafka,
+    },
+    {
+      provide: Resync,
+      inject: [ContinuityStore, KEPT_IN_KAFKA, Logger],
+      useFactory: (continuity: ContinuityStore, kafka: KeptInKafka, logger: Logger) =>
+        new Resync(continuity, kafka, logger),
+    },
+    {
+      provide: Maintenance,
+      inject: [LiveBoards, Logger],
+      useFactory: (boards: LiveBoards, logger: Logger) =>
+        new Maintenance([expiredViews(boards, logger)], logger),
+    },
+    IngestServices,
+    ProgressWatch,
+  ],
+})
+export class IngestModule {}
+
+function keptInKafka(
+  resultLog: ResultLog,
+  scoreLog: ScoreLog,
+  store: BoardStore,
+  definitions: DefinitionsTopic,
+): KeptInKafka {
+  return {
+    finalPositions: async () => resultLog.finalPositions(await scoreLog.partitions(), store),
+    definitionRecords: () => definitions.readAll(),
+  };
 }
 
-/** Whether the partition needs operator action, which a new process would need as well. */
-export function needsOperator(error: Error): boolean {
-  return error instanceof ResultPartitionMissingError || error instanceof NoLiveBoardsError;
+function expiredViews(boards: LiveBoards, logger: Logger) {
+  return {
+    onFailure: 'expired views could not be removed',
+    everyMs: 5_000,
+    run: (signal: AbortSignal) => boards.deleteExpiredViews(logger, signal),
+  };
 }

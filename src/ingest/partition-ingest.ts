@@ -1,4 +1,5 @@
-import type { BoardStore, ContinuityStore, RecordIdentity } from '#board-store';
+import { Inject, Injectable } from '@nestjs/common';
+import { BoardStore, ContinuityStore, type RecordIdentity } from '#board-store';
 import {
   PermanentPartitionError,
   toError,
@@ -8,27 +9,28 @@ import {
 } from '#kafka-batch';
 import { RecurringTask } from '../infra/recurring-task.js';
 import { Applier, type AppliedRun, type ApplierStart } from './applier.js';
-import type { LiveBoards } from './live-boards.js';
-import type { PartitionWaits } from './partition-waits.js';
+import { LiveBoards } from './live-boards.js';
+import { PartitionWaits } from './partition-waits.js';
 import { PublishPipeline, type Publication } from './publish-pipeline.js';
-import type { ResultLog } from './result-log.js';
-import { StoreChangedError, type Resync } from './resync.js';
-import { identityOf, type ScoreLog } from './score-log.js';
+import { ResultLog } from './result-log.js';
+import { Resync, StoreChangedError } from './resync.js';
+import { identityOf, ScoreLog } from './score-log.js';
 
 /** How often a partition sends its published position to all shards. */
 const KEEP_UP_EVERY_MS = 1_000;
 /** How often to check that the log is still the applied one, even without a sign of another. */
 const CHECK_LOG_EVERY_MS = 10_000;
 
-/** The services that all partitions of the process share. A class, so that Nest can inject it. */
-export abstract class IngestServices {
-  abstract readonly store: BoardStore;
-  abstract readonly continuity: ContinuityStore;
-  abstract readonly boards: LiveBoards;
-  abstract readonly resync: Resync;
-  abstract readonly waits: PartitionWaits;
-  abstract readonly scoreLog: ScoreLog;
-  abstract readonly resultLog: ResultLog;
+/** The services that all partitions of the process share. */
+@Injectable()
+export class IngestServices {
+  @Inject() readonly store: BoardStore;
+  @Inject() readonly continuity: ContinuityStore;
+  @Inject() readonly boards: LiveBoards;
+  @Inject() readonly resync: Resync;
+  @Inject() readonly waits: PartitionWaits;
+  @Inject() readonly scoreLog: ScoreLog;
+  @Inject() readonly resultLog: ResultLog;
 }
 
 /** A check that found the log to be the applied one. */

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ContinuityStore, RecoveryTarget } from '#board-store';
+import { Inject, Injectable } from '@nestjs/common';
+import { ContinuityStore, type RecoveryTarget } from '#board-store';
 import type { PartitionAssignment } from '#kafka-batch';
-import type { Logger } from '../infra/logger.js';
+import { Logger } from '../infra/logger.js';
 
 const RETRY_MS = 100;
 const LOG_EVERY_MS = 5_000;
@@ -15,13 +16,14 @@ export interface Waiter {
 }
 
 /** The partitions of this process that wait for others to reach their recovery targets. Each logs that every few seconds. */
+@Injectable()
 export class PartitionWaits {
   readonly #waiting = new Set<number>();
   /** When each partition may log again. */
   readonly #nextLogs = new Map<number, number>();
 
   constructor(
-    private readonly continuity: Pick<ContinuityStore, 'recoveryTargets'>,
+    @Inject(ContinuityStore) private readonly continuity: Pick<ContinuityStore, 'recoveryTargets'>,
     private readonly log: Logger,
   ) {}
 

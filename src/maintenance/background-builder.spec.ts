@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { LeaseHeldError } from '#board-store';
+import { LeaseHeldError, type BoardStore } from '#board-store';
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import { loggerTo, SILENT } from '../../test/support/loggers.js';
 import { Maintenance } from './maintenance.js';
 import { BackgroundBuilder } from './background-builder.js';
 import type { BuildOptions } from '../generations/build.js';
+import type { BoardRegistrar } from '../registry/board-registrar.js';
 import type { Reconciler } from './reconciler.js';
 import { HistoryCutError, OutOfMemoryError } from '../generations/errors.js';
 
@@ -25,17 +26,17 @@ afterEach(() => void jest.useRealTimers());
 
 /** Asks for a build every second, for so many ms. */
 async function runFor(ms: number, build: Reconciler['build'], logger = SILENT): Promise<void> {
-  const builder = new BackgroundBuilder({
-    store: { boards: () => Promise.resolve(boards) },
-    reconciler: { build },
-    registrar: { wanted: new Map([[arena.board, arena]]) },
-    log: logger,
-  });
+  const builder = new BackgroundBuilder(
+    { boards: () => Promise.resolve(boards) } as unknown as BoardStore,
+    { wanted: new Map([[arena.board, arena]]) } as unknown as BoardRegistrar,
+    { build } as unknown as Reconciler,
+    logger,
+  );
   const run = (signal: AbortSignal) => builder.build(signal);
   const maintenance = new Maintenance([{ onFailure: 'no build', everyMs: 1_000, run }], logger);
-  maintenance.start();
+  maintenance.onApplicationBootstrap();
   await jest.advanceTimersByTimeAsync(ms);
-  await maintenance.stop();
+  await maintenance.beforeApplicationShutdown();
 }
 
 /** How often a build is tried within so many ms, when each fails. */

@@ -1,37 +1,37 @@
+import { Injectable } from '@nestjs/common';
 import type { BoardDefinition } from '#board';
-import { LeaseHeldError, type BoardStore } from '#board-store';
+import { BoardStore, LeaseHeldError } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
-import type { Logger } from '../infra/logger.js';
+import { Logger } from '../infra/logger.js';
 import { CancelledError, HistoryCutError, OutOfMemoryError } from '../generations/errors.js';
-import type { Reconciler } from './reconciler.js';
+import { BoardRegistrar } from '../registry/board-registrar.js';
+import { Reconciler } from './reconciler.js';
 import type { RunProgress } from '../generations/progress.js';
 
-const TELL_EVERY_MS = 10_000;
+const LOG_EVERY_MS = 10_000;
 const BACKOFF = { firstMs: 1_000, mostMs: 60_000 };
-/** A build that Redis has no room for fills it up, and blocks live ingest until that memory is freed. */
+/** A build that does not fit into Redis fills it up, and blocks live ingest until its memory is freed. */
 const FULL_MS = 600_000;
 
-interface BuilderParts {
-  readonly store: Pick<BoardStore, 'boards'>;
-  readonly reconciler: Pick<Reconciler, 'build'>;
-  /** The definitions of boards without a generation. */
-  readonly registrar: { readonly wanted: ReadonlyMap<string, BoardDefinition> };
-  readonly log: Logger;
-}
-
 /**
- * Builds registered boards that have no generation yet: boards that were added to the file after events had been applied.
- * Of several processes, one builds.
+ * Builds registered boards that have no generation yet: they were added to the file after events had been applied. Of several
+ * processes, the one that gets the lease builds.
  */
+@Injectable()
 export class BackgroundBuilder {
   readonly #backoff = new Backoff(BACKOFF);
   /** When the next try is due after a failure. */
   #notBefore = -Infinity;
   /** The last failure, until a build succeeds. */
   #failure: Error | undefined;
-  #told = -Infinity;
+  #loggedAt = -Infinity;
 
-  constructor(private readonly parts: BuilderParts) {}
+  constructor(
+    private readonly store: BoardStore,
+    private readonly registrar: BoardRegistrar,
+    private readonly reconciler: Reconciler,
+    private readonly logger: Logger,
+  ) {}
 
   /**
    * Builds the boards that wait now. When the signal is aborted, what is built so far is kept for the next call.
@@ -56,20 +56,18 @@ export class BackgroundBuilder {
   }
 
   async #waiting(): Promise<BoardDefinition[]> {
-    const { store, registrar } = this.parts;
-    const { building } = await store.boards();
-    return [...building].flatMap((board) => registrar.wanted.get(board) ?? []);
+    const { building } = await this.store.boards();
+    return [...building].flatMap((board) => this.registrar.wanted.get(board) ?? []);
   }
 
   async #build(definitions: readonly BoardDefinition[], signal: AbortSignal): Promise<void> {
     if (definitions.length === 0) return;
-    const { reconciler, log } = this.parts;
     const names = definitions.map(({ board }) => `"${board}"`).join(', ');
-    const onProgress = (progress: RunProgress) => this.#tell(names, progress);
+    const onProgress = (progress: RunProgress) => this.#logProgress(names, progress);
     const options = { signal, keepsShadows: true, isFirst: true, onProgress };
-    const reports = await reconciler.build(definitions, options);
+    const reports = await this.reconciler.build(definitions, options);
     for (const { board, generation, records, seconds } of reports)
-      log.info(
+      this.logger.info(
         `board "${board}" is live as generation ${generation}, built from ${records} records in ${seconds.toFixed(1)} s`,
       );
   }
@@ -80,19 +78,19 @@ export class BackgroundBuilder {
     return error instanceof HistoryCutError ? BACKOFF.mostMs : this.#backoff.next();
   }
 
-  #tell(names: string, progress: RunProgress): void {
+  #logProgress(names: string, progress: RunProgress): void {
     const now = performance.now();
-    if (now - this.#told < TELL_EVERY_MS) return;
-    this.#told = now;
+    if (now - this.#loggedAt < LOG_EVERY_MS) return;
+    this.#loggedAt = now;
     const { done, total, secondsLeft } = progress;
     const left = secondsLeft === null ? '' : `, about ${secondsLeft} s left`;
-    this.parts.log.info(`building ${names} from the log: ${done} of ${total} records${left}`);
+    this.logger.info(`building ${names} from the log: ${done} of ${total} records${left}`);
   }
 }
 
 /** Only an operator can accept a partial history. */
 function withHint(error: unknown): Error {
   if (!(error instanceof HistoryCutError)) return toError(error);
-  const hint = 'say so with "ranklog boards apply --allow-partial-history"';
+  const hint = 'accept it with "ranklog boards apply --allow-partial-history"';
   return new Error(`${error.message}: ${hint}`, { cause: error });
 }

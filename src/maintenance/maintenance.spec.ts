@@ -17,9 +17,9 @@ describe('Maintenance', () => {
     const logged: string[] = [];
     const logger = loggerTo((message, level) => logged.push(`${level} ${message}`));
     const maintenance = new Maintenance([{ onFailure, everyMs: 1_000, run }], logger);
-    maintenance.start();
+    maintenance.onApplicationBootstrap();
     await jest.advanceTimersByTimeAsync(6_000);
-    await maintenance.stop();
+    await maintenance.beforeApplicationShutdown();
     expect(logged).toEqual([
       `warn ${onFailure}: Redis is away`,
       `warn ${onFailure}: Redis is full`,
@@ -34,9 +34,9 @@ describe('Maintenance', () => {
       { onFailure, everyMs: 3_000, run: () => Promise.reject(new Error(`${(runs.slow += 1)}`)) },
     ];
     const maintenance = new Maintenance(tasks, SILENT);
-    maintenance.start();
+    maintenance.onApplicationBootstrap();
     await jest.advanceTimersByTimeAsync(6_000);
-    await maintenance.stop();
+    await maintenance.beforeApplicationShutdown();
     expect(runs).toEqual({ fast: 6, slow: 2 });
   });
 
@@ -48,12 +48,12 @@ describe('Maintenance', () => {
       return new Promise<void>((resolve) => (finish = resolve));
     };
     const maintenance = new Maintenance([{ onFailure, everyMs: 1_000, run }], SILENT);
-    maintenance.start();
+    maintenance.onApplicationBootstrap();
     await jest.advanceTimersByTimeAsync(10_000);
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
 
     let isStopped = false;
-    const stopped = maintenance.stop().then(() => (isStopped = true));
+    const stopped = maintenance.beforeApplicationShutdown().then(() => (isStopped = true));
     await jest.advanceTimersByTimeAsync(10_000);
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
     expect(isStopped).toBe(false);

@@ -1,3 +1,4 @@
+import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import { toError } from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
 import { RecurringTask } from '../infra/recurring-task.js';
@@ -13,9 +14,10 @@ export interface MaintenanceTask {
 
 /**
  * Runs tasks, each at its own interval and one turn at a time. A failure is logged once, until its reason changes or the
- * task succeeds. States: stopped, then running (`start` to `stop`).
+ * task succeeds. Nest starts it after the boards are registered, and stops it before the connections close.
+ * States: stopped, then running.
  */
-export class Maintenance {
+export class Maintenance implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #stopping = new AbortController();
   readonly #tasks: readonly RecurringTask[];
 
@@ -26,12 +28,12 @@ export class Maintenance {
     this.#tasks = tasks.map((task) => this.#recurring(task));
   }
 
-  start(): void {
+  onApplicationBootstrap(): void {
     for (const task of this.#tasks) task.start();
   }
 
   /** Waits for the turns in progress. */
-  async stop(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#tasks.map((task) => task.stop()));
   }

@@ -1,47 +1,51 @@
 import {
   Module,
   type BeforeApplicationShutdown,
-  type DynamicModule,
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import type { GenerationCatalog } from '#board-store';
-import { Maintenance } from './maintenance.js';
-import type { Metrics } from '../metrics/metrics.js';
-import type { Parts } from '../parts.js';
-import { BackgroundBuilder } from './background-builder.js';
+import { GenerationCatalog } from '#board-store';
+import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
+import { STORES } from '../infra/connections.module.js';
+import { Logger } from '../infra/logger.js';
+import type { Stores } from '../infra/redis.js';
+import { MetricsModule } from '../metrics/metrics.module.js';
+import { Metrics } from '../metrics/metrics.js';
 import { BoardRegistrar } from '../registry/board-registrar.js';
-import { Reconciler } from './reconciler.js';
 import { VerifySchedule } from '../verify/schedule.js';
 import { ScheduledVerify } from '../verify/scheduled-verify.js';
+import { BackgroundBuilder } from './background-builder.js';
+import { Maintenance } from './maintenance.js';
+import { ReconcilerModule } from './reconciler.module.js';
+import { Reconciler } from './reconciler.js';
 
-/** The role `reconciliation`: registers the boards before anything is read from the log, then keeps them up and verifies them. */
-@Module({})
+/** The role `reconciliation`: registers the boards before the transport reads, builds new boards, and verifies on a schedule. */
+@Module({
+  imports: [ReconcilerModule, MetricsModule],
+  providers: [
+    BackgroundBuilder,
+    {
+      provide: Maintenance,
+      inject: [BoardRegistrar, BackgroundBuilder, GenerationCatalog, Logger],
+      useFactory: createMaintenance,
+    },
+    {
+      provide: ScheduledVerify,
+      inject: [STORES, Reconciler, Metrics, PROCESS_OPTIONS],
+      useFactory: createScheduledVerify,
+    },
+    {
+      provide: VerifySchedule,
+      inject: [ScheduledVerify, PROCESS_OPTIONS],
+      useFactory: createVerifySchedule,
+    },
+  ],
+})
 export class ReconciliationModule
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
 {
-  /** @throws SettingsError */
-  static of(parts: Parts, metrics: Metrics): DynamicModule {
-    const { settings, topics } = parts;
-    const reconciler = new Reconciler({
-      ...parts,
-      topic: topics.scoreEvents,
-      graceMs: settings.rollbackGrace,
-      eventsPerSecond: settings.backgroundRate || undefined,
-    });
-    return {
-      module: ReconciliationModule,
-      providers: [
-        { provide: BoardRegistrar, useValue: parts.registrar },
-        { provide: Maintenance, useValue: maintenance(parts, reconciler) },
-        { provide: VerifySchedule, useValue: verifySchedule(parts, reconciler, metrics) },
-      ],
-    };
-  }
-
   constructor(
     private readonly registrar: BoardRegistrar,
-    private readonly maintenance: Maintenance,
     private readonly schedule: VerifySchedule,
   ) {}
 
@@ -50,19 +54,20 @@ export class ReconciliationModule
   }
 
   onApplicationBootstrap(): void {
-    this.maintenance.start();
     this.schedule.start();
   }
 
-  /** Before the connections are closed. */
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all([this.maintenance.stop(), this.schedule.stop()]);
+    await this.schedule.stop();
   }
 }
 
-function maintenance(parts: Parts, reconciler: Reconciler): Maintenance {
-  const { registrar, store, catalog, logger } = parts;
-  const builder = new BackgroundBuilder({ store, reconciler, registrar, log: logger });
+function createMaintenance(
+  registrar: BoardRegistrar,
+  builder: BackgroundBuilder,
+  catalog: GenerationCatalog,
+  logger: Logger,
+): Maintenance {
   const tasks = [
     {
       onFailure: "the boards can't be kept registered",
@@ -82,7 +87,7 @@ function maintenance(parts: Parts, reconciler: Reconciler): Maintenance {
     {
       onFailure: 'the definitions topic could not be checked',
       everyMs: 60_000, // compaction takes longer to reach the end of the log
-      run: () => repairDefinitions(parts),
+      run: () => registrar.repairDefinitions(),
     },
   ];
   return new Maintenance(tasks, logger);
@@ -93,21 +98,20 @@ async function sweepGenerations(catalog: GenerationCatalog, signal: AbortSignal)
   while (!signal.aborted && (await catalog.sweep()) > 0);
 }
 
-/** Compaction keeps only the last record of each board, so that has to be the live definition. */
-async function repairDefinitions({ definitions, logger }: Parts): Promise<void> {
-  for (const board of await definitions.repair())
-    logger.info(
-      `board "${board}": its definition is written to Kafka again, as an older one came after it`,
-    );
+function createScheduledVerify(
+  stores: Stores,
+  reconciler: Reconciler,
+  { gauges }: Metrics,
+  { settings, logger: log }: ProcessOptions,
+): ScheduledVerify {
+  const rebuilds = settings.verifyRebuild;
+  return new ScheduledVerify({ ...stores, reconciler, gauges, log, rebuilds });
 }
 
-function verifySchedule(parts: Parts, reconciler: Reconciler, { gauges }: Metrics): VerifySchedule {
-  const { settings, logger: log } = parts;
-  const {
-    verifySchedule: expression,
-    verifyTimeZone: timeZone,
-    verifyRebuild: rebuilds,
-  } = settings;
-  const verify = new ScheduledVerify({ ...parts, reconciler, gauges, log, rebuilds });
+function createVerifySchedule(
+  verify: ScheduledVerify,
+  { settings, logger: log }: ProcessOptions,
+): VerifySchedule {
+  const { verifySchedule: expression, verifyTimeZone: timeZone } = settings;
   return new VerifySchedule({ expression, timeZone, verify, log });
 }

@@ -1,9 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { LiveBoard, ReconciliationStatus } from '#board-store';
+import type {
+  BoardStore,
+  ContinuityStore,
+  GenerationCatalog,
+  LeaseStore,
+  LiveBoard,
+  ReconciliationStatus,
+} from '#board-store';
+import type { ConsumerHealth } from '#kafka-batch';
+import type { IngestStatus } from '../ingest/transport.module.js';
 import { GAUGES, Metrics } from './metrics.js';
 import { MetricsCollector } from './metrics-collector.js';
-import { readStoreFacts, type StoreFacts } from './store-facts.js';
+import { StoreReader, type StoreFacts } from './store-facts.js';
 
 const live = (board: string, starts?: LiveBoard['starts']) =>
   ({ board, generation: `g-${board}`, ...(starts && { starts }) }) as LiveBoard;
@@ -34,6 +43,9 @@ const FACTS: StoreFacts = {
   ],
   reconciliations: [BUILD],
 };
+class QuickCollector extends MetricsCollector {
+  protected override readonly redisTimeoutMs = 20;
+}
 const FROM_REDIS =
   /^ranklog_(reads|board|generation|recovery|reconciliation)_?\w*(?:\{.*\})? .*$/gm;
 
@@ -69,27 +81,35 @@ describe('a scrape', () => {
     readStore = () => Promise.resolve(FACTS);
   });
 
-  const collector = (consumer?: ConstructorParameters<typeof MetricsCollector>[0]['consumer']) =>
-    new MetricsCollector({
-      metrics,
-      waiting: () => waiting,
-      needsOperator: (error) => error instanceof RangeError,
-      readStore: () => {
+  const collector = (consumer: ConsumerHealth = { loopAgeMs: 0, partitions: new Map() }) => {
+    const store = {
+      read: () => {
         reads += 1;
         return readStore();
       },
-      patienceMs: 20,
-      ...(consumer && { consumer }),
-    });
+    };
+    const ingest = {
+      consumer,
+      get waiting() {
+        return waiting;
+      },
+      needsOperator: (error?: Error) => error instanceof RangeError,
+    };
+    return new QuickCollector(
+      metrics,
+      store as unknown as StoreReader,
+      ingest as unknown as IngestStatus,
+    );
+  };
 
-  it('tells which partitions have stopped or need operator action, and how long they are stuck', async () => {
+  it('reports which partitions have stopped or need operator action, and how long they are stuck', async () => {
     const partitions = new Map([
       [0, { state: 'running', error: undefined, stuckMs: 1_500 } as const],
       [1, { state: 'failed', error: new Error('gone'), stuckMs: 0 } as const],
       [2, { state: 'backingOff', error: new RangeError('no topic'), stuckMs: 0 } as const],
       [3, { state: 'backingOff', error: new Error('for a moment'), stuckMs: 0 } as const],
     ]);
-    const text = await collector(() => ({ loopAgeMs: 250, partitions })).scrape();
+    const text = await collector({ loopAgeMs: 250, partitions }).scrape();
     expect(text.match(/^ranklog_(partition_st|fetch).*$/gm)).toEqual([
       'ranklog_partition_stopped{partition="0"} 0',
       'ranklog_partition_stopped{partition="1"} 1',
@@ -103,10 +123,10 @@ describe('a scrape', () => {
     ]);
   });
 
-  it('tells which partitions wait, and of those that go on that they do not', async () => {
+  it('reports which partitions wait, and which do not', async () => {
     const running = { state: 'running', error: undefined, stuckMs: 0 } as const;
     const partitions = new Map([0, 1, 2].map((partition) => [partition, running] as const));
-    const scrapes = collector(() => ({ loopAgeMs: 0, partitions }));
+    const scrapes = collector({ loopAgeMs: 0, partitions });
     const linesOf = (text: string) => text.match(/^ranklog_partition_(waiting|stopped)\{.* 1$/gm);
     waiting = new Set([1]);
     expect(linesOf(await scrapes.scrape())).toEqual([
@@ -121,14 +141,14 @@ describe('a scrape', () => {
   });
 
   it('leaves out partitions that the process has lost', async () => {
-    let partitions = new Map([[0, { state: 'running', error: undefined, stuckMs: 0 } as const]]);
-    const scrapes = collector(() => ({ loopAgeMs: 0, partitions }));
+    const partitions = new Map([[0, { state: 'running', error: undefined, stuckMs: 0 } as const]]);
+    const scrapes = collector({ loopAgeMs: 0, partitions });
     await scrapes.scrape();
-    partitions = new Map();
+    partitions.clear();
     expect(await scrapes.scrape()).not.toContain('partition="0"');
   });
 
-  it('tells what Redis knows of boards, recovery and reconciliations', async () => {
+  it('reports boards, recovery and reconciliations from Redis', async () => {
     const text = await collector().scrape();
     expect(text.match(FROM_REDIS)).toEqual([
       'ranklog_recovery_applied_offset{shard="0",partition="1"} 20',
@@ -147,9 +167,9 @@ describe('a scrape', () => {
   });
 
   it.each([
-    ['fails', () => Promise.reject(new Error('Redis is away'))],
+    ['fails', () => Promise.reject(new Error('not connected'))],
     ['does not answer', () => new Promise<never>(() => undefined)],
-  ])('answers without what was known of Redis when that %s', async (_, broken) => {
+  ])('leaves out the metrics of Redis when it %s', async (_, broken) => {
     const scrapes = collector();
     await scrapes.scrape();
     readStore = broken;
@@ -159,7 +179,7 @@ describe('a scrape', () => {
     expect(text).toContain('process_cpu_seconds_total');
   });
 
-  it('does not ask Redis again while it has not answered', async () => {
+  it('sends one request to Redis at a time', async () => {
     let answer: (facts: StoreFacts) => void = () => undefined;
     readStore = () => new Promise((resolve) => (answer = resolve));
     const scrapes = collector();
@@ -174,25 +194,28 @@ describe('a scrape', () => {
   });
 });
 
-describe('what Redis knows', () => {
-  it('says stale of the boards of a shard that recovers, or whose server has changed', async () => {
+describe('StoreReader', () => {
+  it('reports boards as stale while their shard recovers or is on another server', async () => {
     const shards: Record<string, number> = { arena: 0, chess: 1, golf: 2 };
     const all = new Map(Object.keys(shards).map((board) => [board, live(board)]));
-    const { stale } = await readStoreFacts({
-      store: {
-        boards: () =>
-          Promise.resolve({ live: all, building: new Set(), removed: new Set(), versions: [] }),
-        shardOf: (board) => shards[board] ?? 0,
-      },
-      continuity: {
-        shards: [0, 1, 2],
-        continuity: (shard) =>
-          Promise.resolve({ server: 's', token: 't', isContinued: shard !== 2 }),
-        recoveryTargets: () => Promise.resolve([{ shard: 1, partition: 0, applied: 0, target: 5 }]),
-      },
-      catalog: { generations: () => Promise.resolve([]) },
-      statuses: { statuses: () => Promise.resolve([]) },
-    });
+    const store = {
+      boards: () =>
+        Promise.resolve({ live: all, building: new Set(), removed: new Set(), versions: [] }),
+      shardOf: (board: string) => shards[board] ?? 0,
+    };
+    const continuity = {
+      shards: [0, 1, 2],
+      continuity: (shard: number) =>
+        Promise.resolve({ server: 's', token: 't', isContinued: shard !== 2 }),
+      recoveryTargets: () => Promise.resolve([{ shard: 1, partition: 0, applied: 0, target: 5 }]),
+    };
+    const empty = { generations: () => Promise.resolve([]), statuses: () => Promise.resolve([]) };
+    const { stale } = await new StoreReader(
+      store as unknown as BoardStore,
+      continuity as unknown as ContinuityStore,
+      empty as unknown as GenerationCatalog,
+      empty as unknown as LeaseStore,
+    ).read();
     expect(stale).toEqual(new Set(['chess', 'golf']));
   });
 });

@@ -1,6 +1,7 @@
+import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
-/** The metrics of ranklog's own. */
+/** ranklog's own metrics. docs/reference/metrics.md lists them. */
 export const GAUGES = {
   redisUp: {
     name: 'ranklog_redis_up',
@@ -89,7 +90,8 @@ export const GAUGES = {
   },
 } as const;
 
-/** The metrics of one process: ranklog's own, and those of Node. docs/reference/metrics.md lists them. */
+/** The metrics of the process: ranklog's own, and those of Node. */
+@Injectable()
 export class Metrics {
   readonly registry = new Registry();
   readonly gauges: Readonly<Record<keyof typeof GAUGES, Gauge>>;

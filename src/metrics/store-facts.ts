@@ -1,15 +1,17 @@
-import type {
+import { Injectable } from '@nestjs/common';
+import {
   BoardStore,
-  Boards,
   ContinuityStore,
   GenerationCatalog,
-  GenerationOverview,
-  RecoveryTarget,
-  ReconciliationStatus,
+  LeaseStore,
+  type Boards,
+  type GenerationOverview,
+  type RecoveryTarget,
+  type ReconciliationStatus,
 } from '#board-store';
 import type { Metrics } from './metrics.js';
 
-/** What Redis knows that is worth a metric. */
+/** The facts in Redis that have a metric. */
 export interface StoreFacts {
   readonly boards: Boards;
   readonly recovering: readonly RecoveryTarget[];
@@ -19,39 +21,41 @@ export interface StoreFacts {
   readonly reconciliations: readonly ReconciliationStatus[];
 }
 
-interface Sources {
-  readonly store: Pick<BoardStore, 'boards' | 'shardOf'>;
-  readonly continuity: Pick<ContinuityStore, 'shards' | 'continuity' | 'recoveryTargets'>;
-  readonly catalog: Pick<GenerationCatalog, 'generations'>;
-  readonly statuses: { statuses(): Promise<readonly ReconciliationStatus[]> };
+@Injectable()
+export class StoreReader {
+  constructor(
+    private readonly store: BoardStore,
+    private readonly continuity: ContinuityStore,
+    private readonly catalog: GenerationCatalog,
+    private readonly leases: LeaseStore,
+  ) {}
+
+  /** Cost: about sixteen short requests a shard, however many boards there are. */
+  async read(): Promise<StoreFacts> {
+    const { store, continuity, catalog, leases } = this;
+    const [boards, recovering, broken, generations, reconciliations] = await Promise.all([
+      store.boards(),
+      continuity.recoveryTargets(),
+      this.#brokenShards(),
+      catalog.generations(),
+      leases.statuses(),
+    ]);
+    const staleShards = new Set([...broken, ...recovering.map(({ shard }) => shard)]);
+    const stale = [...boards.live.keys()].filter((board) => staleShards.has(store.shardOf(board)));
+    return { boards, recovering, stale: new Set(stale), generations, reconciliations };
+  }
+
+  /** Shards that are on another server than at their last resync. */
+  async #brokenShards(): Promise<number[]> {
+    const { continuity } = this;
+    const isBroken = async (shard: number) => !(await continuity.continuity(shard)).isContinued;
+    const broken = await Promise.all(continuity.shards.map(isBroken));
+    return continuity.shards.filter((_, index) => broken[index]);
+  }
 }
 
-/** Cost: some sixteen short requests a shard, however many boards there are. */
-export async function readStoreFacts(sources: Sources): Promise<StoreFacts> {
-  const { store, continuity, catalog, statuses } = sources;
-  const [boards, recovering, broken, generations, reconciliations] = await Promise.all([
-    store.boards(),
-    continuity.recoveryTargets(),
-    brokenShards(continuity),
-    catalog.generations(),
-    statuses.statuses(),
-  ]);
-  const staleShards = new Set([...broken, ...recovering.map(({ shard }) => shard)]);
-  const stale = [...boards.live.keys()].filter((board) => staleShards.has(store.shardOf(board)));
-  return { boards, recovering, stale: new Set(stale), generations, reconciliations };
-}
-
-/** Shards whose server is not the one that was compared with Kafka. */
-async function brokenShards(continuity: Sources['continuity']): Promise<number[]> {
-  const shards = await Promise.all(
-    continuity.shards.map(async (shard) => ({ shard, ...(await continuity.continuity(shard)) })),
-  );
-  return shards.filter(({ isContinued }) => !isContinued).map(({ shard }) => shard);
-}
-
-/** Metrics of what is known no more are gone. */
-export function setStoreFacts(metrics: Metrics, facts: StoreFacts): void {
-  forgetStoreFacts(metrics);
+export function setStoreMetrics(metrics: Metrics, facts: StoreFacts): void {
+  resetStoreMetrics(metrics);
   metrics.gauges.redisUp.set(1);
   setRecovering(metrics, facts.recovering);
   for (const board of facts.boards.building) metrics.gauges.boardBuilding.set({ board }, 1);
@@ -61,8 +65,8 @@ export function setStoreFacts(metrics: Metrics, facts: StoreFacts): void {
   for (const status of facts.reconciliations) setReconciliation(metrics, status);
 }
 
-/** Redis does not answer: yesterday's numbers would be taken for today's. */
-export function forgetStoreFacts({ gauges }: Metrics): void {
+/** Removes all that was read from Redis, so that a scrape never shows old numbers as current. */
+export function resetStoreMetrics({ gauges }: Metrics): void {
   for (const gauge of [
     gauges.recoveringApplied,
     gauges.recoveringTarget,

@@ -8,7 +8,7 @@ import type { DefinitionsTopic } from './definitions-topic.js';
 interface Parts {
   readonly store: BoardStore;
   readonly continuity: Pick<ContinuityStore, 'continuity' | 'beginResync' | 'release'>;
-  readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write' | 'claim'>;
+  readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write' | 'claim' | 'repair'>;
   /** Where unread partitions begin whose log is cut. */
   readonly unreadLog: () => Promise<Starts>;
   readonly log: Logger;
@@ -57,6 +57,14 @@ export class BoardRegistrar {
     if (isLost) await this.register();
     else if (!(await this.#hasLostPromotions(promotions, boards)))
       await this.#recordPromotions(promotions, boards);
+  }
+
+  /** Compaction keeps the last record of each board, so that has to be the live definition. */
+  async repairDefinitions(): Promise<void> {
+    for (const board of await this.parts.definitions.repair())
+      this.parts.log.info(
+        `board "${board}": wrote its definition to Kafka again, because an older one came after it`,
+      );
   }
 
   /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, OtherIdentityError, and errors of Kafka and Redis */

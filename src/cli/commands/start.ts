@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { startApplication, type StartOptions as Application } from '../../main.js';
+import { startApplication, type StartOptions as ApplicationOptions } from '../../main.js';
 import { Shutdown } from '../../infra/shutdown.js';
 import { createLogger, type Logger } from '../../infra/logger.js';
 import { loadSettings, type Settings } from '../../config/settings.js';
@@ -21,9 +21,9 @@ async function run(settings: Settings, roles: readonly Role[], logger: Logger): 
   const shutdown = new Shutdown({ timeoutMs: settings.shutdownTimeout, logger, force });
   for (const name of ['SIGTERM', 'SIGINT'] as const)
     process.on(name, () => {
-      shutdown.signalled(name, EXIT.ok);
+      shutdown.onSignal(name);
     });
-  const application = await startUnlessEnded(shutdown, { settings, roles, logger });
+  const application = await startUnlessEnded({ settings, roles, logger, shutdown });
   if (application !== undefined) {
     logger.info(`running: ${roles.join(', ')}`);
     await shutdown.exitCode;
@@ -31,21 +31,17 @@ async function run(settings: Settings, roles: readonly Role[], logger: Logger): 
   }
   shutdown.finished();
   logger.info('stopped');
-  return process.exit(await shutdown.exitCode); // an attempt to connect that was given up would hold it
+  return process.exit(await shutdown.exitCode); // a pending attempt to connect would keep the process alive
 }
 
-/** The application; undefined when the process was asked to end before it ran. */
+/** Returns undefined when a signal ended the process before it ran: that is no failure. */
 async function startUnlessEnded(
-  shutdown: Shutdown,
-  what: Pick<Application, 'settings' | 'roles' | 'logger'>,
+  options: ApplicationOptions,
 ): Promise<INestApplicationContext | undefined> {
-  const onFatal = () => {
-    shutdown.ask(EXIT.no);
-  };
   try {
-    return await startApplication({ ...what, signal: shutdown.signal, onFatal });
+    return await startApplication(options);
   } catch (error) {
-    if (shutdown.signal.aborted) return undefined; // then it is no failure
+    if (options.shutdown.signal.aborted) return undefined;
     throw error;
   }
 }

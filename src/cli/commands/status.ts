@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { BoardReader, KeySpace, type BoardOverview, type RecoveryTarget } from '#board-store';
 import { formatTime } from '#board';
-import { redisFrom, waitForServices } from '../../infra/clients.js';
+import { createRedis } from '../../infra/redis.js';
+import { waitForServices } from '../../infra/services.js';
 import {
   readPositions,
   readProgress,
@@ -27,7 +28,7 @@ export function status(options: StatusOptions): Promise<number> {
 
 async function showStatus(session: KafkaSession, options: StatusOptions): Promise<number> {
   const { settings, logger, admin, topics } = session;
-  const redis = redisFrom(settings, logger);
+  const redis = createRedis(settings, logger);
   try {
     await waitForServices(settings, { redis }, logger);
     const keys = new KeySpace(settings.redisPrefix);

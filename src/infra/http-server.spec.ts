@@ -3,22 +3,45 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { ReconciliationStatus } from '#board-store';
-import { SILENT } from '../../test/support/loggers.js';
-import { Metrics } from '../metrics/metrics.js';
-import { MetricsCollector } from '../metrics/metrics-collector.js';
-import type { StoreFacts } from '../metrics/store-facts.js';
+import type { LeaseStore, ReconciliationStatus } from '#board-store';
+import { loggerTo } from '../../test/support/loggers.js';
 import { SettingsError } from '../config/settings.js';
-import type { HealthFacts } from './health.js';
-import { HealthProbe } from './health.controller.js';
-import { createHttpApplication, listen } from '../infra/http-server.js';
-import { OperationsModule } from './operations.module.js';
+import { ReconciliationsController } from '../generations/reconciliations.controller.js';
 import { Reconciliations } from '../generations/reconciliations.js';
+import { HealthController, HealthService } from '../health/health.module.js';
+import { healthReport, type HealthFacts } from '../health/health.js';
+import type { IngestStatus } from '../ingest/transport.module.js';
+import { MetricsCollector } from '../metrics/metrics-collector.js';
+import { MetricsController } from '../metrics/metrics.module.js';
+import { Metrics } from '../metrics/metrics.js';
+import type { StoreReader } from '../metrics/store-facts.js';
+import { createHttpApplication, listen } from './http-server.js';
+
+const NO_PARTITIONS = { loopAgeMs: 0, partitions: new Map() };
+
+class QuickReconciliations extends Reconciliations {
+  protected override readonly eventEveryMs = 10;
+}
 
 @Module({})
 class App {
-  static of(operations: DynamicModule): DynamicModule {
-    return { module: App, imports: [operations] };
+  static of(facts: () => HealthFacts, leases: Pick<LeaseStore, 'statuses'>): DynamicModule {
+    const broken = { read: () => Promise.reject(new Error('not connected')) };
+    const ingest = { consumer: NO_PARTITIONS, waiting: new Set() };
+    const collector = new MetricsCollector(
+      new Metrics(),
+      broken as unknown as StoreReader,
+      ingest as unknown as IngestStatus,
+    );
+    return {
+      module: App,
+      controllers: [HealthController, MetricsController, ReconciliationsController],
+      providers: [
+        { provide: HealthService, useValue: { report: () => healthReport(facts()) } },
+        { provide: MetricsCollector, useValue: collector },
+        { provide: Reconciliations, useValue: new QuickReconciliations(leases as LeaseStore) },
+      ],
+    };
   }
 }
 
@@ -50,40 +73,38 @@ const RUNNING_JSON = {
   outcome: null,
 };
 
-describe('the operations server', () => {
+describe('the HTTP server', () => {
   let app: NestFastifyApplication;
   let url: string;
   let errors: string[];
   let health: HealthFacts;
-  let asked: number;
+  let requests: number;
   let statuses: () => Promise<ReconciliationStatus[]>;
 
+  const logger = loggerTo((message, level) => {
+    if (level === 'error') errors.push(message);
+  });
   const create = () => {
-    const source = {
+    const leases = {
       statuses: () => {
-        asked += 1;
+        requests += 1;
         return statuses();
       },
     };
-    const readStore = () => Promise.reject<StoreFacts>(new Error('Redis is away'));
-    const collector = new MetricsCollector({
-      metrics: new Metrics(),
-      waiting: () => new Set(),
-      needsOperator: () => false,
-      readStore,
-    });
-    const probe = new HealthProbe(() => health);
-    const module = OperationsModule.with(probe, collector, new Reconciliations(source, 10));
-    const logger = { ...SILENT, error: (message: string) => errors.push(message) };
-    return { module: App.of(module), logger };
+    return createHttpApplication(
+      App.of(() => health, leases),
+      logger,
+    );
   };
   beforeEach(async () => {
     errors = [];
-    asked = 0;
-    health = { isRunning: true, redis: 'ready', waiting: new Set(), longestLoopAgeMs: 10_000 };
+    requests = 0;
+    health = {
+      ...{ isRunning: true, redis: 'ready', consumer: NO_PARTITIONS },
+      ...{ waiting: new Set(), maxLoopAgeMs: 10_000 },
+    };
     statuses = () => Promise.resolve([RUNNING]);
-    const { module, logger } = create();
-    app = await createHttpApplication(module, { logger: false }, logger);
+    app = await create();
     await listen(app, { httpHost: '127.0.0.1', httpPort: 0 }, logger);
     url = await app.getUrl();
   });
@@ -94,7 +115,7 @@ describe('the operations server', () => {
     return { status: response.status, body: await response.json() };
   };
 
-  it('tells its health, with 503 while something is wrong', async () => {
+  it('reports its health, with 503 while there is a problem', async () => {
     expect(await get('/health')).toEqual({
       status: 200,
       body: { status: 'ok', problems: [], partitions: [] },
@@ -104,19 +125,19 @@ describe('the operations server', () => {
       status: 503,
       body: {
         status: 'failing',
-        problems: ['Redis is away: the connection is reconnecting'],
+        problems: ['not connected to Redis (reconnecting)'],
         partitions: [],
       },
     });
   });
 
-  it('answers a scrape in the text format of Prometheus, though Redis is away', async () => {
+  it('answers a scrape in the text format of Prometheus while Redis is down', async () => {
     const response = await fetch(`${url}/metrics`);
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(await response.text()).toContain('\nranklog_redis_up 0\n');
   });
 
-  it('lists reconciliations, and tells one by its board, with times of RFC 3339', async () => {
+  it('lists reconciliations, and returns one by its board, with times of RFC 3339', async () => {
     const other = { ...RUNNING, board: 'a b/ü', state: 'done' as const, outcome: 'live' };
     statuses = () => Promise.resolve([RUNNING, other]);
     const otherJson = {
@@ -131,7 +152,7 @@ describe('the operations server', () => {
     expect(await get(path)).toEqual({ status: 200, body: otherJson });
   });
 
-  it('knows boards with names as long as they may be', async () => {
+  it('accepts board names of the maximum length', async () => {
     const board = 'x'.repeat(128);
     statuses = () => Promise.resolve([{ ...RUNNING, board }]);
     const found = await get(`/reconciliations/${encodeURIComponent(board)}`);
@@ -143,13 +164,13 @@ describe('the operations server', () => {
       '/reconciliations/chess',
       404,
       'NO_RECONCILIATION',
-      'no reconciliation of board "chess" is running or remembered; there are arena',
+      'no reconciliation of board "chess" is running or recorded; there are arena',
     ],
     [
       '/reconciliations/chess/events',
       404,
       'NO_RECONCILIATION',
-      'no reconciliation of board "chess" is running or remembered; there are arena',
+      'no reconciliation of board "chess" is running or recorded; there are arena',
     ],
     ['/metric', 404, 'NOT_FOUND', 'there is nothing at GET /metric'],
     [
@@ -173,22 +194,21 @@ describe('the operations server', () => {
     expect(await get('/reconciliations/arena/events')).toEqual({ status: 503, body });
   });
 
-  it('answers 500 without details where nobody has thought of the error, and logs it', async () => {
+  it('answers 500 without details after an unexpected error, and logs it', async () => {
     statuses = () => Promise.resolve([{ ...RUNNING, startedAt: NaN }]);
     expect(await get('/reconciliations')).toEqual({
       status: 500,
       body: {
         code: 'INTERNAL_SERVER_ERROR',
-        message: 'something went wrong here; the log of the process says what',
+        message: 'internal error; the log of the process has the details',
       },
     });
     expect(errors).toEqual([expect.stringContaining('GET /reconciliations failed: ')]);
   });
 
-  it('refuses a port that is taken, and names the setting', async () => {
+  it('names the setting when the port is taken', async () => {
     const { port } = new URL(url);
-    const { module, logger } = create();
-    const second = await createHttpApplication(module, { logger: false }, logger);
+    const second = await create();
     const settings = { httpHost: '127.0.0.1', httpPort: Number(port) };
     const error: unknown = await listen(second, settings, logger).catch(
       (reason: unknown) => reason,
@@ -201,10 +221,10 @@ describe('the operations server', () => {
     await second.close();
   });
 
-  it('is closed at once, though a client has sent half of a request', async () => {
+  it('closes immediately although a client has sent half of a request', async () => {
     const client = connect(Number(new URL(url).port), '127.0.0.1');
     await new Promise<void>((resolve) => client.write('GET /health HTTP/1.1\r\n', () => resolve()));
-    expect((await get('/health')).status).toBe(200); // that one has arrived, too
+    expect((await get('/health')).status).toBe(200); // so the half request has arrived, too
     const ended = once(client, 'close');
     const begin = performance.now();
     await app.close();
@@ -222,7 +242,7 @@ describe('the operations server', () => {
       return { client, reader: reader.getReader() };
     };
 
-    it('come while it runs, with its end as the last', async () => {
+    it('arrive while it runs; the last one is its end', async () => {
       let done = 250;
       statuses = () => {
         done = Math.min(1_000, done + 250);
@@ -243,7 +263,7 @@ describe('the operations server', () => {
       });
     });
 
-    it('are told with what went wrong while Redis is away, and go on', async () => {
+    it('report a problem while Redis is down, and continue', async () => {
       let turn = 0;
       statuses = () => {
         turn += 1;
@@ -254,26 +274,26 @@ describe('the operations server', () => {
       expect(typesOf(text)).toEqual(['problem', 'progress', 'end']);
     });
 
-    it('end when nothing is known of it any more', async () => {
+    it('end when Redis no longer has the reconciliation', async () => {
       let turn = 0;
       statuses = () => Promise.resolve(++turn < 3 ? [RUNNING] : []);
       const text = await (await fetch(`${url}/reconciliations/arena/events`)).text();
       expect(typesOf(text)).toEqual(['progress', 'problem']);
     });
 
-    it('are no longer asked for once the client has gone', async () => {
+    it('cause no more requests to Redis once the client has left', async () => {
       const { client, reader } = await open();
       await reader.read();
       client.abort();
       await expect(reader.read()).rejects.toThrow();
       await until(async () => {
-        const before = asked;
+        const before = requests;
         await new Promise((resolve) => setTimeout(resolve, 50));
-        return asked === before;
+        return requests === before;
       });
     });
 
-    it('end when the service stops, which they do not hold', async () => {
+    it('end when the service stops, and do not delay it', async () => {
       const { reader } = await open();
       await reader.read();
       const begin = performance.now();
@@ -291,5 +311,5 @@ function typesOf(text: string): string[] {
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + 60_000;
-  while (!(await holds())) if (performance.now() > end) throw new Error('waited in vain');
+  while (!(await holds())) if (performance.now() > end) throw new Error('timed out');
 }

@@ -1,0 +1,89 @@
+import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Redis } from 'ioredis';
+import {
+  BoardStore,
+  ContinuityStore,
+  GenerationCatalog,
+  GenerationStore,
+  IdentityCheck,
+  KeySpace,
+  LeaseStore,
+} from '#board-store';
+import type { Settings } from '../config/settings.js';
+import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from './config.module.js';
+import { KafkaConnection } from './kafka.js';
+import { Logger } from './logger.js';
+import { createRedis, createStores, type Stores } from './redis.js';
+import { waitForServices } from './services.js';
+import { requireTopics } from './topics.js';
+
+/** All stores, for providers that need several of them. */
+export const STORES = Symbol('Stores');
+
+const PROVIDERS = [
+  { provide: Redis, inject: [SETTINGS, Logger], useFactory: createRedis },
+  {
+    provide: KafkaConnection,
+    inject: [SETTINGS, Logger],
+    useFactory: (settings: Settings, logger: Logger) => new KafkaConnection(settings, logger),
+  },
+  {
+    provide: IdentityCheck,
+    inject: [Redis, KafkaConnection, PROCESS_OPTIONS],
+    useFactory: connect,
+  },
+  { provide: STORES, inject: [Redis, SETTINGS, IdentityCheck], useFactory: createStores },
+  { provide: KeySpace, inject: [STORES], useFactory: ({ keys }: Stores) => keys },
+  { provide: BoardStore, inject: [STORES], useFactory: ({ store }: Stores) => store },
+  {
+    provide: ContinuityStore,
+    inject: [STORES],
+    useFactory: ({ continuity }: Stores) => continuity,
+  },
+  { provide: LeaseStore, inject: [STORES], useFactory: ({ leases }: Stores) => leases },
+  {
+    provide: GenerationStore,
+    inject: [STORES],
+    useFactory: (stores: Stores) => stores.generations,
+  },
+  { provide: GenerationCatalog, inject: [STORES], useFactory: ({ catalog }: Stores) => catalog },
+];
+
+/** Redis, Kafka and the stores. Kafka and Redis are closed last, when the transport has finished what was in flight. */
+@Global()
+@Module({ providers: PROVIDERS, exports: PROVIDERS })
+export class ConnectionsModule implements OnApplicationShutdown {
+  constructor(
+    private readonly redis: Redis,
+    private readonly kafka: KafkaConnection,
+  ) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.kafka.admin.disconnect();
+    this.redis.disconnect();
+  }
+}
+
+/**
+ * Waits for Redis and Kafka, connects, and reads the cluster id for the identity of this process. Closes both connections on
+ * failure: Nest calls no shutdown hook then.
+ * @throws ServiceUnreachableError, TopicsMissingError, and the reason of the shutdown signal
+ */
+async function connect(
+  redis: Redis,
+  { admin, topics }: KafkaConnection,
+  { settings, logger, shutdown }: ProcessOptions,
+): Promise<IdentityCheck> {
+  try {
+    await waitForServices(settings, { kafka: true, redis, signal: shutdown?.signal }, logger);
+    await admin.connect();
+    await requireTopics(admin, topics);
+    const { clusterId: cluster } = await admin.describeCluster();
+    const { topicPrefix, group, redisPrefix, shards } = settings;
+    return new IdentityCheck({ cluster, topicPrefix, group, redisPrefix, shards });
+  } catch (error) {
+    await admin.disconnect();
+    redis.disconnect();
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import { Kafka, logLevel, type Admin, type KafkaConfig, type SASLOptions } from 'kafkajs';
+import { topicNames, type TopicNames } from '#contracts';
+import { kafkaLogCreator } from '#kafka-batch';
+import type { Settings } from '../config/settings.js';
+import type { Logger } from './logger.js';
+
+/** After this time without a response a request fails, and the next one uses another connection. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** The Kafka client of the process, an admin client that its owner connects and disconnects, and the topic names. */
+export class KafkaConnection {
+  readonly kafka: Kafka;
+  readonly admin: Admin;
+  readonly topics: TopicNames;
+
+  constructor(settings: Settings, logger: Logger) {
+    this.kafka = createKafka(settings, logger);
+    this.admin = this.kafka.admin();
+    this.topics = topicNames(settings.topicPrefix);
+  }
+}
+
+export function createKafka(settings: Settings, logger: Logger, retries = 8): Kafka {
+  const config: KafkaConfig = {
+    clientId: 'ranklog',
+    brokers: [...settings.kafkaBrokers],
+    ssl: settings.kafkaSsl,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    logLevel: logLevel.INFO,
+    logCreator: kafkaLogCreator(logger),
+    // kafkajs has other defaults under NODE_ENV=test.
+    retry: { initialRetryTime: 100, retries, maxRetryTime: 5_000 },
+  };
+  if (settings.kafkaSaslMechanism !== '') config.sasl = saslOptions(settings);
+  return new Kafka(config);
+}
+
+function saslOptions(settings: Settings): SASLOptions {
+  const { kafkaSaslMechanism, kafkaSaslUsername: username, kafkaSaslPassword: password } = settings;
+  return { mechanism: kafkaSaslMechanism, username, password } as SASLOptions;
+}

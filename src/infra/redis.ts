@@ -1,0 +1,67 @@
+import { Redis } from 'ioredis';
+import {
+  BoardStore,
+  ContinuityStore,
+  GenerationCatalog,
+  GenerationStore,
+  KeySpace,
+  LeaseStore,
+  type IdentityCheck,
+} from '#board-store';
+import type { Settings } from '../config/settings.js';
+import type { Logger } from './logger.js';
+
+/** Long enough for a slow script, short enough to notice a server that hangs. */
+const COMMAND_TIMEOUT_MS = 5_000;
+const MAX_RECONNECT_DELAY_MS = 1_000;
+
+/**
+ * A Redis client that is not connected yet. While the server is unreachable, commands fail instead of queueing. A command may
+ * have run although it failed, so ranklog sends only commands that are safe to repeat.
+ */
+export function createRedis(settings: Settings, logger: Logger): Redis {
+  const redis = new Redis(settings.redisUrl, {
+    lazyConnect: true,
+    maxRetriesPerRequest: 1,
+    enableOfflineQueue: false,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    retryStrategy: (attempt) => Math.min(50 * attempt, MAX_RECONNECT_DELAY_MS),
+  });
+  let isLost = false;
+  redis.on('error', (error: Error) => {
+    if (!isLost) logger.warn(`Redis connection lost: ${error.message}`);
+    isLost = true;
+  });
+  redis.on('ready', () => {
+    if (isLost) logger.info('Redis connection restored');
+    isLost = false;
+  });
+  return redis;
+}
+
+export interface Stores {
+  readonly keys: KeySpace;
+  readonly store: BoardStore;
+  readonly continuity: ContinuityStore;
+  readonly leases: LeaseStore;
+  readonly generations: GenerationStore;
+  readonly catalog: GenerationCatalog;
+}
+
+/** The stores of one ranklog. With an identity, the board store refuses a Redis that belongs to another ranklog. */
+export function createStores(
+  redis: Redis,
+  settings: Pick<Settings, 'redisPrefix' | 'shards'>,
+  identity?: IdentityCheck,
+): Stores {
+  const { redisPrefix, shards } = settings;
+  const keys = new KeySpace(redisPrefix);
+  return {
+    keys,
+    store: new BoardStore(redis, keys, { shards, ...(identity && { identity }) }),
+    continuity: new ContinuityStore(redis, keys, { shards }),
+    leases: new LeaseStore(redis, keys, { shards }),
+    generations: new GenerationStore(redis, keys, { shards }),
+    catalog: new GenerationCatalog(redis, keys, { shards }),
+  };
+}

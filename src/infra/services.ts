@@ -1,0 +1,108 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { withoutPassword, type Settings } from '../config/settings.js';
+import { SILENT, type Logger } from './logger.js';
+
+/** Kafka or Redis did not answer in time. */
+export class ServiceUnreachableError extends Error {
+  constructor({ name, address }: Service, timeoutMs: number, cause: unknown) {
+    super(
+      `${name} at ${address} did not answer within ${timeoutMs / 1000} s (${reasonOf(cause)}); ` +
+        `is it running, and is ${name === 'Kafka' ? 'KAFKA_BROKERS' : 'REDIS_URL'} right?`,
+      { cause },
+    );
+    this.name = 'ServiceUnreachableError';
+  }
+}
+
+/** A server to wait for. */
+interface Service {
+  readonly name: 'Kafka' | 'Redis';
+  readonly address: string;
+  readonly ping: () => Promise<void>;
+}
+
+const RETRY_PAUSE_MS = 250;
+const LOG_EVERY_MS = 3_000;
+
+/**
+ * Resolves when Kafka and Redis answer. Logs every few seconds which of them does not.
+ * @throws ServiceUnreachableError, and the reason of the signal as soon as it is aborted
+ */
+export async function waitForServices(
+  settings: Settings,
+  wanted: { kafka?: boolean; redis?: Redis; signal?: AbortSignal | undefined },
+  logger: Logger,
+): Promise<void> {
+  const { kafka = false, redis, signal } = wanted;
+  const { startTimeout, kafkaBrokers, redisUrl } = settings;
+  const services: Service[] = [];
+  if (redis !== undefined) {
+    const address = withoutPassword(redisUrl);
+    services.push({ name: 'Redis', address, ping: () => pingRedis(redis) });
+  }
+  if (kafka) {
+    const address = kafkaBrokers.join(',');
+    services.push({ name: 'Kafka', address, ping: () => pingKafka(settings) });
+  }
+  const waits = services.map((service) => waitFor(service, startTimeout, { logger, signal }));
+  const all = Promise.allSettled(waits);
+  const ends = await (signal === undefined ? all : Promise.race([all, rejectOnAbort(signal)]));
+  const failure = ends.find((end) => end.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+}
+
+/** An attempt to connect may take long to fail; an abort does not wait for it. */
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+async function pingRedis(redis: Redis): Promise<void> {
+  if (redis.status === 'wait' || redis.status === 'end') await redis.connect();
+  if (redis.status !== 'ready') throw new Error(`not connected, ${redis.status}`);
+  await redis.ping();
+}
+
+/** One attempt. `waitFor` logs why it failed, so kafkajs does not. Commands without Kafka never load its client. */
+async function pingKafka(settings: Settings): Promise<void> {
+  const { createKafka } = await import('./kafka.js');
+  const admin = createKafka(settings, SILENT, 0).admin();
+  try {
+    await admin.connect();
+    await admin.describeCluster();
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+async function waitFor(
+  service: Service,
+  timeoutMs: number,
+  { logger, signal }: { logger: Logger; signal: AbortSignal | undefined },
+): Promise<void> {
+  const start = performance.now();
+  let nextLog = start + RETRY_PAUSE_MS;
+  for (;;) {
+    try {
+      await service.ping();
+      return;
+    } catch (error) {
+      const now = performance.now();
+      signal?.throwIfAborted();
+      if (now - start >= timeoutMs) throw new ServiceUnreachableError(service, timeoutMs, error);
+      if (now >= nextLog) {
+        logger.warn(`waiting for ${service.name} at ${service.address}: ${reasonOf(error)}`);
+        nextLog = now + LOG_EVERY_MS;
+      }
+      await delay(RETRY_PAUSE_MS, undefined, { signal });
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error && error.message !== '' ? error.message : String(error);
+}

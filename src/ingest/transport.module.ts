@@ -1,0 +1,60 @@
+import { Injectable, Module } from '@nestjs/common';
+import type { ConsumerHealth } from '#kafka-batch';
+import { KafkaBatchServer } from '#kafka-batch/nest';
+import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
+import { KafkaConnection } from '../infra/kafka.js';
+import { NoLiveBoardsError } from './live-boards.js';
+import { PartitionWaits } from './partition-waits.js';
+import { ResultPartitionMissingError } from './result-log.js';
+
+/** The partitions that this process consumes; none without the role `ingest`. */
+@Injectable()
+export class IngestStatus {
+  constructor(
+    private readonly transport: KafkaBatchServer,
+    private readonly waits: PartitionWaits,
+  ) {}
+
+  get consumer(): ConsumerHealth {
+    return this.transport.health();
+  }
+
+  /** Partitions that wait for others to recover. */
+  get waiting(): ReadonlySet<number> {
+    return this.waits.current;
+  }
+
+  /** Whether the partition needs operator action, so that a new process would fail as well. */
+  needsOperator(error: Error | undefined): boolean {
+    return error instanceof ResultPartitionMissingError || error instanceof NoLiveBoardsError;
+  }
+}
+
+/** The custom transport that hands batches of the score topic to the IngestController. Nest connects it in main.ts. */
+@Module({
+  providers: [
+    {
+      provide: KafkaBatchServer,
+      inject: [KafkaConnection, PROCESS_OPTIONS],
+      useFactory: ({ kafka, topics }: KafkaConnection, options: ProcessOptions) => {
+        const { settings, logger, shutdown } = options;
+        return new KafkaBatchServer({
+          kafka,
+          groupId: settings.group,
+          topic: topics.scoreEvents,
+          consumer: {
+            sessionTimeout: settings.sessionTimeout,
+            heartbeatInterval: Math.min(1_000, settings.sessionTimeout / 3),
+          },
+          connectTimeoutMs: settings.startTimeout,
+          logger,
+          onFatal: () => shutdown?.fail(),
+        });
+      },
+    },
+    PartitionWaits,
+    IngestStatus,
+  ],
+  exports: [KafkaBatchServer, PartitionWaits, IngestStatus],
+})
+export class TransportModule {}

@@ -1,0 +1,94 @@
+import 'reflect-metadata';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Test } from '@nestjs/testing';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Redis } from 'ioredis';
+import { IdentityCheck } from '#board-store';
+import { KafkaBatchServer } from '#kafka-batch/nest';
+import { loadSettings } from './config/settings.js';
+import { ROLES, type Role } from './config/roles.js';
+import { KafkaConnection } from './infra/kafka.js';
+import { SILENT } from './infra/logger.js';
+import { Shutdown } from './infra/shutdown.js';
+import { Maintenance } from './maintenance/maintenance.js';
+import { BoardRegistrar } from './registry/board-registrar.js';
+import { AppModule } from './main.js';
+
+/** The application without servers: everything but the connections is real. */
+describe('AppModule', () => {
+  let calls: string[];
+  const note = (call: string) => () => Promise.resolve(void calls.push(call));
+
+  beforeEach(() => {
+    calls = [];
+    const end = jest.spyOn(Maintenance.prototype, 'beforeApplicationShutdown');
+    end.mockImplementation(note('maintenance ended'));
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  async function create(...roles: Role[]): Promise<NestFastifyApplication> {
+    const { settings } = loadSettings({});
+    const shutdown = new Shutdown({ timeoutMs: 1, logger: SILENT, force: () => undefined });
+    const options = { settings, logger: SILENT, roles, shutdown };
+    const kafka = new KafkaConnection(settings, SILENT);
+    kafka.admin.disconnect = note('Kafka closed');
+    const transport = {
+      addHandler: () => undefined,
+      listen: (done: () => void) => {
+        calls.push('transport reads');
+        done();
+      },
+      close: note('transport closed'),
+      on: () => undefined,
+      unwrap: () => undefined,
+      health: () => ({ loopAgeMs: 0, partitions: new Map() }),
+    };
+    const registrar = { register: note('boards registered'), keepRegistered: note('task') };
+    const module = await Test.createTestingModule({ imports: [AppModule.forRoot(options)] })
+      .overrideProvider(IdentityCheck)
+      .useValue(new IdentityCheck({}))
+      .overrideProvider(KafkaConnection)
+      .useValue(kafka)
+      .overrideProvider(KafkaBatchServer)
+      .useValue(transport)
+      .overrideProvider(BoardRegistrar)
+      .useValue(registrar)
+      .compile();
+    return module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), {
+      logger: false,
+    });
+  }
+
+  it.each([[[...ROLES]], [['ingest']], [['reconciliation']]] satisfies [Role[]][])(
+    'resolves all providers for the roles %j, and serves health',
+    async (roles) => {
+      const app = await create(...roles);
+      await app.init();
+      const { statusCode, body } = await app.inject({ url: '/health' });
+      expect(statusCode).toBe(503);
+      expect(JSON.parse(body)).toMatchObject({ status: 'starting' });
+      await app.close();
+    },
+  );
+
+  it('registers the boards before the transport reads; at the end stops maintenance, then the transport, Kafka and Redis', async () => {
+    const app = await create(...ROLES);
+    const redis = app.get(Redis);
+    redis.disconnect = () => void calls.push('Redis closed');
+    app.connectMicroservice({ strategy: app.get(KafkaBatchServer) });
+    await app.init();
+    await app.startAllMicroservices();
+    await app.close();
+    expect(calls).toEqual([
+      'boards registered',
+      'transport reads',
+      'maintenance ended', // that of ingest
+      'maintenance ended', // and that of reconciliation
+      'transport closed',
+      'Kafka closed',
+      'Redis closed',
+    ]);
+  });
+});

@@ -1,0 +1,37 @@
+import { Module } from '@nestjs/common';
+import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
+import { STORES } from '../infra/connections.module.js';
+import { KafkaConnection } from '../infra/kafka.js';
+import type { Stores } from '../infra/redis.js';
+import { DefinitionsTopic } from '../registry/definitions-topic.js';
+import { RegistryModule } from '../registry/registry.module.js';
+import { Reconciler } from './reconciler.js';
+
+/** The reconciler, for the role `reconciliation` and for commands. */
+@Module({
+  imports: [RegistryModule],
+  providers: [
+    {
+      provide: Reconciler,
+      inject: [STORES, KafkaConnection, DefinitionsTopic, PROCESS_OPTIONS],
+      useFactory: createReconciler,
+    },
+  ],
+  exports: [Reconciler, RegistryModule],
+})
+export class ReconcilerModule {}
+
+function createReconciler(
+  stores: Stores,
+  { kafka, admin, topics }: KafkaConnection,
+  definitions: DefinitionsTopic,
+  { settings, logger }: ProcessOptions,
+): Reconciler {
+  const { rollbackGrace: graceMs, backgroundRate } = settings;
+  const limits = { graceMs, eventsPerSecond: backgroundRate || undefined };
+  return new Reconciler({
+    ...stores,
+    ...limits,
+    ...{ kafka, admin, definitions, logger, topic: topics.scoreEvents },
+  });
+}
