@@ -43,12 +43,12 @@ describe('ingest, while Redis', () => {
       }, `more is published before cut ${cut}`);
       proxy.cut();
       await until(
-        () => service.errors.split('Redis is away').length > cut,
+        () => service.errors.split('Redis connection lost').length > cut,
         `the service notices cut ${cut}`,
       );
       proxy.restore();
       await until(
-        () => service.errors.split('Redis is back').length > cut,
+        () => service.errors.split('Redis connection restored').length > cut,
         `the service is back after cut ${cut}`,
       );
       if ((await instance.publishedCount()) >= lines.length) break;

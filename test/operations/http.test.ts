@@ -150,7 +150,7 @@ describe('a running process', () => {
     proxy.cut();
     await until(
       async () =>
-        (await health(service)).body.problems.some((one) => one.includes('Redis is away')),
+        (await health(service)).body.problems.some((one) => one.includes('not connected to Redis')),
       'its health says so',
     );
     expect(await scrape(service)).toContain('ranklog_redis_up 0');

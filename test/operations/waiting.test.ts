@@ -44,7 +44,7 @@ describe('a partition that waits', () => {
     await instance.redis.hset(keys.recoveryTargets(0), '0', '5000');
     await produce();
     const lines = [0, 1].map(
-      (partition) => `ranklog_partition_waiting{partition="${partition}",reason="recovery"} 1`,
+      (partition) => `ranklog_partition_waiting{partition="${partition}",reason="recovering"} 1`,
     );
     await until(async () => (await told(service)).length === 2, 'it is told');
     expect(await told(service)).toEqual(lines);

@@ -153,7 +153,7 @@ const STARTS_AGAIN = ' starts again in ';
 export const NETWORK_FAULTS: readonly Fault[] = [
   disturbRedis('cut-redis', {
     what: 'cuts',
-    logged: 'Redis is away',
+    logged: 'Redis connection lost',
     harm: (redis) => redis.cut(),
     repair: (redis) => redis.restore(),
   }),
