@@ -1,30 +1,51 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { definitionText, type BoardDefinition } from '#board';
-import { BoardReader } from '#board-store';
+import {
+  BoardReader,
+  BoardStore,
+  ContinuityStore,
+  type ApplyCall,
+  type ApplyOutcome,
+  type KeySpace,
+} from '#board-store';
 import type { KafkaRecord } from '#kafka-batch';
 import { Applier } from '../../src/ingest/applier.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
+import type { Waiter } from '../../src/ingest/partition-waits.js';
 import { FULL_CALL } from '../../src/ingest/split-calls.js';
-import { arena, StoreFixture, T0, pointTo } from '../board-store/fixture.js';
+import { arena, comparedToken, pointTo, StoreFixture, T0 } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
-import { NEVER_WAITS } from './never-waits.js';
 
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
-/** Each event gives a point to a player of its own. */
-function recordsOf(count: number): KafkaRecord[] {
-  return Array.from({ length: count }, (_, offset) => ({
-    offset,
-    timestamp: T0,
-    key: null,
-    value: Buffer.from(JSON.stringify({ board: 'arena', playerId: `p${offset}`, delta: '1' })),
-    headers: {},
-  }));
+const SHARDS = 2;
+/** Its home shard is 0; the board is in the other shard. */
+const PARTITION = 0;
+const OTHER_SHARD = 1;
+
+const NEVER_WAITS: Waiter = {
+  wait: () => Promise.reject(new Error('it waits')),
+  done: () => undefined,
+};
+
+/** A record with one point for a player. */
+function recordOf(offset: number, board: string, playerId: string): KafkaRecord {
+  const value = Buffer.from(JSON.stringify({ board, playerId, delta: '1' }));
+  return { offset, timestamp: T0, key: null, value, headers: {} };
+}
+
+class WatchedStore extends BoardStore {
+  beforeCall: (shard: number) => Promise<void> = () => Promise.resolve();
+
+  override async apply(call: ApplyCall): Promise<ApplyOutcome> {
+    await this.beforeCall(call.shard);
+    return super.apply(call);
+  }
 }
 
 describe('a batch of several runs', () => {
-  it('is read anew when another partition meets a new generation between them', async () => {
+  it('is read again when another partition finds a new generation between them', async () => {
     const fixture = await new StoreFixture(redis, newKeys()).register(arena);
     const { store, keys } = fixture;
     const boards = new LiveBoards(store, () => Promise.resolve());
@@ -39,7 +60,10 @@ describe('a batch of several runs', () => {
     const applier = new Applier({ store, boards }, 0, start, NEVER_WAITS);
     const nextOffset = FULL_CALL.entries + 2;
     let runs = 0;
-    await applier.apply(recordsOf(nextOffset), { from: 0, published: 0, nextOffset }, async () => {
+    const records = Array.from({ length: nextOffset }, (_, offset) =>
+      recordOf(offset, 'arena', `p${offset}`),
+    );
+    await applier.apply(records, { from: 0, published: 0, nextOffset }, async () => {
       if (++runs > 1) return;
       await makeLive('next', { ...arena, columns });
       await boards.refresh(); // as another partition does
@@ -49,5 +73,86 @@ describe('a batch of several runs', () => {
     const { entries } = await reader.standings('arena', 'all', { offset: 0, limit: 9 });
     expect(runs).toBe(2);
     expect(entries.map(({ columns }) => columns)).toEqual([{ points: '1.00' }, { points: '1.00' }]);
+  });
+});
+
+describe('an event whose board changes before its result is published', () => {
+  let keys: KeySpace;
+  let store: BoardStore;
+  let boards: LiveBoards;
+  let definition: BoardDefinition;
+  let continuity: string[];
+
+  beforeEach(async () => {
+    keys = newKeys();
+    store = new BoardStore(redis, keys, { shards: SHARDS });
+    const names = Array.from({ length: 50 }, (_, number) => `b${number}`);
+    const board = names.find((name) => store.shardOf(name) === OTHER_SHARD) ?? '';
+    definition = { ...arena, board };
+    const elsewhere = names.find((name) => store.shardOf(name) === 0) ?? '';
+    await store.registerBoards([definition, { ...arena, board: elsewhere }]);
+    boards = new LiveBoards(store, () => Promise.resolve());
+    await boards.refresh();
+    const shards = new ContinuityStore(redis, keys, { shards: SHARDS });
+    continuity = [await comparedToken(shards, 0), await comparedToken(shards, 1)];
+  });
+
+  /** The kinds of verdicts that a process gets which starts at the event. */
+  async function verdictsOf(
+    appliedOffsets = [-1, -1],
+    beforeCall: (shard: number) => Promise<void> = () => Promise.resolve(),
+  ): Promise<string[]> {
+    const watched = new WatchedStore(redis, keys, { shards: SHARDS });
+    watched.beforeCall = beforeCall;
+    const start = { appliedOffsets, continuity, offset: 0 };
+    const applier = new Applier({ store: watched, boards }, PARTITION, start, NEVER_WAITS);
+    const kinds: string[] = [];
+    await applier.apply(
+      [recordOf(0, definition.board, 'p')],
+      { from: 0, published: 0, nextOffset: 1 },
+      ({ verdicts }) => {
+        kinds.push(...verdicts.map(({ verdict }) => verdict.kind));
+        return Promise.resolve();
+      },
+    );
+    return kinds;
+  }
+
+  async function remove(): Promise<void> {
+    await pointTo(redis, keys.live(OTHER_SHARD), definition.board);
+    await redis.sadd(keys.removed(OTHER_SHARD), definition.board);
+  }
+
+  it('keeps its result when the board is removed', async () => {
+    expect(await verdictsOf()).toEqual(['rankChange']);
+    await remove();
+    await boards.refresh();
+    expect(await verdictsOf([0, 0])).toEqual(['rankChange']);
+  });
+
+  it('keeps its result when the new generation begins after it', async () => {
+    expect(await verdictsOf()).toEqual(['rankChange']);
+    const { generation } = boards.current.live.get(definition.board) ?? {};
+    await redis.hset(keys.starts(OTHER_SHARD), generation ?? '', '{"0":1}');
+    await pointTo(redis, keys.live(OTHER_SHARD), definition.board, generation);
+    await boards.refresh();
+    expect(await verdictsOf([0, 0])).toEqual(['rankChange']);
+  });
+
+  it('keeps its result when the board is built again', async () => {
+    expect(await verdictsOf()).toEqual(['rankChange']);
+    await pointTo(redis, keys.live(OTHER_SHARD), definition.board, '-');
+    await boards.refresh();
+    expect(await verdictsOf([0, 0])).toEqual(['rankChange']);
+  });
+
+  it('is a dead letter when the board is removed during its apply calls', async () => {
+    let isRemoved = false;
+    const kinds = await verdictsOf([-1, -1], async (shard) => {
+      if (shard !== OTHER_SHARD || isRemoved) return;
+      isRemoved = true;
+      await remove();
+    });
+    expect(kinds).toEqual(['deadLetter']);
   });
 });

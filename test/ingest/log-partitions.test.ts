@@ -1,28 +1,24 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { ScoreProducer } from '#client';
-import { TestInstance, until } from '../support/instance.js';
-import { causeOf, readRankChanges } from '../support/results.js';
-import { BOARDS, scores, ScoreTopic } from './score-topic.js';
+import { until } from '../support/instance.js';
+import { expectRankChanges, scores, useScoreTopic } from './score-topic.js';
 
 const PLAYERS = Array.from({ length: 40 }, (_, index) => `player-${index}`);
 
 describe('a score topic that gets more partitions while ingest runs', () => {
-  let instance: TestInstance;
-  beforeEach(async () => {
-    instance = await TestInstance.create(BOARDS, { partitions: 2 });
-  });
-  afterEach(() => instance.remove());
+  const made = useScoreTopic({ partitions: 2 });
 
   const produce = async () => {
+    const { instance } = made;
     const producer = new ScoreProducer({ kafka: instance.kafka, topicPrefix: instance.name });
     await producer.connect();
     await producer.send(PLAYERS.map((playerId) => ({ board: 'arena', playerId, delta: 1 })));
     await producer.disconnect();
   };
 
-  it('has them waited for until the result topics have them, too, and loses and repeats nothing', async () => {
-    const { admin, topics, kafka } = instance;
-    const log = new ScoreTopic(instance);
+  it('waits until the result topics have them too, and loses and repeats nothing', async () => {
+    const { instance, log } = made;
+    const { admin, topics } = instance;
     const service = await instance.start();
     await produce();
     await instance.published(PLAYERS.length);
@@ -31,7 +27,7 @@ describe('a score topic that gets more partitions while ingest runs', () => {
       topicPartitions: [{ topic: topics.scoreEvents, count: 5 }],
       validateOnly: false,
     });
-    const count = async () => (await log.ends().catch(() => new Map())).size; // not all have a leader at first
+    const count = async () => (await log.ends().catch(() => new Map())).size; // at first, not all of them have a leader
     await until(async () => (await count()) === 5, 'the partitions are there');
     await produce();
     const moved = [...(await log.ends())].filter(([partition, end]) => partition >= 2 && end > 0);
@@ -41,7 +37,7 @@ describe('a score topic that gets more partitions while ingest runs', () => {
         service.errors.includes(
           'so results of partition 2 have no place; run \\"ranklog topics\\"',
         ),
-      'the service says what to do',
+      'the service logs what to do',
     );
     expect(await scores(instance)).not.toEqual({});
     await instance.run('topics');
@@ -52,8 +48,7 @@ describe('a score topic that gets more partitions while ingest runs', () => {
     expect(await scores(instance)).toEqual(
       Object.fromEntries(PLAYERS.map((playerId) => [playerId, 3])),
     );
-    const causes = (await readRankChanges(kafka, topics)).map(causeOf);
-    expect([new Set(causes).size, causes.length]).toEqual([120, 120]);
+    await expectRankChanges(instance, 3 * PLAYERS.length);
     expect(service.exitCode).toBeNull();
   });
 });

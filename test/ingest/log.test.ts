@@ -1,27 +1,26 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { TestInstance, until } from '../support/instance.js';
 import { causeOf, readRankChanges } from '../support/results.js';
-import { BOARDS, scores, ScoreTopic } from './score-topic.js';
+import { BOARDS, scores, useScoreTopic } from './score-topic.js';
 
 const ONE = ['a', 'b', 'c', 'd', 'e'];
 const OTHER = ['v', 'w', 'x', 'y', 'z'];
 
 describe('a score topic whose history is cut', () => {
-  let instance: TestInstance;
-  let log: ScoreTopic;
-  beforeEach(async () => {
-    instance = await TestInstance.create(BOARDS, { partitions: 2 });
-    log = new ScoreTopic(instance);
-  });
-  afterEach(() => instance.remove());
+  const made = useScoreTopic({ partitions: 2 });
 
-  const causes = async () =>
-    (await readRankChanges(instance.kafka, instance.topics)).map(causeOf).sort();
-  const expected = (offsets: Record<number, readonly number[]>) =>
-    Object.entries(offsets)
-      .flatMap(([partition, list]) => list.map((offset) => `${log.name}/${partition}/${offset}`))
-      .sort();
+  /** Checks that these offsets have one rank change each, by partition. */
+  const expectResults = async (offsets: Record<number, readonly number[]>) => {
+    const { instance, log } = made;
+    const changes = await readRankChanges(instance.kafka, instance.topics);
+    const expected = Object.entries(offsets).flatMap(([partition, list]) =>
+      list.map((offset) => `${log.name}/${partition}/${offset}`),
+    );
+    expect(changes.map(causeOf).sort()).toEqual(expected.sort());
+  };
+  const upTo = (end: number) => Array.from({ length: end }, (_, offset) => offset);
   const stopAfterFirstEvents = async () => {
+    const { instance, log } = made;
     const service = await instance.start();
     await log.send(0, ONE);
     await log.send(1, OTHER);
@@ -31,7 +30,8 @@ describe('a score topic whose history is cut', () => {
     await service.ended;
   };
 
-  it('is read from what is left by a ranklog that is new', async () => {
+  it('is read from its first record by a new ranklog', async () => {
+    const { instance, log } = made;
     await log.send(0, ONE);
     await log.send(1, OTHER);
     await log.cut(0);
@@ -40,11 +40,12 @@ describe('a score topic whose history is cut', () => {
     await instance.start();
     await log.isPublished(0, 10);
     await log.isPublished(1, 5);
-    expect(await causes()).toEqual(expected({ 0: [5, 6, 7, 8, 9], 1: [2, 3, 4] }));
+    await expectResults({ 0: [5, 6, 7, 8, 9], 1: [2, 3, 4] });
     expect(await scores(instance)).toEqual({ a: 1, b: 1, c: 1, d: 1, e: 1, x: 1, y: 1, z: 1 });
   });
 
-  it('goes on where it began, though nothing was published since', async () => {
+  it('continues at its beginning, though nothing was published since', async () => {
+    const { instance, log } = made;
     await log.send(0, ONE);
     await log.cut(0);
     const first = await instance.start();
@@ -56,10 +57,11 @@ describe('a score topic whose history is cut', () => {
     await log.send(0, ['a']);
     await log.isPublished(0, 6);
     expect(second.errors).not.toContain('stops:');
-    expect(await causes()).toEqual(expected({ 0: [5] }));
+    await expectResults({ 0: [5] });
   });
 
-  it('goes on as if nothing was when all that is gone was applied, running or not', async () => {
+  it('continues if everything that is gone was applied, running or not', async () => {
+    const { instance, log } = made;
     const first = await instance.start();
     await log.send(0, ONE);
     await log.isPublished(0, 5);
@@ -72,12 +74,13 @@ describe('a score topic whose history is cut', () => {
     const second = await instance.start();
     await log.send(0, ['a']);
     await log.isPublished(0, 11);
-    expect(await causes()).toEqual(expected({ 0: Array.from({ length: 11 }, (_, n) => n) }));
+    await expectResults({ 0: upTo(11) });
     expect(await scores(instance)).toEqual({ a: 3, b: 2, c: 2, d: 2, e: 2 });
     expect(`${first.errors}${second.errors}`).not.toContain('stops:');
   });
 
-  it('stops the partition that has not read what is gone, with an error, and the others go on', async () => {
+  it('stops a partition that had not applied what is gone, with an error; the others continue', async () => {
+    const { instance, log } = made;
     await stopAfterFirstEvents();
     await log.send(0, ONE);
     await log.cut(0, 8);
@@ -96,13 +99,12 @@ describe('a score topic whose history is cut', () => {
     await log.send(1, OTHER);
     await log.isPublished(1, 15);
     expect(await log.published(0)).toBe(5);
-    expect(await causes()).toEqual(
-      expected({ 0: [0, 1, 2, 3, 4], 1: Array.from({ length: 15 }, (_, n) => n) }),
-    );
+    await expectResults({ 0: upTo(5), 1: upTo(15) });
     expect(service.exitCode).toBeNull();
   });
 
-  it('stops the partition that Redis has lost, too; the others are applied again and wait for it, and say so', async () => {
+  it('stops a partition that Redis has lost, too; the others are applied again, wait for it, and log that', async () => {
+    const { instance, log } = made;
     await stopAfterFirstEvents();
     await log.send(1, OTHER);
     const { redis, name, reader } = instance;
@@ -118,7 +120,7 @@ describe('a score topic whose history is cut', () => {
         service.errors.includes(
           `${log.name}/1 waits until others are applied again: partition 0 (0 of 5)`,
         ),
-      'partition 1 says whom it waits for',
+      'partition 1 logs what it waits for',
     );
     expect((await reader.appliedOffsets()).get(1)).toBe(5);
     expect(await reader.standings('arena', 'all', { offset: 0, limit: 0 })).toMatchObject({
@@ -131,8 +133,8 @@ describe('a score topic whose history is cut', () => {
   });
 });
 
-describe('topics that are not there', () => {
-  it('end the start with exit code 2 and the command that makes them', async () => {
+describe('missing topics', () => {
+  it('end the start with exit code 2 and the command that creates them', async () => {
     const instance = await TestInstance.create(BOARDS);
     try {
       await instance.admin.deleteTopics({ topics: [instance.topics.rankChanges] });

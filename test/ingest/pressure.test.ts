@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { CompressionTypes, Partitioners, type Message } from 'kafkajs';
+import type { Message } from 'kafkajs';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
-import { causeOf, readDeadLetters, readRankChanges } from '../support/results.js';
+import { readDeadLetters, readRankChanges } from '../support/results.js';
 import { configure } from '../support/topic-config.js';
+import { BOARDS, expectRankChanges, ScoreTopic } from './score-topic.js';
 
-const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
-const NOT_ENOUGH_REPLICAS = 19;
 const EVENTS = 200;
 const events = (count: number, partitions = [0]): Message[] =>
   Array.from({ length: count }, (_, index) => ({
@@ -17,31 +17,18 @@ const events = (count: number, partitions = [0]): Message[] =>
   }));
 
 let instance: TestInstance;
+const create = async (partitions: number) => {
+  instance = await TestInstance.create(BOARDS, { partitions });
+};
 afterEach(() => instance.remove());
-
-async function send(messages: Message[], compression = CompressionTypes.None): Promise<void> {
-  const producer = instance.kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-  await producer.connect();
-  await producer.send({ topic: instance.topics.scoreEvents, messages, compression });
-  await producer.disconnect();
-}
-
-/** So many events have a rank change, one each. */
-async function expectRankChanges(count: number): Promise<void> {
-  const causes = (await readRankChanges(instance.kafka, instance.topics)).map(causeOf);
-  expect(causes).toHaveLength(count);
-  expect(new Set(causes).size).toBe(count);
-}
-
-const says = (service: RanklogProcess, words: string) =>
-  until(() => service.errors.includes(words), `the service says "${words}"`);
+const send = (messages: Message[]) => new ScoreTopic(instance).sendMessages(messages);
+const logs = (service: RanklogProcess, text: string) =>
+  until(() => service.errors.includes(text), `the service logs "${text}"`);
 
 describe('a result topic that refuses records', () => {
-  beforeEach(async () => {
-    instance = await TestInstance.create(BOARDS, { partitions: 1 });
-  });
+  beforeEach(() => create(1));
 
-  it('because it was deleted is waited for; made anew by "ranklog topics", it gets what was not published', async () => {
+  it('because it was deleted: ingest waits, and publishes the rest after "ranklog topics" created it again', async () => {
     const { topics, admin } = instance;
     const service = await instance.start();
     await send(events(EVENTS));
@@ -52,7 +39,7 @@ describe('a result topic that refuses records', () => {
       'it is deleted',
     );
     await send(events(EVENTS));
-    await says(service, 'run \\"ranklog topics\\"');
+    await logs(service, 'run \\"ranklog topics\\"');
     await instance.run('topics');
     await instance.published(2 * EVENTS);
     const changes = await readRankChanges(instance.kafka, topics);
@@ -61,14 +48,14 @@ describe('a result topic that refuses records', () => {
     expect(service.exitCode).toBeNull();
   });
 
-  it('for their size stops the partition with the way out; repaired and started again, it has each once', async () => {
+  it('for their size: the partition stops and logs what to do, and continues after that and a restart', async () => {
     const { topics } = instance;
     const service = await instance.start();
     await send(events(EVENTS));
     await instance.published(EVENTS);
     await configure(instance, topics.rankChanges, { 'max.message.bytes': '150' });
     await send(events(EVENTS));
-    await says(service, `${topics.scoreEvents}/0 stops: Kafka refuses a result for its size`);
+    await logs(service, `${topics.scoreEvents}/0 stops: Kafka refuses a result for its size`);
     expect(service.errors).toContain(`${topics.rankChanges} takes 150 bytes`);
     expect(await instance.publishedCount()).toBe(EVENTS);
     service.kill('SIGTERM');
@@ -76,35 +63,35 @@ describe('a result topic that refuses records', () => {
     await configure(instance, topics.rankChanges, {});
     await instance.start();
     await instance.published(2 * EVENTS);
-    await expectRankChanges(2 * EVENTS);
+    await expectRankChanges(instance, 2 * EVENTS);
   });
 
-  it('that are small gets them in smaller batches', async () => {
+  it('in large batches: ingest sends smaller ones', async () => {
     const { topics } = instance;
     await configure(instance, topics.rankChanges, { 'max.message.bytes': '2000' });
     await configure(instance, topics.deadLetters, { 'max.message.bytes': '2000' });
     await send([...events(EVENTS), ...Array.from({ length: EVENTS }, () => ({ value: 'bad' }))]);
     await instance.start();
     await instance.published(2 * EVENTS);
-    await expectRankChanges(EVENTS);
+    await expectRankChanges(instance, EVENTS);
     const letters = await readDeadLetters(instance.kafka, topics);
     expect(letters.map(({ offset }) => offset - EVENTS)).toEqual([...Array(EVENTS).keys()]);
   });
 });
 
-describe('a partition of a result topic that refuses records for want of replicas', () => {
+describe('a partition of a result topic without enough replicas', () => {
   let proxy: KafkaProxy;
   afterEach(() => proxy.close());
 
-  it('is tried again until it takes them, each once; meanwhile the others go on', async () => {
-    instance = await TestInstance.create(BOARDS, { partitions: 2 });
+  it('gets each record once, after retries; meanwhile the other partitions continue', async () => {
+    await create(2);
     proxy = await KafkaProxy.toBroker();
     instance.env['KAFKA_BROKERS'] = proxy.broker;
     const service = await instance.start();
     const publisher = `${instance.topics.scoreEvents}-0`;
     const refusal = proxy.onRequest(
       KAFKA_API.produce,
-      { error: NOT_ENOUGH_REPLICAS, executed: false },
+      { error: KAFKA_ERROR.notEnoughReplicas, executed: false },
       { times: Infinity, when: ({ body }) => body.includes(publisher) },
     );
     await send(events(2 * EVENTS, [0, 1]));
@@ -113,29 +100,12 @@ describe('a partition of a result topic that refuses records for want of replica
     expect(await instance.publishedCount()).toBe(EVENTS);
     proxy.clearFaults();
     await instance.published(2 * EVENTS);
-    await expectRankChanges(2 * EVENTS);
+    await expectRankChanges(instance, 2 * EVENTS);
     expect(service.exitCode).toBeNull();
   });
 });
 
-describe('a result topic with fewer partitions than the score topic', () => {
-  it('makes those of the score topic wait, until "ranklog topics" adds some; the others go on', async () => {
-    instance = await TestInstance.create(BOARDS, { partitions: 2 });
-    const { topics, admin } = instance;
-    await admin.createPartitions({ topicPartitions: [{ topic: topics.scoreEvents, count: 3 }] });
-    const service = await instance.start();
-    await says(service, `so results of partition 2 have no place; run \\"ranklog topics\\"`);
-    await send(events(EVENTS, [0, 1]));
-    await instance.published(EVENTS);
-    await send(events(EVENTS, [2]));
-    await instance.run('topics');
-    await instance.published(2 * EVENTS);
-    await expectRankChanges(2 * EVENTS);
-    expect(service.exitCode).toBeNull();
-  });
-});
-
-describe('a record that is larger than the dead letter topic takes', () => {
+describe('a record that is too large for the dead letter topic', () => {
   const large = 'x'.repeat(5_000_000);
   const good = events(1);
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -146,19 +116,17 @@ describe('a record that is larger than the dead letter topic takes', () => {
       value: record.value?.toString() ?? null,
     }));
   const digest = (text: string) => [{ part: 'value', bytes: text.length, sha256: sha256(text) }];
-  beforeEach(async () => {
-    instance = await TestInstance.create(BOARDS, { partitions: 1 });
-  });
+  beforeEach(() => create(1));
 
-  it('is dead-lettered with size and digest: 5 MB in a small gzip batch', async () => {
-    await send([...good, { key: 'k', value: large }, ...good], CompressionTypes.GZIP);
+  it('has a dead letter with its size and digest: 5 MB in a small gzip batch', async () => {
+    await send([...good, { key: 'k', value: large }, ...good]);
     await instance.start();
     await instance.published(3);
     expect(await lettersOf()).toEqual([{ offset: 1, leftOut: digest(large), value: null }]);
-    await expectRankChanges(2);
+    await expectRankChanges(instance, 2);
   });
 
-  it('is so, too, when the topic has come to take less while the service ran', async () => {
+  it('has one also if the limit of the topic was lowered while the service ran', async () => {
     const service = await instance.start();
     const [small, medium] = ['y'.repeat(500), 'z'.repeat(50_000)];
     await send([{ value: medium }]);
@@ -171,7 +139,7 @@ describe('a record that is larger than the dead letter topic takes', () => {
       { offset: 1, leftOut: [], value: small },
       { offset: 2, leftOut: digest(medium), value: null },
     ]);
-    await expectRankChanges(1);
+    await expectRankChanges(instance, 1);
     expect(service.errors).toContain('max.message.bytes of a result topic has changed');
   });
 });

@@ -1,12 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Partitioners } from 'kafkajs';
 import { TestInstance, until } from '../support/instance.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
 import { readDeadLetters, readRankChanges } from '../support/results.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { configure } from '../support/topic-config.js';
+import { BOARDS, ScoreTopic } from './score-topic.js';
 
-const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
 const event = (player: number) =>
   JSON.stringify({ board: 'arena', playerId: `player-${player}`, delta: 1 });
 
@@ -29,18 +28,15 @@ describe('an instance', () => {
     instance.env['REDIS_URL'] = `redis://127.0.0.1:${proxy.port}`;
     return proxy;
   };
-  const send = async (partition: number, ...values: string[]) => {
-    const producer = instance.kafka.producer({
-      createPartitioner: Partitioners.DefaultPartitioner,
-    });
-    await producer.connect();
-    const messages = values.map((value) => ({ partition, value }));
-    await producer.send({ topic: instance.topics.scoreEvents, messages });
-    await producer.disconnect();
+  const send = (partition: number, ...values: string[]) =>
+    new ScoreTopic(instance).sendMessages(values.map((value) => ({ partition, value })));
+  const stallTimeoutPasses = async () => {
+    const begin = performance.now();
+    await until(() => performance.now() - begin > 13_000, 'the timeout has passed');
   };
 
-  it('whose Redis does not answer ends with exit code 1: which partition, for how long, and why', async () => {
-    await create('13s'); // a command fails after 5 s, and so does the next, at the release
+  it('ends with exit code 1 if Redis does not answer, and logs the partition, the time and the error', async () => {
+    await create('13s'); // two commands fail after 5 s each: the second one at the release
     const redis = await throughRedisProxy();
     const service = await instance.start();
     await send(0, event(0));
@@ -57,7 +53,7 @@ describe('an instance', () => {
     expect(await readRankChanges(instance.kafka, instance.topics)).toHaveLength(2);
   });
 
-  it('whose Kafka does not answer ends with exit code 1, and says for how long', async () => {
+  it('ends with exit code 1 if Kafka does not answer, and logs the time', async () => {
     await create('8s');
     const kafka = await KafkaProxy.toBroker();
     proxy = kafka;
@@ -70,7 +66,7 @@ describe('an instance', () => {
     expect(service.errors).toMatch(/nothing was fetched from .*score-events for \d+ s|has made no/);
   });
 
-  it('goes on while one of its partitions has stopped for good, and ends when all have', async () => {
+  it('continues if one of its partitions has stopped for good, and ends if all have', async () => {
     await create('8s');
     const service = await instance.start();
     await send(1, event(0));
@@ -78,8 +74,7 @@ describe('an instance', () => {
     await configure(instance, instance.topics.rankChanges, { 'max.message.bytes': '150' });
     await send(0, event(1));
     await until(() => service.errors.includes('score-events/0 stops:'), 'partition 0 stops');
-    const begin = performance.now();
-    await until(() => performance.now() - begin > 13_000, 'the timeout is long over');
+    await stallTimeoutPasses();
     await send(1, 'no event');
     await until(
       async () => (await readDeadLetters(instance.kafka, instance.topics)).length === 1,
@@ -91,9 +86,9 @@ describe('an instance', () => {
     expect(service.errors).toContain('score-events that this process has are stopped (');
   });
 
-  it('that waits for others to recover, which never may, stays', async () => {
+  it('does not end while it waits for other partitions to recover', async () => {
     await create('8s');
-    const { admin, redis, name, topics } = instance;
+    const { redis, name } = instance;
     const first = await instance.start();
     await send(0, event(0));
     await send(1, event(1));
@@ -101,31 +96,25 @@ describe('an instance', () => {
     first.kill('SIGTERM');
     await first.ended;
     await redis.unlink(...(await redis.keys(`${name}:*`)));
-    await admin.fetchTopicOffsets(topics.scoreEvents); // kafkajs must have heard of the topic
-    await admin.deleteTopicRecords({
-      topic: topics.scoreEvents,
-      partitions: [{ partition: 0, offset: '1' }],
-    });
+    await new ScoreTopic(instance).cut(0, 1);
     await send(1, event(2));
     const service = await instance.start();
     await until(() => service.errors.includes('waits until others'), 'partition 1 waits');
-    const begin = performance.now();
-    await until(() => performance.now() - begin > 13_000, 'the timeout is long over');
+    await stallTimeoutPasses();
     expect(service.errors).toContain('score-events/0 stops:');
     expect(service.exitCode).toBeNull();
   });
 
-  it('with nothing to do stays, and so does one without a partition', async () => {
+  it('does not end without records, or without a partition', async () => {
     await create('8s', 1);
     const services = [await instance.start(), await instance.start()];
-    const begin = performance.now();
-    await until(() => performance.now() - begin > 13_000, 'the timeout is long over');
+    await stallTimeoutPasses();
     expect(services.map(({ exitCode }) => exitCode)).toEqual([null, null]);
     await send(0, event(0));
     await instance.published(1);
   });
 
-  it('that is slow, because its Redis is, stays', async () => {
+  it('does not end because Redis is slow', async () => {
     await create('8s', 1);
     instance.env['RANKLOG_SESSION_TIMEOUT'] = '10s';
     const redis = await throughRedisProxy();

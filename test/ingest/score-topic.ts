@@ -1,9 +1,12 @@
-import { Partitioners } from 'kafkajs';
-import { until, type TestInstance } from '../support/instance.js';
+import { afterEach, beforeEach, expect } from '@jest/globals';
+import { CompressionTypes, Partitioners, type Message } from 'kafkajs';
+import type { RankChange } from '#contracts';
+import { TestInstance, until } from '../support/instance.js';
+import { brokenChains, causeOf, readRankChanges } from '../support/results.js';
 
 export const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
 
-/** The score topic of an instance, record by record. */
+/** The score topic of an instance. */
 export class ScoreTopic {
   constructor(private readonly instance: TestInstance) {}
 
@@ -11,48 +14,57 @@ export class ScoreTopic {
     return this.instance.topics.scoreEvents;
   }
 
-  /** One event a player, to a partition of the test's choice; each counts `delta`. */
-  async send(partition: number, players: readonly string[], delta = 1): Promise<void> {
-    const producer = this.instance.kafka.producer({
-      createPartitioner: Partitioners.DefaultPartitioner,
-    });
+  /** Sends one event of each player to a partition. */
+  send(partition: number, players: readonly string[], delta = 1): Promise<void> {
+    return this.sendMessages(
+      players.map((playerId) => ({
+        partition,
+        key: playerId,
+        value: JSON.stringify({ board: 'arena', playerId, delta }),
+      })),
+    );
+  }
+
+  /** Sends each batch in one request. */
+  async sendMessages(...batches: readonly Message[][]): Promise<void> {
+    const { kafka } = this.instance;
+    const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
     await producer.connect();
-    const messages = players.map((playerId) => ({
-      partition,
-      key: playerId,
-      value: JSON.stringify({ board: 'arena', playerId, delta }),
-    }));
-    await producer.send({ topic: this.name, messages });
+    for (const messages of batches) {
+      const isLarge = messages.some(({ value }) => (value?.length ?? 0) > 2_000_000);
+      const compression = isLarge ? CompressionTypes.GZIP : CompressionTypes.None;
+      await producer.send({ topic: this.name, messages, compression });
+    }
     await producer.disconnect();
   }
 
-  /** The offset behind the last record, by partition. */
+  /** The end offset of each partition. */
   async ends(): Promise<Map<number, number>> {
     const ends = await this.instance.admin.fetchTopicOffsets(this.name);
     return new Map(ends.map(({ partition, high }) => [partition, Number(high)]));
   }
 
-  /** Deletes what lies before an offset, or all. */
+  /** Deletes the records before an offset, or all. */
   async cut(partition: number, offset = -1): Promise<void> {
-    await this.ends(); // kafkajs must have heard of the topic
+    await this.ends(); // kafkajs must know the topic
     await this.instance.admin.deleteTopicRecords({
       topic: this.name,
       partitions: [{ partition, offset: String(offset) }],
     });
   }
 
-  /** Deletes the topic and makes another one of the same name. */
+  /** Deletes the topic and creates another one with the same name. */
   async recreate(numPartitions: number): Promise<void> {
     const { admin } = this.instance;
     await admin.deleteTopics({ topics: [this.name] });
     await until(async () => !(await admin.listTopics()).includes(this.name), 'it is deleted');
-    const configEntries = [{ name: 'retention.ms', value: '-1' }]; // else no service starts on it
+    const configEntries = [{ name: 'retention.ms', value: '-1' }]; // a service does not start without it
     const topics = [{ topic: this.name, numPartitions, configEntries }];
     await until(
       async () =>
-        (await admin.createTopics({ topics }).catch(() => false)) || // it may be there all the same
+        (await admin.createTopics({ topics }).catch(() => false)) || // the topic may be there all the same
         (await admin.listTopics()).includes(this.name),
-      'it is made anew',
+      'it is created again',
     );
   }
 
@@ -79,6 +91,35 @@ export class ScoreTopic {
       `partition ${partition} is applied up to ${offset}`,
     );
   }
+}
+
+/** A new instance with its score topic, for each test of a file. */
+export function useScoreTopic(options: { partitions: number }): {
+  readonly instance: TestInstance;
+  readonly log: ScoreTopic;
+} {
+  const made = {} as { instance: TestInstance; log: ScoreTopic };
+  beforeEach(async () => {
+    made.instance = await TestInstance.create(BOARDS, options);
+    made.log = new ScoreTopic(made.instance);
+  });
+  afterEach(() => made.instance.remove());
+  return made;
+}
+
+/** Checks that this many events have one rank change each. */
+export async function expectRankChanges(
+  { kafka, topics }: TestInstance,
+  count: number,
+): Promise<RankChange[]> {
+  const changes = await readRankChanges(kafka, topics);
+  expect([new Set(changes.map(causeOf)).size, changes.length]).toEqual([count, count]);
+  return changes;
+}
+
+/** Checks also that each player's changes chain, if a player's events are in one partition. */
+export async function expectExactChains(instance: TestInstance, count: number): Promise<void> {
+  expect(brokenChains(await expectRankChanges(instance, count))).toEqual([]);
 }
 
 /** The scores of all players. */

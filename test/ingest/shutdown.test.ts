@@ -7,37 +7,29 @@ import {
 } from '../support/football.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
-import { brokenChains, causeOf, readRankChanges } from '../support/results.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
+import { expectExactChains } from './score-topic.js';
 
-/** Warnings and errors in the log of a service after a line that holds `mark`. */
-function troublesSince(mark: string, { errors }: RanklogProcess): string[] {
+/** The warnings and errors that a service logged after the line with `mark`. */
+function problemsSince(mark: string, { errors }: RanklogProcess): string[] {
   const lines = errors.slice(errors.indexOf(mark)).split('\n').slice(1, -1);
   return lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 40);
-}
-
-/** Every event of the log has one rank change, and a player's changes chain. */
-async function expectExactlyOnce({ kafka, topics }: TestInstance, total: number): Promise<void> {
-  const changes = await readRankChanges(kafka, topics);
-  expect(changes).toHaveLength(total);
-  expect(new Set(changes.map(causeOf)).size).toBe(total);
-  expect(brokenChains(changes)).toEqual([]);
 }
 
 const LINES = footballLines().slice(0, 4_000);
 const HALF = LINES.length / 2;
 const QUARTER = LINES.length / 4;
 /** So that work goes on while events are sent. */
-const AT_ONCE = 200;
+const BATCH = 200;
 
 describe('ingest under load', () => {
   let instance: TestInstance | undefined;
   afterEach(() => instance?.remove());
 
-  it('ends by SIGTERM with exit code 0 before its deadline, and the next one loses and repeats nothing', async () => {
+  it('ends by SIGTERM with exit code 0 before its deadline, and the next instance loses and repeats nothing', async () => {
     const total = footballLines().length;
     instance = await TestInstance.create(FOOTBALL_BOARDS, {
-      env: { RANKLOG_SESSION_TIMEOUT: '10s' }, // whose end would be told as a warning
+      env: { RANKLOG_SESSION_TIMEOUT: '10s' }, // a lost session would be a warning
     });
     const service = await instance.start();
     const producing = instance.spawn('produce', FOOTBALL_FILE);
@@ -45,23 +37,23 @@ describe('ingest under load', () => {
     service.kill('SIGTERM');
     expect(await service.ended).toBe(0);
     expect(service.errors).toContain('"stopped"');
-    expect(troublesSince('SIGTERM', service)).toEqual([]);
+    expect(problemsSince('SIGTERM', service)).toEqual([]);
     expect(await instance.publishedCount()).toBeLessThan(total);
     expect(await producing.ended).toBe(0);
 
     await instance.start();
     await instance.published(total);
-    await expectExactlyOnce(instance, total);
+    await expectExactChains(instance, total);
   });
 
-  it('hands partitions from one instance to another as they come and go, and every result is there once', async () => {
+  it('moves partitions between instances that start and end, and publishes every result once', async () => {
     const lines = footballLines();
     const total = lines.length;
     instance = await TestInstance.create(FOOTBALL_BOARDS, { env: { RANKLOG_SHARDS: '2' } });
     let [stays, leaves] = [await instance.start(), await instance.start()];
     const share = Math.ceil(total / 3);
     for (const [round, signal] of (['SIGTERM', 'SIGKILL', 'SIGTERM'] as const).entries()) {
-      const producing = instance.produce(lines.slice(round * share, (round + 1) * share), AT_ONCE);
+      const producing = instance.produce(lines.slice(round * share, (round + 1) * share), BATCH);
       await instance.published(round * share + 500);
       leaves.kill(signal);
       await leaves.ended;
@@ -69,12 +61,12 @@ describe('ingest under load', () => {
       await producing;
     }
     await instance.published(total);
-    await expectExactlyOnce(instance, total);
+    await expectExactChains(instance, total);
     expect(await compareWithOfficialTables(instance.reader)).toEqual({ figures: 27, order: 22 });
   }, 300_000);
 });
 
-describe('an end that can not be reached', () => {
+describe('a shutdown that can not finish', () => {
   let instance: TestInstance;
   let proxy: TcpProxy;
   afterEach(async () => {
@@ -82,7 +74,7 @@ describe('an end that can not be reached', () => {
     await proxy.close();
   });
 
-  /** A service behind a proxy that is frozen; it has published half of the events and has the others before it. */
+  /** A service behind a frozen proxy. It has published half of the events. */
   const frozen = async (what: 'Redis' | 'Kafka', shutdownTimeout: string) => {
     instance = await TestInstance.create(FOOTBALL_BOARDS);
     const direct = { ...instance.env };
@@ -96,21 +88,21 @@ describe('an end that can not be reached', () => {
     instance.env['RANKLOG_SHUTDOWN_TIMEOUT'] = shutdownTimeout;
     const service = await instance.start();
     Object.assign(instance.env, direct);
-    await instance.produce(LINES.slice(0, HALF), AT_ONCE);
+    await instance.produce(LINES.slice(0, HALF), BATCH);
     await instance.published(HALF);
-    const producing = instance.produce(LINES.slice(HALF, HALF + QUARTER), AT_ONCE);
+    const producing = instance.produce(LINES.slice(HALF, HALF + QUARTER), BATCH);
     await until(async () => (await instance.publishedCount()) > HALF, 'it works');
     proxy.freeze();
     await producing;
-    await instance.produce(LINES.slice(HALF + QUARTER), AT_ONCE); // it may have done the others
+    await instance.produce(LINES.slice(HALF + QUARTER), BATCH); // it may have published the others
     return service;
   };
-  /** Another instance goes on where the forced one was. */
+  /** Another instance continues. */
   const expectNothingLost = async () => {
     await proxy.close();
     await instance.start();
     await instance.published(LINES.length);
-    await expectExactlyOnce(instance, LINES.length);
+    await expectExactChains(instance, LINES.length);
   };
 
   it('is forced by a second SIGTERM, with exit code 1, and nothing is lost or repeated', async () => {
@@ -118,7 +110,7 @@ describe('an end that can not be reached', () => {
     service.kill('SIGTERM');
     await until(() => service.errors.includes('finishing what is in flight'), 'it is ending');
     const begin = performance.now();
-    await until(() => performance.now() - begin > 1_100, 'no one takes the next for the same one');
+    await until(() => performance.now() - begin > 1_100, 'the next signal counts as a second one');
     service.kill('SIGTERM');
     expect(await service.ended).toBe(1);
     expect(performance.now() - begin).toBeLessThan(30_000);
