@@ -1,14 +1,15 @@
+import { format } from 'prettier';
 import { compare, type Player } from './players.js';
 import type { Placed } from './zset.js';
 
-/** How a board that was shown differs from the exact one. */
+/** How a displayed board differs from the exact one. */
 export interface Count {
   readonly players: number;
-  /** Players whose position is not the exact one. */
+  /** Players at a wrong position. */
   readonly misplaced: number;
-  /** Pairs of players of whom the one behind should be in front. */
+  /** Pairs of players in the wrong order. */
   readonly pairs: number;
-  /** Players whose columns are not the exact ones. */
+  /** Players with wrong columns. */
   readonly scores: number;
 }
 
@@ -19,17 +20,19 @@ export function count(players: readonly Player[], placed: readonly Placed[]): Co
   const found = placed.map(({ id }) => positions.get(id) ?? NaN);
   if (new Set(found).size !== exact.length || found.includes(NaN))
     throw new Error('the board has other players');
-  const right = ({ columns }: Placed, position: number) =>
-    exact[position]?.columns.every((value, index) => value === columns[index]) ?? false;
+  const isRight = ({ columns }: Placed, index: number) =>
+    exact[found[index] ?? NaN]?.columns.every((value, column) => value === columns[column]);
+  const behind = (index: number) =>
+    found.slice(index + 1).filter((position) => position < (found[index] ?? NaN)).length;
   return {
     players: exact.length,
     misplaced: found.filter((position, index) => position !== index).length,
-    pairs: found.reduce((sum, position, index) => sum + smaller(found, position, index), 0),
-    scores: placed.filter((each, index) => !right(each, found[index] ?? NaN)).length,
+    pairs: found.reduce((sum, _, index) => sum + behind(index), 0),
+    scores: placed.filter((each, index) => !isRight(each, index)).length,
   };
 }
 
-/** Several boards counted as one. */
+/** The sum of several counts. */
 export function total(counts: readonly Count[]): Count {
   const sum = (field: keyof Count) => counts.reduce((sofar, each) => sofar + each[field], 0);
   return {
@@ -40,10 +43,33 @@ export function total(counts: readonly Count[]): Count {
   };
 }
 
-/** How many of the positions after `index` are smaller than this one. */
-function smaller(positions: readonly number[], position: number, index: number): number {
-  let sum = 0;
-  for (let after = index + 1; after < positions.length; after++)
-    if ((positions[after] ?? NaN) < position) sum += 1;
-  return sum;
+/** A row of a table: a recipe, and its count. */
+export interface Row {
+  readonly name: string;
+  readonly count: Count;
+  /** The largest score up to which the recipe distinguishes two ticks of its clock. */
+  readonly holdsTo?: number;
+}
+
+/** The counts of a board as a Markdown table, formatted by prettier. */
+export async function table(title: string, rows: readonly Row[]): Promise<string> {
+  const hasLimits = rows.some(({ holdsTo }) => holdsTo !== undefined);
+  const limits = (text: string) => (hasLimits ? [text] : []);
+  const header = ['ranked by', 'in the wrong place', 'pairs in the wrong order', 'wrong scores'];
+  const cells = [
+    [...header, ...limits('exact up to')],
+    ['-', '-:', '-:', '-:', ...limits('-:')],
+    ...rows.map(({ name, count: { misplaced, pairs, scores }, holdsTo }) => [
+      name,
+      ...[misplaced, pairs, scores].map(grouped),
+      ...limits(holdsTo === undefined ? '' : grouped(holdsTo)),
+    ]),
+  ];
+  const lines = cells.map((line) => `| ${line.join(' | ')} |`);
+  const text = await format([`### ${title}`, '', ...lines].join('\n'), { parser: 'markdown' });
+  return text.trimEnd();
+}
+
+export function grouped(value: number): string {
+  return value.toLocaleString('en-US');
 }

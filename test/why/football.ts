@@ -14,7 +14,7 @@ interface FootballLine {
 
 const lines = footballLines().map((line) => JSON.parse(line) as FootballLine);
 
-/** The demo's events as a board with some of its columns takes them. */
+/** The demo's events for a board with some of its columns. */
 export function footballInputs(
   columns: readonly FootballColumn[],
 ): (ScoreInput & { occurredAt: number })[] {
@@ -26,7 +26,7 @@ export function footballInputs(
   }));
 }
 
-/** The players of each view: one of all seasons, one for each season of a league. */
+/** The players of each view: one view of all seasons, one of each season of a league. */
 export function footballViews(columns: readonly FootballColumn[]): Map<string, Player[]> {
   const views = new Map<string, Map<string, Gain[]>>();
   for (const { playerId, deltas, occurredAt, attributes } of lines) {

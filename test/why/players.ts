@@ -1,19 +1,19 @@
-/** What a player gained at one time (ms since 1970): a whole number for each column. */
+/** The gain of a player at one time (ms since 1970): a whole number for each column. */
 export interface Gain {
   readonly values: readonly number[];
   readonly at: number;
 }
 
-/** What a player has: the sums of the gains (the larger is better), and since when. */
+/** A player with the sums of the gains (larger is better), and the time when they were reached. */
 export interface Player {
   readonly id: string;
   readonly columns: readonly number[];
   readonly at: number;
-  /** In the order of time, those of nothing left out. */
+  /** By time, without gains of zero. */
   readonly gains: readonly Gain[];
 }
 
-/** The player who comes of some gains. One who never gained anything is there since the first of them. */
+/** The player with these gains. If all are zero, the first one gives the time. */
 export function playerOf(id: string, all: readonly Gain[]): Player {
   const ordered = [...all].sort((a, b) => a.at - b.at);
   const some = ordered.filter(({ values }) => values.some((value) => value !== 0));
@@ -24,7 +24,7 @@ export function playerOf(id: string, all: readonly Gain[]): Player {
   return { id, columns, at: gains.at(-1)?.at ?? 0, gains };
 }
 
-/** The exact order: by columns, then who came first, then the bytes of the id. */
+/** The exact order: by columns, then time, then the bytes of the id. */
 export function compare(a: Player, b: Player): number {
   for (const [index, value] of a.columns.entries()) {
     const difference = (b.columns[index] ?? 0) - value;

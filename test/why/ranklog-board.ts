@@ -5,7 +5,7 @@ import { StoreFixture } from '../board-store/fixture.js';
 import type { Player } from './players.js';
 import { parts } from './zset.js';
 
-/** A board of ranklog of its own, filled through the apply script and read back by pages. */
+/** A ranklog board, filled through the apply script and read by pages. */
 export class RanklogBoard {
   readonly #reader: BoardReader;
 
@@ -35,7 +35,7 @@ export class RanklogBoard {
     return new RanklogBoard(fixture, definition);
   }
 
-  /** All players of a view in the order of the board, with their columns in minor units. */
+  /** All players of a view in order, with their columns in minor units. */
   async players(view: string): Promise<Omit<Player, 'gains'>[]> {
     const found: Omit<Player, 'gains'>[] = [];
     for (let size = 1; found.length < size;) {

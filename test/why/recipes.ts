@@ -2,20 +2,20 @@ import { END } from './arena.js';
 import type { Player } from './players.js';
 
 /**
- * How a player's one ZSET score is made, each in the fairest version that people use. The larger score is meant to come
- * first, and of equal players the one who was first.
+ * A common way to make one ZSET score for a player, in its fairest version. The larger score ranks first; of equal players,
+ * the one who reached it first.
  */
 export interface Recipe {
   readonly name: string;
-  /** What is written by ZINCRBY, one after the other; a recipe of ZADD has one step. */
+  /** The increments for ZINCRBY, in order; a recipe for ZADD has one. */
   readonly steps: (player: Player) => readonly (number | bigint)[];
-  /** The columns that a client reads out of the score. */
+  /** The columns that a client decodes from the score. */
   readonly shown: (score: number) => readonly number[];
 }
 
-/** For one column and a time, read, computed and written as a whole. */
+/** A recipe for one column and a time, which is read, computed and written as a whole. */
 export interface TimeRecipe extends Recipe {
-  /** Up to this score, players who are one `tick` (ms) apart are told apart. */
+  /** Up to this score, it distinguishes players who are one `tick` (ms) apart. */
   readonly holdsTo: number;
   readonly tick: 1 | 1_000;
   readonly scoreOf: (score: number, time: number) => number | bigint;
@@ -27,7 +27,7 @@ const SECOND = 1_000;
 const whole = (score: number) => [Math.floor(score)];
 const over = (unit: number) => (score: number) => [Math.floor(score / unit)];
 
-/** Not for seasons: it has room for 99 days before an end that is known. */
+/** Only for a contest with a known end, at most 99 days away. */
 export const contestRecipe: TimeRecipe = timeRecipe(
   'score × 2^33 + ms to the end of the contest',
   MS,
@@ -146,7 +146,7 @@ export const decimalRecipes: readonly Recipe[] = [
   {
     name: '`ZINCRBY` 0.1, `ZINCRBY` 0.7, …',
     steps: ({ gains }) => gains.map(({ values: [gain = 0] }) => gain / 10),
-    // Only the double nearest to n / 10 prints as n / 10; any other shows a tail of digits, and is no number of tenths.
+    // Only the double nearest to n / 10 prints as n / 10; others print more digits.
     shown: (score) => [score === Math.round(score * 10) / 10 ? Math.round(score * 10) : NaN],
   },
   {
@@ -167,7 +167,7 @@ function timeRecipe(
   return { name, tick, steps, ...how };
 }
 
-/** Each step takes the time that went by since the one before off; the first one takes it off `start`. */
+/** Each step subtracts the time since the previous one; the first step also adds `start`. */
 function moving(
   stepOf: (gain: number, ticks: number) => number,
   start: number,

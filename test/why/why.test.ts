@@ -4,7 +4,7 @@ import { formatDecimal, type BoardDefinition, type Column, type ScoreInput } fro
 import { arena as anyBoard } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
 import { arena, END, stars, tenths } from './arena.js';
-import { count, total, type Count } from './count.js';
+import { count, grouped, table, total, type Count, type Row } from './count.js';
 import { COLUMNS, footballInputs, footballViews, type FootballColumn } from './football.js';
 import { playerOf, type Player } from './players.js';
 import { RanklogBoard } from './ranklog-board.js';
@@ -18,7 +18,6 @@ import {
   type Recipe,
   type TimeRecipe,
 } from './recipes.js';
-import { grouped, table, type Row } from './table.js';
 import { rankedBy } from './zset.js';
 
 const DOCS = 'docs/why.md';
@@ -30,7 +29,7 @@ afterAll(close);
 
 type Views = ReadonlyMap<string, readonly Player[]>;
 
-/** The same players ranked by recipes and by ranklog. */
+/** Players that are ranked by recipes and by ranklog. */
 interface Comparison {
   readonly title: string;
   readonly views: Views;
@@ -39,15 +38,14 @@ interface Comparison {
   readonly inputs: readonly (ScoreInput & { occurredAt: number })[];
 }
 
-interface Ranklog {
-  readonly count: Count;
-  readonly times: number;
-}
-
 interface Measured {
   readonly title: string;
   readonly rows: readonly Row[];
-  readonly ranklog: Ranklog;
+  readonly ranklog: {
+    readonly count: Count;
+    /** Players with a wrong reach time. */
+    readonly times: number;
+  };
 }
 
 function columnsOf(names: readonly string[], decimals = 0): Column[] {
@@ -128,22 +126,15 @@ const comparisons: readonly Comparison[] = [
 ];
 
 async function rowOf(recipe: Recipe | TimeRecipe, views: Views): Promise<Row> {
-  const counts = await Promise.all(
-    [...views.values()].map(async (players) => {
-      const key = `${newKeys().prefix}:zset`;
-      return count(players, await rankedBy(recipe, players, { redis, key }));
-    }),
-  );
-  const { name } = recipe;
-  return {
-    name,
-    count: total(counts),
-    ...('holdsTo' in recipe ? { holdsTo: recipe.holdsTo } : {}),
-  };
+  const counts = [...views.values()].map(async (players) => {
+    const key = `${newKeys().prefix}:zset`;
+    return count(players, await rankedBy(recipe, players, { redis, key }));
+  });
+  const holdsTo = 'holdsTo' in recipe ? { holdsTo: recipe.holdsTo } : {};
+  return { name: recipe.name, count: total(await Promise.all(counts)), ...holdsTo };
 }
 
-/** ranklog's count, and how many players have another reach time than the exact one. */
-async function ranklogOf({ views, definition, inputs }: Comparison): Promise<Ranklog> {
+async function ranklogOf({ views, definition, inputs }: Comparison): Promise<Measured['ranklog']> {
   const filled = await RanklogBoard.filled({ redis, keys: newKeys() }, definition, inputs);
   const counts: Count[] = [];
   let times = 0;
@@ -169,7 +160,7 @@ describe('composite scores against ranklog, on the same events', () => {
   });
 
   it.each(comparisons.map(({ title }, index) => [title, index] as const))(
-    '%s: ranklog has nobody in the wrong place, no wrong score and no wrong time',
+    '%s: ranklog has no misplaced player, no wrong score and no wrong time',
     (_, index) => {
       const ranklog = measured[index]?.ranklog;
       const players = ranklog?.count.players ?? 0;
@@ -178,12 +169,11 @@ describe('composite scores against ranklog, on the same events', () => {
     },
   );
 
-  it(`is told in ${DOCS} with the numbers measured here; ${REWRITE}=1 writes them`, () => {
-    const tables = measured
-      .map(({ title, rows, ranklog }) =>
-        table(title, [...rows, { name: '**ranklog**', count: ranklog.count }]),
-      )
-      .join('\n\n');
+  it(`${DOCS} has the measured numbers; ${REWRITE}=1 writes them`, async () => {
+    const all = measured.map(({ title, rows, ranklog }) =>
+      table(title, [...rows, { name: '**ranklog**', count: ranklog.count }]),
+    );
+    const tables = (await Promise.all(all)).join('\n\n');
     const docs = readFileSync(DOCS, 'utf8');
     if (process.env[REWRITE] === '1')
       writeFileSync(
@@ -197,54 +187,39 @@ describe('composite scores against ranklog, on the same events', () => {
 describe('a count', () => {
   const player = (id: string, score: number, at: number) => playerOf(id, [{ values: [score], at }]);
   const players = [player('a', 9, 2), player('b', 9, 1), player('c', 5, 0), player('d', 4, 0)];
-  type Shown = readonly [string, number];
-  const shown = (...placed: Shown[]) =>
+  /** Displays players such as `b9`, with their scores. */
+  const shown = (...placed: string[]) =>
     count(
       players,
-      placed.map(([id, score]) => ({ id, columns: [score] })),
+      placed.map(([id = '', score]) => ({ id, columns: [Number(score)] })),
     );
-  const exact: [string, number][] = [
-    ['b', 9],
-    ['a', 9],
-    ['c', 5],
-    ['d', 4],
-  ];
-  const [b, a, c, d] = exact as [
-    (typeof exact)[0],
-    (typeof exact)[0],
-    (typeof exact)[0],
-    (typeof exact)[0],
-  ];
 
-  it('is zero for the exact board', () => {
-    expect(shown(b, a, c, d)).toEqual({ players: 4, misplaced: 0, pairs: 0, scores: 0 });
+  it.each([
+    ['zero for the exact board', 'b9 a9 c5 d4', { misplaced: 0, pairs: 0, scores: 0 }],
+    ['of all players that one wrong player moves', 'c5 b9 a9 d4', { misplaced: 3, pairs: 2, scores: 0 }], // prettier-ignore
+    ['of each wrong score', 'b9 a8 c5 d3', { misplaced: 0, pairs: 0, scores: 2 }],
+  ])('is %s', (_, board, expected) => {
+    expect(shown(...board.split(' '))).toEqual({ players: 4, ...expected });
   });
-  it('has everybody whom one player in the wrong place moves', () => {
-    expect(shown(c, b, a, d)).toEqual({ players: 4, misplaced: 3, pairs: 2, scores: 0 });
-  });
-  it('has each wrong score', () => {
-    expect(shown(b, ['a', 8], c, ['d', 3])).toMatchObject({ misplaced: 0, pairs: 0, scores: 2 });
-  });
-  it('is refused for a board with other players', () => {
-    expect(() => shown(b, a, c)).toThrow('other players');
-    expect(() => shown(b, a, c, c)).toThrow('other players');
-    expect(() => shown(b, a, c, ['e', 1])).toThrow('other players');
+
+  it.each(['b9 a9 c5', 'b9 a9 c5 c5', 'b9 a9 c5 e1'])('refuses other players: %s', (board) => {
+    expect(() => shown(...board.split(' '))).toThrow('other players');
   });
 });
 
 describe('a recipe of score and time', () => {
   const ticks = Array.from({ length: 2_000 }, (_, index) => index);
-  const tellsApart = ({ tick, scoreOf }: TimeRecipe, score: number) => {
+  const distinguishes = ({ tick, scoreOf }: TimeRecipe, score: number) => {
     const last = Math.floor(END / tick);
     const scores = ticks.map((before) => Number(scoreOf(score, last - before)));
     return scores.every((each, index) => index === 0 || each > (scores[index - 1] ?? NaN));
   };
 
   it.each(timeRecipes.map((recipe) => [recipe.name, recipe] as const))(
-    '%s: tells ticks apart up to the score it is said to, and no further',
+    '%s: distinguishes two ticks up to its limit, and no further',
     (_, recipe) => {
-      expect(tellsApart(recipe, recipe.holdsTo)).toBe(true);
-      expect(tellsApart(recipe, recipe.holdsTo + 1)).toBe(false);
+      expect(distinguishes(recipe, recipe.holdsTo)).toBe(true);
+      expect(distinguishes(recipe, recipe.holdsTo + 1)).toBe(false);
     },
   );
 });

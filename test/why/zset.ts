@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Player } from './players.js';
 import type { Recipe } from './recipes.js';
 
-/** A player as a board shows it. */
+/** A player on a displayed board. */
 export interface Placed {
   readonly id: string;
   readonly columns: readonly number[];
@@ -13,8 +13,8 @@ const INCREMENT = `
   for i = 1, #ARGV, 2 do redis.call('ZINCRBY', KEYS[1], ARGV[i], ARGV[i + 1]) end`;
 
 /**
- * Ranks players in a real ZSET. Scores are negated and read upwards, which loses no bit: so players with equal scores
- * come in the order of their ids, as the exact order has it, and not in reverse, as ZREVRANGE gives them.
+ * Ranks players in a real ZSET. Scores are negated, which loses no bit, and read in ascending order. So equal scores are
+ * in the order of their ids, as in the exact order; ZREVRANGE would reverse it.
  */
 export async function rankedBy(
   { steps, shown }: Recipe,
