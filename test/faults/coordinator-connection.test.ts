@@ -29,10 +29,10 @@ describe('a connection of kafkajs', () => {
   const partitions = async () => (await admin.fetchTopicOffsets(topic.name)).length;
 
   it.each([
-    ['it was lost in the middle of an answer', 'tearReply'],
-    ['an answer did not come', 'hangAfter'],
+    ['it was lost in the middle of a response', 'tearReply'],
+    ['a response did not arrive', 'hangAfter'],
     ['a request did not arrive', 'hangBefore'],
-  ] as const)('answers the next request after %s', async (_name, action) => {
+  ] as const)('serves the next request after %s', async (_name, action) => {
     expect(await partitions()).toBe(2);
     const fault = proxy.onRequest(KAFKA_API.listOffsets, action);
     await expect(partitions()).rejects.toThrow();
@@ -40,7 +40,7 @@ describe('a connection of kafkajs', () => {
     expect([await partitions(), await partitions()]).toEqual([2, 2]);
   });
 
-  it('looks for a coordinator again when it was lost meanwhile', async () => {
+  it('looks for a coordinator again if the connection was lost', async () => {
     const groupId = topic.name;
     const asked = { groupId, topics: [topic.name] };
     await admin.fetchOffsets(asked);

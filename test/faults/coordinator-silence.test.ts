@@ -9,7 +9,7 @@ import { causeOf, readRankChanges } from '../support/results.js';
 const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
 const PLAYERS = Array.from({ length: 20 }, (_, index) => `player-${index}`);
 
-describe('ingest whose requests are not answered, on connections that stay', () => {
+describe('ingest whose requests get no response on open connections', () => {
   let instance: TestInstance;
   let proxy: KafkaProxy;
   let producer: ScoreProducer;
@@ -32,7 +32,7 @@ describe('ingest whose requests are not answered, on connections that stay', () 
     sent += PLAYERS.length;
   };
 
-  it('leaves the connections after 10 s and publishes every result once', async () => {
+  it('closes the connections after 10 s and publishes every result once', async () => {
     const service = await instance.start();
     const undisturbed = await timed(async () => {
       await produce();
@@ -40,7 +40,7 @@ describe('ingest whose requests are not answered, on connections that stay', () 
     });
     const commit = proxy.onRequest(KAFKA_API.endTxn, 'hangAfter');
     await produce();
-    await until(() => commit.executed === 1, 'a commit is executed, which nobody hears of');
+    await until(() => commit.executed === 1, 'a commit is executed without a response');
     const others = [KAFKA_API.fetch, KAFKA_API.heartbeat].map((api) =>
       proxy.onRequest(api, 'hangBefore'),
     );

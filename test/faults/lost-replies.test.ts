@@ -12,7 +12,7 @@ const LOSSES = 10;
 /** An apply call: a script, and players in it. */
 const isApplyCall = (request: Buffer) => request.includes('evalsha') && request.includes('player-');
 
-describe('ingest whose apply calls are executed, and their answers lost', () => {
+describe('ingest whose apply calls are executed, but their replies lost', () => {
   let instance: TestInstance;
   let proxy: TcpProxy;
   let producer: ScoreProducer;

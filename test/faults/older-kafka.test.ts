@@ -4,17 +4,17 @@ import { verdictText } from './report.js';
 import { runPlan } from './run.js';
 import { OwnKafka } from './world/own-kafka.js';
 
-/** Every request that ranklog makes is made here: groups and their members, transactions, fencing, offsets, admin. */
+/** The plan makes every kind of request of ranklog: groups and their members, transactions, fencing, offsets, admin. */
 const PLAN = planWith(39, ['kill-worker', 'leave-transaction-open', 'empty-redis']);
 
-describe('on the oldest Kafka that is supported, ranklog', () => {
+describe('ranklog on the oldest supported Kafka', () => {
   let kafka: OwnKafka;
   beforeAll(async () => {
     kafka = await OwnKafka.start('3.9');
   }, 400_000);
   afterAll(() => kafka.remove());
 
-  it('publishes each result exactly once, and its boards and ranks are those of the oracle', async () => {
+  it('publishes each result exactly once, with the boards and ranks of the oracle', async () => {
     const say = (text: string) => process.stdout.write(`${text}\n`);
     const report = await runPlan(kafka, PLAN, say);
     say(verdictText(report));

@@ -36,7 +36,7 @@ const raw = (fields: string) =>
   `{"board":"arena","playerId":"p","attributes":{"region":"eu"},${fields}}`;
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `g-${index}`);
 
-/** What is applied before the bad records, so that the boards are full, or their clocks ahead. */
+/** Events before the bad records, which fill the boards or advance their clocks. */
 const GOOD: readonly Message[] = [
   { key: 'full', value: event({ playerId: 'full', delta: '90071992547409.91' }) },
   { key: 'p', value: event({ delta: '0.10' }) },
@@ -44,7 +44,7 @@ const GOOD: readonly Message[] = [
   { key: 'p', value: event({ board: 'crowded', attributes: { guild: ['red', 'blue'] } }) },
 ];
 
-/** What is wrong, the record's value, and the reason that its dead letter must give. */
+/** The problem, the value of the record, and the code of its dead letter. */
 const BAD: readonly (readonly [what: string, value: string | Buffer | null, code: string])[] = [
   ['a null value', null, 'EMPTY_VALUE'],
   ['an empty value', '', 'EMPTY_VALUE'],
@@ -105,7 +105,7 @@ describe('records that can never be applied', () => {
   const viewsOf = async (board: string) =>
     (await instance.reader.views(board)).map(({ view }) => view);
 
-  it('become dead letters with their bytes and a reason, once each, and the rest goes on', async () => {
+  it('become dead letters with their bytes and a reason, once each; other records are applied', async () => {
     const { kafka, topics, reader } = instance;
     const bad: Message[] = BAD.map(([what, value]) => ({
       key: what,
@@ -145,7 +145,7 @@ describe('records that can never be applied', () => {
   });
 });
 
-describe('a boards file that can not be used', () => {
+describe('an invalid boards file', () => {
   it.each([
     ['broken YAML', 'boards: [', 'boards.yaml'],
     ['an unknown field', 'boards: { a: { columns: [{ name: x, sort: up }] } }', 'sort'],
@@ -154,13 +154,13 @@ describe('a boards file that can not be used', () => {
       'boards:\n  a: { columns: [{ name: x }] }\n  a: { columns: [{ name: y }] }',
       'a',
     ],
-  ])('ends the start with exit code 2 and says why: %s', async (_, text, told) => {
+  ])('ends the start with exit code 2 and the reason: %s', async (_, text, reason) => {
     const instance = await TestInstance.create(text);
     try {
       const service = instance.spawn('start');
       expect(await service.ended).toBe(2);
       expect(service.errors).toContain('boards.yaml');
-      expect(service.errors).toContain(told);
+      expect(service.errors).toContain(reason);
     } finally {
       await instance.remove();
     }

@@ -9,7 +9,7 @@ import { BOARDS, scores, ScoreTopic } from './score-topic.js';
 const PLAYERS = ['a', 'b', 'c', 'd', 'e'];
 
 /** Partition 0 has published 5 events of the log before; partition 1 none. */
-describe('a score topic that was deleted and made anew', () => {
+describe('a score topic that was deleted and created again', () => {
   let instance: TestInstance;
   let log: ScoreTopic;
   let proxy: KafkaProxy;
@@ -18,7 +18,7 @@ describe('a score topic that was deleted and made anew', () => {
     proxy = await KafkaProxy.toBroker();
     instance = await TestInstance.create(BOARDS, { partitions: 2 });
     instance.env['KAFKA_BROKERS'] = proxy.broker;
-    instance.env['RANKLOG_SESSION_TIMEOUT'] = '60s'; // who hears nothing for a while stays in the group
+    instance.env['RANKLOG_SESSION_TIMEOUT'] = '60s'; // so that the service stays in the group
     log = new ScoreTopic(instance);
     service = await instance.start();
     await log.send(0, PLAYERS);
@@ -33,7 +33,7 @@ describe('a score topic that was deleted and made anew', () => {
     service.kill('SIGTERM');
     await service.ended;
   };
-  /** Partition 0 stops with this error and has neither applied nor published more; partition 1 goes on. */
+  /** Partition 0 stops with this error, and applies and publishes nothing more; partition 1 continues. */
   const expectStopped = async (error: string | RegExp) => {
     await until(() => service.errors.includes(`${log.name}/0 stops:`), 'partition 0 stops');
     expect(service.errors).toMatch(error);
@@ -50,7 +50,7 @@ describe('a score topic that was deleted and made anew', () => {
     expect(service.exitCode).toBeNull();
   };
 
-  it('stops its partitions when it is shorter than what was applied, found at the start', async () => {
+  it('stops a partition at the start if it is shorter than the applied offset', async () => {
     await stop();
     await log.recreate(2);
     await log.send(0, ['other']);
@@ -58,7 +58,7 @@ describe('a score topic that was deleted and made anew', () => {
     await expectStopped('was applied up to offset 4, but the log holds only 0 to 1');
   });
 
-  it('stops its partitions when it has grown past what was applied, found at the start by the record there', async () => {
+  it('stops a partition at the start if the last applied record differs', async () => {
     await stop();
     await log.recreate(2);
     await log.send(0, [...PLAYERS, ...PLAYERS], 100);
@@ -68,41 +68,41 @@ describe('a score topic that was deleted and made anew', () => {
     );
   });
 
-  /** What is told depends on when it is looked: while the log is empty or short, or has grown. */
-  const MADE_ANEW = /topic was recreated/;
+  /** The error depends on the time of the check: the log may be empty, short, or long. */
+  const RECREATED = /topic was recreated/i;
   const ofScores = ({ body }: KafkaRequest) => body.includes(log.name);
-  /** The topic is another one before the service hears of it; then its connections are lost. */
+  /** Recreates the topic while fetches of the service hang. */
   const recreateUnseen = async (players: readonly string[]) => {
     const held = proxy.onRequest(KAFKA_API.fetch, 'hangBefore', { when: ofScores });
-    await until(() => held.isDone, 'it hears nothing meanwhile');
+    await until(() => held.isDone, 'a fetch hangs');
     await log.recreate(2);
     await log.send(0, players, 100);
   };
 
-  it('stops its partitions when it is shorter, found while it runs', async () => {
+  it('stops a partition that runs if the log is shorter', async () => {
     await log.recreate(2);
     await log.send(0, ['other'], 100);
-    await expectStopped(MADE_ANEW);
+    await expectStopped(RECREATED);
   });
 
-  it('stops its partitions when it has grown past what was applied, found while it runs by an error of a fetch', async () => {
+  it('stops a partition that runs if the log is longer, after an error of a fetch', async () => {
     await recreateUnseen([...PLAYERS, ...PLAYERS]);
-    // What a fetch is told that comes when the topic is still empty.
+    // The response to a fetch while the topic is still empty.
     const error = { error: KAFKA_ERROR.offsetOutOfRange, executed: false };
     proxy.onRequest(KAFKA_API.fetch, error, { when: ofScores });
     proxy.breakAll();
-    await expectStopped(MADE_ANEW);
+    await expectStopped(RECREATED);
   });
 
-  it('stops its partitions when it has grown past what was applied between two fetches, before any of it is applied', async () => {
+  it('stops a partition that runs if the log grew past the applied offset between two fetches, and applies none of it', async () => {
     await recreateUnseen([...PLAYERS, ...PLAYERS]);
     proxy.breakAll();
-    await expectStopped(MADE_ANEW);
+    await expectStopped(RECREATED);
   });
 
-  it('stops its partitions when it was filled up to what was applied, though no fetch finds anything', async () => {
+  it('stops a partition that runs if the log ends at the applied offset, though no fetch returns records', async () => {
     await recreateUnseen(PLAYERS);
     proxy.breakAll();
-    await expectStopped(MADE_ANEW);
+    await expectStopped(RECREATED);
   });
 });

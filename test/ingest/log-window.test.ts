@@ -12,8 +12,8 @@ import { PartitionWaits } from '../../src/ingest/partition-waits.js';
 import { ResultLog } from '../../src/ingest/result-log.js';
 import { ScoreLog } from '../../src/ingest/score-log.js';
 
-/** Partition 0 of an instance, run by the test in place of a consumer. */
-describe('records of another log that were applied because no fetch gave a sign', () => {
+/** The test runs partition 0 of an instance in place of a consumer. */
+describe('applied records of a recreated log, of which no fetch gave a sign', () => {
   let instance: TestInstance;
   let log: ScoreTopic;
   let services: IngestServices;
@@ -66,7 +66,7 @@ describe('records of another log that were applied because no fetch gave a sign'
     return (await Promise.all(offsets.map(at))).flatMap(({ record }) => record ?? []);
   };
 
-  it('stop the partition within ten seconds or so, and at every later start', async () => {
+  it('stop the partition after about ten seconds, and at every later start', async () => {
     ({ ingest } = await start());
     const apply = async (from: number, to: number) => {
       const batch = { records: await records(from, to), from, nextOffset: to, inSightSince: 0 };
@@ -78,7 +78,7 @@ describe('records of another log that were applied because no fetch gave a sign'
     await log.send(0, ['x', 'x', 'x', 'x'], 100);
     await apply(2, 4);
     expect(await scores(instance)).toEqual({ a: 1, b: 1, x: 200 });
-    await until(() => restarts.length > 0, 'it is found');
+    await until(() => restarts.length > 0, 'the check finds it');
     expect(restarts[0]).toBeInstanceOf(OtherLogError);
     await ingest.close();
     ingest = undefined;

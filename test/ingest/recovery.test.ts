@@ -14,13 +14,13 @@ async function restore(own: RedisServer): Promise<void> {
   await own.startFromSnapshot();
 }
 
-/** What Redis loses: the points that the players of partition 0 had last. Those of partition 1 may know nothing of it. */
+/** Losses of the last points of the players of partition 0. Partition 1 may not notice. */
 const LOSSES: readonly [string, (redis: RedisServer) => Promise<unknown>][] = [
-  ['is started again with an older snapshot', (own) => restore(own)],
+  ['is restarted with an older snapshot', (own) => restore(own)],
   ['is emptied', (own) => own.redis.flushall()],
 ];
 
-describe('a partition that has lost nothing, or is the only busy one, when Redis', () => {
+describe('a partition that lost nothing, or is the only busy one, when Redis', () => {
   let own: RedisServer;
   let instance: TestInstance;
   let reader: BoardReader;
@@ -58,7 +58,7 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
         ] as const,
     ),
   )(
-    '%s, draws no rank before the others are applied again (%i processes)',
+    '%s, computes no rank before the others have recovered (%i processes)',
     async (_, processes, lose) => {
       for (let count = 0; count < processes; count++) await instance.start();
       await score(PLAYERS, 10);
@@ -97,7 +97,7 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
     },
   );
 
-  it('is emptied and the roles are apart, gets its boards from the process that has the boards file', async () => {
+  it('is emptied, gets its boards from the process with the role reconciliation', async () => {
     const reconciliation = await instance.start('--roles', 'reconciliation');
     await instance.start('--roles', 'ingest');
     await score(PLAYERS, 10);
@@ -112,7 +112,7 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
     expect(reconciliation.errors.split('is live as generation')).toHaveLength(3);
   });
 
-  it('has lost events and nobody runs: reads are stale until they are applied again', async () => {
+  it('has lost events and no process runs: reads are stale until the events are applied again', async () => {
     const service = await instance.start();
     await score(PLAYERS, 10);
     await instance.published(sent);
@@ -130,13 +130,13 @@ describe('a partition that has lost nothing, or is the only busy one, when Redis
     expect(JSON.parse(standings.output)).toMatchObject({ stale: true });
 
     const again = await instance.start();
-    await until(async () => !(await top()).stale, 'reads are right again');
+    await until(async () => !(await top()).stale, 'reads are current again');
     expect(await top()).toMatchObject({ stale: false, entries: [{ columns: { points: '11' } }] });
     expect(again.errors).toMatch(
       /shard 0 has lost events whose results are published; .*partition 0 \(\d+ of \d+\), 1 \(/,
     );
     const hasRecovered = () => again.errors.match(/shard 0 has recovered/g)?.length;
-    await until(() => hasRecovered() !== undefined, 'the log says that recovering has ended');
+    await until(() => hasRecovered() !== undefined, 'the recovery is logged');
     const status = JSON.parse(await instance.run('status', '--json')) as { recovering: object[] };
     expect(status.recovering).toEqual([]);
     expect(await results()).toHaveLength(sent);

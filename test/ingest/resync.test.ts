@@ -8,7 +8,7 @@ import { loggerTo } from '../support/loggers.js';
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
-/** A machine that stands still for three quarters of it loses the lease. */
+/** A process that pauses for three quarters of it loses the lease. */
 const LEASE_MS = 4_000;
 
 let keys: KeySpace;
@@ -18,7 +18,7 @@ beforeEach(() => {
   store = new ContinuityStore(redis, keys, { shards: 1 });
 });
 
-/** Fences nobody; ends when the test says so. */
+/** A Kafka without publishers that responds when the test opens it. */
 class HeldKafka {
   begun = 0;
   #open: () => void = () => undefined;
@@ -39,11 +39,11 @@ class HeldKafka {
   }
 }
 
-/** One instance of ranklog, as far as losses go. */
+/** The resync of one instance of ranklog. */
 class Instance {
   readonly kafka = new HeldKafka();
-  readonly said: string[] = [];
-  readonly #log = loggerTo((message) => this.said.push(message));
+  readonly logged: string[] = [];
+  readonly #log = loggerTo((message) => this.logged.push(message));
   readonly resync: Resync;
 
   constructor(leaseMs = LEASE_MS) {
@@ -51,7 +51,7 @@ class Instance {
   }
 }
 
-/** Waits until so many leases have run out by the clock of the server. */
+/** Waits for this many lease durations by the clock of Redis. */
 async function leasesPass(count: number): Promise<void> {
   const now = async () => {
     const [seconds, micros] = await redis.time();
@@ -61,11 +61,11 @@ async function leasesPass(count: number): Promise<void> {
   await until(async () => (await now()) > end, `${count} leases have passed`);
 }
 
-describe('a comparison of a shard with Kafka', () => {
+describe('a resync', () => {
   it('that takes longer than its lease runs once, in the instance that began it', async () => {
     const [first, second] = [new Instance(), new Instance()];
     const token = first.resync.continuity();
-    await until(() => first.kafka.begun === 1, 'the first one compares');
+    await until(() => first.kafka.begun === 1, 'the first one resyncs');
     const same = second.resync.continuity();
     await leasesPass(2);
     expect([first.kafka.begun, second.kafka.begun]).toEqual([1, 0]);
@@ -76,10 +76,10 @@ describe('a comparison of a shard with Kafka', () => {
   });
 
   it('goes to another instance after the lease of a killed one expires, and the killed one cannot end it', async () => {
-    const killed = (await store.beginResync(0, await store.continuity(0), 400))!; // and nobody renews it
+    const killed = (await store.beginResync(0, await store.continuity(0), 400))!; // never renewed
     const next = new Instance();
     const token = next.resync.continuity();
-    await until(() => next.kafka.begun === 1, 'the other one compares');
+    await until(() => next.kafka.begun === 1, 'the other one resyncs');
     expect(await store.endResync(0, killed, new Map([[0, 9]]))).toBeUndefined();
     next.kafka.open();
     expect(await token).toEqual([(await store.continuity(0)).token]);
@@ -98,11 +98,11 @@ describe('a comparison of a shard with Kafka', () => {
   it('begins again, with a warning, when the shard was emptied meanwhile', async () => {
     const instance = new Instance();
     const token = instance.resync.continuity();
-    await until(() => instance.kafka.begun === 1, 'it compares');
+    await until(() => instance.kafka.begun === 1, 'it resyncs');
     await redis.del(keys.continuity(0), keys.resyncLease(0));
     instance.kafka.open();
     expect(await token).toEqual([(await store.continuity(0)).token]);
     expect(instance.kafka.begun).toBe(2);
-    expect(instance.said[0]).toContain('shard 0 has changed while it was compared with Kafka');
+    expect(instance.logged[0]).toContain('shard 0 has changed while it was compared with Kafka');
   });
 });
