@@ -22,11 +22,8 @@ const SWEEP_EVERY_MS = 2_000;
 const ENDINGS_IN_VAIN = 8;
 const MOST_GROWTH = 4;
 
-/** A throttled run makes short calls, one at a time, so that those of live ingest do not wait behind them. */
+/** A throttled run makes short calls, so that those of live ingest do not wait behind them. */
 const SHORT_CALL = { entries: 100, viewUpdates: 400 };
-
-/** With two calls in flight, Redis need not wait while this process makes the next one; a third gains nothing. */
-const CALLS_IN_FLIGHT = 2;
 
 export interface CatchUpParts {
   readonly generations: GenerationStore;
@@ -40,12 +37,6 @@ export interface CatchUpParts {
   readonly signal: AbortSignal;
 }
 
-/** A call that Redis will apply in full, unless it loses data. */
-interface CallInFlight {
-  readonly stretches: readonly Stretch[];
-  readonly outcome: Promise<CatchUpOutcome<never>>;
-}
-
 /**
  * Brings one shadow to the live applied offsets: takes the next events from the queue, applies them in one call, and repeats that
  * until a call with an ending finds the shadow there.
@@ -55,17 +46,16 @@ interface CallInFlight {
  */
 export class CatchUp {
   readonly #limits: CallLimits;
-  readonly #mostInFlight: number;
-  #inFlight: CallInFlight[] = [];
-  /** Endings in vain since the last one that succeeded. */
+  /** Calls close to the live applied offsets since the last ending that succeeded. */
   #inVain = 0;
   #lookedAt = -Infinity;
   #sweptAt = performance.now();
+  readonly #noEnding: Ending<never>;
 
   constructor(private readonly parts: CatchUpParts) {
-    const { isThrottled } = parts.throttle;
-    this.#limits = isThrottled ? SHORT_CALL : FULL_CALL;
-    this.#mostInFlight = isThrottled ? 1 : CALLS_IN_FLIGHT;
+    const { generations, lease, queue, throttle } = parts;
+    this.#limits = throttle.isThrottled ? SHORT_CALL : FULL_CALL;
+    this.#noEnding = (stretches) => generations.catchUp(lease, queue.shadow, stretches);
   }
 
   /** The last offset in the shadow, by partition. */
@@ -77,26 +67,23 @@ export class CatchUp {
     return this.parts.queue.progress;
   }
 
-  /** Applies the log, and tries the ending near the live applied offsets until it finds the shadow there. */
+  /** Applies the log, call by call; a call that should reach the live applied offsets has the ending. */
   async reach<E>(ending: Ending<E>): Promise<E> {
     for (;;) {
-      const next = await this.#next(this.#growingLimits());
-      if (!next.isNear || this.#inFlight.length > 0) {
-        await this.#apply(next);
-        continue;
-      }
-      const reached = this.#note(await this.#withRetries(() => ending(next.stretches)));
-      if (reached.ending !== undefined) {
-        this.#inVain = 0;
-        return reached.ending;
-      }
-      if (!reached.hasMoved) await this.#wait();
+      const { stretches, isNear } = await this.#next(this.#growingLimits());
+      const reached = await this.#call<E>(isNear ? ending : this.#noEnding, stretches);
+      if (reached === undefined) continue;
+      this.#inVain = 0;
+      return reached;
     }
   }
 
   /** Applies the log until a snapshot has all events that it shows. */
   async reachEnds(): Promise<void> {
-    while (!this.parts.queue.isAtEnds) await this.#apply(await this.#next(this.#limits));
+    while (!this.parts.queue.isAtEnds) {
+      const { stretches } = await this.#next(this.#limits);
+      await this.#call(this.#noEnding, stretches);
+    }
   }
 
   /** Counts compared players as events of the throttle. @throws the reason of the signal */
@@ -125,55 +112,16 @@ export class CatchUp {
     return { entries: limits.entries * growth, viewUpdates };
   }
 
-  /** Applies the next events; waits while nothing moves. */
-  async #apply(next: NextCall): Promise<void> {
-    if (!(await this.#applyOrLand(next))) await this.#wait();
-  }
-
-  /** Returns whether anything moved. Calls in flight land before a small call is made: more may be read meanwhile. */
-  async #applyOrLand({ stretches, isNear, isFull }: NextCall): Promise<boolean> {
-    if (this.#inFlight.length > 0 && (isNear || !isFull)) return this.#land();
-    if (stretches.length === 0) return false;
-    if (isNear) return this.#call(stretches);
-    this.#send(stretches);
-    return this.#inFlight.length < this.#mostInFlight || (await this.#land());
-  }
-
-  /** Sends only events below the live applied offsets, so that the next call can follow before this one is answered. */
-  #send(stretches: readonly Stretch[]): void {
-    const { generations, lease, queue } = this.parts;
-    const outcome = generations.catchUp(lease, queue.shadow, stretches);
-    outcome.catch(() => undefined); // reported where it lands
-    this.#inFlight.push({ stretches, outcome });
-    queue.send(stretches);
-  }
-
-  /** Waits for the first call in flight. If it failed, the calls behind it are made again, too. */
-  async #land(): Promise<boolean> {
-    const [first, ...others] = this.#inFlight;
-    if (first === undefined) return false;
-    this.#inFlight = others;
-    const outcome = await first.outcome.catch(() => undefined);
-    if (outcome !== undefined) return this.#note(outcome).hasMoved;
-    await Promise.allSettled(others.map((call) => call.outcome));
-    this.#inFlight = [];
-    this.parts.queue.unsend();
-    return this.#call(first.stretches);
-  }
-
-  async #call(stretches: readonly Stretch[]): Promise<boolean> {
-    const { generations, lease, queue } = this.parts;
-    const call = () => generations.catchUp(lease, queue.shadow, stretches);
-    return this.#note(await this.#withRetries(call)).hasMoved;
-  }
-
-  #note<E>(outcome: CatchUpOutcome<E>): { hasMoved: boolean; ending?: E | undefined } {
-    const { queue, feed, lease, stalls } = this.parts;
+  /** Returns what the ending has reached. Waits for more of the log if nothing has moved. */
+  async #call<E>(ending: Ending<E>, stretches: readonly Stretch[]): Promise<E | undefined> {
+    const { lease, queue, feed, stalls } = this.parts;
+    const outcome = await this.#withRetries(() => ending(stretches));
     if (outcome.status !== 'applied') throw refusal(lease.board, outcome.status);
     const hasMoved = queue.note(outcome.appliedOffsets);
     feed.roomMade();
     if (hasMoved) stalls.moved();
-    return { hasMoved, ending: outcome.ending };
+    else if (outcome.ending === undefined) await this.#wait();
+    return outcome.ending;
   }
 
   /** Waits for more of the log, and reads the live applied offsets. Partitions that are live by now are read from then on. */

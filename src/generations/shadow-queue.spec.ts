@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseBoardsFile } from '#board';
-import type { EventEntry, Shadow, AppliedOffset } from '#board-store';
+import type { EventEntry, Shadow } from '#board-store';
 import { ShadowQueue } from './shadow-queue.js';
 
 const [arena] = parseBoardsFile(
@@ -35,8 +35,8 @@ describe('the next call for a shadow', () => {
   it('takes equal shares of the partitions below their live applied offsets', () => {
     const queue = queueOf([100, 100, 2]);
     queue.noteLive(live([90, 90, 1]));
-    const { stretches, isNear, isFull } = queue.next(LIMITS);
-    expect([isNear, isFull]).toEqual([false, true]);
+    const { stretches, isNear } = queue.next(LIMITS);
+    expect(isNear).toBe(false);
     expect(stretches.map(({ entries }) => entries.length)).toEqual([4, 4, 2]);
     expect(stretches[0]).toMatchObject({ partition: 0, from: 0, through: 3 });
   });
@@ -64,7 +64,7 @@ describe('the next call for a shadow', () => {
   it('brings nothing where nothing is there to be applied', () => {
     const queue = queueOf([0]);
     queue.noteLive(live([7]));
-    expect(queue.next(LIMITS)).toEqual({ isNear: false, isFull: false, stretches: [] });
+    expect(queue.next(LIMITS)).toEqual({ isNear: false, stretches: [] });
   });
 
   it('holds fewer entries where they move many views, and at least one', () => {
@@ -84,21 +84,6 @@ describe('the next call for a shadow', () => {
     expect(queue.next(LIMITS).stretches[0]).toMatchObject({ from: 7, through: 7 });
   });
 
-  it('follows on the calls that are under way, and brings them again when they are not known to have come', () => {
-    const queue = queueOf([30]);
-    queue.noteLive(live([24]));
-    const spans = () => {
-      const { stretches } = queue.next(LIMITS);
-      queue.send(stretches);
-      return stretches.map(({ from, through }) => [from, through]);
-    };
-    expect([spans(), spans()]).toEqual([[[0, 9]], [[10, 19]]]);
-    queue.note(new Map([[0, { shadow: 9, live: 24 }]]));
-    expect(queue.next(LIMITS)).toMatchObject({ isNear: true, stretches: [{ from: 20 }] });
-    queue.unsend();
-    expect(spans()).toEqual([[10, 19]]);
-  });
-
   it('brings every entry once and in order, however live ingest moves', () => {
     fc.assert(
       fc.property(
@@ -110,17 +95,12 @@ describe('the next call for a shadow', () => {
           const appliedOffsets = [-1, -1, -1];
           const taken: number[][] = [[], [], []];
           const toTheEnd = Array.from({ length: 80 }, () => [90, 90, 90]);
-          const answers: Map<number, AppliedOffset>[] = [];
           for (const move of [...moves, ...toTheEnd]) {
             move.forEach((by, partition) => {
               const end = (counts[partition] ?? 0) - 1;
               appliedOffsets[partition] = Math.min(end, (appliedOffsets[partition] ?? -1) + by);
             });
-            const { stretches, isNear } = queue.next(LIMITS);
-            if (isNear && answers.length > 0) {
-              queue.note(answers.shift() ?? new Map());
-              continue;
-            }
+            const { stretches } = queue.next(LIMITS);
             expect(stretches.flatMap(({ entries }) => entries).length).toBeLessThanOrEqual(10);
             for (const { partition, from, through, entries } of stretches) {
               expect(from).toBe((at[partition] ?? -1) + 1);
@@ -129,18 +109,14 @@ describe('the next call for a shadow', () => {
               taken[partition]?.push(...applied.map(({ offset }) => offset));
               at[partition] = Math.max(at[partition] ?? -1, reached);
             }
-            const said = at.map((shadowAt, partition) => {
-              return [
-                partition,
-                { shadow: shadowAt, live: appliedOffsets[partition] ?? -1 },
-              ] as const;
-            });
-            if (isNear) queue.note(new Map(said));
-            else {
-              queue.send(stretches);
-              answers.push(new Map(said));
-              if (answers.length === 2) queue.note(answers.shift() ?? new Map());
-            }
+            queue.note(
+              new Map(
+                at.map((shadowAt, partition) => [
+                  partition,
+                  { shadow: shadowAt, live: appliedOffsets[partition] ?? -1 },
+                ]),
+              ),
+            );
           }
           expect(taken).toEqual(
             counts.map((count) => Array.from({ length: count }, (_, offset) => offset)),

@@ -6,8 +6,6 @@ export interface NextCall {
   readonly stretches: readonly Stretch[];
   /** Whether the call brings the shadow to the live applied offsets, as far as they are known. */
   readonly isNear: boolean;
-  /** Whether the call reaches its limits. */
-  readonly isFull: boolean;
 }
 
 /** The entries of one partition that were read and are not known to be applied, in the order of the log. */
@@ -15,90 +13,74 @@ class PartitionQueue {
   readonly #entries: EventEntry[] = [];
   /** The live applied offset as last reported; -1 for none. */
   live = -1;
-  /** The last offset in the shadow. */
-  #applied: number;
-  /** The last offset of the calls in flight. */
-  #sent: number;
-  /** The last offset that was read. */
-  #read: number;
+  /** How many entries the next call takes. */
+  #taken = 0;
 
-  constructor(applied: number) {
-    this.#applied = applied;
-    this.#sent = applied;
-    this.#read = applied;
-  }
+  /** `applied` is the last offset in the shadow, `read` the last one that was read. */
+  constructor(
+    public applied: number,
+    public read = applied,
+  ) {}
 
-  get applied(): number {
-    return this.#applied;
-  }
-
-  get read(): number {
-    return this.#read;
-  }
-
-  /** The first offset of the next stretch. */
-  get next(): number {
-    return this.#sent + 1;
-  }
-
-  /** The number of entries, including those in flight. */
   get waiting(): number {
     return this.#entries.length;
   }
 
-  get hasBelowLive(): boolean {
-    return (this.#entries[0]?.offset ?? Infinity) <= this.live;
-  }
-
-  /** Entries that are not in flight and lie up to the live applied offset. */
+  /** The number of entries up to the live applied offset. */
   get countBelowLive(): number {
-    return Math.max(0, this.#countThrough(this.live) - this.#countThrough(this.#sent));
-  }
-
-  /** The entries that are not in flight. */
-  unsent(): readonly EventEntry[] {
-    return this.#entries.slice(this.#countThrough(this.#sent));
+    const first = this.#entries.findIndex(({ offset }) => offset > this.live);
+    return first < 0 ? this.#entries.length : first;
   }
 
   add(entry: EventEntry): void {
-    if (entry.offset <= this.#read) return;
+    if (entry.offset <= this.read) return;
     this.#entries.push(entry);
-    this.#read = entry.offset;
-  }
-
-  advance(nextOffset: number): void {
-    this.#read = Math.max(this.#read, nextOffset - 1);
-  }
-
-  /** A call in flight brings the shadow to `through`, or to the live applied offset as far as that is known. */
-  send(through: number): void {
-    this.#sent = Math.max(this.#sent, Math.min(through, this.live));
-  }
-
-  unsend(): void {
-    this.#sent = this.#applied;
+    this.read = entry.offset;
   }
 
   /** Returns whether either offset differs from before. */
   note(applied: number, live: number): boolean {
-    const hasChanged = this.live !== live || this.#applied < applied;
+    const hasChanged = this.live !== live || this.applied < applied;
     this.live = live;
-    this.#applied = Math.max(this.#applied, applied);
-    this.#sent = Math.max(this.#sent, applied);
-    this.#read = Math.max(this.#read, applied);
-    this.#entries.splice(0, this.#countThrough(applied));
+    this.applied = Math.max(this.applied, applied);
+    this.read = Math.max(this.read, applied);
+    const first = this.#entries.findIndex(({ offset }) => offset > applied);
+    this.#entries.splice(0, first < 0 ? Infinity : first);
     return hasChanged;
   }
 
-  /** How many entries lie at or before an offset. */
-  #countThrough(offset: number): number {
-    let [low, high] = [0, this.#entries.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#entries[middle]?.offset ?? Infinity) <= offset) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+  /** The entry that follows those of the next call. */
+  get #next(): EventEntry | undefined {
+    return this.#entries[this.#taken];
+  }
+
+  get hasMore(): boolean {
+    return this.#next !== undefined;
+  }
+
+  get hasBelowLive(): boolean {
+    return (this.#next?.offset ?? Infinity) <= this.live;
+  }
+
+  /** The last offset of the next call. */
+  get through(): number {
+    return this.#next === undefined ? this.read : this.#next.offset - 1;
+  }
+
+  begin(): void {
+    this.#taken = 0;
+  }
+
+  /** Adds an entry to the next call. Returns whether there was room. */
+  take(room: CallWork): boolean {
+    const fits = this.#next !== undefined && room.take(this.#next);
+    if (fits) this.#taken += 1;
+    return fits;
+  }
+
+  stretch(partition: number): Stretch {
+    const entries = this.#entries.slice(0, this.#taken);
+    return { partition, from: this.applied + 1, through: this.through, entries };
   }
 }
 
@@ -137,7 +119,7 @@ export class ShadowQueue {
 
   /** Whether entries of a partition can be applied now. */
   canApply(partition: number): boolean {
-    return this.#partition(partition).hasBelowLive;
+    return this.#partition(partition).countBelowLive > 0;
   }
 
   /** Adds an event of the shadow's board, unless the shadow has it already or ends before it. */
@@ -147,17 +129,8 @@ export class ShadowQueue {
 
   /** All records before `nextOffset` are read. */
   advance(partition: number, nextOffset: number): void {
-    this.#partition(partition).advance(Math.min(nextOffset, this.#end(partition)));
-  }
-
-  /** A call with these stretches is in flight; the next one continues behind them. */
-  send(stretches: readonly Stretch[]): void {
-    for (const { partition, through } of stretches) this.#partition(partition).send(through);
-  }
-
-  /** The outcome of the calls in flight is unknown: the next call begins behind the last known applied offset. */
-  unsend(): void {
-    for (const queue of this.#partitions.values()) queue.unsend();
+    const queue = this.#partition(partition);
+    queue.read = Math.max(queue.read, Math.min(nextOffset, this.#end(partition)) - 1);
   }
 
   /** Takes the outcome of a call. Returns whether any offset differs from before. */
@@ -217,13 +190,16 @@ export class ShadowQueue {
    * all fit, entries read ahead fill the rest, since the live applied offsets move on meanwhile.
    */
   next(limits: CallLimits): NextCall {
-    const cuts = [...this.#partitions].map(([partition, queue]) => new Cut(partition, queue));
+    const queues = [...this.#partitions.values()];
     const room = new CallWork(new Map([[this.shadow.board, this.shadow]]), true, limits);
-    share(cuts, room, (cut) => cut.hasBelowLive);
-    const isNear = cuts.every((cut) => cut.isAtLive);
-    if (isNear) share(cuts, room, (cut) => cut.hasMore);
-    const brought = isNear ? cuts : cuts.filter((cut) => cut.isForward);
-    return { isNear, isFull: room.isFull, stretches: brought.map((cut) => cut.stretch()) };
+    for (const queue of queues) queue.begin();
+    fill(queues, room, (queue) => queue.hasBelowLive);
+    const isNear = queues.every(({ through, live }) => through >= live);
+    if (isNear) fill(queues, room, (queue) => queue.hasMore);
+    const stretches = [...this.#partitions]
+      .filter(([, { through, live, applied }]) => isNear || Math.min(through, live) > applied)
+      .map(([partition, queue]) => queue.stretch(partition));
+    return { isNear, stretches };
   }
 
   #end(partition: number): number {
@@ -241,62 +217,15 @@ export class ShadowQueue {
   }
 }
 
-/** Gives every cut that wants more an equal share of the room, until the room is full or no cut wants more. */
-function share(cuts: readonly Cut[], room: CallWork, wants: (cut: Cut) => boolean): void {
-  let wanting = cuts.filter(wants);
+/** Takes entries of the queues by turns, until the room is full or no queue has an entry that is wanted. */
+function fill(
+  queues: readonly PartitionQueue[],
+  room: CallWork,
+  wants: (queue: PartitionQueue) => boolean,
+): void {
+  let wanting = queues.filter(wants);
   while (wanting.length > 0 && !room.isFull) {
-    const each = Math.max(1, Math.floor(room.entriesLeft / wanting.length));
-    for (const cut of wanting)
-      for (let taken = 0; taken < each && wants(cut); taken++) if (!cut.take(room)) return;
+    for (const queue of wanting) if (!queue.take(room)) return;
     wanting = wanting.filter(wants);
-  }
-}
-
-/** The first entries of a partition, as a stretch in the making. */
-class Cut {
-  readonly #entries: readonly EventEntry[];
-  #count = 0;
-
-  constructor(
-    private readonly partition: number,
-    private readonly queue: PartitionQueue,
-  ) {
-    this.#entries = queue.unsent();
-  }
-
-  get hasMore(): boolean {
-    return this.#count < this.#entries.length;
-  }
-
-  get hasBelowLive(): boolean {
-    return (this.#entries[this.#count]?.offset ?? Infinity) <= this.queue.live;
-  }
-
-  get isAtLive(): boolean {
-    return this.#through >= this.queue.live;
-  }
-
-  /** Whether it brings anything up to the live applied offset. */
-  get isForward(): boolean {
-    return Math.min(this.#through, this.queue.live) >= this.queue.next;
-  }
-
-  /** Takes one more entry. Returns whether there was room. */
-  take(room: CallWork): boolean {
-    const next = this.#entries[this.#count];
-    const fits = next !== undefined && room.take(next);
-    if (fits) this.#count += 1;
-    return fits;
-  }
-
-  stretch(): Stretch {
-    const { partition, queue } = this;
-    const entries = this.#entries.slice(0, this.#count);
-    return { partition, from: queue.next, through: this.#through, entries };
-  }
-
-  get #through(): number {
-    const next = this.#entries[this.#count];
-    return next === undefined ? this.queue.read : next.offset - 1;
   }
 }
