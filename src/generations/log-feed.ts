@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { resolveEvent } from '#board';
-import { decodeScoreEvent, type DecodedScoreEvent } from '#contracts';
+import { decodeScoreEvent } from '#contracts';
 import type { KafkaRecord, LogBatch, LogReader } from '#kafka-batch';
 import type { Throttle } from '../infra/throttle.js';
 import type { ShadowQueue } from './shadow-queue.js';
@@ -175,34 +175,23 @@ export class LogFeed {
     this.#advance(partition, nextOffset);
   }
 
+  /** Leaves out what is a dead letter: on every board, or by the definition of the shadow. */
   #deliverRecord(partition: number, record: KafkaRecord): void {
     const decoded = decodeScoreEvent(record);
-    if (!decoded.ok) return; // a dead letter on every board
-    for (const queue of this.#queues)
-      if (queue.shadow.board === decoded.event.board)
-        deliverEvent(queue, { partition, record, event: decoded.event });
+    if (!decoded.ok) return;
+    const { offset, timestamp } = record;
+    for (const queue of this.#queues) {
+      const { board, definition } = queue.shadow;
+      if (board !== decoded.event.board || offset < queue.position(partition)) continue;
+      const resolved = resolveEvent(definition, decoded.event, timestamp);
+      if (resolved.ok)
+        queue.add(partition, { kind: 'event', offset, board, event: resolved.event });
+    }
   }
 
   #advance(partition: number, nextOffset: number): void {
     for (const queue of this.#queues) queue.advance(partition, nextOffset);
   }
-}
-
-interface DecodedRecord {
-  readonly partition: number;
-  readonly record: KafkaRecord;
-  readonly event: DecodedScoreEvent;
-}
-
-/** Leaves out events that the definition of the shadow rejects. */
-function deliverEvent(queue: ShadowQueue, { partition, record, event }: DecodedRecord): void {
-  const { offset, timestamp } = record;
-  if (offset < queue.position(partition)) return;
-  const { board, definition, starts } = queue.shadow;
-  // Before the start: of the shadow of a rollback, whose applied offsets may lie before it.
-  if (offset < (starts?.get(partition) ?? 0)) return;
-  const resolved = resolveEvent(definition, event, timestamp);
-  if (resolved.ok) queue.add(partition, { kind: 'event', offset, board, event: resolved.event });
 }
 
 /** Wakes all waiters at once. */

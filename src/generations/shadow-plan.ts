@@ -72,20 +72,14 @@ async function begin(log: PlanParts, lease: Lease, plan: Plan): Promise<OpenShad
 }
 
 async function inOffsets(log: PlanParts, request: ShadowRequest): Promise<Plan> {
-  const { definition, purpose, until } = request;
-  const starts = await startsOf(log, request);
+  const { definition, purpose, from, until } = request;
+  let { starts } = request;
+  if (from === 'start') starts = undefined;
+  else if (from !== undefined) starts = await startsAtTime(log, definition.board, from);
   const plan = { definition, purpose, ...(starts === undefined ? {} : { starts }) };
   if (until === undefined) return plan;
   const ends = await offsetsAtTime(log.admin, log.topic, until + 1);
   return { ...plan, ends, asOf: until };
-}
-
-async function startsOf(
-  log: PlanParts,
-  { definition, starts, from }: ShadowRequest,
-): Promise<Starts | undefined> {
-  if (from === undefined) return starts;
-  return from === 'start' ? undefined : startsAtTime(log, definition.board, from);
 }
 
 /** The shadow that a killed run has left, if it is the planned one and the log still holds what comes next. */

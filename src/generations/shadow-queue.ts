@@ -19,7 +19,7 @@ class PartitionQueue {
   /** `applied` is the last offset in the shadow, `read` the last one that was read. */
   constructor(
     public applied: number,
-    public read = applied,
+    public read: number,
   ) {}
 
   get waiting(): number {
@@ -211,7 +211,9 @@ export class ShadowQueue {
     const known = this.#partitions.get(partition);
     if (known !== undefined) return known;
     const before = (this.shadow.starts?.get(partition) ?? 0) - 1;
-    const queue = new PartitionQueue(this.begun.get(partition) ?? before);
+    const applied = this.begun.get(partition) ?? before;
+    // After a rollback, the applied offset may lie before the start.
+    const queue = new PartitionQueue(applied, Math.max(applied, before));
     this.#partitions.set(partition, queue);
     return queue;
   }

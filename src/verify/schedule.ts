@@ -11,11 +11,11 @@ export interface VerifyScheduleOptions {
   readonly log: Logger;
 }
 
-/** Two processes that are told the same time begin within so long of each other. */
+/** Processes with the same schedule begin a turn within this time of each other. */
 const SAME_TURN_MS = 60_000;
 
 /**
- * Verifies at set times; a turn that is due while the one before is under way is left out.
+ * Verifies at set times; skips a turn while the one before is still running.
  * States: stopped, then waiting or verifying (`start` to `stop`).
  */
 export class VerifySchedule {
@@ -40,7 +40,7 @@ export class VerifySchedule {
     job.start();
   }
 
-  /** What is under way is cancelled: nothing of it stays. */
+  /** Cancels a running turn. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#job?.stop();

@@ -241,8 +241,8 @@ describe('a turn of the schedule', () => {
     await run();
     expect(verified).toEqual([['chess', 'golf']]);
     expect(words[0]).toBe(
-      'warn: board "arena" is not verified: that would throw away what a killed build has built (generation g-arena); ' +
-        'run it again, or give that up with "ranklog boards discard g-arena"',
+      'warn: board "arena" is not verified: that would discard what a killed build has built (generation g-arena); ' +
+        'run it again, or discard that with "ranklog boards discard g-arena"',
     );
     expect([...gauges.keys()]).not.toContain('success');
   });

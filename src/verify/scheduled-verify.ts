@@ -15,7 +15,6 @@ import type { VerifyReport } from '../verify/verify.js';
 import { leftBehind } from '../generations/shadow-plan.js';
 import { wasCompared } from './verify.js';
 
-/** A gauge of prom-client, or one like it. */
 interface Gauge {
   set(labels: Readonly<Record<string, string>>, value: number): void;
   remove(labels: Readonly<Record<string, string>>): void;
@@ -32,39 +31,40 @@ export interface ScheduledVerifyParts {
     readonly verifyLastSuccess: { set(value: number): void };
   };
   readonly log: Logger;
-  /** Whether boards that differ are built again. */
+  /** Whether boards that differ are rebuilt. */
   readonly rebuilds: boolean;
 }
 
-/** A turn of the schedule. Times in ms. */
+/** A turn of the schedule. */
 export interface Turn {
   readonly signal: AbortSignal;
+  /** In ms. */
   readonly begun: number;
-  /** What another process has begun no longer before is the same turn. */
+  /** A verify that another process began at most so many ms earlier belongs to the same turn. */
   readonly sameTurnMs: number;
 }
 
 /** How many differences of a board are logged. */
-const MOST_TOLD = 3;
+const MOST_LOGGED = 3;
 
 /**
- * Verifies all live boards in one pass over the log, tells the result, and repairs what differs if it is to. Of several
- * processes, one does it: a board that another one works on, or has verified in the same turn, is left to that one.
+ * Verifies all live boards in one pass over the log, logs the result, sets the metrics, and rebuilds boards that differ if that
+ * is set. Leaves a board to another process that works on it or has verified it in the same turn.
  */
 export class ScheduledVerify {
-  /** Boards that there is a result of. */
-  readonly #told = new Set<string>();
+  /** Boards whose result is in the metrics. */
+  readonly #reported = new Set<string>();
 
   constructor(private readonly parts: ScheduledVerifyParts) {}
 
-  /** @throws what Kafka and Redis say after some patience */
+  /** @throws the errors of Kafka and Redis, after some retries */
   async run(turn: Turn): Promise<void> {
     const { live } = await this.parts.store.boards();
-    for (const board of this.#told) if (!live.has(board)) this.#forget(board);
+    for (const board of this.#reported) if (!live.has(board)) this.#forget(board);
     const { ours, compared } = await this.#shared(live, turn);
     try {
       const reports = await this.#verify(ours, turn);
-      if (this.#tell(reports) + compared === live.size)
+      if (this.#report(reports) + compared === live.size)
         this.parts.gauges.verifyLastSuccess.set(Date.now() / 1_000);
       await this.#rebuild(
         reports.filter(({ equal }) => equal === false),
@@ -75,7 +75,7 @@ export class ScheduledVerify {
     }
   }
 
-  /** The boards that are left to us, and how many others have compared. */
+  /** The boards that this process verifies, and how many boards others have compared. */
   async #shared(live: ReadonlyMap<string, LiveBoard>, { begun, sameTurnMs }: Turn) {
     const statuses = await this.parts.leases.statuses();
     const taken = statuses
@@ -93,8 +93,8 @@ export class ScheduledVerify {
   }
 
   /**
-   * What a killed build has built would be thrown away for the comparison, with nobody asked. Where the schedule repairs, a
-   * build that changes nothing may be one of its own, which nobody would run again.
+   * Skips a board with the shadow of a killed build, which a verify would discard. If the schedule rebuilds, a killed rebuild may
+   * be its own; no other run would continue that one.
    */
   async #hasLeftBehind(board: string, { definition }: LiveBoard): Promise<boolean> {
     const { generations, rebuilds } = this.parts;
@@ -105,19 +105,19 @@ export class ScheduledVerify {
     if (rebuilds && isRepair) return false;
     this.#forget(board);
     this.parts.log.warn(
-      `board "${board}" is not verified: that would throw away what a killed ${left.purpose} has built (generation ${left.generation}); ` +
-        `run it again, or give that up with "ranklog boards discard ${left.generation}"`,
+      `board "${board}" is not verified: that would discard what a killed ${left.purpose} has built (generation ${left.generation}); ` +
+        `run it again, or discard that with "ranklog boards discard ${left.generation}"`,
     );
     return true;
   }
 
-  /** Boards that can't be verified are left out, one by one: nothing has been read by then. */
+  /** Leaves out boards that can't be verified; these are refused before anything is read. */
   async #verify(boards: readonly string[], { signal }: Turn): Promise<readonly VerifyReport[]> {
     const { reconciler } = this.parts;
     let rest = boards;
     while (rest.length > 0) {
       try {
-        return await reconciler.verify(rest, { signal, mostDifferences: MOST_TOLD });
+        return await reconciler.verify(rest, { signal, mostDifferences: MOST_LOGGED });
       } catch (error) {
         const left = this.#leftOut(error);
         if (!rest.some((board) => left.includes(board))) throw error;
@@ -127,7 +127,7 @@ export class ScheduledVerify {
     return [];
   }
 
-  /** The boards that a refusal is about. */
+  /** The boards that an error refuses. */
   #leftOut(error: unknown): readonly string[] {
     const { log } = this.parts;
     if (error instanceof LeaseHeldError) {
@@ -136,7 +136,7 @@ export class ScheduledVerify {
       return [error.board];
     }
     if (error instanceof UnknownBoardError || error instanceof BoardBuildingError)
-      return [error.board]; // it went away meanwhile
+      return [error.board]; // removed meanwhile
     if (!(error instanceof HistoryCutError)) return [];
     for (const board of error.boards) {
       this.#forget(board);
@@ -145,25 +145,25 @@ export class ScheduledVerify {
     return error.boards;
   }
 
-  /** Answers how many could be compared. */
-  #tell(reports: readonly VerifyReport[]): number {
+  /** Returns how many boards were compared. */
+  #report(reports: readonly VerifyReport[]): number {
     const { log } = this.parts;
     const compared = reports.filter(({ equal }) => equal !== null);
     for (const { board } of reports.filter((report) => !compared.includes(report))) {
       this.#forget(board);
       log.warn(
-        `board "${board}" can't be verified: events were refused for its maxViews, and which ones depends on how partitions came; ` +
-          'raise maxViews, and apply that',
+        `board "${board}" can't be verified: events were refused for its maxViews, and which ones depends on the order of the partitions; ` +
+          'raise maxViews, and apply the change',
       );
     }
-    for (const report of compared) this.#tellCompared(report);
+    for (const report of compared) this.#reportCompared(report);
     return compared.length;
   }
 
-  #tellCompared(report: VerifyReport): void {
+  #reportCompared(report: VerifyReport): void {
     const { gauges, log } = this.parts;
     const { board, equal, differenceCount, places, views } = report;
-    this.#told.add(board);
+    this.#reported.add(board);
     gauges.verifyEqual.set({ board }, Number(equal));
     gauges.verifyDifferences.set({ board }, differenceCount);
     const compared = `${places} places in ${views} views`;
@@ -182,7 +182,7 @@ export class ScheduledVerify {
     const { live } = await store.boards();
     const definitions = damaged.flatMap(({ board, generation }): BoardDefinition[] => {
       const found = live.get(board);
-      return found?.generation === generation ? [found.definition] : []; // else somebody was faster
+      return found?.generation === generation ? [found.definition] : []; // else rebuilt meanwhile
     });
     for (const { board, generation, starts } of await reconciler.build(definitions, { signal })) {
       const partial = starts === undefined ? '' : ', which begins where the one before did';
@@ -192,9 +192,9 @@ export class ScheduledVerify {
     }
   }
 
-  /** The result is another process's now, or there is none any more. */
+  /** Removes the metrics of a board: another process has its result, or there is none. */
   #forget(board: string): void {
-    this.#told.delete(board);
+    this.#reported.delete(board);
     this.parts.gauges.verifyEqual.remove({ board });
     this.parts.gauges.verifyDifferences.remove({ board });
   }

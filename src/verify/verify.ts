@@ -14,7 +14,6 @@ import {
   type ShadowAtWork,
 } from '../generations/generation-run.js';
 import { planShadow, type OpenPlanned } from '../generations/shadow-plan.js';
-import { Differences } from './differences.js';
 
 export interface VerifyOptions extends RunOptions {
   /** How many differences of a board are reported; all are counted. */
@@ -45,6 +44,38 @@ export interface VerifyReport extends Findings {
 }
 
 const NOTHING_COMPARED = { places: 0, views: 0, differences: [], differenceCount: 0 };
+
+/** Collects differences: counts all, and keeps the first `most`. A kept one that is found again counts once. */
+export class Differences {
+  /** Of the board, and of whole views. */
+  readonly #whole = new Map<string, Difference>();
+  readonly #ofPlayers = new Map<string, Difference>();
+  #playerCount = 0;
+
+  constructor(private readonly most: number) {}
+
+  get count(): number {
+    return this.#whole.size + this.#playerCount;
+  }
+
+  get kept(): Difference[] {
+    return [...this.#whole.values(), ...this.#ofPlayers.values()].slice(0, this.most);
+  }
+
+  add(differences: readonly Difference[]): void {
+    for (const difference of differences) {
+      const { kind, view, partition = '', playerId } = difference;
+      if (playerId === undefined) this.#whole.set(`${kind} ${partition} ${view}`, difference);
+      else this.#addPlayer(`${kind} ${playerId} ${view}`, difference);
+    }
+  }
+
+  #addPlayer(name: string, difference: Difference): void {
+    if (this.#ofPlayers.has(name)) return;
+    this.#playerCount += 1;
+    if (this.#ofPlayers.size < this.most) this.#ofPlayers.set(name, difference);
+  }
+}
 
 /** Compares live boards with what the log makes of their definitions, all in one pass over it. Changes nothing of them. */
 export class Verify implements RunWork<VerifyReport> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import type { KeySpace } from '#board-store';
-import { StoreFixture } from './fixture.js';
+import { GenerationCatalog, GenerationStore, LeaseStore, type KeySpace } from '#board-store';
+import { arena, StoreFixture } from './fixture.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -59,4 +59,45 @@ it('only the holder of the lease replaces a shadow by the previous generation', 
   expect(await move('previous', 'shadow', 'theirs')).toBe(1);
   expect(await redis.hget(keys.shadows(0), 'arena')).toBe('g rollback 1');
   expect(await redis.smembers(keys.discarded(0))).toEqual(['h']);
+});
+
+it('a generation takes every path that the header of move.lua draws', async () => {
+  const fixture = await new StoreFixture(redis, newKeys()).register(arena);
+  const generations = new GenerationStore(redis, fixture.keys, { shards: 1 });
+  const catalog = new GenerationCatalog(redis, fixture.keys, { shards: 1 });
+  const lease = await new LeaseStore(redis, fixture.keys, { shards: 1 }).acquire('arena', 'test');
+  const begin = (purpose: 'build' | 'snapshot') =>
+    generations.begin(lease, { definition: arena, purpose });
+  const promote = (shadow: Awaited<ReturnType<typeof begin>>) =>
+    generations.promote(lease, shadow, [], { graceMs: 60_000 });
+  const roles = async () =>
+    Object.fromEntries(
+      (await catalog.generations()).map(({ generation, role }) => [role, generation]),
+    );
+  const discarded = () => redis.smembers(fixture.keys.discarded(0));
+  const first = fixture.live.generation;
+
+  const built = await begin('build');
+  const second = built.generation;
+  expect(await roles()).toEqual({ live: first, shadow: second });
+  await promote(built);
+  expect(await roles()).toEqual({ previous: first, live: second });
+  const back = await generations.beginRollback(lease);
+  expect(await roles()).toEqual({ shadow: first, live: second });
+  await generations.discard(lease, back);
+  expect(await roles()).toEqual({ previous: first, live: second });
+  await promote(await generations.beginRollback(lease));
+  expect(await roles()).toEqual({ live: first, previous: second });
+
+  const kept = await begin('snapshot');
+  await generations.keepAsSnapshot(lease, kept);
+  expect(await roles()).toEqual({ live: first, previous: second, snapshot: kept.generation });
+  expect(await catalog.removeSnapshot(kept.generation)).toBe(true);
+  const left = await begin('build');
+  await generations.discard(lease, left);
+  expect((await discarded()).sort()).toEqual([kept.generation, left.generation].sort());
+  const last = await begin('build');
+  await promote(last);
+  expect(await roles()).toEqual({ live: last.generation, previous: first });
+  expect(await discarded()).toContain(second);
 });

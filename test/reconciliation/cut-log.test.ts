@@ -1,8 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import { until, type RanklogProcess, type TestInstance } from '../support/instance.js';
+import { HistoryCutError } from '../../src/generations/errors.js';
 import { causeOf, readRankChanges } from '../support/results.js';
-import { definitionsOf, Sandbox, published, Traffic } from './sandbox.js';
+import {
+  closeScene,
+  definitionsOf,
+  openScene,
+  published,
+  type Sandbox,
+  type Traffic,
+} from './sandbox.js';
 
 const ARENA = 'boards:\n  arena: { columns: [{ name: points }] }\n';
 const CUP = '  cup: { columns: [{ name: points }] }\n';
@@ -18,14 +26,9 @@ describe('a log whose beginning is gone', () => {
   let traffic: Traffic;
 
   beforeEach(async () => {
-    instance = await TestInstance.create(ARENA, { partitions: 2 });
-    sandbox = new Sandbox(instance);
-    traffic = new Traffic(instance, event);
+    ({ instance, sandbox, traffic } = await openScene(ARENA, event, { partitions: 2 }));
   });
-  afterEach(async () => {
-    await traffic.close();
-    await instance.remove();
-  });
+  afterEach(() => closeScene({ instance, sandbox, traffic }));
 
   const options = () => ({ signal: AbortSignal.timeout(240_000) });
   const verify = async (board: string) => {
@@ -96,8 +99,12 @@ describe('a log whose beginning is gone', () => {
     expect(new Set(causes).size).toBe(causes.length);
 
     await cut();
+    const before = await sandbox.live('arena');
     const refused = instance.spawn('boards', 'rebuild', 'arena');
     expect([await refused.ended, refused.errors]).toEqual([2, expect.stringContaining('gone')]);
+    await expect(verify('arena')).rejects.toBeInstanceOf(HistoryCutError);
+    expect(await sandbox.generations.shadow('arena')).toBeUndefined();
+    expect(await sandbox.live('arena')).toEqual(before);
   });
 
   it('does not excuse a board whose events were read before that: it is missed', async () => {

@@ -5,6 +5,9 @@ import { IdentityCheck } from '#board-store';
 import { DefinitionsTopic } from '../../src/registry/definitions-topic.js';
 import { arena } from '../board-store/fixture.js';
 import { TestTopic } from '../kafka-batch/topic.js';
+import { testKafka } from '../support/kafka-client.js';
+import { KAFKA_API } from '../support/kafka-frames.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
 import { loggerTo, SILENT } from '../support/loggers.js';
 import { readCommitted } from '../support/results.js';
 
@@ -100,9 +103,7 @@ describe('the definitions topic', () => {
     expect(await definitions.readAll()).toEqual(byBoard(record));
     expect(warnings).toHaveLength(4);
     for (const warning of warnings)
-      expect(warning).toMatch(
-        /-?.+\/[012]\/\d+ is left out, as it is not a definition in force: \S/,
-      );
+      expect(warning).toMatch(/-?.+\/[012]\/\d+ is left out, as it is not a live definition: \S/);
   });
 
   it('is read to its end though transactions were given up in it', async () => {
@@ -149,7 +150,32 @@ describe('the definitions topic', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('tells when it is not there', async () => {
+  describe('behind a slow broker', () => {
+    const record = current('arena', 7);
+    let proxy: KafkaProxy;
+    beforeEach(async () => {
+      await definitions.write([record]);
+      proxy = await KafkaProxy.toBroker();
+    });
+    afterEach(() => proxy.close());
+    const behindProxy = () =>
+      new DefinitionsTopic(testKafka({ brokers: [proxy.broker] }), topic.admin, topic.name, {
+        log: SILENT,
+        identity: new IdentityCheck({}),
+      });
+
+    it('is read to its end', async () => {
+      proxy.onRequest(KAFKA_API.fetch, { delayMs: 3_000 });
+      expect(await behindProxy().readAll()).toEqual(byBoard(record));
+    });
+
+    it('is not taken for empty when no answer comes', async () => {
+      proxy.onRequest(KAFKA_API.fetch, 'hangBefore', { times: Infinity });
+      await expect(behindProxy().readAll()).rejects.toThrow(/timeout/);
+    });
+  });
+
+  it('throws if it does not exist', async () => {
     const { kafka, admin, name } = topic;
     const missing = new DefinitionsTopic(kafka, admin, `${name}-none`, {
       log: SILENT,

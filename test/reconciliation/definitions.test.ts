@@ -1,17 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import kafkajs from 'kafkajs';
 import { parseBoardsFile, type BoardDefinition } from '#board';
-import { BoardReader, BoardStore, ContinuityStore, IdentityCheck, KeySpace } from '#board-store';
+import { BoardReader, ContinuityStore, type BoardStore } from '#board-store';
 import { ScoreProducer } from '#client';
 import { BoardRegistrar } from '../../src/registry/board-registrar.js';
-import { DefinitionsTopic } from '../../src/registry/definitions-topic.js';
+import type { DefinitionsTopic } from '../../src/registry/definitions-topic.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { SILENT } from '../support/loggers.js';
 import { RedisServer } from '../support/redis-server.js';
 import { causeOf, readRankChanges } from '../support/results.js';
-import { HandPromotion } from './hand-promotion.js';
+import { Sandbox, UNTIL_DONE } from './sandbox.js';
 
 const SUM = '{ columns: [{ name: points }] }';
 const BEST = '{ columns: [{ name: points, update: best }] }';
@@ -19,14 +18,16 @@ const file = (boards: Readonly<Record<string, string>>) =>
   `boards: { ${Object.entries(boards).map((board) => board.join(': ')).join(', ')} }`; // prettier-ignore
 const PLAYERS = Array.from({ length: 12 }, (_, index) => `player-${index}`);
 
-describe('the boards that are in force', () => {
+describe('the definitions that are in force', () => {
   let own: RedisServer;
   let instance: TestInstance;
   let service: RanklogProcess;
   let reader: BoardReader;
   let store: BoardStore;
   let definitions: DefinitionsTopic;
-  let hand: HandPromotion;
+  let sandbox: Sandbox;
+  /** Changes what is live, and does not record it in Kafka. */
+  let unrecorded: Sandbox;
   let sent = 0;
 
   beforeEach(async () => {
@@ -35,15 +36,11 @@ describe('the boards that are in force', () => {
     const env = { REDIS_URL: `redis://127.0.0.1:${own.port}` };
     const boards = file({ arena: SUM, other: SUM });
     instance = await TestInstance.create(boards, { partitions: 2, env });
-    const keys = new KeySpace(instance.name);
-    reader = new BoardReader(own.redis, keys);
-    store = new BoardStore(own.redis, keys, { shards: 1 });
-    const { kafka, admin, topics } = instance;
-    definitions = new DefinitionsTopic(kafka, admin, topics.definitions, {
-      log: SILENT,
-      identity: new IdentityCheck({}),
-    });
-    hand = new HandPromotion(instance, own.redis);
+    sandbox = new Sandbox(instance, own.redis);
+    ({ store, definitions } = sandbox);
+    reader = new BoardReader(own.redis, sandbox.keys);
+    unrecorded = new Sandbox(instance, own.redis);
+    unrecorded.definitions.write = () => Promise.resolve();
     service = await instance.start();
   });
   afterEach(async () => {
@@ -89,7 +86,12 @@ describe('the boards that are in force', () => {
     await service.ended;
     service = await instance.start(...args);
   };
-  const best = () => parseBoardsFile(file({ arena: BEST }), 'best')[0] as BoardDefinition;
+  const [best] = parseBoardsFile(file({ arena: BEST }), 'best') as [BoardDefinition];
+  const promoteBest = async () => {
+    const [report] = await unrecorded.reconciler.build([best], { signal: UNTIL_DONE });
+    return report!;
+  };
+  const removeOther = () => unrecorded.reconciler.remove('other', { signal: UNTIL_DONE });
 
   it('are in Kafka from their first registration on', async () => {
     const [current, { live }, promotions] = [await definitions.readAll(), await store.boards(), await store.promotions()]; // prettier-ignore
@@ -100,7 +102,7 @@ describe('the boards that are in force', () => {
   });
 
   it.each(['while a process runs', 'before one starts'])(
-    'come back when Redis is emptied %s, whatever the file says by then',
+    'are restored after Redis is emptied %s, whatever the boards file says by then',
     async (when) => {
       await score(10, ['arena', 'other']);
       const before = await definitions.readAll();
@@ -122,7 +124,7 @@ describe('the boards that are in force', () => {
     },
   );
 
-  it('come back when Redis is emptied and the file can not be read any more', async () => {
+  it('are restored after Redis is emptied, also if the boards file is broken', async () => {
     await score(10);
     await writeFile(instance.env['RANKLOG_BOARDS'] ?? '', 'boards: none');
     await own.redis.flushall();
@@ -134,45 +136,42 @@ describe('the boards that are in force', () => {
   it.each([
     ['one process', ['ingest,reconciliation']],
     ['the roles apart', ['ingest', 'reconciliation']],
-  ])(
-    'are what a Redis recovers to that comes back from before a promotion (%s)',
-    async (_, roles) => {
-      service.kill('SIGKILL');
-      await service.ended;
-      const processes: RanklogProcess[] = [];
-      for (const role of roles) processes.push(await instance.start('--roles', role));
-      await score(10);
-      await score(4);
-      await own.snapshot();
-      const { generation } = await hand.promote(best());
-      await recorded();
-      await score(12);
-      expect(await points()).toEqual(each(12));
+  ])('are restored in a Redis that comes back from before a promotion (%s)', async (_, roles) => {
+    service.kill('SIGKILL');
+    await service.ended;
+    const processes: RanklogProcess[] = [];
+    for (const role of roles) processes.push(await instance.start('--roles', role));
+    await score(10);
+    await score(4);
+    await own.snapshot();
+    const { generation } = await promoteBest();
+    await recorded();
+    await score(12);
+    expect(await points()).toEqual(each(12));
 
-      await own.kill();
-      await own.startFromSnapshot();
-      expect((await store.boards()).live.get('arena')?.generation).not.toBe(generation);
-      await score(20);
-      await until(async () => (await reader.recoveryTargets()).length === 0, 'all is recovered');
+    await own.kill();
+    await own.startFromSnapshot();
+    expect((await store.boards()).live.get('arena')?.generation).not.toBe(generation);
+    await score(20);
+    await until(async () => (await reader.recoveryTargets()).length === 0, 'all is recovered');
 
-      expect(await points()).toEqual(each(20));
-      expect((await reader.liveBoard('arena')).definition).toEqual(best());
-      const changes = await results();
-      const columns = changes.slice(-1).map(({ changes }) => changes[0]?.before?.columns);
-      expect(columns).toEqual([{ points: '12' }]);
-      expect(processes.map(({ errors }) => errors).join()).toContain(
-        'shard 0 is from before the last change of board arena',
-      );
-      await recorded();
-    },
-  );
+    expect(await points()).toEqual(each(20));
+    expect((await reader.liveBoard('arena')).definition).toEqual(best);
+    const changes = await results();
+    const columns = changes.slice(-1).map(({ changes }) => changes[0]?.before?.columns);
+    expect(columns).toEqual([{ points: '12' }]);
+    expect(processes.map(({ errors }) => errors).join()).toContain(
+      'shard 0 is from before the last change of board arena',
+    );
+    await recorded();
+  });
 
-  it('are what a Redis recovers to that has lost nothing but a promotion, on the same server', async () => {
+  it('are restored after the same server has lost nothing but a promotion', async () => {
     await score(10);
     await score(4);
     const names = await own.redis.keys('*');
     const dumps = await Promise.all(names.map((name) => own.redis.dumpBuffer(name)));
-    await hand.promote(best());
+    await promoteBest();
     await recorded();
     const restoring = own.redis.multi().flushall();
     for (const [index, name] of names.entries()) restoring.restore(name, 0, dumps[index] ?? '');
@@ -183,10 +182,10 @@ describe('the boards that are in force', () => {
     await results();
   });
 
-  it('are in Kafka though their builder was killed between the promotion and its record', async () => {
+  it('are recorded in Kafka after their builder was killed between the promotion and its record', async () => {
     await score(10);
     await score(4);
-    const { generation, since } = await hand.promote(best());
+    const { generation, since } = await promoteBest();
     await recorded();
     expect((await definitions.readAll()).get('arena')).toMatchObject({ generation, since });
     await until(() => service.errors.includes(`generation ${generation} is kept in Kafka now`), 'it is told'); // prettier-ignore
@@ -196,31 +195,8 @@ describe('the boards that are in force', () => {
     await results();
   });
 
-  it('do not depend on records of the topic that can not be read', async () => {
-    await score(10);
-    const before = await definitions.readAll();
-    await writeBoards({ arena: BEST, other: SUM });
-    const producer = instance.kafka.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner }); // prettier-ignore
-    await producer.connect();
-    const messages = [
-      { key: 'arena', value: 'hello' },
-      { key: 'arena', value: null },
-      { key: 'nobody', value: '{}' },
-      { key: 'other', value: '{"board":"arena","generation":"1","since":9000000000000000,"definition":null}' },
-    ]; // prettier-ignore
-    await producer.send({ topic: instance.topics.definitions, messages });
-    await producer.disconnect();
-    expect(await definitions.readAll()).toEqual(before);
-    await own.redis.flushall();
-    await score(1);
-    expect(await points()).toEqual(each(11));
-    expect(service.errors).toMatch(
-      /definitions\/0\/\d+ is left out, as it is not a definition in force/,
-    );
-  });
-
   const newRegistrar = () => {
-    const continuity = new ContinuityStore(own.redis, new KeySpace(instance.name), { shards: 1 });
+    const continuity = new ContinuityStore(own.redis, sandbox.keys, { shards: 1 });
     const unreadLog = () => Promise.resolve(new Map<number, number>());
     return new BoardRegistrar(
       { store, continuity, definitions, unreadLog, log: SILENT },
@@ -228,20 +204,25 @@ describe('the boards that are in force', () => {
     );
   };
 
-  it('are what a board is known by again that a cancelled apply has made unknown', async () => {
+  it('are registered again after a cancelled apply, and lose a board that is removed', async () => {
     await score(1);
     await writeBoards({ arena: SUM, other: SUM, cup: BEST });
     const registrar = newRegistrar();
     await registrar.register();
-    await hand.forget('cup');
+    const lease = await sandbox.leases.acquire('cup', 'test');
+    await sandbox.generations.unregister(lease);
+    await sandbox.leases.release(lease);
     const { building, removed } = await store.boards();
     expect([building, removed]).toEqual([new Set(), new Set()]);
     await registrar.keepRegistered();
     expect((await store.boards()).building).toEqual(new Set(['cup']));
     expect([...registrar.wanted.keys()].sort()).toEqual(['arena', 'cup', 'other']);
+    await removeOther();
+    await registrar.keepRegistered();
+    expect([...registrar.wanted.keys()].sort()).toEqual(['arena', 'cup']);
   });
 
-  it('are by the first of two files that define a new board otherwise, as in a rolling deploy, and stay so', async () => {
+  it('are those of the first process if two define a new board differently, as in a rolling deploy', async () => {
     await score(10);
     const folder = path.dirname(instance.env['RANKLOG_BOARDS'] ?? '');
     const processes: RanklogProcess[] = [];
@@ -266,18 +247,9 @@ describe('the boards that are in force', () => {
     await results();
   });
 
-  it('are no more what a board is built by that was removed, and comes back by another one', async () => {
-    const registrar = newRegistrar();
-    await registrar.register();
-    expect([...registrar.wanted.keys()].sort()).toEqual(['arena', 'other']);
-    await hand.remove('other');
-    await registrar.keepRegistered();
-    expect([...registrar.wanted.keys()]).toEqual(['arena']);
-  });
-
-  it('lack one that was removed, also when a process starts whose file has it still', async () => {
+  it('lack a removed board, also when a process starts whose file still has it', async () => {
     await score(10);
-    await hand.remove('other');
+    await removeOther();
     await until(
       async () => (await definitions.readAll()).get('other')?.definition === null,
       'Kafka has the removal',

@@ -40,7 +40,7 @@ describe('a Redis that has no room for a second generation', () => {
 
   beforeEach(async () => {
     own = await RedisServer.start();
-    ({ instance, sandbox, traffic } = await openScene(BOARDS, event, own));
+    ({ instance, sandbox, traffic } = await openScene(BOARDS, event, { own }));
     await instance.start();
     await traffic.send(PLAYERS);
     await published(instance, traffic);

@@ -1,10 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { BoardReader, NoPreviousGenerationError } from '#board-store';
-import { HistoryCutError, AppliedBeyondLogError } from '../../src/generations/errors.js';
-import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import { AppliedBeyondLogError } from '../../src/generations/errors.js';
+import { until, type RanklogProcess, type TestInstance } from '../support/instance.js';
 import { ScoreTopic } from '../ingest/score-topic.js';
 import { readRankChanges } from '../support/results.js';
-import { definitionsOf, Sandbox, published, Traffic } from './sandbox.js';
+import {
+  closeScene,
+  definitionsOf,
+  openScene,
+  published,
+  type Sandbox,
+  type Traffic,
+} from './sandbox.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
 const CHANGED = 'boards: { arena: { columns: [{ name: points, update: best }] } }';
@@ -15,22 +22,17 @@ const event = (serial: number) => ({
   delta: 1 + serial,
 });
 
-describe('of the history of a board', () => {
+describe('the history of a board', () => {
   let instance: TestInstance;
   let sandbox: Sandbox;
   let traffic: Traffic;
   let service: RanklogProcess;
 
   beforeEach(async () => {
-    instance = await TestInstance.create(BOARDS);
-    sandbox = new Sandbox(instance);
-    traffic = new Traffic(instance, event);
+    ({ instance, sandbox, traffic } = await openScene(BOARDS, event));
     service = await instance.start();
   });
-  afterEach(async () => {
-    await traffic.close();
-    await instance.remove();
-  });
+  afterEach(() => closeScene({ instance, sandbox, traffic }));
 
   const options = () => ({ signal: AbortSignal.timeout(240_000) });
   const [definition] = definitionsOf(BOARDS);
@@ -63,7 +65,7 @@ describe('of the history of a board', () => {
     return time;
   };
 
-  it('the previous generation comes back, caught up, and goes forward again, under traffic', async () => {
+  it('is rolled back and forward again under traffic, caught up each time', async () => {
     await expect(sandbox.reconciler.rollback('arena', options())).rejects.toBeInstanceOf(
       NoPreviousGenerationError,
     );
@@ -91,7 +93,7 @@ describe('of the history of a board', () => {
     expect(new Set(changes.map(({ generation }) => generation))).toEqual(new Set(promotions));
   });
 
-  it('a board is built from a time on, stays so when it is built again, and is as it was at a time beside the live one', async () => {
+  it('is built from a time on, also when it is rebuilt; a snapshot shows it at that time', async () => {
     await send(300);
     const time = await betweenRecords();
     await send(200);
@@ -119,7 +121,7 @@ describe('of the history of a board', () => {
     expect((await sandbox.live('arena')).starts).toBeUndefined();
   });
 
-  it('a board that begins ahead of live ingest is not given what comes before', async () => {
+  it('leaves out events before its start, also if live ingest has not reached that yet', async () => {
     await send(100);
     service.kill('SIGKILL');
     await service.ended;
@@ -134,7 +136,7 @@ describe('of the history of a board', () => {
     expect(await points()).toEqual(sums(200, 250));
   });
 
-  it('a log that ends before what is live is no history of it: verify says so, a build refuses', async () => {
+  it('is not built from a log that ends before the live applied offsets; verify reports them', async () => {
     await send(100);
     service.kill('SIGKILL');
     await service.ended;
@@ -145,34 +147,5 @@ describe('of the history of a board', () => {
     const building = sandbox.reconciler.build([changed], options());
     await expect(building).rejects.toBeInstanceOf(AppliedBeyondLogError);
     expect(await points()).toEqual(sums(0, 100));
-  });
-
-  it('events that are gone from the log are not built without, unless that is wanted; then it stays known', async () => {
-    await send(400);
-    const ends = await instance.admin.fetchTopicOffsets(instance.topics.scoreEvents);
-    const cut = ends.map(({ partition, offset }) => ({
-      partition,
-      offset: partition === 0 ? '0' : String(Math.floor(Number(offset) / 2)),
-    }));
-    await instance.admin.deleteTopicRecords({
-      topic: instance.topics.scoreEvents,
-      partitions: cut.filter(({ offset }) => offset !== '0'),
-    });
-    const before = await sandbox.live('arena');
-    const refused = sandbox.reconciler.build([definition], options());
-    await expect(refused).rejects.toBeInstanceOf(HistoryCutError);
-    await expect(sandbox.reconciler.verify(['arena'], options())).rejects.toBeInstanceOf(
-      HistoryCutError,
-    );
-    expect(await sandbox.generations.shadow('arena')).toBeUndefined();
-    expect((await sandbox.live('arena')).generation).toBe(before.generation);
-
-    const partial = { ...options(), allowPartialHistory: true };
-    const [report] = await sandbox.reconciler.build([definition], partial);
-    const starts = new Map(cut.map(({ partition, offset }) => [partition, Number(offset)]));
-    expect(report?.starts).toEqual(starts);
-    expect((await sandbox.live('arena')).starts).toEqual(starts);
-    expect(await sandbox.wrongViews(definition)).toEqual([]);
-    expect(await sandbox.reconciler.verify(['arena'], options())).toMatchObject([{ equal: true }]);
   });
 });

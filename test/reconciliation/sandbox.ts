@@ -39,7 +39,7 @@ export class Sandbox {
   readonly keys: KeySpace;
   readonly definitions: DefinitionsTopic;
   readonly reconciler: Reconciler;
-  /** What the reconciler has said. */
+  /** Log messages of the reconciler. */
   readonly words: string[] = [];
 
   constructor(
@@ -71,7 +71,7 @@ export class Sandbox {
     });
   }
 
-  /** Gives back the memory of all that was discarded. */
+  /** Deletes all discarded generations. */
   async sweep(): Promise<void> {
     while ((await this.catalog.sweep()) > 0);
   }
@@ -82,7 +82,7 @@ export class Sandbox {
     return found;
   }
 
-  /** Views of a live board that are not byte by byte what the log makes of a definition, by an oracle that is known or one of its own. */
+  /** Views of a live board that differ in a byte from what the log makes of a definition; computes the oracle unless given one. */
   async wrongViews(definition: BoardDefinition, known?: Oracle): Promise<string[]> {
     const { board } = definition;
     const oracle = known ?? (await this.oracle(definition));
@@ -125,7 +125,7 @@ function sorted({ ranking, players }: Awaited<ReturnType<typeof readBytes>>) {
   return { ranking, players: Object.entries(players).sort(([a], [b]) => (a < b ? -1 : 1)) };
 }
 
-/** Score events that go on being sent, from `start` to `stop`. */
+/** Sends score events, continuously from `start` to `stop`. */
 export class Traffic {
   sent = 0;
   #isStopping = false;
@@ -170,7 +170,6 @@ export class Traffic {
   }
 }
 
-/** What a test of reconciliation plays on. */
 export interface Scene {
   readonly instance: TestInstance;
   readonly sandbox: Sandbox;
@@ -181,10 +180,10 @@ export interface Scene {
 export async function openScene(
   boards: string,
   event: (serial: number) => ScoreEvent,
-  own?: RedisServer,
+  { own, partitions }: { own?: RedisServer; partitions?: number } = {},
 ): Promise<Scene> {
   const env = own === undefined ? {} : { REDIS_URL: `redis://127.0.0.1:${own.port}` };
-  const instance = await TestInstance.create(boards, { env });
+  const instance = await TestInstance.create(boards, { env, ...(partitions && { partitions }) });
   const sandbox = new Sandbox(instance, own?.redis);
   return { instance, sandbox, traffic: new Traffic(instance, event) };
 }

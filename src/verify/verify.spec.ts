@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Differences } from './differences.js';
+import { Differences } from './verify.js';
 
 const player = (view: string, playerId: string) => ({ view, kind: 'columns' as const, playerId });
 
