@@ -64,24 +64,6 @@ describe('an apply call that is refused writes nothing:', () => {
     });
   });
 
-  it('Redis is out of memory', async () => {
-    const own = await RedisServer.start();
-    try {
-      fixture = await new StoreFixture(own.redis, newKeys()).register(arena);
-      await fixture.apply([scored('a', [1])]);
-      await own.redis.config('SET', 'maxmemory', '1');
-      await expectNothingWritten(async () => {
-        await expect(fixture.apply([scored('a', [1])], { from: 1 })).rejects.toThrow('OOM');
-      });
-      await own.redis.config('SET', 'maxmemory', '0');
-      expect(movements(await fixture.apply([scored('a', [1])], { from: 1 }))).toEqual([
-        '1 (1) -> 1 (1)',
-      ]);
-    } finally {
-      await own.remove();
-    }
-  });
-
   it('it has an event of a board that it does not list', async () => {
     await expectNothingWritten(async () => {
       const call = fixture.call([scored('a', [1])], { boards: new Map() });

@@ -30,7 +30,7 @@ const scenario = definitionArbitrary('arena').chain((definition) => {
 
 describe('damage to a board', () => {
   it(
-    'is found where it changes what is read, and repaired by a build',
+    'is found if it changes what is read, and a build repairs it',
     async () => {
       let found = 0;
       await fc.assert(
@@ -61,7 +61,7 @@ describe('damage to a board', () => {
     PROPERTY_TIMEOUT,
   );
 
-  it('is told player by player among many, with events coming in and no false alarm', async () => {
+  it('is reported player by player among many, without false differences under traffic', async () => {
     const players = Array.from({ length: 1_700 }, (_, index) => `p${index}`);
     const events = players.map((player, index) => scored(player, [index % 50]));
     const board = await DamagedBoard.make(testRedis, arena, [events, []]);
@@ -92,7 +92,7 @@ describe('damage to a board', () => {
 });
 
 describe('damage among many views', () => {
-  it('is told, with some hundred views a step', async () => {
+  it('is reported, with some hundred views a step', async () => {
     const count = 1_000;
     const events = Array.from({ length: count }, (_, index) =>
       scored('a', [1], { views: lasting(`all region=r${index}`) }),
@@ -102,10 +102,7 @@ describe('damage among many views', () => {
     await redis.hdel(keys.views(0, live.generation), 'all region=r7');
     await redis.hset(keys.views(0, live.generation), 'all region=nowhere', 1);
     await redis.zadd(keys.expiries(0, live.generation), T0, 'all region=r9');
-    const shadow = await board.generations.begin(board.lease, {
-      definition: arena,
-      purpose: 'verify',
-    });
+    const shadow = await board.fixture.begin('verify');
     const { views, differences, largestPage } = await board.compare(shadow);
     expect(views).toBe(count - 1);
     expect(largestPage).toBeLessThan(count / 2);
@@ -124,9 +121,8 @@ describe('a view that expires while it is compared', () => {
     const first = scored('a', [1], { views: [day, ...lasting('all')] });
     const later = scored('a', [1], { occurredAt: T0 + 5_000 });
     const board = await DamagedBoard.make(testRedis, { ...arena, windows }, [[first]]);
-    const { fixture, generations, lease } = board;
-    const { definition } = fixture.live;
-    const shadow = await generations.begin(lease, { definition, purpose: 'verify' });
+    const { fixture } = board;
+    const shadow = await fixture.begin('verify');
     let isSwept = false;
     const expire = async () => {
       if (isSwept) return [];
@@ -139,8 +135,8 @@ describe('a view that expires while it is compared', () => {
   });
 });
 
-describe('damage to what a board remembers beside its views', () => {
-  it('is found where later events are judged by it, and goes with a build: event ids, their clock', async () => {
+describe('damage to the facts and event ids of a board', () => {
+  it('is found if later events depend on it, and a build repairs it: event ids, their clock', async () => {
     const definition = { ...arena, deduplicateMs: 1_000 };
     const first = scored('a', [1], { eventId: 'x' });
     const board = await DamagedBoard.make(testRedis, definition, [[first], []]);
@@ -180,7 +176,7 @@ describe('damage to what a board remembers beside its views', () => {
       ...{ expected: `partition 1: ${expected}`, found: `partition 1: ${found}` },
     });
 
-    it('is found where an id has another time, or another one took its place, among many', async () => {
+    it('is found if an id has another time, or is replaced by another id, among many', async () => {
       const { board, ids } = await make(1_500);
       expect(await redis.zadd(ids, 'XX', 'CH', T0 - 500, 'x700\na')).toBe(1);
       expect(await board.differences()).toEqual([
@@ -195,11 +191,11 @@ describe('damage to what a board remembers beside its views', () => {
       expect(await board.differences()).toEqual([]);
     });
 
-    it('is none where no event is judged by it any more', async () => {
+    it('of ids older than the span is no difference', async () => {
       const { board, ids } = await make(3);
-      const { fixture, generations, lease } = board;
-      const shadow = await generations.begin(lease, { definition, purpose: 'verify' });
-      await generations.catchUp(lease, shadow, board.stretches());
+      const { fixture } = board;
+      const shadow = await fixture.begin('verify');
+      await fixture.generations.catchUp(fixture.lease, shadow, board.stretches());
       await redis.zadd(ids, T0 - 1_000, 'forgotten late\na');
       const ofShadow = fixture.keys.eventIds(0, shadow.generation, 1);
       await redis.zadd(ofShadow, T0 - 1_000, 'by another batch\na');
@@ -207,7 +203,7 @@ describe('damage to what a board remembers beside its views', () => {
     });
   });
 
-  it('is none where nobody is moved: counters, versions', async () => {
+  it('of counters and versions is no difference', async () => {
     const definition = { ...arena, deduplicateMs: 1_000 };
     const first = scored('a', [1], { eventId: 'x' });
     const board = await DamagedBoard.make(testRedis, definition, [[first], []]);

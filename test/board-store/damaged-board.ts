@@ -1,42 +1,27 @@
 import type { BoardDefinition, ResolvedEvent } from '#board';
-import {
-  GenerationStore,
-  LeaseStore,
-  type CatchUpOutcome,
-  type ComparisonCursor,
-  type Difference,
-  type Lease,
-  type Shadow,
-  type Stretch,
-} from '#board-store';
+import type { ComparisonCursor, Difference, Shadow, Stretch } from '#board-store';
 import { Oracle } from '../model/oracle.js';
-import { StoreFixture, stretchOf } from './fixture.js';
+import { stretchOf } from './fixture.js';
+import { endingOf, GenerationFixture } from './generation-fixture.js';
 import type { TestRedis } from './test-redis.js';
 
-/** A board with its whole log applied, and who reconciles it. */
+/** A board with its whole log applied, to be damaged, compared and rebuilt. */
 export class DamagedBoard {
-  readonly generations: GenerationStore;
-  lease!: Lease;
-
   private constructor(
-    readonly fixture: StoreFixture,
+    readonly fixture: GenerationFixture,
     private readonly logs: readonly (readonly ResolvedEvent[])[],
-  ) {
-    this.generations = new GenerationStore(fixture.redis, fixture.keys, { shards: 1 });
-  }
+  ) {}
 
   static async make(
-    { redis, newKeys }: TestRedis,
+    test: TestRedis,
     definition: BoardDefinition,
     logs: readonly (readonly ResolvedEvent[])[],
   ): Promise<DamagedBoard> {
-    const fixture = await new StoreFixture(redis, newKeys()).register(definition);
-    const board = new DamagedBoard(fixture, logs);
-    board.lease = await new LeaseStore(redis, fixture.keys, { shards: 1 }).acquire('arena', 'test');
-    await redis.persist(fixture.keys.lease(0, 'arena'));
+    const fixture = await GenerationFixture.make(test, { definition, events: [] });
+    await test.redis.persist(fixture.keys.lease(0, 'arena'));
     for (const [partition, events] of logs.entries())
       if (events.length > 0) await fixture.apply(events, { partition });
-    return board;
+    return new DamagedBoard(fixture, logs);
   }
 
   get place() {
@@ -44,9 +29,9 @@ export class DamagedBoard {
   }
 
   /** What the log makes of the board. */
-  oracle(logs = this.logs): Oracle {
+  oracle(): Oracle {
     const oracle = new Oracle([this.fixture.live.definition]);
-    for (const [partition, events] of logs.entries())
+    for (const [partition, events] of this.logs.entries())
       for (const event of events) oracle.apply('arena', event, partition);
     return oracle;
   }
@@ -57,30 +42,32 @@ export class DamagedBoard {
 
   /** All differences from what the log makes of the board. */
   async differences(between?: () => Promise<readonly Stretch[]>): Promise<Difference[]> {
-    const { definition } = this.fixture.live;
-    const shadow = await this.generations.begin(this.lease, { definition, purpose: 'verify' });
+    const shadow = await this.fixture.begin('verify');
     const { differences } = await this.compare(shadow, between);
-    await this.generations.discard(this.lease, shadow);
+    await this.fixture.generations.discard(this.fixture.lease, shadow);
     return differences;
   }
 
-  async rebuild(logs = this.logs): Promise<void> {
-    const { definition } = this.fixture.live;
-    const shadow = await this.generations.begin(this.lease, { definition, purpose: 'build' });
-    const stretches = this.stretches(logs);
-    await this.generations.catchUp(this.lease, shadow, stretches);
-    endingOf(await this.generations.promote(this.lease, shadow, stretches, { graceMs: 0 }));
-    this.fixture.live = (await this.fixture.store.boards()).live.get('arena')!;
+  async rebuild(): Promise<void> {
+    const shadow = await this.fixture.begin();
+    const stretches = this.stretches();
+    await this.fixture.generations.catchUp(this.fixture.lease, shadow, stretches);
+    await this.fixture.makeLive(shadow, stretches, 0);
   }
 
-  /** Those of a shadow; and the most views that a step has found. */
+  /** The differences from a shadow, the number of views, and the most views of one step. */
   async compare(shadow: Shadow, between = () => Promise.resolve<readonly Stretch[]>([])) {
     const differences = new Map<string, Difference>();
     let stretches: readonly Stretch[] = this.stretches();
     let [views, largestPage] = [0, 0];
     let cursor: ComparisonCursor | undefined;
     do {
-      const outcome = await this.generations.compare(this.lease, shadow, stretches, cursor);
+      const outcome = await this.fixture.generations.compare(
+        this.fixture.lease,
+        shadow,
+        stretches,
+        cursor,
+      );
       const step = endingOf(outcome);
       views += step.views;
       largestPage = Math.max(largestPage, step.views);
@@ -91,10 +78,4 @@ export class DamagedBoard {
     } while (cursor !== undefined);
     return { differences: [...differences.values()], views, largestPage };
   }
-}
-
-export function endingOf<T>(outcome: CatchUpOutcome<T>): T {
-  if (outcome.status !== 'applied' || outcome.ending === undefined)
-    throw new Error(`no ending: ${JSON.stringify(outcome)}`);
-  return outcome.ending;
 }

@@ -1,121 +1,101 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  GenerationCatalog,
-  GenerationStore,
-  isOutOfMemory,
-  LeaseStore,
-  type Lease,
-  type Shadow,
-} from '#board-store';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { isOutOfMemory } from '#board-store';
 import { RedisServer } from '../support/redis-server.js';
-import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
+import { movements, scored, stretchOf } from './fixture.js';
+import { EVENTS, GenerationFixture } from './generation-fixture.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
-const EVENTS = [scored('a', [3]), scored('b', [5])];
+const { newKeys, close } = openTestRedis();
+afterAll(close);
+
 const STRETCH = stretchOf(EVENTS);
 
-describe('a Redis whose memory is full', () => {
-  const { newKeys, close } = openTestRedis();
-  let own: RedisServer;
-  let fixture: StoreFixture;
-  let generations: GenerationStore;
-  let catalog: GenerationCatalog;
-  let lease: Lease;
+let own: RedisServer;
+let fixture: GenerationFixture;
+beforeAll(async () => {
+  own = await RedisServer.start();
+});
+afterAll(() => own.remove());
+beforeEach(async () => {
+  await own.redis.config('SET', 'maxmemory', '0');
+  fixture = await GenerationFixture.make({ redis: own.redis, newKeys });
+});
 
-  beforeEach(async () => {
-    own = await RedisServer.start();
-    fixture = await new StoreFixture(own.redis, newKeys()).register(arena);
-    await fixture.apply(EVENTS);
-    generations = new GenerationStore(own.redis, fixture.keys, { shards: 1 });
-    catalog = new GenerationCatalog(own.redis, fixture.keys, { shards: 1 });
-    lease = await new LeaseStore(own.redis, fixture.keys, { shards: 1 }).acquire('arena', 'test');
-  });
-  afterEach(() => own.remove());
-  afterAll(close);
+const fill = () => own.redis.config('SET', 'maxmemory', '1');
+const expectRefused = async (work: () => Promise<unknown>): Promise<void> => {
+  const before = await dumpKeys(own.redis, fixture.keys);
+  const failure: unknown = await work().catch((error: unknown) => error);
+  expect(isOutOfMemory(failure)).toBe(true);
+  expect(await dumpKeys(own.redis, fixture.keys)).toEqual(before);
+};
 
-  const begun = (purpose: 'build' | 'snapshot') =>
-    generations.begin(lease, { definition: arena, purpose });
-  const fill = () => own.redis.config('SET', 'maxmemory', '1');
-  const refused = async (work: Promise<unknown>): Promise<void> => {
-    const before = await dumpKeys(own.redis, fixture.keys);
-    const failure: unknown = await work.then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    expect(isOutOfMemory(failure)).toBe(true);
-    expect(await dumpKeys(own.redis, fixture.keys)).toEqual(before);
-  };
-  const sweep = async () => {
-    while ((await catalog.sweep()) > 0);
-  };
-  const keysOf = ({ generation }: Shadow) => own.redis.keys(`*${generation}*`);
+it('an apply call writes nothing when memory is full, and goes on once there is room', async () => {
+  await fill();
+  await expectRefused(() => fixture.apply([scored('a', [1])], { from: 2 }));
+  await own.redis.config('SET', 'maxmemory', '0');
+  expect(movements(await fixture.apply([scored('a', [1])], { from: 2 }))).toEqual([
+    '2 (2) -> 2 (2)',
+  ]);
+});
 
-  it('takes nothing more into a shadow, and no order, which would go on for as long as there are players', async () => {
-    const shadow = await begun('build');
-    await generations.catchUp(lease, shadow, [STRETCH]);
+it('a shadow catches up no further when memory is full', async () => {
+  const shadow = await fixture.begin();
+  await fill();
+  await expectRefused(() => fixture.generations.catchUp(fixture.lease, shadow, [STRETCH]));
+});
+
+it('boards are read when memory is full', async () => {
+  await fill();
+  const reader = fixture.reader();
+  const page = await reader.standings('arena', 'all', { offset: 0, limit: 9 });
+  expect(page.entries.map(({ playerId }) => playerId)).toEqual(['b', 'a']);
+  const { entries } = await reader.rank('arena', 'all', 'a');
+  expect(entries).toMatchObject([{ playerId: 'a', rank: 2 }]);
+  expect(await reader.views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
+  expect(await reader.overviews()).toMatchObject([{ board: 'arena', views: 1 }]);
+});
+
+it.each(['build', 'left by a killed build', 'snapshot'])(
+  'a %s is discarded and its memory freed when memory is full',
+  async (kind) => {
+    const { generations, catalog, lease } = fixture;
+    const shadow = await fixture.build(EVENTS, {
+      purpose: kind === 'snapshot' ? 'snapshot' : 'build',
+    });
+    if (kind === 'snapshot') await generations.keepAsSnapshot(lease, shadow);
+    if (kind.startsWith('left')) await fixture.killHolder();
     await fill();
-    await fixture.redis.config('SET', 'maxmemory', '0');
-    const other = await begun('build');
-    await fill();
-    await refused(generations.catchUp(lease, other, [STRETCH]));
-  });
+    if (kind === 'build') await generations.discard(lease, shadow);
+    else if (kind === 'snapshot')
+      expect(await catalog.removeSnapshot(shadow.generation)).toBe(true);
+    else expect(await catalog.discardShadow(shadow.generation)).toBe('arena');
+    await fixture.sweep();
+    expect(await fixture.keysOf(shadow)).toEqual([]);
+  },
+);
 
-  it('lets go of a shadow, and gives its memory back', async () => {
-    const shadow = await begun('build');
-    await generations.catchUp(lease, shadow, [STRETCH]);
-    await fill();
-    await generations.discard(lease, shadow);
-    await sweep();
-    expect(await keysOf(shadow)).toEqual([]);
-  });
+it('a rollback is discarded when memory is full', async () => {
+  await fixture.makeLive(await fixture.build());
+  const previous = await fixture.previousEntry();
+  const back = await fixture.generations.beginRollback(fixture.lease);
+  await fill();
+  await fixture.generations.discard(fixture.lease, back);
+  expect(await fixture.previousEntry()).toBe(previous);
+});
 
-  it('gives up what a killed build has left', async () => {
-    const shadow = await begun('build');
-    await generations.catchUp(lease, shadow, [STRETCH]);
-    await own.redis.del(fixture.keys.lease(0, 'arena'));
-    await fill();
-    expect(await catalog.discardShadow(shadow.generation)).toBe('arena');
-    await sweep();
-    expect(await keysOf(shadow)).toEqual([]);
-  });
+it('a previous generation past its grace time is discarded when memory is full', async () => {
+  const { live } = fixture;
+  await fixture.makeLive(await fixture.build(), [], 0);
+  await fill();
+  await fixture.sweep();
+  expect(await fixture.keysOf(live)).toEqual([]);
+});
 
-  it('is read', async () => {
-    await fill();
-    const reader = fixture.reader();
-    const page = await reader.standings('arena', 'all', { offset: 0, limit: 9 });
-    expect(page.entries.map(({ playerId }) => playerId)).toEqual(['b', 'a']);
-    const { entries } = await reader.rank('arena', 'all', 'a');
-    expect(entries).toMatchObject([{ playerId: 'a', rank: 2 }]);
-    expect(await reader.views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
-    expect(await reader.overviews()).toMatchObject([{ board: 'arena', views: 1 }]);
-  });
-
-  it('lets go of a rollback', async () => {
-    const shadow = await begun('build');
-    await generations.promote(lease, shadow, [STRETCH], { graceMs: 60_000 });
-    const previous = await own.redis.hgetall(fixture.keys.previous(0));
-    const back = await generations.beginRollback(lease);
-    await fill();
-    await generations.discard(lease, back);
-    expect(await own.redis.hgetall(fixture.keys.previous(0))).toEqual(previous);
-  });
-
-  it('gives up a previous generation whose grace time is over', async () => {
-    const { live } = fixture;
-    const shadow = await begun('build');
-    await generations.promote(lease, shadow, [STRETCH], { graceMs: 0 });
-    await fill();
-    await sweep();
-    expect(await own.redis.keys(`*${live.generation}*`)).toEqual([]);
-  });
-
-  it('gives up a snapshot', async () => {
-    const shadow = await begun('snapshot');
-    await generations.catchUp(lease, shadow, [STRETCH]);
-    await generations.keepAsSnapshot(lease, shadow);
-    await fill();
-    expect(await catalog.removeSnapshot(shadow.generation)).toBe(true);
-    await sweep();
-    expect(await keysOf(shadow)).toEqual([]);
-  });
+it('the registration of a board is undone when memory is full', async () => {
+  const late = { ...fixture.live.definition, board: 'late' };
+  expect([...(await fixture.store.registerBoards([late])).building]).toEqual(['late']);
+  const lease = await fixture.leases.acquire('late', 'test');
+  await fill();
+  await fixture.generations.unregister(lease);
+  expect((await fixture.store.boards()).building.size).toBe(0);
 });

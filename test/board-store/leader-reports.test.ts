@@ -1,11 +1,12 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { BoardDefinition, ResolvedEvent } from '#board';
-import { GenerationCatalog, GenerationStore, LeaseStore, type Verdict } from '#board-store';
-import { arena, lasting, scored, StoreFixture, stretchOf, verdictsOf } from './fixture.js';
+import type { Verdict } from '#board-store';
+import { arena, lasting, scored, verdictsOf } from './fixture.js';
+import { GenerationFixture } from './generation-fixture.js';
 import { openTestRedis } from './test-redis.js';
 
-const { redis, newKeys, close } = openTestRedis();
-afterAll(close);
+const testRedis = openTestRedis();
+afterAll(testRedis.close);
 
 const top2: BoardDefinition = { ...arena, publish: { ...arena.publish, leaders: 2 } };
 const both = [
@@ -14,34 +15,20 @@ const both = [
 ];
 const allOnly = both.map((event) => ({ ...event, views: lasting('all') }));
 
-let fixture: StoreFixture;
-let generations: GenerationStore;
-let next: number;
+let fixture: GenerationFixture;
 beforeEach(async () => {
-  fixture = await new StoreFixture(redis, newKeys()).register(top2);
-  generations = new GenerationStore(redis, fixture.keys, { shards: 1 });
-  await fixture.apply(both);
-  next = both.length;
+  fixture = await GenerationFixture.make(testRedis, { definition: top2, events: both });
 });
 
-/** Makes a build of these events live; the generation before is kept for so long. */
+/** Promotes a build of these events; the generation before is kept for `graceMs`. */
 async function promote(events: readonly ResolvedEvent[], definition = top2, graceMs = 0) {
-  const leases = new LeaseStore(redis, fixture.keys, { shards: 1 });
-  const lease = await leases.acquire('arena', 'test');
-  const shadow = await generations.begin(lease, { definition, purpose: 'build' });
-  await generations.catchUp(lease, shadow, [stretchOf(events)]);
-  const outcome = await generations.promote(lease, shadow, [], { graceMs });
-  expect(outcome).toMatchObject({ status: 'applied', ending: {} });
-  await leases.release(lease);
-  const { live, versions } = await fixture.store.boards();
-  fixture.live = live.get('arena')!;
-  fixture.version = versions[0]!;
+  await fixture.makeLive(await fixture.build(events, { definition }), [], graceMs);
 }
 
-/** The leader changes of one more event: view, what it starts from and its top. */
+/** The leader changes of one more event: view, top before and top after. */
 async function leaderChanges(event: ResolvedEvent) {
-  const call = fixture.call([event], { from: next++ });
-  return verdictsOf(await fixture.store.apply(call)).flatMap((verdict: Verdict) =>
+  const outcome = await fixture.store.apply(fixture.call([event], { from: both.length }));
+  return verdictsOf(outcome).flatMap((verdict: Verdict) =>
     verdict.kind === 'leaderChange'
       ? [
           {
@@ -55,10 +42,10 @@ async function leaderChanges(event: ResolvedEvent) {
   );
 }
 
-const reported = async () => (await redis.hkeys(fixture.keys.leaders(0, 'arena'))).sort();
+const reported = async () => (await fixture.redis.hkeys(fixture.keys.leaders(0, 'arena'))).sort();
 
-describe('reports of leaders after a promotion', () => {
-  it('go on in a view that both generations have, and begin anew in one that comes back', async () => {
+describe('leader reports after a promotion', () => {
+  it('continue in a view of both generations, and begin again in a view that returns', async () => {
     await promote(allOnly, top2, 60_000);
     const changes = await leaderChanges(scored('c', [9], { views: lasting('all', 'all x=1') }));
     expect(changes).toEqual([
@@ -70,8 +57,7 @@ describe('reports of leaders after a promotion', () => {
   it('are deleted with the old generation if the new one lacks their view', async () => {
     await promote(allOnly);
     expect(await reported()).toEqual(['all', 'all x=1']);
-    const catalog = new GenerationCatalog(redis, fixture.keys, { shards: 1 });
-    while ((await catalog.sweep()) > 0);
+    await fixture.sweep();
     expect(await reported()).toEqual(['all']);
   });
 

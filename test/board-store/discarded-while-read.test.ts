@@ -2,25 +2,21 @@ import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { NoSuchViewError, type BoardDefinition } from '#board';
 import {
   BoardReader,
-  GenerationCatalog,
-  GenerationStore,
-  LeaseStore,
   ListingInterruptedError,
   UnknownBoardError,
   UnknownGenerationError,
 } from '#board-store';
-import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
+import { arena } from './fixture.js';
+import { GenerationFixture } from './generation-fixture.js';
 import { lateClient, once, openTestRedis } from './test-redis.js';
 
-const { redis, newKeys, close } = openTestRedis();
+const testRedis = openTestRedis();
+const { redis, close } = testRedis;
 afterAll(close);
 
-const EVENTS = [scored('a', [3]), scored('b', [5])];
-
-let fixture: StoreFixture;
+let fixture: GenerationFixture;
 beforeEach(async () => {
-  fixture = await new StoreFixture(redis, newKeys()).register(arena);
-  await fixture.apply(EVENTS);
+  fixture = await GenerationFixture.make(testRedis);
 });
 
 interface Replacement {
@@ -28,34 +24,26 @@ interface Replacement {
   readonly definition?: BoardDefinition;
 }
 
-/** Builds the board again; what was live is given up at once, and its memory is given back, or is to be. */
+/** Promotes a rebuild of the board, and discards the generation that was live; a sweep also frees its memory. */
 async function replace({ isSwept, definition = arena }: Replacement): Promise<void> {
   const { keys } = fixture;
-  const generations = new GenerationStore(redis, keys, { shards: 1 });
-  const lease = await new LeaseStore(redis, keys, { shards: 1 }).acquire('arena', 'test');
-  const shadow = await generations.begin(lease, { definition, purpose: 'build' });
-  expect(
-    await generations.promote(lease, shadow, [stretchOf(EVENTS)], { graceMs: 0 }),
-  ).toMatchObject({
-    ending: {},
-  });
-  await redis.del(keys.lease(0, 'arena'));
-  const catalog = new GenerationCatalog(redis, keys, { shards: 1 });
-  if (isSwept) while ((await catalog.sweep()) > 0);
+  await fixture.makeLive(await fixture.build(undefined, { definition }), [], 0);
+  await fixture.killHolder();
+  if (isSwept) await fixture.sweep();
   else {
-    const all = [keys.previous(0), keys.snapshots(0), keys.discarded(0)];
     const move = ['', 'arena', '', 'previous', 'discarded'];
-    await redis.ranklogMove(5, keys.lease(0, 'arena'), keys.shadows(0), ...all, ...move);
+    await redis.ranklogMove(5, ...keys.ofRoles(0, 'arena'), ...move);
   }
+  await fixture.acquire();
 }
 
-/** A reader whose commands of these names come late: `meanwhile` is done first. */
+/** A reader that does `meanwhile` before each of these commands. */
 function lateReader(late: readonly string[], meanwhile: () => Promise<void>, generation?: string) {
   return new BoardReader(lateClient(redis, late, meanwhile), fixture.keys, generation);
 }
 
 describe.each([true, false])(
-  'a generation that is given up while it is read (swept: %s)',
+  'a generation that is discarded while it is read (swept: %s)',
   (isSwept) => {
     const late = (name: string, call = 1) =>
       lateReader(
@@ -63,7 +51,7 @@ describe.each([true, false])(
         once(() => replace({ isSwept }), call),
       );
 
-    it('is no empty board: the page, rank and views of the next one are read', async () => {
+    it('is not read as an empty board, but its successor is: page, rank and views', async () => {
       const { entries } = await late('ranklogPage').standings('arena', 'all', {
         offset: 0,
         limit: 9,
@@ -75,7 +63,7 @@ describe.each([true, false])(
       expect(await listing.views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
     });
 
-    it('does not shorten a list of views: the listing fails once the sizes are gone', async () => {
+    it('does not shorten a list of views: the listing fails once the sizes are deleted', async () => {
       const reader = late('zcard');
       const all = [{ view: 'all', size: 2 }];
       if (isSwept) await expect(reader.views('arena')).rejects.toThrow(ListingInterruptedError);
@@ -83,7 +71,7 @@ describe.each([true, false])(
       expect(await reader.views('arena')).toMatchObject(all);
     });
 
-    it('is not read by a definition that a reader remembers', async () => {
+    it('is not read with a cached definition', async () => {
       const reader = fixture.reader();
       const points = async () => {
         const { entries } = await reader.rank('arena', 'all', 'a');
@@ -95,7 +83,7 @@ describe.each([true, false])(
       expect(await points()).toEqual([{ points: '0.3' }]);
     });
 
-    it('does not hide a view that only the next one has', async () => {
+    it('does not hide a view that only its successor has', async () => {
       const reader = fixture.reader();
       await reader.rank('arena', 'all', 'a');
       await replace({ isSwept, definition: { ...arena, dimensions: [[], ['region']] } });
@@ -104,7 +92,7 @@ describe.each([true, false])(
       await expect(reader.rank('arena', 'all team=red', 'a')).rejects.toThrow(NoSuchViewError);
     });
 
-    it('is told where all are given up, and nothing is read without end', async () => {
+    it('is an error if every successor is discarded, too: a read ends', async () => {
       const always = lateReader(['ranklogPage'], () => replace({ isSwept }));
       const reading = always.standings('arena', 'all', { offset: 0, limit: 9 });
       await expect(reading).rejects.toBeInstanceOf(UnknownGenerationError);
@@ -113,29 +101,27 @@ describe.each([true, false])(
 );
 
 describe('a board', () => {
-  it('that is removed is unknown to a reader that remembers it', async () => {
+  it('that is removed is unknown to a reader with a cached definition', async () => {
     const reader = fixture.reader();
     await reader.rank('arena', 'all', 'a');
-    const lease = await new LeaseStore(redis, fixture.keys, { shards: 1 }).acquire('arena', 'test');
-    await new GenerationStore(redis, fixture.keys, { shards: 1 }).remove(lease);
+    await fixture.generations.remove(fixture.lease);
     await expect(reader.rank('arena', 'all', 'a')).rejects.toThrow(UnknownBoardError);
     await expect(reader.views('arena')).rejects.toThrow(UnknownBoardError);
   });
 
-  it('whose pointer leads to no definition, however often it is read, is unknown', async () => {
+  it('without the definition of its live generation is unknown', async () => {
     await redis.del(fixture.keys.definitions(0));
     const reading = fixture.reader().liveBoard('arena');
     await expect(reading).rejects.toBeInstanceOf(UnknownBoardError);
   });
 });
 
-describe('a snapshot that is given up while it is read', () => {
+describe('a snapshot that is discarded while it is read', () => {
   it('is unknown', async () => {
     const { generation } = fixture.live;
     await redis.hset(fixture.keys.snapshots(0), generation, 'arena');
-    const catalog = new GenerationCatalog(redis, fixture.keys, { shards: 1 });
     const discard = async () => {
-      await catalog.removeSnapshot(generation);
+      await fixture.catalog.removeSnapshot(generation);
     };
     const reading = lateReader(['ranklogRank'], discard, generation).rank('arena', 'all', 'a');
     await expect(reading).rejects.toBeInstanceOf(UnknownGenerationError);

@@ -1,0 +1,114 @@
+import type { BoardDefinition, ResolvedEvent } from '#board';
+import {
+  GenerationCatalog,
+  GenerationStore,
+  LeaseStore,
+  type CatchUpOutcome,
+  type Lease,
+  type LiveBoard,
+  type NewShadow,
+  type Promotion,
+  type Shadow,
+  type Stretch,
+} from '#board-store';
+import type { Redis } from 'ioredis';
+import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
+import type { TestRedis } from './test-redis.js';
+
+export const EVENTS = [scored('a', [3]), scored('b', [5])];
+export const HOLDER = 'host:1';
+
+type Purpose = NewShadow['purpose'];
+
+/** A board with some events, and a process that holds its lease and works on its generations. */
+export class GenerationFixture extends StoreFixture {
+  readonly leases = new LeaseStore(this.redis, this.keys, { shards: 1 });
+  readonly catalog: GenerationCatalog;
+  readonly generations: GenerationStore;
+  lease!: Lease;
+
+  /** `client` sends the calls on generations. */
+  constructor({ redis, newKeys }: Pick<TestRedis, 'redis' | 'newKeys'>, client = redis) {
+    super(redis, newKeys());
+    this.catalog = new GenerationCatalog(client, this.keys, { shards: 1 });
+    this.generations = new GenerationStore(client, this.keys, { shards: 1 });
+  }
+
+  static async make(
+    test: Pick<TestRedis, 'redis' | 'newKeys'>,
+    options: {
+      definition?: BoardDefinition;
+      events?: readonly ResolvedEvent[];
+      client?: Redis;
+    } = {},
+  ): Promise<GenerationFixture> {
+    const { definition = arena, events = EVENTS, client } = options;
+    const fixture = await new GenerationFixture(test, client).register(definition);
+    if (events.length > 0) await fixture.apply(events);
+    await fixture.acquire();
+    return fixture;
+  }
+
+  async acquire(holder = HOLDER): Promise<void> {
+    this.lease = await this.leases.acquire('arena', holder);
+  }
+
+  /** Ends the lease, as when its holder was killed a while ago. */
+  async killHolder(): Promise<void> {
+    await this.redis.del(this.keys.lease(0, 'arena'));
+  }
+
+  begin(purpose: Purpose = 'build', definition = this.live.definition): Promise<Shadow> {
+    return this.generations.begin(this.lease, { definition, purpose });
+  }
+
+  /** A shadow with these events. */
+  async build(
+    events: readonly ResolvedEvent[] = EVENTS,
+    { purpose = 'build', definition = this.live.definition }: Partial<NewShadow> = {},
+  ): Promise<Shadow> {
+    const shadow = await this.begin(purpose, definition);
+    await this.generations.catchUp(this.lease, shadow, [stretchOf(events)]);
+    return shadow;
+  }
+
+  promote(shadow: Shadow, stretches: readonly Stretch[] = [], graceMs = 60_000) {
+    return this.generations.promote(this.lease, shadow, stretches, { graceMs });
+  }
+
+  /** Promotes a shadow that is caught up; later calls name it. */
+  async makeLive(...args: Parameters<GenerationFixture['promote']>): Promise<Promotion> {
+    const promotion = endingOf(await this.promote(...args));
+    await this.readLive();
+    return promotion;
+  }
+
+  async readLive(): Promise<LiveBoard> {
+    this.live = (await this.store.boards()).live.get('arena')!;
+    await this.refresh();
+    return this.live;
+  }
+
+  async sweep(): Promise<void> {
+    while ((await this.catalog.sweep()) > 0);
+  }
+
+  /** The keys of a generation. */
+  keysOf({ generation }: Pick<LiveBoard, 'generation'>): Promise<string[]> {
+    return this.redis.keys(`${this.keys.prefix}:*${generation}*`);
+  }
+
+  shadowEntry(): Promise<string | null> {
+    return this.redis.hget(this.keys.shadows(0), 'arena');
+  }
+
+  previousEntry(): Promise<string | null> {
+    return this.redis.hget(this.keys.previous(0), 'arena');
+  }
+}
+
+export function endingOf<T>(outcome: CatchUpOutcome<T>): T {
+  if (outcome.status !== 'applied' || outcome.ending === undefined)
+    throw new Error(`no ending: ${JSON.stringify(outcome)}`);
+  return outcome.ending;
+}
