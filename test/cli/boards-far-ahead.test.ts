@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readDeadLetters } from '../support/results.js';
-import { configure } from '../support/topic-config.js';
+import { configure } from '../support/kafka-client.js';
 import { BoardsSandbox } from './boards-sandbox.js';
 
 const boards = (notAfter = '') => `

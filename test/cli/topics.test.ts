@@ -3,7 +3,7 @@ import { ConfigResourceTypes, ConfigSource } from 'kafkajs';
 import { MAX_VIEWS_OF_AN_EVENT } from '#board';
 import { encodeRankChange } from '#contracts';
 import { TestInstance, until } from '../support/instance.js';
-import { configure } from '../support/topic-config.js';
+import { configure } from '../support/kafka-client.js';
 
 const MOST_AHEAD = 'message.timestamp.after.max.ms';
 const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';

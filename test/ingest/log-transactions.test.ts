@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Producer, Transaction } from 'kafkajs';
-import { transactionsEnded } from '../support/transactions.js';
+import { transactionsEnded } from '../support/kafka-client.js';
 import { expectRankChanges, scores, useScoreTopic } from './score-topic.js';
 
 describe('a score topic with transactions, some of them aborted', () => {

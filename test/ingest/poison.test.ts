@@ -1,8 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Message } from 'kafkajs';
 import { decodeDeadLetter } from '#contracts';
 import { TestInstance } from '../support/instance.js';
-import { residentMegabytes } from '../support/memory.js';
 import { eachCommitted } from '../support/results.js';
 import { BOARDS, expectRankChanges, ScoreTopic } from './score-topic.js';
 
@@ -28,6 +28,12 @@ const KINDS: readonly (readonly [Omit<Message, 'partition'>, code: string])[] = 
   [{ key: Buffer.alloc(4), value: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]) }, 'NOT_UTF8'],
 ];
 const LARGE_KIND: Omit<Message, 'partition'> = { value: 'x'.repeat(1_000_000) };
+
+/** Resident memory of a process in MB. */
+function residentMegabytes(pid: number): number {
+  const text = execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
+  return (Number(text) * 1_024) / 1e6;
+}
 
 describe('a long run of records that can never be applied', () => {
   let instance: TestInstance;

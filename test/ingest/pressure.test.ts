@@ -6,7 +6,7 @@ import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
 import { readDeadLetters, readRankChanges } from '../support/results.js';
-import { configure } from '../support/topic-config.js';
+import { configure } from '../support/kafka-client.js';
 import { BOARDS, expectRankChanges, ScoreTopic } from './score-topic.js';
 
 const EVENTS = 200;

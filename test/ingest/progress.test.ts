@@ -3,7 +3,7 @@ import { TestInstance, until } from '../support/instance.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
 import { readDeadLetters, readRankChanges } from '../support/results.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
-import { configure } from '../support/topic-config.js';
+import { configure } from '../support/kafka-client.js';
 import { BOARDS, ScoreTopic } from './score-topic.js';
 
 const event = (player: number) =>

@@ -1,5 +1,5 @@
 import type { Message, Transaction } from 'kafkajs';
-import { transactionsEnded } from '../support/transactions.js';
+import { transactionsEnded } from '../support/kafka-client.js';
 import type { TestTopic } from './topic.js';
 
 /** The key of an abort marker, for kafkajs. */

@@ -6,7 +6,7 @@ import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy, type KafkaAction } from '../support/kafka-proxy.js';
 import { loggerTo } from '../support/loggers.js';
-import { timed } from '../support/timed.js';
+import { timed } from '../support/eventually.js';
 import { numbers, TestTopic } from './topic.js';
 
 describe('a log reader over a connection that fails', () => {

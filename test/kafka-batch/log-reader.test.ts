@@ -9,7 +9,7 @@ import {
 } from '#kafka-batch';
 import { until } from '../support/instance.js';
 import { seededRandom } from '../support/seeded-random.js';
-import { transactionsEnded } from '../support/transactions.js';
+import { transactionsEnded } from '../support/kafka-client.js';
 import { writeInterleaved } from './interleaved.js';
 import { numbers, TestTopic } from './topic.js';
 

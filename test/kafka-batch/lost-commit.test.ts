@@ -2,11 +2,10 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Kafka } from 'kafkajs';
 import { PublishOutcomeUnknownError } from '#kafka-batch';
-import { testKafka } from '../support/kafka-client.js';
+import { testKafka, transactionsEnded } from '../support/kafka-client.js';
 import { until } from '../support/instance.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { readCommitted } from '../support/results.js';
-import { transactionsEnded } from '../support/transactions.js';
 import { TestTopic } from './topic.js';
 
 const isEndTxn = (request: Buffer) => request.readInt16BE(4) === KAFKA_API.endTxn;

@@ -8,7 +8,7 @@ import {
   partitionCount,
 } from '#kafka-batch';
 import { until } from '../support/instance.js';
-import { transactionsEnded } from '../support/transactions.js';
+import { transactionsEnded } from '../support/kafka-client.js';
 import { numbers, TestTopic } from './topic.js';
 
 describe('look-ups of positions', () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { lastCommittedRecord, ProducerFencedError, RecordTooLargeError } from '#kafka-batch';
 import { readCommitted } from '../support/results.js';
-import { transactionsEnded } from '../support/transactions.js';
+import { transactionsEnded } from '../support/kafka-client.js';
 import { numbers, TestTopic } from './topic.js';
 
 describe('TransactionalPublisher', () => {

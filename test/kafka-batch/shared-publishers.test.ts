@@ -2,9 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Kafka } from 'kafkajs';
 import { lastCommittedRecord, ProducerFencedError, TransactionalPublisher } from '#kafka-batch';
 import { until } from '../support/instance.js';
-import { testKafka } from '../support/kafka-client.js';
+import { testKafka, transactionsEnded } from '../support/kafka-client.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
-import { transactionsEnded } from '../support/transactions.js';
 import { TestTopic } from './topic.js';
 
 const PARTITIONS = Array.from({ length: 24 }, (_, partition) => partition);

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import kafkajs, { type Admin, type Kafka, type Message, type Producer } from 'kafkajs';
 import { TransactionalPublisher } from '#kafka-batch';
-import { testKafka } from '../support/kafka-client.js';
+import { testKafka, transactionsEnded } from '../support/kafka-client.js';
 import { until } from '../support/instance.js';
-import { transactionsEnded } from '../support/transactions.js';
 
 const { CompressionTypes, Partitioners } = kafkajs;
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ServicesFolder } from '../support/services-folder.js';
+import { ServicesFolder } from '../support/project.js';
 
 // Starting Kafka takes 5 s, on a busy machine 30.
 const MS_TO_START = 400_000;

@@ -12,8 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PROJECT, ProjectCopy } from '../support/project-copy.js';
-import { runCommand } from '../support/run-command.js';
+import { PROJECT, ProjectCopy, runCommand } from '../support/project.js';
 
 const FOREGROUND = path.join(PROJECT, 'scripts/foreground.mjs');
 const LOCK = path.join(PROJECT, 'scripts/lock.mjs');

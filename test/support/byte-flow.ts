@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 
-/** What all connections of a proxy do at the moment. */
+/** The current faults of all connections of a proxy. */
 export interface FlowTerms {
   readonly delayMs: number;
   readonly frozen: boolean;
 }
 
-/** What waits before its sender is asked to pause, as full buffers of a network would make it. */
-const MOST_HELD_BYTES = 1_048_576;
+/** Held bytes above which the sender is paused, like full network buffers. */
+const MAX_HELD_BYTES = 1_048_576;
 
-/** One direction of a connection: bytes in order, held back or late as the terms say. */
+/** One direction of a connection: delivers bytes in order, held or delayed according to the terms. */
 export class ByteFlow {
   readonly #held: { readonly bytes: Buffer | 'end'; readonly due: number }[] = [];
   #heldBytes = 0;
@@ -25,18 +25,18 @@ export class ByteFlow {
     });
   }
 
-  /** Bytes for the receiver, `lateMs` later than the terms say; what follows waits for them. */
+  /** Sends bytes `lateMs` later than the terms say; later bytes wait for them. */
   put(bytes: Buffer, lateMs = 0): void {
     this.#heldBytes += bytes.length;
     this.#hold(bytes, lateMs);
   }
 
-  /** The sender is gone: the receiver's connection ends once it has got what was sent before. */
+  /** The sender has closed: closes the receiver's connection behind the sent bytes. */
   end(): void {
     this.#hold('end', 0);
   }
 
-  /** Delivers what is due; to be called after a thaw. */
+  /** Delivers the bytes that are due. Call it after a thaw. */
   deliver(): void {
     clearTimeout(this.#timer);
     const now = performance.now();
@@ -68,7 +68,7 @@ export class ByteFlow {
   }
 
   #regulate(): void {
-    if (this.#heldBytes > MOST_HELD_BYTES || this.to.writableNeedDrain) this.from.pause();
+    if (this.#heldBytes > MAX_HELD_BYTES || this.to.writableNeedDrain) this.from.pause();
     else this.from.resume();
   }
 }

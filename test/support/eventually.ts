@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 100;
 
-/** Waits until a condition holds; one that throws (a server is away) does not hold yet. @throws after `seconds`, naming it */
+/** Waits until a condition holds. A condition that throws (no server yet) does not hold. @throws after `seconds`, with its name */
 export async function eventually(
   condition: () => boolean | Promise<boolean>,
   what: string,
@@ -21,5 +21,12 @@ export async function eventually(
     await delay(POLL_MS);
   }
   const last = failure === undefined ? '' : `; the last try failed: ${String(failure)}`;
-  throw new Error(`waited ${seconds} s in vain until ${what}${last}`);
+  throw new Error(`waited ${seconds} s without success until ${what}${last}`);
+}
+
+/** The duration of work in ms. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
 }

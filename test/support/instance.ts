@@ -13,7 +13,7 @@ import { createTopics } from '../../src/infra/topics.js';
 
 const CLI = path.resolve('dist/cli/main.js');
 
-/** What `ranklog topics` does, without a process of its own. */
+/** Creates the topics as `ranklog topics` does. */
 export async function createTestTopics(
   admin: Admin,
   topics: TopicNames,
@@ -26,7 +26,7 @@ export async function createTestTopics(
   });
 }
 
-/** A ranklog of its own: topics, group, keys and boards file that no other test uses. Ended by `remove`. */
+/** A ranklog with its own topics, group, keys and boards file. End it with `remove`. */
 export class TestInstance {
   readonly name = `test-${randomUUID().slice(0, 8)}`;
   readonly topics: TopicNames = topicNames(this.name);
@@ -51,7 +51,7 @@ export class TestInstance {
     });
   }
 
-  /** Topics are there; nothing runs yet. `env` overrides what the processes get. */
+  /** Creates the topics; starts no process. `env` overrides the environment of the processes. */
   static async create(
     boards: string,
     { partitions = 4, env = {} }: { partitions?: number; env?: NodeJS.ProcessEnv } = {},
@@ -60,16 +60,14 @@ export class TestInstance {
     const file = path.join(folder, 'boards.yaml');
     await writeFile(file, boards);
     const { KAFKA_BROKERS = '' } = { ...process.env, ...env };
-    const kafka = testKafka({
-      brokers: KAFKA_BROKERS.split(','),
-    });
+    const kafka = testKafka({ brokers: KAFKA_BROKERS.split(',') });
     const admin = kafka.admin();
     await admin.connect();
     const base = {
       ...process.env,
       RANKLOG_BOARDS: file,
       RANKLOG_SESSION_TIMEOUT: '2s',
-      RANKLOG_START_TIMEOUT: '2m', // what a busy machine makes slow is not given up, nor forced
+      RANKLOG_START_TIMEOUT: '2m', // for a busy machine
       RANKLOG_SHUTDOWN_TIMEOUT: '60s',
       RANKLOG_LOG_FORMAT: 'json',
       ...env,
@@ -79,14 +77,14 @@ export class TestInstance {
     return instance;
   }
 
-  /** A command in the background. */
+  /** Starts a command. */
   spawn(...args: string[]): RanklogProcess {
     const child = new RanklogProcess(args, this.env);
     this.#processes.push(child);
     return child;
   }
 
-  /** A command to its end. @throws unless its exit code is 0 */
+  /** Runs a command and returns its output. @throws unless its exit code is 0 */
   async run(...args: string[]): Promise<string> {
     const child = this.spawn(...args);
     const code = await child.ended;
@@ -95,7 +93,7 @@ export class TestInstance {
     return child.output;
   }
 
-  /** Starts the service and waits until it runs. */
+  /** Starts the service; resolves when it runs. */
   async start(...args: string[]): Promise<RanklogProcess> {
     const service = this.spawn('start', ...args);
     await until(
@@ -106,7 +104,7 @@ export class TestInstance {
     return service;
   }
 
-  /** Sends lines of score events in order, so many at a time. */
+  /** Sends lines of score events in order, in batches. */
   async produce(lines: readonly string[], atOnce = 1_000): Promise<void> {
     const producer = new ScoreProducer({ kafka: this.kafka, topicPrefix: this.name });
     await producer.connect();
@@ -117,7 +115,7 @@ export class TestInstance {
     await producer.disconnect();
   }
 
-  /** Committed offsets of the group, summed over the partitions. */
+  /** Sum of the group's committed offsets. */
   async publishedCount(): Promise<number> {
     const [topic] = await this.admin.fetchOffsets({
       groupId: this.name,
@@ -129,7 +127,7 @@ export class TestInstance {
     );
   }
 
-  /** Waits until so many records of the score topic are published. */
+  /** Waits until `count` records of the score topic are published. */
   async published(count: number): Promise<void> {
     await until(
       async () => (await this.publishedCount()) >= count,
@@ -137,7 +135,7 @@ export class TestInstance {
     );
   }
 
-  /** Ends what runs and removes topics, group and keys. */
+  /** Kills the processes, and removes topics, group and keys. */
   async remove(): Promise<void> {
     for (const child of this.#processes) child.kill('SIGKILL');
     await Promise.all(this.#processes.map(({ ended }) => ended));
@@ -150,7 +148,7 @@ export class TestInstance {
   }
 }
 
-/** A ranklog command as a process of its own. */
+/** A ranklog command in its own process. */
 export class RanklogProcess {
   output = '';
   errors = '';
@@ -159,7 +157,7 @@ export class RanklogProcess {
 
   constructor(args: readonly string[], env: NodeJS.ProcessEnv) {
     this.#child = spawn(process.execPath, [CLI, ...args], {
-      env: { RANKLOG_HTTP_PORT: '0', ...env }, // many run at once
+      env: { RANKLOG_HTTP_PORT: '0', ...env }, // many run concurrently
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child.stdout?.on('data', (data: Buffer) => (this.output += data.toString()));
@@ -194,7 +192,8 @@ export async function until(
 ): Promise<void> {
   const end = performance.now() + seconds * 1_000;
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited ${seconds} s in vain until ${what}`);
+    if (performance.now() > end)
+      throw new Error(`waited ${seconds} s without success until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

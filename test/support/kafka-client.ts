@@ -1,10 +1,45 @@
-import kafkajs, { type Kafka, type KafkaConfig } from 'kafkajs';
+import kafkajs, { ConfigResourceTypes, type Admin, type Kafka, type KafkaConfig } from 'kafkajs';
 
-/** A Kafka client of the tests: without a word, and patient with a machine that stands still for seconds. */
+/** A silent Kafka client, with a timeout for busy machines. */
 export function testKafka(config: KafkaConfig): Kafka {
   return new kafkajs.Kafka({
     logLevel: kafkajs.logLevel.NOTHING,
     connectionTimeout: 20_000,
     ...config,
   });
+}
+
+/** Sets the configuration of a topic: these entries, and the broker's defaults for all others. */
+export async function configure(
+  { admin }: { admin: Admin },
+  topic: string,
+  entries: Readonly<Record<string, string>>,
+): Promise<void> {
+  const configEntries = Object.entries(entries).map(([name, value]) => ({ name, value }));
+  await admin.alterConfigs({
+    validateOnly: false,
+    resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }],
+  });
+}
+
+/**
+ * Waits until the last transactions of some transactional ids have their markers in the log. Kafka confirms a commit
+ * before it writes the markers, and starts the next producer of the id only behind them. Fences the producers.
+ */
+export async function transactionsEnded(
+  kafka: Kafka,
+  ...transactionalIds: readonly string[]
+): Promise<void> {
+  for (const transactionalId of transactionalIds) {
+    const producer = kafka.producer({
+      transactionalId,
+      idempotent: true,
+      maxInFlightRequests: 1,
+      retry: { initialRetryTime: 20, retries: 20 },
+    });
+    await producer.connect();
+    const next = await producer.transaction();
+    await next.abort(); // sends nothing, as the transaction is empty
+    await producer.disconnect();
+  }
 }

@@ -1,6 +1,6 @@
 import { int16, int32, KAFKA_API, text, type KafkaRequest } from './kafka-frames.js';
 
-/** Errors of the protocol by name; kafkajs has older names for some. */
+/** Error codes of the protocol by name; kafkajs has older names for some. */
 export const KAFKA_ERROR = {
   offsetOutOfRange: 1,
   notLeaderOrFollower: 6,
@@ -14,14 +14,13 @@ export const KAFKA_ERROR = {
   rebalanceInProgress: 27,
   outOfOrderSequenceNumber: 45,
   invalidProducerEpoch: 47,
-  invalidTxnState: 48,
   concurrentTransactions: 51,
 } as const;
 
-const NO_TIME_OF_THROTTLING = int32(0);
+const NO_THROTTLING = int32(0);
 const NONE64 = Buffer.alloc(8, 0xff);
 
-/** The body of a response that carries nothing but an error, for each partition that the request names. */
+/** The body of a response with only an error, for each partition of the request. */
 export function errorAnswer(request: KafkaRequest, code: number): Buffer {
   const answer = ANSWERS.get(request.apiKey);
   if (answer === undefined) throw new Error(`no error answer is known for api ${request.apiKey}`);
@@ -30,23 +29,22 @@ export function errorAnswer(request: KafkaRequest, code: number): Buffer {
 
 type Answer = (request: KafkaRequest, code: number) => Buffer;
 
-const plain: Answer = (_request, code) => Buffer.concat([NO_TIME_OF_THROTTLING, int16(code)]);
+const plain: Answer = (_request, code) => Buffer.concat([NO_THROTTLING, int16(code)]);
 
-/** The error, then what the response has besides. */
+/** The error, then the other fields of the response. */
 const withRest =
   (...rest: readonly Buffer[]): Answer =>
   (request, code) =>
     Buffer.concat([plain(request, code), ...rest]);
 
-/** The error for each partition that the request names, and nothing else. */
+/** The error for each partition of the request. */
 const ofEachPartition =
   (topicsOf: (request: KafkaRequest) => Topics): Answer =>
   (request, code) =>
-    Buffer.concat([NO_TIME_OF_THROTTLING, perPartition(topicsOf(request), int16(code))]);
+    Buffer.concat([NO_THROTTLING, perPartition(topicsOf(request), int16(code))]);
 
 const ANSWERS: ReadonlyMap<number, Answer> = new Map([
   [KAFKA_API.heartbeat, plain],
-  [KAFKA_API.leaveGroup, plain],
   [KAFKA_API.addOffsetsToTxn, plain],
   [KAFKA_API.endTxn, plain],
   [KAFKA_API.syncGroup, withRest(int32(0))],
@@ -65,18 +63,18 @@ type Topics = ReadonlyMap<string, readonly number[]>;
 function produceAnswer(request: KafkaRequest, code: number): Buffer {
   const logStart = request.version >= 5 ? NONE64 : Buffer.alloc(0);
   const ofPartition = Buffer.concat([int16(code), NONE64, NONE64, logStart]);
-  return Buffer.concat([perPartition(topicsProduced(request), ofPartition), NO_TIME_OF_THROTTLING]);
+  return Buffer.concat([perPartition(topicsProduced(request), ofPartition), NO_THROTTLING]);
 }
 
-/** Of version 11, which kafkajs asks for: with no error of the session, no offsets, no replica to prefer, no records. */
+/** Version 11, as kafkajs requests it: no session error, no offsets, no preferred replica, no records. */
 function fetchAnswer(request: KafkaRequest, code: number): Buffer {
   const ofPartition = [int16(code), NONE64, NONE64, NONE64, int32(0), int32(-1), int32(0)];
   const session = [int16(0), int32(0)];
   const partitions = perPartition(topicsFetched(request), Buffer.concat(ofPartition));
-  return Buffer.concat([NO_TIME_OF_THROTTLING, ...session, partitions]);
+  return Buffer.concat([NO_THROTTLING, ...session, partitions]);
 }
 
-/** The same for each partition, in the usual nesting. */
+/** The same bytes for each partition, grouped by topic. */
 function perPartition(topics: Topics, ofPartition: Buffer): Buffer {
   const parts = [int32(topics.size)];
   for (const [topic, partitions] of topics) {

@@ -1,4 +1,4 @@
-/** Protocol numbers of the requests that tests look at. */
+/** Api keys of the requests that tests use. */
 export const KAFKA_API = {
   produce: 0,
   fetch: 1,
@@ -8,9 +8,7 @@ export const KAFKA_API = {
   findCoordinator: 10,
   joinGroup: 11,
   heartbeat: 12,
-  leaveGroup: 13,
   syncGroup: 14,
-  describeGroups: 15,
   initProducerId: 22,
   addPartitionsToTxn: 24,
   addOffsetsToTxn: 25,
@@ -18,7 +16,7 @@ export const KAFKA_API = {
   txnOffsetCommit: 28,
 } as const;
 
-/** A request of a client; `frame` is all of it as it was sent. */
+/** A request of a client; `frame` has all its bytes. */
 export interface KafkaRequest {
   readonly apiKey: number;
   readonly version: number;
@@ -27,12 +25,12 @@ export interface KafkaRequest {
   readonly frame: Buffer;
 }
 
-/** Cuts a stream of bytes into frames: the length in four bytes, then as many bytes. */
+/** Splits a stream into frames: a length of four bytes, then as many bytes. */
 export class FrameReader {
   #chunks: Buffer[] = [];
   #bytes = 0;
 
-  /** The frames that are complete now, each with its length. */
+  /** Returns the complete frames, with their lengths. */
   push(chunk: Buffer): Buffer[] {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
@@ -76,12 +74,12 @@ export function responseFrame(correlationId: number, body: Buffer): Buffer {
   return Buffer.concat([int32(4 + body.length), int32(correlationId), body]);
 }
 
-/** A broker's address as responses of old versions hold it. */
+/** A broker's address in responses. */
 export function addressBytes({ host, port }: { host: string; port: number }): Buffer {
   return Buffer.concat([text(host), int32(port)]);
 }
 
-/** A frame with each `from` replaced by `to`, which has as many bytes or changes the length of the frame. */
+/** Replaces each `from` by `to`, and adjusts the length of the frame. */
 export function replaceInFrame(frame: Buffer, from: Buffer, to: Buffer): Buffer {
   const parts: Buffer[] = [];
   let rest = frame.subarray(4);

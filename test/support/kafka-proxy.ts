@@ -13,13 +13,13 @@ import {
 import { TcpProxy, type Address, type Link, type LinkHandler } from './tcp-proxy.js';
 
 /**
- * What becomes of a request:
- * - swallowReply: executed, but the connection is lost in place of the answer;
- * - tearReply: executed, but the connection is lost in the middle of the answer;
- * - cutBefore: not executed, the connection is lost;
- * - hangBefore, hangAfter: not executed, or executed; there is never an answer, the connection stays;
- * - an error: answered with this code, though it was executed, or as it was not;
- * - delayMs: executed so much later.
+ * The fault of a request:
+ * - swallowReply: executed, but the connection breaks before the response;
+ * - tearReply: executed, but the connection breaks in the middle of the response;
+ * - cutBefore: not executed, the connection breaks;
+ * - hangBefore, hangAfter: not executed, or executed; without a response on an open connection;
+ * - error: the response is this error code, whether it was executed or not;
+ * - delayMs: executed after this delay.
  */
 export type KafkaAction =
   | 'swallowReply'
@@ -30,10 +30,12 @@ export type KafkaAction =
   | { readonly error: number; readonly executed: boolean }
   | { readonly delayMs: number };
 
-/** A fault that waits for requests. */
+/** A fault for some of the next requests. */
 export class KafkaFault {
-  #hits = 0;
-  #executed = 0;
+  /** Requests that got the fault. */
+  hits = 0;
+  /** Requests with the fault that the broker has executed. */
+  executed = 0;
 
   constructor(
     readonly apiKey: number,
@@ -44,37 +46,23 @@ export class KafkaFault {
     },
   ) {}
 
-  /** Requests that it was done to. */
-  get hits(): number {
-    return this.#hits;
-  }
-
-  /** Requests of these that the broker has answered, though nobody hears of it. */
-  get executed(): number {
-    return this.#executed;
-  }
-
-  /** Whether all the requests that it was made for have come. */
+  /** Whether all its requests have come. */
   get isDone(): boolean {
-    return this.#hits >= this.limits.times;
+    return this.hits >= this.limits.times;
   }
 
-  /** Whether it is for this request; counts it. */
+  /** Counts and returns whether the request gets the fault. */
   takes(request: KafkaRequest): boolean {
     if (this.isDone || request.apiKey !== this.apiKey || !this.limits.when(request)) return false;
-    this.#hits += 1;
+    this.hits += 1;
     return true;
-  }
-
-  countExecuted(): void {
-    this.#executed += 1;
   }
 }
 
 /**
- * A TCP proxy in front of Kafka brokers that knows their requests. Responses name an address of the proxy in place of each
- * broker's (127.0.0.1 for the first one, 127.0.0.2 for the next), so that clients stay on it: those that use versions before
- * KIP-482 (compact strings), as kafkajs does.
+ * A TCP proxy in front of Kafka brokers that parses their requests. It replaces each broker's address in responses by one
+ * of its own (127.0.0.1 for the first broker, 127.0.0.2 for the next), so that clients stay on the proxy. For clients
+ * with protocol versions before KIP-482 (compact strings), such as kafkajs.
  */
 export class KafkaProxy extends TcpProxy {
   readonly #faults = new Set<KafkaFault>();
@@ -85,19 +73,19 @@ export class KafkaProxy extends TcpProxy {
     return proxy;
   }
 
-  /** A proxy in front of the broker that the environment names. */
+  /** A proxy in front of the first of KAFKA_BROKERS. */
   static toBroker(): Promise<KafkaProxy> {
     const [host = '', port = ''] =
       (process.env['KAFKA_BROKERS'] ?? '').split(',')[0]?.split(':') ?? [];
     return KafkaProxy.to({ host, port: Number(port) });
   }
 
-  /** What clients are told to connect to. */
+  /** The address for clients. */
   get broker(): string {
     return `127.0.0.1:${this.port}`;
   }
 
-  /** Does so to the next `times` requests (1 unless told) of this kind, of those that `when` holds for. */
+  /** Sets a fault for the next `times` (1 by default) requests of this kind for which `when` holds. */
   onRequest(
     apiKey: number,
     action: KafkaAction,
@@ -111,7 +99,7 @@ export class KafkaProxy extends TcpProxy {
     return fault;
   }
 
-  /** Takes all faults of `onRequest` away. What hangs goes on hanging. */
+  /** Removes all faults. Silent connections stay silent. */
   clearFaults(): void {
     this.#faults.clear();
   }
@@ -138,25 +126,28 @@ export class KafkaProxy extends TcpProxy {
   }
 }
 
-/** What a connection asks of its proxy. */
+/** The part of the proxy that a connection uses. */
 interface Rules {
   faultFor(request: KafkaRequest): KafkaFault | undefined;
   withOwnAddress(frame: Buffer): Buffer;
 }
 
-/** What the client gets in place of an answer, or how it gets none. */
+/** The response that the client gets, or how it gets none. */
 type Reply = Buffer | 'swallowReply' | 'tearReply' | 'hangAfter';
 type ReplyChange = (frame: Buffer) => Reply;
 
-const NAME_BROKERS: ReadonlySet<number> = new Set([KAFKA_API.metadata, KAFKA_API.findCoordinator]);
+const HAVE_ADDRESSES: ReadonlySet<number> = new Set([
+  KAFKA_API.metadata,
+  KAFKA_API.findCoordinator,
+]);
 
-/** One connection of a client. States: open; silent in one direction or both, for ever; lost. */
+/** One connection of a client. States: open; silent for ever, in one direction (#ignoresReplies) or both; lost. */
 class KafkaLink implements LinkHandler {
   readonly #requests = new FrameReader();
   readonly #replies = new FrameReader();
   readonly #changes = new Map<number, ReplyChange>();
-  #deaf = false;
-  #dumb = false;
+  #ignoresRequests = false;
+  #ignoresReplies = false;
 
   constructor(
     private readonly link: Link,
@@ -164,16 +155,17 @@ class KafkaLink implements LinkHandler {
   ) {}
 
   request(bytes: Buffer): void {
-    for (const frame of this.#requests.push(bytes)) if (!this.#deaf) this.#ask(parseRequest(frame));
+    for (const frame of this.#requests.push(bytes))
+      if (!this.#ignoresRequests) this.#forward(parseRequest(frame));
   }
 
   reply(bytes: Buffer): void {
-    for (const frame of this.#replies.push(bytes)) if (!this.#dumb) this.#answer(frame);
+    for (const frame of this.#replies.push(bytes)) if (!this.#ignoresReplies) this.#return(frame);
   }
 
-  #ask(request: KafkaRequest): void {
+  #forward(request: KafkaRequest): void {
     const { correlationId, frame } = request;
-    if (NAME_BROKERS.has(request.apiKey))
+    if (HAVE_ADDRESSES.has(request.apiKey))
       this.#changes.set(correlationId, (reply) => this.rules.withOwnAddress(reply));
     const fault = this.rules.faultFor(request);
     if (fault === undefined) {
@@ -181,14 +173,14 @@ class KafkaLink implements LinkHandler {
       return;
     }
     const { action } = fault;
-    if (typeof action === 'string') this.#break(request, action, fault);
+    if (typeof action === 'string') this.#interrupt(request, action, fault);
     else if ('delayMs' in action) this.link.requests.put(frame, action.delayMs);
     else this.#fail(request, action, fault);
   }
 
-  #break(request: KafkaRequest, action: Extract<KafkaAction, string>, fault: KafkaFault): void {
+  #interrupt(request: KafkaRequest, action: Extract<KafkaAction, string>, fault: KafkaFault): void {
     if (action === 'cutBefore') this.link.destroy();
-    else if (action === 'hangBefore') this.#deaf = this.#dumb = true;
+    else if (action === 'hangBefore') this.#ignoresRequests = this.#ignoresReplies = true;
     else this.#execute(request, action, fault);
   }
 
@@ -204,24 +196,24 @@ class KafkaLink implements LinkHandler {
 
   #execute({ correlationId, frame }: KafkaRequest, reply: Reply, fault: KafkaFault): void {
     this.#changes.set(correlationId, () => {
-      fault.countExecuted();
+      fault.executed += 1;
       return reply;
     });
     this.link.requests.put(frame);
   }
 
-  #answer(frame: Buffer): void {
+  #return(frame: Buffer): void {
     const correlationId = correlationIdOf(frame);
     const changed = this.#changes.get(correlationId)?.(frame) ?? frame;
     this.#changes.delete(correlationId);
     if (typeof changed !== 'string') this.link.replies.put(changed);
-    else if (changed === 'hangAfter') this.#dumb = true;
+    else if (changed === 'hangAfter') this.#ignoresReplies = true;
     else if (changed === 'swallowReply') this.link.hangUp();
     else this.#tear(frame);
   }
 
   #tear(frame: Buffer): void {
-    this.#dumb = true;
+    this.#ignoresReplies = true;
     this.link.replies.put(frame.subarray(0, Math.ceil(frame.length / 2)));
     this.link.replies.end();
     this.link.server.end();

@@ -7,14 +7,12 @@ import { Redis } from 'ioredis';
 import { eventually } from './eventually.js';
 
 /**
- * A redis-server process of one run, which may be killed, started again with other data, and promoted. It writes an
- * append-only file before it answers, so that by itself a SIGKILL loses nothing.
- *
- * States: ended, running.
+ * A redis-server process that tests kill and restart, also with other data. It writes its append-only file before it
+ * answers, so a SIGKILL loses nothing. States: stopped, running.
  */
 export class RedisServer {
   #process: ReturnType<typeof launch> | undefined;
-  /** A connection of the suite's own, which no fault touches. */
+  /** A connection without faults. */
   readonly redis: Redis;
 
   private constructor(
@@ -22,10 +20,10 @@ export class RedisServer {
     private readonly folder: string,
   ) {
     this.redis = new Redis({ port, retryStrategy: () => 100, maxRetriesPerRequest: 100 });
-    this.redis.on('error', () => undefined); // a command that can't be sent tells
+    this.redis.on('error', () => undefined); // commands report errors
   }
 
-  /** A server with nothing in it. */
+  /** Starts an empty server. */
   static async start(...settings: string[]): Promise<RedisServer> {
     const folder = await mkdtemp(path.join(tmpdir(), 'ranklog-redis-'));
     const server = new RedisServer(await getPort({ host: '127.0.0.1' }), folder);
@@ -33,7 +31,7 @@ export class RedisServer {
     return server;
   }
 
-  /** Starts it with the data of its append-only file. */
+  /** Restarts it with its append-only file. */
   async start(...settings: string[]): Promise<void> {
     await this.#launch('--appendonly', 'yes', ...settings);
   }
@@ -43,20 +41,20 @@ export class RedisServer {
     await this.start();
   }
 
-  /** Starts it with what it held at the last `snapshot`. */
+  /** Restarts it with the data of the last `snapshot`. */
   async startFromSnapshot(): Promise<void> {
     await this.#clear();
     await cp(this.#file('snapshot.rdb'), this.#file('dump.rdb'));
-    // It would read the append-only file, which it has not, in place of the snapshot.
+    // with appendonly it would ignore the snapshot
     await this.#launch('--appendonly', 'no');
     await this.redis.config('SET', 'appendonly', 'yes');
     await eventually(async () => {
       const info = await this.redis.info('persistence');
       return /aof_rewrite_in_progress:0/.test(info) && /aof_rewrite_scheduled:0/.test(info);
-    }, 'Redis has written its append-only file anew');
+    }, 'Redis has rewritten its append-only file');
   }
 
-  /** Keeps a copy of all that it holds now. */
+  /** Saves a copy of its data. */
   async snapshot(): Promise<void> {
     await this.redis.save();
     await cp(this.#file('dump.rdb'), this.#file('snapshot.rdb'));
@@ -80,7 +78,7 @@ export class RedisServer {
       ...['--save', '', '--appendfsync', 'no', '--repl-diskless-sync-delay', '0', ...settings],
     ];
     this.#process = launch(all);
-    // Refused while it starts, or busy loading its data.
+    // it refuses connections while it starts, and commands while it loads its data
     const answers = () => this.redis.get('none').then(() => true);
     await eventually(answers, `redis-server answers at port ${this.port}`);
   }

@@ -15,17 +15,17 @@ import { until } from './instance.js';
 
 const run = promisify(execFile);
 
-/** A committed record and the partition it is in. */
+/** A committed record with its partition. */
 export type ReadRecord = KafkaRecord & { readonly partition: number };
 
-/** All committed records of a topic, as a read_committed kafkajs consumer gets them. */
+/** All committed records of a topic, read with a kafkajs consumer. */
 export async function readCommitted(kafka: Kafka, topic: string): Promise<ReadRecord[]> {
   const records: ReadRecord[] = [];
   await eachCommitted(kafka, topic, (record) => records.push(record));
   return records;
 }
 
-/** The same, one by one: for topics that are too large to hold. */
+/** Reads the records one by one, for large topics. */
 export async function eachCommitted(
   kafka: Kafka,
   topic: string,
@@ -49,13 +49,13 @@ export async function eachCommitted(
     },
   });
   try {
-    await until(() => missing.size === 0, `all of ${topic} is read`, MOST_SECONDS_TO_READ);
+    await until(() => missing.size === 0, `all of ${topic} is read`, READ_TIMEOUT_S);
   } finally {
     await consumer.disconnect();
   }
 }
 
-const MOST_SECONDS_TO_READ = 300;
+const READ_TIMEOUT_S = 300;
 
 /** The offset of the last committed record of each partition that has one. */
 async function lastOffsets(kafka: Kafka, topic: string): Promise<Map<number, number>> {
@@ -75,52 +75,52 @@ async function lastOffsets(kafka: Kafka, topic: string): Promise<Map<number, num
   );
 }
 
-/** Committed rank changes, in the order of their partitions' logs. */
+/** Committed rank changes, in order within a partition. */
 export async function readRankChanges(kafka: Kafka, topics: TopicNames): Promise<RankChange[]> {
   return (await readCommitted(kafka, topics.rankChanges)).map((record) => decodeRankChange(record));
 }
 
-/** Committed leader changes, in the order of their partitions' logs. */
+/** Committed leader changes, in order within a partition. */
 export async function readLeaderChanges(kafka: Kafka, topics: TopicNames): Promise<LeaderChange[]> {
   return (await readCommitted(kafka, topics.leaderChanges)).map((record) =>
     decodeLeaderChange(record),
   );
 }
 
-/** Committed dead letters: what ranklog says of each, and the record. */
+/** Committed dead letters, with their records. */
 export async function readDeadLetters(kafka: Kafka, topics: TopicNames) {
   return (await readCommitted(kafka, topics.deadLetters)).map((record) => {
     const letter = decodeDeadLetter(record);
-    if (letter === undefined) throw new Error('a record of the dead letter topic is none');
+    if (letter === undefined) throw new Error(`not a dead letter: offset ${record.offset}`);
     return { ...letter, record };
   });
 }
 
-/** How long the console consumer waits for another record before it ends, in ms; longer where it was too busy to read all. */
-const CONSOLE_PATIENCE = [3_000, 15_000, 45_000];
+/** Timeouts of the console consumer for the next record, in ms; longer ones for a busy machine. */
+const CONSOLE_TIMEOUTS_MS = [3_000, 15_000, 45_000];
 
-/** What Kafka's own console consumer prints, given its patience; read with more of it while less is there than is `expected`. */
+/** Reads with growing timeouts until there are at least `expected` items. */
 export async function readWithRetries<T>(
   expected: number,
-  read: (patience: number) => Promise<readonly T[]>,
+  read: (timeoutMs: number) => Promise<readonly T[]>,
 ): Promise<readonly T[]> {
   let found: readonly T[] = [];
-  for (const patience of CONSOLE_PATIENCE) {
-    found = await read(patience);
+  for (const timeoutMs of CONSOLE_TIMEOUTS_MS) {
+    found = await read(timeoutMs);
     if (found.length >= expected) break;
   }
   return found;
 }
 
-/** CloudEvents ids of all committed records of a topic, as Kafka's own console consumer prints them; `expected` is their number. */
+/** CloudEvents ids of the `expected` committed records of a topic, read with Kafka's console consumer. */
 export function consoleConsumerIds(topic: string, expected: number): Promise<readonly string[]> {
-  return readWithRetries(expected, async (patience) => {
+  return readWithRetries(expected, async (timeoutMs) => {
     const { stdout } = await run(
       process.execPath,
       [
         ...['scripts/services.mjs', 'kafka-tool', 'console-consumer'],
         ...['--topic', topic, '--from-beginning', '--isolation-level', 'read_committed'],
-        ...['--timeout-ms', String(patience)],
+        ...['--timeout-ms', String(timeoutMs)],
         ...['--property', 'print.headers=true', '--property', 'print.value=false'],
       ],
       { maxBuffer: 2 ** 28 },
@@ -129,14 +129,14 @@ export function consoleConsumerIds(topic: string, expected: number): Promise<rea
   });
 }
 
-/** `topic/partition/offset` of what a result stems from. */
+/** `topic/partition/offset` of the score event of a result. */
 export function causeOf({ source }: Pick<RankChange, 'source'>): string {
   return `${source.topic}/${source.partition}/${source.offset}`;
 }
 
 /**
- * Where a player's rank changes do not fit together: in a view, `before` must be what `after` of the one before was.
- * Empty when all do.
+ * The rank changes of a player whose `before` differs from the `after` of the previous one in the same view; empty for
+ * correct results.
  */
 export function brokenChains(changes: readonly RankChange[]): string[] {
   const last = new Map<string, string>();

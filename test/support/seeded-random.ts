@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 
-/** Random numbers from 0 to 1; the seed is RANKLOG_TEST_SEED, or a new one to be printed. */
+/** Random numbers from 0 to 1, with the seed RANKLOG_TEST_SEED or a new one; print it. */
 export function seededRandom(): { random: () => number; seed: number } {
   const seed = Number(process.env['RANKLOG_TEST_SEED'] ?? randomInt(2 ** 31));
   return { random: randomFrom(seed), seed };
 }
 
-/** Random numbers from 0 to 1 (mulberry32), the same ones for the same seed. */
+/** Random numbers from 0 to 1 for a seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -6,7 +6,7 @@ export interface Address {
   readonly port: number;
 }
 
-/** One connection through a proxy: the sockets of both ends, and what flows between them. */
+/** One connection through a proxy: two sockets, and the bytes in both directions. */
 export class Link {
   readonly requests: ByteFlow;
   readonly replies: ByteFlow;
@@ -25,20 +25,20 @@ export class Link {
     this.server.destroy();
   }
 
-  /** The client loses the connection; the server still gets all that was sent. */
+  /** The client loses the connection; the server still gets all sent bytes. */
   hangUp(): void {
     this.client.destroy();
     this.server.end();
   }
 }
 
-/** What becomes of the bytes that arrive. */
+/** Handles bytes that arrive. */
 export interface LinkHandler {
   request(bytes: Buffer): void;
   reply(bytes: Buffer): void;
 }
 
-/** A TCP proxy on a free port of the loopback, whose connections can be cut, refused, delayed, and held half-open. */
+/** A TCP proxy on a free loopback port, whose connections can be cut, refused, delayed, and frozen. */
 export class TcpProxy {
   readonly #links = new Set<Link>();
   readonly #terms = { delayMs: 0, frozen: false };
@@ -66,18 +66,18 @@ export class TcpProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Connections that are open now. */
+  /** Number of open connections. */
   get connections(): number {
     return this.#links.size;
   }
 
-  /** Ends all connections, and new ones at once, until `restore`. */
+  /** Closes all connections, and refuses new ones until `restore`. */
   cut(): void {
     this.#refusing = true;
     this.breakAll();
   }
 
-  /** Ends all connections; new ones are welcome. */
+  /** Closes all connections; accepts new ones. */
   breakAll(): void {
     for (const link of this.#links) link.destroy();
   }
@@ -88,17 +88,17 @@ export class TcpProxy {
     this.#dropping = false;
   }
 
-  /** From now on bytes arrive so much later, in each direction; 0 ends it. */
+  /** Delays bytes in both directions; 0 ends it. */
   delay(ms: number): void {
     this.#terms.delayMs = ms;
   }
 
-  /** Half-open: connections stay, also new ones, but nothing that is sent arrives, until `thaw`. */
+  /** Accepts and keeps connections, but delivers nothing until `thaw`. */
   freeze(): void {
     this.#terms.frozen = true;
   }
 
-  /** Delivers what was held back since `freeze`, the end of connections, too. */
+  /** Delivers the held bytes, and closes connections that have ended. */
   thaw(): void {
     this.#terms.frozen = false;
     for (const { requests, replies } of this.#links) {
@@ -108,19 +108,19 @@ export class TcpProxy {
   }
 
   /**
-   * Until `restore`: what a server is told, it does, but with its next reply the connection is lost in place of it.
-   * With `to`, only connections over which such bytes are sent from now on.
+   * Until `restore`: the server executes a request, but the connection breaks before the reply. With `to`, only for
+   * connections with such a request.
    */
   dropReplies(to?: (request: Buffer) => boolean): void {
     this.#dropping = to ?? true;
   }
 
-  /** Replies that were lost so. */
+  /** Number of dropped replies. */
   get droppedReplies(): number {
     return this.#droppedReplies;
   }
 
-  /** Later connections go to another server, as after a failover. */
+  /** New connections go to another server, as after a failover. */
   retarget(target: Address): void {
     this.target = target;
   }
@@ -134,12 +134,12 @@ export class TcpProxy {
     await new Promise<void>((resolve) => this.server.listen(0, host, resolve));
   }
 
-  /** Connections to 127.0.0.1 lead to the target, those to 127.0.0.2 and so on to the others. */
+  /** 127.0.0.1 is the address of the target, 127.0.0.2 and so on those of the others. */
   #targetOf({ localAddress = '' }: Socket): Address {
     return this.others[Number(localAddress.split('.').at(-1)) - 2] ?? this.target;
   }
 
-  /** Passes bytes on as they are. */
+  /** Forwards bytes unchanged. */
   protected handlerOf({ requests, replies }: Link): LinkHandler {
     return {
       request: (bytes) => {
@@ -178,7 +178,7 @@ export class TcpProxy {
     link.hangUp();
   }
 
-  /** An error needs no more than the close that follows it. */
+  /** Ignores errors, as a close follows each one. */
   #watch(link: Link): void {
     const { client, server, requests, replies } = link;
     for (const [socket, flow] of [

@@ -4,8 +4,7 @@ import path from 'node:path';
 import getPort from 'get-port';
 import { eventually } from '../../support/eventually.js';
 import { testKafka } from '../../support/kafka-client.js';
-import { PROJECT } from '../../support/project-copy.js';
-import { ServicesFolder } from '../../support/services-folder.js';
+import { PROJECT, ServicesFolder } from '../../support/project.js';
 
 /** A Kafka for this suite: a broker that may be killed, and more brokers if a run needs them. */
 export class OwnKafka {

@@ -1,10 +1,58 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { PROJECT } from './project-copy.js';
-import { runCommand, type CommandResult } from './run-command.js';
 
-/** What `npm run services -- status --json` says of one server. */
+/** The project's folder. */
+export const PROJECT = path.resolve(import.meta.dirname, '../..');
+
+/** A copy of parts of the project, which shares node_modules. */
+export class ProjectCopy {
+  readonly folder = mkdtempSync(path.join(tmpdir(), 'ranklog-copy-'));
+
+  constructor(parts: readonly string[]) {
+    for (const part of parts)
+      cpSync(path.join(PROJECT, part), path.join(this.folder, part), { recursive: true });
+    symlinkSync(path.join(PROJECT, 'node_modules'), path.join(this.folder, 'node_modules'));
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export interface CommandResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program without a terminal and input. */
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<CommandResult> {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (data: Buffer) => (output.stdout += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (output.stderr += data.toString()));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ exitCode: code ?? (signal ? 1 : 0), ...output }));
+  });
+}
+
+/** A server in `npm run services -- status --json`. */
 export interface ServerStatus {
   readonly how: string;
   readonly address: string | null;
@@ -12,7 +60,7 @@ export interface ServerStatus {
   readonly answers: boolean;
 }
 
-/** scripts/services with a folder of its own, and with a docker that is told what to answer. */
+/** scripts/services with its own folder, and with a fake docker. */
 export class ServicesFolder {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'ranklog-services-'));
 
@@ -20,7 +68,7 @@ export class ServicesFolder {
     this.docker('exit 1');
   }
 
-  /** From now on `docker` is this shell script. */
+  /** Replaces `docker` by this shell script. */
   docker(script: string): void {
     const file = this.path('bin', 'docker');
     mkdirSync(path.dirname(file), { recursive: true });
