@@ -21,16 +21,16 @@ function eventId(headers: RecordHeaders, value = VALUE): string | undefined {
 
 describe('a score event with CloudEvents headers', () => {
   it.each([
-    ['all of them', HEADERS],
+    ['all headers', HEADERS],
     ['no type', { ...HEADERS, ce_type: undefined }],
-    ['a type and nothing else', { ce_type: SCORE_EVENT_TYPE }],
+    ['only a type', { ce_type: SCORE_EVENT_TYPE }],
     [
       'JSON with a character set',
       { ...HEADERS, 'content-type': 'Application/JSON; charset=utf-8' },
     ],
-    ['JSON of a kind of its own', { ...HEADERS, 'content-type': 'application/vnd.goal+json' }],
-    ['no CloudEvents headers, whatever the content type', { 'content-type': 'text/plain' }],
-  ])('is taken with %s', (_, headers) => {
+    ['a JSON subtype', { ...HEADERS, 'content-type': 'application/vnd.goal+json' }],
+    ['another content type, but no CloudEvents headers', { 'content-type': 'text/plain' }],
+  ])('is accepted with %s', (_, headers) => {
     expect(decode(bytes(headers))).toMatchObject({ ok: true, event: { delta: '1' } });
   });
 
@@ -64,20 +64,20 @@ describe('a score event with CloudEvents headers', () => {
     ['of a result', RANK_CHANGED_TYPE],
     ['of a later version', 'ranklog.score-event.v2'],
     ['of the sender', 'com.example.goal'],
-    ['in other letters', 'Ranklog.score-event.v1'],
-    ['with more behind it', 'ranklog.score-event.v1 '],
+    ['in another case', 'Ranklog.score-event.v1'],
+    ['with a trailing space', 'ranklog.score-event.v1 '],
     ['that is empty', ''],
-  ])('is of an unknown type with a type %s, whatever else it is', (_, type) => {
+  ])('is an UNKNOWN_RECORD_TYPE with a type %s, for any other headers', (_, type) => {
     const others = [{}, HEADERS, { ce_specversion: '0.3' }, { 'content-type': 'application/avro' }];
     for (const headers of others)
       expect(decode({ ...bytes(headers), ce_type: Buffer.from(type) }, Buffer.alloc(0))).toEqual({
         ok: false,
         code: 'UNKNOWN_RECORD_TYPE',
-        detail: `ce_type ${JSON.stringify(type)} is not known; send ranklog.score-event.v1, or no ce_type`,
+        detail: `ce_type ${JSON.stringify(type)} is unknown; send ranklog.score-event.v1 or no ce_type`,
       });
   });
 
-  it('is judged by the last header of a name', () => {
+  it('uses the last of repeated headers', () => {
     const versions = (...texts: string[]) => ({
       ce_specversion: texts.map((text) => Buffer.from(text)),
     });
@@ -85,25 +85,25 @@ describe('a score event with CloudEvents headers', () => {
     expect(decode(versions('1.0', '0.3')).ok).toBe(false);
   });
 
-  it('is taken with headers that have no value', () => {
+  it('is accepted with headers without a value', () => {
     const headers = { ce_specversion: null, ce_id: null, 'content-type': [null] };
     expect(decode(headers as unknown as RecordHeaders).ok).toBe(true);
   });
 });
 
 describe('the id of a CloudEvent', () => {
-  it('is the event id of an event without one', () => {
+  it('replaces a missing eventId', () => {
     expect(eventId(bytes(HEADERS))).toBe('e-1');
     const withNull = Buffer.from('{"board":"arena","playerId":"p-17","delta":1,"eventId":null}');
     expect(eventId(bytes(HEADERS), withNull)).toBe('e-1');
   });
 
-  it('gives way to the eventId of the event', () => {
+  it('does not replace an eventId', () => {
     const value = Buffer.from('{"board":"arena","playerId":"p-17","delta":1,"eventId":"own"}');
     expect(eventId(bytes(HEADERS), value)).toBe('own');
   });
 
-  it('means nothing without ce_specversion', () => {
+  it('is ignored without ce_specversion', () => {
     expect(eventId({ ce_id: Buffer.from('e-1') })).toBeUndefined();
   });
 
@@ -112,7 +112,7 @@ describe('the id of a CloudEvent', () => {
     ['nothing', Buffer.alloc(0)],
     ['a control character', Buffer.from('a\nb')],
     ['bytes that are not UTF-8', Buffer.from([0xff])],
-  ])('is left out when it is %s, and the event is taken', (_, id) => {
+  ])('is ignored if it is %s', (_, id) => {
     expect(eventId({ ...bytes(HEADERS), ce_id: id })).toBeUndefined();
   });
 });

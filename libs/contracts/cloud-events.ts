@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import type { DeadLetterCode } from './dead-letter-codes.js';
-import { isId } from './ids.js';
+import type { Rejection } from './dead-letter-codes.js';
 import { headerText, lastHeader, type RecordHeaders } from './record.js';
-import { quote } from './show.js';
+import { isId, quote } from './values.js';
 
 export const SCORE_EVENT_TYPE = 'ranklog.score-event.v1';
 export const RANK_CHANGED_TYPE = 'ranklog.rank-changed.v1';
@@ -29,23 +28,21 @@ export function cloudEventHeaders({
 }
 
 /**
- * Why the headers of a record forbid reading it as a JSON score event; undefined if they don't. A record without headers is a
- * score event. `ce_type` decides what a record is, even as the only header.
+ * Why the headers of a record say that it is not a JSON score event; undefined if it can be one. A record without headers
+ * is a score event. `ce_type` decides, even as the only header.
  */
-export function cloudEventProblem(
-  headers: RecordHeaders,
-): { readonly code: DeadLetterCode; readonly detail: string } | undefined {
+export function cloudEventProblem(headers: RecordHeaders): Rejection | undefined {
   const unsupported = (detail: string) => ({ code: 'UNSUPPORTED_CLOUDEVENT', detail }) as const;
   const contentType = headerText(headers, 'content-type')?.toLowerCase().split(';')[0]?.trim();
   if (contentType?.startsWith('application/cloudevents') === true)
     return unsupported(
-      `content-type ${quote(contentType)} is structured mode; send binary mode: attributes in ce_ headers, the score event as value`,
+      `content-type ${quote(contentType)} is structured mode; send binary mode: attributes in ce_ headers, the score event as the value`,
     );
   const type = headerText(headers, 'ce_type');
   if (type !== undefined && type !== SCORE_EVENT_TYPE)
     return {
       code: 'UNKNOWN_RECORD_TYPE',
-      detail: `ce_type ${quote(type)} is not known; send ${SCORE_EVENT_TYPE}, or no ce_type`,
+      detail: `ce_type ${quote(type)} is unknown; send ${SCORE_EVENT_TYPE} or no ce_type`,
     };
   const version = headerText(headers, 'ce_specversion');
   if (version === undefined) return undefined;
@@ -61,13 +58,13 @@ export function cloudEventProblem(
 }
 
 /**
- * The id of a CloudEvent, which stands in for a missing eventId; undefined when the record is no CloudEvent or the
- * id breaks the rules of ids (it is the sender's library that chose it, so it is no reason to refuse the event).
+ * The id of a CloudEvent, which replaces a missing eventId. undefined if the record is not a CloudEvent or if the id is not
+ * valid: the sender's library has chosen the id, so an invalid one does not make the event a dead letter.
  */
 export function cloudEventId(headers: RecordHeaders): string | undefined {
   const id = lastHeader(headers, 'ce_id');
   if (id === undefined || headerText(headers, 'ce_specversion') === undefined) return undefined;
-  // Read as text, different bytes that are not UTF-8 would be the same id.
+  // As text, all invalid UTF-8 would be the same replacement character.
   if (typeof id !== 'string' && !isUtf8(id)) return undefined;
   const text = id.toString();
   return isId(text) ? text : undefined;

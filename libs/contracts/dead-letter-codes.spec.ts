@@ -9,7 +9,7 @@ const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 const ROW = /^\| `(?<code>[A-Z_0-9]+)` +\| (?<text>.*?) +\|$/gm;
 
 describe('the codes of dead letters', () => {
-  it('are the tables of docs/reference/dead-letters.md, word for word', () => {
+  it('are those in docs/reference/dead-letters.md, with the same texts', () => {
     const rows = [...read('docs/reference/dead-letters.md').matchAll(ROW)].map(({ groups }) => [
       groups?.['code'],
       groups?.['text'],
@@ -17,11 +17,11 @@ describe('the codes of dead letters', () => {
     expect(rows).toEqual(Object.entries(DEAD_LETTER_CODES));
   });
 
-  it('each say in a first sentence what is wrong, and then what to do', () => {
+  it('have a sentence about the problem, then what to do', () => {
     for (const text of Object.values(DEAD_LETTER_CODES)) expect(text).toMatch(/^[^.]+\. .+\.$/s);
   });
 
-  it('hold every code that the apply script gives', () => {
+  it('include all codes of the apply script', () => {
     const folder = 'libs/board-store/lua/includes/';
     const scripts = readdirSync(new URL(folder, root)).map((name) => read(folder + name));
     const codes = scripts.flatMap((script) =>
@@ -31,8 +31,8 @@ describe('the codes of dead letters', () => {
     for (const code of codes) expect(Object.keys(DEAD_LETTER_CODES)).toContain(code);
   });
 
-  it('hold every code with which a board rejects an event', () => {
-    // That this compiles is the test.
+  it('include all codes of rejections by a board', () => {
+    // The test is that this compiles.
     const listed = (code: EventRejectionCode): DeadLetterCode => code;
     expect(DEAD_LETTER_CODES).toHaveProperty(listed('TOO_FAR_AHEAD'));
   });

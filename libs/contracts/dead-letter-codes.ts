@@ -52,3 +52,9 @@ export const DEAD_LETTER_CODES = {
 } as const;
 
 export type DeadLetterCode = keyof typeof DEAD_LETTER_CODES;
+
+/** Why a record can't be a score event. */
+export interface Rejection {
+  readonly code: DeadLetterCode;
+  readonly detail: string;
+}

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { causeId, cutDetail, decodeDeadLetter, encodeDeadLetter } from './dead-letter.js';
-import { batchBytes } from './dead-letter-parts.js';
-import type { RawRecord, RecordHeaders } from './record.js';
+import { batchBytes, cutDetail, decodeDeadLetter, encodeDeadLetter } from './dead-letter.js';
+import { causeId, type RawRecord, type RecordHeaders } from './record.js';
 
 const SOURCE = { topic: 'ranklog.score-events', partition: 3, offset: 41_205 };
 const WHY = { code: 'NOT_UTF8', detail: 'why' };
@@ -15,7 +14,7 @@ const encode = (headers: RecordHeaders) =>
   );
 
 describe('a dead letter', () => {
-  it('has the key and the value of its record, byte for byte', () => {
+  it('has the key and value of its record, byte for byte', () => {
     const key = Buffer.from([0, 0xff]);
     const value = Buffer.from([0xed, 0xa0, 0xbd]);
     const letter = encodeDeadLetter(SOURCE, { key, value, headers: {} }, WHY);
@@ -23,11 +22,11 @@ describe('a dead letter', () => {
     expect(letter.value).toBe(value);
   });
 
-  it('has a null key and a null value where the record has', () => {
+  it('keeps a null key and a null value', () => {
     expect(encode({})).toMatchObject({ key: null, value: null });
   });
 
-  it('keeps the headers of its record, CloudEvents ids and repeated ones too', () => {
+  it('keeps the headers of its record, including CloudEvents and repeated headers', () => {
     const headers = {
       ce_id: Buffer.from([0xff]),
       trace: [Buffer.from('a'), Buffer.from('b')],
@@ -37,7 +36,7 @@ describe('a dead letter', () => {
     expect({ ce_id, trace, own }).toStrictEqual(headers);
   });
 
-  it('has an empty header for one without a value, which kafkajs can not write', () => {
+  it('replaces null headers by empty ones, because kafkajs can not write null', () => {
     const headers = { none: null, absent: undefined, some: [null, Buffer.from('b')] };
     const letter: Record<string, unknown> = encode(headers as unknown as RecordHeaders).headers;
     // toMatchObject would take null for an empty Buffer.
@@ -46,7 +45,7 @@ describe('a dead letter', () => {
     expect(letter['some']).toStrictEqual([Buffer.alloc(0), Buffer.from('b')]);
   });
 
-  it('says why and where it comes from, in words that read back', () => {
+  it('has the reason and the position of its record, which can be decoded', () => {
     const { headers } = encode({});
     expect(headers).toMatchObject({ ranklog_id: 'ranklog.score-events/3/41205' });
     expect(decodeDeadLetter({ key: null, value: null, headers })).toEqual({
@@ -57,7 +56,7 @@ describe('a dead letter', () => {
     });
   });
 
-  it('that is sent again as it was says why it failed the last time', () => {
+  it('has the new reason if a dead letter is sent again', () => {
     const { headers } = encode({ ranklog_reason: 'UNKNOWN_BOARD', ranklog_detail: 'earlier' });
     expect(headers).toMatchObject({ ranklog_reason: 'NOT_JSON', ranklog_detail: 'why' });
   });
@@ -68,13 +67,13 @@ describe('a dead letter', () => {
     [`a${'é'.repeat(1_000)}`, 1_023],
     ['😀'.repeat(300), 1_024],
     [`a${'😀'.repeat(300)}`, 1_021],
-  ])('has at most 1,024 bytes of detail, in whole characters', (detail, length) => {
+  ])('has a detail of at most 1,024 bytes, in whole characters', (detail, length) => {
     const cut = cutDetail(detail);
     expect(Buffer.byteLength(cut)).toBe(length);
     expect(detail.startsWith(cut)).toBe(true);
   });
 
-  it('is not made of any other record', () => {
+  it('is not decoded from other records', () => {
     expect(decodeDeadLetter({ key: null, value: null, headers: {} })).toBeUndefined();
   });
 });
@@ -87,14 +86,14 @@ describe('a dead letter that would be too large', () => {
   const small = Buffer.from('small');
   const large = Buffer.alloc(10_000, 'x');
 
-  it('has size and digest of the value in place of the value, and all the rest', () => {
+  it('has the size and digest of the value instead of the value', () => {
     const letter = bounded({ key: small, value: large, headers: { trace: small } });
     expect(letter).toMatchObject({ key: small, value: null, headers: { trace: small } });
     const leftOut = [{ part: 'value', bytes: 10_000, sha256: sha256(large) }];
     expect(decodeDeadLetter(letter)).toEqual({ ...SOURCE, ...WHY, leftOut });
   });
 
-  it('leaves out the headers of its record and keeps the value, where those are what is large', () => {
+  it('leaves out only the headers if they are the largest part', () => {
     const letter = bounded({ key: small, value: small, headers: { a: [large, large], b: small } });
     expect(letter).toMatchObject({ key: small, value: small });
     expect(Object.keys(letter.headers).every((name) => name.startsWith('ranklog_'))).toBe(true);
@@ -102,7 +101,7 @@ describe('a dead letter that would be too large', () => {
     expect(part).toEqual({ part: 'headers', bytes: 20_038, sha256: undefined });
   });
 
-  it('leaves out all three where all are too large', () => {
+  it('leaves out all parts if all are too large', () => {
     const letter = bounded({ key: large, value: large, headers: { large } });
     expect(letter).toMatchObject({ key: null, value: null });
     expect(decodeDeadLetter(letter)?.leftOut.map(({ part }) => part)).toEqual([
@@ -112,7 +111,7 @@ describe('a dead letter that would be too large', () => {
     ]);
   });
 
-  it('that is sent again is whole again, without the words about what was left out', () => {
+  it('has no digest headers when it is sent again and fits', () => {
     const { headers } = bounded({ key: small, value: large, headers: {} });
     expect(decodeDeadLetter(bounded({ key: small, value: small, headers }))?.leftOut).toEqual([]);
   });
@@ -127,7 +126,7 @@ describe('a dead letter that would be too large', () => {
     }),
   });
 
-  it('never is larger than it may be, and is whole whenever it fits', () => {
+  it('is never larger than the limit, and is whole if it fits', () => {
     fc.assert(
       fc.property(record, (given) => {
         const letter = bounded(given);

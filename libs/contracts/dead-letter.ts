@@ -1,19 +1,7 @@
-import { batchBytes, headersFor, largestParts, type Part } from './dead-letter-parts.js';
-import { headerText, type RawRecord, type RecordHeaders } from './record.js';
+import { createHash } from 'node:crypto';
+import { causeId, headerText, type RawRecord, type RecordHeaders, type Source } from './record.js';
 
 type HeaderValue = Buffer | string;
-
-/** Where a record of the score topic stands. */
-export interface Source {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
-}
-
-/** `topic/partition/offset`: the id of whatever the record caused. Derived, so a subscriber can always deduplicate. */
-export function causeId({ topic, partition, offset }: Source): string {
-  return `${topic}/${partition}/${offset}`;
-}
 
 /** Why a record became a dead letter. */
 export interface DeadLetterReason {
@@ -21,27 +9,39 @@ export interface DeadLetterReason {
   readonly detail: string;
 }
 
-const MOST_DETAIL_BYTES = 1_024;
+/** A part of a record that can be left out of a dead letter which would be too large. It stays in the log. */
+type Part = 'value' | 'headers' | 'key';
 
 /**
- * The dead letter of a record: its key and value untouched, its headers, and what was wrong in headers of ranklog.
- * Those of an earlier dead letter, which was sent again as it was, are replaced. When a batch with all of it would be
- * larger than `mostBytes`, the largest part stays behind in the log, then the next: headers tell its size and digest.
+ * The dead letter of a record: its key, value and headers, and headers of ranklog with the reason. If the dead letter of a
+ * dead letter is encoded, the new headers of ranklog replace the old ones. If a batch with the dead letter would be larger
+ * than `maxBytes`, the largest part is left out, then the next one. Headers contain its size and digest.
  */
 export function encodeDeadLetter(
   source: Source,
   record: RawRecord,
   reason: DeadLetterReason,
-  mostBytes = Infinity,
+  maxBytes = Infinity,
 ) {
   const leftOut: Part[] = [];
   const parts = largestParts(record);
   for (;;) {
     const letter = without(leftOut, source, record, reason);
-    const next = batchBytes(letter) > mostBytes ? parts.shift() : undefined;
+    const next = batchBytes(letter) > maxBytes ? parts.shift() : undefined;
     if (next === undefined) return letter;
     leftOut.push(next);
   }
+}
+
+/** The headers that describe a left out part are about as large as this. */
+const MIN_LEFT_OUT_BYTES = 256;
+
+/** The parts that are worth leaving out, largest first. */
+function largestParts({ key, value, headers }: RawRecord): Part[] {
+  const bytes = { value: length(value), headers: headerBytes(headers), key: length(key) };
+  return (['value', 'headers', 'key'] as const)
+    .filter((part) => bytes[part] > MIN_LEFT_OUT_BYTES)
+    .sort((a, b) => bytes[b] - bytes[a]);
 }
 
 function without(
@@ -50,7 +50,6 @@ function without(
   record: RawRecord,
   { code, detail }: DeadLetterReason,
 ) {
-  const digests = leftOut.map((part) => headersFor(part, record));
   return {
     key: leftOut.includes('key') ? null : record.key,
     value: leftOut.includes('value') ? null : record.value,
@@ -62,15 +61,25 @@ function without(
       ranklog_topic: source.topic,
       ranklog_partition: String(source.partition),
       ranklog_offset: String(source.offset),
-      ...Object.fromEntries(digests.flatMap(Object.entries)),
+      ...Object.fromEntries(leftOut.flatMap((part) => digestHeaders(part, record))),
     },
   };
 }
 
-/** Of an earlier dead letter: it may be small enough by now, and then nothing would replace them. */
+/** The size of a left out part, and the digest of a key or a value. */
+function digestHeaders(part: Part, { key, value, headers }: RawRecord): [string, string][] {
+  if (part === 'headers') return [['ranklog_headers_bytes', String(headerBytes(headers))]];
+  const bytes = (part === 'value' ? value : key) ?? Buffer.alloc(0);
+  return [
+    [`ranklog_${part}_bytes`, String(bytes.length)],
+    [`ranklog_${part}_sha256`, createHash('sha256').update(bytes).digest('hex')],
+  ];
+}
+
+/** An earlier dead letter can have these headers although the new one has all parts. */
 const DIGEST_HEADERS = /^ranklog_(value|key|headers)_(bytes|sha256)$/;
 
-/** Kafka allows a header without a value; kafkajs reads it as null, but throws when it is to write one. */
+/** Kafka allows headers without a value. kafkajs reads them as null, but throws when it has to write null. */
 function writableHeaders(headers: RecordHeaders): Record<string, HeaderValue | HeaderValue[]> {
   const writable = (value: HeaderValue | null | undefined) => value ?? Buffer.alloc(0);
   return Object.fromEntries(
@@ -85,30 +94,55 @@ function writableHeaders(headers: RecordHeaders): Record<string, HeaderValue | H
   );
 }
 
-/** The detail of a dead letter, cut to 1,024 bytes of UTF-8 in whole characters. */
+/** What Kafka adds to a batch, and at most to a record (lengths, timestamp, offset) and to a header (two lengths). */
+const BATCH_OVERHEAD = 61;
+const RECORD_OVERHEAD = 36;
+const HEADER_OVERHEAD = 10;
+
+interface WritableRecord {
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: Readonly<Record<string, HeaderValue | readonly HeaderValue[]>>;
+}
+
+/** The largest possible size of a batch with only this record, which max.message.bytes of a topic limits. */
+export function batchBytes({ key, value, headers }: WritableRecord): number {
+  return BATCH_OVERHEAD + RECORD_OVERHEAD + length(key) + length(value) + headerBytes(headers);
+}
+
+function headerBytes(headers: RecordHeaders): number {
+  let bytes = 0;
+  for (const [name, given] of Object.entries(headers))
+    for (const value of [given ?? null].flat())
+      bytes += HEADER_OVERHEAD + Buffer.byteLength(name) + length(value);
+  return bytes;
+}
+
+function length(part: HeaderValue | null): number {
+  return part === null ? 0 : Buffer.byteLength(part);
+}
+
+const MAX_DETAIL_BYTES = 1_024;
+
+/** Cuts the detail of a dead letter to 1,024 bytes of UTF-8, in whole characters. */
 export function cutDetail(detail: string): string {
-  if (Buffer.byteLength(detail) <= MOST_DETAIL_BYTES) return detail;
-  // Decoding as a stream keeps back a character that the cut has split.
-  return new TextDecoder().decode(Buffer.from(detail).subarray(0, MOST_DETAIL_BYTES), {
-    stream: true,
-  });
+  if (Buffer.byteLength(detail) <= MAX_DETAIL_BYTES) return detail;
+  // A stream decoder does not output the start of a character that was cut.
+  const bytes = Buffer.from(detail).subarray(0, MAX_DETAIL_BYTES);
+  return new TextDecoder().decode(bytes, { stream: true });
 }
 
-/** A part of the record that is not in its dead letter, but in the log at the place that the dead letter names. */
-export interface LeftOutPart {
-  readonly part: Part;
-  readonly bytes: number;
-  /** In hexadecimal; of headers there is none. */
-  readonly sha256: string | undefined;
-}
-
-/** What ranklog says of a dead letter. */
+/** What the headers of ranklog say about a dead letter. */
 export interface DeadLetter extends Source, DeadLetterReason {
-  /** Empty for a dead letter that has all of its record. */
-  readonly leftOut: readonly LeftOutPart[];
+  /** The parts of the record that are only in the log. `sha256` is hexadecimal, and undefined for headers. */
+  readonly leftOut: readonly {
+    readonly part: Part;
+    readonly bytes: number;
+    readonly sha256: string | undefined;
+  }[];
 }
 
-/** What ranklog says of a dead letter; undefined for a record that is none. */
+/** undefined for a record that is not a dead letter. */
 export function decodeDeadLetter({ headers }: RawRecord): DeadLetter | undefined {
   const code = headerText(headers, 'ranklog_reason');
   if (code === undefined) return undefined;

@@ -20,12 +20,12 @@ function decoded(text: string, headers?: RecordHeaders): DecodedScoreEvent {
 
 function refused(value: Buffer | string | null, headers?: RecordHeaders) {
   const result = decodeScoreEvent(record(value, headers));
-  if (result.ok) throw new Error(`taken: ${JSON.stringify(result.event)}`);
+  if (result.ok) throw new Error(`accepted: ${JSON.stringify(result.event)}`);
   return { code: result.code, detail: result.detail };
 }
 
 describe('a score event', () => {
-  it('is decoded with exact texts, ms, and its attributes', () => {
+  it('is decoded to decimal texts, a time in ms, and its attributes', () => {
     const text = `{"board":"arena","playerId":"p-17","delta":12,"occurredAt":"2026-11-20T09:00:00.123Z","eventId":"e-1","attributes":{"region":"eu"},"more":[1]}`;
     expect(decoded(text)).toEqual({
       board: 'arena',
@@ -37,7 +37,7 @@ describe('a score event', () => {
     });
   });
 
-  it('needs no more than a board, a player and a number', () => {
+  it('needs only a board, a player and a number', () => {
     expect(decoded(withFields('"delta":"1"'))).toStrictEqual({
       board: 'arena',
       playerId: 'p-17',
@@ -46,31 +46,31 @@ describe('a score event', () => {
     });
   });
 
-  it('has a text for each column in place of delta', () => {
+  it('can have deltas by column instead of delta', () => {
     expect(decoded(withFields('"deltas":{"points":3,"goals":"-0.50"}')).deltas).toEqual({
       points: '3',
       goals: '-0.50',
     });
   });
 
-  it('may have a time before 1970', () => {
+  it('can have a time before 1970', () => {
     expect(
       decoded(withFields('"delta":1,"occurredAt":"1969-12-31T23:59:59.9999Z"')).occurredAt,
     ).toBe(-1);
   });
 
-  it('takes null for an optional field that is not there', () => {
+  it('reads null in an optional field as absent', () => {
     const nulls = '"deltas":null,"occurredAt":null,"eventId":null,"attributes":null';
     expect(decoded(withFields(`"delta":1,${nulls}`))).toEqual(decoded(withFields('"delta":1')));
   });
 
-  it('counts the last of two fields of one name, with or without a number that is read again', () => {
+  it('has the last value of a repeated field, even if its text is parsed again', () => {
     const twice = '"delta":1e3,"delta":5';
     expect(decoded(withFields(`"x":1,"x":2,${twice}`)).delta).toBe('5');
     expect(refused(withFields('"delta":5,"delta":1e3')).code).toBe('INVALID_NUMBER');
   });
 
-  it('is its own fields alone: __proto__ is an unknown one', () => {
+  it('has own fields only: __proto__ is an unknown field', () => {
     expect(refused('{"__proto__":{"board":"arena"},"playerId":"p-17","delta":1}').code).toBe(
       'INVALID_ID',
     );
@@ -83,13 +83,13 @@ describe('a score event', () => {
     expect(Object.entries(deltas ?? {})).toEqual([['__proto__', '5']]);
   });
 
-  it('may have several values of an attribute, one or none: as they were sent', () => {
+  it('can have several, one or no values of an attribute', () => {
     const attributes = { guild: ['red', 'blue', 'red'], team: ['a'], clan: [], region: 'eu' };
     const text = withFields(`"delta":1,"attributes":${JSON.stringify(attributes)}`);
     expect(decoded(text).attributes).toEqual(attributes);
   });
 
-  it('keeps ids as they are, composed or not', () => {
+  it('does not normalise ids', () => {
     expect(decoded('{"board":"é","playerId":"e\\u0301","delta":1}')).toMatchObject({
       board: '\u00e9',
       playerId: 'e\u0301',
@@ -112,7 +112,7 @@ describe('a JSON number', () => {
     ['10000000000000000', '10000000000000000'],
     ['1000000000000000000000', '1000000000000000000000'],
     ['1.0000000000000000000', '1'],
-  ])('%s is the decimal %s, whatever else the event holds', (number, text) => {
+  ])('%s is the decimal %s in any event', (number, text) => {
     expect(decoded(withFields(`"delta":${number}`)).delta).toBe(text);
     expect(decoded(withFields(`"x":1e3,"delta": ${number} ,"y":[9007199254740993]`)).delta).toBe(
       text,
@@ -139,7 +139,7 @@ describe('a JSON number', () => {
     '0.1000000000000000055511151231257827',
     `0.${'0'.repeat(400)}1`,
     '1'.repeat(400),
-  ])('%s is refused, and the way out is a string', (number) => {
+  ])('%s is refused, and the detail suggests a string', (number) => {
     for (const text of [
       `"delta":${number}`,
       `"delta" :\n\t${number}`,
@@ -152,7 +152,7 @@ describe('a JSON number', () => {
     }
   });
 
-  it('is taken by its value if it is short and plain, and refused if not', () => {
+  it('is accepted if it has up to 15 digits and no exponent', () => {
     const part = (pattern: RegExp) => fc.stringMatching(pattern);
     const number = fc
       .tuple(
@@ -177,7 +177,7 @@ describe('a JSON number', () => {
 
 describe('a decimal string', () => {
   it.each(['0', '-1', '12.50', '9007199254740993', '0.1000000000000000055511151231257827'])(
-    '%s is kept as it is',
+    '%s is kept',
     (text) => {
       expect(decoded(withFields(`"delta":"${text}"`)).delta).toBe(text);
     },
@@ -203,7 +203,7 @@ describe('a decimal string', () => {
   });
 });
 
-describe('a record that is no score event', () => {
+describe('an invalid score event', () => {
   const bytes = (...values: number[]) => Buffer.from([0x22, ...values, 0x22]);
 
   it.each<[string, Buffer | string | null, keyof typeof DEAD_LETTER_CODES]>([
@@ -281,7 +281,7 @@ describe('a record that is no score event', () => {
       withFields('"delta":1,"attributes":{"region":1}'),
       'INVALID_ATTRIBUTES',
     ],
-  ])('because of %s', (_, value, code) => {
+  ])('is refused for %s', (_, value, code) => {
     expect(refused(value).code).toBe(code);
   });
 
@@ -316,11 +316,11 @@ describe('a record that is no score event', () => {
       '"delta":1,"occurredAt":"2026-02-30T00:00:00Z"',
       'occurredAt is "2026-02-30T00:00:00Z"; occurredAt must be an RFC 3339 time with a zone',
     ],
-  ])('is told what is wrong with %s and what is allowed', (fields, detail) => {
+  ])('is refused with the value and what is allowed: %s', (fields, detail) => {
     expect(refused(withFields(fields)).detail).toContain(detail);
   });
 
-  it('is told of 65 columns that 64 are the most', () => {
+  it('is refused for 65 columns, with the limit', () => {
     const columns = (count: number) =>
       withFields(
         `"deltas":${JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`c${n}`, 1])))}`,
@@ -333,7 +333,7 @@ describe('a record that is no score event', () => {
 describe('nesting', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-  it('is taken up to 100 levels, the event itself counted, with or without a number that is read again', () => {
+  it('is accepted up to 100 levels including the event, even if its text is parsed again', () => {
     for (const number of ['1', '0.00000001']) {
       expect(decoded(withFields(`"delta":${number},"x":${nested(99)}`)).delta).toBe(number);
       expect(refused(withFields(`"delta":${number},"x":${nested(100)}`)).code).toBe(
@@ -342,7 +342,7 @@ describe('nesting', () => {
     }
   });
 
-  it('of a megabyte is a dead letter', () => {
+  it('of a megabyte is refused', () => {
     expect(refused(withFields(`"delta":1e3,"x":${nested(500_000)}`)).code).toBe(
       'NESTED_TOO_DEEPLY',
     );
@@ -360,7 +360,7 @@ describe('decoding', () => {
     ['colons and blanks', withFields(`"delta":1,"x":"${': '.repeat(500_000)}"`)],
     ['numbers', withFields(`"delta":1,"x":[${'1e3,'.repeat(250_000)}0]`)],
     ['small objects', withFields(`"delta":1,"x":[${'{},'.repeat(330_000)}0]`)],
-  ])('takes a megabyte of %s in bounded time', (_, text) => {
+  ])('of a megabyte of %s takes bounded time', (_, text) => {
     const start = process.cpuUsage();
     expect(decoded(text).delta).toBe('1');
     expect(process.cpuUsage(start).user).toBeLessThan(5_000_000);
@@ -385,7 +385,7 @@ describe('decoding', () => {
     fc.oneof(headerValue, fc.array(headerValue, { maxLength: 2 })),
   );
 
-  it('never throws, and a refusal has a code of the list and one line of detail', () => {
+  it('never throws, and refuses with a known code and one line of detail', () => {
     fc.assert(
       fc.property(anyBytes, headers, (value, some) => {
         const result = decodeScoreEvent({ key: null, value, headers: some });
@@ -398,7 +398,7 @@ describe('decoding', () => {
     );
   });
 
-  it('reads a line of a file as it reads the value of a record', () => {
+  it('gives the same for a text and for the value of a record', () => {
     const text = withFields('"delta":1');
     expect(decodeText(text)).toEqual(decodeScoreEvent(record(text)));
   });

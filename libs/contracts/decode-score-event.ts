@@ -1,16 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import { parseTime } from '#board';
 import { cloudEventId, cloudEventProblem } from './cloud-events.js';
-import type { DeadLetterCode } from './dead-letter-codes.js';
+import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
 import { exactDeltas, type ExactDeltas } from './exact-deltas.js';
-import { isPlainObject, type AttributeValue } from './ids.js';
-import { MOST_LEVELS, nestsTooDeeply } from './nesting.js';
 import type { RawRecord } from './record.js';
-import { isScoreEvent, SCORE_EVENT_FIELDS, type ScoreEvent } from './score-event.js';
-import { scoreEventProblem } from './score-event-problem.js';
-import { quote, show } from './show.js';
+import {
+  isScoreEvent,
+  SCORE_EVENT_FIELDS,
+  scoreEventProblem,
+  type ScoreEvent,
+} from './score-event.js';
+import { isPlainObject, quote, show, type AttributeValue } from './values.js';
 
-/** A score event whose numbers are decimal texts and whose time is in ms since 1970. */
+/** A score event with numbers as decimal texts and the time in ms since 1970. */
 export interface DecodedScoreEvent extends ExactDeltas {
   readonly board: string;
   readonly playerId: string;
@@ -20,10 +22,9 @@ export interface DecodedScoreEvent extends ExactDeltas {
 }
 
 export type ScoreEventDecoding =
-  | { readonly ok: true; readonly event: DecodedScoreEvent }
-  | { readonly ok: false; readonly code: DeadLetterCode; readonly detail: string };
+  { readonly ok: true; readonly event: DecodedScoreEvent } | ({ readonly ok: false } & Rejection);
 
-/** Reads a record of the score topic. Never throws, whatever the bytes. Cost: linear in the value. */
+/** Reads a record of the score topic. Never throws, for any bytes. Cost: linear in the value. */
 export function decodeScoreEvent({ value, headers }: RawRecord): ScoreEventDecoding {
   const problem = cloudEventProblem(headers);
   if (problem !== undefined) return { ok: false, ...problem };
@@ -33,7 +34,7 @@ export function decodeScoreEvent({ value, headers }: RawRecord): ScoreEventDecod
   return decodeText(value.toString('utf8'), cloudEventId(headers));
 }
 
-/** Reads the JSON text of a score event, as a line of a file or the value of a record has it. */
+/** Reads the JSON text of a score event: the value of a record, or a line of a file. */
 export function decodeText(text: string, cloudEventId?: string): ScoreEventDecoding {
   let value: unknown;
   try {
@@ -43,13 +44,27 @@ export function decodeText(text: string, cloudEventId?: string): ScoreEventDecod
   }
   if (!isPlainObject(value))
     return reject('NOT_AN_OBJECT', `the value is ${show(value)}, not an object`);
-  if (nestsTooDeeply(value))
-    return reject('NESTED_TOO_DEEPLY', `the value has more than ${MOST_LEVELS} levels of nesting`);
+  if (nestsTooDeeply(value, MAX_LEVELS))
+    return reject('NESTED_TOO_DEEPLY', `the value has more than ${MAX_LEVELS} levels of nesting`);
   dropNulls(value);
   if (value['eventId'] === undefined && cloudEventId !== undefined) value['eventId'] = cloudEventId;
   return isScoreEvent(value)
     ? decodeFields(value, text)
     : { ok: false, ...scoreEventProblem(value) };
+}
+
+/** Levels of objects and arrays, including the event itself. */
+const MAX_LEVELS = 100;
+
+/** The limit is fixed, so that the result never depends on the free stack of the reader. */
+function nestsTooDeeply(value: object, levelsLeft: number): boolean {
+  if (levelsLeft === 0) return true;
+  const isTooDeep = (child: unknown) =>
+    typeof child === 'object' && child !== null && nestsTooDeeply(child, levelsLeft - 1);
+  if (Array.isArray(value)) return value.some(isTooDeep);
+  const fields = value as Record<string, unknown>;
+  for (const name in fields) if (isTooDeep(fields[name])) return true;
+  return false;
 }
 
 function decodeFields(event: ScoreEvent, text: string): ScoreEventDecoding {
@@ -76,7 +91,7 @@ function decodeFields(event: ScoreEvent, text: string): ScoreEventDecoding {
   };
 }
 
-/** Serialisers write null for what is not there; so an optional field that is null is taken as absent. */
+/** Many serialisers write null for an absent optional field. */
 function dropNulls(value: Record<string, unknown>): void {
   for (const field of SCORE_EVENT_FIELDS) if (value[field] === null) value[field] = undefined;
 }

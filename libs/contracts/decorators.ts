@@ -1,39 +1,49 @@
-import { IsInt, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
+import 'reflect-metadata';
+import { Type } from 'class-transformer';
+import {
+  IsArray,
+  IsInt,
+  IsObject,
+  Max,
+  Min,
+  ValidateBy,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
+import { JSONSchema } from 'class-validator-jsonschema';
 import { isEventTime } from '#board';
 import {
   isAttributes,
-  isId,
-  MOST_ATTRIBUTE_BYTES,
-  MOST_ATTRIBUTE_VALUES,
-  MOST_ID_BYTES,
-} from './ids.js';
-import {
   isColumns,
   isDelta,
   isDeltas,
+  isId,
   isStarts,
-  MOST_DELTAS,
-  MOST_NUMBER_DIGITS,
-} from './numbers.js';
+  MAX_ATTRIBUTE_BYTES,
+  MAX_ATTRIBUTE_VALUES,
+  MAX_DELTAS,
+  MAX_ID_BYTES,
+  MAX_NUMBER_DIGITS,
+} from './values.js';
 
-/** A rule of the contracts: one predicate for class-validator and for the compiled validators, and what it allows. */
+/** A predicate for class-validator and for the compiled validators, and what it allows. */
 interface Rule {
   readonly holds: (value: unknown) => boolean;
   readonly allows: string;
 }
 
-const NUMBER = `a decimal string such as "12" or "-0.5" (no exponent, no spaces), or a JSON number of at most ${MOST_NUMBER_DIGITS} significant digits; send larger ones as a string`;
+const NUMBER = `a decimal string such as "12" or "-0.5" (no exponent, no spaces), or a JSON number of at most ${MAX_NUMBER_DIGITS} significant digits; send larger numbers as a string`;
 
-/** All rules by name; the name is also that of the class-validator constraint. */
+/** All rules, by the name of their class-validator constraint. */
 export const RULES = {
   ranklogId: {
     holds: isId,
-    allows: `a string of 1 to ${MOST_ID_BYTES} bytes of UTF-8 without control characters or lone surrogates`,
+    allows: `a string of 1 to ${MAX_ID_BYTES} bytes of UTF-8 without control characters or lone surrogates`,
   },
   ranklogDelta: { holds: isDelta, allows: NUMBER },
   ranklogDeltas: {
     holds: isDeltas,
-    allows: `an object with values for 1 to ${MOST_DELTAS} columns, each ${NUMBER}`,
+    allows: `an object with values for 1 to ${MAX_DELTAS} columns, each ${NUMBER}`,
   },
   ranklogTime: {
     holds: isEventTime,
@@ -41,12 +51,9 @@ export const RULES = {
   },
   ranklogAttributes: {
     holds: isAttributes,
-    allows: `an object of strings, or of lists of up to ${MOST_ATTRIBUTE_VALUES} strings: names as ids, strings of 1 to ${MOST_ATTRIBUTE_BYTES} bytes without control characters or lone surrogates`,
+    allows: `an object of strings, or of lists of up to ${MAX_ATTRIBUTE_VALUES} strings: names as ids, strings of 1 to ${MAX_ATTRIBUTE_BYTES} bytes without control characters or lone surrogates`,
   },
-  ranklogColumns: {
-    holds: isColumns,
-    allows: 'an object of decimal strings by column',
-  },
+  ranklogColumns: { holds: isColumns, allows: 'an object of decimal strings by column' },
   ranklogStarts: {
     holds: isStarts,
     allows: 'an object of offsets by partition, such as {"0":12}',
@@ -70,10 +77,10 @@ export const IsColumns = rule('ranklogColumns');
 export const IsStarts = rule('ranklogStarts');
 export const IsAttributes = rule('ranklogAttributes');
 
-/** May be absent; null is a value like any other (class-validator's own IsOptional lets it pass). */
+/** The field can be absent, but not null. (IsOptional of class-validator also allows null.) */
 export const MayBeAbsent = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
 
-/** A whole number that a double holds exactly, from `least` on. */
+/** A safe integer of at least `least`. */
 export const IsCount =
   (least: number): PropertyDecorator =>
   (target, property) => {
@@ -82,3 +89,34 @@ export const IsCount =
     // Last: in the compiled schema each of the three sets the type, and only this one sets integer.
     IsInt()(target, property);
   };
+
+type PartOf = () => new () => object;
+
+/** A field with an object of another class. */
+export const IsPart =
+  (part: PartOf): PropertyDecorator =>
+  (target, property) => {
+    Type(part)(target, property);
+    ValidateNested()(target, property);
+    IsObject()(target, property);
+  };
+
+/** A field with a list of objects of another class. */
+export const IsListOfParts =
+  (part: PartOf): PropertyDecorator =>
+  (target, property) => {
+    Type(part)(target, property);
+    ValidateNested({ each: true })(target, property);
+    IsObject({ each: true })(target, property);
+    IsArray()(target, property);
+  };
+
+/** The field can be null, but not absent. Its class has to list it in AlsoRequired. */
+export const MayBeNull = () => (target: object, property: string) => {
+  ValidateIf((_, value) => value !== null)(target, property);
+  JSONSchema((schema) => ({ anyOf: [{ type: 'null' }, schema] }))(target, property);
+};
+
+/** Makes fields required that the compiled schema takes for optional because of their ValidateIf. */
+export const AlsoRequired = (...fields: string[]) =>
+  JSONSchema((schema) => ({ ...schema, required: [...(schema.required ?? []), ...fields] }));

@@ -3,9 +3,9 @@ import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
 import {
   decodeDefinitionRecord,
   encodeDefinitionRecord,
-  MalformedDefinitionRecordError,
   type DefinitionRecord,
 } from './definition-record.js';
+import { MalformedRecordError } from './errors.js';
 
 const FILE = `
 boards:
@@ -42,23 +42,23 @@ function problems(...args: Parameters<typeof record>): string {
   try {
     decodeDefinitionRecord(record(...args));
   } catch (error) {
-    if (error instanceof MalformedDefinitionRecordError) return error.problems;
+    if (error instanceof MalformedRecordError) return error.problems;
     throw error;
   }
-  throw new Error('taken');
+  throw new Error('accepted');
 }
 
-describe('a live definition', () => {
+describe('a definition record', () => {
   it.each<[string, DefinitionRecord]>([
     ['of a whole log', IN_FORCE],
     ['of a part of the log', { ...IN_FORCE, starts: new Map([[0, 12], [10, 0]]) }], // prettier-ignore
     ['of a board that was removed', { ...IN_FORCE, definition: null }],
-  ])('%s reads back as it was', (_, current) => {
+  ])('%s is decoded to the same value', (_, current) => {
     const { key, value, headers } = encodeDefinitionRecord(current, 'ranklog.definitions');
     expect(decodeDefinitionRecord(record(value, headers, key))).toEqual(current);
   });
 
-  it('has the definition as Redis has it, and an id from board and promotion', () => {
+  it('has the definition text of Redis, and an id from board and since', () => {
     const { key, value, headers } = encodeDefinitionRecord(IN_FORCE, 'own.definitions');
     expect(key).toBe('arena');
     expect(value).toContain(`"definition":${definitionText(definition)}`);
@@ -69,13 +69,13 @@ describe('a live definition', () => {
     });
   });
 
-  it('is read without headers too, and with fields of a later version beside the definition', () => {
+  it('is read without headers, and with unknown fields outside of the definition', () => {
     const value = JSON.stringify({ ...(JSON.parse(encoded()) as object), more: 1 });
     expect(decodeDefinitionRecord(record(value))).toEqual(IN_FORCE);
   });
 });
 
-describe('a record that is no live definition', () => {
+describe('an invalid definition record', () => {
   it.each([
     ['nothing', '', 'not JSON'],
     ['text', 'hello', 'not JSON'],
@@ -87,9 +87,9 @@ describe('a record that is no live definition', () => {
       'definition',
     ],
     ['since in ms', encoded({ since: 0.5 }), 'since'],
-    ['starts that are no offsets', encoded({ starts: new Map([[0, -1]]) }), 'starts'],
-    ['starts of no partitions', encoded().replace(/}$/, ',"starts":{"first":1}}'), 'starts'],
-  ])('because of %s is refused with a reason', (_, value, reason) => {
+    ['starts with invalid offsets', encoded({ starts: new Map([[0, -1]]) }), 'starts'],
+    ['starts with invalid partitions', encoded().replace(/}$/, ',"starts":{"first":1}}'), 'starts'],
+  ])('is refused with a reason: %s', (_, value, reason) => {
     expect(problems(value)).toContain(reason);
   });
 
@@ -97,16 +97,16 @@ describe('a record that is no live definition', () => {
     ['empty', () => ({}), 'lacks fields'],
     ['a list', () => [], 'definition'],
     ['without columns', (fields) => ({ ...fields, columns: undefined }), 'lacks fields'],
-    ['with columns that are none', (fields) => ({ ...fields, columns: [1] }), 'definition: '],
-    ['with no column at all', (fields) => ({ ...fields, columns: [] }), 'columns'],
+    ['with an invalid column', (fields) => ({ ...fields, columns: [1] }), 'definition: '],
+    ['with empty columns', (fields) => ({ ...fields, columns: [] }), 'columns'],
     ['with an unknown update', (fields) => ({ ...fields, ties: 'random' }), 'ties'],
     ['of another board', (fields) => ({ ...fields, board: 'other' }), 'another board'],
     ['of a later version', (fields) => ({ ...fields, decay: '1d' }), 'does not know'],
-  ])('because its definition is %s is refused with a reason', (_, change, reason) => {
+  ])('is refused with a reason: a definition %s', (_, change, reason) => {
     expect(problems(withDefinition(change))).toContain(reason);
   });
 
-  it('because of its type or its key is refused', () => {
+  it('is refused for its type or its key', () => {
     expect(problems(encoded(), { ce_type: 'ranklog.rank-changed.v1' })).toContain('ce_type');
     expect(problems(encoded(), {}, 'other')).toContain('the key is other');
   });

@@ -9,25 +9,23 @@ import {
   type BoardDefinition,
 } from '#board';
 import { DEFINITION_RECORD_TYPE } from './cloud-events.js';
-import { IsCount, IsId, IsStarts, MayBeAbsent } from './decorators.js';
-import { AlsoRequired, MayBeNull } from './nested.js';
+import { AlsoRequired, IsCount, IsId, IsStarts, MayBeAbsent, MayBeNull } from './decorators.js';
 import type { RawRecord } from './record.js';
-import { MalformedResultError, ResultContract } from './result-contract.js';
+import { ResultContract } from './result-contract.js';
 
-/** What is in force for a board: the definition of its live generation, or that it was removed. */
+/** The definition of a board's live generation, or that the board was removed. */
 export interface DefinitionRecord {
   readonly board: string;
-  /** The one that went live; of a removed board, the one that was live last. */
+  /** The live generation; for a removed board, the last one. */
   readonly generation: string;
-  /** When Redis moved the pointer, in us of its clock: of two records of a board, the larger one holds. */
+  /** When Redis promoted the generation, in us of its clock. Of two records of a board, the one with the larger value counts. */
   readonly since: number;
-  /** null for a board that was removed. */
+  /** null if the board was removed. */
   readonly definition: BoardDefinition | null;
-  /** Offsets at which the generation begins, by partition; missing for the whole log. */
+  /** The first offset of the generation, by partition; missing for the whole log. */
   readonly starts?: ReadonlyMap<number, number>;
 }
 
-/** A live definition as a record holds it. */
 @AlsoRequired('definition')
 class StoredDefinitionRecord {
   @IsId()
@@ -48,21 +46,9 @@ class StoredDefinitionRecord {
   starts?: Readonly<Record<string, number>>;
 }
 
-/** A record that is no live definition; `problems` says why. */
-export class MalformedDefinitionRecordError extends MalformedResultError {
-  constructor(problems: string) {
-    super('live definition', problems);
-    this.name = 'MalformedDefinitionRecordError';
-  }
-}
+const contract = new ResultContract(StoredDefinitionRecord, DEFINITION_RECORD_TYPE);
 
-const contract = new ResultContract(
-  StoredDefinitionRecord,
-  DEFINITION_RECORD_TYPE,
-  MalformedDefinitionRecordError,
-);
-
-/** The record of a live definition: key board, CloudEvents headers, id from board and promotion. */
+/** The record of a live definition: keyed by board, with CloudEvents headers and an id from board and `since`. */
 export function encodeDefinitionRecord(current: DefinitionRecord, topic: string) {
   const { board, generation, since, definition, starts } = current;
   const stored = {
@@ -79,35 +65,39 @@ export function encodeDefinitionRecord(current: DefinitionRecord, topic: string)
   };
 }
 
-/** Reads a record of the definitions topic. @throws MalformedDefinitionRecordError */
+/** @throws MalformedRecordError */
 export function decodeDefinitionRecord(record: RawRecord): DefinitionRecord {
   const { board, generation, since, definition, starts } = contract.decode(record);
   const key = record.key?.toString();
-  if (key !== board)
-    throw new MalformedDefinitionRecordError(`the key is ${key ?? 'missing'}, not ${board}`);
+  if (key !== board) throw contract.malformed(`the key is ${key ?? 'missing'}, not ${board}`);
+  const partitions = Object.entries(starts ?? {});
   return {
     board,
     generation,
     since,
     definition: definition && decodeDefinition(board, definition),
-    ...(starts && { starts: toMap(starts) }),
+    ...(starts && { starts: new Map(partitions.map(([id, from]) => [Number(id), from])) }),
   };
 }
 
-/** A definition that this version can keep to in every field, whichever version has written it. */
+/** Any version can have written the definition. This version accepts it only if it knows all of its fields. */
 function decodeDefinition(board: string, stored: object): BoardDefinition {
-  const problem = (reason: string) => new MalformedDefinitionRecordError(`definition: ${reason}`);
+  const problem = (reason: string) => contract.malformed(`definition: ${reason}`);
   const definition = readDefinition(JSON.stringify(stored));
   if (definition === undefined) throw problem('it lacks fields');
   if (definition.board !== board) throw problem('it is of another board');
   if (!isDeepStrictEqual(JSON.parse(definitionText(definition)), stored))
     throw problem('it has fields that this version of ranklog does not know');
-  const reason = rulesBroken(definition);
-  if (reason !== undefined) throw problem(reason);
+  const fields = JSON.stringify({ boards: { [board]: boardFields(definition) } });
+  try {
+    parseBoardsFile(fields, 'definition');
+  } catch (error) {
+    throw error instanceof BoardsFileError ? problem(error.message) : error;
+  }
   return definition;
 }
 
-/** undefined for what is no definition: of its fields nothing is known, so that reading them may fail in any way. */
+/** undefined if fields are missing: then reading them can throw any error. */
 function readDefinition(text: string): BoardDefinition | undefined {
   try {
     const definition = parseDefinitionText(text);
@@ -116,20 +106,4 @@ function readDefinition(text: string): BoardDefinition | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** By the rules of the boards file; undefined when none is. */
-function rulesBroken(definition: BoardDefinition): string | undefined {
-  const file = JSON.stringify({ boards: { [definition.board]: boardFields(definition) } });
-  try {
-    parseBoardsFile(file, 'definition');
-    return undefined;
-  } catch (error) {
-    if (error instanceof BoardsFileError) return error.message;
-    throw error;
-  }
-}
-
-function toMap(starts: Readonly<Record<string, number>>): ReadonlyMap<number, number> {
-  return new Map(Object.entries(starts).map(([partition, from]) => [Number(partition), from]));
 }

@@ -1,9 +1,9 @@
 import { isDecimal } from '#board';
 import { parse as parseLossless } from 'lossless-json';
-import { hasSafeDigits, MOST_NUMBER_DIGITS } from './numbers.js';
 import type { ScoreEvent } from './score-event.js';
+import { hasSafeDigits, MAX_NUMBER_DIGITS } from './values.js';
 
-/** The values of an event as decimal texts: one for a board's only column, or one for each column. */
+/** The values of an event as decimal texts: `delta` for the only column, or `deltas` by column. */
 export interface ExactDeltas {
   readonly delta?: string;
   readonly deltas?: Readonly<Record<string, string>>;
@@ -14,17 +14,20 @@ type Result =
   | { readonly ok: false; readonly detail: string };
 
 /**
- * A number somewhere in a JSON text that may not come back as it was written: one with an exponent, a long one that
- * JSON.parse may have rounded, a tiny one that String writes with an exponent.
+ * Matches if a JSON text can contain a number whose text JSON.parse loses: with an exponent, with so many digits that it is
+ * rounded, or so small that String writes it with an exponent.
  */
-const DOUBTFUL_NUMBER = /[:[,]\s*-?(?:[\d.]{16}|[\d.]+[eE]|0\.0{6})/;
+const INEXACT_NUMBER = /[:[,]\s*-?(?:[\d.]{16}|[\d.]+[eE]|0\.0{6})/;
+
+/** The name of `delta` among the values. */
+const DELTA = '';
 
 /**
- * The values of an event exactly as they were written. JSON.parse turns 1e3 into 1000 and rounds long numbers, so
- * where the text holds such a number the numbers are read again as text. The event must not nest deeply: this recurs.
+ * The values of an event exactly as they were written. JSON.parse turns 1e3 into 1000 and rounds long numbers, so a text
+ * with such numbers is parsed again. Recursive: the event must not be nested deeply.
  */
 export function exactDeltas(event: ScoreEvent, text: string): Result {
-  const given = event.deltas ?? { [ONLY]: event.delta ?? '' };
+  const given = event.deltas ?? { [DELTA]: event.delta ?? '' };
   const texts: Record<string, string> = Object.create(null) as Record<string, string>;
   let hasNumbers = false;
   for (const name in given) {
@@ -32,47 +35,46 @@ export function exactDeltas(event: ScoreEvent, text: string): Result {
     hasNumbers ||= typeof value === 'number';
     texts[name] = String(value);
   }
-  if (hasNumbers && DOUBTFUL_NUMBER.test(text)) return fromSource(event, texts, text);
-  return { ok: true, deltas: shape(event, texts) };
-}
-
-const ONLY = '';
-
-function shape({ deltas }: ScoreEvent, texts: Record<string, string>): ExactDeltas {
-  return deltas === undefined ? { delta: texts[ONLY] ?? '' } : { deltas: texts };
+  const problem =
+    hasNumbers && INEXACT_NUMBER.test(text) ? restoreNumbers(event, texts, text) : undefined;
+  if (problem !== undefined) return { ok: false, detail: problem };
+  const deltas = event.deltas === undefined ? { delta: texts[DELTA] ?? '' } : { deltas: texts };
+  return { ok: true, deltas };
 }
 
 class NumberText {
   constructor(readonly text: string) {}
 }
 
-function fromSource(event: ScoreEvent, texts: Record<string, string>, text: string): Result {
+/** Replaces texts by those in the JSON text. Answers what is wrong with a number. */
+function restoreNumbers(
+  event: ScoreEvent,
+  texts: Record<string, string>,
+  text: string,
+): string | undefined {
   const source = readNumbersAsText(text);
-  const written = event.deltas === undefined ? { [ONLY]: source.delta } : source.deltas;
+  const written = event.deltas === undefined ? { [DELTA]: source.delta } : source.deltas;
   for (const [name, value] of Object.entries(written ?? {})) {
     if (!(value instanceof NumberText)) continue;
-    if (!isDecimal(value.text) || !hasSafeDigits(value.text))
-      return { ok: false, detail: refusal(name, value.text) };
-    // String writes a number of 1e21 and beyond, or below 1e-6, with an exponent.
+    if (!isDecimal(value.text) || !hasSafeDigits(value.text)) {
+      const field = name === DELTA ? 'delta' : `deltas.${name}`;
+      return `${field} is ${value.text.slice(0, 80)}, which has an exponent or more than ${MAX_NUMBER_DIGITS} significant digits; send it as a decimal string without an exponent`;
+    }
+    // String writes numbers from 1e21 on, and numbers below 1e-6, with an exponent.
     if (!isDecimal(texts[name] ?? '')) texts[name] = withoutTrailingZeros(value.text);
   }
-  return { ok: true, deltas: shape(event, texts) };
+  return undefined;
 }
 
-/** 1.50 and 1.5 are one JSON number; the zeros are no decimals, as they would be in a string. */
+/** 1.50 and 1.5 are the same JSON number, so trailing zeros are not decimals, unlike in a string. */
 function withoutTrailingZeros(number: string): string {
   return number.includes('.') ? number.replace(/\.?0+$/, '') : number;
 }
 
-/** Of a name that is there twice the last counts, as in JSON.parse; which has taken the text, so this can't fail. */
+/** JSON.parse has accepted the text, so this can't fail. As there, the last value of a repeated name counts. */
 function readNumbersAsText(text: string): { delta?: unknown; deltas?: Record<string, unknown> } {
   return parseLossless(text, null, {
     parseNumber: (number) => new NumberText(number),
     onDuplicateKey: ({ newValue }) => newValue,
   }) as { delta?: unknown };
-}
-
-function refusal(name: string, number: string): string {
-  const field = name === ONLY ? 'delta' : `deltas.${name}`;
-  return `${field} is ${number.slice(0, 80)}, which has an exponent or more than ${MOST_NUMBER_DIGITS} significant digits; send it as a decimal string, without exponent`;
 }

@@ -1,24 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import {
-  decodeDeadLetter,
-  encodeDeadLetter,
-  type DeadLetterReason,
-  type Source,
-} from './dead-letter.js';
+import { decodeDeadLetter, encodeDeadLetter, type DeadLetterReason } from './dead-letter.js';
 import { decodeScoreEvent, decodeText } from './decode-score-event.js';
 import {
   decodeDefinitionRecord,
   encodeDefinitionRecord,
   type DefinitionRecord,
 } from './definition-record.js';
-import { decodeLeaderChange, encodeLeaderChange, type LeaderChange } from './leader-change.js';
-import { leaderMovements } from './leader-movements.js';
+import {
+  decodeLeaderChange,
+  encodeLeaderChange,
+  leaderMovements,
+  type LeaderChange,
+} from './leader-change.js';
 import { decodeRankChange, encodeRankChange, type RankChange } from './rank-change.js';
-import type { RawRecord } from './record.js';
-import { topicNames } from './topics.js';
+import { topicNames, type RawRecord, type Source } from './record.js';
 
-/** What a service on the other side of a topic relies on: a change here breaks someone. */
+/** Other services rely on these bytes: a change here breaks them. */
 interface Golden {
   readonly key: string;
   readonly headers: Record<string, string>;
@@ -55,13 +53,16 @@ const withTexts = (headers: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
 describe('the golden records', () => {
-  it.each(['score-event', 'score-event-lists'])('hold the %s: read as the same event', (name) => {
-    const file = golden(name) as Golden & { decoded: object };
-    expect(decodeScoreEvent(toRecord(file))).toEqual({ ok: true, event: file.decoded });
-  });
+  it.each(['score-event', 'score-event-lists'])(
+    'include the %s, which is decoded to the same event',
+    (name) => {
+      const file = golden(name) as Golden & { decoded: object };
+      expect(decodeScoreEvent(toRecord(file))).toEqual({ ok: true, event: file.decoded });
+    },
+  );
 
   it.each(['rank-change', 'rank-change-overtook', 'rank-change-left'])(
-    'hold the %s: written as the same bytes, and read back',
+    'include the %s, which is encoded to the same bytes and decoded',
     (name) => {
       const { change, ...record } = golden(name) as Golden & { change: RankChange };
       expect(encodeRankChange(change)).toEqual(record);
@@ -70,7 +71,7 @@ describe('the golden records', () => {
   );
 
   it.each(['leader-change-first', 'leader-change'])(
-    'hold the %s: written as the same bytes, and read back',
+    'include the %s, which is encoded to the same bytes and decoded',
     (name) => {
       const { change, ...record } = golden(name) as Golden & { change: LeaderChange };
       expect(encodeLeaderChange(change)).toEqual(record);
@@ -79,7 +80,7 @@ describe('the golden records', () => {
   );
 
   it.each(['definition-record', 'definition-record-removed'])(
-    'hold the %s: written as the same bytes, and read back',
+    'include the %s, which is encoded to the same bytes and decoded',
     (name) => {
       const { current: fields, ...record } = golden(name) as Golden & { current: PlainCurrent };
       const { starts, ...plain } = fields;
@@ -89,7 +90,7 @@ describe('the golden records', () => {
     },
   );
 
-  it('hold leader changes that follow from one another', () => {
+  it('include leader changes that follow from one another', () => {
     const [first, next] = ['leader-change-first', 'leader-change'].map(
       (name) => (golden(name) as { change: LeaderChange }).change,
     );
@@ -105,7 +106,7 @@ describe('the golden records', () => {
   });
 
   it.each(['dead-letter', 'dead-letter-unknown-type'])(
-    'hold the %s: the record as it was, and the headers that say why',
+    'include the %s, with the record as it was and the reason in headers',
     (name) => {
       const file = golden(name) as { record: Golden; source: Source; headers: object };
       const record = toRecord(file.record);
@@ -126,7 +127,7 @@ describe('the golden records', () => {
     expect(decodeDeadLetter(letter)).toEqual({ ...file.source, ...file.reason, ...file.decoded });
   });
 
-  it('go to topics named by a prefix', () => {
+  it('have topic names with a prefix', () => {
     expect(topicNames('ranklog')).toEqual({
       scoreEvents: 'ranklog.score-events',
       rankChanges: 'ranklog.rank-changes',
@@ -160,7 +161,7 @@ describe('the fields of results, as docs/versioning.md promises them', () => {
           ),
         ];
 
-  it.each(results)('may be added: %s is read with unknown fields in every object', (...args) => {
+  it.each(results)('can be added: %s is read with unknown fields in every object', (...args) => {
     const [name, decode] = args;
     const { change } = golden(name) as { change: object };
     for (const part of objectsIn(change)) part['added'] = { later: true };
@@ -168,7 +169,7 @@ describe('the fields of results, as docs/versioning.md promises them', () => {
     expect(decode({ key: null, value, headers: {} })).toEqual(change);
   });
 
-  it.each(results)('are never removed, or null: %s is refused without any of them', (...args) => {
+  it.each(results)('are never removed or null: %s is refused without any of them', (...args) => {
     const [name, decode] = args;
     const { change } = golden(name) as { change: object };
     for (const part of objectsIn(change))
@@ -203,13 +204,13 @@ describe('the examples of docs/reference/events.md', () => {
   const isEvent = (text: string) =>
     !isRankChange(text) && !isLeaderChange(text) && !isCurrent(text);
 
-  it('are score events that are taken', () => {
+  it('are valid score events', () => {
     const events = examples.filter(isEvent);
     expect(events.length).toBeGreaterThan(0);
     for (const text of events) expect(decodeText(text)).toMatchObject({ ok: true });
   });
 
-  it('are live definitions that are read', () => {
+  it('are valid definition records', () => {
     const current = examples.filter(isCurrent);
     expect(current.length).toBeGreaterThan(0);
     for (const text of current) {
@@ -218,7 +219,7 @@ describe('the examples of docs/reference/events.md', () => {
     }
   });
 
-  it('are rank changes that are read', () => {
+  it('are valid rank changes', () => {
     const changes = examples.filter(isRankChange);
     expect(changes.length).toBeGreaterThan(0);
     for (const text of changes)
@@ -227,7 +228,7 @@ describe('the examples of docs/reference/events.md', () => {
       ).toBeGreaterThan(0);
   });
 
-  it('are leader changes that are read, and whose movements lead to their top', () => {
+  it('are valid leader changes with consistent movements', () => {
     const changes = examples.filter(isLeaderChange);
     expect(changes.length).toBeGreaterThan(0);
     for (const text of changes) {

@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import {
   decodeLeaderChange,
   encodeLeaderChange,
-  MalformedLeaderChangeError,
+  leaderMovements,
   type LeaderChange,
 } from './leader-change.js';
+import { MalformedRecordError } from './errors.js';
 
 const CHANGE = {
   board: 'arena',
@@ -33,23 +35,23 @@ function problems(value: string | null, headers = {}): string {
   try {
     decodeLeaderChange(record(value, headers));
   } catch (error) {
-    if (error instanceof MalformedLeaderChangeError) return error.problems;
+    if (error instanceof MalformedRecordError) return error.problems;
     throw error;
   }
-  throw new Error('taken');
+  throw new Error('accepted');
 }
 
 describe('a leader change', () => {
   it.each([
     ['since an earlier report', CHANGE],
-    ['with nothing known before it', { ...CHANGE, since: null }],
-    ['in which only columns changed', { ...CHANGE, entered: [], left: [], moved: [] }],
-  ])('%s reads back as it was', (_, change) => {
+    ['without an earlier report', { ...CHANGE, since: null }],
+    ['with changes of columns only', { ...CHANGE, entered: [], left: [], moved: [] }],
+  ])('%s is decoded to the same value', (_, change) => {
     const { value, headers } = encodeLeaderChange(change);
     expect(decodeLeaderChange(record(value, headers))).toEqual(change);
   });
 
-  it('is keyed by board and view and has an id from its cause and the view', () => {
+  it('is keyed by board and view, with an id from its cause and view', () => {
     expect(encodeLeaderChange(CHANGE)).toMatchObject({
       key: 'arena week:2026-W47 region=eu',
       headers: {
@@ -60,18 +62,18 @@ describe('a leader change', () => {
     });
   });
 
-  it('is written without what else its object holds', () => {
+  it('is encoded without unknown fields of the object', () => {
     const { value } = encodeLeaderChange({ ...CHANGE, kind: 'leaderChange' } as LeaderChange);
     expect(JSON.parse(value)).toEqual(CHANGE);
   });
 
-  it('is read without headers too, and with fields of a later version', () => {
+  it('is read without headers, and with unknown fields', () => {
     const text = JSON.stringify({ ...CHANGE, more: 1 });
     expect(decodeLeaderChange(record(text))).toMatchObject(CHANGE);
   });
 });
 
-describe('a record that is no leader change', () => {
+describe('an invalid leader change', () => {
   it.each([
     ['no value', null, 'not JSON'],
     ['text', 'hello', 'not JSON'],
@@ -80,13 +82,68 @@ describe('a record that is no leader change', () => {
     ['no since', JSON.stringify({ ...CHANGE, since: undefined }), 'since'],
     ['a number for a column', JSON.stringify(CHANGE).replace('"9007199254740991"', '1'), 'columns'],
     ['a leader without a name', JSON.stringify(CHANGE).replace('"p-17"', '""'), 'playerId'],
-  ])('because of %s is refused with a reason', (_, value, reason) => {
+  ])('is refused with a reason: %s', (_, value, reason) => {
     expect(problems(value)).toContain(reason);
   });
 
-  it('because of its type is refused before its value is read', () => {
+  it('is refused for its type before its value is read', () => {
     expect(problems('hello', { ce_type: Buffer.from('ranklog.rank-changed.v1') })).toContain(
       'ranklog.rank-changed.v1',
+    );
+  });
+});
+
+const ranked = (ids: readonly string[]) =>
+  ids.map((playerId, index) => ({ playerId, rank: index + 1 }));
+
+/** Tops from few players, so that most players are in both. */
+const top = fc.uniqueArray(
+  fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', '__proto__', 'constructor'),
+  {
+    maxLength: 6,
+  },
+);
+
+describe('the movements between two tops', () => {
+  it('are the players who entered, left or moved', () => {
+    expect(leaderMovements(['a', 'b', 'c', 'd'], ranked(['a', 'x', 'b', 'd']))).toEqual({
+      entered: [{ playerId: 'x', rank: 2 }],
+      left: [{ playerId: 'c', rankBefore: 3 }],
+      moved: [{ playerId: 'b', rankBefore: 2, rankAfter: 3 }],
+    });
+  });
+
+  it('are empty if only columns changed', () => {
+    expect(leaderMovements(['a', 'b'], ranked(['a', 'b']))).toEqual({
+      entered: [],
+      left: [],
+      moved: [],
+    });
+  });
+
+  it('are the whole top if there was none before', () => {
+    expect(leaderMovements([], ranked(['a', 'b'])).entered).toEqual(ranked(['a', 'b']));
+  });
+
+  it('equal those of a search for each player, in order of rank', () => {
+    fc.assert(
+      fc.property(top, top, (before, after) => {
+        const entered = after
+          .filter((playerId) => !before.includes(playerId))
+          .map((playerId) => ({ playerId, rank: after.indexOf(playerId) + 1 }));
+        const left = before
+          .filter((playerId) => !after.includes(playerId))
+          .map((playerId) => ({ playerId, rankBefore: before.indexOf(playerId) + 1 }));
+        const moved = after
+          .filter((playerId, index) => before.includes(playerId) && before[index] !== playerId)
+          .map((playerId) => ({
+            playerId,
+            rankBefore: before.indexOf(playerId) + 1,
+            rankAfter: after.indexOf(playerId) + 1,
+          }));
+        expect(leaderMovements(before, ranked(after))).toEqual({ entered, left, moved });
+      }),
+      { numRuns: 1_000 },
     );
   });
 });

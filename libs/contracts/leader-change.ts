@@ -1,14 +1,36 @@
 import { IsString } from 'class-validator';
 import { LEADERS_CHANGED_TYPE } from './cloud-events.js';
-import { causeId } from './dead-letter.js';
-import { IsCount, IsEventTime, IsId } from './decorators.js';
-import { EnteredLeader, LeftLeader } from './leader-movements.js';
-import { AlsoRequired, IsListOfParts, IsPart, MayBeNull } from './nested.js';
-import type { RawRecord } from './record.js';
-import { MalformedResultError, ResultContract } from './result-contract.js';
-import { Cause, Leader, MovedPlayer } from './result-parts.js';
+import {
+  AlsoRequired,
+  IsCount,
+  IsEventTime,
+  IsId,
+  IsListOfParts,
+  IsPart,
+  MayBeNull,
+} from './decorators.js';
+import { causeId, type RawRecord } from './record.js';
+import { Cause, Leader, MovedPlayer, ResultContract } from './result-contract.js';
 
-/** The new top N of a view, and what moved since the last report of it. */
+/** A player who entered the top N. */
+export class EnteredLeader {
+  @IsId()
+  playerId: string;
+
+  @IsCount(1)
+  rank: number;
+}
+
+/** A player who left the top N. */
+export class LeftLeader {
+  @IsId()
+  playerId: string;
+
+  @IsCount(1)
+  rankBefore: number;
+}
+
+/** The new top N of a view, and the changes since its last report. */
 @AlsoRequired('since')
 export class LeaderChange {
   @IsId()
@@ -20,16 +42,16 @@ export class LeaderChange {
   @IsString()
   view: string;
 
-  /** View version: only grows. */
+  /** View version: it only grows. */
   @IsCount(1)
   version: number;
 
-  /** Version of the report that entered, left and moved start from; null when none is known: then all have entered. */
+  /** The version of the last report. null if there was none: then all leaders have entered. */
   @MayBeNull()
   @IsCount(1)
   since: number | null;
 
-  /** The last score event before this report that moved the view. */
+  /** The last score event before this report that changed the view. */
   @IsPart(() => Cause)
   source: Cause;
 
@@ -50,20 +72,9 @@ export class LeaderChange {
   moved: readonly MovedPlayer[];
 }
 
-/** A record that is no leader change; `problems` says why. */
-export class MalformedLeaderChangeError extends MalformedResultError {
-  constructor(problems: string) {
-    super('leader change', problems);
-    this.name = 'MalformedLeaderChangeError';
-  }
-}
+export const leaderChangeContract = new ResultContract(LeaderChange, LEADERS_CHANGED_TYPE);
 
-const contract = new ResultContract(LeaderChange, LEADERS_CHANGED_TYPE, MalformedLeaderChangeError);
-
-/** Whether a value is a leader change. Compiled: for subscribers that read many. */
-export const isLeaderChange = contract.matches;
-
-/** The record of a leader change: key board and view, CloudEvents headers, id from its cause and the view. */
+/** The record of a leader change: keyed by board and view, with CloudEvents headers and an id from its cause and view. */
 export function encodeLeaderChange(change: LeaderChange) {
   const { board, generation, view, version, since, source, occurredAt } = change;
   const { top, entered, left, moved } = change;
@@ -71,16 +82,32 @@ export function encodeLeaderChange(change: LeaderChange) {
   return {
     key: `${board} ${view}`,
     value: JSON.stringify({ ...head, top, entered, left, moved }),
-    headers: contract.headers(`${causeId(source)} ${view}`, source),
+    headers: leaderChangeContract.headers(`${causeId(source)} ${view}`, source),
   };
 }
 
-/** Reads a record of the leader change topic. @throws MalformedLeaderChangeError */
+/** @throws MalformedRecordError */
 export function decodeLeaderChange(record: RawRecord): LeaderChange {
-  return contract.decode(record);
+  return leaderChangeContract.decode(record);
 }
 
-/** What class-validator finds in a value that should be a leader change: nothing, when it is one. */
-export function explainLeaderChange(value: unknown): string[] {
-  return contract.explain(value);
+/** The difference between two tops: `entered` and `moved` by new rank, `left` by old rank. */
+export type LeaderMovements = Pick<LeaderChange, 'entered' | 'left' | 'moved'>;
+
+/** Compares a top (player ids in order) with the next one. Cost: linear in both. */
+export function leaderMovements(
+  before: readonly string[],
+  top: readonly { readonly playerId: string; readonly rank: number }[],
+): LeaderMovements {
+  const gone = new Map(before.map((playerId, index) => [playerId, index + 1]));
+  const entered: EnteredLeader[] = [];
+  const moved: MovedPlayer[] = [];
+  for (const { playerId, rank } of top) {
+    const rankBefore = gone.get(playerId);
+    gone.delete(playerId);
+    if (rankBefore === undefined) entered.push({ playerId, rank });
+    else if (rankBefore !== rank) moved.push({ playerId, rankBefore, rankAfter: rank });
+  }
+  const left = Array.from(gone, ([playerId, rankBefore]) => ({ playerId, rankBefore }));
+  return { entered, left, moved };
 }

@@ -1,10 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  decodeRankChange,
-  encodeRankChange,
-  MalformedRankChangeError,
-  type RankChange,
-} from './rank-change.js';
+import { decodeRankChange, encodeRankChange, type RankChange } from './rank-change.js';
+import { MalformedRecordError } from './errors.js';
 
 const CHANGE = {
   board: 'arena',
@@ -32,10 +28,10 @@ function problems(value: string | null, headers = {}): string {
   try {
     decodeRankChange(record(value, headers));
   } catch (error) {
-    if (error instanceof MalformedRankChangeError) return error.problems;
+    if (error instanceof MalformedRecordError) return error.problems;
     throw error;
   }
-  throw new Error('taken');
+  throw new Error('accepted');
 }
 
 describe('a rank change', () => {
@@ -43,14 +39,14 @@ describe('a rank change', () => {
     ['for a new player', CHANGE],
     ['with an event id', { ...CHANGE, eventId: 'e-1' }],
     [
-      'for a player who has left',
+      'for a player who left',
       {
         ...CHANGE,
         changes: CHANGE.changes.map((one) => ({ ...one, before: one.after, after: null })),
       },
     ],
     [
-      'that names who was passed',
+      'with overtaken players',
       {
         ...CHANGE,
         changes: CHANGE.changes.map((movement) => ({
@@ -60,7 +56,7 @@ describe('a rank change', () => {
       },
     ],
     ['for a player in two views', { ...CHANGE, changes: [...CHANGE.changes, ...CHANGE.changes] }],
-  ])('%s reads back as it was', (_, change) => {
+  ])('%s is decoded to the same value', (_, change) => {
     const { value, headers } = encodeRankChange(change);
     expect(decodeRankChange(record(value, headers))).toEqual(change);
   });
@@ -76,21 +72,21 @@ describe('a rank change', () => {
     });
   });
 
-  it('is read without headers too, and with fields of a later version', () => {
+  it('is read without headers, and with unknown fields', () => {
     expect(decodeRankChange(record(JSON.stringify({ ...CHANGE, more: 1 })))).toMatchObject(CHANGE);
   });
 });
 
-it('makes TypeScript readers handle a player who has left', () => {
+it('has a type that makes readers handle players who left', () => {
   const { changes }: RankChange = CHANGE;
   for (const { after } of changes) {
-    // @ts-expect-error that it is refused is the test: npm run types
+    // @ts-expect-error after can be null: npm run types checks that this line is refused
     const rank: number = after.rank;
     expect(rank).toBe(2);
   }
 });
 
-describe('a record that is no rank change', () => {
+describe('an invalid rank change', () => {
   it.each([
     ['no value', null, 'not JSON'],
     ['text', 'hello', 'not JSON'],
@@ -112,11 +108,11 @@ describe('a record that is no rank change', () => {
     ],
     ['no movement', JSON.stringify({ ...CHANGE, changes: [] }), 'changes'],
     ['a number for a column', JSON.stringify(CHANGE).replace('"9007199254740991"', '1'), 'columns'],
-  ])('because of %s is refused with a reason', (_, value, reason) => {
+  ])('is refused with a reason: %s', (_, value, reason) => {
     expect(problems(value)).toContain(reason);
   });
 
-  it('because of its type is refused before its value is read', () => {
+  it('is refused for its type before its value is read', () => {
     expect(problems('hello', { ce_type: Buffer.from('ranklog.leaders-changed.v1') })).toContain(
       'ranklog.leaders-changed.v1',
     );

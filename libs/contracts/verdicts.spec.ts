@@ -1,10 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { explainLeaderChange, isLeaderChange, type LeaderChange } from './leader-change.js';
-import { explainRankChange, isRankChange, type RankChange } from './rank-change.js';
+import { leaderChangeContract, type LeaderChange } from './leader-change.js';
+import { rankChangeContract, type RankChange } from './rank-change.js';
 import { explainScoreEvent, isScoreEvent, type ScoreEvent } from './score-event.js';
 
-/** Values that some validator, somewhere, has taken for something else. */
+const { matches: isRankChange } = rankChangeContract;
+const { matches: isLeaderChange } = leaderChangeContract;
+const explainRankChange = (value: unknown) => rankChangeContract.explain(value);
+const explainLeaderChange = (value: unknown) => leaderChangeContract.explain(value);
+
+/** Values that validators often mistake for others. */
 const oddity = fc.oneof(
   fc.constantFrom<unknown>(null, [], {}, [[]], [null], [{}], '', ' 1', '1e3', 'NaN', '-0', '0'),
   fc.constantFrom<unknown>(0, -0, 1, -1, 0.5, 1e21, 1e-7, 2 ** 53, 2 ** 53 - 1, NaN, Infinity),
@@ -31,7 +36,7 @@ function pathsOf(value: unknown, path: Path = []): Path[] {
   return [path, ...children];
 }
 
-/** A copy of `value` with what is at `path` replaced, or left out. */
+/** A copy of `value` with the part at `path` replaced or removed. */
 function changed(value: unknown, [key, ...rest]: Path, change: { to?: unknown }): unknown {
   if (key === undefined) return change.to;
   const copy = Array.isArray(value) ? [...(value as unknown[])] : { ...(value as object) };
@@ -43,7 +48,7 @@ function changed(value: unknown, [key, ...rest]: Path, change: { to?: unknown })
   return copy;
 }
 
-/** Values of `valid` with up to two places replaced, left out, or added. */
+/** Valid values with up to two parts replaced or removed. */
 function mutated(valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const change = fc.oneof(
     oddity.map((to) => ({ to })),
@@ -147,7 +152,7 @@ const rankChange: fc.Arbitrary<RankChange> = fc.record(
   { requiredKeys: ['board', 'generation', 'playerId', 'source', 'occurredAt', 'changes'] },
 );
 
-/** A rank change with a place after it. */
+/** A rank change whose `after` is not null. */
 function rightChange(): unknown {
   const [change] = fc.sample(rankChange, { numRuns: 1, seed: 7 });
   const [after] = fc.sample(placing, { numRuns: 1, seed: 7 });
@@ -172,7 +177,7 @@ function expectSameVerdicts(
 }
 
 describe('the compiled validator and class-validator', () => {
-  it('say the same of score events, right and wrong', () => {
+  it('give the same verdicts on score events', () => {
     expectSameVerdicts(
       scoreEvent,
       isScoreEvent,
@@ -180,7 +185,7 @@ describe('the compiled validator and class-validator', () => {
     );
   });
 
-  it('say the same of rank changes, right and wrong', () => {
+  it('give the same verdicts on rank changes', () => {
     expectSameVerdicts(
       rankChange,
       isRankChange,
@@ -188,7 +193,7 @@ describe('the compiled validator and class-validator', () => {
     );
   });
 
-  it('say the same of leader changes, right and wrong', () => {
+  it('give the same verdicts on leader changes', () => {
     expectSameVerdicts(
       leaderChange,
       isLeaderChange,
@@ -197,7 +202,7 @@ describe('the compiled validator and class-validator', () => {
   });
 
   it.each([[[]], [[{}]], [null], ['text'], [1], [true]])(
-    'refuse %j, which is no object',
+    'refuse %j, which is not an object',
     (value) => {
       expect(isScoreEvent(value)).toBe(false);
       expect(isRankChange(value)).toBe(false);
@@ -207,7 +212,7 @@ describe('the compiled validator and class-validator', () => {
     },
   );
 
-  it.each([NaN, Infinity, -Infinity])('refuse %d, which no JSON number is', (delta) => {
+  it.each([NaN, Infinity, -Infinity])('refuse %d, which is not a JSON number', (delta) => {
     expect(isScoreEvent({ board: 'arena', playerId: 'p-17', delta })).toBe(false);
   });
 
@@ -262,7 +267,7 @@ describe('the compiled validator and class-validator', () => {
     expect(explainLeaderChange(wrong)).not.toEqual([]);
   });
 
-  it.each(['before', 'after'])('refuse a movement without %s, which may only be null', (field) => {
+  it.each(['before', 'after'])('refuse a movement without %s, which can only be null', (field) => {
     const wrong = changed(rightChange(), ['changes', 0, field], {});
     expect(isRankChange(wrong)).toBe(false);
     expect(explainRankChange(wrong)).not.toEqual([]);

@@ -4,7 +4,7 @@ import type { IdentityCheck } from '#board-store';
 import {
   decodeDefinitionRecord,
   encodeDefinitionRecord,
-  MalformedDefinitionRecordError,
+  MalformedRecordError,
   type DefinitionRecord,
 } from '#contracts';
 import { LogReader, logRanges, type KafkaRecord, type LogBatch, type LogRange } from '#kafka-batch';
@@ -119,7 +119,7 @@ export class DefinitionsTopic {
     try {
       return decodeDefinitionRecord(record);
     } catch (error) {
-      if (!(error instanceof MalformedDefinitionRecordError)) throw error;
+      if (!(error instanceof MalformedRecordError)) throw error;
       this.parts.log.warn(
         `${this.topic}/${partition}/${record.offset} is left out, as it is ${error.message}`,
       );

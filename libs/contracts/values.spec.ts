@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isAttributes, isId } from './ids.js';
+import { isAttributes, isId, quote, show } from './values.js';
 
 describe('an id', () => {
   it.each([
@@ -12,7 +12,7 @@ describe('an id', () => {
     ['a combining accent, which is not normalised', 'e\u0301'],
     ['a zero-width space', '\u200b'],
     ['the first character after C1', '\u00a0'],
-  ])('may be %s', (_, id) => {
+  ])('can be %s', (_, id) => {
     expect(isId(id)).toBe(true);
   });
 
@@ -36,11 +36,11 @@ describe('an id', () => {
     ['null', null],
     ['a list', ['a']],
     ['an object', { toString: () => 'a' }],
-  ])('is never %s', (_, id) => {
+  ])('can not be %s', (_, id) => {
     expect(isId(id)).toBe(false);
   });
 
-  it('is judged by its bytes, whatever they are', () => {
+  it('has 1 to 128 bytes without control characters or lone surrogates', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 140 }), (text) => {
         const bytes = Buffer.byteLength(text);
@@ -53,12 +53,12 @@ describe('an id', () => {
 });
 
 describe('attributes', () => {
-  it('are names as ids with values of up to 256 bytes', () => {
+  it('have ids as names, and values of up to 256 bytes', () => {
     expect(isAttributes({})).toBe(true);
     expect(isAttributes({ region: 'eu', ['n'.repeat(128)]: 'é'.repeat(128) })).toBe(true);
   });
 
-  it('may have lists of up to 64 values', () => {
+  it('can have lists of up to 64 values', () => {
     const longest = 'é'.repeat(128);
     expect(isAttributes({ guild: [], region: ['eu'], all: Array(64).fill(longest) })).toBe(true);
   });
@@ -78,11 +78,44 @@ describe('attributes', () => {
     ['null', { region: null }],
     ['an object', { region: { name: 'eu' } }],
     ['a bad value under __proto__', JSON.parse('{"__proto__":1}') as unknown],
-  ])('never hold %s', (_, attributes) => {
+  ])('can not contain %s', (_, attributes) => {
     expect(isAttributes(attributes)).toBe(false);
   });
 
-  it.each([[[]], [['a']], [null], ['text'], [1]])('are never %j', (value) => {
+  it.each([[[]], [['a']], [null], ['text'], [1]])('can not be %j', (value) => {
     expect(isAttributes(value)).toBe(false);
+  });
+});
+
+describe('a value in a dead letter', () => {
+  it.each([
+    ['1e3', '"1e3"'],
+    [' 1', '" 1"'],
+    [7, '7'],
+    [null, 'null'],
+    [[1, 2], 'an array of 2'],
+    [{}, 'an empty object'],
+    [{ a: 1, b: 2 }, 'an object with "a", "b"'],
+    [{ a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 }, 'an object with "a", "b", "c", "d", "e", ...'],
+    ['\u0000\n\u007f\u0085\ud800', '"\\u0000\\n\\u007f\\u0085\\ud800"'],
+  ])('%j is shown as %s', (value, text) => {
+    expect(show(value)).toBe(text);
+  });
+
+  it('is cut after 80 characters', () => {
+    expect(quote('a'.repeat(80))).toBe(`"${'a'.repeat(80)}"`);
+    expect(quote('a'.repeat(81))).toBe(`"${'a'.repeat(80)}"...`);
+    expect(quote(`${'a'.repeat(79)}😀`)).toBe(`"${'a'.repeat(79)}\\ud83d"...`);
+  });
+
+  it('is one line of well-formed text, for any value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
+        const text = show(value);
+        expect(text).not.toMatch(/\p{Cc}/u);
+        expect(text.isWellFormed()).toBe(true);
+        expect(text.length).toBeLessThan(3_000);
+      }),
+    );
   });
 });
