@@ -1,7 +1,4 @@
-/**
- * Work that is done again and again, one turn at a time: while one takes long, no others gather behind it. The work tells
- * its failures itself. States: stopped, then running (`start` to `stop`).
- */
+/** Repeats work at an interval, one turn at a time. The work handles its own failures. States: stopped, running. */
 export class RecurringTask {
   #timer: NodeJS.Timeout | undefined;
   #turn: Promise<void> | undefined;
@@ -11,14 +8,14 @@ export class RecurringTask {
     private readonly everyMs: number,
   ) {}
 
-  /** The first turn comes after `everyMs`. It does not hold the process. */
+  /** The first turn comes after `everyMs`. The timer does not keep the process alive. */
   start(): void {
     this.#timer = setInterval(() => {
       this.#turn ??= this.work().finally(() => (this.#turn = undefined));
     }, this.everyMs).unref();
   }
 
-  /** Ends with the turn in hand. */
+  /** Waits for the turn in progress. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#turn;
