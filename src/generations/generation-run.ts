@@ -94,7 +94,7 @@ const COUNT_EVERY_MS = 500;
  * for itself. Begins again when Redis has lost what the attempt rests on.
  *
  * States of an attempt: leased, planned, catching up, then done; or failed or cancelled, which discards the shadows that the next
- * attempt or run can't continue.
+ * attempt or run can't continue. The header of lua/commands/move-5.lua draws the roles of a generation.
  */
 export class GenerationRun<T> {
   /** Shadows of this attempt that have not ended. */

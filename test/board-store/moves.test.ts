@@ -61,7 +61,7 @@ it('only the holder of the lease replaces a shadow by the previous generation', 
   expect(await redis.smembers(keys.discarded(0))).toEqual(['h']);
 });
 
-it('a generation takes every path that the header of move.lua draws', async () => {
+it('a generation takes every path that the header of move-5.lua draws', async () => {
   const fixture = await new StoreFixture(redis, newKeys()).register(arena);
   const generations = new GenerationStore(redis, fixture.keys, { shards: 1 });
   const catalog = new GenerationCatalog(redis, fixture.keys, { shards: 1 });
