@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import {
   BatchConsumer,
-  committedOffset,
+  committedOffsets,
   LogGapError,
   lookAt,
   type KafkaRecord,
@@ -150,8 +150,8 @@ export abstract class ResultSubscriber<T> {
   async #position(partition: number): Promise<number> {
     const { kafka, groupId, onGap } = this.options;
     const { range: log } = await lookAt(kafka, { topic: this.topic, partition });
-    const committed =
-      this.#admin && (await committedOffset(this.#admin, groupId, this.topic, partition));
+    const offsets = this.#admin && (await committedOffsets(this.#admin, groupId, this.topic));
+    const committed = offsets?.get(partition);
     const position = committed ?? this.#startPositions.get(partition) ?? log.start;
     const isCut = position < log.start;
     if (isCut) await onGap?.({ topic: this.topic, partition, from: position, to: log.start });

@@ -14,6 +14,7 @@ class Fixture {
   pause: () => void = () => undefined;
   release: () => Promise<void> = () => Promise.resolve();
   assignment: PartitionAssignment | undefined;
+  starts = 0;
   readonly worker: PartitionWorker;
 
   constructor(backoff = { firstMs: 1, mostMs: 2 }) {
@@ -41,6 +42,7 @@ class Fixture {
       handlers: {
         assigned: (assignment) => {
           this.assignment = assignment;
+          this.starts += 1;
           this.log.push('assigned');
           return this.startOffset();
         },
@@ -205,9 +207,7 @@ describe('PartitionWorker', () => {
     const fixture = await new Fixture().start();
     const signal = fixture.assignment?.signal;
     fixture.assignment?.restart(new Error('publishing failed'));
-    await until(
-      () => fixture.assignment?.incarnation === 2 && fixture.worker.health.state === 'running',
-    );
+    await until(() => fixture.starts === 2 && fixture.worker.health.state === 'running');
     expect(signal?.aborted).toBe(true);
     expect(fixture.lines.join()).toContain('publishing failed');
     expect(fixture.log.filter((entry) => entry === 'released')).toHaveLength(1);
@@ -287,7 +287,7 @@ describe('PartitionWorker', () => {
       throw new Error('consumer group was not initialized');
     };
     fixture.assignment?.restart(new Error('publishing failed'));
-    await until(() => fixture.assignment?.incarnation === 2);
+    await until(() => fixture.starts === 2);
     expect(fixture.log.slice(3, 6)).toEqual(['pause', 'released', 'assigned']);
     await fixture.worker.stop();
     expect(fixture.log.filter((entry) => entry === 'released')).toHaveLength(2);

@@ -61,7 +61,6 @@ export interface PartitionWorkerOptions {
 export class PartitionWorker {
   #state: PartitionState = 'starting';
   #failure: Error | undefined;
-  #incarnation = 0;
   #paused = true;
   /** Start offset of the next fetch. */
   #expected = 0;
@@ -202,7 +201,6 @@ export class PartitionWorker {
     return {
       topic,
       partition,
-      incarnation: ++this.#incarnation,
       signal: AbortSignal.any([this.#stop.signal, ended.signal]),
       stillOurs: () => control.stillOurs(),
       restart: this.#restart,

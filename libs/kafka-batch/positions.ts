@@ -1,16 +1,6 @@
 import type { Admin } from 'kafkajs';
 import type { LogRange } from './errors.js';
 
-/** The group's committed offset, if it has one. */
-export async function committedOffset(
-  admin: Admin,
-  groupId: string,
-  topic: string,
-  partition: number,
-): Promise<number | undefined> {
-  return (await committedOffsets(admin, groupId, topic)).get(partition);
-}
-
 /** The group's committed offsets by partition, without negative ones, which kafkajs may commit after a seek out of range. */
 export async function committedOffsets(
   admin: Admin,

@@ -11,8 +11,6 @@ export interface KafkaRecord {
 export interface PartitionAssignment {
   readonly topic: string;
   readonly partition: number;
-  /** Number of starts since the group assigned the partition. */
-  readonly incarnation: number;
   /** Aborted when the partition is lost or restarted, or the process stops. */
   readonly signal: AbortSignal;
   /** Asks the coordinator whether the group is stable and the partition assigned to this member. */

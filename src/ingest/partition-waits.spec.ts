@@ -23,7 +23,7 @@ describe('partitions that wait', () => {
   const assigned = (partition: number) => {
     const ended = new AbortController();
     const assignment: PartitionAssignment = {
-      ...{ topic: 'scores', partition, incarnation: 1, signal: ended.signal },
+      ...{ topic: 'scores', partition, signal: ended.signal },
       stillOurs: () => Promise.resolve(true),
       restart: () => undefined,
       progress: () => progress.push(partition),

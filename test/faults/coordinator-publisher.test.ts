@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Kafka } from 'kafkajs';
 import {
-  committedOffset,
+  committedOffsets,
   ProducerFencedError,
   PublishOutcomeUnknownError,
   TransactionalPublisher,
@@ -58,7 +58,7 @@ class Fixture {
   async recover(): Promise<void> {
     await this.open();
     const { admin, name } = this.topic;
-    const position = () => committedOffset(admin, name, name, 0);
+    const position = async () => (await committedOffsets(admin, name, name)).get(0);
     const records = (await readCommitted(this.topic.kafka, name)).length;
     await until(async () => ((await position()) ?? 0) === records, 'position and records agree');
     this.#next = records;
@@ -68,7 +68,7 @@ class Fixture {
   /** Checks that each value is committed once and in order, and the position is after the last one. */
   async expectExactlyOnce(): Promise<void> {
     const { kafka, admin, name } = this.topic;
-    const position = () => committedOffset(admin, name, name, 0);
+    const position = async () => (await committedOffsets(admin, name, name)).get(0);
     await until(async () => (await position()) === this.#next, 'the last position is seen');
     const values = (await readCommitted(kafka, name)).map(({ value }) => value?.toString());
     expect(values).toEqual(Array.from({ length: this.#next }, (_, index) => String(index)));

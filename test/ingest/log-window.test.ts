@@ -53,7 +53,7 @@ describe('applied records of a recreated log, of which no fetch gave a sign', ()
   });
 
   const assignment = (): PartitionAssignment => ({
-    ...{ topic: log.name, partition: 0, incarnation: 1, signal: new AbortController().signal },
+    ...{ topic: log.name, partition: 0, signal: new AbortController().signal },
     stillOurs: () => Promise.resolve(true),
     restart: (reason) => restarts.push(reason),
     progress: () => undefined,
