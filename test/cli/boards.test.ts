@@ -72,7 +72,7 @@ describe('boards check', () => {
         /^.*bad\.yaml:4: board "arena": unknown field "tyes"; .*; did you mean ties\?$/,
       ),
       expect.stringMatching(
-        /^.*bad\.yaml:5: board "arena", timeZone: "europe\/paris" is no .*; did you mean Europe\/Paris\?$/,
+        /^.*bad\.yaml:5: board "arena", timeZone: "europe\/paris" is not a time zone; .*; did you mean Europe\/Paris\?$/,
       ),
       `${boards}: no problems; boards: arena, plain`,
       '',

@@ -103,7 +103,9 @@ describe('the definitions topic', () => {
     expect(await definitions.readAll()).toEqual(byBoard(record));
     expect(warnings).toHaveLength(4);
     for (const warning of warnings)
-      expect(warning).toMatch(/-?.+\/[012]\/\d+ is left out, as it is not a ranklog.definition.v1: \S/);
+      expect(warning).toMatch(
+        /-?.+\/[012]\/\d+ is left out, as it is not a ranklog.definition.v1: \S/,
+      );
   });
 
   it('is read to its end though transactions were given up in it', async () => {
