@@ -35,7 +35,7 @@ describe('an apply call that is refused writes nothing:', () => {
     });
   });
 
-  it('the applied offset went back', async () => {
+  it('the applied offset is smaller than the caller believes', async () => {
     await fixture.apply([scored('a', [1]), scored('b', [1])]);
     await redis.hset(fixture.keys.appliedOffsets(0), '0', '0');
     await expectNothingWritten(async () => {
@@ -64,7 +64,7 @@ describe('an apply call that is refused writes nothing:', () => {
     });
   });
 
-  it('it has an event of a board that it does not list', async () => {
+  it('an event belongs to a board that the call does not list', async () => {
     await expectNothingWritten(async () => {
       const call = fixture.call([scored('a', [1])], { boards: new Map() });
       await expect(fixture.store.apply(call)).rejects.toThrow('arena');
@@ -86,7 +86,7 @@ describe('an apply call', () => {
     }
   });
 
-  it('without entries moves the applied offset and the published position, and drops what is published', async () => {
+  it('without entries advances the applied offset and the published position, and trims the outbox', async () => {
     const { keys, store } = fixture;
     await fixture.apply([scored('a', [1]), scored('a', [1]), scored('a', [1])]);
     const outcome = await store.apply(fixture.call([], { from: 3, published: 2, through: 9 }));
@@ -105,7 +105,7 @@ describe('an apply call', () => {
     expect(await fixture.store.appliedOffsets(8)).toEqual([-1]);
   });
 
-  it('gives dead letters as they came, and again as long as they are not published', async () => {
+  it('returns dead letters unchanged, and again until they are published', async () => {
     const detail = 'line one\nline two\twith "quotes", é and \u{1F600}';
     const entry = { kind: 'deadLetter', offset: 4, code: 'INVALID_JSON', detail } as const;
     const call = { ...fixture.call([], { through: 4, believed: -1 }), entries: [entry] };
@@ -114,14 +114,14 @@ describe('an apply call', () => {
     expect(verdictsOf(await fixture.store.apply({ ...call, published: 5 }))).toEqual([]);
   });
 
-  it('answers from the outbox alone below the applied offset, whatever the entries say now', async () => {
+  it('returns only verdicts of the outbox below the applied offset, whatever the entries are', async () => {
     const first = await fixture.apply([scored('a', [5]), scored('b', [0]), scored('b', [0])]);
     const again = await fixture.apply([scored('x', [9]), scored('y', [9]), scored('z', [9])]);
     expect(again).toEqual(first);
     expect(await redis.zcard(fixture.keys.ranking(0, fixture.live.generation, 'all'))).toBe(2);
   });
 
-  it('below the published position changes the board, and neither answers nor keeps a verdict', async () => {
+  it('below the published position changes the board, and neither returns nor stores a verdict', async () => {
     const { keys, live } = fixture;
     const muted = await fixture.apply([scored('a', [1]), scored('b', [3])], { published: 2 });
     expect(muted).toEqual([]);
@@ -134,7 +134,7 @@ describe('an apply call', () => {
     ]);
   });
 
-  it('may be as large as the design allows', async () => {
+  it('may have 500 events of 4 views', async () => {
     const views = lasting('all', 'all x=1', 'all y=1', 'all x=1 y=1');
     const events = Array.from({ length: 500 }, (_, index) =>
       scored(`player-${index % 97}`, [index % 5], { views, occurredAt: T0 + index }),
@@ -159,7 +159,7 @@ describe('the version of a view', () => {
     expect(first).toBeLessThan((seconds! + 60) * 1e6);
   });
 
-  it('grows even when the clock of the server went back', async () => {
+  it('grows even if the clock of the server goes back', async () => {
     const ahead = 9_000_000_000_000_000;
     await redis.hset(fixture.keys.views(0, fixture.live.generation), 'all', String(ahead));
     expect(await versions(0)).toEqual([ahead + 1, ahead + 1]);
@@ -177,7 +177,7 @@ describe('the version of a view', () => {
 
 describe('the ranks of an event', () => {
   it.each(['desc', 'asc'] as const)(
-    'follow the bytes of the player ids where nothing else differs, in a column that is %s',
+    'follow the bytes of the player ids if all else is equal, in a column that is %s',
     async (order) => {
       const ids = ['B', 'Z', 'a', 'aa', 'e\u0301', 'é', '\uFFFD', '\u{1F600}'];
       const columns = arena.columns.map((column) => ({ ...column, order }));
@@ -192,7 +192,7 @@ describe('the ranks of an event', () => {
     },
   );
 
-  it('put the one who reached the points first in front, or last, as the ties say', async () => {
+  it('order ties by reach time, as the definition says', async () => {
     for (const [ties, expected] of [
       ['earliest', ['- -> 1 (1)', '- -> 2 (1)', '- -> 1 (1)']],
       ['latest', ['- -> 1 (1)', '- -> 1 (1)', '- -> 3 (1)']],
@@ -244,7 +244,7 @@ describe('the ranks of an event', () => {
     });
   });
 
-  it('are reported only for the views that changed, and a sum that overflows in one changes none', async () => {
+  it('are reported only for changed views, and a sum that overflows in one view changes none', async () => {
     const max = Number.MAX_SAFE_INTEGER;
     await fixture.apply([scored('a', [max], { views: lasting('all x=1') })]);
     await expectOneDeadLetter(() =>
@@ -269,13 +269,13 @@ describe('the ranks of an event', () => {
 });
 
 describe('registering', () => {
-  it('gives a board one generation, however often and with whatever definition', async () => {
+  it('gives a board one generation, even if repeated with another definition', async () => {
     const again = await fixture.store.registerBoards([{ ...arena, ties: 'none' }]);
     expect(again.live).toEqual(new Map([['arena', fixture.live]]));
     expect(await fixture.store.boards()).toEqual(again);
   });
 
-  it('leaves a board without a generation that is new when events were applied already', async () => {
+  it('gives no generation to a new board once events were applied', async () => {
     await fixture.apply([scored('a', [1])]);
     const { live, building } = await fixture.store.registerBoards([{ ...arena, board: 'late' }]);
     expect([...live.keys(), ...building]).toEqual(['arena', 'late']);
@@ -286,7 +286,7 @@ describe('registering', () => {
     expect(await fixture.store.apply(later)).toMatchObject({ status: 'applied' });
   });
 
-  it('leaves a board without a generation whose definition is lost', async () => {
+  it('gives no generation to a board whose definition is lost', async () => {
     await fixture.apply([scored('a', [1])]);
     await redis.del(fixture.keys.definitions(0));
     const { live, building } = await fixture.store.registerBoards([arena]);

@@ -34,7 +34,7 @@ const register = async (...args: Parameters<typeof fixture.store.registerBoards>
 };
 
 describe('registering', () => {
-  it('notes when each pointer was moved, and leaves it when it is not moved', async () => {
+  it('stores when each pointer moved, and changes that only when it moves', async () => {
     const before = Date.now() * 1_000;
     await register([arena]);
     const first = await promotions();
@@ -44,19 +44,19 @@ describe('registering', () => {
     expect([...(await promotions()).keys()]).toEqual(['arena', 'other']);
   });
 
-  it('notes a time later than the one that is in force, though the clock of the server is behind', async () => {
+  it('stores a time later than that of the definition record, even if the clock of the server is behind', async () => {
     await register([arena], current({ board: 'arena' }));
     expect(await promotions()).toEqual(new Map([['arena', FAR + 1]]));
   });
 
-  it('notes none for a board that has no generation yet', async () => {
+  it('stores no time for a board without a generation', async () => {
     await register([arena]);
     await fixture.apply([scored('a', [1])]);
     await register([arena, other]);
     expect([...(await promotions()).keys()]).toEqual(['arena']);
   });
 
-  it('notes one for a board that is live without, unless another is in force', async () => {
+  it('stores a missing time of a live board, unless Kafka has a definition record', async () => {
     await register([arena]);
     await redis.del(fixture.keys.promotions(0));
     await register([arena], current({ board: 'arena' }));
@@ -65,14 +65,14 @@ describe('registering', () => {
     expect((await promotions()).get('arena')).toBeGreaterThan(0);
   });
 
-  it('keeps where a board begins in the log', async () => {
+  it('stores the starts of a board', async () => {
     const starts = new Map([[0, 12], [3, 1]]); // prettier-ignore
     const { live } = await register([arena, other], current({ board: 'arena', starts }));
     expect(live.get('arena')?.starts).toEqual(starts);
     expect(live.get('other')).not.toHaveProperty('starts');
   });
 
-  it('knows the boards that were removed, until they are there again', async () => {
+  it('knows removed boards until they are registered again', async () => {
     const removed = current({ board: 'other', definition: null });
     expect((await register([arena], removed)).removed).toEqual(new Set(['other']));
     expect((await register([arena, other], removed)).removed).toEqual(new Set());
@@ -80,7 +80,7 @@ describe('registering', () => {
   });
 });
 
-describe('a shard that has lost the promotion of a board, when it is compared', () => {
+describe('a resync of a shard that has lost the promotion of a board', () => {
   let boards: ReadonlyMap<string, LiveBoard>;
   beforeEach(async () => {
     boards = (await register([other, arena])).live;
@@ -109,7 +109,7 @@ describe('a shard that has lost the promotion of a board, when it is compared', 
       .map((key) => key.split('}:')[1])
       .filter((name) => name !== undefined);
 
-  it('is left with nothing but what recovers, and the memory of its generations to be given back', async () => {
+  it('leaves only what recovery needs, and discards its generations', async () => {
     expect(await recover(current({ board: 'arena' }))).toEqual(['arena']);
     const generations = [...boards.values()].map(({ generation }) => generation);
     expect((await names()).filter((name) => !generations.some((id) => name.startsWith(id))).sort()).toEqual([
@@ -123,7 +123,7 @@ describe('a shard that has lost the promotion of a board, when it is compared', 
     ]);
   });
 
-  it('recovers like an empty one: muted below the published position, then every result once', async () => {
+  it('makes it recover like an empty one: muted below the published position, then every result once', async () => {
     await recover(current({ board: 'arena' }));
     boards = (await fixture.store.registerBoards([other, arena], current({ board: 'arena' }))).live;
     fixture.live = boards.get('other')!;
@@ -134,24 +134,24 @@ describe('a shard that has lost the promotion of a board, when it is compared', 
   });
 
   it.each<[string, () => ReadonlyMap<string, DefinitionRecord>, () => Promise<unknown>]>([
-    ['is there', () => current({ board: 'arena' }), () => Promise.resolve()],
+    ['has a later promotion', () => current({ board: 'arena' }), () => Promise.resolve()],
     [
-      'has no known promotion',
+      'lacks its promotion',
       () => current({ board: 'arena', since: 1 }),
       () => redis.del(fixture.keys.promotions(0)),
     ],
-    ['is not there yet', () => current({ board: 'new' }), () => Promise.resolve()],
+    ['is missing', () => current({ board: 'new' }), () => Promise.resolve()],
     [
-      'is being built yet',
+      'is still being built',
       () => current({ board: 'new' }),
       () => redis.hset(fixture.keys.live(0), 'new', '-'),
     ],
     [
-      'is still there after it was removed',
+      'is live although it was removed',
       () => current({ board: 'arena', definition: null }),
       () => Promise.resolve(),
     ],
-  ])('because one %s is emptied', async (_, known, prepare) => {
+  ])('empties the shard because a board %s', async (_, known, prepare) => {
     await prepare();
     const { versions } = await fixture.store.boards();
     expect(await recover(known())).toHaveLength(1);
@@ -179,14 +179,14 @@ describe('a shard that has lost the promotion of a board, when it is compared', 
       () => redis.hset(fixture.keys.live(0), 'gone', '-'),
     ],
     ['has a board that Kafka does not know', () => current(), () => Promise.resolve()],
-  ])('stays as it is when it %s', async (_, known, prepare) => {
+  ])('keeps the shard if it %s', async (_, known, prepare) => {
     await prepare();
     const before = await names();
     expect(await recover(known())).toEqual([]);
     expect(await names()).toEqual(before);
   });
 
-  it('is not touched when a board came that the caller does not know', async () => {
+  it('changes nothing if the shard has a board that the caller does not know', async () => {
     const { continuity } = fixture;
     const begun = (await continuity.beginResync(0, await continuity.continuity(0)))!;
     const hkeys = redis.hkeys.bind(redis);

@@ -6,8 +6,8 @@ import { openTestRedis } from './test-redis.js';
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
-describe('event ids that have left the span', () => {
-  it('are forgotten some at a time, so that a clock that leaps does not keep Redis busy, and never count', async () => {
+describe('event ids older than the span', () => {
+  it('are ignored, and deleted some at a time, so a clock that jumps ahead does not block Redis', async () => {
     const span = 60_000;
     const definition = { ...arena, deduplicateMs: span };
     const fixture = await new StoreFixture(redis, newKeys()).register(definition);
@@ -26,7 +26,7 @@ describe('event ids that have left the span', () => {
       await fixture.apply([event(`later-${offset}`, T0 + 2 * span)], { from: offset });
       left.push(await redis.zcard(key));
     }
-    // Each but the last call forgets as many, and adds what it remembers.
+    // Each call but the last deletes 5,000 ids and adds its own.
     expect(left).toEqual([25_001, 20_002, 15_003, 10_004, 5_005, 7]);
   });
 });

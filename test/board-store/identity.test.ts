@@ -32,7 +32,7 @@ describe('an identity', () => {
     [{ group: 'g2' }, 'RANKLOG_GROUP is g1 there and g2 here'],
     [{ redisPrefix: 'other' }, 'RANKLOG_REDIS_PREFIX is p there and other here'],
     [{ shards: 3 }, 'RANKLOG_SHARDS is 2 there and 3 here'],
-  ])('that is kept refuses %j', async (other, text) => {
+  ])('that a shard has refuses %j', async (other, text) => {
     await storeOf().claim();
     await storeOf().claim();
     await expect(storeOf(other).claim()).rejects.toThrow(text);
@@ -40,7 +40,7 @@ describe('an identity', () => {
     await storeOf().check();
   });
 
-  it('is kept in every shard, and outlives new boards', async () => {
+  it('is stored in every shard, and outlives new boards', async () => {
     const store = storeOf();
     await store.claim();
     const { versions } = await store.registerBoards([arena]);
@@ -50,7 +50,7 @@ describe('an identity', () => {
     ]);
   });
 
-  it('is adopted by data without one, unless the number of shards differs', async () => {
+  it('is stored in data without one, unless the number of shards differs', async () => {
     await new BoardStore(redis, keys, { shards: SHARDS }).registerBoards([arena]);
     await redis.set(keys.shards(), String(SHARDS)); // as 0.1 left it
     await storeOf().check();
@@ -59,10 +59,10 @@ describe('an identity', () => {
     await expect(storeOf({ group: 'g2' }).claim()).rejects.toThrow('RANKLOG_GROUP');
   });
 
-  it('that was replaced gets its next call refused, and reports it once', async () => {
+  it('that was replaced has its next call refused, and reports it once', async () => {
     const check = new IdentityCheck(ours);
-    const told: string[] = [];
-    check.onOther = ({ message }) => told.push(message);
+    const reported: string[] = [];
+    check.onOther = ({ message }) => reported.push(message);
     const store = new BoardStore(redis, keys, { shards: SHARDS, identity: check });
     await store.claim();
     const { versions } = await store.registerBoards([arena]);
@@ -82,7 +82,7 @@ describe('an identity', () => {
     expect(await store.apply(call)).toEqual({ status: 'generationChanged' });
     for (let times = 0; times < 2; times++)
       await expect(store.boards()).rejects.toThrow('RANKLOG_GROUP is g2 there and g1 here');
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
     expect([...(await storeOf({ group: 'g2' }).boards()).live.keys()]).toEqual(['arena']);
   });
 });

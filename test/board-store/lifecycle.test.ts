@@ -42,8 +42,8 @@ class Board {
     return [...(await this.fixture.apply(events, { from, ...fields }))];
   }
 
-  /** What was told of each event: codes of dead letters, and how many views changed. */
-  async told(inputs: readonly Input[]): Promise<(string | number)[]> {
+  /** The verdict of each event: the code of a dead letter, or the number of changed views. */
+  async outcomes(inputs: readonly Input[]): Promise<(string | number)[]> {
     return (await this.apply(inputs)).map((verdict) =>
       verdict.kind === 'deadLetter'
         ? verdict.code
@@ -74,16 +74,18 @@ const dayAndAll: Partial<BoardDefinition> = {
 const dayOnly: Partial<BoardDefinition> = { windows: [{ kind: 'day', keepMs: DAY }] };
 
 describe('a view with keep', () => {
-  it('is left out by events once the clock reaches the end of its window + keep', async () => {
+  it('is skipped by events once the clock reaches the end of its window + keep', async () => {
     const board = await Board.of(dayAndAll);
     const end = Date.parse('2026-11-21T00:00:00Z');
-    expect(await board.told([{ occurredAt: T0 }])).toEqual([2]);
-    expect(await board.told([{ occurredAt: end + DAY - 1 }, { occurredAt: T0 }])).toEqual([2, 2]);
-    expect(await board.told([{ occurredAt: end + DAY }, { occurredAt: T0 }])).toEqual([2, 1]);
+    expect(await board.outcomes([{ occurredAt: T0 }])).toEqual([2]);
+    expect(await board.outcomes([{ occurredAt: end + DAY - 1 }, { occurredAt: T0 }])).toEqual([
+      2, 2,
+    ]);
+    expect(await board.outcomes([{ occurredAt: end + DAY }, { occurredAt: T0 }])).toEqual([2, 1]);
     expect(await board.facts()).toEqual({ clock: end + DAY, expired: 1, duplicates: 0 });
   });
 
-  it('makes an event a dead letter that has no other view, and changes nothing', async () => {
+  it('makes an event without another view a dead letter, which changes nothing', async () => {
     const board = await Board.of(dayOnly);
     await board.apply([{ occurredAt: T0 + 3 * DAY }]);
     const [verdict] = await board.apply([{ occurredAt: T0 }]);
@@ -92,13 +94,13 @@ describe('a view with keep', () => {
     expect(await board.facts()).toMatchObject({ expired: 1 });
   });
 
-  it('only counts such events where the board says so', async () => {
+  it('only counts such events with late: count', async () => {
     const board = await Board.of({ ...dayOnly, late: 'count' });
-    expect(await board.told([{ occurredAt: T0 + 3 * DAY }, { occurredAt: T0 }])).toEqual([1]);
+    expect(await board.outcomes([{ occurredAt: T0 + 3 * DAY }, { occurredAt: T0 }])).toEqual([1]);
     expect(await board.facts()).toMatchObject({ expired: 1 });
   });
 
-  it('is swept with its memory, and others stay', async () => {
+  it('is removed by a sweep, which keeps the other views', async () => {
     const board = await Board.of({ ...dayAndAll, publish: { ...arena.publish, leaders: 1 } });
     const { keys, live } = board.fixture;
     await board.apply([{ occurredAt: T0 }]);
@@ -112,10 +114,10 @@ describe('a view with keep', () => {
     expect(await redis.zrange(keys.expiries(0, live.generation), 0, -1)).toEqual([
       'day:2026-11-23',
     ]);
-    expect(await board.told([{ occurredAt: T0 }])).toEqual([1, 'leaderChange']);
+    expect(await board.outcomes([{ occurredAt: T0 }])).toEqual([1, 'leaderChange']);
   });
 
-  it('is swept once, by two who have seen it', async () => {
+  it('is removed once by two sweeps at the same time', async () => {
     const board = await Board.of(dayAndAll);
     await board.apply([{ occurredAt: T0 }, { occurredAt: T0 + 3 * DAY }]);
     const both = await Promise.all([board.sweep(), board.sweep()]);
@@ -143,13 +145,13 @@ describe('maxViews', () => {
   it('refuses an event that would make more views, as a whole', async () => {
     const board = await Board.of(guilds);
     const events = [of('x'), of(['y', 'z']), of('y'), of('z'), of(['x', 'y'])];
-    expect(await board.told(events)).toEqual([1, 'TOO_MANY_VIEWS', 1, 'TOO_MANY_VIEWS', 2]);
+    expect(await board.outcomes(events)).toEqual([1, 'TOO_MANY_VIEWS', 1, 'TOO_MANY_VIEWS', 2]);
     expect(await board.views()).toEqual(['all guild=x', 'all guild=y']);
   });
 
   it('does not count views that have expired, swept or not', async () => {
     const board = await Board.of({ ...guilds, ...dayOnly });
-    expect(await board.told([of('x'), of('y'), of('z'), of('z', T0 + 3 * DAY)])).toEqual([
+    expect(await board.outcomes([of('x'), of('y'), of('z'), of('z', T0 + 3 * DAY)])).toEqual([
       1,
       1,
       'TOO_MANY_VIEWS',
@@ -167,24 +169,24 @@ describe('deduplicate', () => {
 
   it('drops a second event with the same id within the span, and counts it', async () => {
     const board = await Board.of(hour);
-    expect(await board.told([at(0), at(0), at(59), at(60)])).toEqual([1, 1]);
+    expect(await board.outcomes([at(0), at(0), at(59), at(60)])).toEqual([1, 1]);
     expect(await board.facts()).toMatchObject({ duplicates: 2 });
   });
 
-  it('takes ids for the same only with the same player, and needs one', async () => {
+  it('compares ids of one player only, and needs an id', async () => {
     const board = await Board.of(hour);
     const events = [at(0), { ...at(0), playerId: 'b' }, at(0, 'f'), { occurredAt: T0 }];
-    expect(await board.told([...events, { occurredAt: T0 }])).toEqual([1, 1, 1, 1, 1]);
+    expect(await board.outcomes([...events, { occurredAt: T0 }])).toEqual([1, 1, 1, 1, 1]);
   });
 
-  it('lets through what is older than the span, and does not remember it', async () => {
+  it('applies events older than the span, and does not store their ids', async () => {
     const board = await Board.of(hour);
-    expect(await board.told([at(120, 'other'), at(60), at(60), at(61), at(61)])).toEqual([
+    expect(await board.outcomes([at(120, 'other'), at(60), at(60), at(61), at(61)])).toEqual([
       1, 1, 1, 1,
     ]);
   });
 
-  it('remembers the events of the span alone', async () => {
+  it('stores only the ids of the span', async () => {
     const board = await Board.of(hour);
     await board.apply(Array.from({ length: 300 }, (_, minute) => at(minute, `e-${minute}`)));
     const { keys, live } = board.fixture;
@@ -201,15 +203,15 @@ describe('deduplicate', () => {
   });
 });
 
-describe('what is published', () => {
-  it('is nothing of views that are not published', async () => {
+describe('a rank change', () => {
+  it('has only the published views', async () => {
     const publish = { ...arena.publish, windows: ['day'] };
     const board = await Board.of({ ...dayAndAll, publish });
     const [verdict] = await board.apply([{}]);
     expect(verdict).toMatchObject({ changes: [{ view: 'day:2026-11-20' }] });
   });
 
-  it('is only what moved a rank, or nothing, as the board says', async () => {
+  it('is published for every event, for moved ranks or never, as the board says', async () => {
     const events = [{}, {}, { playerId: 'b' }, { playerId: 'b' }, { playerId: 'b' }];
     const moved = await Board.of({ publish: { ...arena.publish, rankChanges: 'moved' } });
     // b draws level with a at the third event: the competition rank changes, the rank does not.
@@ -223,7 +225,7 @@ describe('what is published', () => {
     expect(await none.apply(events)).toEqual([]);
   });
 
-  it('has only the position, which alone counts as a move, unless the board asks for the competition rank', async () => {
+  it('has the competition rank only if the board asks for it; else only positions count as moves', async () => {
     const events = [{}, {}, { playerId: 'b' }, { playerId: 'b' }, { playerId: 'b' }];
     const ranks: Publish['ranks'] = ['ordinal'];
     const every = await Board.of({ publish: { ...arena.publish, ranks } });
@@ -238,7 +240,7 @@ describe('what is published', () => {
     expect(movements(await moved.apply(events))).toEqual(['- -> 1', '- -> 2', '2 -> 1']);
   });
 
-  it('names those who were passed, from the one just behind on', async () => {
+  it('names the players who were passed, best first', async () => {
     const board = await Board.of({ publish: { ...arena.publish, overtook: 2 } });
     const score = (playerId: string, delta: string): Input => ({ playerId, delta });
     await board.apply([score('a', '4'), score('b', '3'), score('c', '2'), score('d', '1')]);
@@ -268,7 +270,7 @@ describe('leader changes', () => {
   const top2 = { publish: { ...arena.publish, leaders: 2, rankChanges: 'none' as const } };
   const score = (playerId: string, delta: string): Input => ({ playerId, delta });
 
-  it('tell the new top once for a call and view, after its last event', async () => {
+  it('have the new top once for a call and view, after its last event', async () => {
     const board = await Board.of(top2);
     const verdicts = await board.apply([score('a', '5'), score('b', '5'), score('c', '1')]);
     expect(verdicts).toEqual([
@@ -294,13 +296,13 @@ describe('leader changes', () => {
     });
   });
 
-  it('are not told when nothing in the top differs', async () => {
+  it('are not published if the top is the same', async () => {
     const board = await Board.of(top2);
     await board.apply([score('a', '5'), score('b', '5'), score('c', '1')]);
     expect(await board.apply([score('c', '1')])).toEqual([]);
   });
 
-  it('say nothing of muted calls, and make up for them later', async () => {
+  it('are not published by muted calls; a later call reports the difference', async () => {
     const board = await Board.of(top2);
     const muted = await board.apply([score('a', '5'), score('b', '4')], { published: 2 });
     expect(muted).toEqual([]);
@@ -308,7 +310,7 @@ describe('leader changes', () => {
     expect(next).toMatchObject({ since: null, top: [{ playerId: 'b' }, { playerId: 'a' }] });
   });
 
-  it('tell of columns that are negative, ascending or further ones as people read them', async () => {
+  it('show negative, ascending and further columns as decimals of the definition', async () => {
     const board = await Board.of({
       ...top2,
       columns: [

@@ -1,10 +1,12 @@
 import { afterAll, beforeEach, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { GenerationCatalog, GenerationStore, LeaseStore, type KeySpace } from '#board-store';
-import { arena, StoreFixture } from './fixture.js';
+import type { KeySpace } from '#board-store';
+import { StoreFixture } from './fixture.js';
+import { GenerationFixture } from './generation-fixture.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
-const { redis, newKeys, close } = openTestRedis();
+const testRedis = openTestRedis();
+const { redis, newKeys, close } = testRedis;
 afterAll(close);
 
 let keys: KeySpace;
@@ -21,11 +23,10 @@ const TABLE = [...readFileSync(MOVE, 'utf8').matchAll(/^-- (\w+) +(\w+)(?: {2}.*
   .filter((pair) => pair !== 'from to');
 
 const move = (from: string, to: string, token = '') => {
-  const all = [keys.previous(0), keys.snapshots(0), keys.discarded(0), token, 'arena', 'g'];
-  return redis.ranklogMove(5, keys.lease(0, 'arena'), keys.shadows(0), ...all, from, to);
+  return redis.ranklogMove(5, ...keys.ofRoles(0, 'arena'), token, 'arena', 'g', from, to);
 };
 
-it('a generation moves as the header of move-5.lua says, and in no other way', async () => {
+it('a generation makes only the moves of the header of move-5.lua', async () => {
   const allowed: string[] = [];
   for (const from of ROLES)
     for (const to of ROLES) {
@@ -38,7 +39,7 @@ it('a generation moves as the header of move-5.lua says, and in no other way', a
   expect(await dumpKeys(redis, keys)).toEqual({});
 });
 
-it('a previous generation stays until its grace time is over, whatever the caller believes', async () => {
+it('a previous generation is not discarded before its grace time is over', async () => {
   await redis.hset(keys.previous(0), 'arena', `g ${Date.now() + 60_000}`);
   const before = await dumpKeys(redis, keys);
   expect(await move('previous', 'discarded')).toBe(0);
@@ -62,14 +63,8 @@ it('only the holder of the lease replaces a shadow by the previous generation', 
 });
 
 it('a generation takes every path that the header of move-5.lua draws', async () => {
-  const fixture = await new StoreFixture(redis, newKeys()).register(arena);
-  const generations = new GenerationStore(redis, fixture.keys, { shards: 1 });
-  const catalog = new GenerationCatalog(redis, fixture.keys, { shards: 1 });
-  const lease = await new LeaseStore(redis, fixture.keys, { shards: 1 }).acquire('arena', 'test');
-  const begin = (purpose: 'build' | 'snapshot') =>
-    generations.begin(lease, { definition: arena, purpose });
-  const promote = (shadow: Awaited<ReturnType<typeof begin>>) =>
-    generations.promote(lease, shadow, [], { graceMs: 60_000 });
+  const fixture = await GenerationFixture.make(testRedis, { events: [] });
+  const { generations, catalog, lease } = fixture;
   const roles = async () =>
     Object.fromEntries(
       (await catalog.generations()).map(({ generation, role }) => [role, generation]),
@@ -77,27 +72,27 @@ it('a generation takes every path that the header of move-5.lua draws', async ()
   const discarded = () => redis.smembers(fixture.keys.discarded(0));
   const first = fixture.live.generation;
 
-  const built = await begin('build');
+  const built = await fixture.begin();
   const second = built.generation;
   expect(await roles()).toEqual({ live: first, shadow: second });
-  await promote(built);
+  await fixture.promote(built);
   expect(await roles()).toEqual({ previous: first, live: second });
   const back = await generations.beginRollback(lease);
   expect(await roles()).toEqual({ shadow: first, live: second });
   await generations.discard(lease, back);
   expect(await roles()).toEqual({ previous: first, live: second });
-  await promote(await generations.beginRollback(lease));
+  await fixture.promote(await generations.beginRollback(lease));
   expect(await roles()).toEqual({ live: first, previous: second });
 
-  const kept = await begin('snapshot');
+  const kept = await fixture.begin('snapshot');
   await generations.keepAsSnapshot(lease, kept);
   expect(await roles()).toEqual({ live: first, previous: second, snapshot: kept.generation });
   expect(await catalog.removeSnapshot(kept.generation)).toBe(true);
-  const left = await begin('build');
+  const left = await fixture.begin();
   await generations.discard(lease, left);
   expect((await discarded()).sort()).toEqual([kept.generation, left.generation].sort());
-  const last = await begin('build');
-  await promote(last);
+  const last = await fixture.begin();
+  await fixture.promote(last);
   expect(await roles()).toEqual({ live: last.generation, previous: first });
   expect(await discarded()).toContain(second);
 });

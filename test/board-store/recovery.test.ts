@@ -26,7 +26,7 @@ const targets = async () =>
 const outcome = async (...args: Parameters<StoreFixture['call']>) =>
   (await fixture.store.apply(fixture.call(...args))).status;
 
-describe('a shard that is below the published position of some partition', () => {
+describe('a shard below the published position of some partition', () => {
   beforeEach(async () => {
     await fixture.apply([scored('a', [1]), scored('a', [1])]);
     await fixture.compare(new Map([[0, 1], [1, 2], [2, 0], [3, 1]])); // prettier-ignore
@@ -37,7 +37,7 @@ describe('a shard that is below the published position of some partition', () =>
     expect(await isStale()).toBe(true);
   });
 
-  it('applies nothing new of any partition until all have reached their targets', async () => {
+  it('applies no new event of any partition until all have reached their targets', async () => {
     const news = [scored('a', [5])];
     const waits = async (other: string) => {
       const before = await dumpKeys(redis, fixture.keys);
@@ -65,14 +65,14 @@ describe('a shard that is below the published position of some partition', () =>
     expect(await targets()).toEqual(['3: 0 of 1']);
   });
 
-  it('answers what was applied before, and lets a partition without news keep up', async () => {
+  it('returns earlier verdicts, and advances a partition without new events', async () => {
     const again = await fixture.apply([scored('a', [1])], { from: 1, published: 1 });
     expect(movements(again)).toEqual(['1 (1) -> 1 (1)']);
     expect(await outcome([], { from: 2, through: 7, published: 1 })).toBe('applied');
     expect(await fixture.store.appliedOffsets(0)).toEqual([7]);
   });
 
-  it('keeps a published position that is further than the one that Kafka tells of', async () => {
+  it('keeps a published position beyond that of Kafka', async () => {
     await fixture.apply([scored('a', [1])], { partition: 1, published: 2 });
     await fixture.apply([scored('b', [1])], { partition: 1, from: 1, published: 2 });
     await fixture.apply([], { partition: 1, from: 2, through: 4, published: 5 });
@@ -90,7 +90,7 @@ describe('a shard that is below the published position of some partition', () =>
 });
 
 describe('the continuity of a shard', () => {
-  it('is compared by one at a time, and until that is done no call is taken', async () => {
+  it('is resynced by one process at a time, and every call is refused until then', async () => {
     const { continuity: store, keys } = fixture;
     const seen = await store.continuity(0);
     const begun = (await store.beginResync(0, seen))!;
@@ -114,7 +114,7 @@ describe('the continuity of a shard', () => {
     });
   });
 
-  it('is not what was compared when the shard was emptied, or on another server, since', async () => {
+  it('is not set if the shard was emptied, or another server answers, since the resync began', async () => {
     const { continuity: store } = fixture;
     const begun = (await store.beginResync(0, await store.continuity(0)))!;
     const elsewhere = { ...begun, server: 'f'.repeat(40) };
@@ -126,21 +126,21 @@ describe('the continuity of a shard', () => {
     expect(await redis.exists(fixture.keys.continuity(0))).toBe(0);
   });
 
-  it('has times that only grow, though the clock of the server went back', async () => {
+  it('has times that only grow, even if the clock of the server goes back', async () => {
     const { server } = await fixture.continuity.continuity(0);
     await redis.set(fixture.keys.continuity(0), `${server} 9000000000000000`);
     await fixture.compare();
     expect(fixture.token).toBe(`${server} 9000000000000002`);
   });
 
-  it('is compared by nobody who has seen an older one', async () => {
+  it('is not resynced by a process that has seen an older one', async () => {
     const seen = await fixture.continuity.continuity(0);
     await fixture.compare();
     expect(await fixture.continuity.beginResync(0, seen)).toBeUndefined();
     expect((await fixture.continuity.continuity(0)).token).toBe(fixture.token);
   });
 
-  it('ends with a comparison: calls that believe in the one before write nothing', async () => {
+  it('ends with a resync: calls with the one before write nothing', async () => {
     const call = fixture.call([scored('a', [1])]);
     await fixture.compare();
     const before = await dumpKeys(redis, fixture.keys);
@@ -149,7 +149,7 @@ describe('the continuity of a shard', () => {
     expect(await outcome([scored('a', [1])])).toBe('applied');
   });
 
-  it('ends when the server is started again with its data, or another one takes over', async () => {
+  it('ends when the server restarts with its data, or a replica takes over', async () => {
     const own = await RedisServer.start();
     let other = own;
     try {
@@ -181,7 +181,7 @@ describe('the continuity of a shard', () => {
 describe('the last record of a partition', () => {
   const record = (offset: number) => ({ offset, timestamp: 1_000 + offset, hash: `h${offset}` });
 
-  it('is kept with the applied offset, and stays when the applied offset does', async () => {
+  it('is stored with the applied offset, and changes only with it', async () => {
     const events = [scored('a', [1]), scored('a', [1])];
     await fixture.apply(events, { lastRecord: record(1) });
     expect(await fixture.continuity.lastRecord(0)).toEqual(record(1));

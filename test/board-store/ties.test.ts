@@ -40,7 +40,7 @@ async function sortedSetCommands(): Promise<number> {
 }
 
 describe('a tie in several columns', () => {
-  it('takes as many commands whatever its length', async () => {
+  it('takes the same number of commands at any length', async () => {
     const commands: number[] = [];
     for (const players of [4, 4_000]) {
       const fixture = await tied(players);
@@ -57,7 +57,7 @@ describe('a tie in several columns', () => {
   });
 
   it.each(['earliest', 'none'] as const)(
-    'leaves no member but the players, here and in the append-only file (ties: %s)',
+    'leaves only the players as members, also in the append-only file (ties: %s)',
     async (ties) => {
       const fixture = await tied(3, { ties });
       await fixture.apply([scored(nameOf(2), [0, 1])], { from: 4 });

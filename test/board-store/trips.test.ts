@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 
 describe('trips to Redis', () => {
-  it('are one for a page or a rank, once the generation is known', async () => {
+  it('are one for a page or a rank once the generation is known', async () => {
     const counting = new CountingRedis(process.env['REDIS_URL'] ?? '');
     const reader = new BoardReader(counting, fixture.keys);
     const trips = async (read: () => Promise<unknown>) => {
@@ -97,7 +97,7 @@ describe('a listing of views', () => {
     }
   });
 
-  it('asks Redis for some of them at a time, and gives pages in the order of their texts', async () => {
+  it('reads some views at a time, and returns pages ordered by text', async () => {
     await addViews(redis, fixture, viewNames(SIZE));
     const replies: number[] = [];
     const client = new Redis(process.env['REDIS_URL'] ?? '');
@@ -120,7 +120,7 @@ describe('a listing of views', () => {
     expect(sizes).toHaveLength(2);
   });
 
-  it('is refused when another server answers, whose cursors lead elsewhere', async () => {
+  it('fails if another server answers, on which its cursor is invalid', async () => {
     const server = await RedisServer.start();
     try {
       const own = await new StoreFixture(server.redis, newKeys()).register(definition);

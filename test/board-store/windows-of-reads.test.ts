@@ -37,7 +37,7 @@ class ScoredBoard {
     await this.fixture.apply([resolved.event], { from: this.#offset++ });
   }
 
-  /** Who is ranked in the window that is meant at a time. */
+  /** The players of the window instance at a time. */
   async players(window: string, at: number): Promise<string[]> {
     const { view } = viewToRead(this.definition, { window, where: [] }, at);
     const { entries } = await this.reader.standings('arena', view, TOP);
@@ -58,7 +58,7 @@ describe('a view that has expired', () => {
       clock,
     });
 
-  it('is gone for readers as soon as the clock is moved by another event, swept or not', async () => {
+  it('is gone for readers once another event advances the clock, swept or not', async () => {
     const board = await ScoredBoard.of({ windows: keeping });
     const { reader, fixture } = board;
     await board.score('ada', T0);
@@ -79,7 +79,7 @@ describe('a view that has expired', () => {
     }
   });
 
-  it('is gone, too, when the clock is moved by an event that has no effect', async () => {
+  it('is gone, too, if an event without effect advances the clock', async () => {
     const board = await ScoredBoard.of({ windows: keeping, deduplicateMs: 30 * DAY });
     await board.score('ada', T0, { eventId: 'x' });
     await board.score('ada', expiresAt + 5, { eventId: 'x' });
@@ -89,14 +89,14 @@ describe('a view that has expired', () => {
     expect(await board.reader.overviews()).toMatchObject([facts]);
   });
 
-  it('is gone although nobody ever scored in it', async () => {
+  it('is gone even if it never had a player', async () => {
     const board = await ScoredBoard.of({ windows: keeping });
     expect(await board.players(view, T0)).toEqual([]);
     await board.score('ada', expiresAt);
     await expect(board.reader.rank('arena', view, 'ada')).rejects.toThrow(expired(expiresAt));
   });
 
-  it('leaves the views of windows that are kept for longer, or for ever', async () => {
+  it('does not affect windows that are kept longer or forever', async () => {
     const windows: Window[] = [...keeping, { kind: 'week', keepMs: 7 * DAY }, { kind: 'month' }];
     const board = await ScoredBoard.of({ windows });
     await board.score('ada', T0);
@@ -147,7 +147,7 @@ describe('the windows of a reader', () => {
   }
 
   it(
-    'hold who scored in them by the clock of the zone: current, and previous once they have ended',
+    'have the players who scored in them in the time zone of the board: current, and previous after their end',
     async () => {
       const times = fc.uniqueArray(timeArbitrary, { minLength: 1, maxLength: 4 });
       await fc.assert(
