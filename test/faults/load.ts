@@ -99,7 +99,7 @@ function badRecord(random: Random): Message {
 }
 
 const RECORDS_A_SECOND = 100;
-const MOST_AT_ONCE = 90;
+const MAX_BURST = 90;
 
 /**
  * Sends random records at a bounded rate, in bursts of random sizes, until it is stopped. Records that are sent again because
@@ -136,7 +136,7 @@ export class Load {
 
   async #send(): Promise<void> {
     while (!this.#stopping) {
-      const size = 1 + below(this.random, MOST_AT_ONCE);
+      const size = 1 + below(this.random, MAX_BURST);
       const messages = Array.from({ length: size }, () => recordFrom(this.random, this.#serial++));
       await Promise.all([this.#sendSafely(messages), delay((size / RECORDS_A_SECOND) * 1_000)]);
     }

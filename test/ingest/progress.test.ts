@@ -83,7 +83,7 @@ describe('an instance', () => {
     expect(service.exitCode).toBeNull();
     await send(1, event(2));
     expect(await service.ended).toBe(1);
-    expect(service.errors).toContain('score-events that this process has are stopped (');
+    expect(service.errors).toContain('score-events in this process are stopped (');
   });
 
   it('does not end while it waits for other partitions to recover', async () => {
