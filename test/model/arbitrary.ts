@@ -33,7 +33,7 @@ export const PROPERTY_TIMEOUT = RANKLOG_TEST_RUNS === undefined ? 300_000 : 3_60
 
 /**
  * The run's own settings for fast-check: RANKLOG_TEST_SEED repeats a run, RANKLOG_TEST_RUNS makes it longer. A run ends before
- * its test does: what fails late, or is long made smaller, would be told as a timeout, and its example lost.
+ * its test does: a late failure, or a long shrinking, would be reported as a timeout, without the example.
  */
 export function runs(usual: number, seed = Number(RANKLOG_TEST_SEED ?? randomInt(2 ** 31))): Runs {
   const numRuns = Number(RANKLOG_TEST_RUNS ?? usual);

@@ -14,7 +14,7 @@ import {
 } from '#board';
 import { BASE_TIME } from './arbitrary.js';
 
-/** Random boards, of all kinds that a definition can tell. */
+/** Random boards, of all kinds that a definition can describe. */
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -47,7 +47,7 @@ export class GenerationsModel implements LiveOracle {
   readonly snapshots = new Set<string>();
   readonly promoted = new Set<string>();
 
-  /** Generations that were given up and are not swept yet. */
+  /** Discarded generations that are not swept yet. */
   discarded: readonly GenerationModel[] = [];
 
   copy(): this {

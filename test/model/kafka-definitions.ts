@@ -2,7 +2,7 @@ import type { BoardDefinition } from '#board';
 import type { DefinitionRecord } from '#contracts';
 import { NO_GENERATION, type GenerationsModel } from './generations-model.js';
 
-/** What Kafka keeps of definitions, and the boards file: both outlive the store. */
+/** The definition records of Kafka, and the boards file: both outlive the store. */
 export class KafkaDefinitions {
   readonly current = new Map<string, DefinitionRecord>();
   /** By board. */
@@ -20,7 +20,7 @@ export class KafkaDefinitions {
     this.#again.add(definition.board);
   }
 
-  /** What is to be registered: what is in force, and what is new in the file. */
+  /** The definitions to register: those of the records, and new ones of the file. */
   wanted(): BoardDefinition[] {
     const lasting = [...this.current.values()].flatMap(({ definition }) => definition ?? []);
     const isNew = ({ board }: BoardDefinition) => {
@@ -30,8 +30,8 @@ export class KafkaDefinitions {
     return [...lasting, ...[...this.#file.values()].filter(isNew)];
   }
 
-  /** What went live of a board, or that it was removed, is written down. */
-  tell(model: GenerationsModel, board: string): void {
+  /** Writes the definition record of a board that went live or was removed. */
+  record(model: GenerationsModel, board: string): void {
     const since = model.promotions.get(board)!;
     const live = model.liveGeneration(board);
     if (live !== undefined) {
@@ -43,13 +43,13 @@ export class KafkaDefinitions {
     }
   }
 
-  /** Makes up for what was not told. */
-  keepRecorded(model: GenerationsModel): void {
+  /** Writes the records that are missing. */
+  recordMissing(model: GenerationsModel): void {
     for (const [board, since] of model.promotions)
-      if (since > (this.current.get(board)?.since ?? 0)) this.tell(model, board);
+      if (since > (this.current.get(board)?.since ?? 0)) this.record(model, board);
   }
 
-  /** Boards whose last promotion a store does not know: one that was removed has no pointer, or only that of a new build. */
+  /** Boards whose last promotion the store lacks. A removed board has no pointer, or that of a new build. */
   lostPromotions({ live, promotions }: GenerationsModel): string[] {
     return [...this.current.values()]
       .filter(({ board, since, definition }) => {

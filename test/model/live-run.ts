@@ -14,7 +14,7 @@ import {
 import type { ApplyStep } from './scenario.js';
 import type { LiveOracle, StoreModel } from './store-model.js';
 
-/** A record as it is to be applied now; of some there is nothing to apply, and nothing is told. */
+/** A record as it is applied now. Some have nothing to apply, and no result. */
 export type LogEntry = ApplyEntry | { readonly kind: 'none'; readonly offset: number };
 
 /** The store, and what a caller of it has. */
@@ -78,7 +78,7 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     this.#published = [...this.#next];
   }
 
-  /** The largest version that was told of a view, 0 for none. */
+  /** The largest version that was published of a view, 0 for none. */
   version(board: string, view: string): number {
     return this.#versions.get(`${board} ${view}`) ?? 0;
   }

@@ -20,7 +20,7 @@ export type OracleDeadLetterCode = 'SUM_OUT_OF_RANGE' | 'TOO_MANY_VIEWS' | 'WIND
 export type OracleVerdict =
   | { readonly kind: 'rankChange'; readonly changes: readonly OracleChange[] }
   | { readonly kind: 'deadLetter'; readonly code: OracleDeadLetterCode };
-/** What became of an event: what is told of it, if anything, and the views in which its player's state changed. */
+/** The outcome of an event: its published result, if any, and the views in which its player's state changed. */
 export interface OracleOutcome {
   readonly verdict?: OracleVerdict;
   readonly moved: readonly string[];
@@ -150,8 +150,8 @@ function change(
     if (before === undefined || stateText(before) !== stateText(after)) updates.push([view, after]);
   }
   const changes = updates.flatMap(([view, state]) => {
-    const told = move(definition, memory, { view, state, playerId: event.playerId });
-    return told === undefined ? [] : [told];
+    const change = move(definition, memory, { view, state, playerId: event.playerId });
+    return change === undefined ? [] : [change];
   });
   const moved = updates.map(([{ view }]) => view);
   return changes.length === 0 ? { moved } : { verdict: { kind: 'rankChange', changes }, moved };
@@ -163,7 +163,7 @@ interface Move {
   readonly state: OracleState;
 }
 
-/** Gives the player the state; answers what is told of it. */
+/** Gives the player the state; returns the published change. */
 function move(
   definition: BoardDefinition,
   { views }: BoardMemory,
@@ -174,7 +174,12 @@ function move(
   known.players.set(playerId, state);
   views.set(view, known);
   return published
-    ? told(definition, { view, playerId, before, after: standingsOf(definition, known.players) })
+    ? changeOf(definition, {
+        view,
+        playerId,
+        before,
+        after: standingsOf(definition, known.players),
+      })
     : undefined;
 }
 
@@ -185,7 +190,7 @@ interface Told {
   readonly after: readonly OracleStanding[];
 }
 
-function told(
+function changeOf(
   definition: BoardDefinition,
   { view, playerId, before: standingsBefore, after: standingsAfter }: Told,
 ): OracleChange | undefined {

@@ -48,10 +48,10 @@ export class ReconcileRun {
   readonly #kafka: KafkaDefinitions;
   readonly #builders = new Map<string, Builder>();
   readonly #chains = new Chains();
-  /** Every generation that there ever was, for results that are told late. */
+  /** Every generation so far, for results that are published late. */
   readonly #boardOf = new Map<string, string>();
   /** By partition and offset, what was published. */
-  readonly #told = new Map<string, Verdict[]>();
+  readonly #verdicts = new Map<string, Verdict[]>();
   /** The last version that was read of a view, by `board view`. */
   #read = new Map<string, number>();
   #saved: { keys: SavedKeys; model: Model; boards: Boards } | undefined;
@@ -121,7 +121,7 @@ export class ReconcileRun {
       case 'clean':
         return this.#clean();
       case 'record':
-        this.#kafka.keepRecorded(this.#model);
+        this.#kafka.recordMissing(this.#model);
         return;
       case 'save':
         this.#saved = {
@@ -141,7 +141,7 @@ export class ReconcileRun {
     const board = this.#boardName(step.board);
     if (step.kind === 'register') return this.#readd(board, step.variant);
     if (step.kind === 'dropSnapshot') return this.#dropSnapshot(board);
-    if (!this.#model.live.has(board)) return; // removed: nobody has a lease of it
+    if (!this.#model.live.has(board)) return; // removed, so without a lease
     const builder = this.#builder(board);
     if (step.kind === 'kill') builder.kill();
     else if (await builder.prepare()) await this.#work(builder, step);
@@ -170,7 +170,7 @@ export class ReconcileRun {
       case 'steal':
         return this.#steal(builder, step.call);
       case 'remove':
-        return this.#remove(builder, step.told);
+        return this.#remove(builder, step.recorded);
     }
   }
 
@@ -220,7 +220,7 @@ export class ReconcileRun {
 
   async #promote(
     builder: Builder,
-    { told, ...step }: Pick<PromotionStep, 'sizes' | 'kept' | 'told'>,
+    { recorded, ...step }: Pick<PromotionStep, 'sizes' | 'kept' | 'recorded'>,
   ): Promise<void> {
     const { board } = builder;
     const before = this.#model.liveGeneration(board);
@@ -231,7 +231,7 @@ export class ReconcileRun {
       this.#chains.end(board);
     await this.#expectStale(board);
     await this.#refresh();
-    if (told) this.#kafka.tell(this.#model, board);
+    if (recorded) this.#kafka.record(this.#model, board);
     else builder.kill();
   }
 
@@ -246,7 +246,7 @@ export class ReconcileRun {
     );
   }
 
-  /** Who believes another generation live writes nothing. */
+  /** A call that names an earlier version of the pointers writes nothing. */
   async #expectStale(board: string): Promise<void> {
     const shard = this.#shardOf(board);
     const outcome = await this.#live.store.apply(this.#live.idleCall(shard, 0));
@@ -311,7 +311,7 @@ export class ReconcileRun {
     if (isAtWork) expect(removed).toBe(gone);
   }
 
-  /** Another process has taken the lease; what the first one calls then has no effect. */
+  /** Another process takes the lease; later calls of the first one have no effect. */
   async #steal(zombie: Builder, call: number): Promise<void> {
     const other = new Builder(this.#sandbox, zombie.board);
     this.#builders.set(zombie.board, other);
@@ -319,13 +319,13 @@ export class ReconcileRun {
     await zombie.expectFenced(call);
   }
 
-  async #remove(builder: Builder, told: boolean): Promise<void> {
+  async #remove(builder: Builder, recorded: boolean): Promise<void> {
     const { board } = builder;
     await builder.remove();
     this.#chains.end(board);
     await this.#expectStale(board);
     await this.#refresh();
-    if (told) this.#kafka.tell(this.#model, board);
+    if (recorded) this.#kafka.record(this.#model, board);
     await builder.release();
   }
 
@@ -348,7 +348,7 @@ export class ReconcileRun {
     this.#model.discard(generation);
   }
 
-  /** Nothing is left of generations that nobody needs. */
+  /** Frees the generations that are not needed any more. */
   async #clean(): Promise<void> {
     while ((await this.#catalog.sweep()) > 0);
     this.#model.clean();
@@ -415,7 +415,7 @@ export class ReconcileRun {
       if (definition === null && !this.#model.live.has(board)) this.#model.removed.add(board);
     expect(promotions).toEqual(this.#model.promotions);
     await this.#refresh();
-    this.#kafka.keepRecorded(this.#model);
+    this.#kafka.recordMissing(this.#model);
   }
 
   #add(
@@ -463,7 +463,7 @@ export class ReconcileRun {
 
   #published(partition: number, verdict: Verdict): void {
     const name = `${partition}/${verdict.offset}`;
-    this.#told.set(name, [...(this.#told.get(name) ?? []), verdict]);
+    this.#verdicts.set(name, [...(this.#verdicts.get(name) ?? []), verdict]);
     const playerId = this.#sandbox.log.playerOf(partition, verdict.offset);
     if (verdict.kind !== 'rankChange' || playerId === undefined) return;
     const board = this.#boardOf.get(verdict.generation)!;
@@ -473,7 +473,7 @@ export class ReconcileRun {
 
   /** Of each record one result at most, and of each view that it moved one report of its leaders. */
   #compareTold(): void {
-    for (const verdicts of this.#told.values()) {
+    for (const verdicts of this.#verdicts.values()) {
       const own = verdicts.filter(({ kind }) => kind !== 'leaderChange');
       expect(own.length).toBeLessThanOrEqual(1);
       const views = verdicts.flatMap((one) => (one.kind === 'leaderChange' ? [one.view] : []));
@@ -499,7 +499,7 @@ export class ReconcileRun {
     await Promise.all([...generations, ...boards]);
   }
 
-  /** What is read of a view's version only grows, and is none that is smaller than what was told. */
+  /** The version of a view that reads return only grows, and is at least the published one. */
   async #compareVersions(board: string): Promise<void> {
     const live = this.#model.liveGeneration(board);
     for (const view of live?.oracle.views(board).slice(0, 1) ?? []) {
@@ -515,7 +515,7 @@ export class ReconcileRun {
     while (!(await builder.prepare()));
     if (this.#model.liveGeneration(board) === undefined) {
       await builder.begin({ definition: this.#variants(board)[0]!, purpose: 'build' });
-      await this.#promote(builder, { sizes: undefined, kept: true, told: true });
+      await this.#promote(builder, { sizes: undefined, kept: true, recorded: true });
     }
     const live = this.#model.liveGeneration(board)!;
     await this.#verify(builder, { between: [] });

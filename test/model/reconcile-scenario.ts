@@ -17,12 +17,12 @@ export type BoardStep = { readonly board: number } & (
   | FeedStep
   | PromotionStep
   | VerifyStep
-  /** The previous generation becomes the shadow; the shadow is given up, kept, swept; a snapshot goes. */
+  /** Begins a rollback; discards, keeps or sweeps the shadow; removes a snapshot. */
   | { readonly kind: 'beginRollback' | 'discard' | 'keep' | 'sweepShadow' | 'dropSnapshot' }
   /** The builder is gone, or stands still until another one has its lease; then it wakes. */
   | { readonly kind: 'kill' }
   | { readonly kind: 'steal'; readonly call: number }
-  | { readonly kind: 'remove'; readonly told: boolean }
+  | { readonly kind: 'remove'; readonly recorded: boolean }
   | { readonly kind: 'register'; readonly variant: number }
 );
 
@@ -55,8 +55,8 @@ export interface PromotionStep extends WorkStep {
   readonly sizes: readonly number[] | undefined;
   /** Whether what was live may be brought back. */
   readonly kept: boolean;
-  /** Whether Kafka is told; else the builder is killed in between. */
-  readonly told: boolean;
+  /** Whether the definition record is written; else the builder is killed before it. */
+  readonly recorded: boolean;
 }
 
 /** A comparison with the log, and what happens between its calls. */
@@ -193,7 +193,7 @@ function stepArbitrary(boards: number, partitions: number): fc.Arbitrary<Reconci
     instead,
     sizes: fc.oneof(weighted(4, fc.constant(undefined)), weighted(1, sizes)),
     kept: fc.constantFrom(true, true, true, false),
-    told: fc.constantFrom(true, true, false),
+    recorded: fc.constantFrom(true, true, false),
   });
   const between = fc.oneof(
     weighted(5, apply),
@@ -219,7 +219,7 @@ function stepArbitrary(boards: number, partitions: number): fc.Arbitrary<Reconci
     board,
   });
   const steal = fc.record({ kind: fc.constant('steal' as const), board, call: fc.nat({ max: 9 }) });
-  const remove = fc.record({ kind: fc.constant('remove' as const), board, told: fc.boolean() });
+  const remove = fc.record({ kind: fc.constant('remove' as const), board, recorded: fc.boolean() });
   const register = fc.record({
     kind: fc.constant('register' as const),
     board,

@@ -116,8 +116,10 @@ export class StoreModel<O extends LiveOracle = LiveOracle> {
         if (this.oracle.leaders(board, view).length > 0) this.reports.delete(`${board} ${view}`);
       return [];
     }
-    const told = [...causes].flatMap(([name, cause]) => this.#leaderChange(cause, known.has(name)));
-    return [...verdicts, ...told];
+    const leaderChanges = [...causes].flatMap(([name, cause]) =>
+      this.#leaderChange(cause, known.has(name)),
+    );
+    return [...verdicts, ...leaderChanges];
   }
 
   /**
