@@ -24,7 +24,7 @@ const boards = {
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Asks for a build every second, for so many ms. */
+/** Runs the build task every second, for this many ms. */
 async function runFor(ms: number, build: Reconciler['build'], logger = SILENT): Promise<void> {
   const builder = new BackgroundBuilder(
     { boards: () => Promise.resolve(boards) } as unknown as BoardStore,
@@ -39,7 +39,7 @@ async function runFor(ms: number, build: Reconciler['build'], logger = SILENT): 
   await maintenance.beforeApplicationShutdown();
 }
 
-/** How often a build is tried within so many ms, when each fails. */
+/** How often a failing build is tried within this many ms. */
 async function triesWithin(ms: number, failure: Error): Promise<number> {
   let tries = 0;
   await runFor(ms, () => Promise.reject(((tries += 1), failure)));
@@ -47,7 +47,7 @@ async function triesWithin(ms: number, failure: Error): Promise<number> {
 }
 
 describe('a background build', () => {
-  it('is the first of its board, or none', async () => {
+  it('builds only boards without a generation, and keeps what it built when it ends early', async () => {
     const options: BuildOptions[] = [];
     await runFor(1_500, (_, given) => Promise.resolve((options.push(given), [])));
     expect(options[0]).toMatchObject({ isFirst: true, keepsShadows: true });
@@ -55,11 +55,11 @@ describe('a background build', () => {
 });
 
 describe('a background build that fails', () => {
-  it('is tried again soon', async () => {
+  it('is retried within seconds', async () => {
     expect(await triesWithin(20_000, new Error('Kafka is away'))).toBeGreaterThan(2);
   });
 
-  it('is logged once, also while others build the board in between', async () => {
+  it('is logged once, also when another process holds the lease in between', async () => {
     const logged: string[] = [];
     const ends = [
       new Error('Kafka is away'),
@@ -76,12 +76,12 @@ describe('a background build that fails', () => {
     expect(logged).toEqual(['no build: Kafka is away']);
   });
 
-  it('for a log that is cut leaves the lease to those who can say that it may be partial', async () => {
+  it('leaves the lease to the operator for a minute after a cut history', async () => {
     const cut = [{ partition: 0, from: 0, logStart: 5 }];
     expect(await triesWithin(50_000, new HistoryCutError([arena.board], cut, true))).toBe(1);
   });
 
-  it('for a Redis that is full lets live ingest be for ten minutes', async () => {
+  it('is retried after ten minutes when Redis is full', async () => {
     expect(await triesWithin(590_000, new OutOfMemoryError([arena.board]))).toBe(1);
     expect(await triesWithin(610_000, new OutOfMemoryError([arena.board]))).toBe(2);
   });

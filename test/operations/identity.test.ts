@@ -26,22 +26,23 @@ describe('two services with different settings on the same topics and Redis', ()
     return other;
   }
 
-  async function produce(from: number): Promise<void> {
-    const line = (index: number) =>
-      JSON.stringify({ board: 'arena', playerId: `p${index}`, delta: 1 });
-    await instance.produce(Array.from({ length: EVENTS }, (_, index) => line(from + index)));
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
+
+  function produce(from: number): Promise<void> {
+    const players = names(from + EVENTS).slice(from);
+    const line = (playerId: string) => JSON.stringify({ board: 'arena', playerId, delta: 1 });
+    return instance.produce(players.map(line));
   }
 
-  /** Players of all rank changes: each event has one of its own. */
+  /** The players of all rank changes; each event has its own player. */
   async function players(): Promise<string[]> {
     const records = await readCommitted(instance.kafka, instance.topics.rankChanges);
     return records.map(({ key }) => key!.toString()).sort();
   }
 
-  const expected = (count: number) =>
-    Array.from({ length: count }, (_, index) => `p${index}`).sort();
+  const expected = (count: number) => names(count).sort();
 
-  it('refuse to start, say why, and publish nothing twice', async () => {
+  it('refuse to start with a reason, and publish nothing twice', async () => {
     await instance.start();
     const { name } = instance;
     for (const [variable, roles] of [
@@ -62,7 +63,7 @@ describe('two services with different settings on the same topics and Redis', ()
     expect(await players()).toEqual(expected(EVENTS));
   });
 
-  it('take over from each other by --adopt: the other service ends with an error', async () => {
+  it('take over from each other with --adopt: the other service ends with an error', async () => {
     const service = await instance.start();
     await produce(0);
     await instance.published(EVENTS);
@@ -76,14 +77,10 @@ describe('two services with different settings on the same topics and Redis', ()
     expect(await service.ended).toBe(1);
     expect(service.errors).toContain(`RANKLOG_GROUP is ${group} there and ${instance.name} here`);
     const next = spawn({ RANKLOG_GROUP: group }, 'start');
-    await eventuallyPublished(2 * EVENTS);
+    await eventually(async () => (await players()).length >= 2 * EVENTS, 'all results exist');
     expect(next.exitCode).toBeNull();
     expect(await players()).toEqual(expected(2 * EVENTS));
     const back = spawn({}, 'start');
     expect(await back.ended).toBe(2);
   });
-
-  async function eventuallyPublished(count: number): Promise<void> {
-    await eventually(async () => (await players()).length >= count, `${count} results are there`);
-  }
 });
