@@ -34,7 +34,7 @@ export type CatchUpReply = number | (number | string)[];
 /** First word of a reply to a read that named another generation: see lua/includes/read.lua. */
 export const MOVED = 'MOVED';
 
-/** Why a script wrote nothing: the codes of lua/includes/return-codes.lua, by which a spec compares. */
+/** Why a script wrote nothing: the codes of lua/includes/return-codes.lua. A spec compares both. */
 export enum ReturnCode {
   generationChanged = -1,
   rolledBack = -2,
