@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.js';
 import { hashOf } from '../check/facts.js';
 import { pick, type Random } from '../load.js';
 import type { World } from '../world/world.js';
-import type { Fault } from './all.js';
+import type { Fault } from './fault.js';
 import {
   applyOf,
   beginBuild,

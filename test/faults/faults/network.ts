@@ -6,7 +6,7 @@ import type { TcpProxy } from '../../support/tcp-proxy.js';
 import { below, pick, type Random } from '../load.js';
 import type { Worker } from '../world/worker.js';
 import type { World } from '../world/world.js';
-import type { Fault } from './all.js';
+import type { Fault } from './fault.js';
 import { ensureTwo, someWorkers } from './workers.js';
 
 type Server = 'redis' | 'kafka';

@@ -4,7 +4,7 @@ import { RedisServer } from '../../support/redis-server.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { below, pick } from '../load.js';
 import type { World } from '../world/world.js';
-import type { Fault } from './all.js';
+import type { Fault } from './fault.js';
 import { addWorker, asZombie, ensureTwo, killWorker } from './workers.js';
 
 /** Kills Redis and restarts it empty. */

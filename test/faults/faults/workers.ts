@@ -3,7 +3,7 @@ import { KAFKA_API } from '../../support/kafka-frames.js';
 import { pick, type Random } from '../load.js';
 import type { Worker } from '../world/worker.js';
 import { MAX_WORKERS, type World } from '../world/world.js';
-import type { Fault } from './all.js';
+import type { Fault } from './fault.js';
 
 /** Starts a second worker if there is only one, so that another one can take over. */
 export async function ensureTwo(world: World): Promise<void> {
