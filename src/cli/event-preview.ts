@@ -8,7 +8,7 @@ import {
 } from '#board';
 import { KeySpace, shardOf } from '#board-store';
 import { DEAD_LETTER_CODES, decodeScoreEvent, formatTime, type DeadLetterCode } from '#contracts';
-import { expiryText } from './expiry-text.js';
+import { expiryText } from './formats.js';
 
 /** What a score event would do, as far as it and the definition decide; JSON as `boards show --event` prints it. */
 export type EventPreview = MovingEvent | DeadEvent;

@@ -1,44 +1,53 @@
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LeaseHeldError, type LeaseStore } from '#board-store';
 import { formatTime } from '#board';
+import {
+  LeaseHeldError,
+  type BoardBuildingError,
+  type LeaseStore,
+  type ReconciliationStatus,
+} from '#board-store';
 import { CommandError, EXIT } from './exit-codes.js';
+import { countText, durationText } from './formats.js';
 
-interface Waiting {
+interface LeaseOptions {
   readonly leases: Pick<LeaseStore, 'statuses'>;
   readonly signal: AbortSignal;
   /** Whether a process of this machine runs. */
   readonly isAlive?: (pid: number) => boolean;
 }
 
-/** A lease is held a little longer than was said when it was renewed meanwhile. */
+/** The holder may have renewed its lease after it was read. */
 const MARGIN_MS = 100;
 
 /**
- * The work of a board's lease. One that a process of this machine has left behind runs out within seconds: that is waited
- * for, once. Of any other holder it is told what they do, and since when.
+ * Runs work that needs the lease of a board. If a process of this machine died with the lease, waits once until the lease
+ * expires. Refuses if another process holds it.
  * @throws CommandError
  */
-export async function withLease<T>(work: () => Promise<T>, waiting: Waiting): Promise<T> {
+export async function withLease<T>(work: () => Promise<T>, options: LeaseOptions): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof LeaseHeldError)) throw error;
-    const { isAlive = runs, signal } = waiting;
+    const { isAlive = isRunning, signal, leases } = options;
     if (isOfThisMachine(error) && !isAlive(pidOf(error))) {
-      const seconds = Math.ceil(error.msLeft / 1_000);
-      process.stderr.write(
-        `ranklog: ${error.holder}, which worked on board "${error.board}", is gone; going on where it was in ${seconds} s\n`,
-      );
-      await delay(error.msLeft + MARGIN_MS, undefined, { signal }).catch(() => undefined);
-      signal.throwIfAborted();
-      return withLease(work, { ...waiting, isAlive: () => true });
+      await waitForExpiry(error, signal);
+      return withLease(work, { ...options, isAlive: () => true });
     }
-    throw await refusal(error, waiting);
+    throw refusal(error, await leases.statuses());
   }
 }
 
-/** Holders are called `host:pid`. */
+async function waitForExpiry({ board, holder, msLeft }: LeaseHeldError, signal: AbortSignal) {
+  process.stderr.write(
+    `ranklog: ${holder}, which worked on board "${board}", has died; continuing its work in ${Math.ceil(msLeft / 1_000)} s\n`,
+  );
+  await delay(msLeft + MARGIN_MS, undefined, { signal }).catch(() => undefined);
+  signal.throwIfAborted();
+}
+
+/** Holders are named `host:pid`. */
 function isOfThisMachine({ holder }: LeaseHeldError): boolean {
   return holder.startsWith(`${hostname()}:`);
 }
@@ -47,7 +56,7 @@ function pidOf({ holder }: LeaseHeldError): number {
   return Number(holder.slice(holder.lastIndexOf(':') + 1));
 }
 
-function runs(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -56,13 +65,32 @@ function runs(pid: number): boolean {
   }
 }
 
-async function refusal(error: LeaseHeldError, { leases }: Waiting): Promise<CommandError> {
-  const { board, message } = error;
-  const running = (await leases.statuses()).find(
-    (status) => status.board === board && status.state === 'running',
+function refusal(
+  { board, message }: LeaseHeldError,
+  statuses: readonly ReconciliationStatus[],
+): CommandError {
+  const run = runOf(board, statuses);
+  if (run === undefined) return new CommandError(message, EXIT.unreachable);
+  const { kind, startedAt, done, total } = run;
+  const work = `a ${kind} since ${formatTime(startedAt)}, at ${done} of ${total} records`;
+  return new CommandError(`${message}. It runs ${work}`, EXIT.unreachable);
+}
+
+/** Refuses to read a board before its first build; shows the progress of the build if it runs. */
+export function buildingRefusal(
+  { board, message }: BoardBuildingError,
+  statuses: readonly ReconciliationStatus[],
+): CommandError {
+  const run = runOf(board, statuses);
+  if (run === undefined) return new CommandError(message, EXIT.no);
+  const { holder, done, total, secondsLeft } = run;
+  const left = secondsLeft === null ? '' : `, about ${durationText(secondsLeft)} left`;
+  return new CommandError(
+    `board "${board}" can't be read yet: ${holder} builds it, ${countText(done)} of ${countText(total)} records${left}`,
+    EXIT.no,
   );
-  if (running === undefined) return new CommandError(message, EXIT.unreachable);
-  const { done, total } = running;
-  const work = `${running.kind}, since ${formatTime(running.startedAt)}, at ${done} of ${total} records`;
-  return new CommandError(`${message}. It is a ${work}`, EXIT.unreachable);
+}
+
+function runOf(board: string, statuses: readonly ReconciliationStatus[]) {
+  return statuses.find((status) => status.board === board && status.state === 'running');
 }

@@ -1,12 +1,7 @@
-import { ALL_THE_LOG, placesText } from './partial-history.js';
-import { bytesText, countText, durationText } from './quantities.js';
+import { WHOLE_LOG_HINT, startsText } from './formats.js';
+import { bytesText, countText, durationText } from './formats.js';
 import { isPublishOnly, type FieldChange } from '../registry/field-changes.js';
-import {
-  needsBuild,
-  type BuiltBy,
-  type Plan,
-  type PlannedBoard,
-} from '../registry/plan.js';
+import { needsBuild, type BuiltBy, type Plan, type PlannedBoard } from '../registry/plan.js';
 
 interface PlanTextOptions {
   /** How long the generation before is kept. */
@@ -58,7 +53,7 @@ function boardText(planned: PlannedBoard): string {
     ...fields.map((field) => `    ${fieldText(field)}`),
     ...(startsAt === null
       ? []
-      : [`    begins where what is live does: ${placesText(startsAt)}; ${ALL_THE_LOG}`]),
+      : [`    begins where what is live does: ${startsText(startsAt)}; ${WHOLE_LOG_HINT}`]),
     ...(isPublishOnly(fields) ? [PUBLISH_ONLY] : []),
   ].join('\n');
 }

@@ -1,43 +1,23 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { EXIT } from './exit-codes.js';
-import { boardsCommand } from './usage/boards.js';
-import {
-  rankCommand,
-  standingsCommand,
-  statusCommand,
-  viewsCommand,
-  watchCommand,
-} from './usage/reading.js';
-import { configCommand, produceCommand, startCommand, topicsCommand } from './usage/running.js';
+import { addBoards } from './usage/boards.js';
+import { addRank, addStandings, addStatus, addViews, addWatch } from './usage/reading.js';
+import { addConfig, addProduce, addStart, addTopics } from './usage/running.js';
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string };
 
 const COMMANDS = [
-  startCommand,
-  topicsCommand,
-  produceCommand,
-  statusCommand,
-  viewsCommand,
-  standingsCommand,
-  rankCommand,
-  watchCommand,
-  boardsCommand,
-  configCommand,
+  ...[addStart, addTopics, addProduce, addStatus, addViews],
+  ...[addStandings, addRank, addWatch, addBoards, addConfig],
 ];
 
-/**
- * The command line: every command, with what they share. What a command does is loaded when it is run: this much is
- * loaded by each of them, so it needs no server's client and no framework.
- */
+/** The command line. Every command loads this, so it must not load a client of a server or a framework. */
 export function createProgram(): Command {
   const program = new Command('ranklog')
     .description('Leaderboards that are a pure function of a Kafka log.')
     .version(version)
-    .option(
-      '--config <file>',
-      'a YAML file of settings (RANKLOG_CONFIG); environment variables win over it',
-    )
+    .option('--config <file>', 'a YAML file of settings (RANKLOG_CONFIG); the environment wins')
     .hook('preAction', (command) => {
       const { config } = command.opts<{ config?: string }>();
       if (config !== undefined) process.env['RANKLOG_CONFIG'] = config;
@@ -46,15 +26,9 @@ export function createProgram(): Command {
     .showHelpAfterError('(see --help)')
     .addHelpText(
       'after',
-      '\nExit codes: 0 done; 1 the answer is no, or some input was bad; 2 usage or settings; 3 Kafka or Redis not reachable, 4 a bug.' +
-        '\nSettings: "ranklog config" shows them all.',
+      '\nExit codes: 0 done; 1 the answer is no, or some input was bad; 2 usage or settings; 3 try again later; 4 a bug.' +
+        '\nSettings: "ranklog config" lists them.',
     );
-  for (const command of COMMANDS) program.addCommand(command());
-  shareSettings(program);
+  for (const add of COMMANDS) add(program);
   return program;
-}
-
-/** Commands within commands, too, end and complain like the program. */
-function shareSettings(parent: Command): void {
-  for (const command of parent.commands) shareSettings(command.copyInheritedSettings(parent));
 }

@@ -8,8 +8,8 @@ import {
 } from '#board-store';
 import { reconciliationJson } from '../generations/reconciliation-json.js';
 import { table } from './output.js';
-import { startsJson, startsText } from './partial-history.js';
-import { countText, durationText } from './quantities.js';
+import { startsJson, startsText } from './formats.js';
+import { countText, durationText } from './formats.js';
 
 /** What is done to boards beside ingest, and what was not built from the whole log. */
 export interface BoardsWork {
@@ -63,7 +63,7 @@ export function workText({ reconciliations, building, partial }: BoardsWork): st
         ]),
     ...partial.map(
       ({ board, starts }) =>
-        `board ${board} lacks the beginning of the log: ${startsText(starts ?? new Map())}`,
+        `board ${board} lacks the beginning of the log: ${startsText(startsJson(starts ?? new Map()))}`,
     ),
   ];
 }

@@ -4,9 +4,9 @@ import { CancelledError } from '../generations/errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
 import { withLease } from './held-lease.js';
 import type { ReconciliationSession } from './reconciliation-session.js';
-import { ALL_THE_LOG, placesText, startsJson } from './partial-history.js';
-import { showProgress } from './show-progress.js';
-import type { BuildOptions } from './usage/shared-options.js';
+import { WHOLE_LOG_HINT, startsText, startsJson } from './formats.js';
+import { showProgress } from './progress.js';
+import type { BuildOptions } from './usage/options.js';
 
 /** A board that was built, as JSON. */
 export interface BuiltBoard {
@@ -72,6 +72,6 @@ export function builtText(
     previous === null ? '' : `; "ranklog boards rollback ${board}" brings back ${previous}`;
   const live = `${board}: live as generation ${generation}${back}`;
   if (startsAt === null) return live;
-  const hint = from === undefined ? `; ${ALL_THE_LOG}` : '';
-  return `${live}\n${board}: ${placesText(startsAt)}${hint}`;
+  const hint = from === undefined ? `; ${WHOLE_LOG_HINT}` : '';
+  return `${live}\n${board}: ${startsText(startsAt)}${hint}`;
 }

@@ -1,13 +1,19 @@
 import { EXIT } from './exit-codes.js';
 
-/** Time for a command to clean up after its reader has gone. */
+/** Time for a command to clean up after its reader is gone. */
 const PIPE_GRACE_MS = 2_000;
 
-/** Runs a command: its exit code is the process's; an error is one paragraph, its stack only for debugging. */
-export async function runCommand(command: () => Promise<number>): Promise<void> {
+/** The action of a command, whose code is loaded when it runs. Its answer is the exit code of the process. */
+export function lazy<Arguments extends unknown[]>(
+  load: () => Promise<(...args: Arguments) => Promise<number>>,
+): (...args: Arguments) => Promise<void> {
+  return (...args) => run(async () => (await load())(...args));
+}
+
+async function run(command: () => Promise<number>): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
-    process.emit('SIGINT'); // the reader has seen enough; a command that watches ends as if asked to
+    process.emit('SIGINT'); // the reader is gone: end a command that watches
     setTimeout(() => process.exit(EXIT.ok), PIPE_GRACE_MS).unref();
   });
   try {

@@ -4,7 +4,7 @@ import { createRedis } from '../infra/redis.js';
 import { waitForServices } from '../infra/services.js';
 import { createLogger, type Logger } from '../infra/logger.js';
 import { loadSettings, type Settings } from '../config/settings.js';
-import { buildingRefusal } from './building-refusal.js';
+import { buildingRefusal } from './held-lease.js';
 
 /** What a command needs: settings, and the connections that it asked for. */
 export interface Session {

@@ -2,7 +2,7 @@ import { decimalColumns, formatTime, parseState, reachTime, type BoardDefinition
 import type { Difference, TooManyViews } from '#board-store';
 import type { VerifyReport } from '../verify/verify.js';
 import { table } from './output.js';
-import { countText } from './quantities.js';
+import { countText } from './formats.js';
 
 /** What should be, or is, in one place: a player's columns, the time of a view or a clock, or a text that Redis should not have. */
 export type Side =

@@ -1,16 +1,16 @@
 import { suggestion, type BoardDefinition } from '#board';
 import { CancelledError } from '../../generations/errors.js';
 import { needsBuild, type Plan } from '../../registry/plan.js';
-import { canAsk, confirm } from '../confirm.js';
+import { isInteractive, confirm } from '../terminal.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { describe, exitCodeOf } from '../failures.js';
 import { withLease } from '../held-lease.js';
-import { interruptible } from '../interruption.js';
+import { interruptible } from '../terminal.js';
 import { print } from '../output.js';
 import { planText } from '../plan-text.js';
 import { build, builtText, type BuiltBoard } from '../run-build.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
-import type { BuildOptions } from '../usage/shared-options.js';
+import type { BuildOptions } from '../usage/options.js';
 import { fileDefinitions, isToDo, makePlan } from './boards-plan.js';
 
 export interface ApplyOptions extends BuildOptions {
@@ -75,7 +75,7 @@ async function isWanted(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (yes === true) return true;
-  if (!canAsk())
+  if (!isInteractive())
     throw new CommandError(
       'apply asks before it builds, and there is no terminal; say --yes, or look at it with "ranklog boards plan"',
       EXIT.usage,

@@ -1,4 +1,10 @@
-import { BoardsFileError, parseBoardsFile, problemText, type BoardsFileProblem } from '#board';
+import {
+  BOARDS_FILE_SCHEMA,
+  BoardsFileError,
+  parseBoardsFile,
+  problemText,
+  type BoardsFileProblem,
+} from '#board';
 import { readBoardsFile } from '../../registry/board-registrar.js';
 import { EXIT } from '../exit-codes.js';
 import { print } from '../output.js';
@@ -42,4 +48,10 @@ function toText({ file, boards, problems }: FileReport): string {
   return problems.length > 0
     ? problems.map(problemText).join('\n')
     : `${file}: no problems; boards: ${boards.join(', ')}`;
+}
+
+/** `ranklog boards schema`. */
+export function boardsSchema(): Promise<number> {
+  print(BOARDS_FILE_SCHEMA, { json: true }, () => '');
+  return Promise.resolve(EXIT.ok);
 }

@@ -2,7 +2,7 @@ import type { GenerationOverview } from '#board-store';
 import { formatTime } from '#board';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
-import { startsJson, startsText } from '../partial-history.js';
+import { startsJson, startsText } from '../formats.js';
 import { withReconciliation } from '../reconciliation-session.js';
 
 /** `ranklog boards generations`: all that Redis holds of the boards. */
@@ -32,7 +32,7 @@ function timeOf(ms: number | undefined): string | null {
 
 function toTable(generations: readonly GenerationOverview[]): string {
   const rows = generations.map((overview) => {
-    const { board, generation, role, since, keptUntil, asOf } = toJson(overview);
+    const { board, generation, role, since, keptUntil, asOf, startsAt } = toJson(overview);
     return [
       board,
       role,
@@ -40,7 +40,7 @@ function toTable(generations: readonly GenerationOverview[]): string {
       since ?? '-',
       keptUntil ?? '-',
       asOf ?? '-',
-      overview.starts === undefined ? 'all' : startsText(overview.starts),
+      startsAt === null ? 'all' : startsText(startsAt),
     ];
   });
   return table(['board', 'role', 'generation', 'since', 'kept until', 'as of', 'history'], rows);

@@ -1,28 +1,41 @@
 import { EXIT } from '../exit-codes.js';
-import { interruptible } from '../interruption.js';
+import { withLease } from '../held-lease.js';
 import { print } from '../output.js';
-import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
+import { showProgress } from '../progress.js';
+import { withReconciliation } from '../reconciliation-session.js';
 import { build, builtText } from '../run-build.js';
-import type { BuildOptions } from '../usage/shared-options.js';
+import { interruptible } from '../terminal.js';
+import type { BuildOptions, JsonOption } from '../usage/options.js';
 
-/** `ranklog boards rebuild BOARD...`: the live definitions, built again from the log. */
+/** `ranklog boards rebuild BOARD...`: builds live boards again with the same definition. */
 export function boardsRebuild(boards: readonly string[], options: BuildOptions): Promise<number> {
-  return withReconciliation((session) => rebuild(session, boards, options));
+  return withReconciliation(async (session) => {
+    const names = [...new Set(boards)];
+    const live = await Promise.all(names.map((board) => session.reader.liveBoard(board)));
+    const definitions = live.map(({ definition }) => definition);
+    const built = await interruptible((signal) =>
+      build(session, definitions, { ...options, signal }),
+    );
+    print({ built }, options, () => built.map((board) => builtText(board, options)).join('\n'));
+    return EXIT.ok;
+  });
 }
 
-async function rebuild(
-  session: ReconciliationSession,
-  boards: readonly string[],
-  options: BuildOptions,
-): Promise<number> {
-  const names = [...new Set(boards)];
-  const live = await Promise.all(names.map((board) => session.reader.liveBoard(board)));
-  const definitions = live.map(({ definition }) => definition);
-  const built = await interruptible((signal) =>
-    build(session, definitions, { ...options, signal }),
-  );
-  print({ built }, options, (value) =>
-    value.built.map((board) => builtText(board, options)).join('\n'),
-  );
-  return EXIT.ok;
+/** `ranklog boards rollback BOARD`: promotes the previous generation again. */
+export function boardsRollback(board: string, options: JsonOption): Promise<number> {
+  return withReconciliation(async ({ reconciler, leases }) => {
+    const { generation, previous = null } = await interruptible((signal) => {
+      const run = () =>
+        showProgress((onProgress) => reconciler.rollback(board, { signal, onProgress }));
+      return withLease(run, { leases, signal });
+    });
+    const forward =
+      previous === null ? '' : `; run it again to roll forward to generation ${previous}`;
+    print(
+      { board, generation, previous },
+      options,
+      () => `${board}: generation ${generation} is live again${forward}`,
+    );
+    return EXIT.ok;
+  });
 }

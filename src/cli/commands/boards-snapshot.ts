@@ -1,11 +1,11 @@
 import { formatTime } from '#board';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { withLease } from '../held-lease.js';
-import { interruptible } from '../interruption.js';
+import { interruptible } from '../terminal.js';
 import { print } from '../output.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
-import { showProgress } from '../show-progress.js';
-import type { PastMoment } from '../usage/option-values.js';
+import { showProgress } from '../progress.js';
+import type { PastMoment } from '../usage/options.js';
 
 export interface SnapshotOptions {
   readonly until: PastMoment;

@@ -3,10 +3,10 @@ import { BoardBuildingError, type BoardReader } from '#board-store';
 import type { VerifyReport } from '../../verify/verify.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { withLease } from '../held-lease.js';
-import { interruptible } from '../interruption.js';
+import { interruptible } from '../terminal.js';
 import { print } from '../output.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
-import { showProgress } from '../show-progress.js';
+import { showProgress } from '../progress.js';
 import { reportJson, reportText } from '../verify-report.js';
 
 export interface VerifyOptions {

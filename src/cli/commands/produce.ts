@@ -6,7 +6,7 @@ import { CommandError, EXIT } from '../exit-codes.js';
 import { readLineBatches, type Line } from '../lines.js';
 import { print } from '../output.js';
 import { Throttle } from '../../infra/throttle.js';
-import { ProgressBar } from '../progress-bar.js';
+import { ProgressBar } from '../progress.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
 
 export interface ProduceOptions {

@@ -3,9 +3,8 @@ import { formatTime } from '#board';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { withRedis } from '../session.js';
-import type { ViewOptions } from '../usage/shared-options.js';
-import { viewOf } from '../view-of.js';
-import { entryToJson, tellStale } from './standings.js';
+import type { ViewOptions } from '../usage/options.js';
+import { entryToJson, viewOf, warnOfStale } from './standings.js';
 
 export interface RankOptions extends ViewOptions {
   readonly dense?: boolean;
@@ -18,11 +17,11 @@ interface Place {
   readonly standing: Standing;
 }
 
-/** `ranklog rank BOARD PLAYER`: where a player stands; exit code 1 for one who is ranked nowhere. */
+/** `ranklog rank BOARD PLAYER`. */
 export function rank(board: string, player: string, options: RankOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
     const { stale, found } = await findPlaces(reader, { board, player, options });
-    if (stale) tellStale();
+    if (stale) warnOfStale();
     const places = found.flatMap(({ view, size, entries }) =>
       entries.map((standing) => ({ view, size, standing })),
     );
@@ -40,8 +39,7 @@ export function rank(board: string, player: string, options: RankOptions): Promi
   }, options.generation);
 }
 
-const TOO_DEEP =
-  'a dense rank is missing where Redis would have to look at more than 10,000 players in front';
+const TOO_DEEP = 'a dense rank is missing: more than 10,000 players are in front';
 
 interface Wanted {
   readonly board: string;

@@ -1,11 +1,18 @@
-import { formatTime, parseView, suggestion, type Column } from '#board';
+import {
+  formatTime,
+  parseView,
+  suggestion,
+  viewToRead,
+  windowName,
+  type BoardDefinition,
+  type Column,
+} from '#board';
 import type { BoardReader, Standing, Standings } from '#board-store';
 import { readTop } from '../../standings/pages.js';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { withRedis } from '../session.js';
-import type { ViewOptions } from '../usage/shared-options.js';
-import { viewOf } from '../view-of.js';
+import type { ViewOptions } from '../usage/options.js';
 
 export interface StandingsOptions extends ViewOptions {
   readonly top: number;
@@ -14,7 +21,7 @@ export interface StandingsOptions extends ViewOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog standings BOARD`: a view, from the top. */
+/** `ranklog standings BOARD`. */
 export function standings(board: string, options: StandingsOptions): Promise<number> {
   return withRedis(({ reader }) => showStandings(reader, board, options), options.generation);
 }
@@ -28,25 +35,40 @@ async function showStandings(
   const view = viewOf(definition, options);
   const most = options.all === true ? Infinity : options.top;
   const { standings, consistent } = await readTop(reader, { board, view, most });
-  if (!consistent) process.stderr.write('ranklog: the view moved while it was read\n');
-  if (standings.stale) tellStale();
-  if (standings.size === 0) await tellEmpty(reader, standings);
+  if (!consistent) process.stderr.write('ranklog: the view changed while it was read\n');
+  if (standings.stale) warnOfStale();
+  if (standings.size === 0) await warnOfEmpty(reader, standings);
   print(toJson(standings), options, () => toTable(standings, definition.columns));
   return EXIT.ok;
 }
 
-/** A view may be empty because a value in its name has a slip in it. Another window would be no slip. */
-async function tellEmpty(reader: BoardReader, { board, view }: Standings): Promise<void> {
+/** The view that the options name. By default the overall view of `all`, or of the board's first window. */
+export function viewOf(
+  definition: BoardDefinition,
+  { view, window, where = [], at = Date.now() }: ViewOptions,
+): string {
+  const selection =
+    view === undefined ? { window: window ?? defaultWindow(definition), where } : parseView(view);
+  return viewToRead(definition, selection, at).view;
+}
+
+function defaultWindow({ windows }: BoardDefinition): string {
+  const window = windows.find(({ kind }) => kind === 'all') ?? windows[0];
+  return window === undefined ? 'all' : windowName(window);
+}
+
+/** Suggests a similar view of the same window, in case the name is misspelt. */
+async function warnOfEmpty(reader: BoardReader, { board, view }: Standings): Promise<void> {
   const { window } = parseView(view);
   const views = (await reader.views(board)).map((summary) => summary.view);
   const known = views.filter((text) => parseView(text).window === window);
   process.stderr.write(`ranklog: nobody is ranked in "${view}"${suggestion(view, known)}\n`);
 }
 
-/** Says that what is read now must not be taken for the truth. */
-export function tellStale(): void {
+/** Warns that ranks may be wrong until recovery ends. */
+export function warnOfStale(): void {
   process.stderr.write(
-    'ranklog: stale: Redis was restarted or replaced; what it has lost is applied again, or not known yet. "ranklog status" shows how far\n',
+    'ranklog: stale: Redis was restarted or replaced, and may lack events until they are applied again; "ranklog status" shows the progress\n',
   );
 }
 
@@ -54,7 +76,7 @@ function toJson({ board, view, stale, size, entries }: Standings) {
   return { board, view, stale, size, entries: entries.map(entryToJson) };
 }
 
-/** A place as `standings --json` and `rank --json` print it. */
+/** An entry as `standings --json` and `rank --json` print it. */
 export function entryToJson({ reachedAt, ...place }: Standing) {
   return { ...place, reachedAt: formatTime(reachedAt) };
 }

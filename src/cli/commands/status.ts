@@ -12,7 +12,7 @@ import {
 } from '../../standings/positions.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
-import { ProgressBar } from '../progress-bar.js';
+import { ProgressBar } from '../progress.js';
 import { readWork, workJson, workText } from '../reconciliation-report.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
 

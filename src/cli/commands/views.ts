@@ -1,9 +1,9 @@
 import type { ViewSummary } from '#board-store';
 import { EXIT } from '../exit-codes.js';
-import { expiryText } from '../expiry-text.js';
+import { expiryText } from '../formats.js';
 import { printPart, table } from '../output.js';
 import { withRedis } from '../session.js';
-import { tellStale } from './standings.js';
+import { warnOfStale } from './standings.js';
 
 export interface ViewsOptions {
   readonly generation?: string;
@@ -15,7 +15,7 @@ export function views(board: string, { generation, json = false }: ViewsOptions)
   return withRedis(async ({ reader }) => {
     let isFirst = true;
     for await (const { views: found, stale } of reader.viewPages(board)) {
-      if (isFirst && stale) tellStale();
+      if (isFirst && stale) warnOfStale();
       await printPart(json ? jsonItems(found, isFirst) : `${toTable(found)}\n`);
       isFirst = false;
     }

@@ -8,9 +8,8 @@ import {
   type SubscriberOptions,
 } from '#client';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { describeLeaders } from '../leaders-line.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
-import { describeMovements } from '../movement-line.js';
+import { leaderChangeLine, rankChangeLines } from '../result-lines.js';
 
 export interface WatchOptions {
   readonly leaders?: boolean;
@@ -41,7 +40,7 @@ const RANK_CHANGES: Kind<RankChange> = {
   topic: 'rankChanges',
   Subscriber: RankChangeSubscriber,
   concerns: ({ playerId }, asked) => playerId === asked,
-  describe: describeMovements,
+  describe: rankChangeLines,
 };
 
 const LEADER_CHANGES: Kind<LeaderChange> = {
@@ -49,7 +48,7 @@ const LEADER_CHANGES: Kind<LeaderChange> = {
   Subscriber: LeaderChangeSubscriber,
   concerns: ({ entered, left, moved }, asked) =>
     [...entered, ...left, ...moved].some(({ playerId }) => playerId === asked),
-  describe: describeLeaders,
+  describe: leaderChangeLine,
 };
 
 type Asked = WatchOptions & { readonly board: string | undefined };

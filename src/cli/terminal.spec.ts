@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { confirm } from './confirm.js';
+import { confirm } from './terminal.js';
 
 function ask(answer: string | undefined, signal = new AbortController().signal) {
   const input = new PassThrough();
@@ -19,16 +19,16 @@ describe('confirm', () => {
     ['\n', false],
     ['yeah\n', false],
     [undefined, false],
-  ])('takes %j for %s', async (answer, expected) => {
+  ])('reads %j as %s', async (answer, expected) => {
     const { confirmed, shown } = ask(answer);
     expect(await confirmed).toBe(expected);
     expect(shown()).toBe('build? [y/N] ');
   });
 
-  it('ends with the reason of its signal', async () => {
-    const asked = new AbortController();
-    const { confirmed } = ask('', asked.signal);
-    asked.abort(new Error('enough'));
+  it('rejects with the reason of its signal', async () => {
+    const cancellation = new AbortController();
+    const { confirmed } = ask('', cancellation.signal);
+    cancellation.abort(new Error('enough'));
     await expect(confirmed).rejects.toThrow('enough');
   });
 });

@@ -1,0 +1,134 @@
+import { Presets, SingleBar } from 'cli-progress';
+import type { RunProgress } from '../generations/progress.js';
+import { countText, durationText } from './formats.js';
+
+/** Facts beside the work that is done. Without them, rate and time left are averages since the start. */
+export interface ProgressFacts {
+  /** The number to show, if the work is measured in another unit. */
+  readonly count?: number;
+  /** The total work, if it has changed. */
+  readonly total?: number;
+  /** Per second. */
+  readonly rate?: number;
+  /** null: unknown. */
+  readonly secondsLeft?: number | null;
+  /** Shown at the end. */
+  readonly note?: string;
+}
+
+export interface ProgressBarOptions {
+  readonly stream?: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  /** A clock in ms. */
+  readonly now?: () => number;
+}
+
+/** Between lines where there is no terminal. */
+const LINE_EVERY_MS = 10_000;
+const CLEAR_LINE = '\r\u001b[K';
+
+/** Progress on standard error: a bar on a terminal, elsewhere a line every ten seconds. */
+export class ProgressBar {
+  readonly #bar: SingleBar | undefined;
+  readonly #stream: NodeJS.WritableStream;
+  readonly #now: () => number;
+  readonly #begin: number;
+  #lastLine: number;
+
+  /** `what` names the count, such as "events sent"; `total` is the work to do in any unit, 0 if unknown. */
+  constructor(
+    private readonly what: string,
+    private total: number,
+    { stream = process.stderr, now = () => performance.now() }: ProgressBarOptions = {},
+  ) {
+    this.#stream = stream;
+    this.#now = now;
+    this.#begin = this.#lastLine = now();
+    if (stream.isTTY !== true) return;
+    const format = total > 0 ? '{bar} {percentage} %  {text}' : '{text}';
+    this.#bar = new SingleBar({ format, stream, clearOnComplete: true }, Presets.shades_classic);
+    this.#bar.start(total, 0, { text: '' });
+  }
+
+  update(done: number, facts: ProgressFacts = {}): void {
+    const { total = this.total } = facts;
+    this.total = total;
+    const text = this.#text(done, facts);
+    if (this.#bar !== undefined) {
+      this.#bar.setTotal(total);
+      this.#bar.update(done, { text });
+    } else if (this.#now() - this.#lastLine >= LINE_EVERY_MS) {
+      this.#lastLine = this.#now();
+      const percent = total > 0 ? `${Math.floor((100 * done) / total)} %  ` : '';
+      this.#stream.write(`${percent}${text}\n`);
+    }
+  }
+
+  /** Writes a line above the bar. */
+  writeLine(line: string): void {
+    this.#stream.write(`${this.#bar === undefined ? '' : CLEAR_LINE}${line}\n`);
+  }
+
+  stop(): void {
+    this.#bar?.stop();
+  }
+
+  #text(done: number, { count = done, rate, secondsLeft, note = '' }: ProgressFacts): string {
+    const seconds = Math.max((this.#now() - this.#begin) / 1_000, 0.001);
+    const isMeasurable = done > 0 && this.total > 0;
+    const average = isMeasurable ? ((this.total - done) * seconds) / done : 0;
+    const left = secondsLeft === undefined ? average : (secondsLeft ?? 0);
+    const leftText = left <= 0 ? '' : `, about ${durationText(left)} left`;
+    const perSecond = countText(Math.round(rate ?? count / seconds));
+    return `${countText(count)} ${this.what}, ${perSecond}/s${leftText}${note}`;
+  }
+}
+
+/** Shows the progress of a run on the log. Warns once if the log grows as fast as the run reads it. */
+export async function showProgress<T>(
+  run: (onProgress: (progress: RunProgress) => void) => Promise<T>,
+  options: ProgressBarOptions = {},
+): Promise<T> {
+  let bar: ProgressBar | undefined;
+  const stall = new StallDetector(options.now);
+  try {
+    return await run((progress) => {
+      const { done, total, rate, secondsLeft, compared } = progress;
+      bar ??= new ProgressBar('records', Math.max(1, total), options);
+      const note = compared === undefined ? '' : `, ${countText(compared)} places compared`;
+      bar.update(done, { total, rate, secondsLeft, note });
+      if (stall.isNew(progress)) bar.writeLine(stallText(progress));
+    });
+  } finally {
+    bar?.stop();
+  }
+}
+
+function stallText({ done, total }: RunProgress): string {
+  return (
+    `ranklog: the log grows at least as fast as it is read: ${countText(total - done)} records are left. ` +
+    'To finish, use a higher --throttle, or wait for less traffic'
+  );
+}
+
+const STALL_AFTER_MS = 30_000;
+/** A run that is this close to its end is not stalled. */
+const NEAR_END_SECONDS = 10;
+
+/** Detects that a run reads the log without getting nearer to its end. */
+class StallDetector {
+  #since: number | undefined;
+  #isReported = false;
+
+  constructor(private readonly now = () => performance.now()) {}
+
+  /** True once, when the run is stalled. */
+  isNew({ done, total, rate, secondsLeft }: RunProgress): boolean {
+    const isBehind = secondsLeft === null && rate > 0 && total - done > rate * NEAR_END_SECONDS;
+    const now = this.now();
+    this.#since = isBehind ? (this.#since ?? now) : undefined;
+    if (this.#isReported || this.#since === undefined || now - this.#since < STALL_AFTER_MS)
+      return false;
+    this.#isReported = true;
+    return true;
+  }
+}

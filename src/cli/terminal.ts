@@ -1,0 +1,57 @@
+import { createInterface } from 'node:readline/promises';
+import { CancelledError } from '../generations/errors.js';
+import { EXIT } from './exit-codes.js';
+
+/** One Ctrl-C can arrive twice: from the terminal, and from a wrapper that forwards it. */
+const SAME_REQUEST_MS = 1_000;
+
+/**
+ * Runs a command that cleans up when it is cancelled. Ctrl-C and SIGTERM abort its signal with a CancelledError; a second
+ * one ends the process.
+ */
+export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const cancellation = new AbortController();
+  let requestedAt = Infinity;
+  const interrupt = () => {
+    if (performance.now() - requestedAt >= SAME_REQUEST_MS) process.exit(EXIT.cancelled);
+    if (cancellation.signal.aborted) return;
+    requestedAt = performance.now();
+    process.stderr.write('ranklog: cancelling; press Ctrl-C again to end immediately\n');
+    cancellation.abort(new CancelledError(false));
+  };
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  try {
+    return await work(cancellation.signal);
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
+}
+
+export function isInteractive(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
+}
+
+interface Terminal {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+}
+
+/** Asks on the terminal; only y and yes confirm. @throws the reason of the signal when it is aborted */
+export async function confirm(
+  question: string,
+  signal: AbortSignal,
+  { input, output }: Terminal = { input: process.stdin, output: process.stderr },
+): Promise<boolean> {
+  const prompt = createInterface({ input, output });
+  prompt.on('SIGINT', () => process.emit('SIGINT')); // readline reports Ctrl-C here, not as a signal
+  const closed = new Promise<string>((resolve) => prompt.on('close', () => resolve('')));
+  try {
+    const answer = prompt.question(`${question} [y/N] `, { signal });
+    return /^y(es)?$/i.test((await Promise.race([answer, closed])).trim());
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    prompt.close();
+  }
+}

@@ -1,0 +1,139 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { parseTime } from '#board/time';
+import { ROLES, type Role } from '../../config/roles.js';
+import type { From } from '../../generations/shadow-plan.js';
+
+export interface JsonOption {
+  readonly json?: boolean;
+}
+
+/** Options that name a view. `at` is ms. */
+export interface ViewOptions {
+  readonly view?: string;
+  readonly window?: string;
+  readonly where?: readonly NameAndValue[];
+  readonly at?: number;
+}
+type NameAndValue = readonly [string, string];
+
+/** Options of commands that build. */
+export interface BuildOptions extends JsonOption {
+  readonly from?: From;
+  /** Events per second. */
+  readonly throttle?: number;
+  readonly allowPartialHistory?: boolean;
+}
+
+export function addGenerationOption(command: Command): Command {
+  return command.option(
+    '--generation <id>',
+    'read this snapshot instead of the live generation; "boards generations" lists snapshots',
+  );
+}
+
+export function addViewOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--view <view>', 'the view, as "ranklog views" prints it').conflicts([
+        'window',
+        'where',
+      ]),
+    )
+    .option(
+      '--window <window>',
+      'the window, such as week, week:previous or week:2026-W47 (default: all, or the first window of the board)',
+    )
+    .option('--where <name=value>', 'the value of a dimension; repeatable', collectWhere)
+    .option('--at <time>', 'the time that defines current and previous (default: now)', momentOf);
+}
+
+export function addThrottleOption(command: Command): Command {
+  return command.option(
+    '--throttle <n>',
+    'read at most n events per second, to leave Redis to live events',
+    wholeNumber,
+  );
+}
+
+export function addBuildOptions(command: Command): Command {
+  return addThrottleOption(command)
+    .option(
+      '--from <time>',
+      'skip records with an earlier timestamp; stored with the generation and used by later builds; "start" reads the whole log (default: where the live generation starts)',
+      pastTimeOrStart,
+    )
+    .option(
+      '--allow-partial-history',
+      'build from the rest of a log whose beginning is gone; stored with the generation and shown by "status"',
+    )
+    .option('--json', 'print JSON');
+}
+
+/** A whole number of at least 1. */
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,15}$/.test(text) || value < 1)
+    throw new InvalidArgumentError('use a whole number from 1');
+  return value;
+}
+
+/** A time with a zone, in ms. */
+export function momentOf(text: string): number {
+  return timeFrom(text, 'use a time with a zone, such as 2026-11-20T09:00:00Z');
+}
+
+export interface PastMoment {
+  /** ms */
+  readonly time: number;
+  /** The text was a date: `time` is its start in UTC. */
+  readonly isDate: boolean;
+}
+
+/** A time with a zone, or a date, in the past. */
+export function pastMoment(text: string): PastMoment {
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(text);
+  const time = timeFrom(
+    isDate ? `${text}T00:00:00Z` : text,
+    'use a date, or a time with a zone, such as 2026-03-01T00:00:00Z',
+  );
+  return { time: inThePast(time), isDate };
+}
+
+function pastTimeOrStart(text: string): From {
+  if (text === 'start') return text;
+  return inThePast(
+    timeFrom(text, 'use a time with a zone, such as 2026-11-20T09:00:00Z, or "start"'),
+  );
+}
+
+function timeFrom(text: string, hint: string): number {
+  const time = parseTime(text);
+  if (time === undefined) throw new InvalidArgumentError(hint);
+  return time;
+}
+
+function inThePast(time: number): number {
+  if (time > Date.now()) throw new InvalidArgumentError('it is in the future; use an earlier time');
+  return time;
+}
+
+/** Values of a repeatable option. */
+export function collect(text: string, before: readonly string[] = []): string[] {
+  return [...before, text];
+}
+
+function collectWhere(text: string, before: readonly NameAndValue[] = []): NameAndValue[] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('use --where name=value');
+  return [...before, [text.slice(0, at), text.slice(at + 1)]];
+}
+
+/** Role names, separated by commas. */
+export function rolesOf(text: string): Role[] {
+  return text.split(',').map((name) => {
+    const role = ROLES.find((known) => known === name.trim());
+    if (role === undefined)
+      throw new InvalidArgumentError(`"${name}" is not a role; use ${ROLES.join(', ')}`);
+    return role;
+  });
+}
