@@ -26,7 +26,7 @@ function preview(event: object | string, board?: string) {
 const event = { board: 'arena', playerId: 'ada', attributes: { guild: 'a b' } };
 
 describe('the preview of an event', () => {
-  it('has its columns as decimals, and its views with their keys, expiry and publication', () => {
+  it('shows columns as decimals, and views with their keys, expiry and publication', () => {
     const found = preview({ ...event, eventId: 'e1', deltas: { seconds: '1.5' } });
     expect(found).toMatchObject({
       board: 'arena',
@@ -52,7 +52,7 @@ describe('the preview of an event', () => {
     });
   });
 
-  it('has values as people write them, whichever end is in front', () => {
+  it('shows values as written, in either order', () => {
     expect(preview({ ...event, deltas: { kills: 3, seconds: '-0.25' } })).toMatchObject({
       columns: { kills: '3', seconds: '-0.250' },
     });
@@ -75,13 +75,13 @@ describe('the preview of an event', () => {
       { ...event, deltas: { kills: 1 }, occurredAt: '2027-01-01T00:00:00Z' },
       'TOO_FAR_AHEAD',
     ],
-  ])('is a dead letter with a way out for %s', (_about, given, code) => {
+  ])('is a dead letter with its remedy for %s', (_about, given, code) => {
     expect(preview(given)).toEqual({
       deadLetter: { code, detail: expect.any(String), wayOut: expect.stringMatching(/\.$/) },
     });
   });
 
-  it('is of the board that is asked for; of one that is not there it says which are', () => {
+  it('uses the given board, and lists the known boards for an unknown one', () => {
     const other = { ...event, board: 'arenas', deltas: { kills: 1 } };
     expect(preview(other, 'arena')).toMatchObject({ board: 'arena' });
     expect(preview(other)).toMatchObject({

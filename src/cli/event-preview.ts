@@ -10,7 +10,7 @@ import { KeySpace, shardOf } from '#board-store';
 import { DEAD_LETTER_CODES, decodeScoreEvent, formatTime, type DeadLetterCode } from '#contracts';
 import { expiryText } from './formats.js';
 
-/** What a score event would do, as far as it and the definition decide; JSON as `boards show --event` prints it. */
+/** The effect of a score event by the definition alone, as `boards show --event --json` prints it. */
 export type EventPreview = MovingEvent | DeadEvent;
 
 export interface MovingEvent {
@@ -18,18 +18,18 @@ export interface MovingEvent {
   readonly shard: number;
   readonly playerId: string;
   readonly occurredAt: string;
-  /** Only where the board drops duplicates. */
+  /** Only on a board with `deduplicate`. */
   readonly eventId?: string;
-  /** What the event brings to each column; null: nothing. */
+  /** The value for each column; null: none. */
   readonly columns: Readonly<Record<string, string | null>>;
   readonly views: readonly PreviewedView[];
-  /** The hash that holds the id which `GENERATION` stands for in other keys, by board. */
+  /** The hash of live generations by board; `GENERATION` in other keys stands for its value. */
   readonly live: string;
 }
 export interface PreviewedView {
   readonly view: string;
   readonly published: boolean;
-  /** When the board's event clock reaches this time; null: never. */
+  /** By the board's event clock; null: never. */
   readonly expiresAt: string | null;
   readonly keys: { readonly ranking: string; readonly players: string };
 }
@@ -41,7 +41,7 @@ export interface DeadEvent {
   };
 }
 
-/** What to judge an event by. `timestamp` (ms) is the record's own; `board` takes the place of the event's. */
+/** `timestamp` is the record's, in ms; `board` replaces the event's board. */
 export interface PreviewContext {
   readonly definitions: readonly BoardDefinition[];
   readonly board?: string | undefined;
@@ -50,7 +50,7 @@ export interface PreviewContext {
   readonly shards: number;
 }
 
-/** Judges the bytes of a score event as ingest would, without any board's state. */
+/** Resolves a score event as ingest does, without the state of a board. */
 export function previewEvent(value: Buffer, context: PreviewContext): EventPreview {
   const decoded = decodeScoreEvent({ key: null, value, headers: {} });
   if (!decoded.ok) return deadEvent(decoded.code, decoded.detail);

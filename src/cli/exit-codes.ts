@@ -4,17 +4,17 @@ export const EXIT = {
   ok: 0,
   /** Done; the answer is no, or some of the input was bad. */
   no: 1,
-  /** The command line, the settings or the boards file can't be used. */
+  /** The command line, the settings or the boards file are invalid. */
   usage: 2,
-  /** Kafka or Redis can't be reached, Redis is full, somebody else is at it, or time is up: trying again later helps. */
+  /** Try again later: Kafka or Redis is unreachable, Redis is full, another process works on the board, or the time is up. */
   unreachable: 3,
-  /** Something that should not happen: a bug, or a server that answers nonsense. */
+  /** A bug, or a server that sends a wrong reply. */
   failed: 4,
-  /** Ended by Ctrl-C or SIGTERM before it was done; what it was to change is as it was. */
+  /** Cancelled by Ctrl-C or SIGTERM; nothing was changed. */
   cancelled: 130,
 } as const;
 
-/** Ends a command with a word to the user and an exit code. */
+/** Ends a command with a message and an exit code. */
 export class CommandError extends Error {
   constructor(
     message: string,

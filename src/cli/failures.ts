@@ -1,3 +1,4 @@
+import kafkajs from 'kafkajs';
 import {
   BoardsFileError,
   MalformedViewError,
@@ -8,86 +9,86 @@ import {
 import {
   BoardBuildingError,
   ExpiredViewError,
-  LeaseHeldError,
-  LeaseLostError,
-  ListingInterruptedError,
   NoPreviousGenerationError,
   OtherIdentityError,
   UnknownBoardError,
   UnknownGenerationError,
 } from '#board-store';
-import kafkajs from 'kafkajs';
-import { KafkaUnreachableError } from '#kafka-batch';
-import { ServiceUnreachableError } from '../infra/services.js';
 import { SettingsError } from '../config/settings.js';
-import { ScoreTopicError, TopicsMissingError } from '../infra/topics.js';
-import { BoardsFileMissingError } from '../registry/board-registrar.js';
 import {
+  AppliedBeyondLogError,
   BoardsLostError,
   CancelledError,
   HistoryCutError,
-  LiveGenerationChangedError,
   OutOfMemoryError,
-  ServerChangedError,
-  ShadowLostError,
-  AppliedBeyondLogError,
 } from '../generations/errors.js';
+import { ServiceUnreachableError } from '../infra/services.js';
+import { ScoreTopicError, TopicsMissingError } from '../infra/topics.js';
+import { BoardsFileMissingError } from '../registry/board-registrar.js';
 import { CommandError, EXIT } from './exit-codes.js';
-import { isRedisUnavailable } from './redis-unavailable.js';
 
-const USAGE = [
-  SettingsError,
-  BoardsFileError,
-  BoardsFileMissingError,
-  OtherIdentityError,
-  TopicsMissingError,
-  ScoreTopicError,
-  MalformedViewError,
-  NoSuchViewError,
-  HistoryCutError,
-];
-const NO = [
-  UnknownBoardError,
-  UnknownGenerationError,
-  BoardBuildingError,
-  ExpiredViewError,
-  NoInstanceError,
-  NoPreviousGenerationError,
-  AppliedBeyondLogError,
-];
-const TRY_LATER = [
-  BoardsLostError,
-  OutOfMemoryError,
-  ServiceUnreachableError,
-  KafkaUnreachableError,
-  kafkajs.KafkaJSError,
-  LeaseHeldError,
-  LeaseLostError,
-  ListingInterruptedError,
-  ShadowLostError,
-  LiveGenerationChangedError,
-  ServerChangedError,
+/** The errors of each exit code. Other errors: `unreachable` if they are retriable, else `failed`. */
+const ERRORS = [
+  { exitCode: EXIT.cancelled, types: [CancelledError] },
+  {
+    exitCode: EXIT.usage,
+    types: [
+      ...[SettingsError, BoardsFileError, BoardsFileMissingError, OtherIdentityError],
+      ...[TopicsMissingError, ScoreTopicError, MalformedViewError, NoSuchViewError],
+      HistoryCutError,
+    ],
+  },
+  {
+    exitCode: EXIT.no,
+    types: [
+      ...[UnknownBoardError, UnknownGenerationError, BoardBuildingError, ExpiredViewError],
+      ...[NoInstanceError, NoPreviousGenerationError, AppliedBeyondLogError],
+    ],
+  },
+  {
+    exitCode: EXIT.unreachable,
+    types: [BoardsLostError, OutOfMemoryError, ServiceUnreachableError, kafkajs.KafkaJSError],
+  },
 ];
 
-/** The exit code that an error ends a command with. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommandError) return error.exitCode;
-  if (error instanceof CancelledError) return EXIT.cancelled;
-  if (NO.some((type) => error instanceof type)) return EXIT.no;
-  if (USAGE.some((type) => error instanceof type)) return EXIT.usage;
-  const helpsLater = isRedisUnavailable(error) || TRY_LATER.some((type) => error instanceof type);
-  return helpsLater ? EXIT.unreachable : EXIT.failed;
+  const found = ERRORS.find(({ types }) => types.some((type) => error instanceof type));
+  if (found !== undefined) return found.exitCode;
+  return isRetriable(error) || isRedisUnavailable(error) ? EXIT.unreachable : EXIT.failed;
 }
 
-/** An error in words for the one who typed the command. */
+function isRetriable(error: unknown): boolean {
+  return error instanceof Error && 'retriable' in error && error.retriable === true;
+}
+
+/** The message for the user; the stack with RANKLOG_LOG_LEVEL=debug. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (process.env['RANKLOG_LOG_LEVEL'] === 'debug') return error.stack ?? error.message;
-  if (isRedisUnavailable(error)) return `Redis can't do it now (${error.message}); try again later`;
+  if (isRedisUnavailable(error)) return `Redis is unavailable (${error.message}); try again later`;
   return error.message + hint(error);
 }
 
 function hint(error: Error): string {
   if (error instanceof UnknownBoardError) return suggestion(error.board, error.known);
   return error instanceof NoSuchViewError ? suggestion(error.asked, error.known) : '';
+}
+
+/** ioredis has no classes for these errors, only texts. */
+const CLIENT_ERROR =
+  /^(Command timed out|Connection is closed|Stream isn't writeable|Reached the max retries per request limit)/;
+
+/** Error replies of a server that is not ready or full, also from within a script. */
+const SERVER_ERROR =
+  /\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|OOM|NOREPLICAS|MISCONF) /;
+
+const SYSTEM_ERRORS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']);
+
+/** Whether a command failed because Redis is unreachable, full or not ready. */
+function isRedisUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.name === 'ReplyError') return SERVER_ERROR.test(error.message);
+  const { code } = error as NodeJS.ErrnoException;
+  return CLIENT_ERROR.test(error.message) || (code !== undefined && SYSTEM_ERRORS.has(code));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { bytesText, countText, durationText } from './formats.js';
+import { LATEST_TIME } from '#board';
+import { bytesText, countText, durationText, expiryText } from './formats.js';
 
 describe('formats', () => {
   it.each([

@@ -1,12 +1,11 @@
-import { WHOLE_LOG_HINT, startsText } from './formats.js';
-import { bytesText, countText, durationText } from './formats.js';
+import { WHOLE_LOG_HINT, bytesText, countText, durationText, startsText } from './formats.js';
 import { isPublishOnly, type FieldChange } from '../registry/field-changes.js';
 import { needsBuild, type BuiltBy, type Plan, type PlannedBoard } from '../registry/plan.js';
 
 interface PlanTextOptions {
-  /** How long the generation before is kept. */
+  /** How long the previous generation is kept. */
   readonly graceMs: number;
-  /** Boards that are to be removed. */
+  /** Boards to remove. */
   readonly remove?: readonly string[];
 }
 
@@ -16,7 +15,7 @@ export function planText(
   { graceMs, remove = [] }: PlanTextOptions,
 ): string {
   const head = boards.map(boardText).join('\n');
-  const removal = remove.length === 0 ? [] : [`to be removed for good: ${remove.join(', ')}`];
+  const removal = remove.length === 0 ? [] : [`to be removed permanently: ${remove.join(', ')}`];
   if (backfill === null)
     return [head, ...(removal.length === 0 ? [idleText(boards)] : removal)].join('\n\n');
   const built = boards.filter(needsBuild);
@@ -42,8 +41,8 @@ const SIGNS: Readonly<Record<PlannedBoard['change'], string>> = {
 function idleText(boards: readonly PlannedBoard[]): string {
   const others = boards.filter(({ builtBy }) => builtBy !== null).map(({ board }) => board);
   return others.length === 0
-    ? 'nothing to do: the live boards are as the file says'
-    : `nothing to do: ${others.join(', ')} will be live without it`;
+    ? 'nothing to do: the live boards match the file'
+    : `nothing to do: other processes build ${others.join(', ')}`;
 }
 
 function boardText(planned: PlannedBoard): string {
@@ -53,34 +52,36 @@ function boardText(planned: PlannedBoard): string {
     ...fields.map((field) => `    ${fieldText(field)}`),
     ...(startsAt === null
       ? []
-      : [`    begins where what is live does: ${startsText(startsAt)}; ${WHOLE_LOG_HINT}`]),
+      : [`    starts where the live generation does: ${startsText(startsAt)}; ${WHOLE_LOG_HINT}`]),
     ...(isPublishOnly(fields) ? [PUBLISH_ONLY] : []),
   ].join('\n');
 }
 
 const PUBLISH_ONLY =
-  '  ! only what is published changes: every rank stays, but the board is built again, as a generation has one definition';
+  '  ! only published results change; the ranks stay, but the board must be built again';
 
 function changeText({ change, board, generation, builtBy }: PlannedBoard): string {
   switch (change) {
     case 'new':
       return 'new';
     case 'building':
-      return builtBy === null ? 'new, and registered; nobody builds it yet' : builtByText(builtBy);
+      return builtBy === null
+        ? 'new; registered, but no process builds it yet'
+        : builtByText(builtBy);
     case 'changed':
-      return `changed, live as generation ${generation ?? ''}`;
+      return `changed; live generation ${generation ?? ''}`;
     case 'removed':
-      return `not in the file; stays unless "ranklog boards apply --remove ${board}" says otherwise`;
+      return `not in the file; kept unless you run "ranklog boards apply --remove ${board}"`;
     case 'same':
-      return 'the same';
+      return 'unchanged';
   }
 }
 
 function builtByText({ holder, done, total, definition }: BuiltBy): string {
-  const progress = `${holder} builds it, ${done} of ${total} records`;
+  const progress = `${holder} builds it: ${done} of ${total} records`;
   return definition === 'same'
-    ? `new; ${progress}: left to that`
-    : `new; ${progress}, but by another definition than the file has: apply this one once that is live`;
+    ? `new; ${progress}`
+    : `new; ${progress}, with another definition than the file; apply again once it is live`;
 }
 
 function fieldText({ field, before, after }: FieldChange): string {
@@ -88,8 +89,8 @@ function fieldText({ field, before, after }: FieldChange): string {
 }
 
 function backfillText({ records, lastBuild }: NonNullable<Plan['backfill']>): string {
-  if (records === 0) return 'nothing to read: none of the log is applied yet';
-  const read = `reads ${countText(records)} record(s) of the log, once for all`;
+  if (records === 0) return 'nothing to read: no record of the log is applied yet';
+  const read = `reads ${countText(records)} record(s) of the log in one pass`;
   if (lastBuild === null) return read;
   const { seconds } = lastBuild;
   return `${read}; the last build took ${durationText(seconds)} for ${countText(lastBuild.records)} record(s)`;
@@ -98,8 +99,8 @@ function backfillText({ records, lastBuild }: NonNullable<Plan['backfill']>): st
 function cutText(cut: Plan['cut']): string {
   const places = cut.map(({ partition, logStart }) => `${partition} (from offset ${logStart})`);
   return (
-    `! the beginning of the log is gone in partition ${places.join(', ')}: what is built now lacks those events, ` +
-    'so it is refused without --allow-partial-history'
+    `! the beginning of the log is gone in partition ${places.join(', ')}, so a build lacks those events ` +
+    'and needs --allow-partial-history'
   );
 }
 
@@ -109,6 +110,6 @@ function memoryText(changed: readonly PlannedBoard[], graceMs: number): string {
   );
   return (
     `memory in Redis:\n${lines.join('\n')}\n` +
-    `that generation stays beside the new one for ${durationText(graceMs / 1_000)}: so long "ranklog boards rollback" works`
+    `it is kept for ${durationText(graceMs / 1_000)} beside the new one, for "ranklog boards rollback"`
   );
 }

@@ -11,17 +11,16 @@ import { table } from './output.js';
 import { startsJson, startsText } from './formats.js';
 import { countText, durationText } from './formats.js';
 
-/** What is done to boards beside ingest, and what was not built from the whole log. */
+/** Runs on boards, and boards that are not complete. */
 export interface BoardsWork {
-  /** Running, or the last one of its board. */
+  /** The running or last run of each board. */
   readonly reconciliations: readonly ReconciliationStatus[];
-  /** Boards whose first generation is not live yet. */
+  /** Boards before their first generation. */
   readonly building: readonly string[];
   /** Live boards that lack the beginning of the log. */
   readonly partial: readonly LiveBoard[];
 }
 
-/** Cost: some short requests a shard. */
 export async function readWork(
   redis: Redis,
   keys: KeySpace,
@@ -36,7 +35,6 @@ export async function readWork(
   return { reconciliations, building: [...building].sort(), partial };
 }
 
-/** As `status --json` has it. */
 export function workJson({ reconciliations, building, partial }: BoardsWork) {
   return {
     building,
@@ -49,7 +47,7 @@ export function workJson({ reconciliations, building, partial }: BoardsWork) {
   };
 }
 
-/** A paragraph each for what is running or has failed, what waits for its build, and what is partial. */
+/** Paragraphs for running and failed runs, boards that wait for a build, and partial boards. */
 export function workText({ reconciliations, building, partial }: BoardsWork): string[] {
   const shown = reconciliations.filter(({ state }) => state === 'running' || state === 'failed');
   const worked = new Set(shown.map(({ board }) => board));
@@ -59,7 +57,7 @@ export function workText({ reconciliations, building, partial }: BoardsWork): st
     ...(waiting.length === 0
       ? []
       : [
-          `not built yet, so nothing of it can be read: ${waiting.join(', ')}; the role reconciliation builds it, or "ranklog boards apply"`,
+          `not built yet, so not readable: ${waiting.join(', ')}; the role reconciliation or "ranklog boards apply" builds them`,
         ]),
     ...partial.map(
       ({ board, starts }) =>

@@ -8,19 +8,19 @@ import { WHOLE_LOG_HINT, startsText, startsJson } from './formats.js';
 import { showProgress } from './progress.js';
 import type { BuildOptions } from './usage/options.js';
 
-/** A board that was built, as JSON. */
+/** A built board, as JSON. */
 export interface BuiltBoard {
   readonly board: string;
   readonly generation: string;
-  /** What was live before, kept for rollback; null: nothing. */
+  /** The generation that was live before; null: none. */
   readonly previous: string | null;
-  /** Where it begins in the log, by partition; null: with the log. */
+  /** Its first offset by partition; null: it has the whole log. */
   readonly startsAt: Readonly<Record<string, number>> | null;
 }
 
 /**
- * Builds boards in one pass over the log, with a progress bar, and makes them live.
- * @throws CommandError where it was cancelled, or somebody else works on a board
+ * Builds boards in one pass over the log, with a progress bar, and promotes them.
+ * @throws CommandError if the run is cancelled, or another process works on a board
  */
 export async function build(
   session: ReconciliationSession,
@@ -47,7 +47,7 @@ export async function build(
   }
 }
 
-/** Each board goes live for itself: some may have done so before the others were cancelled. */
+/** Boards are promoted one by one, so some can be live already. */
 function cancelled(
   definitions: readonly BoardDefinition[],
   before: Boards,
@@ -55,13 +55,10 @@ function cancelled(
 ): CommandError {
   const generation = ({ live }: Boards, board: string) => live.get(board)?.generation;
   const boards = definitions.map(({ board }) => board);
-  const went = boards.filter((board) => generation(before, board) !== generation(now, board));
-  const others = boards.filter((board) => !went.includes(board));
-  const gone = went.length === 0 ? '' : `; ${went.join(', ')} had gone live before that`;
-  return new CommandError(
-    `cancelled: ${others.join(', ')} as before, nothing is left of the build${gone}`,
-    EXIT.cancelled,
-  );
+  const promoted = boards.filter((board) => generation(before, board) !== generation(now, board));
+  const others = boards.filter((board) => !promoted.includes(board));
+  const gone = promoted.length === 0 ? '' : `; already promoted: ${promoted.join(', ')}`;
+  return new CommandError(`cancelled: ${others.join(', ')} unchanged${gone}`, EXIT.cancelled);
 }
 
 export function builtText(
@@ -69,7 +66,7 @@ export function builtText(
   { from }: Pick<BuildOptions, 'from'>,
 ): string {
   const back =
-    previous === null ? '' : `; "ranklog boards rollback ${board}" brings back ${previous}`;
+    previous === null ? '' : `; "ranklog boards rollback ${board}" returns to ${previous}`;
   const live = `${board}: live as generation ${generation}${back}`;
   if (startsAt === null) return live;
   const hint = from === undefined ? `; ${WHOLE_LOG_HINT}` : '';

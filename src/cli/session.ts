@@ -6,7 +6,6 @@ import { createLogger, type Logger } from '../infra/logger.js';
 import { loadSettings, type Settings } from '../config/settings.js';
 import { buildingRefusal } from './held-lease.js';
 
-/** What a command needs: settings, and the connections that it asked for. */
 export interface Session {
   readonly settings: Settings;
   readonly logger: Logger;
@@ -16,7 +15,7 @@ export interface RedisSession extends Session {
   readonly reader: BoardReader;
 }
 
-/** Settings, with the log at `warn` unless the user has asked for more: a command's output is its answer. */
+/** Settings, with log level `warn` unless the user sets another. */
 export function openSession(): Session {
   const { settings } = loadSettings();
   const logLevel = process.env['RANKLOG_LOG_LEVEL'] === undefined ? 'warn' : settings.logLevel;
@@ -27,7 +26,7 @@ export function openSession(): Session {
 }
 
 /**
- * Runs `use` with a connection to Redis, and closes it; boards are read as `generation` has them, or as they are live.
+ * Runs `use` with a connection to Redis, then closes it. Reads this snapshot, or the live generations.
  * @throws ServiceUnreachableError
  */
 export async function withRedis<T>(

@@ -24,25 +24,25 @@ function report(differences: readonly Difference[], count = differences.length):
   };
 }
 
-describe('a report of verify', () => {
-  it('says in a sentence that a board is as the log makes it', () => {
+describe('the report of verify', () => {
+  it('says that a board equals the log', () => {
     expect(reportText(ARENA, report([]))).toBe(
-      'arena: as the log makes it; 1,200 place(s) in 3 view(s) compared, generation g1',
+      'arena: equal to the log; 1,200 place(s) in 3 view(s) compared, generation g1',
     );
   });
 
-  it('says that a board can not be compared, why, and what to do', () => {
+  it('says why a board cannot be compared, and what to do', () => {
     const tooManyViews = { expected: 1_200, found: 7 };
     const refused = { ...report([]), equal: null, tooManyViews };
     const reason =
-      'maxViews has refused 1,200 event(s) of the log now, and 7 on the live board, and which ones depends on how ' +
-      'partitions came; raise maxViews in the boards file, then "ranklog boards apply", then verify';
+      'maxViews refused 1,200 event(s) of the log, and 7 on the live board; which events depends on the ' +
+      'order of the partitions; raise maxViews in the boards file, run "ranklog boards apply", then verify again';
     expect(reportText(ARENA, refused)).toBe(`arena: not comparable: ${reason}; generation g1`);
     expect(reportJson(ARENA, refused)).toMatchObject({ equal: null, notComparable: reason });
     expect(reportJson(ARENA, report([]))).not.toHaveProperty('notComparable');
   });
 
-  it('tells players in decimals and times, and what is on one side alone', () => {
+  it('shows players with decimals and times, and values that only one side has', () => {
     const differences: Difference[] = [
       {
         view: 'all',
@@ -69,24 +69,24 @@ describe('a report of verify', () => {
       ],
     });
     expect(reportText(ARENA, report(differences)).split('\n')).toEqual([
-      'arena: 2 difference(s) to what the log makes; 1,200 place(s) in 3 view(s) compared, generation g1',
+      'arena: 2 difference(s) to the log; 1,200 place(s) in 3 view(s) compared, generation g1',
       '',
-      expect.stringMatching(/^view +difference +player +by the log +in Redis$/),
+      expect.stringMatching(/^view +difference +player +in the log +in Redis$/),
       expect.stringMatching(/^all +columns +ada +points 12\.50, time 7 at \S+ +points 13\.00, /),
-      expect.stringMatching(/^all +player too many +bob +- +points 0\.01, time 0 at \S+$/),
+      expect.stringMatching(/^all +extra player +bob +- +points 0\.01, time 0 at \S+$/),
     ]);
   });
 
-  it('shows what Redis has in place of a state as it is', () => {
+  it('shows an invalid state as it is', () => {
     const damaged: Difference = { view: 'all', kind: 'columns', playerId: 'ada', found: 'hello' };
     expect(reportJson(ARENA, report([damaged])).differences).toMatchObject([
       { found: { raw: 'hello' } },
     ]);
     const short: Difference = { ...damaged, found: `-1@${TIME}` };
-    expect(reportText(ARENA, report([short]))).toContain(`(no state) -1@${TIME}`);
+    expect(reportText(ARENA, report([short]))).toContain(`(invalid) -1@${TIME}`);
   });
 
-  it('tells views and clocks by their times', () => {
+  it('shows the times of views and clocks', () => {
     const differences: Difference[] = [
       { view: 'week:2026-W01', kind: 'view', expected: String(TIME), found: '' },
       { view: 'all', kind: 'view', expected: 'never', found: String(TIME) },
@@ -122,7 +122,7 @@ describe('a report of verify', () => {
     );
   });
 
-  it('says when not all differences are shown', () => {
+  it('says that it shows only some differences', () => {
     const one: Difference = { view: 'all', kind: 'missing', playerId: 'ada' };
     expect(reportText(ARENA, report([one], 5_000))).toMatch(/1 of 5,000 differences shown$/);
   });

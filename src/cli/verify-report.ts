@@ -4,7 +4,7 @@ import type { VerifyReport } from '../verify/verify.js';
 import { table } from './output.js';
 import { countText } from './formats.js';
 
-/** What should be, or is, in one place: a player's columns, the time of a view or a clock, or a text that Redis should not have. */
+/** The expected or found value of a difference. `raw` is a text that is not a valid state. */
 export type Side =
   | { readonly columns: Readonly<Record<string, string>>; readonly reachedAt: string }
   | { readonly expiresAt: string | null }
@@ -13,7 +13,7 @@ export type Side =
   | { readonly eventIds: string }
   | { readonly raw: string };
 
-/** A difference as `boards verify --json` prints it; null: nothing is there. */
+/** A difference as `boards verify --json` prints it; null: no value. */
 export interface DifferenceJson {
   readonly view: string;
   readonly kind: Difference['kind'];
@@ -22,7 +22,6 @@ export interface DifferenceJson {
   readonly found: Side | null;
 }
 
-/** A report as JSON. */
 export function reportJson(definition: BoardDefinition, report: VerifyReport) {
   const { board, generation, equal, places, views, differenceCount, appliedOffsets } = report;
   const { differences, tooManyViews } = report;
@@ -45,8 +44,8 @@ export function reportText(definition: BoardDefinition, report: VerifyReport): s
   if (report.tooManyViews !== undefined)
     return `${board}: not comparable: ${reasonText(report.tooManyViews)}; generation ${generation}`;
   const compared = `${countText(places)} place(s) in ${countText(views)} view(s) compared`;
-  if (equal === true) return `${board}: as the log makes it; ${compared}, generation ${generation}`;
-  const head = `${board}: ${countText(differenceCount)} difference(s) to what the log makes; ${compared}, generation ${generation}`;
+  if (equal === true) return `${board}: equal to the log; ${compared}, generation ${generation}`;
+  const head = `${board}: ${countText(differenceCount)} difference(s) to the log; ${compared}, generation ${generation}`;
   const rows = differences.map((difference) => {
     const { view, kind, playerId, expected, found } = differenceJson(definition, difference);
     return [
@@ -61,25 +60,25 @@ export function reportText(definition: BoardDefinition, report: VerifyReport): s
     differences.length < differenceCount
       ? `\n${countText(differences.length)} of ${countText(differenceCount)} differences shown`
       : '';
-  return `${head}\n\n${table(['view', 'difference', 'player', 'by the log', 'in Redis'], rows)}${more}`;
+  return `${head}\n\n${table(['view', 'difference', 'player', 'in the log', 'in Redis'], rows)}${more}`;
 }
 
 function reasonText({ expected, found }: TooManyViews): string {
   return (
-    `maxViews has refused ${countText(expected)} event(s) of the log now, and ${countText(found)} on the live board, and which ones depends on how ` +
-    'partitions came; raise maxViews in the boards file, then "ranklog boards apply", then verify'
+    `maxViews refused ${countText(expected)} event(s) of the log, and ${countText(found)} on the live board; which events depends on the ` +
+    'order of the partitions; raise maxViews in the boards file, run "ranklog boards apply", then verify again'
   );
 }
 
 const KINDS: Readonly<Record<Difference['kind'], string>> = {
-  missing: 'player missing',
-  extra: 'player too many',
+  missing: 'missing player',
+  extra: 'extra player',
   columns: 'columns',
   reachTime: 'reach time',
-  order: 'place in the order',
+  order: 'order',
   view: 'view',
   clock: 'event clock',
-  appliedOffset: 'appliedOffset',
+  appliedOffset: 'applied offset',
   eventIds: 'event ids of deduplicate',
 };
 
@@ -109,13 +108,13 @@ function sideOf(
   }
 }
 
-/** A state in the words of people; as it is when it is none. */
+/** Columns and reach time of a state; the text itself if it is not a valid state. */
 function stateSide(definition: BoardDefinition, text: string): Side {
   const state = parseState(text);
-  const isSound =
+  const isValid =
     state.length === definition.columns.length &&
     state.every(({ value, time }) => Number.isSafeInteger(value) && Number.isSafeInteger(time));
-  if (!isSound) return { raw: text };
+  if (!isValid) return { raw: text };
   const values = state.map(({ value }) => value);
   return {
     columns: decimalColumns(definition, values),
@@ -129,7 +128,7 @@ function timeText(ms: string): string {
 
 function sideText(side: Side | null): string {
   if (side === null) return '-';
-  if ('raw' in side) return `(no state) ${side.raw}`;
+  if ('raw' in side) return `(invalid) ${side.raw}`;
   if ('clock' in side) return side.clock;
   if ('appliedOffset' in side) return side.appliedOffset;
   if ('eventIds' in side) return side.eventIds;

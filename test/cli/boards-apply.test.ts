@@ -30,7 +30,7 @@ describe('boards apply', () => {
     const asked = await sandbox.ranklog('boards', 'apply');
     expect([asked.code, asked.err]).toEqual([
       2,
-      'ranklog: apply asks before it builds, and there is no terminal; say --yes, or look at it with "ranklog boards plan"\n',
+      'ranklog: apply asks for confirmation, and there is no terminal; use --yes, or "ranklog boards plan" to see the changes\n',
     ]);
     const dry = await sandbox.ranklog('boards', 'apply', '--dry-run', '--yes');
     expect([dry.code, dry.out]).toEqual([
@@ -80,7 +80,7 @@ describe('boards apply', () => {
     expect(await sandbox.liveGeneration('arena')).toBe(back.generation);
     expect((await sandbox.ranklog('boards', 'plan')).code).toBe(1);
     const forward = await sandbox.ranklog('boards', 'rollback', 'arena');
-    expect(forward.out).toContain(`arena: live as generation ${now} again`);
+    expect(forward.out).toContain(`arena: generation ${now} is live again`);
     const none = await sandbox.ranklog('boards', 'rollback', 'trials');
     expect([none.code, none.err]).toEqual([1, expect.stringContaining('no previous generation')]);
     const slip = await sandbox.ranklog('boards', 'rollback', 'arenna');
@@ -90,7 +90,7 @@ describe('boards apply', () => {
 
   it('removes a board that the file no longer has, by its name alone', async () => {
     const inFile = await sandbox.ranklog('boards', 'apply', '--yes', '--remove', 'trials');
-    expect([inFile.code, inFile.err]).toEqual([2, expect.stringContaining('take it out of there')]);
+    expect([inFile.code, inFile.err]).toEqual([2, expect.stringContaining('delete it there')]);
     await sandbox.writeBoards(plain('update: sum'));
     const kept = await sandbox.ranklog('boards', 'apply', '--yes');
     expect([kept.code, kept.out]).toEqual([

@@ -31,7 +31,7 @@ describe('boards apply that does not come to its end', () => {
     const second = await sandbox.ranklog('boards', 'apply', '--yes');
     expect(second.code).toBe(3);
     expect(second.err).toContain(`is being reconciled by ${holderOf(first)}`);
-    expect(second.err).toMatch(/It is a build, since \d{4}-\S+Z, at \d+ of \d+ records/);
+    expect(second.err).toMatch(/It runs a build since \d{4}-\S+Z, at \d+ of \d+ records/);
     const [text, json] = await Promise.all([sandbox.ranklog('status'), sandbox.json('status')]);
     expect(text.out).toMatch(/^arena +build +\d+ % of 3,000 records, .*\/s/m);
     expect(json).toMatchObject({
@@ -43,7 +43,7 @@ describe('boards apply that does not come to its end', () => {
     first.kill('SIGINT');
     const cancelled = await sandbox.ended(first);
     expect(cancelled.code).toBe(130);
-    expect(cancelled.err).toContain('cancelled: arena as before, nothing is left of the build');
+    expect(cancelled.err).toContain('cancelled: arena unchanged');
     expect(await sandbox.liveGeneration('arena')).toBe(before);
     expect(await sandbox.json('boards', 'generations')).toMatchObject([{ role: 'live' }]);
   });
@@ -113,7 +113,7 @@ describe('boards apply that does not come to its end', () => {
     const { code, out } = await sandbox.ranklog('boards', 'discard', generation);
     expect([code, out]).toEqual([
       0,
-      `${generation}: discarded, what a run that is gone had built of board "arena"; the next one begins anew\n`,
+      `${generation}: discarded; it was the shadow of a dead run on board "arena"; the next run starts again\n`,
     ]);
     expect(await redis.keys(`*${generation}*`)).toEqual([]);
     const left = await sandbox.json<{ role: string }[]>('boards', 'generations');

@@ -29,9 +29,9 @@ describe('boards without all of their history', () => {
     expect([read.code, read.err]).toEqual([1, expect.stringContaining('is being built')]);
     const verify = await sandbox.ranklog('boards', 'verify', 'trials'); // 1 would say that it differs
     expect([verify.code, verify.err]).toEqual([3, expect.stringContaining('is being built')]);
-    expect(status.out).toContain('not built yet, so nothing of it can be read: trials');
+    expect(status.out).toContain('not built yet, so not readable: trials');
     expect(json).toMatchObject({ building: ['trials'], partialHistory: [], reconciliations: [] });
-    expect(plan.out).toContain('+ trials: new, and registered; nobody builds it yet');
+    expect(plan.out).toContain('+ trials: new; registered, but no process builds it yet');
     expect(await sandbox.ranklog('boards', 'apply', '--yes')).toMatchObject({ code: 0 });
     expect(await sandbox.json('standings', 'trials')).toMatchObject({ size: 50 });
   });
@@ -79,7 +79,7 @@ describe('boards without all of their history', () => {
     const plan = await sandbox.ranklog('boards', 'plan');
     expect(plan.out).toContain('~ arena: changed');
     expect(plan.out).not.toContain('the beginning of the log is gone');
-    expect(plan.out).toContain('begins where what is live does: partial, from 0:150');
+    expect(plan.out).toContain('starts where the live generation does: partial, from 0:150');
     expect(await sandbox.json('boards', 'plan')).toMatchObject({
       boards: [
         { board: 'arena', startsAt: { 0: 150 } },

@@ -23,15 +23,15 @@ describe('boards plan', () => {
     const { code, out } = await sandbox.ranklog('boards', 'plan');
     expect(code).toBe(1);
     expect(out).toContain('+ arena: new\n+ daily: new\n');
-    expect(out).toContain('building arena, daily: nothing to read: none of the log is applied yet');
+    expect(out).toContain('building arena, daily: nothing to read: no record of the log is applied yet');
     const verified = await sandbox.ranklog('boards', 'verify');
     expect([verified.code, verified.err]).toEqual([
       1,
-      'ranklog: no board is live, so there is nothing to verify\n',
+      'ranklog: there is no live board to verify\n',
     ]);
   });
 
-  it('has nothing to do when the live boards are as the file says', async () => {
+  it('has nothing to do when the live boards match the file', async () => {
     await sandbox.instance.start();
     await sandbox.publish([
       ...eventsOf('arena', 600),
@@ -41,7 +41,7 @@ describe('boards plan', () => {
     const { code, out } = await sandbox.ranklog('boards', 'plan');
     expect([code, out]).toEqual([
       0,
-      '= arena: the same\n= daily: the same\n\nnothing to do: the live boards are as the file says\n',
+      '= arena: unchanged\n= daily: unchanged\n\nnothing to do: the live boards match the file\n',
     ]);
   });
 
@@ -59,11 +59,11 @@ describe('boards plan', () => {
         '',
       ].join('\n'),
     );
-    expect(out).toMatch(/publish\.leaders: 0 -> 3\n {2}! only what is published changes/);
+    expect(out).toMatch(/publish\.leaders: 0 -> 3\n {2}! only published results change/);
     expect(out).toContain('\n+ trials: new\n');
     expect(out).toContain('building arena, daily, trials: reads 990 record(s) of the log');
     expect(out).toMatch(/ arena: \d+\.\d MB in its live generation\n {2}daily: \d+\.\d MB/);
-    expect(out).toContain('stays beside the new one for 24 h');
+    expect(out).toContain('kept for 24 h beside the new one');
   });
 
   it('is there for programs, and changes nothing', async () => {

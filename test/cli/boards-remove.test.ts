@@ -33,7 +33,7 @@ describe('boards apply that removes several boards, and does not come to its end
     expect([code, err]).toEqual([
       3,
       expect.stringMatching(
-        /is being reconciled by elsewhere:1.*: league not removed; before that, arena had gone live, cup was removed\n$/,
+        /is being reconciled by elsewhere:1.*: league not removed; completed: arena was promoted, cup was removed\n$/,
       ),
     ]);
   });
@@ -42,13 +42,13 @@ describe('boards apply that removes several boards, and does not come to its end
     await leases.acquire('trials', `${hostname()}:${2 ** 30}`); // no process has that
     const removing = ['--remove', 'league', '--remove', 'trials'];
     const apply = sandbox.instance.spawn('boards', 'apply', '--yes', ...removing);
-    await until(() => apply.errors.includes('is gone; going on'), 'it waits for the lease');
+    await until(() => apply.errors.includes('has died; continuing'), 'it waits for the lease');
     apply.kill('SIGINT');
     const { code, err } = await sandbox.ended(apply);
     expect([code, err]).toEqual([
       130,
       expect.stringContaining(
-        'ranklog: cancelled: trials not removed; before that, league was removed\n',
+        'ranklog: cancelled: trials not removed; completed: league was removed\n',
       ),
     ]);
     const live = await sandbox.instance.reader.liveBoards();

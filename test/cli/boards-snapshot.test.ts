@@ -50,7 +50,7 @@ describe('boards snapshot', () => {
   it('says how to read it, and is listed with its moment', async () => {
     const { code, out } = await sandbox.ranklog('boards', 'snapshot', 'arena', '--until', between);
     expect(code).toBe(0);
-    expect(out).toMatch(/^read it with: ranklog standings arena --generation \d+-[0-9a-f]{12}$/m);
+    expect(out).toMatch(/^to read it: ranklog standings arena --generation \d+-[0-9a-f]{12}$/m);
     const generations = await sandbox.json<object[]>('boards', 'generations');
     expect(generations).toContainEqual({
       board: 'arena',
@@ -83,7 +83,7 @@ describe('boards snapshot', () => {
     );
     expect([code, err]).toEqual([
       0,
-      'ranklog: until 2026-01-01T00:00:00.000Z, the start of that day in UTC\n',
+      'ranklog: --until is 2026-01-01T00:00:00.000Z, the start of that day in UTC\n',
     ]);
     const [, generation = ''] = /generation (\S+)\n/.exec(out) ?? [];
     expect(await sandbox.json('standings', 'arena', '--generation', generation)).toMatchObject({
@@ -96,16 +96,16 @@ describe('boards snapshot', () => {
     expect(discarded).toMatchObject({ code: 0, out: `${made.generation}: discarded\n` });
     expect(await sandbox.instance.redis.keys(`*${made.generation}*`)).toEqual([]);
     const again = await sandbox.ranklog('boards', 'discard', made.generation);
-    expect([again.code, again.err]).toEqual([1, expect.stringContaining('there is no snapshot')]);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('is neither a snapshot nor the shadow of a dead run')]);
     const read = await sandbox.ranklog('standings', 'arena', '--generation', made.generation);
     expect([read.code, read.err]).toEqual([1, expect.stringContaining('has no generation')]);
   });
 
   it.each([
-    ['snapshot', ['--until', '2999-01-01T00:00:00Z'], 2, 'it is yet to come'],
+    ['snapshot', ['--until', '2999-01-01T00:00:00Z'], 2, 'it is in the future'],
     ['snapshot', ['--until', 'yesterday'], 2, 'use a time with a zone'],
     ['snapshot', [], 2, "required option '--until <time>' not specified"],
-    ['rebuild', ['--from', '2999-01-01T00:00:00Z'], 2, 'it is yet to come'],
+    ['rebuild', ['--from', '2999-01-01T00:00:00Z'], 2, 'it is in the future'],
   ])('boards %s with %j ends with %i', async (command, args, code, word) => {
     const ended = await sandbox.ranklog('boards', command, 'arena', ...args);
     expect([ended.code, ended.err]).toEqual([code, expect.stringContaining(word)]);

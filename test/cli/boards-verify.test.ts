@@ -31,8 +31,8 @@ describe('boards verify', () => {
     const { code, out, err } = await sandbox.ranklog('boards', 'verify');
     await sending;
     expect([code, err]).toEqual([0, '']);
-    expect(out).toMatch(/^arena: as the log makes it; 200 place\(s\) in 4 view\(s\) compared/);
-    expect(out).toMatch(/^daily: as the log makes it; 50 place\(s\) in 1 view\(s\) compared/m);
+    expect(out).toMatch(/^arena: equal to the log; 200 place\(s\) in 4 view\(s\) compared/);
+    expect(out).toMatch(/^daily: equal to the log; 50 place\(s\) in 1 view\(s\) compared/m);
   });
 
   it('tells each difference by view and player, in decimals, and ends with 1; rebuild repairs it', async () => {
@@ -46,14 +46,14 @@ describe('boards verify', () => {
 
     const { code, out } = await sandbox.ranklog('boards', 'verify', 'arena', 'daily');
     expect(code).toBe(1);
-    expect(out).toMatch(/^arena: \d+ difference\(s\) to what the log makes; /);
+    expect(out).toMatch(/^arena: \d+ difference\(s\) to the log; /);
     expect(out).toMatch(/^all +columns +p-1 +score \d+\.\d at \S+ +score 123\.0 at \S+$/m);
     expect(out).toMatch(
-      /^all +player too many +ghost +- +score 500\.0 at 2026-01-01T00:00:00\.000Z$/m,
+      /^all +extra player +ghost +- +score 500\.0 at 2026-01-01T00:00:00\.000Z$/m,
     );
-    expect(out).toMatch(/^all region=eu +player missing +p-0 +score \d+\.\d at \S+ +-$/m);
-    expect(out).toMatch(/^all region=us +place in the order +p-\d+ /m);
-    expect(out).toMatch(/^daily: as the log makes it/m);
+    expect(out).toMatch(/^all region=eu +missing player +p-0 +score \d+\.\d at \S+ +-$/m);
+    expect(out).toMatch(/^all region=us +order +p-\d+ /m);
+    expect(out).toMatch(/^daily: equal to the log/m);
 
     const [report] = await sandbox.json<{ differences: object[] }[]>('boards', 'verify', 'arena');
     expect(report).toMatchObject({ board: 'arena', equal: false, views: 4 });
@@ -69,7 +69,7 @@ describe('boards verify', () => {
     const rebuilt = await sandbox.ranklog('boards', 'rebuild', 'arena');
     expect([rebuilt.code, rebuilt.out]).toEqual([
       0,
-      expect.stringContaining(`"ranklog boards rollback arena" brings back ${damaged}`),
+      expect.stringContaining(`"ranklog boards rollback arena" returns to ${damaged}`),
     ]);
     expect((await sandbox.ranklog('boards', 'verify')).code).toBe(0);
   });

@@ -136,7 +136,7 @@ describe('the commands', () => {
     [['views', 'dayly'], 1, 'did you mean daily?'],
     [['standings', 'arena', '--top', '0'], 2, 'use a whole number from 1'],
     [['rank', 'arena', 'nobody'], 1, ''],
-    [['start', '--roles', 'ingest,cook'], 2, '"cook" is no role; there are ingest, reconciliation'],
+    [['start', '--roles', 'ingest,cook'], 2, '"cook" is not a role; use ingest, reconciliation'],
     [['produce', '/nowhere.ndjson'], 2, "/nowhere.ndjson can't be read"],
     [['cook'], 2, "unknown command 'cook'"],
     [['views'], 2, "missing required argument 'board'"],

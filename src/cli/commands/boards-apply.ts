@@ -19,7 +19,7 @@ export interface ApplyOptions extends BuildOptions {
   readonly remove?: readonly string[];
 }
 
-/** `ranklog boards apply`: builds what the boards file changes, and makes it live. */
+/** `ranklog boards apply`. */
 export function boardsApply(options: ApplyOptions): Promise<number> {
   return withReconciliation((session) => apply(session, options));
 }
@@ -44,14 +44,14 @@ async function apply(session: ReconciliationSession, options: ApplyOptions): Pro
       if (options.json === true) show({ built: [], removed: [] });
       return EXIT.ok;
     }
-    if (!(await isWanted(plan, { ...options, remove }, signal)))
-      throw new CommandError('nothing was done', EXIT.no);
+    if (!(await isConfirmed(plan, { ...options, remove }, signal)))
+      throw new CommandError('cancelled: nothing was changed', EXIT.no);
     show(await carryOut(session, { plan, definitions, remove, options, signal }));
     return EXIT.ok;
   });
 }
 
-/** @throws CommandError for a board that can't be removed */
+/** @throws CommandError for a board that is not live, or is in the file */
 function checkRemovals({ boards }: Plan, remove: readonly string[]): void {
   for (const board of remove) {
     const found = boards.find((planned) => planned.board === board);
@@ -62,14 +62,14 @@ function checkRemovals({ boards }: Plan, remove: readonly string[]): void {
     throw new CommandError(
       found === undefined
         ? `there is no board "${board}" to remove${suggestion(board, removable)}`
-        : `board "${board}" is in the boards file; take it out of there before --remove`,
+        : `board "${board}" is in the boards file; delete it there before you use --remove`,
       found === undefined ? EXIT.no : EXIT.usage,
     );
   }
 }
 
-/** @throws CommandError where nobody can be asked */
-async function isWanted(
+/** @throws CommandError without a terminal */
+async function isConfirmed(
   plan: Plan,
   { yes, remove = [] }: ApplyOptions,
   signal: AbortSignal,
@@ -77,7 +77,7 @@ async function isWanted(
   if (yes === true) return true;
   if (!isInteractive())
     throw new CommandError(
-      'apply asks before it builds, and there is no terminal; say --yes, or look at it with "ranklog boards plan"',
+      'apply asks for confirmation, and there is no terminal; use --yes, or "ranklog boards plan" to see the changes',
       EXIT.usage,
     );
   const steps = [
@@ -89,12 +89,12 @@ async function isWanted(
             .join(', ')}`,
         ]
       : []),
-    ...(remove.length > 0 ? [`REMOVE ${remove.join(', ')} for good`] : []),
+    ...(remove.length > 0 ? [`REMOVE ${remove.join(', ')} permanently`] : []),
   ];
   return confirm(`${steps.join(' and ')}?`, signal);
 }
 
-/** What `boards apply --json` prints. */
+/** The output of `boards apply --json`. */
 interface Applied {
   readonly built: readonly BuiltBoard[];
   readonly removed: readonly string[];
@@ -132,14 +132,14 @@ async function carryOut(
 /** The error, listing the steps that were completed. */
 function notRemoved(error: unknown, remove: readonly string[], { built, removed }: Applied) {
   const done = [
-    ...built.map(({ board }) => `${board} had gone live`),
+    ...built.map(({ board }) => `${board} was promoted`),
     ...removed.map((board) => `${board} was removed`),
   ];
   if (done.length === 0) return error;
   const left = remove.filter((board) => !removed.includes(board)).join(', ');
   const what = error instanceof CancelledError ? 'cancelled' : describe(error);
   return new CommandError(
-    `${what}: ${left} not removed; before that, ${done.join(', ')}`,
+    `${what}: ${left} not removed; completed: ${done.join(', ')}`,
     exitCodeOf(error),
   );
 }

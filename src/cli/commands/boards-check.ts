@@ -9,7 +9,7 @@ import { readBoardsFile } from '../../registry/board-registrar.js';
 import { EXIT } from '../exit-codes.js';
 import { print } from '../output.js';
 
-/** `ranklog boards check FILE...`: exit code 1 when a file has problems. */
+/** `ranklog boards check FILE...`. */
 export async function boardsCheck(
   files: readonly string[],
   options: { json?: boolean },
@@ -21,13 +21,13 @@ export async function boardsCheck(
   return reports.every(({ problems }) => problems.length === 0) ? EXIT.ok : EXIT.no;
 }
 
-/** Loads settings only where no file is named: they take longer to load than a file to check. */
+/** Loads the settings only if needed: that takes longer than to check a file. */
 async function defaultFile(): Promise<string> {
   const { loadSettings } = await import('../../config/settings.js');
   return loadSettings().settings.boards;
 }
 
-/** What is in a file: its boards, or its problems. */
+/** The boards of a file, or its problems. */
 interface FileReport {
   readonly file: string;
   readonly boards: readonly string[];

@@ -5,7 +5,7 @@ import { print, table } from '../output.js';
 import { startsJson, startsText } from '../formats.js';
 import { withReconciliation } from '../reconciliation-session.js';
 
-/** `ranklog boards generations`: all that Redis holds of the boards. */
+/** `ranklog boards generations`. */
 export function boardsGenerations(options: { json?: boolean }): Promise<number> {
   return withReconciliation(async ({ catalog }) => {
     const generations = await catalog.generations();

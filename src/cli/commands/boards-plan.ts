@@ -7,7 +7,7 @@ import { print } from '../output.js';
 import { planText } from '../plan-text.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
 
-/** `ranklog boards plan`: what `boards apply` would do; exit code 1 when there is something to do. */
+/** `ranklog boards plan`. */
 export function boardsPlan(options: { json?: boolean }): Promise<number> {
   return withReconciliation((session) => plan(session, options));
 }
@@ -19,14 +19,13 @@ async function plan(session: ReconciliationSession, options: { json?: boolean })
   return isToDo(found) ? EXIT.no : EXIT.ok;
 }
 
-/** The boards of the file in force. @throws BoardsFileError, BoardsFileMissingError */
+/** The boards of the boards file. @throws BoardsFileError, BoardsFileMissingError */
 export async function fileDefinitions({
   settings: { boards },
 }: ReconciliationSession): Promise<BoardDefinition[]> {
   return parseBoardsFile(await readBoardsFile(boards), boards);
 }
 
-/** What the definitions would change. */
 export function makePlan(
   session: ReconciliationSession,
   definitions: readonly BoardDefinition[],
@@ -35,7 +34,7 @@ export function makePlan(
   return readPlan({ ...session, topic: session.topics.scoreEvents }, definitions, options);
 }
 
-/** Whether a plan has something to build. */
+/** Whether a plan has boards to build. */
 export function isToDo({ boards }: Plan): boolean {
   return boards.some(needsBuild);
 }

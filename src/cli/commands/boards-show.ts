@@ -15,8 +15,7 @@ export interface ShowOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog boards show`: definitions with every default, or what one score event would do. */
-
+/** `ranklog boards show`. */
 export async function boardsShow(given: string | undefined, options: ShowOptions): Promise<number> {
   const { settings } = loadSettings();
   const file = given ?? settings.boards;
@@ -54,11 +53,11 @@ async function readEvent(given: string): Promise<Buffer> {
   try {
     return await readFile(given.slice(1));
   } catch {
-    throw new CommandError(`${given.slice(1)} can't be read; name a file after @`, EXIT.usage);
+    throw new CommandError(`can't read ${given.slice(1)}; name a file after @`, EXIT.usage);
   }
 }
 
-/** A boards file: a line for each field, and for each column and window that has fields. */
+/** A boards file with one line for each field, and for each column and window with fields. */
 function toYaml(value: object): string {
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, {
@@ -87,10 +86,10 @@ function movingText({
   views,
   live,
 }: MovingEvent): string {
-  const id = eventId === undefined ? '' : `, event id ${eventId} (a second one is dropped)`;
+  const id = eventId === undefined ? '' : `, event id ${eventId} (duplicates are dropped)`;
   const head = `${board} (shard ${shard}): ${playerId} at ${occurredAt}${id}`;
   const values = Object.entries(columns).map(([column, value]) => [column, value ?? '-']);
-  if (views.length === 0) return `${head}\n\nmoves no view`;
+  if (views.length === 0) return `${head}\n\nchanges no view`;
   const rows = views.map(({ view, published, expiresAt }) => [
     view,
     published ? 'yes' : 'no',
@@ -101,6 +100,6 @@ function movingText({
     head,
     table(['column', 'value'], values),
     table(['view', 'published', 'expires'], rows),
-    `keys, GENERATION being what "hget ${live} ${board}" answers:\n${keys.join('\n')}`,
+    `keys ("hget ${live} ${board}" answers GENERATION):\n${keys.join('\n')}`,
   ].join('\n\n');
 }

@@ -15,7 +15,7 @@ export interface SnapshotOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog boards snapshot BOARD --until TIME`: the board as it was, beside the live one. */
+/** `ranklog boards snapshot BOARD --until TIME`. */
 export function boardsSnapshot(board: string, options: SnapshotOptions): Promise<number> {
   return withReconciliation((session) => snapshot(session, board, options));
 }
@@ -26,10 +26,10 @@ async function snapshot(
   options: SnapshotOptions,
 ): Promise<number> {
   const { until, throttle, allowPartialHistory } = options;
-  await reader.liveBoard(board); // says why where there is none
+  await reader.liveBoard(board); // throws if there is none
   if (until.isDate)
     process.stderr.write(
-      `ranklog: until ${formatTime(until.time)}, the start of that day in UTC\n`,
+      `ranklog: --until is ${formatTime(until.time)}, the start of that day in UTC\n`,
     );
   const { generation, asOf } = await interruptible((signal) => {
     const wanted = { signal, eventsPerSecond: throttle, allowPartialHistory };
@@ -42,14 +42,14 @@ async function snapshot(
   print({ board, generation, asOf: formatTime(asOf) }, options, (made) =>
     [
       `${board} as it was at ${made.asOf}: generation ${generation}`,
-      `read it with: ranklog standings ${board} --generation ${generation}`,
-      `give it up with: ranklog boards discard ${generation}`,
+      `to read it: ranklog standings ${board} --generation ${generation}`,
+      `to discard it: ranklog boards discard ${generation}`,
     ].join('\n'),
   );
   return EXIT.ok;
 }
 
-/** `ranklog boards discard GENERATION`: a snapshot goes, or what a killed run has left. */
+/** `ranklog boards discard GENERATION`. */
 export function boardsDiscard(generation: string): Promise<number> {
   return withReconciliation(async ({ catalog }) => {
     const what = await discard(catalog, generation);
@@ -59,7 +59,7 @@ export function boardsDiscard(generation: string): Promise<number> {
   });
 }
 
-/** Answers what is to be said of it. */
+/** Answers a note for the user. */
 async function discard(
   catalog: ReconciliationSession['catalog'],
   generation: string,
@@ -67,10 +67,10 @@ async function discard(
   if (await catalog.removeSnapshot(generation)) return '';
   const board = await catalog.discardShadow(generation);
   if (board !== undefined)
-    return `, what a run that is gone had built of board "${board}"; the next one begins anew`;
+    return `; it was the shadow of a dead run on board "${board}"; the next run starts again`;
   throw new CommandError(
-    `there is no snapshot ${generation}, and nothing of that id that a killed run has left; "ranklog boards generations" lists ` +
-      'all generations, and live and previous ones are not discarded',
+    `generation ${generation} is neither a snapshot nor the shadow of a dead run, so it can't be discarded; ` +
+      '"ranklog boards generations" lists all generations',
     EXIT.no,
   );
 }

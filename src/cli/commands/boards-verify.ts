@@ -14,7 +14,7 @@ export interface VerifyOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog boards verify [BOARD...]`: live boards against the log; exit code 1 when they differ. */
+/** `ranklog boards verify [BOARD...]`. */
 export function boardsVerify(boards: readonly string[], options: VerifyOptions): Promise<number> {
   return withReconciliation((session) => verify(session, boards, options));
 }
@@ -27,9 +27,8 @@ async function verify(
   const { reader, reconciler, leases } = session;
   const live = new Map((await reader.liveBoards()).map((board) => [board.board, board.definition]));
   const names = boards.length === 0 ? [...live.keys()] : [...new Set(boards)];
-  if (names.length === 0)
-    throw new CommandError('no board is live, so there is nothing to verify', EXIT.no);
-  for (const board of names) if (!live.has(board)) await sayWhyNot(reader, board);
+  if (names.length === 0) throw new CommandError('there is no live board to verify', EXIT.no);
+  for (const board of names) if (!live.has(board)) await refuse(reader, board);
   const { throttle } = options;
   const reports = await interruptible((signal) => {
     const run = () =>
@@ -38,13 +37,13 @@ async function verify(
       );
     return withLease(run, { leases, signal });
   });
-  tell(reports, live, options);
+  report(reports, live, options);
   if (reports.some(({ equal }) => equal === false)) return EXIT.no;
   return reports.some(({ equal }) => equal === null) ? EXIT.usage : EXIT.ok;
 }
 
-/** @throws CommandError for a board that is being built: 1 would say that it differs; else what its read says */
-async function sayWhyNot(reader: BoardReader, board: string): Promise<void> {
+/** @throws CommandError for a board that is being built, because exit code 1 means a difference */
+async function refuse(reader: BoardReader, board: string): Promise<void> {
   try {
     await reader.liveBoard(board);
   } catch (error) {
@@ -54,17 +53,17 @@ async function sayWhyNot(reader: BoardReader, board: string): Promise<void> {
   }
 }
 
-function tell(
+function report(
   reports: readonly VerifyReport[],
   live: ReadonlyMap<string, BoardDefinition>,
   options: VerifyOptions,
 ): void {
-  const told = reports.flatMap((report) => {
+  const shown = reports.flatMap((report) => {
     const definition = live.get(report.board);
     return definition === undefined ? [] : [{ definition, report }];
   });
-  const json = told.map(({ definition, report }) => reportJson(definition, report));
+  const json = shown.map(({ definition, report }) => reportJson(definition, report));
   print(json, options, () =>
-    told.map(({ definition, report }) => reportText(definition, report)).join('\n\n'),
+    shown.map(({ definition, report }) => reportText(definition, report)).join('\n\n'),
   );
 }

@@ -2,7 +2,7 @@ import { loadSettings } from '../../config/settings.js';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 
-/** `ranklog config`: what is in force, and where it came from. */
+/** `ranklog config`. */
 export function config(options: { json?: boolean }): Promise<number> {
   print(loadSettings().current, options, (settings) =>
     table(

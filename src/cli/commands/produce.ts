@@ -14,16 +14,16 @@ export interface ProduceOptions {
   readonly json?: boolean;
 }
 
-const MOST_LINES_A_SEND = 1_000;
-const MOST_BYTES_A_SEND = 512 * 1_024;
+const MAX_LINES_PER_SEND = 1_000;
+const MAX_BYTES_PER_SEND = 512 * 1_024;
 
-/** Room for key, headers and what Kafka adds to a record. */
+/** Bytes for the key, the headers and the framing of a record. */
 const RECORD_OVERHEAD = 1_024;
 
-/** With a rate, sends are this many a second, so that events come evenly. */
+/** Sends per second with --rate, so that events are spread evenly. */
 const PACED_SENDS = 20;
 
-/** `ranklog produce FILE`: sends score events; exit code 1 when some lines were bad. */
+/** `ranklog produce FILE`. */
 export function produce(file: string, options: ProduceOptions): Promise<number> {
   return withKafka((session) => produceFrom(session, file, options));
 }
@@ -45,7 +45,7 @@ async function produceFrom(
   await producer.connect();
   try {
     const summary = await sendFile(producer, file, { size, rate: options.rate, largest });
-    print(summary, options, tell);
+    print(summary, options, summaryText);
     return summary.rejected === 0 ? EXIT.ok : EXIT.no;
   } finally {
     await producer.disconnect();
@@ -66,14 +66,14 @@ async function sendFile(
   const begin = performance.now();
   const throttle = new Throttle(rate);
   const bar = new ProgressBar('events sent', size);
-  const lines = Math.min(MOST_LINES_A_SEND, Math.ceil((rate ?? Infinity) / PACED_SENDS));
+  const lines = Math.min(MAX_LINES_PER_SEND, Math.ceil((rate ?? Infinity) / PACED_SENDS));
   let read = 0;
   let sent = 0;
   let rejected = 0;
   try {
     const batches = readLineBatches(
       file,
-      { lines, bytes: MOST_BYTES_A_SEND },
+      { lines, bytes: MAX_BYTES_PER_SEND },
       (bytes) => (read += bytes),
     );
     for await (const batch of batches) {
@@ -92,7 +92,7 @@ async function sendFile(
   return { sent, rejected, seconds: Math.round(performance.now() - begin) / 1_000 };
 }
 
-/** Messages of the good lines, in order; blank ones are passed over. */
+/** The messages of the valid lines, in order; skips blank lines. */
 function toMessages(
   producer: ScoreProducer,
   lines: readonly Line[],
@@ -118,26 +118,26 @@ function toMessage(producer: ScoreProducer, { text, bytes }: Line, largest: numb
   if (bytes > largest)
     throw new InvalidScoreEventError(
       'TOO_LARGE',
-      `the line has ${bytes} bytes; the score topic takes ${largest}`,
+      `the line has ${bytes} bytes; the score topic accepts ${largest}`,
     );
   return producer.toMessage(text);
 }
 
-/** Bytes of a file, 0 for standard input. @throws CommandError for a file that is not there */
+/** Bytes of a file, 0 for standard input. @throws CommandError for a missing file */
 function sizeOf(file: string): number {
   if (file === '-') return 0;
   try {
     return statSync(file).size;
   } catch {
     throw new CommandError(
-      `${file} can't be read; name a file of score events, or - for standard input`,
+      `can't read ${file}; name a file of score events, or - for standard input`,
       EXIT.usage,
     );
   }
 }
 
-function tell({ sent, rejected, seconds }: Summary): string {
+function summaryText({ sent, rejected, seconds }: Summary): string {
   const rate = Math.round(sent / Math.max(seconds, 0.001));
-  const bad = rejected === 0 ? '' : `, ${rejected} bad lines not sent`;
+  const bad = rejected === 0 ? '' : `, ${rejected} bad lines skipped`;
   return `${sent} events sent in ${seconds} s (${rate}/s)${bad}`;
 }

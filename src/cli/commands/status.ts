@@ -21,7 +21,7 @@ export interface StatusOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog status`: how far every partition is; with --wait, until what is in the log now is published. */
+/** `ranklog status`. */
 export function status(options: StatusOptions): Promise<number> {
   return withKafka((session) => showStatus(session, options));
 }
@@ -48,7 +48,8 @@ async function showStatus(session: KafkaSession, options: StatusOptions): Promis
     const facts = await readFacts(redis, keys, reader);
     const json = { partitions: last, ...factsJson(facts) };
     print(json, options, () => [toTable(last), ...lagText(last), ...factsText(facts)].join('\n\n'));
-    if (!done) process.stderr.write(`ranklog: not all published after ${options.wait ?? 0} s\n`);
+    if (!done)
+      process.stderr.write(`ranklog: not everything is published after ${options.wait ?? 0} s\n`);
     return done ? EXIT.ok : EXIT.no;
   } finally {
     redis.disconnect();
@@ -57,7 +58,6 @@ async function showStatus(session: KafkaSession, options: StatusOptions): Promis
 
 type Facts = Awaited<ReturnType<typeof readFacts>>;
 
-/** What Redis knows. */
 async function readFacts(redis: Redis, keys: KeySpace, reader: BoardReader) {
   return {
     boards: await reader.overviews(),
@@ -76,7 +76,7 @@ function factsText({ boards, recovering, work }: Facts): string[] {
 
 const POLL_MS = 200;
 
-/** Waits until every partition is past its last record of now; false when time was up. */
+/** Waits until every partition has published its present records; false when the time is up. */
 async function waitFor(
   positions: readonly PartitionPosition[],
   read: () => Promise<ReadonlyMap<number, Progress>>,
@@ -124,11 +124,11 @@ function toTable(positions: readonly PartitionPosition[]): string {
   );
 }
 
-/** Only the process that has a partition knows that it has stopped. */
+/** Only the process of a partition knows that it has stopped. */
 function lagText(positions: readonly PartitionPosition[]): string[] {
   if (positions.every(({ lag }) => lag === 0)) return [];
   return [
-    'Where a lag stays, the partition may have stopped: /health of the process that has it, and the metric ranklog_partition_stopped, tell.',
+    'If a lag does not shrink, the partition may have stopped: see /health of its process, or the metric ranklog_partition_stopped.',
   ];
 }
 
@@ -136,7 +136,6 @@ function boardToJson({ clock, ...board }: BoardOverview) {
   return { ...board, clock: clock === null ? null : formatTime(clock) };
 }
 
-/** Nothing when no shard recovers. */
 function recoveringText(recovering: readonly RecoveryTarget[]): string[] {
   if (recovering.length === 0) return [];
   const rows = recovering.map(({ shard, partition, applied, target }) => [
@@ -147,7 +146,7 @@ function recoveringText(recovering: readonly RecoveryTarget[]): string[] {
   ]);
   const head = ['shard', 'partition', 'applied', 'of'];
   return [
-    `Redis has lost events, which are being applied again; reads are stale until then:\n\n${table(head, rows)}`,
+    `Redis has lost events. Ranklog applies them again; reads are stale until then:\n\n${table(head, rows)}`,
   ];
 }
 

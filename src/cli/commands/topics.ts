@@ -1,8 +1,12 @@
+import { BoardStore, KeySpace, OtherIdentityError, type Identity } from '#board-store';
+import { topicNames } from '#contracts';
+import { partitionCount } from '#kafka-batch';
 import { createTopics, ScoreTopicError, type TopicReport } from '../../infra/topics.js';
-import { adopt } from './adopt.js';
+import { ResultLog } from '../../ingest/result-log.js';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { print, table } from '../output.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
+import { print, table } from '../output.js';
+import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
 
 export interface TopicsOptions {
   readonly partitions?: number;
@@ -11,7 +15,7 @@ export interface TopicsOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog topics`: creates what is missing, checks what is there. */
+/** `ranklog topics`. */
 export function topics(options: TopicsOptions): Promise<number> {
   return withKafka((session) => ensureTopics(session, options));
 }
@@ -43,4 +47,38 @@ function toTable(reports: readonly TopicReport[]): string {
     ['topic', 'partitions', 'state'],
     reports.map(({ topic, partitions, state }) => [topic, partitions, state]),
   );
+}
+
+/** `ranklog topics --adopt`: moves Redis and the topics to the settings of this process. */
+function adopt(): Promise<void> {
+  return withReconciliation(async (session) => {
+    const { store, definitions, registrar } = session;
+    for (const check of [() => store.check(), () => definitions.readAll()])
+      await check().catch(async (error: unknown) => {
+        if (!(error instanceof OtherIdentityError) || !error.isMovable) throw error;
+        await move(session, error.kept);
+        process.stderr.write(`ranklog: moved to these settings: ${error.differences.join(', ')}\n`);
+      });
+    await registrar.claim();
+  }, false);
+}
+
+/**
+ * Claims Redis first, so that processes with the old settings stop applying. Then fences their publishers, so that the
+ * published position is final. Claims the topic last, so that no process starts before that.
+ */
+async function move(
+  { settings, redis, identity, store, definitions, kafka, admin }: ReconciliationSession,
+  kept: Partial<Identity>,
+): Promise<void> {
+  const { redisPrefix, group, topicPrefix, shards } = { ...settings, ...kept };
+  await store.claim({ moves: true });
+  const before = new KeySpace(redisPrefix);
+  if (redisPrefix !== settings.redisPrefix && (await redis.exists(before.shards())) === 1)
+    await new BoardStore(redis, before, { shards, identity }).claim({ moves: true });
+  const resultLog = new ResultLog(kafka, admin, { topicPrefix, group });
+  const partitions = await partitionCount(kafka, topicNames(topicPrefix).scoreEvents);
+  for (let partition = 0; partition < partitions; partition++)
+    await (await resultLog.openPublisher(partition)).close();
+  await definitions.claim({ moves: true });
 }

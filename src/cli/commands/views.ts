@@ -10,7 +10,7 @@ export interface ViewsOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog views BOARD`: the rankings of a board, page by page. */
+/** `ranklog views BOARD`. Reads and prints page by page. */
 export function views(board: string, { generation, json = false }: ViewsOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
     let isFirst = true;

@@ -19,7 +19,7 @@ export interface WatchOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog watch`: committed rank changes, or leader changes, as they come. */
+/** `ranklog watch`. */
 export function watch(board: string | undefined, options: WatchOptions): Promise<number> {
   return withKafka((session) =>
     options.leaders === true
@@ -28,7 +28,7 @@ export function watch(board: string | undefined, options: WatchOptions): Promise
   );
 }
 
-/** A kind of results that can be watched. */
+/** Rank changes or leader changes. */
 interface Kind<T> {
   readonly topic: 'rankChanges' | 'leaderChanges';
   readonly Subscriber: new (options: SubscriberOptions) => ResultSubscriber<T>;
@@ -39,24 +39,24 @@ interface Kind<T> {
 const RANK_CHANGES: Kind<RankChange> = {
   topic: 'rankChanges',
   Subscriber: RankChangeSubscriber,
-  concerns: ({ playerId }, asked) => playerId === asked,
+  concerns: ({ playerId }, player) => playerId === player,
   describe: rankChangeLines,
 };
 
 const LEADER_CHANGES: Kind<LeaderChange> = {
   topic: 'leaderChanges',
   Subscriber: LeaderChangeSubscriber,
-  concerns: ({ entered, left, moved }, asked) =>
-    [...entered, ...left, ...moved].some(({ playerId }) => playerId === asked),
+  concerns: ({ entered, left, moved }, player) =>
+    [...entered, ...left, ...moved].some(({ playerId }) => playerId === player),
   describe: leaderChangeLine,
 };
 
-type Asked = WatchOptions & { readonly board: string | undefined };
+type Selection = WatchOptions & { readonly board: string | undefined };
 
 async function watchKind<T extends { readonly board: string }>(
   { settings, kafka, admin, topics }: KafkaSession,
   kind: Kind<T>,
-  asked: Asked,
+  selection: Selection,
 ): Promise<number> {
   const topic = topics[kind.topic];
   if (!(await admin.listTopics()).includes(topic))
@@ -66,24 +66,24 @@ async function watchKind<T extends { readonly board: string }>(
     );
   const groupId = `${settings.group}-watch-${randomUUID()}`;
   const { topicPrefix } = settings;
-  const { fromBeginning = false, json = false } = asked;
+  const { fromBeginning = false, json = false } = selection;
   const subscriber = new kind.Subscriber({ kafka, groupId, topicPrefix, fromBeginning });
   try {
-    await printAll(subscriber, kind, asked, () => {
-      if (!json) process.stderr.write(`watching ${topic}; Ctrl-C ends\n`);
+    await printAll(subscriber, kind, selection, () => {
+      if (!json) process.stderr.write(`watching ${topic}; press Ctrl-C to end\n`);
     });
     return EXIT.ok;
   } finally {
     await subscriber.stop();
-    await admin.deleteGroups([groupId]).catch(() => undefined); // an empty group goes away by itself in a week
+    await admin.deleteGroups([groupId]).catch(() => undefined); // Kafka deletes an empty group after a week
   }
 }
 
-/** Prints what is asked for, until there is enough of it or the process is told to end. */
+/** Prints matching results until the limit or a signal. */
 function printAll<T extends { readonly board: string }>(
   subscriber: ResultSubscriber<T>,
   { concerns, describe }: Kind<T>,
-  { board, player, limit = Infinity, json = false }: Asked,
+  { board, player, limit = Infinity, json = false }: Selection,
   onStarted: () => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {

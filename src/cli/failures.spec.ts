@@ -1,10 +1,10 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Redis, type RedisOptions } from 'ioredis';
-import { exitCodeOf, describe as words } from './failures.js';
+import { exitCodeOf, describe as messageOf } from './failures.js';
 import { EXIT } from './exit-codes.js';
 
-describe('a command that Redis fails', () => {
+describe('an error of Redis', () => {
   let server: Server | undefined;
   let redis: Redis | undefined;
   afterEach(() => {
@@ -12,7 +12,7 @@ describe('a command that Redis fails', () => {
     server?.close();
   });
 
-  /** What a GET fails with on a server that answers each command with a text, or ends the connection. */
+  /** The error of a GET on a server that sends this reply to each command, or closes the connection. */
   async function failure(answer: string | undefined, options: RedisOptions): Promise<unknown> {
     const started = createServer((socket) => {
       socket.on('error', () => undefined);
@@ -34,23 +34,23 @@ describe('a command that Redis fails', () => {
   }
 
   it.each<[string, string | undefined, RedisOptions]>([
-    ['by silence', '', { commandTimeout: 50 }],
-    ['by a connection that breaks', undefined, { maxRetriesPerRequest: 0 }],
-    ['by a connection that is closed for good', undefined, { retryStrategy: () => null }],
-    ['while it is not connected', '', { lazyConnect: true, enableOfflineQueue: false }],
-    ['while it loads', '-LOADING Redis is loading the dataset in memory\r\n', {}],
-    ['as it is full', "-OOM command not allowed when used memory > 'maxmemory'.\r\n", {}],
-    ['in a script, as it is full', '-ERR Error running script: @user_script:1: -OOM no\r\n', {}],
-    ['as it is a replica', "-READONLY You can't write against a read only replica.\r\n", {}],
-  ])('%s ends with 3', async (_how, answer, options) => {
+    ['from a command without a reply', '', { commandTimeout: 50 }],
+    ['from a connection that breaks', undefined, { maxRetriesPerRequest: 0 }],
+    ['from a closed connection', undefined, { retryStrategy: () => null }],
+    ['without a connection', '', { lazyConnect: true, enableOfflineQueue: false }],
+    ['while Redis loads its data', '-LOADING Redis is loading the dataset in memory\r\n', {}],
+    ['of a full Redis', "-OOM command not allowed when used memory > 'maxmemory'.\r\n", {}],
+    ['of a full Redis in a script', '-ERR Error running script: @user_script:1: -OOM no\r\n', {}],
+    ['of a replica', "-READONLY You can't write against a read only replica.\r\n", {}],
+  ])('%s has exit code 3', async (_how, answer, options) => {
     const error = await failure(answer, options);
     expect(exitCodeOf(error)).toBe(EXIT.unreachable);
-    expect(words(error)).toMatch(/^Redis can't do it now \(.+\); try again later$/);
+    expect(messageOf(error)).toMatch(/^Redis is unavailable \(.+\); try again later$/);
   });
 
-  it('by an answer that makes no sense ends with 4', async () => {
+  it('from a wrong command has exit code 4', async () => {
     const error = await failure('-WRONGTYPE Operation against a key\r\n', {});
-    expect([exitCodeOf(error), words(error)]).toEqual([
+    expect([exitCodeOf(error), messageOf(error)]).toEqual([
       EXIT.failed,
       expect.stringMatching(/^WRONGTYPE/),
     ]);
