@@ -82,7 +82,7 @@ describe('boards apply that does not come to its end', () => {
     const second = await sandbox.ranklog('boards', 'apply', '--yes');
     expect([second.code, second.err]).toEqual([
       0,
-      expect.stringContaining(`${holderOf(first)}, which worked on board "arena", is gone`),
+      expect.stringContaining(`${holderOf(first)}, which worked on board "arena", has died`),
     ]);
     expect(await sandbox.liveGeneration('arena')).toBe(shadow);
     const { entries } = await sandbox.instance.reader.standings('arena', 'all', {
@@ -92,7 +92,7 @@ describe('boards apply that does not come to its end', () => {
     expect(entries[0]?.columns).toEqual({ score: topSum() });
   });
 
-  it('is given up by a command when it was killed, and not while somebody is at it', async () => {
+  it('can be discarded once its run was killed, and not while the run is active', async () => {
     const { redis, name } = sandbox.instance;
     const first = sandbox.instance.spawn('boards', 'rebuild', 'arena', '--throttle', '40');
     await sandbox.running('arena');

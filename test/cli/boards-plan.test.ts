@@ -23,7 +23,9 @@ describe('boards plan', () => {
     const { code, out } = await sandbox.ranklog('boards', 'plan');
     expect(code).toBe(1);
     expect(out).toContain('+ arena: new\n+ daily: new\n');
-    expect(out).toContain('building arena, daily: nothing to read: no record of the log is applied yet');
+    expect(out).toContain(
+      'building arena, daily: nothing to read: no record of the log is applied yet',
+    );
     const verified = await sandbox.ranklog('boards', 'verify');
     expect([verified.code, verified.err]).toEqual([
       1,
@@ -52,7 +54,7 @@ describe('boards plan', () => {
     const arena = await sandbox.liveGeneration('arena');
     expect(out).toContain(
       [
-        `~ arena: changed, live as generation ${arena}`,
+        `~ arena: changed; live generation ${arena}`,
         '    columns.score.decimals: 0 -> 2',
         '    ties: earliest -> latest',
         '    dimensions: [ [] ] -> [ [], [ region ] ]',
@@ -96,7 +98,7 @@ describe('boards plan', () => {
     const { code, out } = await sandbox.ranklog('boards', 'plan');
     expect(code).toBe(0);
     expect(out).toContain(
-      '- daily: not in the file; stays unless "ranklog boards apply --remove daily" says otherwise',
+      '- daily: not in the file; kept unless you run "ranklog boards apply --remove daily"',
     );
   });
 

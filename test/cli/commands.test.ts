@@ -137,7 +137,7 @@ describe('the commands', () => {
     [['standings', 'arena', '--top', '0'], 2, 'use a whole number from 1'],
     [['rank', 'arena', 'nobody'], 1, ''],
     [['start', '--roles', 'ingest,cook'], 2, '"cook" is not a role; use ingest, reconciliation'],
-    [['produce', '/nowhere.ndjson'], 2, "/nowhere.ndjson can't be read"],
+    [['produce', '/nowhere.ndjson'], 2, "can't read /nowhere.ndjson"],
     [['cook'], 2, "unknown command 'cook'"],
     [['views'], 2, "missing required argument 'board'"],
   ])('%j ends with exit code %i and a helpful word', (args, exitCode, word) => {

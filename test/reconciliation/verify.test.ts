@@ -117,7 +117,7 @@ describe('verify', () => {
     expect(command.output).toMatch(
       /^rooms: not comparable: maxViews has refused .* raise maxViews/m,
     );
-    expect(command.output).toMatch(/^arena: as the log makes it/m);
+    expect(command.output).toMatch(/^arena: equal to the log/m);
     const enough = definitionsOf(`boards:\n${rooms(50)}`);
     await sandbox.reconciler.build(enough, options());
     const compared = await sandbox.reconciler.verify(['rooms'], options());
