@@ -95,7 +95,7 @@ describe('boards apply', () => {
     const kept = await sandbox.ranklog('boards', 'apply', '--yes');
     expect([kept.code, kept.out]).toEqual([
       0,
-      expect.stringContaining('- trials: not in the file; stays'),
+      expect.stringContaining('- trials: not in the file; kept'),
     ]);
     const slip = await sandbox.ranklog('boards', 'apply', '--yes', '--remove', 'trails');
     expect([slip.code, slip.err]).toEqual([1, expect.stringContaining('did you mean trials?')]);

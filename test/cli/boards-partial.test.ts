@@ -90,7 +90,7 @@ describe('boards without all of their history', () => {
     const rebuilt = await sandbox.ranklog('boards', 'rebuild', 'arena');
     expect([rebuilt.code, rebuilt.out]).toEqual([
       0,
-      expect.stringContaining('arena: partial, from 0:150; "--from start" takes all'),
+      expect.stringContaining('arena: partial, from 0:150; "--from start" reads the whole log'),
     ]);
     const all = await sandbox.ranklog('boards', 'rebuild', 'arena', '--from', 'start');
     expect([all.code, all.out]).toEqual([

@@ -166,7 +166,7 @@ describe('boards show', () => {
 
   it.each([
     [['--board', 'aren'], 1, 'it has arena, plain; did you mean arena?'],
-    [['--event', '@/nowhere'], 2, "/nowhere can't be read"],
+    [['--event', '@/nowhere'], 2, "can't read /nowhere"],
     [['--at', 'noon'], 2, 'use a time with a zone'],
     [['/nowhere.yaml'], 2, "/nowhere.yaml can't be read"],
     [[bad], 2, 'did you mean ties?'],
