@@ -98,7 +98,7 @@ describe('boards without all of their history', () => {
       expect.stringMatching(/^arena: partial, from 0:150$/m), // the log has no more
     ]);
     const slip = await sandbox.ranklog('boards', 'rebuild', 'arena', '--from', 'stat');
-    expect([slip.code, slip.err]).toEqual([2, expect.stringContaining('or start for all')]);
+    expect([slip.code, slip.err]).toEqual([2, expect.stringContaining('or "start"')]);
   });
 
   it('verify of a board whose beginning is gone from the log ends with 2, not with 1', async () => {
