@@ -13,6 +13,7 @@ class Fixture {
   handle: (batch: RecordBatch) => Promise<void> = () => Promise.resolve();
   pause: () => void = () => undefined;
   release: () => Promise<void> = () => Promise.resolve();
+  stops: () => boolean = () => false;
   assignment: PartitionAssignment | undefined;
   starts = 0;
   readonly worker: PartitionWorker;
@@ -56,6 +57,7 @@ class Fixture {
           this.log.push('released');
           return this.release();
         },
+        stops: () => this.stops(),
       },
     });
   }
@@ -222,6 +224,17 @@ describe('PartitionWorker', () => {
     expect(fixture.log).toEqual(['assigned', 'pause', 'released']);
     await fixture.worker.stop();
     expect(fixture.worker.health.state).toBe('released');
+  });
+
+  it('ends when the handler of a permanent error stops it', async () => {
+    const fixture = new Fixture();
+    fixture.startOffset = () => Promise.reject(new PermanentPartitionError('no such topic'));
+    fixture.stops = () => {
+      void fixture.worker.stop();
+      return false;
+    };
+    await fixture.start();
+    await until(() => fixture.worker.health.state === 'released');
   });
 
   it.each([
