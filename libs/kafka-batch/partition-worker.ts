@@ -146,7 +146,7 @@ export class PartitionWorker {
       this.#state = 'failed';
       this.#clock.idle();
       logger.error(`${topic}/${partition} stops: ${error.message}`, { error });
-      if (!signal.aborted) await once(signal, 'abort'); // `stops` may have stopped it
+      if (!this.#stop.signal.aborted) await once(signal, 'abort'); // `stops` may have stopped it
       return;
     }
     this.#state = 'backingOff';
