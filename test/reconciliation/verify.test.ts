@@ -115,7 +115,7 @@ describe('verify', () => {
     const command = instance.spawn('boards', 'verify');
     expect(await command.ended).toBe(2);
     expect(command.output).toMatch(
-      /^rooms: not comparable: maxViews has refused .* raise maxViews/m,
+      /^rooms: not comparable: maxViews refused .* raise maxViews/m,
     );
     expect(command.output).toMatch(/^arena: equal to the log/m);
     const enough = definitionsOf(`boards:\n${rooms(50)}`);
