@@ -8,12 +8,16 @@ import { readBoard, type BoardText } from './read-board.js';
 
 type BoardFields = Readonly<Record<string, { readonly default?: unknown }>>;
 
-/** JSON Schema (draft 7) of a boards file, for the parser and for editors. */
-export const BOARDS_FILE_SCHEMA = createRequire(import.meta.url)('#boards-schema') as {
+interface BoardsFileSchema {
   readonly properties: {
     readonly boards: { readonly additionalProperties: { readonly properties: BoardFields } };
   };
-};
+}
+
+/** JSON Schema (draft 7) of a boards file, for the parser and for editors. Read on use, so that services can bundle this library. */
+export function boardsFileSchema(): BoardsFileSchema {
+  return createRequire(import.meta.url)('#boards-schema') as BoardsFileSchema;
+}
 
 let compiled: ValidateFunction | undefined;
 
@@ -28,7 +32,7 @@ function validator(): ValidateFunction {
     ...{ validateSchema: false, meta: false, code: { optimize: false } },
   })
     .addVocabulary(['errorMessage'])
-    .compile(BOARDS_FILE_SCHEMA));
+    .compile(boardsFileSchema()));
 }
 
 /**
@@ -92,5 +96,5 @@ function withoutPart(field: string | number, value: unknown, index?: string | nu
   if (isList && typeof index === 'number')
     return value.map((entry: unknown, at) => (at === index ? undefined : entry));
   if (field === 'columns') return [];
-  return BOARDS_FILE_SCHEMA.properties.boards.additionalProperties.properties[field]?.default;
+  return boardsFileSchema().properties.boards.additionalProperties.properties[field]?.default;
 }

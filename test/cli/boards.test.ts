@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { BOARDS_FILE_SCHEMA, parseBoardsFile, resolveEvent } from '#board';
+import { boardsFileSchema, parseBoardsFile, resolveEvent } from '#board';
 import { decodeText } from '#contracts';
 import { StoreFixture } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
@@ -161,7 +161,7 @@ describe('boards show', () => {
     expect(out).toMatch(/^ratio +-0\.50$/m);
     expect(out).toMatch(/^day:2026-11-21 guild=a%20b +yes +2026-12-21T23:00:00\.000Z$/m);
     expect(out).toMatch(/^season:s +no +never$/m);
-    expect(out).toContain('\nranklog:{0}:GENERATION:players:day:2026-11-21 guild=a%20b\n');
+    expect(out).toContain('\nranklog:2:{0}:GENERATION:players:day:2026-11-21 guild=a%20b\n');
   });
 
   it.each([
@@ -186,6 +186,6 @@ describe('boards schema', () => {
   it('prints the schema', () => {
     const { code, out } = ranklog(['schema']);
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toEqual(JSON.parse(JSON.stringify(BOARDS_FILE_SCHEMA)));
+    expect(JSON.parse(out)).toEqual(JSON.parse(JSON.stringify(boardsFileSchema())));
   });
 });

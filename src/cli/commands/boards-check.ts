@@ -1,5 +1,5 @@
 import {
-  BOARDS_FILE_SCHEMA,
+  boardsFileSchema,
   BoardsFileError,
   parseBoardsFile,
   problemText,
@@ -52,6 +52,6 @@ function toText({ file, boards, problems }: FileReport): string {
 
 /** `ranklog boards schema`. */
 export function boardsSchema(): Promise<number> {
-  print(BOARDS_FILE_SCHEMA, { json: true }, () => '');
+  print(boardsFileSchema(), { json: true }, () => '');
   return Promise.resolve(EXIT.ok);
 }
