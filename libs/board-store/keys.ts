@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
 
+/** The version of the layout. Another one is a Redis without boards, so what an older version wrote is never misread. */
+const LAYOUT = 2;
+
 /**
  * Every key of ranklog in Redis, with its type and what it holds. `a -> b` is a hash field and its value, or a member and its
  * score. All keys of a shard carry its hash tag, so a script touches one cluster slot.
@@ -113,7 +116,7 @@ export class KeySpace {
   }
 
   #key(shard: number, name: string): string {
-    return `${this.prefix}:{${shard}}:${name}`;
+    return `${this.prefix}:${LAYOUT}:{${shard}}:${name}`;
   }
 }
 

@@ -108,7 +108,7 @@ describe('boards apply that does not come to its end', () => {
     ]);
     first.kill('SIGKILL');
     await first.ended;
-    await redis.del(`${name}:{0}:lease:arena`); // it has run out
+    await redis.del(`${name}:2:{0}:lease:arena`); // it has run out
 
     const { code, out } = await sandbox.ranklog('boards', 'discard', generation);
     expect([code, out]).toEqual([

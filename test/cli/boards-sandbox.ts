@@ -58,7 +58,7 @@ export class BoardsSandbox {
   /** Waits until `status` tells of a running reconciliation of a board. */
   async running(board: string): Promise<void> {
     const { redis, name } = this.instance;
-    const key = `${name}:{0}:reconciliations`;
+    const key = `${name}:2:{0}:reconciliations`;
     await until(async () => {
       const status = JSON.parse((await redis.hget(key, board)) ?? '{}') as Record<string, unknown>;
       return status['state'] === 'running' && Number(status['done']) > 0;

@@ -71,7 +71,7 @@ describe('boards snapshot', () => {
     const options = ['--until', now, '--throttle', '200'];
     expect((await sandbox.ranklog('boards', 'snapshot', 'arena', ...options)).code).toBe(0);
     const { redis, name } = sandbox.instance;
-    const told = await redis.hget(`${name}:{0}:reconciliations`, 'arena');
+    const told = await redis.hget(`${name}:2:{0}:reconciliations`, 'arena');
     const status = JSON.parse(told ?? '{}') as ReconciliationStatus;
     expect(status).toMatchObject({ kind: 'snapshot', done: 800 });
     expect(status.updatedAt - status.startedAt).toBeGreaterThan(1_500);

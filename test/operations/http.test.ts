@@ -111,7 +111,7 @@ describe('a running process', () => {
     await instance.published(5);
     first.kill('SIGTERM');
     expect(await first.ended).toBe(0);
-    await instance.redis.hset(`${instance.name}:{0}:records`, '0', '0 1 abc'); // as if of another log
+    await instance.redis.hset(`${instance.name}:2:{0}:records`, '0', '0 1 abc'); // as if of another log
     const service = await instance.start();
     const stopped = /^partition 0 is stopped: .*the log has another record there/;
     let found = await health(service);

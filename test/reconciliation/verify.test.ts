@@ -114,9 +114,7 @@ describe('verify', () => {
     expect(refused?.tooManyViews?.found).toBeGreaterThan(0);
     const command = instance.spawn('boards', 'verify');
     expect(await command.ended).toBe(2);
-    expect(command.output).toMatch(
-      /^rooms: not comparable: maxViews refused .* raise maxViews/m,
-    );
+    expect(command.output).toMatch(/^rooms: not comparable: maxViews refused .* raise maxViews/m);
     expect(command.output).toMatch(/^arena: equal to the log/m);
     const enough = definitionsOf(`boards:\n${rooms(50)}`);
     await sandbox.reconciler.build(enough, options());
