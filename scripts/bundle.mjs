@@ -39,7 +39,6 @@ await build({
   platform: 'node',
   target: 'node20',
   sourcemap: true,
-  minifyWhitespace: true,
   logLevel: 'warning',
   banner: {
     js: "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);",

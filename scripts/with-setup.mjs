@@ -15,6 +15,7 @@ const BUILD_CONFIGS = [
     'tsconfig.build.json',
     'nest-cli.json',
     'package.json',
+    'package-lock.json',
     'scripts/bundle.mjs',
   ],
 ];

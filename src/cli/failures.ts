@@ -9,6 +9,7 @@ import {
 import {
   BoardBuildingError,
   ExpiredViewError,
+  LeaseLostError,
   NoPreviousGenerationError,
   OtherIdentityError,
   UnknownBoardError,
@@ -47,7 +48,13 @@ const ERRORS = [
   },
   {
     exitCode: EXIT.unreachable,
-    types: [BoardsLostError, OutOfMemoryError, ServiceUnreachableError, kafkajs.KafkaJSError],
+    types: [
+      BoardsLostError,
+      LeaseLostError,
+      OutOfMemoryError,
+      ServiceUnreachableError,
+      kafkajs.KafkaJSError,
+    ],
   },
 ];
 

@@ -29,7 +29,7 @@ export function createRedis(settings: Settings, logger: Logger): Redis {
   });
   let isLost = false;
   redis.on('error', (error: Error) => {
-    if (!isLost) logger.warn(`Redis connection lost: ${error.message}`);
+    if (!isLost) logger.warn(`Redis connection lost: ${error.message || String(error)}`);
     isLost = true;
   });
   redis.on('ready', () => {

@@ -181,6 +181,8 @@ export class Applier {
           throw await this.#gapError(call);
         case 'storeChanged':
           throw lost('is on another server, or was found to have lost events');
+        default:
+          throw new Error(`the apply script gave an unknown answer: ${JSON.stringify(outcome)}`);
       }
     }
   }

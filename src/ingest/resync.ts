@@ -79,8 +79,10 @@ export class Resync {
 
   /** Logs once when a shard has recovered. Cost: none while no shard recovers. */
   async logRecovered(): Promise<void> {
+    if (this.#recovering.size === 0) return;
+    const targets = await this.store.recoveryTargets();
     for (const shard of this.#recovering)
-      if ((await this.#targetsOf(shard)).length === 0 && this.#recovering.delete(shard))
+      if (targets.every((target) => target.shard !== shard) && this.#recovering.delete(shard))
         this.log.info(
           `shard ${shard} has recovered: every partition has reached its recovery target`,
         );

@@ -1,9 +1,4 @@
-import {
-  Module,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
 import { GenerationCatalog } from '#board-store';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
 import { STORES } from '../infra/connections.module.js';
@@ -41,24 +36,11 @@ import { Reconciler } from './reconciler.js';
     },
   ],
 })
-export class ReconciliationModule
-  implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
-{
-  constructor(
-    private readonly registrar: BoardRegistrar,
-    private readonly schedule: VerifySchedule,
-  ) {}
+export class ReconciliationModule implements OnModuleInit {
+  constructor(private readonly registrar: BoardRegistrar) {}
 
   async onModuleInit(): Promise<void> {
     await this.registrar.register();
-  }
-
-  onApplicationBootstrap(): void {
-    this.schedule.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.schedule.stop();
   }
 }
 

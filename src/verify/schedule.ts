@@ -1,3 +1,4 @@
+import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import { CronJob } from 'cron';
 import { toError } from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
@@ -15,17 +16,17 @@ export interface VerifyScheduleOptions {
 const SAME_TURN_MS = 60_000;
 
 /**
- * Verifies at set times; skips a turn while the one before is still running.
- * States: stopped, then waiting or verifying (`start` to `stop`).
+ * Verifies at set times; skips a turn while the one before is still running. Nest starts and stops it.
+ * States: stopped, then waiting or verifying.
  */
-export class VerifySchedule {
+export class VerifySchedule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #stopping = new AbortController();
   #job: { stop(): Promise<void> | undefined } | undefined;
   #turn: Promise<void> | undefined;
 
   constructor(private readonly options: VerifyScheduleOptions) {}
 
-  start(): void {
+  onApplicationBootstrap(): void {
     const { expression, timeZone } = this.options;
     if (expression === '') return;
     const job: CronJob = CronJob.from({
@@ -41,7 +42,7 @@ export class VerifySchedule {
   }
 
   /** Cancels a running turn. */
-  async stop(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     this.#stopping.abort();
     await this.#job?.stop();
     await this.#turn;

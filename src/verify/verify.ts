@@ -45,7 +45,10 @@ export interface VerifyReport extends Findings {
 
 const NOTHING_COMPARED = { places: 0, views: 0, differences: [], differenceCount: 0 };
 
-/** Collects differences: counts all, and keeps the first `most`. A kept one that is found again counts once. */
+/** Players' differences that are recognised when they are found again. */
+const MOST_REMEMBERED = 10_000;
+
+/** Collects differences: counts all, and keeps the first `most`. A remembered one that is found again counts once. */
 export class Differences {
   /** Of the board, and of whole views. */
   readonly #whole = new Map<string, Difference>();
@@ -73,7 +76,7 @@ export class Differences {
   #addPlayer(name: string, difference: Difference): void {
     if (this.#ofPlayers.has(name)) return;
     this.#playerCount += 1;
-    if (this.#ofPlayers.size < this.most) this.#ofPlayers.set(name, difference);
+    if (this.#ofPlayers.size < MOST_REMEMBERED) this.#ofPlayers.set(name, difference);
   }
 }
 
