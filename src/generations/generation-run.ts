@@ -203,9 +203,8 @@ export class GenerationRun<T> {
     const results = shadows.map((opened) => this.#finish(attempt, opened, pass));
     const fail = (error: unknown) => failed.abort(error);
     await Promise.all([...results, feed.run()].map((part) => part.catch(fail)));
-    const ends = await Promise.allSettled(results);
-    if (ends.some(({ status }) => status === 'rejected')) failed.signal.throwIfAborted();
-    return Promise.all(results);
+    // The first failure ended the others. If only the feed failed, all shadows were done before.
+    return Promise.all(results).catch(() => Promise.reject(failed.signal.reason as Error));
   }
 
   async #finish(attempt: Attempt, { shadow, appliedOffsets }: OpenShadow, pass: Pass): Promise<T> {
