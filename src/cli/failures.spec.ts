@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Redis, type RedisOptions } from 'ioredis';
+import { LeaseLostError } from '#board-store';
 import { exitCodeOf, describe as messageOf } from './failures.js';
 import { EXIT } from './exit-codes.js';
 
@@ -56,3 +57,10 @@ describe('an error of Redis', () => {
     ]);
   });
 });
+
+it.each([undefined, 'another process'])(
+  'a lost lease, taken over by %s, has exit code 3',
+  (holder) => {
+    expect(exitCodeOf(new LeaseLostError('arena', holder))).toBe(EXIT.unreachable);
+  },
+);
