@@ -119,9 +119,9 @@ describe('the golden records', () => {
   );
 
   it('hold the dead letter of a record that is too large: where it is, its size and its digest', () => {
-    const file = golden('dead-letter-digest') as DeadLetterGolden & { mostBytes: number };
+    const file = golden('dead-letter-digest') as DeadLetterGolden & { maxBytes: number };
     const record = toRecord(file.record);
-    const letter = encodeDeadLetter(file.source, record, file.reason, file.mostBytes);
+    const letter = encodeDeadLetter(file.source, record, file.reason, file.maxBytes);
     expect(letter).toMatchObject({ key: record.key, value: null });
     expect(withTexts(letter.headers)).toEqual(file.headers);
     expect(decodeDeadLetter(letter)).toEqual({ ...file.source, ...file.reason, ...file.decoded });

@@ -1,15 +1,15 @@
-/** Waits that double from `firstMs` to `mostMs`, each shortened by up to a half at random (jitter). */
+/** Waits that double from `firstMs` to `maxMs`, each shortened by up to a half at random (jitter). */
 export class Backoff {
   #attempt = 0;
 
   constructor(
-    private readonly limits: { firstMs: number; mostMs: number },
+    private readonly limits: { firstMs: number; maxMs: number },
     private readonly random: () => number = Math.random,
   ) {}
 
   /** The next wait in ms. */
   next(): number {
-    const full = Math.min(this.limits.mostMs, this.limits.firstMs * 2 ** this.#attempt);
+    const full = Math.min(this.limits.maxMs, this.limits.firstMs * 2 ** this.#attempt);
     this.#attempt += 1;
     return full * (1 - this.random() / 2);
   }

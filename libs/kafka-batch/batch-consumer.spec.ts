@@ -90,7 +90,7 @@ class Fixture {
         error: (line) => this.lines.push(line),
       },
       onFatal: (error) => this.fatal.push(error),
-      backoff: { firstMs: 1, mostMs: 2 },
+      backoff: { firstMs: 1, maxMs: 2 },
       handlers: {
         assigned: () => this.#call('assigned').then(() => 0),
         batch: () => this.handled,

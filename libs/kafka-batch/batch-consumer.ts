@@ -32,7 +32,7 @@ export interface BatchConsumerOptions {
   readonly onConnected?: (admin: Admin) => Promise<void>;
   readonly consumer?: Partial<Omit<ConsumerConfig, 'groupId' | 'retry'>>;
   readonly queue?: QueueLimits;
-  readonly backoff?: { firstMs: number; mostMs: number };
+  readonly backoff?: { firstMs: number; maxMs: number };
   readonly connectTimeoutMs?: number;
 }
 
@@ -55,7 +55,7 @@ const CONSUMER_DEFAULTS = {
   retry: { initialRetryTime: 100, maxRetryTime: 1_000, multiplier: 2, factor: 0.2, retries: 20 },
 } as const;
 const QUEUE_DEFAULTS: QueueLimits = { high: 5_000, low: 2_000, bytes: 16 * 1_024 * 1_024 };
-const BACKOFF_DEFAULTS = { firstMs: 100, mostMs: 5_000 };
+const BACKOFF_DEFAULTS = { firstMs: 100, maxMs: 5_000 };
 const CONNECT_TIMEOUT_MS = 30_000;
 const CONNECT_PAUSE_MS = 500;
 

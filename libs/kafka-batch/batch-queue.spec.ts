@@ -9,7 +9,7 @@ function batchOf(nextOffset: number, ...sizes: (number | null)[]): QueuedBatch {
     value: size === null ? null : Buffer.alloc(size),
     headers: {},
   }));
-  return { from: nextOffset - sizes.length, records, nextOffset, inSightSince: 0 };
+  return { from: nextOffset - sizes.length, records, nextOffset, fetchedSince: 0 };
 }
 
 describe('BatchQueue', () => {

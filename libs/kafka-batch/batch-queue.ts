@@ -1,7 +1,7 @@
 import type { RecordBatch } from './types.js';
 
 /** A fetch that waits for its handler. It starts where the previous one ended. */
-export type QueuedBatch = Pick<RecordBatch, 'from' | 'records' | 'nextOffset' | 'inSightSince'>;
+export type QueuedBatch = Pick<RecordBatch, 'from' | 'records' | 'nextOffset' | 'fetchedSince'>;
 
 /** Limits of waiting records: above `high` records or `bytes` the partition is paused, below `low` records resumed. */
 export interface QueueLimits {
@@ -75,9 +75,9 @@ export class BatchQueue {
     this.#records -= records;
     this.#bytes -= joined.reduce((sum, batch) => sum + valueBytes(batch), 0);
     if (joined.length === 1) return first;
-    const { nextOffset, inSightSince } = joined.at(-1) ?? first;
+    const { nextOffset, fetchedSince } = joined.at(-1) ?? first;
     const all = joined.flatMap((batch) => batch.records);
-    return { ...first, records: all, nextOffset, inSightSince };
+    return { ...first, records: all, nextOffset, fetchedSince };
   }
 
   clear(): void {

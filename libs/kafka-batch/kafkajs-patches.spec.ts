@@ -128,16 +128,16 @@ describe('a patched runner', () => {
     expect(resolved).toEqual(['8']);
   });
 
-  it('keeps a log in sight from its first fetch until a fetch fails', async () => {
+  it('keeps `fetchedSince` from the first fetch of a log until a fetch fails', async () => {
     const { runner } = runnerOf(() => Promise.resolve());
-    const inSightSince = async () =>
-      (await runner.fetch(1)).map((batch) => (batch as typeof batch & FetchedBatch).inSightSince);
-    const [first] = await inSightSince();
-    expect(await inSightSince()).toEqual([first]);
+    const fetchedSince = async () =>
+      (await runner.fetch(1)).map((batch) => (batch as typeof batch & FetchedBatch).fetchedSince);
+    const [first] = await fetchedSince();
+    expect(await fetchedSince()).toEqual([first]);
     const failure = new Error('the topic was deleted');
     const recovered = ConsumerGroup.prototype.recoverFromFetch.call(runner.consumerGroup, failure);
     await expect(recovered).rejects.toBe(failure);
-    const [later] = await inSightSince();
+    const [later] = await fetchedSince();
     expect(later).toBeGreaterThan(first!);
   });
 });

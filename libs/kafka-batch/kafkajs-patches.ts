@@ -212,7 +212,7 @@ export interface FetchedBatch extends Pick<Batch, 'messages' | 'lastOffset'> {
   /** When the fetch was sent, by performance.now(). */
   readonly askedAt: number;
   /** Since then, fetches of the partition were answered without a long pause or a failure. */
-  readonly inSightSince: number;
+  readonly fetchedSince: number;
 }
 
 const everyFetchHandlers = new WeakSet<EachBatchHandler>();
@@ -225,7 +225,7 @@ export function takingEveryFetch(eachBatch: EachBatchHandler): EachBatchHandler 
 
 /**
  * kafkajs skips fetches without data records silently, and does not say when a fetch was sent: it may deliver a fetch
- * that was sent before a seek when the leader moves. A failed fetch resets `inSightSince`, because a fetch that waits
+ * that was sent before a seek when the leader moves. A failed fetch resets `fetchedSince`, because a fetch that waits
  * for records fails when its topic is deleted.
  */
 function deliverEveryFetch(): void {
@@ -234,8 +234,8 @@ function deliverEveryFetch(): void {
       const askedAt = performance.now();
       const batches = await fetch.call(this, nodeId);
       return batches.map((batch) => {
-        const inSightSince = seen(this.consumerGroup, `${batch.topic}/${batch.partition}`);
-        return Object.assign(batch, { askedAt, inSightSince });
+        const fetchedSince = seen(this.consumerGroup, `${batch.topic}/${batch.partition}`);
+        return Object.assign(batch, { askedAt, fetchedSince });
       });
     };
   });
@@ -257,23 +257,23 @@ function deliverEveryFetch(): void {
 }
 
 /**
- * After this time without an answered fetch, a log is out of sight. A log without new records is answered every 200 ms.
- * A partition with a full queue is not fetched for a while, which must not cost a check of the log each time.
+ * After this time without an answered fetch, the fetches of a log count as interrupted. A log without new
+ * records is answered every 200 ms. A partition with a full queue is not fetched for a while, which must not cost a check of the log each time.
  */
-const OUT_OF_SIGHT_MS = 2_000;
+const LONG_PAUSE_MS = 2_000;
 
-/** Per topic and partition: when the log came into sight, and its last response, by performance.now(). */
+/** Per topic and partition: since when its fetches are answered, and its last response, by performance.now(). */
 type Sights = Map<string, { readonly since: number; readonly last: number }>;
 const sights = new WeakMap<ConsumerGroup, Sights>();
 
-/** Records a fetch response of a log, and returns since when the log is in sight. */
+/** Records a fetch response of a log, and returns since when its fetches are answered without a long pause. */
 function seen(group: ConsumerGroup, log: string): number {
   const ofGroup = sights.get(group) ?? (new Map() as Sights);
   sights.set(group, ofGroup);
   const last = performance.now();
   const before = ofGroup.get(log);
-  const isInSight = before !== undefined && last - before.last <= OUT_OF_SIGHT_MS;
-  const since = isInSight ? before.since : last;
+  const isContinued = before !== undefined && last - before.last <= LONG_PAUSE_MS;
+  const since = isContinued ? before.since : last;
   ofGroup.set(log, { since, last });
   return since;
 }

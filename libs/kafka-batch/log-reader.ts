@@ -27,7 +27,7 @@ export interface LogReaderOptions {
 const MAX_BYTES_PER_PARTITION = 1_048_576;
 const MAX_WAIT_MS = 200;
 const CLOSE_MS = 1_000;
-const BACKOFF = { firstMs: 100, mostMs: 5_000 };
+const BACKOFF = { firstMs: 100, maxMs: 5_000 };
 const EVERY_PARTITION = () => true;
 const { KafkaJSError, KafkaJSOffsetOutOfRange } = kafkajs;
 

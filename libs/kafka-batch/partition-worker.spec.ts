@@ -18,7 +18,7 @@ class Fixture {
   starts = 0;
   readonly worker: PartitionWorker;
 
-  constructor(backoff = { firstMs: 1, mostMs: 2 }) {
+  constructor(backoff = { firstMs: 1, maxMs: 2 }) {
     this.worker = new PartitionWorker({
       topic: 't',
       partition: 0,
@@ -85,7 +85,7 @@ class Fixture {
       lastOffset: () => String(next - 1),
       fetchedOffset: String(from),
       askedAt,
-      inSightSince: 0,
+      fetchedSince: 0,
     });
   }
 }
@@ -378,7 +378,7 @@ describe('PartitionWorker', () => {
   });
 
   it('stops without waiting for the backoff', async () => {
-    const fixture = new Fixture({ firstMs: 3_600_000, mostMs: 3_600_000 });
+    const fixture = new Fixture({ firstMs: 3_600_000, maxMs: 3_600_000 });
     fixture.startOffset = () => Promise.reject(new Error('no Redis'));
     await fixture.start();
     await until(() => fixture.worker.health.state === 'backingOff');

@@ -46,7 +46,7 @@ export interface PartitionWorkerOptions {
   readonly handlers: PartitionHandlers;
   readonly control: PartitionControl;
   readonly queue: QueueLimits;
-  readonly backoff: { firstMs: number; mostMs: number };
+  readonly backoff: { firstMs: number; maxMs: number };
   readonly logger: KafkaBatchLogger;
 }
 
@@ -112,8 +112,8 @@ export class PartitionWorker {
     const isNext = from === this.#expected;
     if (isNext) this.#expected = Number(batch.lastOffset()) + 1;
     const records = isNext ? batch.messages.map(toRecord) : [];
-    const { inSightSince } = batch;
-    this.#queue.put({ from, records, nextOffset: this.#expected, inSightSince });
+    const { fetchedSince } = batch;
+    this.#queue.put({ from, records, nextOffset: this.#expected, fetchedSince });
     this.#clock.working();
     // kafkajs would fetch a refused batch again and again
     if (!this.#paused && (!isNext || this.#isFull())) this.#pause();

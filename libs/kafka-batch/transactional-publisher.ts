@@ -19,7 +19,7 @@ interface PartitionMessages {
   readonly partition: number;
   readonly messages: readonly Message[];
   /** Size limit of a batch of the topic, if it is lower than that of sendChunks. */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 }
 
 /** The group's offset in the same transaction. */
@@ -140,9 +140,9 @@ async function sendAll(
   transaction: Transaction,
   records: readonly PartitionMessages[],
 ): Promise<void> {
-  for (const { topic, partition, messages, mostBytes } of records) {
+  for (const { topic, partition, messages, maxBytes } of records) {
     const placed = messages.map((message) => ({ ...message, partition }));
-    for (const chunk of sendChunks(placed, mostBytes))
+    for (const chunk of sendChunks(placed, maxBytes))
       await transaction.send({ topic, messages: chunk, acks: -1 });
   }
 }

@@ -33,5 +33,5 @@ export interface RecordBatch {
   readonly records: readonly KafkaRecord[];
   readonly nextOffset: number;
   /** Since then, fetches of the partition were answered without a long pause or a failure; by performance.now(). */
-  readonly inSightSince: number;
+  readonly fetchedSince: number;
 }

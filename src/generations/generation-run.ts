@@ -86,7 +86,7 @@ export interface ShadowAtWork extends Pick<Attempt, 'signal'> {
 }
 
 /** Redis that was emptied gets its boards back within seconds. */
-const BACKOFF = { firstMs: 500, mostMs: 5_000 };
+const BACKOFF = { firstMs: 500, maxMs: 5_000 };
 const COUNT_EVERY_MS = 500;
 
 /**

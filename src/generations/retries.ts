@@ -12,7 +12,7 @@ import { BoardsLostError, HistoryCutError, ReconciliationError } from './errors.
 
 /** How long Redis may be unreachable, and its boards missing after a loss. */
 const RETRY_FOR_MS = 60_000;
-const BACKOFF = { firstMs: 50, mostMs: 2_000 };
+const BACKOFF = { firstMs: 50, maxMs: 2_000 };
 
 /** How many attempts may fail with a retriable error. */
 const MOST_ATTEMPTS = 6;

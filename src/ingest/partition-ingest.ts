@@ -121,9 +121,9 @@ export class PartitionIngest {
   }
 
   /** Applies a batch. Returns when there is room for the next one; the results may be published later. */
-  handle({ records, from, nextOffset, inSightSince }: RecordBatch): Promise<void> {
+  handle({ records, from, nextOffset, fetchedSince }: RecordBatch): Promise<void> {
     return this.#inTurn(async () => {
-      if (inSightSince > this.#checked.at) await this.#checkLog();
+      if (fetchedSince > this.#checked.at) await this.#checkLog();
       const position = { from, nextOffset, published: this.#published };
       await this.tools.applier.apply(records, position, (run) => this.#queueResults(run));
       const last = records.at(-1);

@@ -193,7 +193,7 @@ export class ResultLog {
         topic,
         partition,
         messages: results.filter((result) => result.topic === topic).map(({ message }) => message),
-        mostBytes: this.#limit(partition, topic) - BATCH_OVERHEAD,
+        maxBytes: this.#limit(partition, topic) - BATCH_OVERHEAD,
       }))
       .filter(({ messages }) => messages.length > 0);
     const { scoreEvents } = this.#topics;

@@ -9,7 +9,7 @@ import { Reconciler } from './reconciler.js';
 import type { RunProgress } from '../generations/progress.js';
 
 const LOG_EVERY_MS = 10_000;
-const BACKOFF = { firstMs: 1_000, mostMs: 60_000 };
+const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
 /** A build that does not fit into Redis fills it up, and blocks live ingest until its memory is freed. */
 const FULL_MS = 600_000;
 
@@ -75,7 +75,7 @@ export class BackgroundBuilder {
   /** Waits long after a failure that only an operator can resolve, whose command needs the lease of the board. */
   #msUntilNext(error: unknown): number {
     if (error instanceof OutOfMemoryError) return FULL_MS;
-    return error instanceof HistoryCutError ? BACKOFF.mostMs : this.#backoff.next();
+    return error instanceof HistoryCutError ? BACKOFF.maxMs : this.#backoff.next();
   }
 
   #logProgress(names: string, progress: RunProgress): void {

@@ -69,7 +69,7 @@ describe('applied records of a recreated log, of which no fetch gave a sign', ()
   it('stop the partition after about ten seconds, and at every later start', async () => {
     ({ ingest } = await start());
     const apply = async (from: number, to: number) => {
-      const batch = { records: await records(from, to), from, nextOffset: to, inSightSince: 0 };
+      const batch = { records: await records(from, to), from, nextOffset: to, fetchedSince: 0 };
       await ingest?.handle({ ...batch, assignment: assignment(), topic: log.name, partition: 0 });
     };
     await log.send(0, ['a', 'b']);

@@ -73,7 +73,7 @@ export class Memory {
 /** Options for a test that restarts partitions. */
 export const FAST = {
   consumer: { sessionTimeout: 6_000, heartbeatInterval: 500 },
-  backoff: { firstMs: 10, mostMs: 50 },
+  backoff: { firstMs: 10, maxMs: 50 },
 } as const;
 
 /** A batch consumer that stores what it gets. It is closed with its topic. */
