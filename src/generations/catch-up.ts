@@ -6,7 +6,7 @@ import { refusal } from './errors.js';
 import type { LogFeed } from './log-feed.js';
 import type { Counts } from './progress.js';
 import { withRetries } from './retries.js';
-import type { NextCall, ShadowQueue } from './shadow-queue.js';
+import type { ShadowQueue } from './shadow-queue.js';
 import type { StallWatch } from './stall-watch.js';
 
 /** A call that ends the catching up if it finds the shadow at the live applied offsets. */
@@ -37,15 +37,23 @@ export interface CatchUpParts {
   readonly signal: AbortSignal;
 }
 
+/** A call that Redis applies in full, unless it has lost data. */
+interface UnansweredCall {
+  readonly stretches: readonly Stretch[];
+  readonly outcome: Promise<CatchUpOutcome<never>>;
+}
+
 /**
  * Brings one shadow to the live applied offsets: takes the next events from the queue, applies them in one call, and repeats that
- * until a call with an ending finds the shadow there.
+ * until a call with an ending finds the shadow there. Below the live applied offsets, two calls are in flight at a time, so that
+ * Redis applies one while this process makes the next.
  *
  * @throws LeaseLostError, ShadowLostError, LiveGenerationChangedError, ServerChangedError when the store refuses a call,
  * AppliedBeyondLogError, or the reason of the signal
  */
 export class CatchUp {
   readonly #limits: CallLimits;
+  #unanswered: UnansweredCall | undefined;
   /** Calls close to the live applied offsets since the last ending that succeeded. */
   #inVain = 0;
   #lookedAt = -Infinity;
@@ -70,8 +78,7 @@ export class CatchUp {
   /** Applies the log, call by call; a call that should reach the live applied offsets has the ending. */
   async reach<E>(ending: Ending<E>): Promise<E> {
     for (;;) {
-      const { stretches, isNear } = await this.#next(this.#growingLimits());
-      const reached = await this.#call<E>(isNear ? ending : this.#noEnding, stretches);
+      const reached = await this.#step(this.#growingLimits(), ending);
       if (reached === undefined) continue;
       this.#inVain = 0;
       return reached;
@@ -80,10 +87,7 @@ export class CatchUp {
 
   /** Applies the log until a snapshot has all events that it shows. */
   async reachEnds(): Promise<void> {
-    while (!this.parts.queue.isAtEnds) {
-      const { stretches } = await this.#next(this.#limits);
-      await this.#call(this.#noEnding, stretches);
-    }
+    while (!this.parts.queue.isAtEnds) await this.#step(this.#limits, this.#noEnding);
   }
 
   /** Counts compared players as events of the throttle. @throws the reason of the signal */
@@ -91,10 +95,23 @@ export class CatchUp {
     await this.parts.throttle.next(players, this.parts.signal);
   }
 
-  async #next(limits: CallLimits): Promise<NextCall> {
-    this.parts.signal.throwIfAborted();
+  /** Makes the next call. Only a full call below the live applied offsets may follow an unanswered one. */
+  async #step<E>(limits: CallLimits, ending: Ending<E>): Promise<E | undefined> {
+    const { signal, queue, throttle } = this.parts;
+    signal.throwIfAborted();
     await this.#sweep();
-    return this.parts.queue.next(limits);
+    const { stretches, isNear, isFull } = queue.next(limits);
+    const last = this.#unanswered;
+    if (isFull && !isNear && !throttle.isThrottled) {
+      this.#send(stretches);
+      if (last !== undefined) await this.#takeAnswer(last);
+      return undefined;
+    }
+    if (last === undefined) return this.#call<E>(isNear ? ending : this.#noEnding, stretches);
+    this.#unanswered = undefined;
+    await this.#takeAnswer(last);
+    queue.settle();
+    return undefined;
   }
 
   /**
@@ -112,16 +129,44 @@ export class CatchUp {
     return { entries: limits.entries * growth, viewUpdates };
   }
 
+  /** Makes a call without waiting for its answer. */
+  #send(stretches: readonly Stretch[]): void {
+    const outcome = this.#noEnding(stretches);
+    outcome.catch(() => undefined); // reported where it is awaited
+    this.#unanswered = { stretches, outcome };
+    this.parts.queue.send(stretches);
+  }
+
+  /** Repeats a call that failed. The call behind it, if there is one, is made again with the next events. */
+  async #takeAnswer({ outcome, stretches }: UnansweredCall): Promise<void> {
+    const answer = await outcome.catch(() => undefined);
+    if (answer !== undefined) {
+      this.#note(answer);
+      return;
+    }
+    await this.#unanswered?.outcome.catch(() => undefined);
+    this.#unanswered = undefined;
+    this.parts.queue.settle();
+    await this.#call(this.#noEnding, stretches);
+  }
+
   /** Returns what the ending has reached. Waits for more of the log if nothing has moved. */
   async #call<E>(ending: Ending<E>, stretches: readonly Stretch[]): Promise<E | undefined> {
+    const { hasMoved, ending: reached } = this.#note(
+      await this.#withRetries(() => ending(stretches)),
+    );
+    if (!hasMoved && reached === undefined) await this.#wait();
+    return reached;
+  }
+
+  /** Returns what the ending has reached, and whether anything has moved. @throws the error for a call that the store refused */
+  #note<E>(outcome: CatchUpOutcome<E>): { hasMoved: boolean; ending?: E | undefined } {
     const { lease, queue, feed, stalls } = this.parts;
-    const outcome = await this.#withRetries(() => ending(stretches));
     if (outcome.status !== 'applied') throw refusal(lease.board, outcome.status);
     const hasMoved = queue.note(outcome.appliedOffsets);
     feed.roomMade();
     if (hasMoved) stalls.moved();
-    else if (outcome.ending === undefined) await this.#wait();
-    return outcome.ending;
+    return { hasMoved, ending: outcome.ending };
   }
 
   /** Waits for more of the log, and reads the live applied offsets. Partitions that are live by now are read from then on. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseBoardsFile } from '#board';
-import type { EventEntry, Shadow } from '#board-store';
+import type { EventEntry, Shadow, Stretch } from '#board-store';
 import { ShadowQueue } from './shadow-queue.js';
 
 const [arena] = parseBoardsFile(
@@ -64,7 +64,7 @@ describe('the next call for a shadow', () => {
   it('brings nothing where nothing is there to be applied', () => {
     const queue = queueOf([0]);
     queue.noteLive(live([7]));
-    expect(queue.next(LIMITS)).toEqual({ isNear: false, stretches: [] });
+    expect(queue.next(LIMITS)).toEqual({ isNear: false, isFull: false, stretches: [] });
   });
 
   it('holds fewer entries where they move many views, and at least one', () => {
@@ -84,48 +84,88 @@ describe('the next call for a shadow', () => {
     expect(queue.next(LIMITS).stretches[0]).toMatchObject({ from: 7, through: 7 });
   });
 
-  it('brings every entry once and in order, however live ingest moves', () => {
+  it('continues behind the unanswered calls, and begins again behind the applied offsets once they are settled', () => {
+    const queue = queueOf([30]);
+    queue.noteLive(live([29]));
+    const first = queue.next(LIMITS);
+    expect(first).toMatchObject({ isFull: true, isNear: false });
+    queue.send(first.stretches);
+    queue.send(queue.next(LIMITS).stretches);
+    queue.note(new Map([[0, { shadow: 9, live: 29 }]]));
+    expect(queue.next(LIMITS).stretches).toMatchObject([{ from: 20, through: 29 }]);
+    queue.settle();
+    expect(queue.next(LIMITS).stretches).toMatchObject([{ from: 10, through: 19 }]);
+  });
+
+  it('brings every entry once and in order, however live ingest moves and answers fail', () => {
+    const step = fc.record({
+      moves: fc.tuple(...[30, 30, 30].map((max) => fc.nat({ max }))),
+      fails: fc.boolean(),
+    });
     fc.assert(
-      fc.property(
-        fc.array(fc.array(fc.nat({ max: 30 }), { minLength: 3, maxLength: 3 }), { maxLength: 60 }),
-        (moves) => {
-          const counts = [90, 40, 0];
-          const queue = queueOf(counts);
-          const at = [-1, -1, -1];
-          const appliedOffsets = [-1, -1, -1];
-          const taken: number[][] = [[], [], []];
-          const toTheEnd = Array.from({ length: 80 }, () => [90, 90, 90]);
-          for (const move of [...moves, ...toTheEnd]) {
-            move.forEach((by, partition) => {
-              const end = (counts[partition] ?? 0) - 1;
-              appliedOffsets[partition] = Math.min(end, (appliedOffsets[partition] ?? -1) + by);
-            });
-            const { stretches } = queue.next(LIMITS);
-            expect(stretches.flatMap(({ entries }) => entries).length).toBeLessThanOrEqual(10);
-            for (const { partition, from, through, entries } of stretches) {
-              expect(from).toBe((at[partition] ?? -1) + 1);
-              const reached = Math.min(through, appliedOffsets[partition] ?? -1);
-              const applied = entries.filter(({ offset }) => offset <= reached);
-              taken[partition]?.push(...applied.map(({ offset }) => offset));
-              at[partition] = Math.max(at[partition] ?? -1, reached);
-            }
-            queue.note(
-              new Map(
-                at.map((shadowAt, partition) => [
-                  partition,
-                  { shadow: shadowAt, live: appliedOffsets[partition] ?? -1 },
-                ]),
-              ),
-            );
-          }
-          expect(taken).toEqual(
-            counts.map((count) => Array.from({ length: count }, (_, offset) => offset)),
-          );
-        },
-      ),
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const log = new AppliedLog([90, 40, 0]);
+        for (const { moves, fails } of steps) log.step(moves, fails);
+        for (let left = 0; left < 80; left++) log.step([90, 90, 90], false);
+        expect(log.applied).toEqual(
+          [90, 40, 0].map((count) => Array.from({ length: count }, (_, offset) => offset)),
+        );
+      }),
     );
   });
 });
+
+/** Applies the calls of a queue as the script does: in order, up to the live applied offsets, and without gaps. */
+class AppliedLog {
+  readonly applied: number[][];
+  readonly #live: number[];
+  readonly #at: number[];
+  readonly #queue: ShadowQueue;
+  #unanswered: readonly Stretch[] | undefined;
+
+  constructor(private readonly counts: readonly number[]) {
+    this.applied = counts.map(() => []);
+    this.#live = counts.map(() => -1);
+    this.#at = counts.map(() => -1);
+    this.#queue = queueOf(counts);
+  }
+
+  /** Live ingest moves on, the next call is sent, and the one before is answered, or fails without being applied. */
+  step(moves: readonly number[], fails: boolean): void {
+    for (const [partition, by] of moves.entries())
+      this.#live[partition] = Math.min(
+        (this.counts[partition] ?? 0) - 1,
+        (this.#live[partition] ?? -1) + by,
+      );
+    const { stretches, isFull, isNear } = this.#queue.next(LIMITS);
+    expect(stretches.flatMap(({ entries }) => entries).length).toBeLessThanOrEqual(LIMITS.entries);
+    const before = this.#unanswered;
+    const isSent = isFull && !isNear;
+    this.#unanswered = isSent ? stretches : undefined;
+    if (isSent) this.#queue.send(stretches);
+    if (before !== undefined) this.#answer(before, fails);
+    else if (!isSent) this.#answer(stretches, fails);
+    if (fails) this.#unanswered = undefined;
+    if (this.#unanswered === undefined) this.#queue.settle();
+  }
+
+  #answer(stretches: readonly Stretch[], fails: boolean): void {
+    if (!fails) for (const stretch of stretches) this.#apply(stretch);
+    const places = this.#at.map(
+      (shadow, at) => [at, { shadow, live: this.#live[at] ?? -1 }] as const,
+    );
+    this.#queue.note(new Map(places));
+  }
+
+  #apply({ partition, from, through, entries }: Stretch): void {
+    const at = this.#at[partition] ?? -1;
+    expect(from).toBe(at + 1);
+    const last = Math.min(through, this.#live[partition] ?? -1);
+    const applied = entries.map(({ offset }) => offset).filter((offset) => offset <= last);
+    this.applied[partition]?.push(...applied);
+    this.#at[partition] = Math.max(at, last);
+  }
+}
 
 function snapshotTo(end: number): ShadowQueue {
   return new ShadowQueue({ ...shadow, purpose: 'snapshot', ends: new Map([[0, end]]) }, new Map());

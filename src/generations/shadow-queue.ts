@@ -6,6 +6,8 @@ export interface NextCall {
   readonly stretches: readonly Stretch[];
   /** Whether the call brings the shadow to the live applied offsets, as far as they are known. */
   readonly isNear: boolean;
+  /** Whether the call reaches its limits. */
+  readonly isFull: boolean;
 }
 
 /** The entries of one partition that were read and are not known to be applied, in the order of the log. */
@@ -13,14 +15,18 @@ class PartitionQueue {
   readonly #entries: EventEntry[] = [];
   /** The live applied offset as last reported; -1 for none. */
   live = -1;
-  /** How many entries the next call takes. */
+  /** The last offset of the unanswered calls; `applied` if there is none. */
+  #sent: number;
+  /** The number of entries in unanswered calls and in the next call. */
   #taken = 0;
 
   /** `applied` is the last offset in the shadow, `read` the last one that was read. */
   constructor(
     public applied: number,
     public read: number,
-  ) {}
+  ) {
+    this.#sent = applied;
+  }
 
   get waiting(): number {
     return this.#entries.length;
@@ -28,8 +34,7 @@ class PartitionQueue {
 
   /** The number of entries up to the live applied offset. */
   get countBelowLive(): number {
-    const first = this.#entries.findIndex(({ offset }) => offset > this.live);
-    return first < 0 ? this.#entries.length : first;
+    return this.#countThrough(this.live);
   }
 
   add(entry: EventEntry): void {
@@ -43,10 +48,20 @@ class PartitionQueue {
     const hasChanged = this.live !== live || this.applied < applied;
     this.live = live;
     this.applied = Math.max(this.applied, applied);
+    this.#sent = Math.max(this.#sent, this.applied);
     this.read = Math.max(this.read, applied);
-    const first = this.#entries.findIndex(({ offset }) => offset > applied);
-    this.#entries.splice(0, first < 0 ? Infinity : first);
+    this.#entries.splice(0, this.#countThrough(applied));
     return hasChanged;
+  }
+
+  /** A call brings the shadow to `through`, at most to the live applied offset, and is not answered yet. */
+  send(through: number): void {
+    this.#sent = Math.max(this.#sent, Math.min(through, this.live));
+  }
+
+  /** All calls are answered. */
+  settle(): void {
+    this.#sent = this.applied;
   }
 
   /** The entry that follows those of the next call. */
@@ -67,8 +82,13 @@ class PartitionQueue {
     return this.#next === undefined ? this.read : this.#next.offset - 1;
   }
 
+  /** Whether the next call brings the shadow forward. */
+  get isForward(): boolean {
+    return Math.min(this.through, this.live) > this.#sent;
+  }
+
   begin(): void {
-    this.#taken = 0;
+    this.#taken = this.#countThrough(this.#sent);
   }
 
   /** Adds an entry to the next call. Returns whether there was room. */
@@ -79,8 +99,13 @@ class PartitionQueue {
   }
 
   stretch(partition: number): Stretch {
-    const entries = this.#entries.slice(0, this.#taken);
-    return { partition, from: this.applied + 1, through: this.through, entries };
+    const entries = this.#entries.slice(this.#countThrough(this.#sent), this.#taken);
+    return { partition, from: this.#sent + 1, through: this.through, entries };
+  }
+
+  #countThrough(last: number): number {
+    const first = this.#entries.findIndex(({ offset }) => offset > last);
+    return first < 0 ? this.#entries.length : first;
   }
 }
 
@@ -131,6 +156,16 @@ export class ShadowQueue {
   advance(partition: number, nextOffset: number): void {
     const queue = this.#partition(partition);
     queue.read = Math.max(queue.read, Math.min(nextOffset, this.#end(partition)) - 1);
+  }
+
+  /** A call with these stretches is not answered yet; the next one continues behind them. */
+  send(stretches: readonly Stretch[]): void {
+    for (const { partition, through } of stretches) this.#partition(partition).send(through);
+  }
+
+  /** All calls are answered, or their outcome is unknown: the next one begins behind the applied offsets. */
+  settle(): void {
+    for (const queue of this.#partitions.values()) queue.settle();
   }
 
   /** Takes the outcome of a call. Returns whether any offset differs from before. */
@@ -197,9 +232,9 @@ export class ShadowQueue {
     const isNear = queues.every(({ through, live }) => through >= live);
     if (isNear) fill(queues, room, (queue) => queue.hasMore);
     const stretches = [...this.#partitions]
-      .filter(([, { through, live, applied }]) => isNear || Math.min(through, live) > applied)
+      .filter(([, queue]) => isNear || queue.isForward)
       .map(([partition, queue]) => queue.stretch(partition));
-    return { isNear, stretches };
+    return { isNear, isFull: room.isFull, stretches };
   }
 
   #end(partition: number): number {
