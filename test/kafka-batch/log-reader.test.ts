@@ -71,24 +71,6 @@ describe('a log reader', () => {
     expect(reader.positions).toEqual(startAt({ 0: 100, 1: 100, 2: 101 }));
   });
 
-  it('returns records as they were written, of its own partitions', async () => {
-    await topic.send(1, ['another partition']);
-    const written = { key: 'k', value: 'v', headers: { ce_id: 'x' }, timestamp: '1700000000000' };
-    await topic.produce([{ partition: 0, ...written }]);
-    await topic.produce([{ partition: 0, value: null }]);
-    const batches = await readAll(await open({ 0: 0 }));
-    expect(batches.flatMap(({ records }) => records)).toMatchObject([
-      {
-        offset: 0,
-        timestamp: 1_700_000_000_000,
-        key: Buffer.from('k'),
-        value: Buffer.from('v'),
-        headers: { ce_id: Buffer.from('x') },
-      },
-      { offset: 1, key: null, value: null },
-    ]);
-  });
-
   it('skips an unwanted partition, and continues it later', async () => {
     for (const partition of [0, 1]) await topic.send(partition, numbers(0, 10));
     const reader = await open({ 0: 0, 1: 0 });
@@ -115,21 +97,6 @@ describe('a log reader', () => {
     await expect(reader.fetch()).rejects.toThrow('while another fetch is pending');
     const batches = [...(await first), ...(await readAll(reader))];
     expect(valuesOf(batches)).toEqual(['a']);
-  });
-
-  it('skips aborted records and markers, and moves on behind them', async () => {
-    await topic.send(0, ['before']);
-    await topic.transact(['never'], 'abort');
-    await topic.transact(['once'], 'commit');
-    await topic.transact(['never'], 'abort');
-    const reader = await open({ 0: 0 });
-    const batches = await readAll(reader);
-    expect(valuesOf(batches)).toEqual(['before', 'once']);
-    expect(batches.at(-1)?.nextOffset).toBe(7); // three markers, two aborted records
-    await topic.send(0, ['after']);
-    expect(await readAll(reader)).toMatchObject([
-      { records: [{ offset: 7, value: Buffer.from('after') }], nextOffset: 8 },
-    ]);
   });
 
   it('moves on over more aborted records than fit in a response', async () => {

@@ -91,17 +91,6 @@ describe('look-ups of positions', () => {
     expect(await last()).toEqual({ offset: 102, value: 'committed' });
   });
 
-  it('find the last record of many that do not fit in one response', async () => {
-    const filler = 'x'.repeat(200_000);
-    for (const round of numbers(0, 4))
-      await topic.send(
-        0,
-        numbers(0, 4).map((n) => n + round + filler),
-      );
-    await topic.send(0, ['last']);
-    expect(await last()).toEqual({ offset: 16, value: 'last' });
-  });
-
   it('find the offsets of a time: the start of the log for an early time, its end for a late one', async () => {
     const at = (partition: number, timestamp: string) => ({ partition, value: 'x', timestamp });
     const times = ['1000', '2000', '2000', '1500', '3000'];

@@ -1,8 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { lastCommittedRecord, ProducerFencedError, RecordTooLargeError } from '#kafka-batch';
+import {
+  lastCommittedRecord,
+  ProducerFencedError,
+  RecordTooLargeError,
+  TransactionalPublisher,
+} from '#kafka-batch';
+import { timed } from '../support/eventually.js';
+import { testKafka, transactionsEnded } from '../support/kafka-client.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
 import { readCommitted } from '../support/results.js';
-import { transactionsEnded } from '../support/kafka-client.js';
 import { numbers, TestTopic } from './topic.js';
+
+const FEW = 5_000;
+const MANY = 50_000;
 
 describe('TransactionalPublisher', () => {
   let topic: TestTopic;
@@ -61,5 +71,53 @@ describe('TransactionalPublisher', () => {
     await expect(next).rejects.toBeInstanceOf(RecordTooLargeError);
     expect(await values()).toEqual([]);
     expect(await committed()).toBe(-1);
+  });
+
+  /** In kafkajs, ten times as many messages in a send take a hundred times as long, and block the event loop. */
+  it('takes time in proportion to the number of messages', async () => {
+    const publisher = await topic.publisher();
+    let sent = 0;
+    const publish = (count: number) => {
+      const padded = numbers(0, count).map((value) => value.padEnd(150));
+      return timed(() => publisher.publish(topic.publication(padded, (sent += count))));
+    };
+    await publish(FEW); // warms up
+    const limit = (MANY / FEW) * 4 * (await publish(FEW));
+    let many = await publish(MANY);
+    if (many >= limit) many = await publish(MANY); // a busy machine may delay one
+    expect(many).toBeLessThan(limit);
+    await transactionsEnded(topic.kafka, topic.name);
+    expect(await committed()).toBe(sent);
+  });
+
+  it('shares eight connections with others, and is fenced individually', async () => {
+    const proxy = await KafkaProxy.toBroker();
+    topic.onRemove(() => proxy.close());
+    const kafka = testKafka({ brokers: [proxy.broker] });
+    const ids = numbers(0, 24).map((id) => `${topic.name}-${id}`);
+    const open = async (transactionalId: string) => {
+      const publisher = await TransactionalPublisher.open({ kafka, transactionalId });
+      topic.onRemove(() => publisher.close());
+      return publisher;
+    };
+    const publishers = await Promise.all(ids.map(open));
+    const publishAll = () =>
+      Promise.allSettled(
+        publishers.map((publisher, id) => {
+          const { records, offset } = topic.publication([String(id)], 1);
+          const groupId = `${topic.name}-${id}`;
+          return publisher.publish({ records, offset: { ...offset, groupId } });
+        }),
+      );
+    await publishAll();
+    expect(proxy.connections).toBe(8);
+    await open(ids[3]!);
+    const failed = (await publishAll()).flatMap((outcome, id) =>
+      outcome.status === 'rejected' ? [[id, outcome.reason as Error]] : [],
+    );
+    expect(failed).toEqual([[3, expect.any(ProducerFencedError)]]);
+    await transactionsEnded(topic.kafka, ...ids);
+    const expected = [...ids.keys(), ...[...ids.keys()].filter((id) => id !== 3)].map(String);
+    expect((await values()).sort()).toEqual(expected.sort());
   });
 });

@@ -61,7 +61,7 @@ export class TestTopic {
     await producer.disconnect();
   }
 
-  /** Runs before the topic is removed, for what uses it. */
+  /** Runs before the topic is removed; the last one first. */
   onRemove(close: () => Promise<void>): void {
     this.#closers.push(close);
   }
@@ -118,7 +118,7 @@ export class TestTopic {
   }
 
   async remove(): Promise<void> {
-    await Promise.all(this.#closers.map((close) => close()));
+    for (const close of this.#closers.reverse()) await close();
     await this.admin.deleteTopics({ topics: [this.name] });
     await this.admin.disconnect();
   }
