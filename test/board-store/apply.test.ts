@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { BoardReader, BoardStore, OtherIdentityError } from '#board-store';
+import { RANKS, type Publish } from '#board';
+
 import { arena, lasting, movements, scored, StoreFixture, T0, verdictsOf } from './fixture.js';
 import { RedisServer } from '../support/redis-server.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
@@ -19,54 +20,37 @@ async function expectNothingWritten(act: () => Promise<unknown>): Promise<void> 
   expect(await dumpKeys(fixture.redis, fixture.keys)).toEqual(before);
 }
 
-describe('an apply call that is refused writes nothing:', () => {
-  it.each([
-    ['the caller believes in another version of the boards', async () => {}],
-    ['the pointers are gone', () => redis.del(fixture.keys.live(0))],
-  ])('%s', async (name, lose) => {
-    await fixture.apply([scored('a', [1])]);
-    const version = name.includes('gone') ? fixture.version : '1';
-    await lose();
-    await expectNothingWritten(async () => {
-      for (const events of [[], [scored('a', [1])]]) {
-        const outcome = await fixture.store.apply(fixture.call(events, { from: 1, version }));
-        expect(outcome).toEqual({ status: 'generationChanged' });
-      }
-    });
+describe('an apply call that is refused writes nothing, for', () => {
+  const record = [scored('c', [1])];
+  const nothing = () => Promise.resolve<unknown>(undefined);
+  const fill = () => fixture.apply([scored('a', [1]), scored('b', [1])]);
+  const losePointers = () => fill().then(() => redis.del(fixture.keys.live(0)));
+  const loseOffset = () => fill().then(() => redis.hset(fixture.keys.appliedOffsets(0), '0', '0'));
+  type Row = [string, () => Promise<unknown>, Parameters<StoreFixture['call']>[1], string];
+
+  it.each<Row>([
+    ['another version of the boards', fill, { from: 2, version: '1' }, 'generationChanged'],
+    ['pointers that are gone', losePointers, { from: 2 }, 'generationChanged'],
+    [
+      'an applied offset below the one that the caller knows',
+      loseOffset,
+      { from: 2 },
+      'rolledBack',
+    ],
+    ['an applied offset that is gone', nothing, { believed: 0 }, 'rolledBack'],
+    ['a run that begins too far', fill, { from: 3, believed: 1 }, 'gap'],
+    ['a first run that begins too far', nothing, { from: 1, believed: -1 }, 'gap'],
+  ])('%s', async (_, prepare, fields, status) => {
+    await prepare();
+    for (const events of [[], record])
+      await expectNothingWritten(async () => {
+        expect(await fixture.store.apply(fixture.call(events, fields))).toEqual({ status });
+      });
   });
 
-  it('the applied offset is smaller than the caller believes', async () => {
-    await fixture.apply([scored('a', [1]), scored('b', [1])]);
-    await redis.hset(fixture.keys.appliedOffsets(0), '0', '0');
+  it('an event of a board that the call does not list', async () => {
     await expectNothingWritten(async () => {
-      const outcome = await fixture.store.apply(fixture.call([scored('a', [1])], { from: 2 }));
-      expect(outcome).toEqual({ status: 'rolledBack' });
-    });
-  });
-
-  it('the applied offset is gone', async () => {
-    await expectNothingWritten(async () => {
-      const outcome = await fixture.store.apply(fixture.call([], { believed: 0, through: 0 }));
-      expect(outcome).toEqual({ status: 'rolledBack' });
-    });
-  });
-
-  it.each([
-    ['1', 'a record', [scored('c', [1])], 3],
-    ['1', 'no record', [], 3],
-    ['-1', 'the first record', [scored('c', [1])], 1],
-  ])('the applied offset is %s, and a run with %s begins at an offset too far', async (...row) => {
-    const [appliedOffset, , events, from] = row;
-    if (appliedOffset === '1') await fixture.apply([scored('a', [1]), scored('b', [1])]);
-    await expectNothingWritten(async () => {
-      const call = fixture.call(events, { from, believed: Number(appliedOffset) });
-      expect(await fixture.store.apply(call)).toEqual({ status: 'gap' });
-    });
-  });
-
-  it('an event belongs to a board that the call does not list', async () => {
-    await expectNothingWritten(async () => {
-      const call = fixture.call([scored('a', [1])], { boards: new Map() });
+      const call = fixture.call(record, { boards: new Map() });
       await expect(fixture.store.apply(call)).rejects.toThrow('arena');
     });
   });
@@ -86,25 +70,6 @@ describe('an apply call', () => {
     }
   });
 
-  it('without entries advances the applied offset and the published position, and trims the outbox', async () => {
-    const { keys, store } = fixture;
-    await fixture.apply([scored('a', [1]), scored('a', [1]), scored('a', [1])]);
-    const outcome = await store.apply(fixture.call([], { from: 3, published: 2, through: 9 }));
-    expect(outcome).toEqual({ status: 'applied', appliedOffset: 9, verdicts: [] });
-    expect(await store.appliedOffsets(0)).toEqual([9]);
-    expect(await store.publishedPosition(0)).toBe(2);
-    expect(await redis.zcard(keys.outbox(0, 0))).toBe(1);
-  });
-
-  it('keeps partitions apart', async () => {
-    await fixture.apply([scored('a', [1])]);
-    const other = await fixture.apply([scored('b', [2])], { partition: 7 });
-    expect(movements(other)).toEqual(['- -> 1 (1)']);
-    expect(await fixture.store.appliedOffsets(0)).toEqual([0]);
-    expect(await fixture.store.appliedOffsets(7)).toEqual([0]);
-    expect(await fixture.store.appliedOffsets(8)).toEqual([-1]);
-  });
-
   it('returns dead letters unchanged, and again until they are published', async () => {
     const detail = 'line one\nline two\twith "quotes", é and \u{1F600}';
     const entry = { kind: 'deadLetter', offset: 4, code: 'INVALID_JSON', detail } as const;
@@ -121,17 +86,30 @@ describe('an apply call', () => {
     expect(await redis.zcard(fixture.keys.ranking(0, fixture.live.generation, 'all'))).toBe(2);
   });
 
-  it('below the published position changes the board, and neither returns nor stores a verdict', async () => {
-    const { keys, live } = fixture;
-    const muted = await fixture.apply([scored('a', [1]), scored('b', [3])], { published: 2 });
-    expect(muted).toEqual([]);
-    expect(await redis.exists(keys.outbox(0, 0))).toBe(0);
-    expect(
-      await redis.zrange(keys.ranking(0, live.generation, 'all'), 0, -1, 'WITHSCORES'),
-    ).toEqual([expect.stringMatching(/b$/), '-3', expect.stringMatching(/a$/), '-1']);
-    expect(movements(await fixture.apply([scored('a', [3])], { from: 2, published: 2 }))).toEqual([
-      '2 (2) -> 1 (1)',
-    ]);
+  it('deletes event ids older than the span some at a time, so a clock that jumps ahead does not block Redis', async () => {
+    const span = 60_000;
+    await fixture.register({ ...arena, board: 'ids', deduplicateMs: span });
+    const key = fixture.keys.eventIds(0, fixture.live.generation, 0);
+    const event = (eventId: string, occurredAt = T0 + 2 * span) =>
+      scored('a', [1], { eventId, occurredAt });
+    await fixture.apply([event('first', T0)]);
+    const old = Array.from({ length: 30_000 }, (_, index) => [T0 + 1, `e-${index}\na`]).flat();
+    await redis.zadd(key, ...old);
+
+    const verdicts = await fixture.apply(
+      ['first', 'e-29999', 'e-29999'].map((id) => event(id)),
+      {
+        from: 1,
+      },
+    );
+    expect(movements(verdicts)).toEqual(['1 (1) -> 1 (1)', '1 (1) -> 1 (1)']);
+    const left = [await redis.zcard(key)];
+    for (let offset = 4; left.at(-1)! > 100; offset++) {
+      await fixture.apply([event(`later-${offset}`)], { from: offset });
+      left.push(await redis.zcard(key));
+    }
+    // Each call but the last deletes 5,000 ids and adds its own.
+    expect(left).toEqual([25_001, 20_002, 15_003, 10_004, 5_005, 7]);
   });
 
   it('may have 500 events of 4 views', async () => {
@@ -176,38 +154,6 @@ describe('the version of a view', () => {
 });
 
 describe('the ranks of an event', () => {
-  it.each(['desc', 'asc'] as const)(
-    'follow the bytes of the player ids if all else is equal, in a column that is %s',
-    async (order) => {
-      const ids = ['B', 'Z', 'a', 'aa', 'e\u0301', 'é', '\uFFFD', '\u{1F600}'];
-      const columns = arena.columns.map((column) => ({ ...column, order }));
-      fixture = await new StoreFixture(redis, newKeys()).register({ ...arena, columns });
-      const events = [...ids].reverse().map((playerId) => scored(playerId, [7]));
-      expect(movements(await fixture.apply(events))).toEqual(ids.map(() => '- -> 1 (1)'));
-      const { entries } = await new BoardReader(redis, fixture.keys).standings('arena', 'all', {
-        offset: 0,
-        limit: 100,
-      });
-      expect(entries.map(({ playerId }) => playerId)).toEqual(ids);
-    },
-  );
-
-  it('order ties by reach time, as the definition says', async () => {
-    for (const [ties, expected] of [
-      ['earliest', ['- -> 1 (1)', '- -> 2 (1)', '- -> 1 (1)']],
-      ['latest', ['- -> 1 (1)', '- -> 1 (1)', '- -> 3 (1)']],
-      ['none', ['- -> 1 (1)', '- -> 1 (1)', '- -> 3 (1)']],
-    ] as const) {
-      fixture = await new StoreFixture(redis, newKeys()).register({ ...arena, ties });
-      const events = [
-        scored('m', [7], { occurredAt: T0 }),
-        scored('b', [7], { occurredAt: T0 + 1 }),
-        scored('z', [7], { occurredAt: T0 - 1 }),
-      ];
-      expect(movements(await fixture.apply(events))).toEqual(expected);
-    }
-  });
-
   it('are exact at both ends of the range, and a sum beyond them is a dead letter', async () => {
     const max = Number.MAX_SAFE_INTEGER;
     const events = [
@@ -244,28 +190,23 @@ describe('the ranks of an event', () => {
     });
   });
 
-  it('are reported only for changed views, and a sum that overflows in one view changes none', async () => {
-    const max = Number.MAX_SAFE_INTEGER;
-    await fixture.apply([scored('a', [max], { views: lasting('all x=1') })]);
-    await expectOneDeadLetter(() =>
-      fixture.apply([scored('a', [1], { views: lasting('all', 'all x=1') })], { from: 1 }),
-    );
-    const [verdict] = await fixture.apply(
-      [scored('a', [0], { views: lasting('all', 'all x=1') })],
-      {
-        from: 2,
-      },
-    );
-    expect(verdict).toMatchObject({ kind: 'rankChange', changes: [{ view: 'all', before: null }] });
+  it.each<[Publish['rankChanges'], Publish['ranks'], string[]]>([
+    // b draws level with a at the fourth event: its competition rank changes, its position does not.
+    [
+      'every',
+      RANKS,
+      ['- -> 1 (1)', '1 (1) -> 1 (1)', '- -> 2 (2)', '2 (2) -> 2 (1)', '2 (1) -> 1 (1)'],
+    ],
+    ['every', ['ordinal'], ['- -> 1', '1 -> 1', '- -> 2', '2 -> 2', '2 -> 1']],
+    ['moved', RANKS, ['- -> 1 (1)', '- -> 2 (2)', '2 (2) -> 2 (1)', '2 (1) -> 1 (1)']],
+    ['moved', ['ordinal'], ['- -> 1', '- -> 2', '2 -> 1']],
+    ['none', RANKS, []],
+  ])('are published for %s event with the ranks %j', async (rankChanges, ranks, expected) => {
+    const publish = { ...arena.publish, rankChanges, ranks };
+    fixture = await new StoreFixture(redis, newKeys()).register({ ...arena, publish });
+    const events = ['a', 'a', 'b', 'b', 'b'].map((playerId) => scored(playerId, [1]));
+    expect(movements(await fixture.apply(events))).toEqual(expected);
   });
-
-  async function expectOneDeadLetter(apply: () => Promise<readonly unknown[]>): Promise<void> {
-    const { keys, live } = fixture;
-    expect(await apply()).toEqual([
-      expect.objectContaining({ kind: 'deadLetter', code: 'SUM_OUT_OF_RANGE' }),
-    ]);
-    expect(await redis.hkeys(keys.views(0, live.generation))).toEqual(['all x=1']);
-  }
 });
 
 describe('registering', () => {
@@ -292,13 +233,5 @@ describe('registering', () => {
     const { live, building } = await fixture.store.registerBoards([arena]);
     expect([...live.keys(), ...building]).toEqual(['arena']);
     expect([...building]).toEqual(['arena']);
-  });
-
-  it('refuses another number of shards', async () => {
-    const other = new BoardStore(redis, fixture.keys, { shards: 2 });
-    await expect(other.claim()).rejects.toThrow(
-      expect.objectContaining({ constructor: OtherIdentityError, isMovable: false }),
-    );
-    await fixture.store.claim();
   });
 });

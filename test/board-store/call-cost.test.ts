@@ -1,23 +1,38 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { BoardDefinition } from '#board';
 import { RedisServer } from '../support/redis-server.js';
-import { arena, StoreFixture } from './fixture.js';
-import { openTestRedis } from './test-redis.js';
+import { arena, movements, scored, StoreFixture } from './fixture.js';
+import { dumpKeys, openTestRedis } from './test-redis.js';
 
 const { newKeys, close } = openTestRedis();
-afterAll(close);
-
-let server: RedisServer;
+let own: RedisServer;
 beforeAll(async () => {
-  server = await RedisServer.start();
+  own = await RedisServer.start();
 });
-afterAll(() => server.remove());
+afterAll(async () => {
+  await own.remove();
+  await close();
+});
+
+const columns = ['points', 'difference'].map((name) => ({ ...arena.columns[0]!, name }));
+
+/** A board of two columns on which one player leads and so many others are equal. */
+async function tied(players: number, fields: Partial<BoardDefinition> = {}): Promise<StoreFixture> {
+  const fixture = new StoreFixture(own.redis, newKeys());
+  await fixture.register({ ...arena, columns, ...fields });
+  const crowd = Array.from({ length: players }, (_, index) => scored(nameOf(index), [1, 1]));
+  await fixture.apply([scored('leader', [1, 2]), ...crowd], { published: players + 1 });
+  return fixture;
+}
+
+/** Ids that sort by their number. */
+function nameOf(index: number): string {
+  return `p${String(index).padStart(4, '0')}`;
+}
 
 /** Commands that Redis has run, also from scripts, and bytes that it was sent. */
 async function counters() {
-  const [commands, stats] = [
-    await server.redis.info('commandstats'),
-    await server.redis.info('stats'),
-  ];
+  const [commands, stats] = [await own.redis.info('commandstats'), await own.redis.info('stats')];
   const runs = [...commands.matchAll(/^cmdstat_(?!info)\S+:calls=(\d+)/gm)].map(([, calls]) =>
     Number(calls),
   );
@@ -25,9 +40,41 @@ async function counters() {
   return { commands: runs.reduce((sum, calls) => sum + calls, 0), bytes: Number(bytes) };
 }
 
+describe('a tie in several columns', () => {
+  it('takes the same number of commands at any length', async () => {
+    const commands: number[] = [];
+    for (const players of [4, 4_000]) {
+      const fixture = await tied(players);
+      const last = scored(nameOf(players - 1), [0, 1]);
+      const before = await counters();
+      const verdicts = await fixture.apply([last], {
+        from: players + 1,
+        published: players + 1,
+      });
+      expect(movements(verdicts)).toEqual([`${players + 1} (2) -> 2 (1)`]);
+      commands.push((await counters()).commands - before.commands);
+    }
+    expect(commands[1]).toBe(commands[0]);
+  });
+
+  it.each(['earliest', 'none'] as const)(
+    'leaves only the players as members, also in the append-only file (ties: %s)',
+    async (ties) => {
+      const fixture = await tied(3, { ties });
+      await fixture.apply([scored(nameOf(2), [0, 1])], { from: 4 });
+      const { keys, live } = fixture;
+      expect(await own.redis.zcard(keys.ranking(0, live.generation, 'all'))).toBe(4);
+      const before = await dumpKeys(own.redis, keys);
+      await own.kill();
+      await own.start();
+      expect(await dumpKeys(own.redis, keys)).toEqual(before);
+    },
+  );
+});
+
 /** What some calls without entries cost, in a shard of so many boards. */
 async function costOfIdleCalls(boards: number) {
-  const fixture = await new StoreFixture(server.redis, newKeys()).register(arena);
+  const fixture = await new StoreFixture(own.redis, newKeys()).register(arena);
   const names = Array.from({ length: boards - 1 }, (_, index) => `tournament-${index}`);
   const { live } = await fixture.store.registerBoards(names.map((board) => ({ ...arena, board })));
   await fixture.refresh();
@@ -48,7 +95,7 @@ it('a call without entries costs the same with 1,000 boards as with one', async 
 });
 
 it('boards that have not changed are not read again', async () => {
-  const { store } = await new StoreFixture(server.redis, newKeys()).register(arena);
+  const { store } = await new StoreFixture(own.redis, newKeys()).register(arena);
   const boards = await store.boards();
   const before = await counters();
   expect(await store.boards()).toBe(boards);

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DefinitionRecord } from '#contracts';
 import { ContinuityStore, type LiveBoard } from '#board-store';
 import { arena, movements, scored, StoreFixture } from './fixture.js';
-import { dumpKeys, openTestRedis } from './test-redis.js';
+import { dumpKeys, interceptedClient, openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
@@ -133,69 +133,61 @@ describe('a resync of a shard that has lost the promotion of a board', () => {
     expect(verdicts.map(({ offset }) => offset)).toEqual([1, 1]);
   });
 
-  it.each<[string, () => ReadonlyMap<string, DefinitionRecord>, () => Promise<unknown>]>([
-    ['has a later promotion', () => current({ board: 'arena' }), () => Promise.resolve()],
+  type Row = [string, ReturnType<typeof current>, () => Promise<unknown>];
+  const nothing = () => Promise.resolve();
+
+  it.each<Row>([
+    ['has a later promotion', current({ board: 'arena' }), nothing],
     [
       'lacks its promotion',
-      () => current({ board: 'arena', since: 1 }),
+      current({ board: 'arena', since: 1 }),
       () => redis.del(fixture.keys.promotions(0)),
     ],
-    ['is missing', () => current({ board: 'new' }), () => Promise.resolve()],
+    ['is missing', current({ board: 'new' }), nothing],
     [
       'is still being built',
-      () => current({ board: 'new' }),
+      current({ board: 'new' }),
       () => redis.hset(fixture.keys.live(0), 'new', '-'),
     ],
-    [
-      'is live although it was removed',
-      () => current({ board: 'arena', definition: null }),
-      () => Promise.resolve(),
-    ],
+    ['is live although it was removed', current({ board: 'arena', definition: null }), nothing],
   ])('empties the shard because a board %s', async (_, known, prepare) => {
     await prepare();
     const { versions } = await fixture.store.boards();
-    expect(await recover(known())).toHaveLength(1);
+    expect(await recover(known)).toHaveLength(1);
     expect(await redis.exists(fixture.keys.registered(0))).toBe(0);
     const boards = await fixture.store.boards();
     expect(boards).toMatchObject({ live: new Map(), building: new Set(), removed: new Set() });
     expect(parseInt(boards.versions[0]!)).toBeGreaterThan(parseInt(versions[0]!));
   });
 
-  it.each<[string, () => ReadonlyMap<string, DefinitionRecord>, () => Promise<unknown>]>([
-    ['knows the promotion', () => current({ board: 'arena', since: 1 }), () => Promise.resolve()],
+  it.each<Row>([
+    ['knows the promotion', current({ board: 'arena', since: 1 }), nothing],
     [
       'was emptied',
-      () => current({ board: 'arena' }),
+      current({ board: 'arena' }),
       () => redis.del(fixture.keys.live(0), fixture.keys.registered(0), fixture.keys.promotions(0)),
     ],
-    [
-      'lacks a board that was removed',
-      () => current({ board: 'gone', definition: null }),
-      () => Promise.resolve(),
-    ],
+    ['lacks a board that was removed', current({ board: 'gone', definition: null }), nothing],
     [
       'builds a board that was removed',
-      () => current({ board: 'gone', definition: null }),
+      current({ board: 'gone', definition: null }),
       () => redis.hset(fixture.keys.live(0), 'gone', '-'),
     ],
-    ['has a board that Kafka does not know', () => current(), () => Promise.resolve()],
+    ['has a board that Kafka does not know', current(), nothing],
   ])('keeps the shard if it %s', async (_, known, prepare) => {
     await prepare();
     const before = await names();
-    expect(await recover(known())).toEqual([]);
+    expect(await recover(known)).toEqual([]);
     expect(await names()).toEqual(before);
   });
 
   it('changes nothing if the shard has a board that the caller does not know', async () => {
     const { continuity } = fixture;
     const begun = (await continuity.beginResync(0, await continuity.continuity(0)))!;
-    const hkeys = redis.hkeys.bind(redis);
-    const late = Object.assign(Object.create(redis) as typeof redis, {
-      hkeys: async (key: string) => {
-        const found = await hkeys(key);
-        await redis.hset(key, 'late', '-');
-        return found;
-      },
+    const late = interceptedClient(redis, /^hkeys$/, async (run) => {
+      const found = await run();
+      await redis.hset(fixture.keys.live(0), 'late', '-');
+      return found;
     });
     const store = new ContinuityStore(late, fixture.keys, { shards: 1 });
     expect(await store.endResync(0, begun, new Map(), current({ board: 'arena' }))).toBeUndefined();

@@ -36,7 +36,8 @@ describe('an identity', () => {
     await storeOf().claim();
     await storeOf().claim();
     await expect(storeOf(other).claim()).rejects.toThrow(text);
-    await expect(storeOf(other).check()).rejects.toThrow(OtherIdentityError);
+    const facts = { constructor: OtherIdentityError, isMovable: !('shards' in other) };
+    await expect(storeOf(other).check()).rejects.toThrow(expect.objectContaining(facts));
     await storeOf().check();
   });
 

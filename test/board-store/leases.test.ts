@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { LeaseHeldError, LeaseLostError, LeaseStore } from '#board-store';
+import { LeaseHeldError, LeaseLostError, LeaseStore, type Shadow } from '#board-store';
 import { EVENTS, GenerationFixture, HOLDER } from './generation-fixture.js';
-import { openTestRedis } from './test-redis.js';
+import { interceptedClient, openTestRedis } from './test-redis.js';
 
 const testRedis = openTestRedis();
 const { redis, newKeys, close } = testRedis;
@@ -13,29 +13,21 @@ beforeEach(async () => {
 });
 
 describe('a lease', () => {
-  it('is acquired if the request runs twice because the first reply was lost', async () => {
-    const client = redis.duplicate();
-    const set = client.set.bind(client) as (...args: unknown[]) => Promise<'OK' | null>;
-    client.set = (async (...args: unknown[]) => {
-      await set(...args);
-      return set(...args);
-    }) as typeof client.set;
+  it.each<[string, (set: () => Promise<unknown>, call: number) => Promise<unknown>]>([
+    [
+      'the request runs twice because the first reply was lost',
+      async (set) => (await set(), set()),
+    ],
+    [
+      'the one before ends while its holder is read',
+      (set, call) => (call === 1 ? Promise.resolve(null) : set()),
+    ],
+  ])('is acquired if %s', async (_, send) => {
+    let calls = 0;
+    const client = interceptedClient(redis, /^set$/, (run) => send(run, ++calls));
     const leases = new LeaseStore(client, newKeys(), { shards: 1 });
     await leases.renew(await leases.acquire('arena', 'host:1'));
     await expect(leases.acquire('arena', 'host:2')).rejects.toThrow(LeaseHeldError);
-    client.disconnect();
-  });
-
-  it('is acquired if the one before ends while its holder is read', async () => {
-    const client = redis.duplicate();
-    const set = client.set.bind(client) as (...args: unknown[]) => Promise<'OK' | null>;
-    let tries = 0;
-    client.set = ((...args: unknown[]) =>
-      ++tries === 1 ? Promise.resolve(null) : set(...args)) as typeof client.set;
-    const leases = new LeaseStore(client, newKeys(), { shards: 1 });
-    await leases.renew(await leases.acquire('arena', 'host:1'));
-    expect(tries).toBe(2);
-    client.disconnect();
   });
 
   it('expires unless it is renewed, and only its holder releases it', async () => {
@@ -53,13 +45,11 @@ describe('a lease', () => {
 
 describe('the status of a reconciliation', () => {
   const running = {
-    ...({
-      board: 'arena',
-      kind: 'build',
-      state: 'running',
-      generation: 'g',
-      holder: HOLDER,
-    } as const),
+    board: 'arena',
+    kind: 'build' as const,
+    state: 'running' as const,
+    generation: 'g',
+    holder: HOLDER,
     ...{ done: 1, total: 2, rate: 3, secondsLeft: 6, startedAt: 4, updatedAt: 5 },
   };
 
@@ -89,46 +79,31 @@ describe('the status of a reconciliation', () => {
 });
 
 describe('a sweep', () => {
-  it('discards the shadow of a killed verify, but not one that is worked on', async () => {
-    const shadow = await fixture.build(EVENTS, { purpose: 'verify' });
-    await fixture.sweep();
-    expect(await fixture.shadowEntry()).toContain(shadow.generation);
-    await fixture.killHolder();
-    await fixture.sweep();
-    expect(await fixture.shadowEntry()).toBeNull();
-    expect(await fixture.keysOf(shadow)).toEqual([]);
-  });
-
-  it.each(['build', 'snapshot'] as const)(
-    'keeps the shadow of a killed %s, which the next run continues',
-    async (purpose) => {
-      const { generation } = await fixture.build(EVENTS, { purpose });
-      await fixture.killHolder();
-      await fixture.sweep();
-      expect(await fixture.generations.shadow('arena')).toMatchObject({ generation });
-    },
-  );
+  const roleOf = async ({ generation }: Shadow) =>
+    (await fixture.catalog.generations()).find((one) => one.generation === generation)?.role;
 
   it.each([
-    [60_000, 'makes the shadow of a killed rollback the previous generation again'],
-    [0, 'discards the shadow of a killed rollback whose grace time is over'],
-  ])('with a grace time of %d ms %s', async (graceMs) => {
-    await fixture.makeLive(await fixture.build(), [], graceMs);
-    const back = await fixture.generations.beginRollback(fixture.lease);
-    await fixture.sweep();
-    expect(await fixture.shadowEntry()).toContain(back.generation);
-    await fixture.killHolder();
-    await fixture.sweep();
-    expect(await fixture.shadowEntry()).toBeNull();
-    if (graceMs === 0) {
-      expect(await fixture.previousEntry()).toBeNull();
-      expect(await fixture.keysOf(back)).toEqual([]);
-      return;
-    }
-    expect(await fixture.previousEntry()).toContain(back.generation);
-    await fixture.acquire();
-    expect(await fixture.generations.beginRollback(fixture.lease)).toEqual(back);
-  });
+    ['build', 60_000, 'shadow'],
+    ['snapshot', 60_000, 'shadow'],
+    ['verify', 60_000, undefined],
+    ['rollback', 60_000, 'previous'],
+    ['rollback', 0, undefined],
+  ] as const)(
+    'leaves the shadow of a killed %s alone until its lease ends; with a grace time of %d ms it is then: %s',
+    async (purpose, graceMs, role) => {
+      if (purpose === 'rollback') await fixture.makeLive(await fixture.build(), [], graceMs);
+      const shadow =
+        purpose === 'rollback'
+          ? await fixture.generations.beginRollback(fixture.lease)
+          : await fixture.build(EVENTS, { purpose });
+      await fixture.sweep();
+      expect(await roleOf(shadow)).toBe('shadow');
+      await fixture.killHolder();
+      await fixture.sweep();
+      expect(await roleOf(shadow)).toBe(role);
+      expect((await fixture.keysOf(shadow)).length > 0).toBe(role !== undefined);
+    },
+  );
 });
 
 describe('discardShadow', () => {
@@ -136,16 +111,18 @@ describe('discardShadow', () => {
     'discards the shadow of a killed %s, but not one that is worked on',
     async (purpose) => {
       const { catalog } = fixture;
-      const shadow = await fixture.build(EVENTS, { purpose });
-      const discarding = catalog.discardShadow(shadow.generation);
-      await expect(discarding).rejects.toMatchObject({ board: 'arena', holder: HOLDER });
-      await expect(discarding).rejects.toBeInstanceOf(LeaseHeldError);
-      expect(await fixture.shadowEntry()).toContain(shadow.generation);
+      const { generation } = await fixture.build(EVENTS, { purpose });
+      await expect(catalog.discardShadow(generation)).rejects.toMatchObject({
+        constructor: LeaseHeldError,
+        board: 'arena',
+        holder: HOLDER,
+      });
+      expect(await fixture.shadowEntry()).toContain(generation);
       await fixture.killHolder();
-      expect(await catalog.discardShadow(shadow.generation)).toBe('arena');
-      expect(await catalog.discardShadow(shadow.generation)).toBeUndefined();
+      expect(await catalog.discardShadow(generation)).toBe('arena');
+      expect(await catalog.discardShadow(generation)).toBeUndefined();
       await fixture.sweep();
-      expect(await fixture.keysOf(shadow)).toEqual([]);
+      expect(await fixture.keysOf({ generation })).toEqual([]);
     },
   );
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { KeySpace } from '#board-store';
 import { StoreFixture } from './fixture.js';
 import { GenerationFixture } from './generation-fixture.js';
-import { dumpKeys, openTestRedis } from './test-redis.js';
+import { dumpKeys, openTestRedis, repeatingClient } from './test-redis.js';
 
 const testRedis = openTestRedis();
 const { redis, newKeys, close } = testRedis;
@@ -62,37 +62,50 @@ it('only the holder of the lease replaces a shadow by the previous generation', 
   expect(await redis.smembers(keys.discarded(0))).toEqual(['h']);
 });
 
-it('a generation takes every path that the header of move-5.lua draws', async () => {
-  const fixture = await GenerationFixture.make(testRedis, { events: [] });
+it.each([
+  ['', redis],
+  [', also if each call is sent again because its reply was lost', repeatingClient(redis)],
+])('a generation takes every path that the header of move-5.lua draws%s', async (_, client) => {
+  const fixture = await GenerationFixture.make(testRedis, { client });
   const { generations, catalog, lease } = fixture;
   const roles = async () =>
     Object.fromEntries(
       (await catalog.generations()).map(({ generation, role }) => [role, generation]),
     );
-  const discarded = () => redis.smembers(fixture.keys.discarded(0));
+  const discarded = async () => (await redis.smembers(fixture.keys.discarded(0))).sort();
+  const storedSince = () => redis.hget(fixture.keys.promotions(0), 'arena');
   const first = fixture.live.generation;
 
-  const built = await fixture.begin();
+  const built = await fixture.build();
   const second = built.generation;
   expect(await roles()).toEqual({ live: first, shadow: second });
-  await fixture.promote(built);
+  const { since } = await fixture.makeLive(built);
   expect(await roles()).toEqual({ previous: first, live: second });
+  expect(await storedSince()).toBe(String(since));
+  const previous = await fixture.previousEntry();
   const back = await generations.beginRollback(lease);
   expect(await roles()).toEqual({ shadow: first, live: second });
   await generations.discard(lease, back);
-  expect(await roles()).toEqual({ previous: first, live: second });
+  expect(await fixture.previousEntry()).toBe(previous);
   await fixture.promote(await generations.beginRollback(lease));
   expect(await roles()).toEqual({ live: first, previous: second });
 
   const kept = await fixture.begin('snapshot');
   await generations.keepAsSnapshot(lease, kept);
   expect(await roles()).toEqual({ live: first, previous: second, snapshot: kept.generation });
+  expect(await discarded()).toEqual([]);
   expect(await catalog.removeSnapshot(kept.generation)).toBe(true);
   const left = await fixture.begin();
   await generations.discard(lease, left);
-  expect((await discarded()).sort()).toEqual([kept.generation, left.generation].sort());
-  const last = await fixture.begin();
+  expect(await discarded()).toEqual([kept.generation, left.generation].sort());
+  const last = await fixture.build();
   await fixture.promote(last);
   expect(await roles()).toEqual({ live: last.generation, previous: first });
   expect(await discarded()).toContain(second);
+
+  const removed = await generations.remove(lease);
+  expect(await storedSince()).toBe(String(removed));
+  await fixture.sweep();
+  expect(await roles()).toEqual({});
+  expect(await catalog.removeSnapshot(kept.generation)).toBe(false);
 });

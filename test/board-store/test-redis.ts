@@ -33,23 +33,36 @@ export async function dumpKeys(redis: Redis, keys: KeySpace): Promise<Record<str
   return Object.fromEntries(names.map((name, index) => [name, values[index]!.toString('hex')]));
 }
 
-/** A client whose commands of these names come late: `meanwhile` is done first. */
-export function lateClient(
+/** A client that sends the commands of matching names through `send`. */
+export function interceptedClient(
   redis: Redis,
-  late: readonly string[],
-  meanwhile: () => Promise<void>,
+  names: RegExp,
+  send: (run: () => Promise<unknown>) => Promise<unknown>,
 ): Redis {
   return new Proxy(redis, {
     get(target, name) {
       const command: unknown = Reflect.get(target, name);
       if (typeof command !== 'function') return command;
       const run = (...args: unknown[]): unknown => Reflect.apply(command, target, args);
-      if (!late.includes(String(name))) return run;
-      return async (...args: unknown[]) => {
-        await meanwhile();
-        return run(...args);
-      };
+      if (!names.test(String(name))) return run;
+      return (...args: unknown[]) => send(() => run(...args) as Promise<unknown>);
     },
+  });
+}
+
+/** A client that does `meanwhile` before each command of a matching name. */
+export function lateClient(redis: Redis, names: RegExp, meanwhile: () => Promise<void>): Redis {
+  return interceptedClient(redis, names, async (run) => {
+    await meanwhile();
+    return run();
+  });
+}
+
+/** A client that sends each script call twice, as ioredis does after the first reply was lost. */
+export function repeatingClient(redis: Redis): Redis {
+  return interceptedClient(redis, /^ranklog/, async (run) => {
+    await run();
+    return run();
   });
 }
 

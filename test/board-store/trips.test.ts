@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { BoardReader, ListingInterruptedError } from '#board-store';
 import { RedisServer } from '../support/redis-server.js';
 import { arena, scored, StoreFixture } from './fixture.js';
-import { lateClient, once, openTestRedis } from './test-redis.js';
+import { interceptedClient, lateClient, once, openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
@@ -88,7 +88,7 @@ describe('a listing of views', () => {
       const kept = names.filter((_, index) => index % KEPT === 0);
       const gone = names.filter((_, index) => index % KEPT !== 0);
       const meanwhile = once(() => removeViews(fixture, gone), call);
-      const client = lateClient(redis, ['ranklogViews'], meanwhile);
+      const client = lateClient(redis, /^ranklogViews$/, meanwhile);
       const found = (await new BoardReader(client, fixture.keys).views('arena')).map(
         ({ view }) => view,
       );
@@ -100,21 +100,18 @@ describe('a listing of views', () => {
   it('reads some views at a time, and returns pages ordered by text', async () => {
     await addViews(redis, fixture, viewNames(SIZE));
     const replies: number[] = [];
-    const client = new Redis(process.env['REDIS_URL'] ?? '');
-    const reader = new BoardReader(client, fixture.keys);
-    const call = client.ranklogViews.bind(client);
-    client.ranklogViews = async (...args) => {
-      const reply = await call(...args);
+    const client = interceptedClient(redis, /^ranklogViews$/, async (run) => {
+      const reply = (await run()) as unknown[];
       replies.push(reply.length);
       return reply;
-    };
+    });
+    const reader = new BoardReader(client, fixture.keys);
     const sizes: number[] = [];
     for await (const { views } of reader.viewPages('arena')) {
       const names = views.map(({ view }) => view);
       expect(names).toEqual([...names].sort());
       sizes.push(names.length);
     }
-    client.disconnect();
     expect(Math.max(...replies)).toBeLessThan(3 * 1_200);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(SIZE + 1);
     expect(sizes).toHaveLength(2);
@@ -129,7 +126,7 @@ describe('a listing of views', () => {
         await server.kill();
         await server.start();
       }, 3);
-      const client = lateClient(server.redis, ['ranklogViews'], restart);
+      const client = lateClient(server.redis, /^ranklogViews$/, restart);
       const listing = new BoardReader(client, own.keys).views('arena');
       await expect(listing).rejects.toThrow(ListingInterruptedError);
     } finally {
