@@ -1,7 +1,8 @@
 import { LeaseLostError, type ServerMemory, type ShadowRefusal } from '#board-store';
 
-/** A run on a generation failed. */
+/** A run on a generation failed. `code` names the error for programs. */
 export abstract class ReconciliationError extends Error {
+  abstract readonly code: string;
   /** Whether beginning the run again may help. */
   readonly retriable: boolean = false;
 
@@ -22,6 +23,8 @@ export interface CutPartition {
 
 /** The log no longer holds events that a board is made of. */
 export class HistoryCutError extends ReconciliationError {
+  readonly code = 'HISTORY_CUT';
+
   constructor(
     /** If the log was cut during the run: at least one of these boards lacks events. */
     readonly boards: readonly string[],
@@ -43,6 +46,8 @@ export class HistoryCutError extends ReconciliationError {
 
 /** The caller cancelled the run. Everything is as before, except for a shadow that is kept for the next run. */
 export class CancelledError extends ReconciliationError {
+  readonly code = 'CANCELLED';
+
   constructor(readonly isKept: boolean) {
     super(
       isKept
@@ -54,6 +59,7 @@ export class CancelledError extends ReconciliationError {
 
 /** Redis has lost a shadow, or events of it. */
 export class ShadowLostError extends ReconciliationError {
+  readonly code = 'SHADOW_LOST';
   override readonly retriable = true;
 
   constructor(readonly board: string) {
@@ -63,6 +69,8 @@ export class ShadowLostError extends ReconciliationError {
 
 /** Redis has lost its boards. Beginning again helps once the role reconciliation has registered them. */
 export class BoardsLostError extends ReconciliationError {
+  readonly code = 'BOARDS_LOST';
+
   constructor() {
     super(
       'Redis has lost its boards; the role reconciliation registers them again, and has to run somewhere',
@@ -72,6 +80,7 @@ export class BoardsLostError extends ReconciliationError {
 
 /** Another process changed the live generation of a board that the run relied on. */
 export class LiveGenerationChangedError extends ReconciliationError {
+  readonly code = 'LIVE_GENERATION_CHANGED';
   override readonly retriable = true;
 
   constructor(readonly board: string) {
@@ -81,6 +90,8 @@ export class LiveGenerationChangedError extends ReconciliationError {
 
 /** A live applied offset lies beyond the end of the log, so the log lost records or was created again. */
 export class AppliedBeyondLogError extends ReconciliationError {
+  readonly code = 'APPLIED_BEYOND_LOG';
+
   constructor(
     readonly board: string,
     readonly partitions: readonly { partition: number; appliedOffset: number; logEnd: number }[],
@@ -98,6 +109,7 @@ export class AppliedBeyondLogError extends ReconciliationError {
 
 /** Redis restarted or failed over during a comparison, so the cursor of the comparison is not valid any more. */
 export class ServerChangedError extends ReconciliationError {
+  readonly code = 'SERVER_CHANGED';
   override readonly retriable = true;
 
   constructor(readonly board: string) {
@@ -107,6 +119,8 @@ export class ServerChangedError extends ReconciliationError {
 
 /** Redis has no room for a second generation beside the live one. */
 export class OutOfMemoryError extends ReconciliationError {
+  readonly code = 'OUT_OF_MEMORY';
+
   constructor(
     readonly boards: readonly string[],
     readonly memory?: ServerMemory,
