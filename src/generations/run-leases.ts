@@ -9,8 +9,7 @@ import {
 import { toError } from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
 
-/** Well below LEASE_MS. */
-const RENEW_EVERY_MS = 4_000;
+const RENEW_EVERY_MS = LEASE_MS / 4;
 const REPORT_EVERY_MS = 1_000;
 
 type Facts = Pick<ReconciliationStatus, 'generation' | 'done' | 'total' | 'rate' | 'secondsLeft'>;
