@@ -1,16 +1,13 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { EXIT } from './exit-codes.js';
-import { addBoards } from './usage/boards.js';
-import { addRank, addStandings, addStatus, addViews, addWatch } from './usage/reading.js';
-import { addConfig, addProduce, addStart, addTopics } from './usage/running.js';
+import { boards } from './usage/boards.js';
+import { rank, standings, status, views, watch } from './usage/reading.js';
+import { config, produce, start, topics } from './usage/running.js';
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string };
 
-const COMMANDS = [
-  ...[addStart, addTopics, addProduce, addStatus, addViews],
-  ...[addStandings, addRank, addWatch, addBoards, addConfig],
-];
+const COMMANDS = [start, topics, produce, status, views, standings, rank, watch, boards, config];
 
 /** The command line. Every command loads this, so it must not load a client of a server or a framework. */
 export function createProgram(): Command {
@@ -29,6 +26,12 @@ export function createProgram(): Command {
       '\nExit codes: 0 done; 1 the answer is no, or some input was bad; 2 usage or settings; 3 try again later; 4 a bug.' +
         '\nSettings: "ranklog config" lists them.',
     );
-  for (const add of COMMANDS) add(program);
+  for (const command of COMMANDS) add(command, program);
   return program;
+}
+
+/** A command inherits only the settings that its parent has when they are copied. */
+function add(command: Command, parent: Command): void {
+  parent.addCommand(command.copyInheritedSettings(parent));
+  for (const inner of command.commands) inner.copyInheritedSettings(command);
 }

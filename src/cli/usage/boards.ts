@@ -1,174 +1,138 @@
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { lazy } from '../run-command.js';
-import { addBuildOptions, addThrottleOption, collect, momentOf, pastMoment } from './options.js';
+import { ALLOW_PARTIAL_HISTORY, collect, FROM, momentOf, pastMoment, THROTTLE } from './options.js';
+
+const check = new Command('check')
+  .description('report all problems of boards files; exit code 1: there are problems')
+  .argument('[file...]', 'boards files (default: RANKLOG_BOARDS)')
+  .option('--json', 'print JSON')
+  .addHelpText('after', '\nExample:\n  ranklog boards check boards.yaml')
+  .action(lazy(async () => (await import('../commands/boards-check.js')).boardsCheck));
+
+const show = new Command('show')
+  .description(
+    'show the boards of a file with all defaults, or the effect of a score event; exit code 1: the event would be a dead letter',
+  )
+  .argument('[file]', 'the boards file (default: RANKLOG_BOARDS)')
+  .option('--board <name>', 'show this board only; treat the event as one of this board')
+  .option('--event <json>', 'a score event; @FILE reads it from a file, - from standard input')
+  .option('--at <time>', "the timestamp of the event's record (default: now)", momentOf)
+  .option('--json', 'print JSON')
+  .addHelpText(
+    'after',
+    '\nExamples:\n  ranklog boards show\n  ranklog boards show --board arena --event \'{"board":"arena","playerId":"ada","delta":"12.5"}\'',
+  )
+  .action(lazy(async () => (await import('../commands/boards-show.js')).boardsShow));
+
+const schema = new Command('schema')
+  .description('print the JSON Schema of boards files, for editors')
+  .addHelpText('after', '\nExample:\n  ranklog boards schema > boards.schema.json')
+  .action(lazy(async () => (await import('../commands/boards-check.js')).boardsSchema));
+
+const plan = new Command('plan')
+  .description(
+    'show how the boards file differs from the live boards, and what apply would do; exit code 1: there are boards to build',
+  )
+  .option('--json', 'print JSON')
+  .addHelpText(
+    'after',
+    '\nOnly reads. A live board that is not in the file is shown, and does not count as a change.\n\nExample:\n  ranklog boards plan',
+  )
+  .action(lazy(async () => (await import('../commands/boards-plan.js')).boardsPlan));
+
+const apply = new Command('apply')
+  .description(
+    'build the new and changed boards of the boards file from the log while events are applied, and promote them',
+  )
+  .option('--yes', 'do not ask for confirmation')
+  .option('--dry-run', 'only show the plan, as "boards plan" does')
+  .option('--remove <board>', 'remove a live board that is not in the file; repeatable', collect)
+  .addOption(THROTTLE)
+  .addOption(FROM)
+  .addOption(ALLOW_PARTIAL_HISTORY)
+  .option('--json', 'print JSON')
+  .addHelpText(
+    'after',
+    '\nReaders see the old boards until the new ones are complete. Ctrl-C changes nothing (exit code 130).' +
+      '\nAfter a crash, run the command again: it continues the build.' +
+      '\n\nExamples:\n  ranklog boards apply\n  ranklog boards apply --yes --throttle 5000\n  ranklog boards apply --remove trials',
+  )
+  .action(lazy(async () => (await import('../commands/boards-apply.js')).boardsApply));
+
+const verify = new Command('verify')
+  .description(
+    'compare live boards with the log, player by player, while events are applied; exit code 1: they differ, 2: a board cannot be compared',
+  )
+  .argument('[board...]', 'default: all live boards')
+  .addOption(THROTTLE)
+  .option('--json', 'print JSON')
+  .addHelpText(
+    'after',
+    '\nChanges nothing; "boards rebuild" repairs differences. Builds each board a second time, so until it ends' +
+      '\nit needs as much memory in Redis as the live boards.\n\nExamples:\n  ranklog boards verify\n  ranklog boards verify arena --json',
+  )
+  .action(lazy(async () => (await import('../commands/boards-verify.js')).boardsVerify));
+
+const rebuild = new Command('rebuild')
+  .description(
+    'build live boards again from the log with the same definition, while events are applied: repairs what "boards verify" finds',
+  )
+  .argument('<board...>')
+  .addOption(THROTTLE)
+  .addOption(FROM)
+  .addOption(ALLOW_PARTIAL_HISTORY)
+  .option('--json', 'print JSON')
+  .addHelpText(
+    'after',
+    '\nCtrl-C changes nothing (exit code 130).\n\nExamples:\n  ranklog boards rebuild arena\n  ranklog boards rebuild arena football --throttle 5000',
+  )
+  .action(lazy(async () => (await import('../commands/boards-rebuild.js')).boardsRebuild));
+
+const rollback = new Command('rollback')
+  .description(
+    'promote the previous generation of a board again, with all later events; run it again to roll forward',
+  )
+  .argument('<board>')
+  .option('--json', 'print JSON')
+  .addHelpText(
+    'after',
+    '\nPossible for RANKLOG_ROLLBACK_GRACE after an apply or a rebuild; "boards generations" shows until when.\n\nExample:\n  ranklog boards rollback arena',
+  )
+  .action(lazy(async () => (await import('../commands/boards-rebuild.js')).boardsRollback));
+
+const snapshot = new Command('snapshot')
+  .description('build a board as it was at a time, to read beside the live board')
+  .argument('<board>')
+  .requiredOption('--until <time>', 'include records with a timestamp up to this time', pastMoment)
+  .addOption(THROTTLE)
+  .option('--allow-partial-history', 'build from the rest of a log whose beginning is gone')
+  .option('--json', 'print JSON')
+  .addHelpText(
+    'after',
+    '\nA snapshot never changes. It stays until "boards discard".\n\nExample:\n  ranklog boards snapshot arena --until 2026-03-01T00:00:00+01:00',
+  )
+  .action(lazy(async () => (await import('../commands/boards-snapshot.js')).boardsSnapshot));
+
+const discard = new Command('discard')
+  .description(
+    'discard a snapshot, or the shadow of a run that crashed, and free its memory; live and previous generations cannot be discarded',
+  )
+  .argument('<generation>', 'its id, as "boards generations" prints it')
+  .addHelpText('after', '\nExample:\n  ranklog boards discard 1795312800000000-0a1b2c3d4e5f')
+  .action(lazy(async () => (await import('../commands/boards-snapshot.js')).boardsDiscard));
+
+const generations = new Command('generations')
+  .description('list the generations of all boards: live, previous, shadow, snapshot')
+  .option('--json', 'print JSON')
+  .addHelpText('after', '\nExample:\n  ranklog boards generations')
+  .action(lazy(async () => (await import('../commands/boards-generations.js')).boardsGenerations));
 
 /** `check`, `show` and `schema` need no server. */
-export function addBoards(program: Command): void {
-  const boards = program
-    .command('boards')
-    .description('check and apply boards files; verify, rebuild, roll back and snapshot boards');
-  for (const add of COMMANDS) add(boards);
-}
-
-function addCheck(boards: Command): void {
-  boards
-    .command('check')
-    .description('report all problems of boards files; exit code 1: there are problems')
-    .argument('[file...]', 'boards files (default: RANKLOG_BOARDS)')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  ranklog boards check boards.yaml')
-    .action(lazy(async () => (await import('../commands/boards-check.js')).boardsCheck));
-}
-
-function addShow(boards: Command): void {
-  boards
-    .command('show')
-    .description(
-      'show the boards of a file with all defaults, or the effect of a score event; exit code 1: the event would be a dead letter',
-    )
-    .argument('[file]', 'the boards file (default: RANKLOG_BOARDS)')
-    .option('--board <name>', 'show this board only; treat the event as one of this board')
-    .option('--event <json>', 'a score event; @FILE reads it from a file, - from standard input')
-    .option('--at <time>', "the timestamp of the event's record (default: now)", momentOf)
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ranklog boards show\n  ranklog boards show --board arena --event \'{"board":"arena","playerId":"ada","delta":"12.5"}\'',
-    )
-    .action(lazy(async () => (await import('../commands/boards-show.js')).boardsShow));
-}
-
-function addSchema(boards: Command): void {
-  boards
-    .command('schema')
-    .description('print the JSON Schema of boards files, for editors')
-    .addHelpText('after', '\nExample:\n  ranklog boards schema > boards.schema.json')
-    .action(lazy(async () => (await import('../commands/boards-check.js')).boardsSchema));
-}
-
-function addPlan(boards: Command): void {
-  boards
-    .command('plan')
-    .description(
-      'show how the boards file differs from the live boards, and what apply would do; exit code 1: there are boards to build',
-    )
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nOnly reads. A live board that is not in the file is shown, and does not count as a change.\n\nExample:\n  ranklog boards plan',
-    )
-    .action(lazy(async () => (await import('../commands/boards-plan.js')).boardsPlan));
-}
-
-function addApply(boards: Command): void {
-  const command = boards
-    .command('apply')
-    .description(
-      'build the new and changed boards of the boards file from the log while events are applied, and promote them',
-    )
-    .option('--yes', 'do not ask for confirmation')
-    .option('--dry-run', 'only show the plan, as "boards plan" does')
-    .option('--remove <board>', 'remove a live board that is not in the file; repeatable', collect);
-  addBuildOptions(command)
-    .addHelpText(
-      'after',
-      '\nReaders see the old boards until the new ones are complete. Ctrl-C changes nothing (exit code 130).' +
-        '\nAfter a crash, run the command again: it continues the build.' +
-        '\n\nExamples:\n  ranklog boards apply\n  ranklog boards apply --yes --throttle 5000\n  ranklog boards apply --remove trials',
-    )
-    .action(lazy(async () => (await import('../commands/boards-apply.js')).boardsApply));
-}
-
-function addVerify(boards: Command): void {
-  const command = boards
-    .command('verify')
-    .description(
-      'compare live boards with the log, player by player, while events are applied; exit code 1: they differ, 2: a board cannot be compared',
-    )
-    .argument('[board...]', 'default: all live boards');
-  addThrottleOption(command)
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nChanges nothing; "boards rebuild" repairs differences. Builds each board a second time, so until it ends' +
-        '\nit needs as much memory in Redis as the live boards.\n\nExamples:\n  ranklog boards verify\n  ranklog boards verify arena --json',
-    )
-    .action(lazy(async () => (await import('../commands/boards-verify.js')).boardsVerify));
-}
-
-function addRebuild(boards: Command): void {
-  const command = boards
-    .command('rebuild')
-    .description(
-      'build live boards again from the log with the same definition, while events are applied: repairs what "boards verify" finds',
-    )
-    .argument('<board...>');
-  addBuildOptions(command)
-    .addHelpText(
-      'after',
-      '\nCtrl-C changes nothing (exit code 130).\n\nExamples:\n  ranklog boards rebuild arena\n  ranklog boards rebuild arena football --throttle 5000',
-    )
-    .action(lazy(async () => (await import('../commands/boards-rebuild.js')).boardsRebuild));
-}
-
-function addRollback(boards: Command): void {
-  boards
-    .command('rollback')
-    .description(
-      'promote the previous generation of a board again, with all later events; run it again to roll forward',
-    )
-    .argument('<board>')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nPossible for RANKLOG_ROLLBACK_GRACE after an apply or a rebuild; "boards generations" shows until when.\n\nExample:\n  ranklog boards rollback arena',
-    )
-    .action(lazy(async () => (await import('../commands/boards-rebuild.js')).boardsRollback));
-}
-
-function addSnapshot(boards: Command): void {
-  const command = boards
-    .command('snapshot')
-    .description('build a board as it was at a time, to read beside the live board')
-    .argument('<board>')
-    .requiredOption(
-      '--until <time>',
-      'include records with a timestamp up to this time',
-      pastMoment,
-    );
-  addThrottleOption(command)
-    .option('--allow-partial-history', 'build from the rest of a log whose beginning is gone')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nA snapshot never changes. It stays until "boards discard".\n\nExample:\n  ranklog boards snapshot arena --until 2026-03-01T00:00:00+01:00',
-    )
-    .action(lazy(async () => (await import('../commands/boards-snapshot.js')).boardsSnapshot));
-}
-
-function addDiscard(boards: Command): void {
-  boards
-    .command('discard')
-    .description(
-      'discard a snapshot, or the shadow of a run that crashed, and free its memory; live and previous generations cannot be discarded',
-    )
-    .argument('<generation>', 'its id, as "boards generations" prints it')
-    .addHelpText('after', '\nExample:\n  ranklog boards discard 1795312800000000-0a1b2c3d4e5f')
-    .action(lazy(async () => (await import('../commands/boards-snapshot.js')).boardsDiscard));
-}
-
-function addGenerations(boards: Command): void {
-  boards
-    .command('generations')
-    .description('list the generations of all boards: live, previous, shadow, snapshot')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  ranklog boards generations')
-    .action(
-      lazy(async () => (await import('../commands/boards-generations.js')).boardsGenerations),
-    );
-}
-
-const COMMANDS = [
-  ...[addCheck, addShow, addSchema, addPlan, addApply, addVerify, addRebuild],
-  ...[addRollback, addSnapshot, addDiscard, addGenerations],
-];
+export const boards = new Command('boards').description(
+  'check and apply boards files; verify, rebuild, roll back and snapshot boards',
+);
+for (const command of [
+  ...[check, show, schema, plan, apply, verify, rebuild],
+  ...[rollback, snapshot, discard, generations],
+])
+  boards.addCommand(command);

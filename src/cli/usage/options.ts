@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { parseTime } from '#board/time';
 import { ROLES, type Role } from '../../config/roles.js';
 import type { From } from '../../generations/shadow-plan.js';
@@ -24,50 +24,37 @@ export interface BuildOptions extends JsonOption {
   readonly allowPartialHistory?: boolean;
 }
 
-export function addGenerationOption(command: Command): Command {
-  return command.option(
-    '--generation <id>',
-    'read this snapshot instead of the live generation; "boards generations" lists snapshots',
-  );
-}
-
-export function addViewOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--view <view>', 'the view, as "ranklog views" prints it').conflicts([
-        'window',
-        'where',
-      ]),
-    )
-    .option(
-      '--window <window>',
-      'the window, such as week, week:previous or week:2026-W47 (default: all, or the first window of the board)',
-    )
-    .option('--where <name=value>', 'the value of a dimension; repeatable', collectWhere)
-    .option('--at <time>', 'the time that defines current and previous (default: now)', momentOf);
-}
-
-export function addThrottleOption(command: Command): Command {
-  return command.option(
-    '--throttle <n>',
-    'read at most n events per second, to leave Redis to live events',
-    wholeNumber,
-  );
-}
-
-export function addBuildOptions(command: Command): Command {
-  return addThrottleOption(command)
-    .option(
-      '--from <time>',
-      'skip records with an earlier timestamp; stored with the generation and used by later builds; "start" reads the whole log (default: where the live generation starts)',
-      pastTimeOrStart,
-    )
-    .option(
-      '--allow-partial-history',
-      'build from the rest of a log whose beginning is gone; stored with the generation and shown by "status"',
-    )
-    .option('--json', 'print JSON');
-}
+export const GENERATION = new Option(
+  '--generation <id>',
+  'read this snapshot instead of the live generation; "boards generations" lists snapshots',
+);
+export const VIEW = new Option('--view <view>', 'the view, as "ranklog views" prints it').conflicts(
+  ['window', 'where'],
+);
+export const WINDOW = new Option(
+  '--window <window>',
+  'the window, such as week, week:previous or week:2026-W47 (default: all, or the first window of the board)',
+);
+export const WHERE = new Option(
+  '--where <name=value>',
+  'the value of a dimension; repeatable',
+).argParser(collectWhere);
+export const AT = new Option(
+  '--at <time>',
+  'the time that defines current and previous (default: now)',
+).argParser(momentOf);
+export const THROTTLE = new Option(
+  '--throttle <n>',
+  'read at most n events per second, to leave Redis to live events',
+).argParser(wholeNumber);
+export const FROM = new Option(
+  '--from <time>',
+  'skip records with an earlier timestamp; stored with the generation and used by later builds; "start" reads the whole log (default: where the live generation starts)',
+).argParser(pastTimeOrStart);
+export const ALLOW_PARTIAL_HISTORY = new Option(
+  '--allow-partial-history',
+  'build from the rest of a log whose beginning is gone; stored with the generation and shown by "status"',
+);
 
 /** A whole number of at least 1. */
 export function wholeNumber(text: string): number {

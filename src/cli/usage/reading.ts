@@ -1,80 +1,73 @@
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { lazy } from '../run-command.js';
-import { addGenerationOption, addViewOptions, wholeNumber } from './options.js';
+import { AT, GENERATION, VIEW, WHERE, WINDOW, wholeNumber } from './options.js';
 
-export function addStatus(program: Command): void {
-  program
-    .command('status')
-    .description('show the progress of ingest by partition, counts by board, and running builds')
-    .option(
-      '--wait <seconds>',
-      'wait until all records that are in the log now are applied and published',
-      wholeNumber,
-    )
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExit code with --wait: 0 when all is published, 1 when the time is up.\n\nExample:\n  ranklog status --wait 60',
-    )
-    .action(lazy(async () => (await import('../commands/status.js')).status));
-}
+export const status = new Command('status')
+  .description('show the progress of ingest by partition, counts by board, and running builds')
+  .option(
+    '--wait <seconds>',
+    'wait until all records that are in the log now are applied and published',
+    wholeNumber,
+  )
+  .option('--json', 'print JSON')
+  .addHelpText(
+    'after',
+    '\nExit code with --wait: 0 when all is published, 1 when the time is up.\n\nExample:\n  ranklog status --wait 60',
+  )
+  .action(lazy(async () => (await import('../commands/status.js')).status));
 
-export function addViews(program: Command): void {
-  const command = program
-    .command('views')
-    .description('list the views of a board and when they expire')
-    .argument('<board>');
-  addGenerationOption(command)
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  ranklog views football')
-    .action(lazy(async () => (await import('../commands/views.js')).views));
-}
+export const views = new Command('views')
+  .description('list the views of a board and when they expire')
+  .argument('<board>')
+  .addOption(GENERATION)
+  .option('--json', 'print JSON')
+  .addHelpText('after', '\nExample:\n  ranklog views football')
+  .action(lazy(async () => (await import('../commands/views.js')).views));
 
-export function addStandings(program: Command): void {
-  const command = program
-    .command('standings')
-    .description('show a view of a board from the top')
-    .argument('<board>');
-  addGenerationOption(addViewOptions(command))
-    .option('--top <n>', 'how many players to show', wholeNumber, 20)
-    .option('--all', 'show all players')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ranklog standings football --where league=en.1 --where season=2019-20 --all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json\n  ranklog standings arena --window week:previous',
-    )
-    .action(lazy(async () => (await import('../commands/standings.js')).standings));
-}
+export const standings = new Command('standings')
+  .description('show a view of a board from the top')
+  .argument('<board>')
+  .addOption(VIEW)
+  .addOption(WINDOW)
+  .addOption(WHERE)
+  .addOption(AT)
+  .addOption(GENERATION)
+  .option('--top <n>', 'how many players to show', wholeNumber, 20)
+  .option('--all', 'show all players')
+  .option('--json', 'print JSON')
+  .addHelpText(
+    'after',
+    '\nExamples:\n  ranklog standings football --where league=en.1 --where season=2019-20 --all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json\n  ranklog standings arena --window week:previous',
+  )
+  .action(lazy(async () => (await import('../commands/standings.js')).standings));
 
-export function addRank(program: Command): void {
-  const command = program
-    .command('rank')
-    .description('show the rank of a player in every view, or in one; exit code 1: not ranked')
-    .argument('<board>')
-    .argument('<player>');
-  addGenerationOption(addViewOptions(command))
-    .option('--dense', 'add the dense rank: Redis looks at up to 10,000 players in front')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ranklog rank football liverpool --view "all league=en.1 season=2019-20"\n  ranklog rank arena p-17 --window week',
-    )
-    .action(lazy(async () => (await import('../commands/rank.js')).rank));
-}
+export const rank = new Command('rank')
+  .description('show the rank of a player in every view, or in one; exit code 1: not ranked')
+  .argument('<board>')
+  .argument('<player>')
+  .addOption(VIEW)
+  .addOption(WINDOW)
+  .addOption(WHERE)
+  .addOption(AT)
+  .addOption(GENERATION)
+  .option('--dense', 'add the dense rank: Redis looks at up to 10,000 players in front')
+  .option('--json', 'print JSON')
+  .addHelpText(
+    'after',
+    '\nExamples:\n  ranklog rank football liverpool --view "all league=en.1 season=2019-20"\n  ranklog rank arena p-17 --window week',
+  )
+  .action(lazy(async () => (await import('../commands/rank.js')).rank));
 
-export function addWatch(program: Command): void {
-  program
-    .command('watch')
-    .description('print rank changes as they are published')
-    .argument('[board]', 'only this board')
-    .option('--leaders', 'print leader changes instead, of boards that publish them')
-    .option('--from-beginning', 'start with the first change in Kafka')
-    .option('--player <id>', 'only changes of this player')
-    .option('--limit <n>', 'end after n changes', wholeNumber)
-    .option('--json', 'print one JSON object a line')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ranklog watch football --player liverpool --from-beginning\n  ranklog watch arena --leaders',
-    )
-    .action(lazy(async () => (await import('../commands/watch.js')).watch));
-}
+export const watch = new Command('watch')
+  .description('print rank changes as they are published')
+  .argument('[board]', 'only this board')
+  .option('--leaders', 'print leader changes instead, of boards that publish them')
+  .option('--from-beginning', 'start with the first change in Kafka')
+  .option('--player <id>', 'only changes of this player')
+  .option('--limit <n>', 'end after n changes', wholeNumber)
+  .option('--json', 'print one JSON object a line')
+  .addHelpText(
+    'after',
+    '\nExamples:\n  ranklog watch football --player liverpool --from-beginning\n  ranklog watch arena --leaders',
+  )
+  .action(lazy(async () => (await import('../commands/watch.js')).watch));

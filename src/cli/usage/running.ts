@@ -1,59 +1,45 @@
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { ROLES } from '../../config/roles.js';
 import { lazy } from '../run-command.js';
 import { rolesOf, wholeNumber } from './options.js';
 
-export function addStart(program: Command): void {
-  program
-    .command('start')
-    .description('run ranklog until SIGTERM or SIGINT')
-    .option('--roles <roles>', `roles of this process: ${ROLES.join(', ')}`, rolesOf, [...ROLES])
-    .addHelpText(
-      'after',
-      '\nThe role reconciliation builds the boards of the boards file (RANKLOG_BOARDS). The role ingest applies score events' +
-        '\nand publishes the results: at most one process per partition of the score topic has work.\n\nExample:\n  ranklog topics && ranklog start',
-    )
-    .action(lazy(async () => (await import('../commands/start.js')).start));
-}
+export const start = new Command('start')
+  .description('run ranklog until SIGTERM or SIGINT')
+  .option('--roles <roles>', `roles of this process: ${ROLES.join(', ')}`, rolesOf, [...ROLES])
+  .addHelpText(
+    'after',
+    '\nThe role reconciliation builds the boards of the boards file (RANKLOG_BOARDS). The role ingest applies score events' +
+      '\nand publishes the results: at most one process per partition of the score topic has work.\n\nExample:\n  ranklog topics && ranklog start',
+  )
+  .action(lazy(async () => (await import('../commands/start.js')).start));
 
-export function addTopics(program: Command): void {
-  program
-    .command('topics')
-    .description(
-      'create missing topics with the configuration that ranklog needs; check the others',
-    )
-    .option('--partitions <n>', 'partitions of a new score topic (RANKLOG_PARTITIONS)', wholeNumber)
-    .option(
-      '--allow-short-history',
-      'accept a score topic that deletes old events: builds then lack them',
-    )
-    .option(
-      '--adopt',
-      'move Redis and the topics to the settings of this process; processes with other settings stop',
-    )
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nSafe to repeat.\n\nExample:\n  ranklog topics --partitions 12')
-    .action(lazy(async () => (await import('../commands/topics.js')).topics));
-}
+export const topics = new Command('topics')
+  .description('create missing topics with the configuration that ranklog needs; check the others')
+  .option('--partitions <n>', 'partitions of a new score topic (RANKLOG_PARTITIONS)', wholeNumber)
+  .option(
+    '--allow-short-history',
+    'accept a score topic that deletes old events: builds then lack them',
+  )
+  .option(
+    '--adopt',
+    'move Redis and the topics to the settings of this process; processes with other settings stop',
+  )
+  .option('--json', 'print JSON')
+  .addHelpText('after', '\nSafe to repeat.\n\nExample:\n  ranklog topics --partitions 12')
+  .action(lazy(async () => (await import('../commands/topics.js')).topics));
 
-export function addProduce(program: Command): void {
-  program
-    .command('produce')
-    .description('send score events from a file with one JSON object a line, plain or gzip')
-    .argument('<file>', '- for standard input')
-    .option('--rate <n>', 'send at most n events per second', wholeNumber)
-    .option('--json', 'print the summary as JSON')
-    .addHelpText(
-      'after',
-      '\nBad lines are reported with their number and skipped; the exit code is then 1.\n\nExample:\n  ranklog produce events.ndjson.gz',
-    )
-    .action(lazy(async () => (await import('../commands/produce.js')).produce));
-}
+export const produce = new Command('produce')
+  .description('send score events from a file with one JSON object a line, plain or gzip')
+  .argument('<file>', '- for standard input')
+  .option('--rate <n>', 'send at most n events per second', wholeNumber)
+  .option('--json', 'print the summary as JSON')
+  .addHelpText(
+    'after',
+    '\nBad lines are reported with their number and skipped; the exit code is then 1.\n\nExample:\n  ranklog produce events.ndjson.gz',
+  )
+  .action(lazy(async () => (await import('../commands/produce.js')).produce));
 
-export function addConfig(program: Command): void {
-  program
-    .command('config')
-    .description('show all settings and their sources; passwords are hidden')
-    .option('--json', 'print JSON')
-    .action(lazy(async () => (await import('../commands/config.js')).config));
-}
+export const config = new Command('config')
+  .description('show all settings and their sources; passwords are hidden')
+  .option('--json', 'print JSON')
+  .action(lazy(async () => (await import('../commands/config.js')).config));
