@@ -159,4 +159,6 @@ export interface ReconciliationStatus {
   readonly updatedAt: number;
   /** A sentence on the result; of a failed one, the reason. */
   readonly outcome?: string;
+  /** Of a verify that is done: whether the board equals the log; null if the two could not be compared. */
+  readonly equal?: boolean | null;
 }

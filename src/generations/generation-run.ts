@@ -82,7 +82,7 @@ export interface ShadowAtWork extends Pick<Attempt, 'signal'> {
   readonly catchUp: CatchUp;
   readonly progress: ProgressReporter;
   /** Reports the outcome, and releases the board. */
-  readonly end: (outcome: string) => Promise<void>;
+  readonly end: (outcome: string, equal?: boolean | null) => Promise<void>;
 }
 
 /** Redis that was emptied gets its boards back within seconds. */
@@ -143,8 +143,8 @@ export class GenerationRun<T> {
       const isCancelled = this.options.signal.aborted;
       const cause = await this.#orTakenOver(error, leases);
       const failure = isCancelled ? this.#cancelled : await this.#explained(cause, boards);
-      for (const board of boards)
-        await leases.end(board, isCancelled ? 'cancelled' : 'failed', failure.message);
+      const state = isCancelled ? 'cancelled' : 'failed';
+      for (const board of boards) await leases.end(board, { state, outcome: failure.message });
       throw failure;
     } finally {
       await leases.close();
@@ -218,9 +218,13 @@ export class GenerationRun<T> {
     const catchUp = new CatchUp({ ...this.parts, ...pass, lease, queue, stalls });
     const count = () => progress.count(board, catchUp.counts);
     const counting = setInterval(count, COUNT_EVERY_MS);
-    const end = async (outcome: string) => {
+    const end = async (outcome: string, equal?: boolean | null) => {
       count();
-      await leases.end(board, 'done', outcome);
+      await leases.end(board, {
+        state: 'done',
+        outcome,
+        ...(equal === undefined ? {} : { equal }),
+      });
     };
     try {
       const at = { lease, shadow, catchUp, progress, signal: attempt.signal, end };

@@ -13,7 +13,7 @@ const RENEW_EVERY_MS = LEASE_MS / 4;
 const REPORT_EVERY_MS = 1_000;
 
 type Facts = Pick<ReconciliationStatus, 'generation' | 'done' | 'total' | 'rate' | 'secondsLeft'>;
-type EndState = Exclude<ReconciliationStatus['state'], 'running'>;
+type End = Pick<ReconciliationStatus, 'state' | 'outcome' | 'equal'>;
 
 interface LeasedBoard {
   readonly lease: Lease;
@@ -80,10 +80,10 @@ export class RunLeases {
   }
 
   /** Reports how the run on a board ended, and releases the board; nothing for a board released before. */
-  async end(board: string, state: EndState, outcome: string): Promise<void> {
+  async end(board: string, end: End): Promise<void> {
     const held = this.#boards.get(board);
     if (held === undefined) return;
-    held.status = { ...held.status, rate: 0, secondsLeft: null, state, outcome };
+    held.status = { ...held.status, rate: 0, secondsLeft: null, ...end };
     this.#boards.delete(board);
     await this.#report(held);
     await this.#release(held);

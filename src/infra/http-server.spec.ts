@@ -71,6 +71,7 @@ const RUNNING_JSON = {
   startedAt: '2026-11-20T09:00:00.000Z',
   updatedAt: '2026-11-20T09:00:02.500Z',
   outcome: null,
+  equal: null,
 };
 
 describe('the HTTP server', () => {

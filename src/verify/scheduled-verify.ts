@@ -13,7 +13,6 @@ import { CancelledError, HistoryCutError } from '../generations/errors.js';
 import type { Reconciler } from '../maintenance/reconciler.js';
 import type { VerifyReport } from '../verify/verify.js';
 import { leftBehind } from '../generations/shadow-plan.js';
-import { wasCompared } from './verify.js';
 
 interface Gauge {
   set(labels: Readonly<Record<string, string>>, value: number): void;
@@ -89,7 +88,7 @@ export class ScheduledVerify {
       if (taken.some((by) => by.board === board)) this.#forget(board);
       else if (isBusy || !(await this.#hasLeftBehind(board, found))) ours.push(board);
     }
-    return { ours, compared: taken.filter(wasCompared).length };
+    return { ours, compared: taken.filter(({ equal }) => typeof equal === 'boolean').length };
   }
 
   /**

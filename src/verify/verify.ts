@@ -1,9 +1,4 @@
-import type {
-  ComparisonCursor,
-  Difference,
-  ReconciliationStatus,
-  TooManyViews,
-} from '#board-store';
+import type { ComparisonCursor, Difference, TooManyViews } from '#board-store';
 import { AppliedBeyondLogError } from '../generations/errors.js';
 import {
   GenerationRun,
@@ -121,7 +116,7 @@ export class Verify implements RunWork<VerifyReport> {
     await this.parts.generations.discard(at.lease, at.shadow);
     const equal = findings.tooManyViews === undefined ? findings.differenceCount === 0 : null;
     const report = { board, generation, ...findings, equal, appliedOffsets };
-    await at.end(outcomeOf(report));
+    await at.end(outcomeOf(report), equal);
     return report;
   }
 
@@ -160,15 +155,8 @@ export class Verify implements RunWork<VerifyReport> {
   }
 }
 
-const NOT_COMPARABLE = 'not comparable';
-
-/** Whether a verify has ended and compared its board. */
-export function wasCompared({ state, outcome }: ReconciliationStatus): boolean {
-  return state === 'done' && outcome?.startsWith(NOT_COMPARABLE) !== true;
-}
-
 function outcomeOf({ equal, places, views, differenceCount }: VerifyReport): string {
-  if (equal === null) return `${NOT_COMPARABLE}: events were refused for maxViews`;
+  if (equal === null) return 'not comparable: events were refused for maxViews';
   const compared = `${places} places in ${views} views compared`;
   return equal ? `${compared}; no difference` : `${compared}; ${differenceCount} difference(s)`;
 }

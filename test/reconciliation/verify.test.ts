@@ -112,6 +112,8 @@ describe('verify', () => {
     expect(refused).toMatchObject({ equal: null, differences: [], differenceCount: 0 });
     expect(refused?.tooManyViews?.expected).toBeGreaterThan(0);
     expect(refused?.tooManyViews?.found).toBeGreaterThan(0);
+    const statuses = (await sandbox.leases.statuses()).map(({ board, equal }) => [board, equal]);
+    expect(Object.fromEntries(statuses)).toMatchObject({ arena: true, rooms: null });
     const command = instance.spawn('boards', 'verify');
     expect(await command.ended).toBe(2);
     expect(command.output).toMatch(/^rooms: not comparable: maxViews refused .* raise maxViews/m);
