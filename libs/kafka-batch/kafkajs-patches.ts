@@ -258,7 +258,8 @@ function deliverEveryFetch(): void {
 
 /**
  * After this time without an answered fetch, the fetches of a log count as interrupted. A log without new
- * records is answered every 200 ms. A partition with a full queue is not fetched for a while, which must not cost a check of the log each time.
+ * records is answered every 200 ms. A partition with a full queue is not fetched for a while, which must not cost a check of
+ * the log each time.
  */
 const LONG_PAUSE_MS = 2_000;
 
