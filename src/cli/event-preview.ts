@@ -4,42 +4,14 @@ import {
   suggestion,
   type BoardDefinition,
   type ResolvedEvent,
-  type ResolvedView,
 } from '#board';
 import { KeySpace, shardOf } from '#board-store';
 import { DEAD_LETTER_CODES, decodeScoreEvent, formatTime, type DeadLetterCode } from '#contracts';
 import { expiryText } from './formats.js';
 
 /** The effect of a score event by the definition alone, as `boards show --event --json` prints it. */
-export type EventPreview = MovingEvent | DeadEvent;
-
-export interface MovingEvent {
-  readonly board: string;
-  readonly shard: number;
-  readonly playerId: string;
-  readonly occurredAt: string;
-  /** Only on a board with `deduplicate`. */
-  readonly eventId?: string;
-  /** The value for each column; null: none. */
-  readonly columns: Readonly<Record<string, string | null>>;
-  readonly views: readonly PreviewedView[];
-  /** The hash of live generations by board; `GENERATION` in other keys stands for its value. */
-  readonly live: string;
-}
-export interface PreviewedView {
-  readonly view: string;
-  readonly published: boolean;
-  /** By the board's event clock; null: never. */
-  readonly expiresAt: string | null;
-  readonly keys: { readonly ranking: string; readonly players: string };
-}
-export interface DeadEvent {
-  readonly deadLetter: {
-    readonly code: DeadLetterCode;
-    readonly detail: string;
-    readonly wayOut: string;
-  };
-}
+export type EventPreview = ReturnType<typeof previewEvent>;
+export type MovingEvent = ReturnType<typeof movingEvent>;
 
 /** `timestamp` is the record's, in ms; `board` replaces the event's board. */
 export interface PreviewContext {
@@ -51,7 +23,7 @@ export interface PreviewContext {
 }
 
 /** Resolves a score event as ingest does, without the state of a board. */
-export function previewEvent(value: Buffer, context: PreviewContext): EventPreview {
+export function previewEvent(value: Buffer, context: PreviewContext) {
   const decoded = decodeScoreEvent({ key: null, value, headers: {} });
   if (!decoded.ok) return deadEvent(decoded.code, decoded.detail);
   const { definitions, board = decoded.event.board, timestamp } = context;
@@ -67,7 +39,7 @@ export function previewEvent(value: Buffer, context: PreviewContext): EventPrevi
     : deadEvent(resolved.rejection.code, resolved.rejection.detail);
 }
 
-function deadEvent(code: DeadLetterCode, detail: string): DeadEvent {
+function deadEvent(code: DeadLetterCode, detail: string) {
   return { deadLetter: { code, detail, wayOut: DEAD_LETTER_CODES[code] } };
 }
 
@@ -75,7 +47,7 @@ function movingEvent(
   { board, columns }: BoardDefinition,
   { playerId, occurredAt, eventId, values, views }: ResolvedEvent,
   { redisPrefix, shards }: PreviewContext,
-): MovingEvent {
+) {
   const shard = shardOf(board, shards);
   const keys = new KeySpace(redisPrefix);
   return {
@@ -90,23 +62,15 @@ function movingEvent(
         return [column.name, value === null ? null : decimalText(column, value)];
       }),
     ),
-    views: views.map((view) => previewedView(view, keys, shard)),
-    live: keys.live(shard),
-  };
-}
-
-function previewedView(
-  { view, published, expiresAt }: ResolvedView,
-  keys: KeySpace,
-  shard: number,
-): PreviewedView {
-  return {
-    view,
-    published,
-    expiresAt: expiryText(expiresAt),
-    keys: {
-      ranking: keys.ranking(shard, 'GENERATION', view),
-      players: keys.players(shard, 'GENERATION', view),
-    },
+    views: views.map(({ view, published, expiresAt }) => ({
+      view,
+      published,
+      expiresAt: expiryText(expiresAt), // by the event clock of the board; null: never
+      keys: {
+        ranking: keys.ranking(shard, 'GENERATION', view),
+        players: keys.players(shard, 'GENERATION', view),
+      },
+    })),
+    live: keys.live(shard), // the hash of live generations by board: the values of GENERATION
   };
 }

@@ -1,12 +1,23 @@
 import type { BoardDefinition } from '#board';
 import type { Boards } from '#board-store';
 import { CancelledError } from '../generations/errors.js';
+import type { RunOptions } from '../generations/generation-run.js';
 import { CommandError, EXIT } from './exit-codes.js';
 import { withLease } from './held-lease.js';
 import type { ReconciliationSession } from './reconciliation-session.js';
 import { WHOLE_LOG_HINT, startsText, startsJson } from './formats.js';
 import { showProgress } from './progress.js';
 import type { BuildOptions } from './usage/options.js';
+
+/** Runs work on the log that needs the leases of boards, and shows its progress. @throws CommandError */
+export function runOnLog<T>(
+  { leases }: Pick<ReconciliationSession, 'leases'>,
+  signal: AbortSignal,
+  work: (options: Pick<RunOptions, 'signal' | 'onProgress'>) => Promise<T>,
+): Promise<T> {
+  const run = () => showProgress((onProgress) => work({ signal, onProgress }));
+  return withLease(run, { leases, signal });
+}
 
 /** A built board, as JSON. */
 export interface BuiltBoard {
@@ -27,14 +38,14 @@ export async function build(
   definitions: readonly BoardDefinition[],
   { from, throttle, allowPartialHistory, signal }: BuildOptions & { signal: AbortSignal },
 ): Promise<BuiltBoard[]> {
-  const { reconciler, leases, store } = session;
+  const { reconciler, store } = session;
   await session.registrar.claim();
   const before = await store.boards();
-  const options = { signal, from, eventsPerSecond: throttle, allowPartialHistory };
-  const run = () =>
-    showProgress((onProgress) => reconciler.build(definitions, { ...options, onProgress }));
+  const options = { from, eventsPerSecond: throttle, allowPartialHistory };
   try {
-    const reports = await withLease(run, { leases, signal });
+    const reports = await runOnLog(session, signal, (run) =>
+      reconciler.build(definitions, { ...options, ...run }),
+    );
     return reports.map(({ board, generation, previous, starts }) => ({
       board,
       generation,

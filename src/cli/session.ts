@@ -12,6 +12,7 @@ export interface Session {
 }
 export interface RedisSession extends Session {
   readonly redis: Redis;
+  readonly keys: KeySpace;
   readonly reader: BoardReader;
 }
 
@@ -19,10 +20,7 @@ export interface RedisSession extends Session {
 export function openSession(): Session {
   const { settings } = loadSettings();
   const logLevel = process.env['RANKLOG_LOG_LEVEL'] === undefined ? 'warn' : settings.logLevel;
-  return {
-    settings,
-    logger: createLogger({ ...settings, logLevel }),
-  };
+  return { settings, logger: createLogger({ ...settings, logLevel }) };
 }
 
 /**
@@ -33,25 +31,17 @@ export async function withRedis<T>(
   use: (session: RedisSession) => Promise<T>,
   generation?: string,
 ): Promise<T> {
-  const session = openSession();
-  const redis = createRedis(session.settings, session.logger);
+  const { settings, logger } = openSession();
+  const redis = createRedis(settings, logger);
+  const keys = new KeySpace(settings.redisPrefix);
   try {
-    await waitForServices(session.settings, { redis }, session.logger);
-    const keys = new KeySpace(session.settings.redisPrefix);
+    await waitForServices(settings, { redis }, logger);
     const reader = new BoardReader(redis, keys, generation);
-    return await use({ ...session, redis, reader });
+    return await use({ settings, logger, redis, keys, reader });
   } catch (error) {
-    throw error instanceof BoardBuildingError ? await withProgress(error, redis, session) : error;
+    if (!(error instanceof BoardBuildingError)) throw error;
+    throw buildingRefusal(error, await new LeaseStore(redis, keys, settings).statuses());
   } finally {
     redis.disconnect();
   }
-}
-
-async function withProgress(
-  error: BoardBuildingError,
-  redis: Redis,
-  { settings }: Session,
-): Promise<Error> {
-  const leases = new LeaseStore(redis, new KeySpace(settings.redisPrefix), settings);
-  return buildingRefusal(error, await leases.statuses());
 }

@@ -77,7 +77,7 @@ async function connect(
   try {
     await waitForServices(settings, { kafka: true, redis, signal: shutdown?.signal }, logger);
     await admin.connect();
-    await requireTopics(admin, topics);
+    await requireTopics(admin, Object.values(topics));
     const { clusterId: cluster } = await admin.describeCluster();
     const { topicPrefix, group, redisPrefix, shards } = settings;
     return new IdentityCheck({ cluster, topicPrefix, group, redisPrefix, shards });

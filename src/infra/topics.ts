@@ -25,9 +25,9 @@ export class TopicsMissingError extends Error {
 }
 
 /** @throws TopicsMissingError unless all topics exist */
-export async function requireTopics(admin: Admin, names: TopicNames): Promise<void> {
+export async function requireTopics(admin: Admin, topics: readonly string[]): Promise<void> {
   const known = new Set(await admin.listTopics());
-  const missing = Object.values(names).filter((topic) => !known.has(topic));
+  const missing = topics.filter((topic) => !known.has(topic));
   if (missing.length > 0) throw new TopicsMissingError(missing);
 }
 

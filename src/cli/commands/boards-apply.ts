@@ -1,22 +1,27 @@
-import { suggestion, type BoardDefinition } from '#board';
+import { parseBoardsFile, suggestion, type BoardDefinition } from '#board';
 import { CancelledError } from '../../generations/errors.js';
+import { readBoardsFile } from '../../registry/board-registrar.js';
 import { needsBuild, type Plan } from '../../registry/plan.js';
-import { isInteractive, confirm } from '../terminal.js';
+import { readPlan } from '../../registry/read-plan.js';
+import { confirm, interruptible, isInteractive } from '../terminal.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { describe, exitCodeOf } from '../failures.js';
 import { withLease } from '../held-lease.js';
-import { interruptible } from '../terminal.js';
 import { print } from '../output.js';
 import { planText } from '../plan-text.js';
 import { build, builtText, type BuiltBoard } from '../run-build.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
-import type { BuildOptions } from '../usage/options.js';
-import { fileDefinitions, isToDo, makePlan } from './boards-plan.js';
+import type { BuildOptions, JsonOption } from '../usage/options.js';
 
 export interface ApplyOptions extends BuildOptions {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
   readonly remove?: readonly string[];
+}
+
+/** `ranklog boards plan`. */
+export function boardsPlan(options: JsonOption): Promise<number> {
+  return boardsApply({ ...options, dryRun: true });
 }
 
 /** `ranklog boards apply`. */
@@ -25,73 +30,59 @@ export function boardsApply(options: ApplyOptions): Promise<number> {
 }
 
 async function apply(session: ReconciliationSession, options: ApplyOptions): Promise<number> {
-  const definitions = await fileDefinitions(session);
-  const { from } = options;
+  const { json = false, dryRun = false } = options;
   const remove = [...new Set(options.remove)];
+  const { settings, topics, graceMs } = session;
+  const definitions = parseBoardsFile(await readBoardsFile(settings.boards), settings.boards);
+  const plan = await readPlan({ ...session, topic: topics.scoreEvents }, definitions, options);
+  checkRemovals(plan, remove);
+  if (dryRun || !json) print(plan, options, () => planText(plan, { graceMs, remove }));
+  const names = plan.boards.filter(needsBuild).map(({ board }) => board);
+  const isToDo = names.length > 0 || remove.length > 0;
+  if (dryRun) return isToDo ? EXIT.no : EXIT.ok;
+  if (!isToDo && !json) return EXIT.ok;
   return interruptible(async (signal) => {
-    const plan = await makePlan(session, definitions, { from });
-    checkRemovals(plan, remove);
-    const show = (value: Applied) => print(value, options, (it) => appliedText(it, options));
-    if (options.json !== true) {
-      const { graceMs } = session;
-      process.stdout.write(`${planText(plan, { graceMs, remove })}\n`);
-    }
-    if (options.dryRun === true) {
-      if (options.json === true) print(plan, options, () => '');
-      return isToDo(plan) || remove.length > 0 ? EXIT.no : EXIT.ok;
-    }
-    if (!isToDo(plan) && remove.length === 0) {
-      if (options.json === true) show({ built: [], removed: [] });
-      return EXIT.ok;
-    }
-    if (!(await isConfirmed(plan, { ...options, remove }, signal)))
-      throw new CommandError('cancelled: nothing was changed', EXIT.no);
-    show(await carryOut(session, { plan, definitions, remove, options, signal }));
+    if (isToDo && options.yes !== true) await confirmSteps(names, remove, signal);
+    const toBuild = definitions.filter(({ board }) => names.includes(board));
+    const applied = await carryOut(session, { toBuild, remove, options, signal });
+    print(applied, options, () => appliedText(applied, options));
     return EXIT.ok;
   });
 }
 
 /** @throws CommandError for a board that is not live, or is in the file */
 function checkRemovals({ boards }: Plan, remove: readonly string[]): void {
-  for (const board of remove) {
-    const found = boards.find((planned) => planned.board === board);
-    if (found?.change === 'removed') continue;
-    const removable = boards
-      .filter(({ change }) => change === 'removed')
-      .map((planned) => planned.board);
+  const removable = boards.filter(({ change }) => change === 'removed').map(({ board }) => board);
+  for (const board of remove.filter((name) => !removable.includes(name))) {
+    if (boards.some((planned) => planned.board === board))
+      throw new CommandError(
+        `board "${board}" is in the boards file; delete it there before you use --remove`,
+        EXIT.usage,
+      );
     throw new CommandError(
-      found === undefined
-        ? `there is no board "${board}" to remove${suggestion(board, removable)}`
-        : `board "${board}" is in the boards file; delete it there before you use --remove`,
-      found === undefined ? EXIT.no : EXIT.usage,
+      `there is no board "${board}" to remove${suggestion(board, removable)}`,
+      EXIT.no,
     );
   }
 }
 
-/** @throws CommandError without a terminal */
-async function isConfirmed(
-  plan: Plan,
-  { yes, remove = [] }: ApplyOptions,
+/** @throws CommandError if the user declines, or without a terminal */
+async function confirmSteps(
+  build: readonly string[],
+  remove: readonly string[],
   signal: AbortSignal,
-): Promise<boolean> {
-  if (yes === true) return true;
+): Promise<void> {
   if (!isInteractive())
     throw new CommandError(
       'apply asks for confirmation, and there is no terminal; use --yes, or "ranklog boards plan" to see the changes',
       EXIT.usage,
     );
   const steps = [
-    ...(isToDo(plan)
-      ? [
-          `build ${plan.boards
-            .filter(needsBuild)
-            .map(({ board }) => board)
-            .join(', ')}`,
-        ]
-      : []),
+    ...(build.length > 0 ? [`build ${build.join(', ')}`] : []),
     ...(remove.length > 0 ? [`REMOVE ${remove.join(', ')} permanently`] : []),
   ];
-  return confirm(`${steps.join(' and ')}?`, signal);
+  if (!(await confirm(`${steps.join(' and ')}?`, signal)))
+    throw new CommandError('cancelled: nothing was changed', EXIT.no);
 }
 
 /** The output of `boards apply --json`. */
@@ -101,8 +92,7 @@ interface Applied {
 }
 
 interface Work {
-  readonly plan: Plan;
-  readonly definitions: readonly BoardDefinition[];
+  readonly toBuild: readonly BoardDefinition[];
   readonly remove: readonly string[];
   readonly options: ApplyOptions;
   readonly signal: AbortSignal;
@@ -110,10 +100,8 @@ interface Work {
 
 async function carryOut(
   session: ReconciliationSession,
-  { plan, definitions, remove, options, signal }: Work,
+  { toBuild, remove, options, signal }: Work,
 ): Promise<Applied> {
-  const wanted = new Set(plan.boards.filter(needsBuild).map(({ board }) => board));
-  const toBuild = definitions.filter(({ board }) => wanted.has(board));
   const built = toBuild.length === 0 ? [] : await build(session, toBuild, { ...options, signal });
   const { reconciler, leases } = session;
   const removed: string[] = [];

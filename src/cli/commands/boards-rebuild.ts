@@ -1,9 +1,7 @@
 import { EXIT } from '../exit-codes.js';
-import { withLease } from '../held-lease.js';
 import { print } from '../output.js';
-import { showProgress } from '../progress.js';
 import { withReconciliation } from '../reconciliation-session.js';
-import { build, builtText } from '../run-build.js';
+import { build, builtText, runOnLog } from '../run-build.js';
 import { interruptible } from '../terminal.js';
 import type { BuildOptions, JsonOption } from '../usage/options.js';
 
@@ -23,12 +21,10 @@ export function boardsRebuild(boards: readonly string[], options: BuildOptions):
 
 /** `ranklog boards rollback BOARD`: promotes the previous generation again. */
 export function boardsRollback(board: string, options: JsonOption): Promise<number> {
-  return withReconciliation(async ({ reconciler, leases }) => {
-    const { generation, previous = null } = await interruptible((signal) => {
-      const run = () =>
-        showProgress((onProgress) => reconciler.rollback(board, { signal, onProgress }));
-      return withLease(run, { leases, signal });
-    });
+  return withReconciliation(async (session) => {
+    const { generation, previous = null } = await interruptible((signal) =>
+      runOnLog(session, signal, (run) => session.reconciler.rollback(board, run)),
+    );
     const forward =
       previous === null ? '' : `; run it again to roll forward to generation ${previous}`;
     print(

@@ -1,10 +1,9 @@
 import { formatTime } from '#board';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { withLease } from '../held-lease.js';
 import { interruptible } from '../terminal.js';
 import { print } from '../output.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
-import { showProgress } from '../progress.js';
+import { runOnLog } from '../run-build.js';
 import type { PastMoment } from '../usage/options.js';
 
 export interface SnapshotOptions {
@@ -21,24 +20,22 @@ export function boardsSnapshot(board: string, options: SnapshotOptions): Promise
 }
 
 async function snapshot(
-  { reconciler, leases, reader }: ReconciliationSession,
+  session: ReconciliationSession,
   board: string,
   options: SnapshotOptions,
 ): Promise<number> {
   const { until, throttle, allowPartialHistory } = options;
-  await reader.liveBoard(board); // throws if there is none
+  await session.reader.liveBoard(board); // throws if there is none
   if (until.isDate)
     process.stderr.write(
       `ranklog: --until is ${formatTime(until.time)}, the start of that day in UTC\n`,
     );
-  const { generation, asOf } = await interruptible((signal) => {
-    const wanted = { signal, eventsPerSecond: throttle, allowPartialHistory };
-    const run = () =>
-      showProgress((onProgress) =>
-        reconciler.snapshot(board, until.time, { ...wanted, onProgress }),
-      );
-    return withLease(run, { leases, signal });
-  });
+  const limits = { eventsPerSecond: throttle, allowPartialHistory };
+  const { generation, asOf } = await interruptible((signal) =>
+    runOnLog(session, signal, (run) =>
+      session.reconciler.snapshot(board, until.time, { ...limits, ...run }),
+    ),
+  );
   print({ board, generation, asOf: formatTime(asOf) }, options, (made) =>
     [
       `${board} as it was at ${made.asOf}: generation ${generation}`,

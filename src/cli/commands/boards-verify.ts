@@ -2,11 +2,10 @@ import type { BoardDefinition } from '#board';
 import { BoardBuildingError, type BoardReader } from '#board-store';
 import type { VerifyReport } from '../../verify/verify.js';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { withLease } from '../held-lease.js';
 import { interruptible } from '../terminal.js';
 import { print } from '../output.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
-import { showProgress } from '../progress.js';
+import { runOnLog } from '../run-build.js';
 import { reportJson, reportText } from '../verify-report.js';
 
 export interface VerifyOptions {
@@ -24,19 +23,16 @@ async function verify(
   boards: readonly string[],
   options: VerifyOptions,
 ): Promise<number> {
-  const { reader, reconciler, leases } = session;
+  const { reader, reconciler } = session;
   const live = new Map((await reader.liveBoards()).map((board) => [board.board, board.definition]));
   const names = boards.length === 0 ? [...live.keys()] : [...new Set(boards)];
   if (names.length === 0) throw new CommandError('there is no live board to verify', EXIT.no);
   for (const board of names) if (!live.has(board)) await refuse(reader, board);
-  const { throttle } = options;
-  const reports = await interruptible((signal) => {
-    const run = () =>
-      showProgress((onProgress) =>
-        reconciler.verify(names, { signal, onProgress, eventsPerSecond: throttle }),
-      );
-    return withLease(run, { leases, signal });
-  });
+  const reports = await interruptible((signal) =>
+    runOnLog(session, signal, (run) =>
+      reconciler.verify(names, { ...run, eventsPerSecond: options.throttle }),
+    ),
+  );
   report(reports, live, options);
   if (reports.some(({ equal }) => equal === false)) return EXIT.no;
   return reports.some(({ equal }) => equal === null) ? EXIT.usage : EXIT.ok;

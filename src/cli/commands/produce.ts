@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Message } from 'kafkajs';
 import { InvalidScoreEventError, ScoreProducer } from '#client';
-import { maxMessageBytes } from '../../infra/topics.js';
+import { maxMessageBytes, requireTopics } from '../../infra/topics.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { readLineBatches, type Line } from '../lines.js';
 import { print } from '../output.js';
@@ -34,11 +34,7 @@ async function produceFrom(
   options: ProduceOptions,
 ): Promise<number> {
   const size = sizeOf(file);
-  if (!(await admin.listTopics()).includes(topics.scoreEvents))
-    throw new CommandError(
-      `there is no topic ${topics.scoreEvents}; create it with "ranklog topics"`,
-      EXIT.usage,
-    );
+  await requireTopics(admin, [topics.scoreEvents]);
   const largest = (await maxMessageBytes(admin, topics.scoreEvents)) - RECORD_OVERHEAD;
   const { topicPrefix } = settings;
   const producer = new ScoreProducer({ kafka, topicPrefix, source: '/ranklog/produce' });

@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { BoardReader, KeySpace, type BoardOverview, type RecoveryTarget } from '#board-store';
+import type { BoardOverview, BoardReader, KeySpace, RecoveryTarget } from '#board-store';
 import { formatTime } from '#board';
-import { createRedis } from '../../infra/redis.js';
-import { waitForServices } from '../../infra/services.js';
+import { requireTopics } from '../../infra/topics.js';
 import {
   readPositions,
   readProgress,
   type PartitionPosition,
   type Progress,
 } from '../../standings/positions.js';
-import { CommandError, EXIT } from '../exit-codes.js';
+import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { ProgressBar } from '../progress.js';
 import { readWork, workJson, workText } from '../reconciliation-report.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
+import { withRedis } from '../session.js';
 
 export interface StatusOptions {
   readonly wait?: number;
@@ -26,20 +26,12 @@ export function status(options: StatusOptions): Promise<number> {
   return withKafka((session) => showStatus(session, options));
 }
 
-async function showStatus(session: KafkaSession, options: StatusOptions): Promise<number> {
-  const { settings, logger, admin, topics } = session;
-  const redis = createRedis(settings, logger);
-  try {
-    await waitForServices(settings, { redis }, logger);
-    const keys = new KeySpace(settings.redisPrefix);
-    const reader = new BoardReader(redis, keys);
-    if (!(await admin.listTopics()).includes(topics.scoreEvents))
-      throw new CommandError(
-        `there is no topic ${topics.scoreEvents}; create it with "ranklog topics"`,
-        EXIT.usage,
-      );
+async function showStatus(kafka: KafkaSession, options: StatusOptions): Promise<number> {
+  const { settings, admin, topics } = kafka;
+  return withRedis(async ({ redis, keys, reader }) => {
+    await requireTopics(admin, [topics.scoreEvents]);
     const where = { topic: topics.scoreEvents, group: settings.group };
-    const read = () => readPositions(session, reader, where);
+    const read = () => readPositions(kafka, reader, where);
     const positions = await read();
     const done =
       options.wait === undefined ||
@@ -51,9 +43,7 @@ async function showStatus(session: KafkaSession, options: StatusOptions): Promis
     if (!done)
       process.stderr.write(`ranklog: not everything is published after ${options.wait ?? 0} s\n`);
     return done ? EXIT.ok : EXIT.no;
-  } finally {
-    redis.disconnect();
-  }
+  });
 }
 
 type Facts = Awaited<ReturnType<typeof readFacts>>;

@@ -7,7 +7,8 @@ import {
   type ResultSubscriber,
   type SubscriberOptions,
 } from '#client';
-import { CommandError, EXIT } from '../exit-codes.js';
+import { requireTopics } from '../../infra/topics.js';
+import { EXIT } from '../exit-codes.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
 import { leaderChangeLine, rankChangeLines } from '../result-lines.js';
 
@@ -59,11 +60,7 @@ async function watchKind<T extends { readonly board: string }>(
   selection: Selection,
 ): Promise<number> {
   const topic = topics[kind.topic];
-  if (!(await admin.listTopics()).includes(topic))
-    throw new CommandError(
-      `there is no topic ${topic}; create it with "ranklog topics"`,
-      EXIT.usage,
-    );
+  await requireTopics(admin, [topic]);
   const groupId = `${settings.group}-watch-${randomUUID()}`;
   const { topicPrefix } = settings;
   const { fromBeginning = false, json = false } = selection;

@@ -38,7 +38,7 @@ const plan = new Command('plan')
     'after',
     '\nOnly reads. A live board that is not in the file is shown, and does not count as a change.\n\nExample:\n  ranklog boards plan',
   )
-  .action(lazy(async () => (await import('../commands/boards-plan.js')).boardsPlan));
+  .action(lazy(async () => (await import('../commands/boards-apply.js')).boardsPlan));
 
 const apply = new Command('apply')
   .description(
