@@ -8,10 +8,8 @@ const ranges = new Map([
 
 describe('the history of a log', () => {
   it('is cut where it begins above what is needed', () => {
-    expect(cutPartitions({ needed: () => 0, ranges })).toEqual([
-      { partition: 1, from: 0, logStart: 40 },
-    ]);
-    expect(cutPartitions({ needed: (partition) => partition * 40, ranges })).toEqual([]);
+    expect(cutPartitions(ranges, () => 0)).toEqual([{ partition: 1, from: 0, logStart: 40 }]);
+    expect(cutPartitions(ranges, (partition) => partition * 40)).toEqual([]);
   });
 
   it('from a time on may be cut where the first record after the time is the first that is left', () => {

@@ -20,13 +20,10 @@ export function nextOf({ shadow, appliedOffsets }: OpenShadow): (partition: numb
 }
 
 /** Partitions whose log begins above the first offset that is needed of them. */
-export function cutPartitions({
-  needed,
-  ranges,
-}: {
-  readonly needed: (partition: number) => number;
-  readonly ranges: Ranges;
-}): CutPartition[] {
+export function cutPartitions(
+  ranges: Ranges,
+  needed: (partition: number) => number,
+): CutPartition[] {
   return [...ranges]
     .map(([partition, { start }]) => ({ partition, from: needed(partition), logStart: start }))
     .filter(({ from, logStart }) => from < logStart)

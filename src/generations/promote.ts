@@ -70,7 +70,7 @@ async function beginRollback(parts: ReconcilerParts, lease: Lease): Promise<Open
   await warnOfReplaced(parts, lease.board, 'rollback');
   const shadow = await generations.beginRollback(lease);
   const opened = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
-  const cut = cutPartitions({ needed: nextOf(opened), ranges: await logRanges(admin, topic) });
+  const cut = cutPartitions(await logRanges(admin, topic), nextOf(opened));
   if (cut.length === 0) return opened;
   await generations.discard(lease, shadow);
   throw new HistoryCutError([lease.board], cut, false);

@@ -58,7 +58,7 @@ export async function planShadow(log: PlanParts, request: ShadowRequest): Promis
   if (left !== undefined) return () => Promise.resolve(left);
   const known =
     typeof request.from === 'number' ? neededFrom(plan.starts ?? new Map(), ranges) : plan.starts;
-  const cut = cutPartitions({ needed: (partition) => known?.get(partition) ?? 0, ranges });
+  const cut = cutPartitions(ranges, (partition) => known?.get(partition) ?? 0);
   if (cut.length > 0 && !mayBePartial)
     throw new HistoryCutError([definition.board], cut, purpose !== 'verify');
   const whole = cut.length === 0 ? plan : { ...plan, starts: rest };
@@ -96,14 +96,13 @@ async function resumable(
     sameStarts(shadow.ends, ends);
   if (!isPlanned) return undefined;
   const left = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
-  return cutPartitions({ needed: nextOf(left), ranges }).length === 0 ? left : undefined;
+  return cutPartitions(ranges, nextOf(left)).length === 0 ? left : undefined;
 }
 
 /** Whether the log still holds all that the live generation begins with. The shadow may lack what that one lacks already. */
 function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): boolean {
   if (starts === undefined || typeof from === 'number') return false;
-  const needed = (partition: number) => starts.get(partition) ?? 0;
-  return cutPartitions({ needed, ranges }).length === 0;
+  return cutPartitions(ranges, (partition) => starts.get(partition) ?? 0).length === 0;
 }
 
 type Shadows = Pick<GenerationStore, 'shadow'>;

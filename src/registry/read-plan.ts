@@ -61,7 +61,7 @@ export async function readPlan(
   const { ranges } = log;
   const starts = earliestStarts(toBuild, ranges.keys());
   const needed = (partition: number) => starts.get(partition) ?? 0;
-  const cut = typeof from === 'number' ? [] : cutPartitions({ needed, ranges });
+  const cut = typeof from === 'number' ? [] : cutPartitions(ranges, needed);
   return { boards: planned, backfill: backfillOf(log, statuses), cut };
 }
 
