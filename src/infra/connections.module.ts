@@ -1,4 +1,4 @@
-import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Module, type OnApplicationShutdown, type Type } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import {
   BoardStore,
@@ -33,21 +33,18 @@ const PROVIDERS = [
     useFactory: connect,
   },
   { provide: STORES, inject: [Redis, SETTINGS, IdentityCheck], useFactory: createStores },
-  { provide: KeySpace, inject: [STORES], useFactory: ({ keys }: Stores) => keys },
-  { provide: BoardStore, inject: [STORES], useFactory: ({ store }: Stores) => store },
-  {
-    provide: ContinuityStore,
-    inject: [STORES],
-    useFactory: ({ continuity }: Stores) => continuity,
-  },
-  { provide: LeaseStore, inject: [STORES], useFactory: ({ leases }: Stores) => leases },
-  {
-    provide: GenerationStore,
-    inject: [STORES],
-    useFactory: (stores: Stores) => stores.generations,
-  },
-  { provide: GenerationCatalog, inject: [STORES], useFactory: ({ catalog }: Stores) => catalog },
+  oneOf(KeySpace, 'keys'),
+  oneOf(BoardStore, 'store'),
+  oneOf(ContinuityStore, 'continuity'),
+  oneOf(LeaseStore, 'leases'),
+  oneOf(GenerationStore, 'generations'),
+  oneOf(GenerationCatalog, 'catalog'),
 ];
+
+/** Provides one of the stores by its class. */
+function oneOf<Name extends keyof Stores>(provide: Type<Stores[Name]>, name: Name) {
+  return { provide, inject: [STORES], useFactory: (stores: Stores) => stores[name] };
+}
 
 /** Redis, Kafka and the stores. Kafka and Redis are closed last, when the transport has finished what was in flight. */
 @Global()

@@ -10,34 +10,29 @@ import {
 import { Verify, type VerifyOptions, type VerifyReport } from '../verify/verify.js';
 
 /**
- * What makes the log the truth: boards are built from it, compared with it, and brought back, beside live ingest, which
- * never waits. One run a board at a time, by its lease.
- *
- * All methods @throw LeaseHeldError when somebody else works on a board, LeaseLostError when somebody else has taken it
- * over, CancelledError when the signal of the options was aborted, and what Kafka and Redis say after some patience.
+ * Runs on boards, beside live ingest, which never waits for them. A lease allows one run a board at a time.
+ * All methods @throw LeaseHeldError, LeaseLostError, CancelledError, and the errors of Kafka and Redis after some retries.
  */
 export class Reconciler {
   constructor(private readonly parts: ReconcilerParts) {}
 
   /**
-   * Builds boards from the log and makes each live in one step, as it is there. A build that was killed goes on where it
-   * was. Cost: one pass over the log, whatever the number of boards.
-   * @throws HistoryCutError before anything is begun
+   * Builds boards from the log, and promotes each as soon as it is caught up. Continues a build that was killed. Cost: one pass
+   * over the log, for any number of boards. @throws HistoryCutError before anything is begun
    */
   build(definitions: readonly BoardDefinition[], options: BuildOptions): Promise<BuildReport[]> {
     return new Build(this.parts, definitions, options).run();
   }
 
   /**
-   * Compares live boards with the log, player by player, under traffic. Cost: one pass over the log, and a call for each 500
-   * players.
+   * Compares live boards with the log, player by player. Cost: one pass over the log, and a call for each 500 players.
    * @throws UnknownBoardError, BoardBuildingError, HistoryCutError
    */
   verify(boards: readonly string[], options: VerifyOptions): Promise<VerifyReport[]> {
     return new Verify(this.parts, boards, options).run();
   }
 
-  /** Brings the previous generation of a board back; done twice, it goes forward again. @throws NoPreviousGenerationError, HistoryCutError */
+  /** Promotes the previous generation of a board again; a second call rolls forward. @throws NoPreviousGenerationError, HistoryCutError */
   rollback(board: string, options: RunOptions): Promise<PromotionReport> {
     return rollBack(this.parts, board, options);
   }
