@@ -24,6 +24,8 @@ export interface ProgressBarOptions {
 
 /** Between lines where there is no terminal. */
 const LINE_EVERY_MS = 10_000;
+const STALL_AFTER_MS = 30_000;
+const NEAR_END_SECONDS = 10;
 const CLEAR_LINE = '\r\u001b[K';
 
 /** Progress on standard error: a bar on a terminal, elsewhere a line every ten seconds. */
@@ -83,24 +85,34 @@ export class ProgressBar {
   }
 }
 
-/** Shows the progress of a run on the log. Warns once if the log grows as fast as the run reads it. */
+/** Shows the progress of a run on the log. Warns once after 30 s in which the log grows as fast as the run reads it. */
 export async function showProgress<T>(
   run: (onProgress: (progress: RunProgress) => void) => Promise<T>,
   options: ProgressBarOptions = {},
 ): Promise<T> {
   let bar: ProgressBar | undefined;
-  const stall = new StallDetector(options.now);
+  const { now = () => performance.now() } = options;
+  let behindSince: number | undefined;
+  let hasWarned = false;
   try {
     return await run((progress) => {
       const { done, total, rate, secondsLeft, compared } = progress;
       bar ??= new ProgressBar('records', Math.max(1, total), options);
       const note = compared === undefined ? '' : `, ${countText(compared)} places compared`;
       bar.update(done, { total, rate, secondsLeft, note });
-      if (stall.isNew(progress)) bar.writeLine(stallText(progress));
+      behindSince = isBehind(progress) ? (behindSince ?? now()) : undefined;
+      if (hasWarned || behindSince === undefined || now() - behindSince < STALL_AFTER_MS) return;
+      hasWarned = true;
+      bar.writeLine(stallText(progress));
     });
   } finally {
     bar?.stop();
   }
+}
+
+/** Whether a run gets no nearer to the end of the log, and is not close to it. */
+function isBehind({ done, total, rate, secondsLeft }: RunProgress): boolean {
+  return secondsLeft === null && rate > 0 && total - done > rate * NEAR_END_SECONDS;
 }
 
 function stallText({ done, total }: RunProgress): string {
@@ -108,27 +120,4 @@ function stallText({ done, total }: RunProgress): string {
     `ranklog: the log grows at least as fast as it is read: ${countText(total - done)} records are left. ` +
     'To finish, use a higher --throttle, or wait for less traffic'
   );
-}
-
-const STALL_AFTER_MS = 30_000;
-/** A run that is this close to its end is not stalled. */
-const NEAR_END_SECONDS = 10;
-
-/** Detects that a run reads the log without getting nearer to its end. */
-class StallDetector {
-  #since: number | undefined;
-  #isReported = false;
-
-  constructor(private readonly now = () => performance.now()) {}
-
-  /** True once, when the run is stalled. */
-  isNew({ done, total, rate, secondsLeft }: RunProgress): boolean {
-    const isBehind = secondsLeft === null && rate > 0 && total - done > rate * NEAR_END_SECONDS;
-    const now = this.now();
-    this.#since = isBehind ? (this.#since ?? now) : undefined;
-    if (this.#isReported || this.#since === undefined || now - this.#since < STALL_AFTER_MS)
-      return false;
-    this.#isReported = true;
-    return true;
-  }
 }

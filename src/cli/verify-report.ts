@@ -4,24 +4,6 @@ import type { VerifyReport } from '../verify/verify.js';
 import { table } from './output.js';
 import { countText } from './formats.js';
 
-/** The expected or found value of a difference. `raw` is a text that is not a valid state. */
-export type Side =
-  | { readonly columns: Readonly<Record<string, string>>; readonly reachedAt: string }
-  | { readonly expiresAt: string | null }
-  | { readonly clock: string }
-  | { readonly appliedOffset: string }
-  | { readonly eventIds: string }
-  | { readonly raw: string };
-
-/** A difference as `boards verify --json` prints it; null: no value. */
-export interface DifferenceJson {
-  readonly view: string;
-  readonly kind: Difference['kind'];
-  readonly playerId: string | null;
-  readonly expected: Side | null;
-  readonly found: Side | null;
-}
-
 export function reportJson(definition: BoardDefinition, report: VerifyReport) {
   const { board, generation, equal, places, views, differenceCount, appliedOffsets } = report;
   const { differences, tooManyViews } = report;
@@ -34,7 +16,13 @@ export function reportJson(definition: BoardDefinition, report: VerifyReport) {
     views,
     appliedOffsets,
     differenceCount,
-    differences: differences.map((difference) => differenceJson(definition, difference)),
+    differences: differences.map(({ view, kind, playerId = null, expected, found }) => ({
+      view,
+      kind,
+      playerId,
+      expected: sideOf(definition, kind, expected)?.json ?? null,
+      found: sideOf(definition, kind, found)?.json ?? null,
+    })),
   };
 }
 
@@ -46,16 +34,13 @@ export function reportText(definition: BoardDefinition, report: VerifyReport): s
   const compared = `${countText(places)} place(s) in ${countText(views)} view(s) compared`;
   if (equal === true) return `${board}: equal to the log; ${compared}, generation ${generation}`;
   const head = `${board}: ${countText(differenceCount)} difference(s) to the log; ${compared}, generation ${generation}`;
-  const rows = differences.map((difference) => {
-    const { view, kind, playerId, expected, found } = differenceJson(definition, difference);
-    return [
-      view === '' ? '-' : view,
-      KINDS[kind],
-      playerId ?? '-',
-      sideText(expected),
-      sideText(found),
-    ];
-  });
+  const rows = differences.map(({ view, kind, playerId = '-', expected, found }) => [
+    view === '' ? '-' : view,
+    KINDS[kind],
+    playerId,
+    sideOf(definition, kind, expected)?.text ?? '-',
+    sideOf(definition, kind, found)?.text ?? '-',
+  ]);
   const more =
     differences.length < differenceCount
       ? `\n${countText(differences.length)} of ${countText(differenceCount)} differences shown`
@@ -82,27 +67,30 @@ const KINDS: Readonly<Record<Difference['kind'], string>> = {
   eventIds: 'event ids of deduplicate',
 };
 
-function differenceJson(definition: BoardDefinition, difference: Difference): DifferenceJson {
-  const { view, kind, playerId, expected, found } = difference;
-  const side = (text: string | undefined) => sideOf(definition, kind, text);
-  return { view, kind, playerId: playerId ?? null, expected: side(expected), found: side(found) };
+/** The expected or found value of a difference, for programs and for people. */
+interface Side {
+  readonly json: object;
+  readonly text: string;
 }
 
 function sideOf(
   definition: BoardDefinition,
   kind: Difference['kind'],
   text: string | undefined,
-): Side | null {
-  if (text === undefined || text === '') return null;
+): Side | undefined {
+  if (text === undefined || text === '') return undefined;
   switch (kind) {
-    case 'view':
-      return { expiresAt: text === 'never' ? null : timeText(text) };
-    case 'clock':
-      return { clock: timeText(text) };
+    case 'view': {
+      const expiresAt = text === 'never' ? null : timeText(text);
+      return { json: { expiresAt }, text: `expires ${expiresAt ?? 'never'}` };
+    }
+    case 'clock': {
+      const clock = timeText(text);
+      return { json: { clock }, text: clock };
+    }
     case 'appliedOffset':
-      return { appliedOffset: text };
     case 'eventIds':
-      return { eventIds: text };
+      return { json: { [kind]: text }, text };
     default:
       return stateSide(definition, text);
   }
@@ -114,25 +102,16 @@ function stateSide(definition: BoardDefinition, text: string): Side {
   const isValid =
     state.length === definition.columns.length &&
     state.every(({ value, time }) => Number.isSafeInteger(value) && Number.isSafeInteger(time));
-  if (!isValid) return { raw: text };
-  const values = state.map(({ value }) => value);
-  return {
-    columns: decimalColumns(definition, values),
-    reachedAt: formatTime(reachTime(state)),
-  };
+  if (!isValid) return { json: { raw: text }, text: `(invalid) ${text}` };
+  const columns = decimalColumns(
+    definition,
+    state.map(({ value }) => value),
+  );
+  const reachedAt = formatTime(reachTime(state));
+  const values = Object.entries(columns).map(([name, value]) => `${name} ${value}`);
+  return { json: { columns, reachedAt }, text: `${values.join(', ')} at ${reachedAt}` };
 }
 
 function timeText(ms: string): string {
   return /^-?\d{1,15}$/.test(ms) ? formatTime(Number(ms)) : ms;
-}
-
-function sideText(side: Side | null): string {
-  if (side === null) return '-';
-  if ('raw' in side) return `(invalid) ${side.raw}`;
-  if ('clock' in side) return side.clock;
-  if ('appliedOffset' in side) return side.appliedOffset;
-  if ('eventIds' in side) return side.eventIds;
-  if ('expiresAt' in side) return `expires ${side.expiresAt ?? 'never'}`;
-  const columns = Object.entries(side.columns).map(([name, value]) => `${name} ${value}`);
-  return `${columns.join(', ')} at ${side.reachedAt}`;
 }

@@ -19,12 +19,10 @@ export interface ApplyOptions extends BuildOptions {
   readonly remove?: readonly string[];
 }
 
-/** `ranklog boards plan`. */
 export function boardsPlan(options: JsonOption): Promise<number> {
   return boardsApply({ ...options, dryRun: true });
 }
 
-/** `ranklog boards apply`. */
 export function boardsApply(options: ApplyOptions): Promise<number> {
   return withReconciliation((session) => apply(session, options));
 }

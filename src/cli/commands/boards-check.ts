@@ -9,7 +9,6 @@ import { readBoardsFile } from '../../registry/board-registrar.js';
 import { EXIT } from '../exit-codes.js';
 import { print } from '../output.js';
 
-/** `ranklog boards check FILE...`. */
 export async function boardsCheck(
   files: readonly string[],
   options: { json?: boolean },
@@ -50,7 +49,6 @@ function toText({ file, boards, problems }: FileReport): string {
     : `${file}: no problems; boards: ${boards.join(', ')}`;
 }
 
-/** `ranklog boards schema`. */
 export function boardsSchema(): Promise<number> {
   print(boardsFileSchema(), { json: true }, () => '');
   return Promise.resolve(EXIT.ok);

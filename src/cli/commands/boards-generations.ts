@@ -5,7 +5,6 @@ import { print, table } from '../output.js';
 import { startsJson, startsText } from '../formats.js';
 import { withReconciliation } from '../reconciliation-session.js';
 
-/** `ranklog boards generations`. */
 export function boardsGenerations(options: { json?: boolean }): Promise<number> {
   return withReconciliation(async ({ catalog }) => {
     const generations = await catalog.generations();

@@ -15,7 +15,6 @@ export interface ShowOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog boards show`. */
 export async function boardsShow(given: string | undefined, options: ShowOptions): Promise<number> {
   const { settings } = loadSettings();
   const file = given ?? settings.boards;

@@ -14,7 +14,6 @@ export interface SnapshotOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog boards snapshot BOARD --until TIME`. */
 export function boardsSnapshot(board: string, options: SnapshotOptions): Promise<number> {
   return withReconciliation((session) => snapshot(session, board, options));
 }
@@ -46,7 +45,6 @@ async function snapshot(
   return EXIT.ok;
 }
 
-/** `ranklog boards discard GENERATION`. */
 export function boardsDiscard(generation: string): Promise<number> {
   return withReconciliation(async ({ catalog }) => {
     const what = await discard(catalog, generation);

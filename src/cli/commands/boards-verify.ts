@@ -13,7 +13,6 @@ export interface VerifyOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog boards verify [BOARD...]`. */
 export function boardsVerify(boards: readonly string[], options: VerifyOptions): Promise<number> {
   return withReconciliation((session) => verify(session, boards, options));
 }

@@ -2,7 +2,6 @@ import { loadSettings } from '../../config/settings.js';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 
-/** `ranklog config`. */
 export function config(options: { json?: boolean }): Promise<number> {
   print(loadSettings().current, options, (settings) =>
     table(

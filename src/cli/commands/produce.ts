@@ -23,7 +23,6 @@ const RECORD_OVERHEAD = 1_024;
 /** Sends per second with --rate, so that events are spread evenly. */
 const PACED_SENDS = 20;
 
-/** `ranklog produce FILE`. */
 export function produce(file: string, options: ProduceOptions): Promise<number> {
   return withKafka((session) => produceFrom(session, file, options));
 }

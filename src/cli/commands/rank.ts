@@ -17,10 +17,14 @@ interface Place {
   readonly standing: Standing;
 }
 
-/** `ranklog rank BOARD PLAYER`. */
 export function rank(board: string, player: string, options: RankOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
-    const { stale, found } = await findPlaces(reader, { board, player, options });
+    const readRank = (view: string) => reader.rank(board, view, player, options);
+    const { view, window, where, at } = options;
+    const isOne = [view, window, where, at].some((option) => option !== undefined);
+    const { stale, found } = isOne
+      ? await rankInOne(reader, board, options, readRank)
+      : await rankEverywhere(reader, board, readRank);
     if (stale) warnOfStale();
     const places = found.flatMap(({ view, size, entries }) =>
       entries.map((standing) => ({ view, size, standing })),
@@ -41,44 +45,27 @@ export function rank(board: string, player: string, options: RankOptions): Promi
 
 const TOO_DEEP = 'a dense rank is missing: more than 10,000 players are in front';
 
-interface Wanted {
-  readonly board: string;
-  readonly player: string;
-  readonly options: RankOptions;
-}
-
-interface Found {
-  readonly stale: boolean;
-  readonly found: readonly Standings[];
-}
-
-async function findPlaces(reader: BoardReader, wanted: Wanted): Promise<Found> {
-  const { view, window, where, at } = wanted.options;
-  const one = [view, window, where, at].some((option) => option !== undefined);
-  if (!one) return rankEverywhere(reader, wanted);
-  const standings = await rankInOne(reader, wanted);
-  return { stale: standings.stale, found: [standings] };
-}
+type ReadRank = (view: string) => Promise<Standings>;
 
 async function rankInOne(
   reader: BoardReader,
-  { board, player, options }: Wanted,
-): Promise<Standings> {
+  board: string,
+  options: ViewOptions,
+  readRank: ReadRank,
+) {
   const { definition } = await reader.liveBoard(board);
-  return reader.rank(board, viewOf(definition, options), player, options);
+  const standings = await readRank(viewOf(definition, options));
+  return { stale: standings.stale, found: [standings] };
 }
 
 /** The player's place in each view that exists. */
-async function rankEverywhere(
-  reader: BoardReader,
-  { board, player, options }: Wanted,
-): Promise<Found> {
+async function rankEverywhere(reader: BoardReader, board: string, readRank: ReadRank) {
   const found: Standings[] = [];
   let isStale = false;
   for await (const { views, stale } of reader.viewPages(board)) {
     const read = await Promise.all(
       views.map(({ view }) =>
-        reader.rank(board, view, player, options).catch((error: unknown) => {
+        readRank(view).catch((error: unknown) => {
           if (error instanceof ExpiredViewError) return undefined; // since the views were listed
           throw error;
         }),

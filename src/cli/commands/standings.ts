@@ -21,7 +21,6 @@ export interface StandingsOptions extends ViewOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog standings BOARD`. */
 export function standings(board: string, options: StandingsOptions): Promise<number> {
   return withRedis(({ reader }) => showStandings(reader, board, options), options.generation);
 }

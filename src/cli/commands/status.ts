@@ -1,7 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
-import type { BoardOverview, BoardReader, KeySpace, RecoveryTarget } from '#board-store';
+import {
+  LeaseStore,
+  type BoardOverview,
+  type ReconciliationStatus,
+  type RecoveryTarget,
+} from '#board-store';
 import { formatTime } from '#board';
+import { reconciliationJson } from '../../generations/reconciliation-json.js';
 import { requireTopics } from '../../infra/topics.js';
 import {
   readPositions,
@@ -10,25 +15,25 @@ import {
   type Progress,
 } from '../../standings/positions.js';
 import { EXIT } from '../exit-codes.js';
+import { countText, durationText, startsJson, startsText } from '../formats.js';
+import { withKafka, type KafkaSession } from '../kafka-session.js';
 import { print, table } from '../output.js';
 import { ProgressBar } from '../progress.js';
-import { readWork, workJson, workText } from '../reconciliation-report.js';
-import { withKafka, type KafkaSession } from '../kafka-session.js';
-import { withRedis } from '../session.js';
+import { withRedis, type RedisSession } from '../session.js';
 
 export interface StatusOptions {
   readonly wait?: number;
   readonly json?: boolean;
 }
 
-/** `ranklog status`. */
 export function status(options: StatusOptions): Promise<number> {
   return withKafka((session) => showStatus(session, options));
 }
 
 async function showStatus(kafka: KafkaSession, options: StatusOptions): Promise<number> {
   const { settings, admin, topics } = kafka;
-  return withRedis(async ({ redis, keys, reader }) => {
+  return withRedis(async (session) => {
+    const { reader } = session;
     await requireTopics(admin, [topics.scoreEvents]);
     const where = { topic: topics.scoreEvents, group: settings.group };
     const read = () => readPositions(kafka, reader, where);
@@ -37,7 +42,7 @@ async function showStatus(kafka: KafkaSession, options: StatusOptions): Promise<
       options.wait === undefined ||
       (await waitFor(positions, () => readProgress(admin, reader, where), options.wait));
     const last = options.wait === undefined ? positions : await read();
-    const facts = await readFacts(redis, keys, reader);
+    const facts = await readFacts(session);
     const json = { partitions: last, ...factsJson(facts) };
     print(json, options, () => [toTable(last), ...lagText(last), ...factsText(facts)].join('\n\n'));
     if (!done)
@@ -48,20 +53,48 @@ async function showStatus(kafka: KafkaSession, options: StatusOptions): Promise<
 
 type Facts = Awaited<ReturnType<typeof readFacts>>;
 
-async function readFacts(redis: Redis, keys: KeySpace, reader: BoardReader) {
+async function readFacts({ redis, keys, reader }: RedisSession) {
+  const shards = await reader.shards();
+  const [boards, recovering, { live, building }, reconciliations] = await Promise.all([
+    reader.overviews(),
+    reader.recoveryTargets(),
+    reader.boards(),
+    new LeaseStore(redis, keys, { shards }).statuses(),
+  ]);
+  const partial = [...live.values()].flatMap(({ board, generation, starts }) =>
+    starts === undefined ? [] : { board, generation, startsAt: startsJson(starts) },
+  );
+  return { boards, recovering, reconciliations, building: [...building].sort(), partial };
+}
+
+function factsJson({ boards, recovering, reconciliations, building, partial }: Facts) {
   return {
-    boards: await reader.overviews(),
-    recovering: await reader.recoveryTargets(),
-    work: await readWork(redis, keys, reader),
+    boards: boards.map(boardToJson),
+    recovering,
+    building,
+    partialHistory: partial,
+    reconciliations: reconciliations.map(reconciliationJson),
   };
 }
 
-function factsJson({ boards, recovering, work }: Facts) {
-  return { boards: boards.map(boardToJson), recovering, ...workJson(work) };
-}
-
-function factsText({ boards, recovering, work }: Facts): string[] {
-  return [boardsTable(boards), ...recoveringText(recovering), ...workText(work)];
+/** Paragraphs on the boards, the recovery, and running and failed reconciliations. */
+function factsText({ boards, recovering, reconciliations, building, partial }: Facts): string[] {
+  const shown = reconciliations.filter(({ state }) => state === 'running' || state === 'failed');
+  const waiting = building.filter((name) => shown.every(({ board }) => board !== name));
+  return [
+    boardsTable(boards),
+    ...recoveringText(recovering),
+    ...(shown.length === 0 ? [] : [reconciliationsTable(shown)]),
+    ...(waiting.length === 0
+      ? []
+      : [
+          `not built yet, so not readable: ${waiting.join(', ')}; the role reconciliation or "ranklog boards apply" builds them`,
+        ]),
+    ...partial.map(
+      ({ board, startsAt }) =>
+        `board ${board} lacks the beginning of the log: ${startsText(startsAt)}`,
+    ),
+  ];
 }
 
 const POLL_MS = 200;
@@ -152,4 +185,23 @@ function boardsTable(boards: readonly BoardOverview[]): string {
       duplicates,
     ]),
   );
+}
+
+function reconciliationsTable(statuses: readonly ReconciliationStatus[]): string {
+  const rows = statuses.map((status) => {
+    const { board, kind, state, done, total, rate, holder, outcome } = status;
+    const { secondsLeft } = reconciliationJson(status);
+    const percent = total === 0 ? '-' : `${Math.floor((100 * done) / total)} %`;
+    const left = secondsLeft === null ? '' : `, about ${durationText(secondsLeft)} left`;
+    return [
+      board,
+      kind,
+      state === 'running'
+        ? `${percent} of ${countText(total)} records, ${countText(rate)}/s${left}`
+        : state,
+      holder,
+      outcome ?? '',
+    ];
+  });
+  return table(['board', 'reconciliation', 'progress', 'by', ''], rows);
 }

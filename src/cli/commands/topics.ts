@@ -15,7 +15,6 @@ export interface TopicsOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog topics`. */
 export function topics(options: TopicsOptions): Promise<number> {
   return withKafka((session) => ensureTopics(session, options));
 }

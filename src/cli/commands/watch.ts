@@ -20,7 +20,6 @@ export interface WatchOptions {
   readonly json?: boolean;
 }
 
-/** `ranklog watch`. */
 export function watch(board: string | undefined, options: WatchOptions): Promise<number> {
   return withKafka((session) =>
     options.leaders === true
