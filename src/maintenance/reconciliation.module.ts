@@ -29,11 +29,7 @@ import { Reconciler } from './reconciler.js';
       inject: [STORES, Reconciler, Metrics, PROCESS_OPTIONS],
       useFactory: createScheduledVerify,
     },
-    {
-      provide: VerifySchedule,
-      inject: [ScheduledVerify, PROCESS_OPTIONS],
-      useFactory: createVerifySchedule,
-    },
+    VerifySchedule,
   ],
 })
 export class ReconciliationModule implements OnModuleInit {
@@ -88,12 +84,4 @@ function createScheduledVerify(
 ): ScheduledVerify {
   const rebuilds = settings.verifyRebuild;
   return new ScheduledVerify({ ...stores, reconciler, gauges, log, rebuilds });
-}
-
-function createVerifySchedule(
-  verify: ScheduledVerify,
-  { settings, logger: log }: ProcessOptions,
-): VerifySchedule {
-  const { verifySchedule: expression, verifyTimeZone: timeZone } = settings;
-  return new VerifySchedule({ expression, timeZone, verify, log });
 }

@@ -9,6 +9,7 @@ import {
 import { loggerTo } from '../../test/support/loggers.js';
 import { CancelledError, HistoryCutError } from '../generations/errors.js';
 import type { BuildReport } from '../generations/build.js';
+import type { Metrics } from '../metrics/metrics.js';
 import type { VerifyReport } from './verify.js';
 import { ScheduledVerify } from './scheduled-verify.js';
 
@@ -92,8 +93,8 @@ describe('a turn of the schedule', () => {
       gauges: {
         verifyEqual: gauge('equal'),
         verifyDifferences: gauge('differences'),
-        verifyLastSuccess: { set: (value) => void gauges.set('success', value) },
-      },
+        verifyLastSuccess: { set: (value: number) => void gauges.set('success', value) },
+      } as unknown as Metrics['gauges'],
       log: loggerTo((message, level) => words.push(`${level}: ${message}`)),
       rebuilds,
     });

@@ -11,24 +11,19 @@ import {
 import type { Logger } from '../infra/logger.js';
 import { CancelledError, HistoryCutError } from '../generations/errors.js';
 import type { Reconciler } from '../maintenance/reconciler.js';
+import type { Metrics } from '../metrics/metrics.js';
 import type { VerifyReport } from '../verify/verify.js';
 import { leftBehind } from '../generations/shadow-plan.js';
-
-interface Gauge {
-  set(labels: Readonly<Record<string, string>>, value: number): void;
-  remove(labels: Readonly<Record<string, string>>): void;
-}
 
 export interface ScheduledVerifyParts {
   readonly store: Pick<BoardStore, 'boards'>;
   readonly leases: Pick<LeaseStore, 'statuses'>;
   readonly generations: Pick<GenerationStore, 'shadow'>;
   readonly reconciler: Pick<Reconciler, 'verify' | 'build'>;
-  readonly gauges: {
-    readonly verifyEqual: Gauge;
-    readonly verifyDifferences: Gauge;
-    readonly verifyLastSuccess: { set(value: number): void };
-  };
+  readonly gauges: Pick<
+    Metrics['gauges'],
+    'verifyEqual' | 'verifyDifferences' | 'verifyLastSuccess'
+  >;
   readonly log: Logger;
   /** Whether boards that differ are rebuilt. */
   readonly rebuilds: boolean;

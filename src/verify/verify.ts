@@ -125,7 +125,12 @@ export class Verify implements RunWork<VerifyReport> {
       return await this.#compare(at);
     } catch (error) {
       if (!(error instanceof AppliedBeyondLogError)) throw error;
-      const differences = error.partitions.map(beyondLog);
+      const differences = error.partitions.map(({ partition, appliedOffset, logEnd }) => ({
+        view: '',
+        kind: 'appliedOffset' as const,
+        expected: `partition ${partition}: at most ${logEnd - 1}`,
+        found: `${appliedOffset}`,
+      }));
       return { ...NOTHING_COMPARED, differences, differenceCount: differences.length };
     }
   }
@@ -159,17 +164,4 @@ function outcomeOf({ equal, places, views, differenceCount }: VerifyReport): str
   if (equal === null) return 'not comparable: events were refused for maxViews';
   const compared = `${places} places in ${views} views compared`;
   return equal ? `${compared}; no difference` : `${compared}; ${differenceCount} difference(s)`;
-}
-
-function beyondLog({
-  partition,
-  appliedOffset,
-  logEnd,
-}: AppliedBeyondLogError['partitions'][number]): Difference {
-  return {
-    view: '',
-    kind: 'appliedOffset',
-    expected: `partition ${partition}: at most ${logEnd - 1}`,
-    found: `${appliedOffset}`,
-  };
 }
