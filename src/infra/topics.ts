@@ -11,10 +11,7 @@ export interface TopicReport {
 
 /** The settings of the score topic endanger boards. The message says which, why, and how to change them. */
 export class ScoreTopicError extends Error {
-  constructor(danger: string) {
-    super(danger);
-    this.name = 'ScoreTopicError';
-  }
+  override readonly name = 'ScoreTopicError';
 }
 
 export class TopicsMissingError extends Error {

@@ -1,10 +1,11 @@
 import type { Redis } from 'ioredis';
 import type { Admin } from 'kafkajs';
 import type { BoardDefinition } from '#board';
-import type { BoardReader, BoardStore, KeySpace, ReconciliationStatus, Starts } from '#board-store';
+import type { BoardReader, Starts } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
 import { cutPartitions } from '../generations/log-history.js';
 import type { From } from '../generations/shadow-plan.js';
+import type { Stores } from '../infra/redis.js';
 import { generationMemory } from './generation-memory.js';
 import {
   backfillOf,
@@ -16,28 +17,22 @@ import {
 } from './plan.js';
 
 /** A plan only reads from these. */
-export interface PlanSources {
+export interface PlanSources extends Pick<Stores, 'keys' | 'store' | 'generations' | 'leases'> {
   readonly admin: Admin;
   readonly redis: Redis;
-  readonly keys: KeySpace;
   readonly reader: Pick<BoardReader, 'views'>;
-  readonly store: Pick<BoardStore, 'boards' | 'shardOf'>;
-  readonly generations: { liveAppliedOffsets(board: string): Promise<ReadonlyMap<number, number>> };
-  readonly leases: { statuses(): Promise<readonly ReconciliationStatus[]> };
   /** The score topic. */
   readonly topic: string;
 }
 
-export interface PlanOptions {
-  /** Where builds begin, if not where the live generations begin. */
-  readonly from?: From | undefined;
-}
-
-/** What the boards of a file would change. Cost: some requests, and 48 commands for the memory of each changed board. */
+/**
+ * What the boards of a file would change. `from`: where builds begin, if not where the live generations begin. Cost: some
+ * requests, and 48 commands for the memory of each changed board.
+ */
 export async function readPlan(
   sources: PlanSources,
   file: readonly BoardDefinition[],
-  { from }: PlanOptions = {},
+  { from }: { readonly from?: From | undefined } = {},
 ): Promise<Plan> {
   const [boards, statuses] = await Promise.all([sources.store.boards(), sources.leases.statuses()]);
   const changes = boardChanges(file, boards, statuses);

@@ -75,16 +75,8 @@ function toText(preview: EventPreview): string {
   return `dead letter ${code}: ${detail}\n${wayOut}`;
 }
 
-function movingText({
-  board,
-  shard,
-  playerId,
-  occurredAt,
-  eventId,
-  columns,
-  views,
-  live,
-}: MovingEvent): string {
+function movingText(event: MovingEvent): string {
+  const { board, shard, playerId, occurredAt, eventId, columns, views, live } = event;
   const id = eventId === undefined ? '' : `, event id ${eventId} (duplicates are dropped)`;
   const head = `${board} (shard ${shard}): ${playerId} at ${occurredAt}${id}`;
   const values = Object.entries(columns).map(([column, value]) => [column, value ?? '-']);
