@@ -1,30 +1,26 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { openTestRedis } from '../board-store/test-redis.js';
 import { knownAndNewRuns, PROPERTY_TIMEOUT } from './arbitrary.js';
-import { scenarioArbitrary } from './scenario.js';
-import { StoreRun } from './store-run.js';
+import { ModelRun } from './model-run.js';
+import { applyScenarioArbitrary, reconcileScenarioArbitrary } from './scenario.js';
 
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
-describe('the store', () => {
-  it.each(knownAndNewRuns(70))(
-    'answers and keeps what the oracle does, by any way through the same logs (%s)',
+describe.each([
+  { what: 'the store', scenarios: applyScenarioArbitrary, usual: 100 },
+  {
+    what: 'a store that is reconciled while events come in',
+    scenarios: reconcileScenarioArbitrary,
+    usual: 10,
+  },
+])('$what', ({ scenarios, usual }) => {
+  it.each(knownAndNewRuns(usual))(
+    'is at every moment what the oracle of each generation says, and publishes every result once (%s)',
     async (parameters) => {
       await fc.assert(
-        fc.asyncProperty(scenarioArbitrary, async (scenario) => {
-          const boards = [];
-          for (const { shards, steps } of scenario.ways) {
-            const run = new StoreRun(redis, newKeys(), scenario, shards);
-            await run.prepare();
-            for (const step of steps) await run.step(step);
-            boards.push(await run.finish());
-          }
-          const [one, other] = boards;
-          for (const [board, bytes] of one!)
-            if (other!.has(board)) expect(other!.get(board)).toEqual(bytes);
-        }),
+        fc.asyncProperty(scenarios, (scenario) => new ModelRun(redis, newKeys(), scenario).run()),
         parameters,
       );
     },

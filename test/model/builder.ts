@@ -1,5 +1,4 @@
 import { expect } from '@jest/globals';
-import type { Redis } from 'ioredis';
 import {
   GenerationStore,
   LeaseHeldError,
@@ -9,48 +8,30 @@ import {
   type CatchUpOutcome,
   type ComparisonCursor,
   type ComparisonStep,
-  type Promotion,
-  type KeySpace,
   type Lease,
   type NewShadow,
+  type Promotion,
   type Shadow,
-  type Starts,
   type Stretch,
-  type AppliedOffset,
 } from '#board-store';
 import { dumpKeys } from '../board-store/test-redis.js';
 import { NO_GENERATION, type GenerationsModel } from './generations-model.js';
-import type { LiveRun } from './live-run.js';
-import type { ReconcileLog } from './reconcile-log.js';
-import type { FeedStep } from './reconcile-scenario.js';
-
-/** What builders and live ingest share. */
-export interface Sandbox {
-  readonly redis: Redis;
-  readonly keys: KeySpace;
-  readonly shards: number;
-  readonly log: ReconcileLog;
-  readonly live: LiveRun<GenerationsModel>;
-}
+import type { Sandbox } from './sandbox.js';
+import type { BoardStepOf } from './steps.js';
+import { Stretches, type Amount } from './stretches.js';
 
 const GRACE_MS = 600_000;
 
-/** How much of the log a call brings: so many records of each partition, or all that there are. */
-type Amount = Partial<Pick<FeedStep, 'sizes' | 'back'>>;
-
-/** Whether a call came to its ending. */
-type Reached<E> = { hasEnded: true; ending: E } | { hasEnded: false; ending?: never };
-
 /**
- * A process that reconciles a board, beside the model: it knows what Redis told it when it took the lease, and compares
+ * A process that reconciles a board, beside the model: it knows what Redis returned when it took the lease, and compares
  * every answer.
  *
- * States: without a lease; with one; fenced, when the lease is another's and it does not know yet. Then nothing that it
- * calls has an effect, and it is without a lease again.
+ * States: without a lease; with one; fenced, when another process has the lease: then its calls have no effect.
  */
 export class Builder {
   readonly #leases: LeaseStore;
-  #generations: GenerationStore;
+  readonly #generations: GenerationStore;
+  readonly #stretches: Stretches;
   #lease: Lease | undefined;
   #shadow: Shadow | undefined;
 
@@ -61,48 +42,31 @@ export class Builder {
     const { redis, keys, shards } = sandbox;
     this.#leases = new LeaseStore(redis, keys, { shards });
     this.#generations = new GenerationStore(redis, keys, { shards });
+    this.#stretches = new Stretches(sandbox);
   }
 
   get shadow(): Shadow | undefined {
     return this.#shadow;
   }
 
-  /** Takes the lease when it has none. Answers whether it can work: one who is fenced finds out, and can't. */
+  /** Takes the lease when it has none. Returns whether it can work: a fenced process can't. */
   async prepare(): Promise<boolean> {
     if (this.#lease === undefined) await this.#acquire();
     if (this.#lease?.token === this.#model.leases.get(this.board)) return true;
-    for (const call of this.#calls().keys()) await this.expectFenced(call);
-    this.kill();
+    await this.expectFenced();
     return false;
   }
 
-  /** The process is gone; its lease stays until it runs out. */
-  kill(): void {
-    const { redis, keys, shards } = this.sandbox;
-    this.#generations = new GenerationStore(redis, keys, { shards });
-    this.#lease = undefined;
-    this.#shadow = undefined;
-  }
-
-  async release(): Promise<void> {
-    const { board } = this;
-    if (this.#lease?.token === this.#model.leases.get(board)) this.#model.leases.delete(board);
-    if (this.#lease !== undefined) await this.#leases.release(this.#lease);
-    this.kill();
-  }
-
   async begin(wanted: NewShadow): Promise<void> {
-    const shadow = await this.#generations.begin(this.#held(), wanted);
     const { board } = this;
-    const { definition, starts, ends } = wanted;
+    const { definition, starts, purpose } = wanted;
+    this.#shadow = await this.#generations.begin(this.#held(), wanted);
+    const { generation } = this.#shadow;
     this.#model.discardShadow(board);
-    const { generation } = shadow;
-    expect(this.#model.generations.has(generation)).toBe(false);
-    const parts = { ...(starts && { starts }), ...(ends && { ends }) };
-    this.#model.add({ generation, board, definition, ...parts, isBegun: true });
-    this.#model.shadows.set(board, { generation, purpose: wanted.purpose });
-    this.#shadow = shadow;
-    await this.#compareShadow(shadow);
+    expect(this.#model.all.has(generation)).toBe(false);
+    this.#model.add({ generation, board, definition, ...(starts && { starts }), isBegun: true });
+    this.#model.shadows.set(board, { generation, purpose });
+    await this.#compareShadow(this.#shadow);
   }
 
   async beginRollback(): Promise<void> {
@@ -130,68 +94,42 @@ export class Builder {
     this.#shadow = undefined;
   }
 
-  async keep(): Promise<void> {
-    if (this.#shadow === undefined || !this.#isAtWork(this.#shadow)) return;
-    const { generation, purpose } = this.#shadow;
-    if (purpose !== 'snapshot') return;
-    const shadow = this.#shadow;
-    await this.#generations.keepAsSnapshot(this.#held(), shadow);
-    this.#model.shadows.delete(this.board);
-    this.#model.snapshots.add(generation);
-    this.#shadow = undefined;
-  }
-
-  /** Answers when, in us; 0 when there was no such board. */
-  async remove(): Promise<number> {
+  /** Removes the board, and releases the lease. */
+  async remove(): Promise<void> {
     const { board } = this;
-    const isThere = this.#model.live.has(board);
-    const since = await this.#generations.remove(this.#held());
-    expect(since > 0).toBe(isThere);
-    if (!isThere) return since;
+    const lease = this.#held();
+    const since = await this.#generations.remove(lease);
     expect(since).toBeGreaterThan(this.#model.promotions.get(board) ?? 0);
     this.#model.drop(board);
     this.#model.promotions.set(board, since);
     this.#model.removed.add(board);
     this.sandbox.live.model.deleteReports(board);
-    this.#shadow = undefined;
-    return since;
+    await this.#leases.release(lease);
+    this.#model.leases.delete(board);
   }
 
-  /** Brings some of the log, or leaves a hole: then nothing happens. */
-  async feed({ hole, ...amount }: FeedStep): Promise<void> {
+  /** Brings some of the log. */
+  async feed(amount: Amount): Promise<void> {
     const shadow = this.#shadow;
     if (shadow === undefined) return;
-    const stretches = this.#stretches(shadow, amount);
-    if (hole && this.#isAtWork(shadow)) return this.#expectHole(shadow, stretches);
+    const stretches = this.#stretches.next(shadow, amount);
     const outcome = await this.#generations.catchUp(this.#held(), shadow, stretches);
     if (await this.#hasLost(shadow, outcome)) return;
     const partitions = stretches.map(({ partition }) => partition);
-    expect(outcome).toEqual({
-      status: 'applied',
-      appliedOffsets: this.#bring(shadow, stretches, partitions),
-    });
+    const appliedOffsets = this.#stretches.apply(shadow, stretches, partitions);
+    expect(outcome).toEqual({ status: 'applied', appliedOffsets });
   }
 
-  /** Makes the shadow live if it comes to the live applied offsets. Answers whether it did. */
-  async promote({
-    sizes,
-    kept,
-  }: {
-    sizes?: readonly number[] | undefined;
-    kept: boolean;
-  }): Promise<boolean> {
+  /** Promotes the shadow if it comes to the live applied offsets. Returns whether it did. */
+  async promote({ sizes, kept }: Pick<BoardStepOf<'promote'>, 'sizes' | 'kept'>): Promise<boolean> {
     const shadow = this.#shadow;
     if (shadow === undefined || !(shadow.purpose === 'build' || shadow.purpose === 'rollback'))
       return false;
     const grace = { graceMs: kept ? GRACE_MS : 0 };
     const call = (stretches: readonly Stretch[]) =>
       this.#generations.promote(this.#held(), shadow, stretches, grace);
-    const { hasEnded, ending } = await this.#reach(
-      shadow,
-      sizes === undefined ? {} : { sizes },
-      call,
-    );
-    if (!hasEnded) return false;
+    const ending = await this.#reach(shadow, { ...(sizes && { sizes }) }, call);
+    if (ending === undefined) return false;
     await this.#comparePromotion(shadow, ending, kept);
     const before = await this.#dump();
     expect(await call([])).toMatchObject({ ending: { since: ending.since } });
@@ -200,49 +138,50 @@ export class Builder {
     return true;
   }
 
-  /** A call with an ending, which comes to it when the shadow is at the live applied offsets. */
+  /** A call with an ending, which it reaches when the shadow is at the live applied offsets. */
   async #reach<E>(
     shadow: Shadow,
     amount: Amount,
     call: (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>,
-  ): Promise<Reached<E>> {
-    const stretches = this.#stretches(shadow, amount);
+  ): Promise<E | undefined> {
+    const stretches = this.#stretches.next(shadow, amount);
     const outcome = await call(stretches);
-    if (await this.#hasLost(shadow, outcome)) return { hasEnded: false };
+    if (await this.#hasLost(shadow, outcome)) return undefined;
     const partitions = await this.#livePartitions();
-    const appliedOffsets = this.#bring(shadow, stretches, partitions);
+    const appliedOffsets = this.#stretches.apply(shadow, stretches, partitions);
     if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
     expect(outcome.appliedOffsets).toEqual(appliedOffsets);
     expect(outcome.ending !== undefined).toBe(
       [...appliedOffsets.values()].every(({ shadow, live }) => shadow >= live),
     );
-    return outcome.ending === undefined
-      ? { hasEnded: false }
-      : { hasEnded: true, ending: outcome.ending };
+    return outcome.ending;
   }
 
-  compare(shadow: Shadow, cursor?: ComparisonCursor): Promise<Reached<ComparisonStep>> {
-    const call = (stretches: readonly Stretch[]) =>
-      this.#generations.compare(this.#held(), shadow, stretches, cursor);
-    return this.#reach(shadow, {}, call);
+  /** The next step of a comparison with the live generation, which the shadow reaches first. */
+  async compare(shadow: Shadow, cursor?: ComparisonCursor): Promise<ComparisonStep> {
+    const step = await this.#reach(shadow, {}, (stretches) =>
+      this.#generations.compare(this.#held(), shadow, stretches, cursor),
+    );
+    if (step === undefined) throw new Error('the shadow is behind the live applied offsets');
+    return step;
   }
 
-  /** One of the calls of a process that has lost its lease changes nothing. */
-  async expectFenced(number: number): Promise<void> {
+  /** No call of a process that has lost its lease changes anything. */
+  async expectFenced(): Promise<void> {
     const before = await this.#dump();
-    const calls = this.#calls();
-    const outcome = await calls[number % calls.length]!().catch((error: unknown) => error);
-    if (!(outcome instanceof LeaseLostError)) {
+    for (const call of this.#calls()) {
+      const outcome = await call().catch((error: unknown) => error);
+      if (outcome instanceof LeaseLostError) continue;
       const isLive = this.#shadow?.generation === this.#model.live.get(this.board);
       const { status } = outcome as CatchUpOutcome<unknown>;
-      // A promotion that was done before is answered again, whoever asks.
+      // The store repeats its answer to a promotion that was done before, whoever asks.
       expect(['leaseLost', 'generationChanged', ...(isLive ? ['applied'] : [])]).toContain(status);
     }
     expect(await this.#dump()).toEqual(before);
   }
 
   get #model(): GenerationsModel {
-    return this.sandbox.live.model.oracle;
+    return this.sandbox.model;
   }
 
   #held(): Lease {
@@ -253,8 +192,8 @@ export class Builder {
   /** The lease of one who is gone has to run out first. */
   async #acquire(): Promise<void> {
     const { board } = this;
-    const { redis, keys, live } = this.sandbox;
-    const key = keys.lease(live.store.shardOf(board), board);
+    const { redis, keys, shardOf } = this.sandbox;
+    const key = keys.lease(shardOf(board), board);
     if (this.#model.leases.has(board)) {
       await expect(this.#leases.acquire(board, 'too early')).rejects.toThrow(LeaseHeldError);
       await redis.del(key);
@@ -262,26 +201,24 @@ export class Builder {
     this.#lease = await this.#leases.acquire(board, 'builder');
     await redis.persist(key); // a slow machine is not what is tested
     this.#model.leases.set(board, this.#lease.token);
-    await this.lookForShadow();
+    await this.#lookForShadow();
   }
 
-  /** Goes on with what Redis has: all that a new process knows. */
-  async lookForShadow(): Promise<void> {
+  /** Continues with the shadow that Redis has. */
+  async #lookForShadow(): Promise<void> {
     this.#shadow = await this.#generations.shadow(this.board);
-    const known = this.#model.shadows.get(this.board);
-    expect(this.#shadow?.generation).toBe(known?.generation);
+    expect(this.#shadow?.generation).toBe(this.#model.shadows.get(this.board)?.generation);
     if (this.#shadow !== undefined) await this.#compareShadow(this.#shadow);
   }
 
   async #compareShadow(shadow: Shadow): Promise<void> {
-    const known = this.#model.shadows.get(this.board)!;
-    const { board, generation, definition, starts, ends, appliedOffsets } = this.#model.generation(
-      known.generation,
-    );
-    const { purpose } = known;
-    expect(shadow).toEqual({ board, generation, definition, purpose, starts, ends });
+    const { generation, purpose } = this.#model.shadows.get(this.board)!;
+    const { board, definition, starts, appliedOffsets } = this.#model.generation(generation);
+    expect(shadow).toEqual({ board, generation, definition, purpose, starts });
     const found = await this.#generations.shadowAppliedOffsets(shadow);
-    expect(counting(found)).toEqual(counting(appliedOffsets));
+    const known = (offsets: ReadonlyMap<number, number>) =>
+      new Map([...offsets].filter(([, offset]) => offset >= 0));
+    expect(known(found)).toEqual(known(appliedOffsets));
   }
 
   #isAtWork({ generation }: Shadow): boolean {
@@ -292,21 +229,8 @@ export class Builder {
   async #hasLost(shadow: Shadow, { status }: CatchUpOutcome<unknown>): Promise<boolean> {
     expect(status === 'shadowGone').toBe(!this.#isAtWork(shadow));
     if (status !== 'shadowGone') return false;
-    await this.lookForShadow();
+    await this.#lookForShadow();
     return true;
-  }
-
-  async #expectHole(shadow: Shadow, stretches: readonly Stretch[]): Promise<void> {
-    const before = await this.#dump();
-    const holed = stretches.map((stretch, index) =>
-      index === 0
-        ? { ...stretch, from: this.#appliedOffset(shadow, stretch.partition) + 2 }
-        : stretch,
-    );
-    expect(await this.#generations.catchUp(this.#held(), shadow, holed)).toEqual({
-      status: 'gap',
-    });
-    expect(await this.#dump()).toEqual(before);
   }
 
   async #comparePromotion(
@@ -327,7 +251,7 @@ export class Builder {
       const { appliedOffsets } = model.generation(live);
       appliedOffsets.clear();
       for (const partition of await this.#livePartitions())
-        appliedOffsets.set(partition, this.#liveAppliedOffset(partition));
+        appliedOffsets.set(partition, this.#stretches.liveAppliedOffset(board, partition));
     }
     model.live.set(board, generation);
     model.promotions.set(board, since);
@@ -336,71 +260,11 @@ export class Builder {
     if (shadow.definition.publish.leaders === 0) this.sandbox.live.model.deleteReports(board);
   }
 
-  /** What the model makes of stretches that were applied; answers the applied offsets of these partitions. */
-  #bring(
-    shadow: Shadow,
-    stretches: readonly Stretch[],
-    partitions: readonly number[],
-  ): Map<number, AppliedOffset> {
-    const { oracle, appliedOffsets } = this.#model.generation(shadow.generation);
-    for (const { partition, through, entries } of stretches) {
-      const appliedOffset = this.#appliedOffset(shadow, partition);
-      const to = Math.min(through, this.#liveAppliedOffset(partition));
-      if (to <= appliedOffset) continue;
-      for (const { offset, event } of entries)
-        if (offset > appliedOffset && offset <= to) oracle.apply(this.board, event, partition);
-      appliedOffsets.set(partition, to);
-    }
-    return new Map(
-      partitions.map((partition) => [
-        partition,
-        {
-          shadow: this.#appliedOffset(shadow, partition),
-          live: this.#liveAppliedOffset(partition),
-        },
-      ]),
-    );
-  }
-
-  #stretches(shadow: Shadow, amount: Amount): Stretch[] {
-    return Array.from({ length: this.sandbox.log.partitions }, (_, partition) =>
-      this.#stretch(shadow, partition, amount),
-    );
-  }
-
-  #stretch(shadow: Shadow, partition: number, { sizes, back = 0 }: Amount): Stretch {
-    const { log } = this.sandbox;
-    const offsets = log.offsets(partition);
-    const appliedOffset = this.#appliedOffset(shadow, partition);
-    const done = offsets.filter((offset) => offset <= appliedOffset).length;
-    const repeated = offsets[Math.max(0, done - back)] ?? 0;
-    const from = back === 0 ? appliedOffset + 1 : Math.min(appliedOffset + 1, repeated);
-    const last = Math.min(
-      offsets.length,
-      sizes === undefined ? Infinity : done + sizes[partition]!,
-    );
-    const end = shadow.ends?.get(partition) ?? Infinity;
-    const through = Math.max(from - 1, Math.min(offsets[last - 1] ?? -1, end - 1));
-    const entries = log
-      .events(shadow, partition)
-      .filter(({ offset }) => offset >= from && offset <= through);
-    return { partition, from, through, entries };
-  }
-
-  #appliedOffset({ generation }: Shadow, partition: number): number {
-    return this.#model.generations.get(generation)?.appliedOffsets.get(partition) ?? -1;
-  }
-
-  #liveAppliedOffset(partition: number): number {
-    const { live } = this.sandbox;
-    return live.model.partition(live.store.shardOf(this.board), partition).appliedOffset;
-  }
-
   /** Partitions that live ingest has seen in the board's shard. */
   async #livePartitions(): Promise<number[]> {
     const found = await this.#generations.liveAppliedOffsets(this.board);
     for (const [partition, appliedOffset] of found)
-      expect(appliedOffset).toBe(this.#liveAppliedOffset(partition));
+      expect(appliedOffset).toBe(this.#stretches.liveAppliedOffset(this.board, partition));
     return [...found.keys()];
   }
 
@@ -415,7 +279,7 @@ export class Builder {
     ];
     if (shadow === undefined) return calls;
     const { definition } = shadow;
-    const stretches = this.#stretches(shadow, {});
+    const stretches = this.#stretches.next(shadow);
     return [
       ...calls,
       () => generations.catchUp(lease, shadow, stretches),
@@ -423,15 +287,10 @@ export class Builder {
       () => generations.compare(lease, shadow, stretches),
       () => generations.begin(lease, { definition, purpose: 'build' }),
       () => generations.discard(lease, shadow),
-      () => generations.keepAsSnapshot(lease, shadow),
     ];
   }
 
-  #dump(): Promise<Record<string, string>> {
+  #dump() {
     return dumpKeys(this.sandbox.redis, this.sandbox.keys);
   }
-}
-
-function counting(appliedOffsets: ReadonlyMap<number, number>): Starts {
-  return new Map([...appliedOffsets].filter(([, offset]) => offset >= 0).sort(([a], [b]) => a - b));
 }

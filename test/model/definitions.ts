@@ -178,3 +178,40 @@ function publishArbitrary({
       ...(combinations === undefined ? {} : { dimensions: combinations }),
     }));
 }
+
+/** A definition, and others that take most of its events: some of their fields are another board's. */
+export function variantsArbitrary(board: string): fc.Arbitrary<BoardDefinition[]> {
+  const definition = definitionArbitrary(board);
+  const some = fc.subarray([...changes], { minLength: 1, maxLength: 3 });
+  return fc
+    .tuple(definition, fc.array(fc.tuple(definition, some), { minLength: 1, maxLength: 2 }))
+    .map(([first, others]) => [
+      first,
+      ...others.map(([other, made]) =>
+        made.reduce((result, change) => ({ ...result, ...change(other, result) }), first),
+      ),
+    ]);
+}
+
+const changes: readonly ((
+  other: BoardDefinition,
+  own: BoardDefinition,
+) => Partial<BoardDefinition>)[] = [
+  ({ ties }) => ({ ties }),
+  (_, { columns }) => ({
+    columns: columns.map((column) => ({
+      ...column,
+      order: column.order === 'asc' ? 'desc' : 'asc',
+    })),
+  }),
+  (_, { columns }) => ({
+    columns: columns.map((column) => (column.from ? column : { ...column, update: 'latest' })),
+  }),
+  ({ windows, dimensions, timeZone, late, publish }) => {
+    return { windows, dimensions, timeZone, late, publish };
+  },
+  ({ publish: { leaders, overtook, rankChanges, ranks } }, { publish }) => {
+    return { publish: { ...publish, leaders, overtook, rankChanges, ranks } };
+  },
+  ({ maxViews, deduplicateMs }) => ({ maxViews, ...(deduplicateMs && { deduplicateMs }) }),
+];

@@ -1,8 +1,6 @@
-import type { BoardDefinition, ResolvedEvent } from '#board';
+import type { BoardDefinition } from '#board';
 import type { ShadowPurpose, Starts } from '#board-store';
-import { Oracle, type OracleLeader } from './oracle.js';
-import type { BoardMemory, OracleOutcome } from './oracle-board.js';
-import type { LiveOracle } from './store-model.js';
+import { Oracle } from './oracle.js';
 
 /** One build of a board, beside the oracle that was fed what it was. */
 export interface GenerationModel {
@@ -10,7 +8,6 @@ export interface GenerationModel {
   readonly board: string;
   readonly definition: BoardDefinition;
   readonly starts?: Starts;
-  readonly ends?: Starts;
   /** Whether it was begun beside a live one; else it was live from the start. */
   readonly isBegun: boolean;
   readonly oracle: Oracle;
@@ -33,8 +30,8 @@ export interface PreviousModel {
 export const NO_GENERATION = '-';
 
 /** What a store should hold of boards, their generations and who works on them. Plain data beside the oracles. */
-export class GenerationsModel implements LiveOracle {
-  readonly generations = new Map<string, GenerationModel>();
+export class GenerationsModel {
+  readonly all = new Map<string, GenerationModel>();
   /** By board, these all. */
   readonly live = new Map<string, string>();
   readonly shadows = new Map<string, ShadowModel>();
@@ -43,57 +40,38 @@ export class GenerationsModel implements LiveOracle {
   /** The token of the lease. */
   readonly leases = new Map<string, string>();
   readonly removed = new Set<string>();
-  /** Generations, these both: those that are kept to be read, and those that have become live by a promotion. */
-  readonly snapshots = new Set<string>();
+  /** Generations that have become live by a promotion. */
   readonly promoted = new Set<string>();
 
   /** Discarded generations that are not swept yet. */
   discarded: readonly GenerationModel[] = [];
 
-  copy(): this {
-    const copy = new GenerationsModel();
-    copy.discarded = this.discarded;
-    for (const [id, generation] of this.generations)
-      copy.generations.set(id, {
+  copy(): GenerationsModel {
+    const { all, discarded, ...plain } = this;
+    const copy = Object.assign(new GenerationsModel(), structuredClone(plain), { discarded });
+    for (const [id, { oracle, appliedOffsets, ...generation }] of all)
+      copy.all.set(id, {
         ...generation,
-        oracle: generation.oracle.copy(),
-        appliedOffsets: new Map(generation.appliedOffsets),
+        oracle: oracle.copy(),
+        appliedOffsets: new Map(appliedOffsets),
       });
-    for (const name of ['live', 'shadows', 'previous', 'promotions', 'leases'] as const)
-      for (const [board, value] of this[name])
-        (copy[name] as Map<string, unknown>).set(board, value);
-    for (const name of ['removed', 'snapshots', 'promoted'] as const)
-      for (const value of this[name]) copy[name].add(value);
-    return copy as this;
-  }
-
-  apply(board: string, event: ResolvedEvent, partition: number): OracleOutcome {
-    return this.#live(board).apply(board, event, partition);
-  }
-
-  leaders(board: string, view: string): OracleLeader[] {
-    return this.#live(board).leaders(board, view);
-  }
-
-  leadersText(board: string, view: string): string {
-    return this.#live(board).leadersText(board, view);
-  }
-
-  sweep(board: string): string[] {
-    return this.#live(board).sweep(board);
-  }
-
-  memory(board: string): BoardMemory {
-    return this.#live(board).memory(board);
+    return copy;
   }
 
   /** The live generation; undefined while there is none. */
   liveGeneration(board: string): GenerationModel | undefined {
-    return this.generations.get(this.live.get(board) ?? NO_GENERATION);
+    return this.all.get(this.live.get(board) ?? NO_GENERATION);
+  }
+
+  /** The oracle of the live generation. */
+  oracle(board: string): Oracle {
+    const found = this.liveGeneration(board);
+    if (found === undefined) throw new Error(`the model has no live board ${board}`);
+    return found.oracle;
   }
 
   generation(id: string): GenerationModel {
-    const found = this.generations.get(id);
+    const found = this.all.get(id);
     if (found === undefined) throw new Error(`the model has no generation ${id}`);
     return found;
   }
@@ -103,7 +81,7 @@ export class GenerationsModel implements LiveOracle {
     const appliedOffsets = new Map(
       [...(starts ?? [])].map(([partition, from]) => [partition, from - 1]),
     );
-    this.generations.set(id, { ...generation, oracle: new Oracle([definition]), appliedOffsets });
+    this.all.set(id, { ...generation, oracle: new Oracle([definition]), appliedOffsets });
   }
 
   /** The shadow of a verify has no rankings. */
@@ -145,8 +123,8 @@ export class GenerationsModel implements LiveOracle {
   }
 
   discard(id: string): void {
-    const generation = this.generations.get(id);
-    this.generations.delete(id);
+    const generation = this.all.get(id);
+    this.all.delete(id);
     if (generation !== undefined) this.discarded = [...this.discarded, generation];
   }
 
@@ -157,17 +135,11 @@ export class GenerationsModel implements LiveOracle {
     return swept.map(({ board, oracle }) => [board, oracle.memory(board).views.keys()]);
   }
 
-  /** All of a board goes, but what is kept as snapshots. */
+  /** All of a board goes. */
   drop(board: string): void {
     this.discardShadow(board);
     this.dropPrevious(board);
     this.discard(this.live.get(board) ?? NO_GENERATION);
     this.live.delete(board);
-  }
-
-  #live(board: string): Oracle {
-    const found = this.liveGeneration(board);
-    if (found === undefined) throw new Error(`the model has no live board ${board}`);
-    return found.oracle;
   }
 }

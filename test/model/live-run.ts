@@ -8,39 +8,22 @@ import {
   type ApplyEntry,
   type Boards,
   type KeySpace,
-  type LiveBoard,
   type Verdict,
 } from '#board-store';
-import type { ApplyStep } from './scenario.js';
-import type { LiveOracle, StoreModel } from './store-model.js';
-
-/** A record as it is applied now. Some have nothing to apply, and no result. */
-export type LogEntry = ApplyEntry | { readonly kind: 'none'; readonly offset: number };
+import { LiveAnswers } from './live-answers.js';
+import type { LogEntry, ScenarioLog } from './scenario-log.js';
+import type { ApplyStep } from './steps.js';
+import { StoreModel } from './store-model.js';
 
 /** The store, and what a caller of it has. */
-export interface LiveRunParts {
+interface Parts {
   readonly redis: Redis;
   readonly keys: KeySpace;
   readonly shards: number;
-  readonly partitions: number;
-  /** The records of a partition, by the boards as they are live now. */
-  readonly log: (partition: number) => readonly LogEntry[];
-  /** The board that a record names, whether there is one or not; undefined for what can't be read. */
-  readonly boardOf: (partition: number, entry: LogEntry) => string | undefined;
-  /** Hears of what is published of a partition, once. */
+  readonly log: ScenarioLog;
+  /** Called once with each result of a partition that is published. */
   readonly published: (partition: number, verdict: Verdict) => void;
 }
-
-interface Call {
-  readonly shard: number;
-  readonly partition: number;
-  readonly run: readonly LogEntry[];
-  /** Where the run begins: it has no record of the offsets from here to its first one. */
-  readonly from: number;
-  readonly stale: boolean;
-}
-
-type Current = ReadonlyMap<string, DefinitionRecord>;
 
 export const NO_BOARDS: Boards = {
   live: new Map(),
@@ -55,42 +38,24 @@ export const NO_BOARDS: Boards = {
  * States: in step with the store; recovery after Redis was lost, until every partition has been applied up to its published
  * position again: until then nothing beyond is applied anywhere.
  */
-export class LiveRun<O extends LiveOracle = LiveOracle> {
+export class LiveRun {
   readonly store: BoardStore;
   boards: Boards = NO_BOARDS;
+  model = new StoreModel();
   readonly #resync: ContinuityStore;
   /** By partition, how many records have been applied in every shard. */
   readonly #next: number[];
   readonly #published: number[];
-  /** The last version of each view, by `board view`. */
-  readonly #versions = new Map<string, number>();
+  readonly #answers = new LiveAnswers();
   /** The continuity of each shard. */
   #tokens: string[] = [];
 
-  constructor(
-    private readonly parts: LiveRunParts,
-    public model: StoreModel<O>,
-  ) {
-    const { redis, keys, shards, partitions } = parts;
+  constructor(private readonly parts: Parts) {
+    const { redis, keys, shards, log } = parts;
     this.store = new BoardStore(redis, keys, { shards });
     this.#resync = new ContinuityStore(redis, keys, { shards });
-    this.#next = Array.from({ length: partitions }, () => 0);
+    this.#next = Array.from({ length: log.partitions }, () => 0);
     this.#published = [...this.#next];
-  }
-
-  /** The largest version that was published of a view, 0 for none. */
-  version(board: string, view: string): number {
-    return this.#versions.get(`${board} ${view}`) ?? 0;
-  }
-
-  /** How many records of a partition have been applied. */
-  applied(partition: number): number {
-    return this.#next[partition]!;
-  }
-
-  /** What this caller believes of the boards of a shard. */
-  boardsOf(shard: number, boards = this.boards): Pick<ApplyCall, 'boards' | 'version'> {
-    return { boards: boards.live, version: boards.versions[shard] ?? '' };
   }
 
   /** A call without records. */
@@ -104,23 +69,24 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
       from: appliedOffset + 1,
       through: appliedOffset,
       entries: [],
-      ...this.boardsOf(shard),
+      boards: this.boards.live,
+      version: this.boards.versions[shard] ?? '',
       continuity: this.#tokens[shard] ?? '',
     };
   }
 
   /**
-   * Compares the shards with the published positions, and with the live definitions; who believes in what was before
-   * is refused from then on. `reset` hears of each shard first, and answers its boards whose promotions are lost.
+   * Compares the shards with the published positions, and with the live definitions; calls of callers from before are
+   * refused from then on. `reset` is called with each shard first, and returns its boards whose promotions are lost.
    */
   async endResync(
-    current: Current = new Map(),
+    current: ReadonlyMap<string, DefinitionRecord>,
     reset: (shard: number) => readonly string[] = () => [],
   ) {
     const old = this.#tokens;
     this.#tokens = [];
     const positions = new Map(this.#published.entries());
-    for (let shard = 0; shard < this.parts.shards; shard++) {
+    for (const shard of this.#shards()) {
       const begun = await this.#resync.beginResync(shard, await this.#resync.continuity(shard));
       const recovered = begun && (await this.#resync.endResync(shard, begun, positions, current));
       if (begun !== undefined) await this.#resync.release(begun);
@@ -148,24 +114,22 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
   /** Repeats records, goes on with some, and publishes a share of what was applied before. */
   async apply({ partition, size, back, skip, stale, publish }: ApplyStep): Promise<void> {
     this.#publish(partition, publish);
-    const log = this.parts.log(partition);
+    const log = this.#log(partition);
     const next = this.#next[partition]!;
     const published = this.#published[partition]!;
     const recovering = this.#isRecovering();
-    const unpublished = log.slice(0, next + size).findIndex(({ offset }) => offset >= published);
-    const recovered = unpublished < 0 ? log.length : unpublished;
-    const last = Math.min(
-      log.length,
-      next + size,
-      recovering ? Math.max(next, recovered) : Infinity,
-    );
+    const recovered = log.filter(({ offset }) => offset < published).length;
+    const most = recovering ? Math.max(next, recovered) : log.length;
+    const last = Math.min(next + size, most);
     const first = Math.max(0, Math.min(last, next) - back);
     await this.#reachPublished();
     await this.#expectGaps(partition, next + skip);
     let from = offsetAfter(log, first);
     for (const run of splitAt(log.slice(first, last), published)) {
-      for (let shard = 0; shard < this.parts.shards; shard++)
-        await this.#call({ shard, partition, run, from, stale });
+      for (const shard of this.#shards()) {
+        const call = this.#call(shard, partition, from, run);
+        await this.#apply(stale ? { ...call, believed: -1, published: 0 } : call);
+      }
       from = (run.at(-1)?.offset ?? from - 1) + 1;
     }
     if (recovering) await this.#expectRefusal(partition);
@@ -178,10 +142,10 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     const partitions = [...this.#next.keys()];
     for (let recovering = 0; recovering < 2; recovering++)
       for (const partition of partitions)
-        await this.apply({ ...rest, partition, size: this.parts.log(partition).length });
+        await this.apply({ ...rest, partition, size: this.#log(partition).length });
     for (const partition of partitions) {
       await this.apply({ ...rest, partition, size: 0 });
-      const last = offsetAfter(this.parts.log(partition), Infinity) - 1;
+      const last = offsetAfter(this.#log(partition), Infinity) - 1;
       const appliedOffsets = Array<number>(this.parts.shards).fill(last);
       expect(await this.store.appliedOffsets(partition)).toEqual(appliedOffsets);
     }
@@ -197,21 +161,30 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     }
   }
 
-  /** Goes on from what the store still has. */
-  forget(model: StoreModel<O>): void {
+  /**
+   * Continues from what the store still has, by this model. Shards may have lost different parts: records that one of them
+   * lacks are applied again in all.
+   */
+  forget(model: StoreModel): void {
     this.model = model;
-    for (const partition of this.#next.keys()) this.#next[partition] = this.#appliedBy(model, partition); // prettier-ignore
+    for (const partition of this.#next.keys()) {
+      const offsets = this.#shards().map(
+        (shard) => model.partition(shard, partition).appliedOffset,
+      );
+      const applied = Math.min(...offsets);
+      this.#next[partition] = this.#log(partition).filter(({ offset }) => offset <= applied).length;
+    }
   }
 
-  /** A caller who believes in an applied offset that is no more is told. `boards` are those of the `model` that the store has now. */
-  async compareRollBacks(model: StoreModel<O>, boards: Boards): Promise<void> {
+  /** The store refuses a caller that believes in lost applied offsets. `model` and `boards` are those that the store has now. */
+  async compareRollBacks(model: StoreModel, { live, versions }: Boards): Promise<void> {
     for (const partition of this.#next.keys())
-      for (let shard = 0; shard < this.parts.shards; shard++) {
-        const believed = this.model.partition(shard, partition).appliedOffset;
-        if (believed <= model.partition(shard, partition).appliedOffset) continue;
+      for (const shard of this.#shards()) {
+        const call = { ...this.idleCall(shard, partition), boards: live };
+        if (call.believed <= model.partition(shard, partition).appliedOffset) continue;
         const continuity = (await this.#resync.continuity(shard)).token;
-        const call = { ...this.idleCall(shard, partition), believed, continuity };
-        const outcome = await this.store.apply({ ...call, ...this.boardsOf(shard, boards) });
+        const version = versions[shard] ?? '';
+        const outcome = await this.store.apply({ ...call, continuity, version });
         expect(outcome).toEqual({ status: 'rolledBack' });
       }
   }
@@ -219,9 +192,9 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
   /** Where no record is left below the published position, it has to be reached all the same. */
   async #reachPublished(): Promise<void> {
     for (const [partition, published] of this.#published.entries()) {
-      const next = this.parts.log(partition)[this.#next[partition]!]?.offset ?? Infinity;
+      const next = this.#log(partition)[this.#next[partition]!]?.offset ?? Infinity;
       if (next < published) continue;
-      for (let shard = 0; shard < this.parts.shards; shard++) {
+      for (const shard of this.#shards()) {
         const kept = this.model.partition(shard, partition);
         const through = published - 1;
         if (kept.appliedOffset >= through) continue;
@@ -234,15 +207,12 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     }
   }
 
-  /** What is left of the log behind records that are left out is refused as a whole, whatever the caller believes. */
+  /** A run behind records that are left out is refused as a whole, whatever the caller believes. */
   async #expectGaps(partition: number, first: number): Promise<void> {
-    const log = this.parts.log(partition);
-    const [from, run] = [offsetAfter(log, first), log.slice(first)];
-    for (let shard = 0; shard < this.parts.shards; shard++) {
-      if (!this.model.leavesGap(shard, partition, from)) continue;
-      const entries = run.filter((entry) => this.#isOf(shard, partition, entry));
-      const through = run.at(-1)?.offset ?? from - 1;
-      const call = { ...this.idleCall(shard, partition), from, entries, through };
+    const log = this.#log(partition);
+    for (const shard of this.#shards()) {
+      const call = this.#call(shard, partition, offsetAfter(log, first), log.slice(first));
+      if (!this.model.leavesGap(call)) continue;
       for (const believed of [call.believed, -1])
         expect(await this.store.apply({ ...call, believed })).toEqual({ status: 'gap' });
     }
@@ -250,16 +220,12 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
 
   /** While a shard recovers, nothing new is applied to it. */
   async #expectRefusal(partition: number): Promise<void> {
-    const published = this.#published[partition]!;
-    for (let shard = 0; shard < this.parts.shards; shard++) {
-      const { appliedOffset } = this.model.partition(shard, partition);
-      const entries = this.parts
-        .log(partition)
-        .filter((entry) => this.#isOf(shard, partition, entry))
-        .filter(({ offset }) => offset >= Math.max(published, appliedOffset + 1));
-      if (entries.length === 0 || !this.model.isRecovering(shard)) continue;
-      const through = entries.at(-1)!.offset;
-      const call = { ...this.idleCall(shard, partition), entries, through };
+    for (const shard of this.#shards()) {
+      const { from } = this.idleCall(shard, partition);
+      const least = Math.max(from, this.#published[partition]!);
+      const run = this.#log(partition).filter(({ offset }) => offset >= least);
+      const call = this.#call(shard, partition, from, run);
+      if (call.entries.length === 0 || !this.model.isRecovering(shard)) continue;
       expect(await this.store.apply(call)).toEqual({ status: 'recovering' });
     }
   }
@@ -267,97 +233,41 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
   #isRecovering(): boolean {
     return [...this.#next].some(
       (next, partition) =>
-        (this.parts.log(partition)[next]?.offset ?? Infinity) < this.#published[partition]!,
+        (this.#log(partition)[next]?.offset ?? Infinity) < this.#published[partition]!,
     );
   }
 
   /** Moves the published position by a share of what was applied; what lies between is published. */
   #publish(partition: number, share: number): void {
     const from = this.#published[partition]!;
-    const applied = offsetAfter(this.parts.log(partition), this.#next[partition]!);
+    const applied = offsetAfter(this.#log(partition), this.#next[partition]!);
     const to = from + Math.max(0, Math.floor((applied - from) * share));
-    for (const { offset } of this.parts.log(partition))
-      for (let shard = 0; shard < this.parts.shards; shard++)
+    for (const { offset } of this.#log(partition))
+      for (const shard of this.#shards())
         for (const verdict of this.model.partition(shard, partition).outbox)
           if (verdict.offset === offset && offset >= from && offset < to)
             this.parts.published(partition, verdict);
     this.#published[partition] = to;
   }
 
-  async #call({ shard, partition, stale, run, from }: Call): Promise<void> {
-    const kept = this.model.partition(shard, partition);
-    if (this.model.leavesGap(shard, partition, from)) throw new Error(`a gap before ${from}`);
-    const request: ApplyCall = {
-      ...this.idleCall(shard, partition),
-      ...(stale ? { believed: -1, published: 0 } : {}),
-      from,
-      through: run.at(-1)?.offset ?? from - 1,
-      entries: run.filter((entry) => this.#isOf(shard, partition, entry)),
-    };
-    const outcome = await this.store.apply(request);
+  /** A call with those records of a run that belong to a shard. */
+  #call(shard: number, partition: number, from: number, run: readonly LogEntry[]): ApplyCall {
+    const through = run.at(-1)?.offset ?? from - 1;
+    const entries = run.filter((entry) => this.#isOf(shard, partition, entry));
+    return { ...this.idleCall(shard, partition), from, through, entries };
+  }
+
+  async #apply(call: ApplyCall): Promise<void> {
+    if (this.model.leavesGap(call)) throw new Error(`a gap before ${call.from}`);
+    const outcome = await this.store.apply(call);
     if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
-    this.#compareAnswer(request, outcome.verdicts);
-    expect(outcome.appliedOffset).toBe(kept.appliedOffset);
-    await this.#compareUnpublished(shard, partition);
+    this.#answers.compare(this, call, outcome.verdicts);
+    const { appliedOffset } = this.model.partition(call.shard, call.partition);
+    expect(outcome.appliedOffset).toBe(appliedOffset);
+    await this.#compareUnpublished(call);
   }
 
-  /** Compares the verdicts of a call with those that it has to answer, and takes the new ones in. */
-  #compareAnswer(
-    { shard, partition, published, from, through, entries }: ApplyCall,
-    answered: readonly Verdict[],
-  ): void {
-    const kept = this.model.partition(shard, partition);
-    const { appliedOffset } = kept;
-    kept.published = Math.max(kept.published, published);
-    kept.appliedOffset = Math.max(appliedOffset, through);
-    if (kept.appliedOffset + 1 >= kept.target) kept.target = 0;
-    kept.outbox = kept.outbox.filter(({ offset }) => offset >= kept.published);
-    expect(answered).toEqual(answered.toSorted(byOffset));
-    const stored = kept.outbox.filter(({ offset }) => offset >= from && offset <= through);
-    const old = answered.filter(({ offset }) => offset <= appliedOffset);
-    expect(old.toSorted(byOffsetAndView)).toEqual(stored.toSorted(byOffsetAndView));
-    const expected = this.model.judge(
-      entries.filter(({ offset }) => offset > appliedOffset),
-      { partition, muted: kept.appliedOffset < kept.published },
-    );
-    const fresh = answered.filter(({ offset }) => offset > appliedOffset);
-    expect(fresh.map((verdict) => this.#asExpected(verdict)).toSorted(byOffsetAndView)).toEqual(
-      expected.toSorted(byOffsetAndView),
-    );
-    this.#takeVersions(fresh);
-    kept.outbox.push(...fresh);
-  }
-
-  /** A verdict with its board in place of the generation, and without versions of its own. */
-  #asExpected(verdict: Verdict) {
-    if (verdict.kind === 'deadLetter') return verdict;
-    const { generation, ...fields } = verdict;
-    const { board } = this.#liveBoard(generation);
-    if (fields.kind === 'leaderChange') return { ...fields, ...UNKNOWN, board };
-    const changes = fields.changes.map((change) => ({ ...change, ...UNKNOWN }));
-    return { ...fields, changes, board };
-  }
-
-  /** A call gives one version to all that it tells of a view, above those of earlier calls. */
-  #takeVersions(verdicts: readonly Verdict[]): void {
-    const versions = new Map<string, number>();
-    for (const verdict of verdicts) {
-      if (verdict.kind === 'deadLetter') continue;
-      const { board } = this.#liveBoard(verdict.generation);
-      for (const { view, version } of verdict.kind === 'leaderChange'
-        ? [verdict]
-        : verdict.changes) {
-        const name = `${board} ${view}`;
-        expect(version).toBe(versions.get(name) ?? version);
-        expect(version).toBeGreaterThan(this.#versions.get(name) ?? 0);
-        versions.set(name, version);
-      }
-      if (verdict.kind === 'leaderChange') this.model.report(board, verdict);
-    }
-    for (const [name, version] of versions) this.#versions.set(name, version);
-  }
-
-  async #compareUnpublished(shard: number, partition: number): Promise<void> {
+  async #compareUnpublished({ shard, partition }: ApplyCall): Promise<void> {
     const { redis, keys } = this.parts;
     const stored = await redis.zrange(keys.outbox(shard, partition), 0, -1);
     const { outbox, published } = this.model.partition(shard, partition);
@@ -371,53 +281,26 @@ export class LiveRun<O extends LiveOracle = LiveOracle> {
     expect(offsets).toEqual(outbox.map(({ offset }) => offset).sort((a, b) => a - b));
   }
 
-  /** Shards may have lost different parts: records that one of them lacks come again for all. */
-  #appliedBy(model: StoreModel<O>, partition: number): number {
-    const shards = Array.from({ length: this.parts.shards }, (_, shard) => shard);
-    const appliedOffset = Math.min(
-      ...shards.map((shard) => model.partition(shard, partition).appliedOffset),
-    );
-    return this.parts.log(partition).filter(({ offset }) => offset <= appliedOffset).length;
+  #shards(): number[] {
+    return Array.from({ length: this.parts.shards }, (_, shard) => shard);
   }
 
-  #liveBoard(generation: string): LiveBoard {
-    const found = [...this.boards.live.values()].find((live) => live.generation === generation);
-    if (found === undefined) throw new Error(`no board has the generation ${generation}`);
-    return found;
+  /** The records of a partition, by the boards as they are live now. */
+  #log(partition: number): readonly LogEntry[] {
+    return this.parts.log.live(partition, this.boards);
   }
 
   /** Whether there is something of a record to apply to a shard: one shard decides on it, whatever becomes of its board. */
   #isOf(shard: number, partition: number, entry: LogEntry): entry is ApplyEntry {
     if (entry.kind === 'none') return false;
-    const board = this.parts.boardOf(partition, entry);
+    const board = this.parts.log.target(partition, entry.offset)?.board;
     const own = board === undefined ? this.store.homeShard(partition) : this.store.shardOf(board);
     return own === shard;
   }
 }
 
-/** Redis draws versions from its clock. */
-const UNKNOWN = { version: undefined };
-
-interface Ordered {
-  readonly kind: Verdict['kind'];
-  readonly offset: number;
-  readonly view?: unknown;
-}
-
-/** By offset; a leader change comes after what the event itself brought about. */
-function byOffset(a: Ordered, b: Ordered): number {
-  return (
-    a.offset - b.offset || Number(a.kind === 'leaderChange') - Number(b.kind === 'leaderChange')
-  );
-}
-
-function byOffsetAndView(a: Ordered, b: Ordered): number {
-  const [one, other] = [String(a.view), String(b.view)];
-  return byOffset(a, b) || (one === other ? 0 : one < other ? -1 : 1);
-}
-
 /** The offset after the first `count` records. */
-export function offsetAfter(log: readonly LogEntry[], count: number): number {
+function offsetAfter(log: readonly LogEntry[], count: number): number {
   return (log.slice(0, count).at(-1)?.offset ?? -1) + 1;
 }
 

@@ -1,49 +1,33 @@
 import fc from 'fast-check';
-import type { BoardDefinition, ResolvedEvent } from '#board';
+import type { BoardDefinition } from '#board';
 import { PLAYER_IDS, valuesArbitrary } from './arbitrary.js';
 import { inputArbitrary } from './inputs.js';
 import type { SentEvent } from './oracle-resolve.js';
-import { resolvePlainly } from './oracle-resolve.js';
 
-/** Random logs: events that their boards take, records that no board does, and offsets of control records between them. */
+/** Random logs: events, records that name no board, and offsets of control records between them. */
 
 /** One record of a random log. `gap` is how many offsets (of control records) come before it. */
-export type LogRecord = { readonly gap: number } & (
-  | { readonly kind: 'event'; readonly board: number; readonly event: ResolvedEvent }
-  | { readonly kind: 'deadLetter'; readonly code: string; readonly detail: string }
-);
-
-/** The same before it is known whether its board takes it. */
 export type SentRecord = { readonly gap: number } & (
   | { readonly kind: 'event'; readonly board: number; readonly sent: SentEvent }
   | { readonly kind: 'deadLetter'; readonly code: string; readonly detail: string }
 );
 
+/** How many records a partition has at most. */
+export const RECORDS = 18;
 /** How many players a partition has: few, so that they meet again. */
 const PLAYERS = 5;
 const HOUR = 3_600_000;
 
 interface LogShape {
   readonly partitions: number;
-  readonly records: number;
   /** Whether all events of a player are in one partition. */
   readonly keyed: boolean;
 }
 
-/** A log for each partition, of events that the boards by these definitions take, or refuse: then they are dead letters. */
+/** A log for each partition, of events that most of the definitions would take. */
 export function logsArbitrary(
   definitions: readonly BoardDefinition[],
-  shape: LogShape,
-): fc.Arbitrary<(readonly LogRecord[])[]> {
-  return sentLogsArbitrary(definitions, shape).map((logs) =>
-    logs.map((log) => log.map((record) => recordOf(definitions, record))),
-  );
-}
-
-/** A log for each partition, of events that most of the definitions would take. */
-export function sentLogsArbitrary(
-  definitions: readonly BoardDefinition[],
-  { partitions, records, keyed }: LogShape,
+  { partitions, keyed }: LogShape,
 ): fc.Arbitrary<(readonly SentRecord[])[]> {
   const logs = Array.from({ length: partitions }, (_, partition) => {
     const own = PLAYER_IDS.filter((_id, index) => index % partitions === partition);
@@ -51,7 +35,7 @@ export function sentLogsArbitrary(
     return valuesArbitrary
       .chain((values) =>
         fc.array(draftArbitrary(definitions, players.slice(0, PLAYERS), values), {
-          maxLength: records,
+          maxLength: RECORDS,
           size: 'max',
         }),
       )
@@ -127,13 +111,4 @@ function repeated(event: SentOn | undefined, { laterMs }: Repeat): SentOn | unde
   const { input, timestamp } = event.sent;
   const occurredAt = (input.occurredAt ?? timestamp) + laterMs;
   return { ...event, sent: { timestamp: timestamp + laterMs, input: { ...input, occurredAt } } };
-}
-
-function recordOf(definitions: readonly BoardDefinition[], record: SentRecord): LogRecord {
-  if (record.kind === 'deadLetter') return record;
-  const { gap, board, sent } = record;
-  const { event, reasons } = resolvePlainly(definitions[board]!, sent);
-  return event === undefined
-    ? { gap, kind: 'deadLetter', code: [...reasons][0]!, detail: 'refused' }
-    : { gap, kind: 'event', board, event };
 }

@@ -6,7 +6,6 @@ import {
   standingsOf,
   type OraclePassed,
   type OraclePlacing,
-  type OracleStanding,
 } from './oracle-ranks.js';
 import { updatedState, type OracleState } from './oracle-update.js';
 
@@ -55,14 +54,16 @@ export interface BoardMemory {
 }
 
 export function emptyMemory(): BoardMemory {
-  const counters = {
+  return {
+    clock: -Infinity,
     expired: 0,
     duplicates: 0,
     refused: 0,
     overflowed: false,
     orderMattered: false,
+    partitions: new Map(),
+    views: new Map(),
   };
-  return { clock: -Infinity, ...counters, partitions: new Map(), views: new Map() };
 }
 
 /** Judges an event in the order of the specification. */
@@ -169,36 +170,17 @@ function move(
   { views }: BoardMemory,
   { view: { view, expiresAt, published }, playerId, state }: Move,
 ): OracleChange | undefined {
-  const known = views.get(view) ?? { expiresAt, published, players: new Map() };
-  const before = published ? standingsOf(definition, known.players) : [];
-  known.players.set(playerId, state);
-  views.set(view, known);
-  return published
-    ? changeOf(definition, {
-        view,
-        playerId,
-        before,
-        after: standingsOf(definition, known.players),
-      })
-    : undefined;
-}
-
-interface Told {
-  readonly view: string;
-  readonly playerId: string;
-  readonly before: readonly OracleStanding[];
-  readonly after: readonly OracleStanding[];
-}
-
-function changeOf(
-  definition: BoardDefinition,
-  { view, playerId, before: standingsBefore, after: standingsAfter }: Told,
-): OracleChange | undefined {
+  const { players } = views.get(view) ?? { players: new Map<string, OracleState>() };
+  views.set(view, { expiresAt, published, players });
+  const standingsBefore = published ? standingsOf(definition, players) : [];
+  players.set(playerId, state);
+  if (!published) return undefined;
+  const standingsAfter = standingsOf(definition, players);
   const { rankChanges, overtook } = definition.publish;
   const before = placingOf(definition, standingsBefore, playerId);
   const after = placingOf(definition, standingsAfter, playerId)!;
   const inPlace = before?.rank === after.rank && before.competitionRank === after.competitionRank;
   if (rankChanges === 'none' || (rankChanges === 'moved' && inPlace)) return undefined;
   const passed = passedBy(playerId, standingsBefore, standingsAfter).slice(0, overtook);
-  return { view, before, after, ...(passed.length === 0 ? {} : { overtook: passed }) };
+  return { view, before, after, ...(passed.length > 0 && { overtook: passed }) };
 }

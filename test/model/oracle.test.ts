@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { decimalColumns, parseState, TIES, type Ties } from '#board';
-import { PLAYER_IDS, runs, timeArbitrary, valueArbitrary } from './arbitrary.js';
+import { resolveEvent, type BoardDefinition, type ResolvedEvent } from '#board';
+import { arena } from '../board-store/fixture.js';
+import { knownAndNewRuns, PLAYER_IDS, runs } from './arbitrary.js';
 import { definitionArbitrary } from './definitions.js';
-import { eventArbitrary } from './inputs.js';
+import { eventArbitrary, inputArbitrary } from './inputs.js';
 import { Oracle } from './oracle.js';
-import { decimalsOf, memberOf, reachTimeOf, stateText } from './oracle-format.js';
+import { resolvePlainly } from './oracle-resolve.js';
 
-/** The promise that all else rests on, checked where it is cheap: apply.test.ts shows that the store equals the oracle. */
 describe('the updates of a board', () => {
   it('give the same bytes in any order, as long as no sum leaves the range', () => {
     const everyEventCounts = definitionArbitrary('arena').filter(
@@ -40,75 +40,81 @@ describe('the updates of a board', () => {
   });
 });
 
-describe('the formats of libs/board', () => {
-  it('equal those of the oracle: states and decimals', () => {
-    const players = definitionArbitrary('arena').chain((definition) =>
-      fc.record({
-        definition: fc.constant(definition),
-        state: fc.tuple(
-          ...definition.columns.map(() =>
-            fc.record({ value: valueArbitrary, time: timeArbitrary, settled: fc.boolean() }),
-          ),
-        ),
-      }),
-    );
-    fc.assert(
-      fc.property(players, ({ definition, state }) => {
-        expect(parseState(stateText(state))).toEqual(state);
-        const values = state.map(({ value }) => value);
-        expect(decimalColumns(definition, values)).toEqual(decimalsOf(definition, state));
-      }),
-      runs(1_000),
-    );
-  });
+describe('an event in the terms of its board', () => {
+  const sent = definitionArbitrary('arena').chain((definition) =>
+    fc.tuple(
+      fc.constant(definition),
+      fc.array(inputArbitrary(definition, PLAYER_IDS), { minLength: 1, maxLength: 8 }),
+    ),
+  );
+
+  it.each(knownAndNewRuns(1_500))(
+    'has the values and views of the oracle, or is refused for one of its reasons (%s)',
+    (parameters) => {
+      let taken = 0;
+      fc.assert(
+        fc.property(sent, ([definition, events]) => {
+          for (const event of events) {
+            const plain = resolvePlainly(definition, event);
+            const found = resolveEvent(definition, event.input, event.timestamp);
+            if (found.ok) {
+              taken++;
+              expect([...plain.reasons]).toEqual([]);
+              expect(found.event).toEqual(plain.event);
+            } else expect([...plain.reasons]).toContain(found.rejection.code);
+          }
+        }),
+        parameters,
+      );
+      expect(taken).toBeGreaterThan(parameters.numRuns);
+    },
+  );
 });
 
-/** Redis orders a sorted set by score, then by the bytes of the member. */
-describe('the score and the member of a player', () => {
-  const time = fc.oneof(
-    timeArbitrary,
-    fc.constantFrom(Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')),
-  );
-  const playerOf = (columns: number) =>
-    fc.record({
-      state: fc.array(fc.record({ value: valueArbitrary, time, settled: fc.boolean() }), {
-        minLength: columns,
-        maxLength: columns,
-      }),
-      playerId: fc.constantFrom(...PLAYER_IDS),
-    });
-  type Player = ReturnType<typeof playerOf> extends fc.Arbitrary<infer P> ? P : never;
-
-  const byColumnsTimeAndId = (ties: Ties, a: Player, b: Player): number => {
-    const column = a.state.findIndex(({ value }, index) => value !== b.state[index]!.value);
-    if (column >= 0) return a.state[column]!.value < b.state[column]!.value ? -1 : 1;
-    const [timeA, timeB] = [reachTimeOf(a.state), reachTimeOf(b.state)];
-    if (ties !== 'none' && timeA !== timeB) return timeA < timeB === (ties === 'earliest') ? -1 : 1;
-    return Buffer.compare(Buffer.from(a.playerId), Buffer.from(b.playerId));
+describe('an event that could be refused for two reasons', () => {
+  /** The season ends at 100 ms on the event clock. */
+  const board: BoardDefinition = {
+    ...arena,
+    windows: [{ kind: 'all' }, { kind: 'season', name: 's', from: 0, to: 90, keepMs: 10 }],
+    dimensions: [['x']],
+    maxViews: 2,
+    deduplicateMs: 50,
   };
+  const all = (x: number) => ({ view: `all x=${x}`, expiresAt: null, published: true });
+  const season = { view: 'season:s x=1', expiresAt: 100, published: true };
+  const at = (
+    occurredAt: number,
+    views: ResolvedEvent['views'] = [all(1)],
+    fields: Partial<ResolvedEvent> = {},
+  ) => {
+    return { playerId: 'a', occurredAt, values: [1], views, ...fields };
+  };
+  const [x, most] = [{ eventId: 'x' }, { values: [Number.MAX_SAFE_INTEGER] }];
 
-  const byBytes = (ties: Ties, a: Player, b: Player): number =>
-    Math.sign(a.state[0]!.value - b.state[0]!.value) ||
-    Buffer.compare(memberOf(a.state, ties, a.playerId), memberOf(b.state, ties, b.playerId));
+  interface Case {
+    readonly events: readonly ResolvedEvent[];
+    /** Of the last event. */
+    readonly code: string | undefined;
+    /** The event clock, and how many events were expired and duplicates. */
+    readonly facts: readonly number[];
+  }
 
-  it('order players by columns, reach time and id', () => {
-    const pairs = fc
-      .integer({ min: 1, max: 8 })
-      .chain((columns) => fc.tuple(playerOf(columns), playerOf(columns), fc.constantFrom(...TIES)));
-    const similarPairs = pairs.chain(([a, b, ties]) => {
-      const others = fc.constantFrom<Player>(
-        b,
-        { ...a, playerId: b.playerId },
-        { ...a, state: a.state.with(-1, b.state.at(-1)!) },
-        { ...a, state: a.state.map((column) => ({ ...column, time: b.state[0]!.time })) },
-      );
-      return others.map((other) => [a, other, ties] as const);
-    });
-    fc.assert(
-      fc.property(similarPairs, ([a, b, ties]) => {
-        expect(byBytes(ties, a, b)).toBe(byColumnsTimeAndId(ties, a, b));
-      }),
-      runs(4_000),
-    );
+  it.each`
+    what                                            | events                                                           | code                | facts
+    ${'a duplicate moves the clock'}                | ${[at(80, [all(1)], x), at(120, [all(1)], x), at(90, [season])]} | ${'WINDOW_EXPIRED'} | ${[120, 1, 1]}
+    ${'a duplicate is not late'}                    | ${[at(120, [all(1)], x), at(90, [season], x)]}                   | ${undefined}        | ${[120, 0, 1]}
+    ${'a late event is remembered'}                 | ${[at(120), at(90, [season], x), at(110, [all(1)], x)]}          | ${undefined}        | ${[120, 1, 1]}
+    ${'an event ends its own view'}                 | ${[at(100, [season])]}                                           | ${'WINDOW_EXPIRED'} | ${[100, 1, 0]}
+    ${'expired views are not among too many'}       | ${[at(90, [season, all(1)]), at(120, [all(2)])]}                 | ${undefined}        | ${[120, 0, 0]}
+    ${'a late event may make too many, and counts'} | ${[at(120, [all(1), all(2)]), at(90, [season, all(3)])]}         | ${'TOO_MANY_VIEWS'} | ${[120, 1, 0]}
+    ${'too many views come before a sum'}           | ${[at(1, [all(1), all(2)], most), at(1, [all(1), all(3)])]}      | ${'TOO_MANY_VIEWS'} | ${[1, 0, 0]}
+    ${'a sum in an expired view refuses nothing'}   | ${[at(90, [season], most), at(120), at(90, [season, all(1)])]}   | ${undefined}        | ${[120, 1, 0]}
+  `('$what', (row) => {
+    const { events, code, facts } = row as unknown as Case;
+    const oracle = new Oracle([board]);
+    const { verdict } = events.map((event) => oracle.apply('arena', event)).at(-1)!;
+    expect(verdict?.kind === 'deadLetter' ? verdict.code : undefined).toBe(code);
+    const { clock, expired, duplicates } = oracle.memory('arena');
+    expect([clock, expired, duplicates]).toEqual(facts);
   });
 });

@@ -1,92 +1,81 @@
 import fc from 'fast-check';
 import type { BoardDefinition } from '#board';
-import { definitionArbitrary } from './definitions.js';
-import { logsArbitrary, type LogRecord } from './logs.js';
+import { definitionArbitrary, variantsArbitrary } from './definitions.js';
+import { logsArbitrary, type SentRecord } from './logs.js';
+import {
+  applyStepArbitrary,
+  boardStepsArbitrary,
+  calmArbitrary,
+  mishapArbitrary,
+  type ApplyStep,
+  type BoardStep,
+  type StoreStep,
+} from './steps.js';
 
-/** What happens next: a caller goes on, or something befalls the store. */
-export type Step =
-  | ApplyStep
-  /** Expired views are removed. */
-  | { readonly kind: 'sweep' }
-  /** All keys are gone. */
-  | { readonly kind: 'lose' }
-  /** All keys are as they were at the last `save`: a failover, a backup. Nothing happens when there was none. */
-  | { readonly kind: 'save' }
-  | { readonly kind: 'rollback' };
-
-/** What one caller does next with a partition: sizes and distances count records. */
-export interface ApplyStep {
-  readonly kind: 'apply';
-  readonly partition: number;
-  /** How many records it has not seen yet. */
-  readonly size: number;
-  /** How many it repeats, as after a lost reply or a restart. */
-  readonly back: number;
-  /** How many it leaves out first, as after a fetch that did not follow on: the store has to refuse the rest. */
-  readonly skip: number;
-  /** It believes in an applied offset and a published position of long ago, as a zombie does. */
-  readonly stale: boolean;
-  /** How far the published position moves first: a share of what was applied and not yet published. */
-  readonly publish: number;
-}
+/** What happens next: a caller goes on, something happens to the store, or a builder works on a board. */
+export type Step = ApplyStep | StoreStep | BoardStep;
 
 export interface Scenario {
-  readonly definitions: readonly BoardDefinition[];
+  /** By board, the definitions that it may have: the first one is in the file. */
+  readonly variants: readonly (readonly BoardDefinition[])[];
   /** Whether all events of a player are in one partition. */
   readonly keyed: boolean;
-  readonly logs: readonly (readonly LogRecord[])[];
-  /** Two ways through the same logs, on stores with that many shards. */
-  readonly ways: readonly { readonly shards: number; readonly steps: readonly Step[] }[];
+  readonly shards: number;
+  readonly logs: readonly (readonly SentRecord[])[];
+  readonly steps: readonly Step[];
 }
 
-const MOST_PARTITIONS = 4;
-const RECORDS = 18;
+/** Live ingest alone. */
+export const applyScenarioArbitrary = scenarioArbitrary({
+  boards: fc.constantFrom(1, 1, 1, 2, 3),
+  variants: (board) => definitionArbitrary(board).map((definition) => [definition]),
+  mostPartitions: 4,
+  steps: (_boards, partitions) => {
+    const apply = { weight: 20, arbitrary: applyStepArbitrary(partitions) };
+    const [calm, mishap] = [calmArbitrary, mishapArbitrary];
+    const step = fc.oneof(apply, { weight: 3, arbitrary: calm }, { weight: 2, arbitrary: mishap });
+    return fc.array(step, { maxLength: 25, size: 'max' });
+  },
+});
 
-export const scenarioArbitrary: fc.Arbitrary<Scenario> = fc
-  .tuple(
-    fc
-      .constantFrom(1, 1, 1, 2, 3)
-      .chain((boards) =>
-        fc.tuple(...Array.from({ length: boards }, (_, index) => definitionArbitrary(`b${index}`))),
-      ),
-    fc.integer({ min: 1, max: MOST_PARTITIONS }),
-    fc.constantFrom(true, true, false),
-  )
-  .chain(([definitions, partitions, keyed]) =>
-    fc.record({
-      definitions: fc.constant(definitions),
-      keyed: fc.constant(keyed),
-      logs: logsArbitrary(definitions, { partitions, records: RECORDS, keyed }),
-      ways: fc.tuple(wayArbitrary(partitions), wayArbitrary(partitions)),
-    }),
+/** Live ingest with reconciliations beside it. */
+export const reconcileScenarioArbitrary = scenarioArbitrary({
+  boards: fc.constantFrom(1, 1, 2),
+  variants: variantsArbitrary,
+  mostPartitions: 3,
+  steps: (boards, partitions) => {
+    const step = fc.oneof<fc.WeightedArbitrary<Step>[]>(
+      { weight: 24, arbitrary: applyStepArbitrary(partitions) },
+      ...boardStepsArbitrary(boards, partitions),
+      { weight: 5, arbitrary: calmArbitrary },
+      { weight: 3, arbitrary: mishapArbitrary },
+    );
+    return fc.array(step, { minLength: 15, maxLength: 50, size: 'max' });
+  },
+});
+
+interface Shape {
+  readonly boards: fc.Arbitrary<number>;
+  readonly variants: (board: string) => fc.Arbitrary<BoardDefinition[]>;
+  readonly mostPartitions: number;
+  readonly steps: (boards: number, partitions: number) => fc.Arbitrary<Step[]>;
+}
+
+function scenarioArbitrary(shape: Shape): fc.Arbitrary<Scenario> {
+  const variants = shape.boards.chain((boards) =>
+    fc.tuple(...Array.from({ length: boards }, (_, index) => shape.variants(`b${index}`))),
   );
-
-function wayArbitrary(partitions: number) {
-  const apply = { weight: 20, arbitrary: applyStepArbitrary(partitions) };
-  const mishaps = (['sweep', 'sweep', 'lose', 'save', 'rollback'] as const).map((kind) => ({
-    weight: 1,
-    arbitrary: fc.constant({ kind }),
-  }));
-  return fc.record({
-    shards: fc.constantFrom(1, 2),
-    steps: fc.array<Step>(fc.oneof(apply, ...mishaps), { maxLength: 25, size: 'max' }),
-  });
-}
-
-export function applyStepArbitrary(partitions: number): fc.Arbitrary<ApplyStep> {
-  return fc.record({
-    kind: fc.constant('apply'),
-    partition: fc.nat({ max: partitions - 1 }),
-    size: fc.nat({ max: 5 }),
-    back: fc.oneof(
-      { weight: 2, arbitrary: fc.constant(0) },
-      { weight: 1, arbitrary: fc.nat({ max: RECORDS }) },
-    ),
-    skip: fc.oneof(
-      { weight: 5, arbitrary: fc.constant(0) },
-      { weight: 1, arbitrary: fc.nat({ max: RECORDS }) },
-    ),
-    stale: fc.boolean(),
-    publish: fc.constantFrom(0, 0, 0.5, 1),
-  });
+  const partitions = fc.integer({ min: 1, max: shape.mostPartitions });
+  return fc
+    .tuple(variants, partitions, fc.constantFrom(true, true, false))
+    .chain(([variants, partitions, keyed]) => {
+      const definitions = variants.map(([first]) => first!);
+      return fc.record({
+        variants: fc.constant(variants),
+        keyed: fc.constant(keyed),
+        shards: fc.constantFrom(1, 2),
+        logs: logsArbitrary(definitions, { partitions, keyed }),
+        steps: shape.steps(variants.length, partitions),
+      });
+    });
 }

@@ -3,36 +3,10 @@ import { expect } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { canExpire } from '#board';
 import type { Boards, KeySpace } from '#board-store';
+import type { GenerationModel, GenerationsModel } from './generations-model.js';
 import type { Oracle } from './oracle.js';
 import { readBytes, readScores, type BoardPlace } from './store-keys.js';
 import type { StoreModel } from './store-model.js';
-
-/** Where the reports of a board are. */
-export interface ReportPlace {
-  readonly keys: KeySpace;
-  readonly shard: number;
-  readonly board: string;
-}
-
-/** Compares all that Redis holds of a live board, also of views that expired and were not swept, with the model. */
-export async function compareBoard(
-  redis: Redis,
-  place: BoardPlace,
-  model: StoreModel<Oracle>,
-): Promise<void> {
-  await compareGeneration(redis, place, model.oracle);
-  await compareReports(redis, { ...place, board: place.live.board }, model);
-}
-
-/** The views of which a report of leaders is kept. */
-export async function compareReports(
-  redis: Redis,
-  { keys, shard, board }: ReportPlace,
-  model: StoreModel,
-): Promise<void> {
-  const reported = await redis.hkeys(keys.leaders(shard, board));
-  expect(reported.sort()).toEqual(model.reportedViews(board));
-}
 
 /** Compares what Redis holds of a generation with its oracle. */
 export async function compareGeneration(
@@ -77,60 +51,81 @@ export async function compareGeneration(
   }
 }
 
-/** Compares the names of all keys with those that the model asks for when all is published: nothing is left over. */
-export async function compareKeys(
-  redis: Redis,
-  { keys, shards, places }: { keys: KeySpace; shards: number; places: readonly BoardPlace[] },
-  model: StoreModel<Oracle>,
-): Promise<void> {
+/** Where the keys of boards are. */
+interface Shards {
+  readonly keys: KeySpace;
+  readonly shards: number;
+  readonly shardOf: (board: string) => number;
+}
+
+type OptionalKey = readonly [isThere: boolean, key: string];
+
+/** Compares the names of all keys with those that the model expects when all is published and swept, and no lease is held. */
+export async function compareKeys(redis: Redis, place: Shards, model: StoreModel): Promise<void> {
+  const { keys, shards, shardOf } = place;
+  const { all, live } = model.generations;
+  const optional: OptionalKey[] = [];
   const expected = [keys.shards()];
-  for (let shard = 0; shard < shards; shard++)
-    expected.push(
-      keys.live(shard),
-      keys.appliedOffsets(shard),
-      keys.published(shard),
-      keys.registered(shard),
-      keys.continuity(shard),
-    );
-  for (const place of places) {
-    expected.push(keys.definitions(place.shard), keys.promotions(place.shard));
-    expected.push(
-      ...generationKeys(place, model.oracle),
-      ...reportKeys({ ...place, board: place.live.board }, model),
-    );
+  for (let shard = 0; shard < shards; shard++) {
+    expected.push(keys.live(shard), keys.appliedOffsets(shard), keys.published(shard));
+    expected.push(keys.registered(shard), keys.continuity(shard));
+    optional.push(...shardKeys(place, shard, model.generations));
   }
+  for (const generation of all.values())
+    optional.push(...generationKeys(place, generation, model.generations));
+  for (const board of live.keys())
+    optional.push([model.reportedViews(board).length > 0, keys.leaders(shardOf(board), board)]);
+  for (const [isThere, key] of optional) if (isThere) expected.push(key);
   const found = await redis.keys(`${keys.prefix}:*`);
   expect(found.sort()).toEqual([...new Set(expected)].sort());
 }
 
-/** The keys of a generation that hold something, but its applied offsets. */
-export function generationKeys({ keys, shard, live }: BoardPlace, oracle: Oracle): string[] {
-  const { board, generation, definition } = live;
-  const { views, partitions, clock, expired, duplicates, refused } = oracle.memory(board);
-  const keeps = canExpire(definition) && clock > -Infinity;
-  const optional: [boolean, string][] = [
-    [views.size > 0, keys.views(shard, generation)],
-    [
-      views.size > 0 || keeps || partitions.size > 0 || expired + duplicates + refused > 0,
-      keys.facts(shard, generation),
-    ],
-    [
-      [...views.values()].some(({ expiresAt }) => expiresAt !== null),
-      keys.expiries(shard, generation),
-    ],
-    ...[...partitions].map(([partition, known]): [boolean, string] => [
-      [...known.remembered.values()].some((time) => time > known.clock - definition.deduplicateMs!),
-      keys.eventIds(shard, generation, partition),
-    ]),
-  ];
+function shardKeys(
+  { keys, shardOf }: Shards,
+  shard: number,
+  model: GenerationsModel,
+): OptionalKey[] {
+  const has = (boards: Iterable<string>) => [...boards].some((board) => shardOf(board) === shard);
+  const generations = [...model.all.values()].filter(({ board }) => shardOf(board) === shard);
   return [
-    ...optional.flatMap(([there, key]) => (there ? [key] : [])),
-    ...[...views.keys()].flatMap((view) => keys.ofView(shard, generation, view)),
+    [has(model.promotions.keys()), keys.promotions(shard)],
+    [has(model.previous.keys()), keys.previous(shard)],
+    [has(model.shadows.keys()), keys.shadows(shard)],
+    [has(model.removed), keys.removed(shard)],
+    [generations.length > 0, keys.definitions(shard)],
+    [generations.some(({ starts }) => starts !== undefined), keys.starts(shard)],
+    [generations.some(({ isBegun }) => isBegun), keys.origins(shard)],
   ];
 }
 
-export function reportKeys({ keys, shard, board }: ReportPlace, model: StoreModel): string[] {
-  return model.reportedViews(board).length > 0 ? [keys.leaders(shard, board)] : [];
+function generationKeys(
+  { keys, shardOf }: Shards,
+  { board, generation, definition, oracle, appliedOffsets }: GenerationModel,
+  { promoted, live }: GenerationsModel,
+): OptionalKey[] {
+  const shard = shardOf(board);
+  const { views, partitions, clock, expired, duplicates, refused } = oracle.memory(board);
+  const hasFacts =
+    promoted.has(generation) ||
+    views.size > 0 ||
+    (canExpire(definition) && clock > -Infinity) ||
+    partitions.size > 0 ||
+    expired + duplicates + refused > 0;
+  const expires = [...views.values()].some(({ expiresAt }) => expiresAt !== null);
+  const isApart = live.get(board) !== generation && appliedOffsets.size > 0;
+  return [
+    [views.size > 0, keys.views(shard, generation)],
+    [hasFacts, keys.facts(shard, generation)],
+    [expires, keys.expiries(shard, generation)],
+    [isApart, keys.appliedOffsetsOf(shard, generation)],
+    ...[...partitions].map(([partition, known]): OptionalKey => [
+      [...known.remembered.values()].some((time) => time > known.clock - definition.deduplicateMs!),
+      keys.eventIds(shard, generation, partition),
+    ]),
+    ...[...views.keys()].flatMap((view) =>
+      keys.ofView(shard, generation, view).map((key): OptionalKey => [true, key]),
+    ),
+  ];
 }
 
 /** The version of a shard's pointers never goes back, and has grown when its boards have changed. */

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
-import type { ApplyEntry, LeaderChangeVerdict, Verdict } from '#board-store';
-import type { Oracle, OracleLeader } from './oracle.js';
+import type { ApplyCall, ApplyEntry, LeaderChangeVerdict, Verdict } from '#board-store';
+import { GenerationsModel } from './generations-model.js';
+import type { OracleLeader } from './oracle.js';
 
 /** What Redis should hold of one partition in one shard. */
 export interface ShardPartition {
@@ -19,42 +20,39 @@ interface LeaderReport {
   readonly text: string;
 }
 
-/** What live boards are to be: one oracle for all of them, or those of their generations. */
-export interface LiveOracle extends Pick<
-  Oracle,
-  'apply' | 'leaders' | 'leadersText' | 'sweep' | 'memory'
-> {
-  copy(): this;
-}
-
 /** A verdict as the oracle expects it: it can't know the version, which Redis draws from its clock. */
 export type ExpectedVerdict = Readonly<Record<string, unknown>> & {
   readonly kind: Verdict['kind'];
   readonly offset: number;
 };
 
+/** The last record of a call that moved a view. */
+interface Cause {
+  readonly board: string;
+  readonly view: string;
+  readonly offset: number;
+  /** Whether the board had no such view before the call. */
+  readonly isNew: boolean;
+}
+
 /** What a store should hold, and what its calls should answer. Plain data beside the oracle, so that it can be copied. */
-export class StoreModel<O extends LiveOracle = LiveOracle> {
+export class StoreModel {
   constructor(
-    readonly oracle: O,
+    readonly generations = new GenerationsModel(),
     private readonly partitions = new Map<string, ShardPartition>(),
     /** By `board view`. */
     private readonly reports = new Map<string, LeaderReport>(),
   ) {}
 
-  copy(): StoreModel<O> {
+  copy(): StoreModel {
     const [partitions, reports] = structuredClone([this.partitions, this.reports] as const);
-    return new StoreModel(this.oracle.copy(), partitions, reports);
+    return new StoreModel(this.generations.copy(), partitions, reports);
   }
 
   partition(shard: number, partition: number): ShardPartition {
     const name = `${shard}/${partition}`;
-    const known = this.partitions.get(name) ?? {
-      appliedOffset: -1,
-      published: 0,
-      outbox: [],
-      target: 0,
-    };
+    const unknown = { appliedOffset: -1, published: 0, outbox: [], target: 0 };
+    const known = this.partitions.get(name) ?? unknown;
     this.partitions.set(name, known);
     return known;
   }
@@ -69,8 +67,8 @@ export class StoreModel<O extends LiveOracle = LiveOracle> {
     }
   }
 
-  /** Whether a run that begins at `from` would leave out offsets that are not applied. */
-  leavesGap(shard: number, partition: number, from: number): boolean {
+  /** Whether a call would leave out offsets that are not applied. */
+  leavesGap({ shard, partition, from }: ApplyCall): boolean {
     return from > this.partition(shard, partition).appliedOffset + 1;
   }
 
@@ -89,58 +87,49 @@ export class StoreModel<O extends LiveOracle = LiveOracle> {
     { partition, muted }: { partition: number; muted: boolean },
   ): ExpectedVerdict[] {
     const verdicts: ExpectedVerdict[] = [];
-    const causes = new Map<string, { board: string; view: string; offset: number }>();
-    const known = new Set(
-      entries.flatMap((entry) =>
-        entry.kind === 'event'
-          ? [...this.oracle.memory(entry.board).views.keys()].map(
-              (view) => `${entry.board} ${view}`,
-            )
-          : [],
-      ),
-    );
+    const causes = new Map<string, Cause>();
     for (const entry of entries) {
       if (entry.kind === 'deadLetter') {
         verdicts.push({ ...entry });
         continue;
       }
       const { board, offset } = entry;
-      const { verdict, moved } = this.oracle.apply(board, entry.event, partition);
-      for (const view of moved) causes.set(`${board} ${view}`, { board, view, offset });
+      const oracle = this.generations.oracle(board);
+      const known = new Set(oracle.memory(board).views.keys());
+      const { verdict, moved } = oracle.apply(board, entry.event, partition);
+      for (const view of moved) {
+        const { isNew = !known.has(view) } = causes.get(`${board} ${view}`) ?? {};
+        causes.set(`${board} ${view}`, { board, view, offset, isNew });
+      }
       if (verdict?.kind === 'rankChange') verdicts.push({ ...verdict, offset, board });
       if (verdict?.kind === 'deadLetter')
         verdicts.push({ ...verdict, offset, detail: expect.stringMatching(/./) });
     }
-    if (muted) {
-      for (const { board, view } of causes.values())
-        if (this.oracle.leaders(board, view).length > 0) this.reports.delete(`${board} ${view}`);
-      return [];
-    }
-    const leaderChanges = [...causes].flatMap(([name, cause]) =>
-      this.#leaderChange(cause, known.has(name)),
-    );
-    return [...verdicts, ...leaderChanges];
+    const leaderChanges = [...causes.values()].flatMap((cause) => this.#leaderChange(cause));
+    if (!muted) return [...verdicts, ...leaderChanges];
+    for (const { board, view } of causes.values())
+      if (this.generations.oracle(board).leaders(board, view).length > 0)
+        this.reports.delete(`${board} ${view}`);
+    return [];
   }
 
   /**
-   * None when the top is the one last reported. A view that expired later in its call is reported all the same. One that the
-   * board did not have (`isKnown` is false) was reported by an earlier generation, if at all: that does not count.
+   * None when the top is the one last reported. A view that expired later in its call is reported all the same. The report
+   * of a view that is new to the board is from an earlier generation, and does not count.
    */
-  #leaderChange(
-    cause: { board: string; view: string; offset: number },
-    isKnown: boolean,
-  ): ExpectedVerdict[] {
-    const { board, view } = cause;
-    const top = this.oracle.leaders(board, view);
-    const last = isKnown ? this.reports.get(`${board} ${view}`) : undefined;
-    if (top.length === 0 || this.oracle.leadersText(board, view) === last?.text) return [];
+  #leaderChange({ board, view, offset, isNew }: Cause): ExpectedVerdict[] {
+    const oracle = this.generations.oracle(board);
+    const top = oracle.leaders(board, view);
+    const last = isNew ? undefined : this.reports.get(`${board} ${view}`);
+    if (top.length === 0 || oracle.leadersText(board, view) === last?.text) return [];
     const before = last?.top.map(({ playerId }) => playerId) ?? [];
-    return [{ kind: 'leaderChange', ...cause, since: last?.version ?? null, top, before }];
+    const since = last?.version ?? null;
+    return [{ kind: 'leaderChange', offset, board, view, since, top, before }];
   }
 
   /** Takes in the report that the store has made. */
   report(board: string, { view, version, top }: LeaderChangeVerdict): void {
-    const text = this.oracle.leadersText(board, view);
+    const text = this.generations.oracle(board).leadersText(board, view);
     this.reports.set(`${board} ${view}`, { version, top, text });
   }
 
@@ -151,7 +140,7 @@ export class StoreModel<O extends LiveOracle = LiveOracle> {
 
   /** A generation is swept that had these views: reports of those that the live one does not have go. */
   deleteReportsOf(board: string, views: Iterable<string>): void {
-    const { views: known } = this.oracle.memory(board);
+    const { views: known } = this.generations.oracle(board).memory(board);
     for (const view of views) if (!known.has(view)) this.reports.delete(`${board} ${view}`);
   }
 
@@ -169,14 +158,8 @@ export class StoreModel<O extends LiveOracle = LiveOracle> {
 
   /** Removes views that have expired; answers how many. */
   sweep(board: string): number {
-    const gone = this.oracle.sweep(board);
+    const gone = this.generations.oracle(board).sweep(board);
     for (const view of gone) this.reports.delete(`${board} ${view}`);
     return gone.length;
-  }
-
-  /** Whether other interleavings of the partitions give the same board. */
-  isPromised(board: string, keyed: boolean): boolean {
-    const { orderMattered, overflowed } = this.oracle.memory(board);
-    return !orderMattered && (keyed || !overflowed);
   }
 }

@@ -4,26 +4,57 @@ import type { LeaderChangeVerdict, Verdict } from '#board-store';
 
 type Columns = Readonly<Record<string, string>>;
 
-/** Someone who reads all that was published, each verdict once, and builds the boards from nothing else. */
+/** The record that caused a verdict: its partition, and its board and player if it is an event. */
+interface Cause {
+  readonly partition: number;
+  readonly board?: string;
+  readonly playerId?: string;
+  /** Whether every movement on the board is published, and those of a player in order. */
+  readonly isChained: boolean;
+}
+
+/**
+ * Reads all that was published, each verdict once, and builds the boards from nothing else.
+ *
+ * The rank changes of a player are a chain: each one begins with the columns that the previous one ended with, also after
+ * a promotion to a generation of the same definition. A chain ends where the board becomes another one.
+ */
 export class Subscriber {
+  readonly #taken = new Set<string>();
   /** By `board view`, then by player id. */
   readonly #columns = new Map<string, Map<string, Columns>>();
+  /** The same, without chains that ended. */
+  readonly #chains = new Map<string, Map<string, Columns>>();
   /** By `board view`. */
   readonly #leaders = new Map<string, LeaderChangeVerdict[]>();
 
-  /** A verdict of a partition, and what the record that caused it is about; those of one partition come in order. */
-  take(board: string, playerId: string, verdict: Verdict): void {
-    if (verdict.kind === 'deadLetter') return;
+  /** Takes a verdict; those of a partition come in order. */
+  take({ partition, board, playerId, isChained }: Cause, verdict: Verdict): void {
+    const view = verdict.kind === 'leaderChange' ? verdict.view : '';
+    const id = `${partition} ${verdict.offset} ${view}`;
+    // A record has one result at most, and one leader change in each view.
+    expect(this.#taken).not.toContain(id);
+    this.#taken.add(id);
+    if (verdict.kind === 'deadLetter' || board === undefined || playerId === undefined) return;
     if (verdict.kind === 'leaderChange') {
-      const name = `${board} ${verdict.view}`;
+      const name = `${board} ${view}`;
       this.#leaders.set(name, [...(this.#leaders.get(name) ?? []), verdict]);
       return;
     }
-    for (const { view, after } of verdict.changes) {
-      const name = `${board} ${view}`;
-      const players = this.#columns.get(name) ?? new Map<string, Columns>();
-      this.#columns.set(name, players.set(playerId, after.columns));
+    for (const change of verdict.changes) {
+      const name = `${board} ${change.view}`;
+      const last = this.#chains.get(name)?.get(playerId);
+      if (isChained && last !== undefined) expect(change.before?.columns).toEqual(last);
+      for (const known of [this.#columns, this.#chains]) {
+        const players = known.get(name) ?? new Map<string, Columns>();
+        known.set(name, players.set(playerId, change.after.columns));
+      }
     }
+  }
+
+  endChains(board: string): void {
+    for (const name of this.#chains.keys())
+      if (name.startsWith(`${board} `)) this.#chains.delete(name);
   }
 
   /** The columns of every player of a view (`board view`), by the rank changes alone. */

@@ -1,21 +1,21 @@
 import type { BoardDefinition, ResolvedEvent } from '#board';
-import type { Boards, EventEntry, LiveBoard, Starts } from '#board-store';
-import type { LogEntry } from './live-run.js';
+import type { ApplyEntry, Boards, EventEntry, LiveBoard, Starts } from '#board-store';
 import type { SentRecord } from './logs.js';
 import { resolvePlainly, type PlainResolution, type SentEvent } from './oracle-resolve.js';
-import type { ReconcileScenario } from './reconcile-scenario.js';
+import type { Scenario } from './scenario.js';
+
+/** A record as it is applied now. Some have nothing to apply, and no result. */
+export type LogEntry = ApplyEntry | { readonly kind: 'none'; readonly offset: number };
 
 type PlacedRecord = SentRecord & { readonly offset: number };
 
 /** The log of a scenario: what each of its records is to the live boards, and to a generation. */
-export class ReconcileLog {
+export class ScenarioLog {
   readonly #records: readonly (readonly PlacedRecord[])[];
   readonly #boards: readonly string[];
   readonly #resolved = new Map<BoardDefinition, Map<SentEvent, PlainResolution>>();
-  /** What the last live boards make of each partition. */
-  #entries: { boards: Boards; ofPartitions: Map<number, readonly LogEntry[]> } | undefined;
 
-  constructor({ logs, variants }: ReconcileScenario) {
+  constructor({ logs, variants }: Scenario) {
     this.#boards = variants.map(([first]) => first!.board);
     this.#records = logs.map((log) => {
       let offset = -1;
@@ -39,29 +39,17 @@ export class ReconcileLog {
     return (this.offsets(partition).at(-1) ?? -1) + 1;
   }
 
-  /** The board that a record names; undefined where it is no event. */
-  boardOf(partition: number, offset: number): string | undefined {
+  /** The board and the player that a record names; undefined where it is no event. */
+  target(partition: number, offset: number): { board: string; playerId: string } | undefined {
     const record = this.#records[partition]!.find((one) => one.offset === offset);
-    return record?.kind === 'event' ? this.#boards[record.board] : undefined;
-  }
-
-  /** The player of a record; undefined where it is no event. */
-  playerOf(partition: number, offset: number): string | undefined {
-    const record = this.#records[partition]!.find((one) => one.offset === offset);
-    return record?.kind === 'event' ? record.sent.input.playerId : undefined;
+    return record?.kind === 'event'
+      ? { board: this.#boards[record.board]!, playerId: record.sent.input.playerId }
+      : undefined;
   }
 
   /** The records of a partition as live ingest takes them. */
   live(partition: number, boards: Boards): readonly LogEntry[] {
-    if (this.#entries?.boards !== boards) this.#entries = { boards, ofPartitions: new Map() };
-    const { ofPartitions } = this.#entries;
-    const known = ofPartitions.get(partition);
-    if (known !== undefined) return known;
-    const entries = this.#records[partition]!.map((record) =>
-      this.#entry(record, partition, boards),
-    );
-    ofPartitions.set(partition, entries);
-    return entries;
+    return this.#records[partition]!.map((record) => this.#entry(record, partition, boards));
   }
 
   /** The events of a partition that are on a generation. */

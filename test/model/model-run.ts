@@ -1,0 +1,210 @@
+import { expect } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import { BoardReader, type Boards, type KeySpace } from '#board-store';
+import { BoardRun } from './board-run.js';
+import type { GenerationModel, GenerationsModel } from './generations-model.js';
+import { NO_BOARDS, type LiveRun } from './live-run.js';
+import { RegistryRun } from './registry-run.js';
+import { Sandbox } from './sandbox.js';
+import type { Scenario, Step } from './scenario.js';
+import type { StoreStep } from './steps.js';
+import { compareGeneration, compareKeys } from './store-comparison.js';
+import { restoreKeys, saveKeys, type SavedKeys } from './store-keys.js';
+import { StoreModel } from './store-model.js';
+
+/**
+ * Live ingest with reconciliations beside it, all against the model: one oracle a generation, fed with what the store was
+ * told to apply to it. After `finish` all records are applied and published, each board is what the log makes of it by the
+ * live definition, and no key is left over.
+ */
+export class ModelRun {
+  readonly #sandbox: Sandbox;
+  readonly #registry: RegistryRun;
+  readonly #boards: BoardRun;
+  readonly #reader: BoardReader;
+  /** The last version that was read of a view, by `board view`. */
+  #read = new Map<string, number>();
+  #saved: { keys: SavedKeys; model: StoreModel; boards: Boards } | undefined;
+  /** The store has had one memory from the start. */
+  #isUnbroken = true;
+  /** Boards that need not have been the same in another interleaving. */
+  readonly #unpromised = new Set<string>();
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: KeySpace,
+    private readonly scenario: Scenario,
+  ) {
+    this.#sandbox = new Sandbox(redis, keys, scenario);
+    this.#registry = new RegistryRun(this.#sandbox);
+    this.#boards = new BoardRun(this.#sandbox, this.#registry, (step) => this.#step(step));
+    this.#reader = new BoardReader(redis, keys);
+  }
+
+  async run(): Promise<void> {
+    await this.#live.store.claim();
+    await this.#registry.register();
+    await this.#live.endResync(this.#sandbox.kafka.current);
+    for (const step of this.scenario.steps) await this.#step(step);
+    await this.#finish();
+  }
+
+  async #step(step: Step): Promise<void> {
+    if (step.kind === 'apply') await this.#live.apply(step);
+    else if ('board' in step) await this.#boards.step(step);
+    else await this.#storeStep(step);
+    await this.#compare();
+  }
+
+  async #finish(): Promise<void> {
+    await this.#live.applyAll();
+    await this.#compare();
+    for (const board of this.#model.live.keys()) await this.#boards.finish(board);
+    await this.#live.sweep();
+    for (const board of this.#model.leases.keys())
+      await this.redis.del(this.keys.lease(this.#sandbox.shardOf(board), board));
+    this.#model.leases.clear();
+    await this.#boards.clean();
+    await this.#compare();
+    for (const board of this.#model.live.keys()) this.#compareSubscriber(board);
+    await compareKeys(this.redis, this.#sandbox, this.#live.model);
+    await restoreKeys(this.redis, this.keys, new Map());
+  }
+
+  get #live(): LiveRun {
+    return this.#sandbox.live;
+  }
+
+  get #model(): GenerationsModel {
+    return this.#sandbox.model;
+  }
+
+  async #storeStep(step: StoreStep): Promise<void> {
+    switch (step.kind) {
+      case 'sweep':
+        return this.#live.sweep();
+      case 'clean':
+        return this.#boards.clean();
+      case 'record': {
+        this.#sandbox.kafka.recordMissing(this.#model);
+        return;
+      }
+      case 'save':
+        return this.#save();
+      case 'lose':
+        return this.#lose(step.first);
+      case 'restore':
+        return this.#restore();
+    }
+  }
+
+  async #save(): Promise<void> {
+    const keys = await saveKeys(this.redis, this.keys);
+    this.#saved = { keys, model: this.#live.model.copy(), boards: this.#live.boards };
+  }
+
+  async #lose(first: boolean): Promise<void> {
+    const { current } = this.#sandbox.kafka;
+    await restoreKeys(this.redis, this.keys, new Map());
+    this.#forget(new StoreModel(), NO_BOARDS);
+    this.#saved = undefined; // its verdicts have versions from before those that come now
+    await this.#live.store.claim();
+    if (first) await this.#live.endResync(current);
+    await this.#registry.register();
+    if (!first) await this.#live.endResync(current);
+  }
+
+  async #restore(): Promise<void> {
+    if (this.#saved === undefined) return;
+    const { keys, model, boards } = this.#saved;
+    const { kafka } = this.#sandbox;
+    await restoreKeys(this.redis, this.keys, keys);
+    await this.#live.compareRollBacks(model, boards);
+    this.#forget(model.copy(), boards);
+    await this.#live.endResync(kafka.current, (shard) => this.#resetOutdated(shard));
+    this.#live.forget(this.#live.model);
+    const isMissing = kafka
+      .wanted()
+      .some(({ board }) => !this.#model.live.has(board) && !this.#model.removed.has(board));
+    if (isMissing || !(await this.#live.store.areRegistered())) await this.#registry.register();
+    await this.#registry.refresh();
+  }
+
+  #forget(model: StoreModel, boards: Boards): void {
+    this.#noteUnpromised();
+    this.#isUnbroken = false;
+    for (const board of this.#sandbox.boards) this.#sandbox.subscriber.endChains(board);
+    this.#read = new Map();
+    this.#live.forget(model);
+    this.#live.boards = boards;
+  }
+
+  /** A shard that lacks a promotion which Kafka knows of is built again from the log. */
+  #resetOutdated(shard: number): string[] {
+    const isHere = (board: string) => this.#sandbox.shardOf(board) === shard;
+    const lost = this.#sandbox.kafka.lostPromotions(this.#model).filter(isHere);
+    if (lost.length === 0) return [];
+    for (const board of this.#sandbox.boards.filter(isHere)) {
+      this.#model.drop(board);
+      this.#model.promotions.delete(board);
+      this.#live.model.deleteReports(board);
+      this.#registry.change(board);
+    }
+    this.#live.model.reset(shard);
+    return lost;
+  }
+
+  /** Every generation is what its oracle says, byte by byte, whatever happens beside it. */
+  async #compare(): Promise<void> {
+    const { redis, keys } = this;
+    const generations = [...this.#model.all.values()].map((live) => {
+      const place = { keys, shard: this.#sandbox.shardOf(live.board), live };
+      return compareGeneration(redis, place, live.oracle, this.#model.isRanked(live));
+    });
+    const boards = [...this.#model.live.keys()].map(async (board) => {
+      const reported = await redis.hkeys(keys.leaders(this.#sandbox.shardOf(board), board));
+      expect(reported.sort()).toEqual(this.#live.model.reportedViews(board));
+      await this.#compareVersions(board);
+    });
+    await Promise.all([...generations, ...boards]);
+  }
+
+  /** The version of a view that reads return only grows, and is at least the published one. */
+  async #compareVersions(board: string): Promise<void> {
+    const live = this.#model.liveGeneration(board);
+    for (const view of live?.oracle.views(board).slice(0, 1) ?? []) {
+      const { version } = await this.#reader.standings(board, view, { offset: 0, limit: 1 });
+      expect(version).toBeGreaterThanOrEqual(this.#read.get(`${board} ${view}`) ?? 0);
+      this.#read.set(`${board} ${view}`, version);
+    }
+  }
+
+  /** The results of a board give every view that exists, if those of a player come in order. */
+  #compareSubscriber(board: string): void {
+    this.#noteUnpromised();
+    if (!this.scenario.keyed || !this.#registry.isUnchanged(board) || this.#unpromised.has(board))
+      return;
+    const { definition, oracle } = this.#model.liveGeneration(board)!;
+    const { publish } = definition;
+    for (const view of oracle.views(board)) {
+      if (!oracle.memory(board).views.get(view)!.published) continue;
+      const name = `${board} ${view}`;
+      const top = this.#sandbox.subscriber.leaders(name, { unbroken: this.#isUnbroken });
+      if (publish.leaders > 0) expect(top).toEqual(oracle.leaders(board, view));
+      if (publish.rankChanges !== 'every') continue;
+      const standings = oracle.standings(board, view);
+      expect(this.#sandbox.subscriber.columns(name)).toEqual(
+        Object.fromEntries(standings.map(({ playerId, columns }) => [playerId, columns])),
+      );
+    }
+  }
+
+  #noteUnpromised(): void {
+    const isUnpromised = (generation: GenerationModel) =>
+      !this.#model.isPromised(generation, this.scenario.keyed);
+    for (const board of this.#sandbox.boards) {
+      const live = this.#model.liveGeneration(board);
+      if (live && isUnpromised(live)) this.#unpromised.add(board);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { RECORDS } from './logs.js';
+
+type Of<A> = A extends fc.Arbitrary<infer T> ? T : never;
+
+/** What one caller does next with a partition. */
+export type ApplyStep = Of<ReturnType<typeof applyStepArbitrary>>;
+
+/** What happens next to the store. */
+export type StoreStep = Of<typeof calmArbitrary> | Of<typeof mishapArbitrary>;
+
+/** What happens next to a board. */
+export type BoardStep = Of<ReturnType<typeof boardStepsArbitrary>[number]['arbitrary']>;
+export type BoardStepOf<K extends BoardStep['kind']> = Extract<BoardStep, { readonly kind: K }>;
+
+/** Sizes and distances count records. */
+export function applyStepArbitrary(partitions: number) {
+  const records = fc.nat({ max: RECORDS });
+  return fc.record({
+    kind: fc.constant('apply'),
+    partition: fc.nat({ max: partitions - 1 }),
+    /** How many records it has not seen yet. */
+    size: fc.nat({ max: 5 }),
+    /** How many it repeats, as after a lost reply or a restart. */
+    back: seldom(2, records, 0),
+    /** How many it leaves out first, as after a fetch that skipped records: the store has to refuse the rest. */
+    skip: seldom(5, records, 0),
+    /** It believes in an applied offset and a published position of long ago, as a zombie does. */
+    stale: fc.boolean(),
+    /** How far the published position moves first: a share of what was applied and not yet published. */
+    publish: fc.constantFrom(0, 0, 0.5, 1),
+  });
+}
+
+/** Sweeps expired views; saves all keys; frees generations that are not needed; writes missing definition records. */
+export const calmArbitrary = fc.record({
+  kind: fc.constantFrom('sweep', 'sweep', 'save', 'save', 'clean', 'record'),
+});
+
+/** Deletes all keys, or restores the last save, as a failover or a backup does. */
+export const mishapArbitrary = fc.record({
+  kind: fc.constantFrom('lose', 'restore', 'restore'),
+  /** Whether the store is compared with Kafka before boards are registered, or after. */
+  first: fc.boolean(),
+});
+
+/** All kinds of steps of a board, with how often they come. */
+export function boardStepsArbitrary(boards: number, partitions: number) {
+  const ofEach = <T>(arbitrary: fc.Arbitrary<T>) => {
+    const all = Array.from({ length: partitions }, () => arbitrary);
+    return fc.tuple(...all) as fc.Arbitrary<readonly T[]>;
+  };
+  const sizes = ofEach(fc.nat({ max: 8 }));
+  const board = fc.nat({ max: boards - 1 });
+  const variant = fc.nat({ max: 2 });
+  const recorded = fc.boolean();
+  /** What a builder works on if it has no shadow: one of the board's definitions, or the previous generation. */
+  const instead = fc.constantFrom(0, 0, 1, 2, 'previous' as const);
+  const begin = fc.record({
+    kind: fc.constant('begin'),
+    board,
+    variant,
+    /** Where it begins in each partition, as shares of the log. */
+    starts: seldom(3, ofEach(fc.constantFrom(0, 0, 0.2, 0.5, 1, 1.2))),
+  });
+  const feed = fc.record({
+    kind: fc.constant('feed'),
+    board,
+    instead,
+    /** How much of each partition the builder brings, and how much it repeats. */
+    sizes,
+    back: fc.constantFrom(0, 0, 0, 2, RECORDS),
+  });
+  const promotion = fc.record({
+    kind: fc.constant('promote'),
+    board,
+    instead,
+    /** Usually the whole log. */
+    sizes: seldom(4, sizes),
+    /** Whether the live generation can be promoted again later. */
+    kept: fc.constantFrom(true, true, true, false),
+    /** Whether the definition record is written; else the builder is killed before it. */
+    recorded: fc.constantFrom(true, true, false),
+  });
+  const meanwhile = fc.oneof(
+    { weight: 5, arbitrary: applyStepArbitrary(partitions) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('sweep', 'sweepShadow') }) },
+  );
+  const verify = fc.record({
+    kind: fc.constant('verify'),
+    board,
+    /** What happens between the calls of the comparison. */
+    between: fc.array(meanwhile, { maxLength: 8, size: 'max' }),
+  });
+  /** `steal`: another process takes the lease of the builder, which then goes on. */
+  const other = fc.constantFrom(
+    ...(['beginRollback', 'beginRollback', 'kill', 'steal', 'discard', 'sweepShadow'] as const),
+  );
+  return [
+    { weight: 11, arbitrary: begin },
+    { weight: 10, arbitrary: feed },
+    { weight: 18, arbitrary: promotion },
+    { weight: 6, arbitrary: verify },
+    { weight: 11, arbitrary: fc.record({ kind: other, board }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove'), board, recorded }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('register'), board, variant }) },
+  ];
+}
+
+/** Usually `usual`: so many times in one more. */
+function seldom<T, U = undefined>(weight: number, arbitrary: fc.Arbitrary<T>, usual?: U) {
+  return fc.oneof({ weight, arbitrary: fc.constant(usual as U) }, { weight: 1, arbitrary });
+}

@@ -1,0 +1,61 @@
+import type { AppliedOffset, Shadow, Stretch } from '#board-store';
+import type { Sandbox } from './sandbox.js';
+import type { BoardStepOf } from './steps.js';
+
+/** How much of the log a call brings: so many records of each partition, or all. */
+export type Amount = Partial<Pick<BoardStepOf<'feed'>, 'sizes' | 'back'>>;
+
+/** The log as a shadow gets it, and what the model makes of that. */
+export class Stretches {
+  constructor(private readonly sandbox: Sandbox) {}
+
+  /** What a builder brings next. */
+  next(shadow: Shadow, { sizes, back = 0 }: Amount = {}): Stretch[] {
+    const { log } = this.sandbox;
+    return Array.from({ length: log.partitions }, (_, partition) => {
+      const offsets = log.offsets(partition);
+      const appliedOffset = this.appliedOffset(shadow, partition);
+      const done = offsets.filter((offset) => offset <= appliedOffset).length;
+      const repeated = offsets[Math.max(0, done - back)] ?? 0;
+      const from = back === 0 ? appliedOffset + 1 : Math.min(appliedOffset + 1, repeated);
+      const last = Math.min(offsets.length, done + (sizes?.[partition] ?? Infinity));
+      const through = Math.max(from - 1, offsets[last - 1] ?? -1);
+      const events = log.events(shadow, partition);
+      const entries = events.filter(({ offset }) => offset >= from && offset <= through);
+      return { partition, from, through, entries };
+    });
+  }
+
+  /** Applies stretches to the model; returns the applied offsets of these partitions. */
+  apply(
+    shadow: Shadow,
+    stretches: readonly Stretch[],
+    partitions: readonly number[],
+  ): Map<number, AppliedOffset> {
+    const { board, generation } = shadow;
+    const { oracle, appliedOffsets } = this.sandbox.model.generation(generation);
+    for (const { partition, through, entries } of stretches) {
+      const appliedOffset = this.appliedOffset(shadow, partition);
+      const to = Math.min(through, this.liveAppliedOffset(board, partition));
+      if (to <= appliedOffset) continue;
+      for (const { offset, event } of entries)
+        if (offset > appliedOffset && offset <= to) oracle.apply(board, event, partition);
+      appliedOffsets.set(partition, to);
+    }
+    return new Map(
+      partitions.map((partition) => {
+        const live = this.liveAppliedOffset(board, partition);
+        return [partition, { shadow: this.appliedOffset(shadow, partition), live }];
+      }),
+    );
+  }
+
+  appliedOffset({ generation }: Shadow, partition: number): number {
+    return this.sandbox.model.all.get(generation)?.appliedOffsets.get(partition) ?? -1;
+  }
+
+  liveAppliedOffset(board: string, partition: number): number {
+    const { live, shardOf } = this.sandbox;
+    return live.model.partition(shardOf(board), partition).appliedOffset;
+  }
+}
