@@ -123,25 +123,20 @@ describe('an event whose board changes before its result is published', () => {
     await redis.sadd(keys.removed(OTHER_SHARD), definition.board);
   }
 
-  it('keeps its result when the board is removed', async () => {
+  it.each<[string, () => Promise<unknown>]>([
+    ['is removed', remove],
+    [
+      'has a new generation that begins after it',
+      async () => {
+        const { generation = '' } = boards.current.live.get(definition.board) ?? {};
+        await redis.hset(keys.starts(OTHER_SHARD), generation, '{"0":1}');
+        await pointTo(redis, keys.live(OTHER_SHARD), definition.board, generation);
+      },
+    ],
+    ['is built again', () => pointTo(redis, keys.live(OTHER_SHARD), definition.board, '-')],
+  ])('keeps its result when the board %s', async (_, change) => {
     expect(await verdictsOf()).toEqual(['rankChange']);
-    await remove();
-    await boards.refresh();
-    expect(await verdictsOf([0, 0])).toEqual(['rankChange']);
-  });
-
-  it('keeps its result when the new generation begins after it', async () => {
-    expect(await verdictsOf()).toEqual(['rankChange']);
-    const { generation } = boards.current.live.get(definition.board) ?? {};
-    await redis.hset(keys.starts(OTHER_SHARD), generation ?? '', '{"0":1}');
-    await pointTo(redis, keys.live(OTHER_SHARD), definition.board, generation);
-    await boards.refresh();
-    expect(await verdictsOf([0, 0])).toEqual(['rankChange']);
-  });
-
-  it('keeps its result when the board is built again', async () => {
-    expect(await verdictsOf()).toEqual(['rankChange']);
-    await pointTo(redis, keys.live(OTHER_SHARD), definition.board, '-');
+    await change();
     await boards.refresh();
     expect(await verdictsOf([0, 0])).toEqual(['rankChange']);
   });

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Partitioners, type Consumer, type Message, type Producer } from 'kafkajs';
 import { TestInstance, until } from '../support/instance.js';
+import { BOARDS, event, ScoreTopic } from './score-topic.js';
 
-const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
 const BUSY = 0;
 const QUIET = [1, 2, 3];
-const BACKLOG = 120_000;
+const BACKLOG = 60_000;
 const BATCH = 2_000;
 const QUIET_PROBES = 50;
 const MIN_BUSY_PROBES = 5;
@@ -25,7 +25,6 @@ describe('a partition a thousand times busier than the others', () => {
     await instance.remove();
   });
 
-  const value = (playerId: string) => JSON.stringify({ board: 'arena', playerId, delta: 1 });
   const send = (messages: Message[]) =>
     producer.send({ topic: instance.topics.scoreEvents, messages });
 
@@ -33,21 +32,17 @@ describe('a partition a thousand times busier than the others', () => {
     instance = await TestInstance.create(BOARDS);
     producer = instance.kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
     await producer.connect();
+    const log = new ScoreTopic(instance);
     const seen = await watchQuiet();
-    const quietProbes = () => latencies(seen, (probes) => Promise.resolve(probes < QUIET_PROBES));
-    const first = await instance.start();
-    const earlier = await quietProbes();
-    first.kill('SIGTERM');
-    await first.ended;
     for (let from = 0; from < BACKLOG; from += BATCH)
       await send(
-        Array.from({ length: BATCH }, (_, n) => ({ partition: BUSY, value: value(`b${n % 997}`) })),
+        Array.from({ length: BATCH }, (_, n) => ({ partition: BUSY, value: event(`b${n % 997}`) })),
       );
     await instance.start();
-    const busy = await latencies(seen, async () => (await published(BUSY)) < BACKLOG - BATCH);
-    await instance.published(BACKLOG + earlier.length + busy.length);
-    const quiet = Math.max(median(earlier), median(await quietProbes())); // the machine may be busy
-    const during = median(busy);
+    const busy = await latencies(seen, async () => (await log.published(BUSY)) < BACKLOG - BATCH);
+    await instance.published(BACKLOG + busy.length);
+    const isQuiet = (probes: number) => Promise.resolve(probes < QUIET_PROBES);
+    const [during, quiet] = [median(busy), median(await latencies(seen, isQuiet))];
     process.stdout.write(
       `median ${quiet.toFixed(0)} ms in quiet, ${during.toFixed(0)} ms beside the busy partition (${busy.length} probes)\n`,
     );
@@ -87,17 +82,11 @@ describe('a partition a thousand times busier than the others', () => {
       const playerId = `probe-${seen.size}`;
       const partition = QUIET[found.length % QUIET.length] ?? 1;
       const begin = performance.now();
-      await send([{ partition, value: value(playerId) }]);
+      await send([{ partition, value: event(playerId) }]);
       await until(() => seen.has(playerId), `the rank change of ${playerId} is visible`);
       found.push((seen.get(playerId) ?? Infinity) - begin);
     }
     return found;
-  }
-
-  async function published(partition: number): Promise<number> {
-    const { admin, topics, name } = instance;
-    const [topic] = await admin.fetchOffsets({ groupId: name, topics: [topics.scoreEvents] });
-    return Number(topic?.partitions.find((entry) => entry.partition === partition)?.offset ?? 0);
   }
 });
 

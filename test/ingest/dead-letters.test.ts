@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import kafkajs, { type Message } from 'kafkajs';
-import { TestInstance } from '../support/instance.js';
+import { describe, expect, it } from '@jest/globals';
+import type { Message } from 'kafkajs';
 import { consoleConsumerIds, readDeadLetters, readRankChanges } from '../support/results.js';
+import { useScoreTopic } from './score-topic.js';
 
 const BOARDS = `
 boards:
@@ -24,16 +24,8 @@ boards:
     dimensions: [[guild, region]]
 `;
 
-const event = (fields: object) =>
-  JSON.stringify({
-    board: 'arena',
-    playerId: 'p',
-    delta: 1,
-    attributes: { region: 'eu' },
-    ...fields,
-  });
-const raw = (fields: string) =>
-  `{"board":"arena","playerId":"p","attributes":{"region":"eu"},${fields}}`;
+const ARENA = { board: 'arena', playerId: 'p', delta: 1, attributes: { region: 'eu' } };
+const event = (fields: object) => JSON.stringify({ ...ARENA, ...fields });
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `g-${index}`);
 
 /** Events before the bad records, which fill the boards or advance their clocks. */
@@ -47,20 +39,12 @@ const GOOD: readonly Message[] = [
 /** The problem, the value of the record, and the code of its dead letter. */
 const BAD: readonly (readonly [what: string, value: string | Buffer | null, code: string])[] = [
   ['a null value', null, 'EMPTY_VALUE'],
-  ['an empty value', '', 'EMPTY_VALUE'],
   ['no JSON', 'points: 3', 'NOT_JSON'],
   ['no UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'NOT_UTF8'],
   ['1 MB that is not JSON', 'x'.repeat(1_000_000), 'NOT_JSON'],
   ['an array', '[]', 'NOT_AN_OBJECT'],
   ['a number in place of an id', event({ playerId: 7 }), 'INVALID_ID'],
-  ['an id of 1,000 characters', event({ playerId: 'p'.repeat(1_000) }), 'INVALID_ID'],
-  ['a control character in an id', event({ playerId: 'p\u0007' }), 'INVALID_ID'],
-  ['a lone surrogate in an id', raw('"delta":1').replace('"p"', '"p\\ud800"'), 'INVALID_ID'],
-  ['an exponent', raw('"delta":1e3'), 'INVALID_NUMBER'],
-  ['a space in a number', event({ delta: ' 1' }), 'INVALID_NUMBER'],
-  ['NaN as text', event({ delta: 'NaN' }), 'INVALID_NUMBER'],
-  ['NaN in JSON', raw('"delta":NaN'), 'NOT_JSON'],
-  ['2^53 as a JSON number', raw('"delta":9007199254740992'), 'INVALID_NUMBER'],
+  ['an exponent', event({}).replace('1', '1e3'), 'INVALID_NUMBER'],
   ['2^53 minor units as a string', event({ delta: '90071992547409.92' }), 'OUT_OF_RANGE'],
   ['too many decimals', event({ delta: '1.234' }), 'TOO_MANY_DECIMALS'],
   ['neither delta nor deltas', event({ delta: undefined }), 'DELTA_OR_DELTAS'],
@@ -73,7 +57,6 @@ const BAD: readonly (readonly [what: string, value: string | Buffer | null, code
   ],
   ['delta for two columns', event({ board: 'race' }), 'DELTA_NEEDS_ONE_COLUMN'],
   ['a missing dimension', event({ attributes: {} }), 'MISSING_DIMENSION'],
-  ['a time without a zone', event({ occurredAt: '2026-01-01T00:00:00' }), 'INVALID_TIME'],
   ['a time in the year 10000', event({ occurredAt: '10000-01-01T00:00:00Z' }), 'INVALID_TIME'],
   ['a time in the future', event({ occurredAt: '9999-01-01T00:00:00Z' }), 'TOO_FAR_AHEAD'],
   ['a sum that leaves the range', event({ playerId: 'full', delta: '0.01' }), 'SUM_OUT_OF_RANGE'],
@@ -97,27 +80,18 @@ const BAD: readonly (readonly [what: string, value: string | Buffer | null, code
 ];
 
 describe('records that can never be applied', () => {
-  let instance: TestInstance;
-  beforeEach(async () => {
-    instance = await TestInstance.create(BOARDS, { partitions: 1 });
-  });
-  afterEach(() => instance.remove());
+  const made = useScoreTopic({ boards: BOARDS, partitions: 1 });
   const viewsOf = async (board: string) =>
-    (await instance.reader.views(board)).map(({ view }) => view);
+    (await made.instance.reader.views(board)).map(({ view }) => view);
 
   it('become dead letters with their bytes and a reason, once each; other records are applied', async () => {
+    const { instance, log } = made;
     const { kafka, topics, reader } = instance;
-    const bad: Message[] = BAD.map(([what, value]) => ({
-      key: what,
-      value,
-      headers: { trace: what },
-    }));
+    const bad: Message[] = BAD.map(([what, value]) => {
+      return { key: what, value, headers: { trace: what } };
+    });
     const last: Message = { key: 'p', value: event({ delta: '0.20' }) };
-    const producer = kafka.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner });
-    await producer.connect();
-    for (const messages of [[...GOOD], bad.slice(0, 4), [bad[4]!], bad.slice(5), [last]])
-      await producer.send({ topic: topics.scoreEvents, messages });
-    await producer.disconnect();
+    await log.sendMessages([...GOOD], ...bad.map((record) => [record]), [last]);
     await instance.start();
     await instance.published(BAD.length + GOOD.length + 1);
 
@@ -142,27 +116,5 @@ describe('records that can never be applied', () => {
     expect(await viewsOf('daily')).toEqual(['day:2026-03-10']);
     expect(await viewsOf('crowded')).toEqual(['all guild=blue', 'all guild=red']);
     expect([...(await viewsOf('bounded')), ...(await viewsOf('guilds'))]).toEqual([]);
-  });
-});
-
-describe('an invalid boards file', () => {
-  it.each([
-    ['broken YAML', 'boards: [', 'boards.yaml'],
-    ['an unknown field', 'boards: { a: { columns: [{ name: x, sort: up }] } }', 'sort'],
-    [
-      'two boards of one name',
-      'boards:\n  a: { columns: [{ name: x }] }\n  a: { columns: [{ name: y }] }',
-      'a',
-    ],
-  ])('ends the start with exit code 2 and the reason: %s', async (_, text, reason) => {
-    const instance = await TestInstance.create(text);
-    try {
-      const service = instance.spawn('start');
-      expect(await service.ended).toBe(2);
-      expect(service.errors).toContain('boards.yaml');
-      expect(service.errors).toContain(reason);
-    } finally {
-      await instance.remove();
-    }
   });
 });

@@ -1,33 +1,41 @@
 import { execFileSync } from 'node:child_process';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Message } from 'kafkajs';
 import { decodeDeadLetter } from '#contracts';
-import { TestInstance } from '../support/instance.js';
 import { eachCommitted } from '../support/results.js';
-import { BOARDS, expectRankChanges, ScoreTopic } from './score-topic.js';
+import { event, expectRankChanges, scores, useScoreTopic } from './score-topic.js';
 
-/** How many bad records; a million of them take some minutes. */
-const BAD = Number(process.env['RANKLOG_TEST_POISON'] ?? 50_000);
-const LARGE = 20;
-const GOOD = 1_000;
-const PARTITIONS = 2;
+const BATCHES = 50;
 const BATCH = 1_000;
+/** Batches that are followed by a record of 1 MB. */
+const LARGE = 20;
+const BAD = BATCHES * BATCH + LARGE;
+const GOOD = 1_000;
 const MAX_MEGABYTES = 700;
 
-const event = JSON.stringify({ board: 'arena', playerId: 'ada', delta: 1 });
+const GOOD_EVENT = event('ada');
 
 /** Records that can never be applied, each with its reason. */
-const KINDS: readonly (readonly [Omit<Message, 'partition'>, code: string])[] = [
+const KINDS: readonly (readonly [Message, code: string])[] = [
   [{ value: '{"board":"arena","playerId":' }, 'NOT_JSON'],
   [{ value: '' }, 'EMPTY_VALUE'],
   [{ key: 'ada', value: null }, 'EMPTY_VALUE'],
-  [{ value: event.replace('arena', 'nowhere') }, 'UNKNOWN_BOARD'],
-  [{ value: event, headers: { ce_specversion: '0.3' } }, 'UNSUPPORTED_CLOUDEVENT'],
-  [{ value: event, headers: { ce_type: 'com.example.goal' } }, 'UNKNOWN_RECORD_TYPE'],
+  [{ value: GOOD_EVENT.replace('arena', 'nowhere') }, 'UNKNOWN_BOARD'],
+  [{ value: GOOD_EVENT, headers: { ce_specversion: '0.3' } }, 'UNSUPPORTED_CLOUDEVENT'],
+  [{ value: GOOD_EVENT, headers: { ce_type: 'com.example.goal' } }, 'UNKNOWN_RECORD_TYPE'],
   [{ value: Buffer.alloc(64) }, 'NOT_JSON'],
   [{ key: Buffer.alloc(4), value: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]) }, 'NOT_UTF8'],
 ];
-const LARGE_KIND: Omit<Message, 'partition'> = { value: 'x'.repeat(1_000_000) };
+
+const inTwoPartitions = (count: number, messageOf: (n: number) => Message): Message[] =>
+  Array.from({ length: count }, (_, n) => ({ ...messageOf(n), partition: n % 2 }));
+
+function* badRecords(): Generator<Message[]> {
+  for (let batch = 0; batch < BATCHES; batch++) {
+    yield inTwoPartitions(BATCH, (n) => KINDS[n % KINDS.length]![0]);
+    if (batch < LARGE) yield [{ partition: batch % 2, value: 'x'.repeat(1_000_000) }];
+  }
+}
 
 /** Resident memory of a process in MB. */
 function residentMegabytes(pid: number): number {
@@ -36,85 +44,39 @@ function residentMegabytes(pid: number): number {
 }
 
 describe('a long run of records that can never be applied', () => {
-  let instance: TestInstance;
-  afterEach(() => instance.remove());
+  const made = useScoreTopic({ partitions: 2 });
 
-  it(
-    `becomes ${BAD + LARGE} dead letters, one each; other records count, and memory stays bounded`,
-    async () => {
-      instance = await TestInstance.create(BOARDS, { partitions: PARTITIONS });
-      const { reader } = instance;
-      const service = await instance.start();
-      const megabytes: number[] = [];
-      const timer = setInterval(() => megabytes.push(residentMegabytes(service.pid)), 250);
-      const begin = performance.now();
-      await new ScoreTopic(instance).sendMessages(goodRecords(), ...badRecords(), goodRecords());
-      await instance.published(2 * GOOD + BAD + LARGE);
-      const seconds = (performance.now() - begin) / 1_000;
-      clearInterval(timer);
-      const half = Math.floor(megabytes.length / 2);
-      const most = [megabytes.slice(0, half), megabytes.slice(half)].map((all) => Math.max(...all));
-      process.stdout.write(
-        `${BAD + LARGE} bad records in ${seconds.toFixed(1)} s, at most ${most.map(Math.round).join(' and ')} MB in the halves\n`,
-      );
+  it('becomes dead letters, one each; other records count, and memory stays bounded', async () => {
+    const { instance, log } = made;
+    const service = await instance.start();
+    let megabytes = 0;
+    const measure = () => (megabytes = Math.max(megabytes, residentMegabytes(service.pid)));
+    const timer = setInterval(measure, 250);
+    const good = inTwoPartitions(GOOD, () => ({ value: GOOD_EVENT }));
+    await log.sendMessages(good, ...badRecords(), good);
+    await instance.published(2 * GOOD + BAD);
+    clearInterval(timer);
 
-      const letters = await countLetters();
-      expect(letters.repeated).toBe(0);
-      expect(letters.codes).toEqual(expectedCodes());
-      await expectRankChanges(instance, 2 * GOOD);
-      const { entries } = await reader.standings('arena', 'all', { offset: 0, limit: 2 });
-      expect(entries).toMatchObject([{ playerId: 'ada', columns: { score: String(2 * GOOD) } }]);
-      expect(Math.max(...most)).toBeLessThan(MAX_MEGABYTES);
-      expect(service.exitCode).toBeNull();
-    },
-    250_000 + BAD,
-  );
-
-  /** The number of dead letters by code, and of those with the same record as another. */
-  async function countLetters(): Promise<{ codes: Record<string, number>; repeated: number }> {
     const codes: Record<string, number> = {};
-    const seen = Array.from({ length: PARTITIONS }, () => new Uint8Array(BAD + LARGE + 2 * GOOD));
-    let repeated = 0;
+    const causes = new Set<string>();
     await eachCommitted(instance.kafka, instance.topics.deadLetters, (record) => {
-      const letter = decodeDeadLetter(record);
-      const { code = 'none', partition = -1, offset = -1 } = letter ?? {};
+      const { code, partition, offset } = decodeDeadLetter(record)!;
       codes[code] = (codes[code] ?? 0) + 1;
-      const offsets = seen[partition] ?? new Uint8Array();
-      if (offsets[offset] !== 0) repeated += 1;
-      offsets[offset] = 1;
+      causes.add(`${partition}/${offset}`);
     });
-    return { codes, repeated };
-  }
+    const each = (BATCHES * BATCH) / KINDS.length;
+    expect(codes).toEqual({
+      NOT_JSON: 2 * each + LARGE,
+      EMPTY_VALUE: 2 * each,
+      UNKNOWN_BOARD: each,
+      UNSUPPORTED_CLOUDEVENT: each,
+      UNKNOWN_RECORD_TYPE: each,
+      NOT_UTF8: each,
+    });
+    expect(causes.size).toBe(BAD);
+    await expectRankChanges(instance, 2 * GOOD);
+    expect(await scores(instance)).toEqual({ ada: 2 * GOOD });
+    expect(megabytes).toBeLessThan(MAX_MEGABYTES);
+    expect(service.exitCode).toBeNull();
+  });
 });
-
-function goodRecords(): Message[] {
-  return Array.from({ length: GOOD }, (_, n) => ({ partition: n % PARTITIONS, value: event }));
-}
-
-function* badRecords(): Generator<Message[]> {
-  let large = 0;
-  for (let from = 0; from < BAD; from += BATCH) {
-    yield Array.from({ length: Math.min(BATCH, BAD - from) }, (_, index) => ({
-      partition: index % PARTITIONS,
-      ...kindOf(from + index)[0],
-    }));
-    for (; large < LARGE && large / LARGE <= from / BAD; large++)
-      yield [{ partition: large % PARTITIONS, ...LARGE_KIND }];
-  }
-  for (; large < LARGE; large++) yield [{ partition: 0, ...LARGE_KIND }];
-}
-
-function kindOf(n: number): (typeof KINDS)[number] {
-  const kind = KINDS[n % KINDS.length];
-  if (kind === undefined) throw new RangeError(`there is no kind ${n}`);
-  return kind;
-}
-
-function expectedCodes(): Record<string, number> {
-  const codes: Record<string, number> = { NOT_JSON: LARGE };
-  for (let n = 0; n < BAD; n++) {
-    const [, code] = kindOf(n);
-    codes[code] = (codes[code] ?? 0) + 1;
-  }
-  return codes;
-}

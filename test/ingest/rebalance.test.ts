@@ -1,8 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { TestInstance, until } from '../support/instance.js';
+import { describe, expect, it } from '@jest/globals';
+import { until } from '../support/instance.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
-import { KafkaProxy } from '../support/kafka-proxy.js';
-import { BOARDS, expectRankChanges, ScoreTopic } from './score-topic.js';
+import { event, expectRankChanges, useScoreTopic } from './score-topic.js';
 
 const PARTITIONS = 100;
 const KEPT = PARTITIONS / 2;
@@ -10,38 +9,27 @@ const KEPT = PARTITIONS / 2;
 const MAX_CONNECTIONS = 19;
 
 describe('a rebalance of many partitions', () => {
-  let proxy: KafkaProxy;
-  let instance: TestInstance;
-  let log: ScoreTopic;
-  beforeEach(async () => {
-    proxy = await KafkaProxy.toBroker();
-    instance = await TestInstance.create(BOARDS, { partitions: PARTITIONS });
-    instance.env['KAFKA_BROKERS'] = proxy.broker; // of the processes
-    log = new ScoreTopic(instance);
-  });
-  afterEach(async () => {
-    await instance.remove();
-    await proxy.close();
-  });
-
-  /** Counts requests of a kind from now on. */
-  const counted = (...apis: (keyof typeof KAFKA_API)[]) => {
-    const faults = apis.map((api) =>
-      proxy.onRequest(KAFKA_API[api], { delayMs: 0 }, { times: Infinity }),
-    );
-    return () => faults.reduce((sum, { hits }) => sum + hits, 0);
-  };
-
-  /** One event to each partition. */
-  const produce = () =>
-    log.sendMessages(
-      Array.from({ length: PARTITIONS }, (_, partition) => ({
-        partition,
-        value: JSON.stringify({ board: 'arena', playerId: `player-${partition}`, delta: 1 }),
-      })),
-    );
+  const made = useScoreTopic({ partitions: PARTITIONS });
 
   it('starts them with few connections and shared requests, and does not restart partitions that stay', async () => {
+    const { instance, log } = made;
+    const proxy = await made.throughKafkaProxy();
+    /** Counts requests of a kind from now on. */
+    const counted = (...apis: (keyof typeof KAFKA_API)[]) => {
+      const faults = apis.map((api) =>
+        proxy.onRequest(KAFKA_API[api], { delayMs: 0 }, { times: Infinity }),
+      );
+      return () => faults.reduce((sum, { hits }) => sum + hits, 0);
+    };
+    /** Sends one event to each partition. */
+    const produce = () =>
+      log.sendMessages(
+        Array.from({ length: PARTITIONS }, (_, partition) => ({
+          partition,
+          value: event(`player-${partition}`),
+        })),
+      );
+
     await produce();
     const lookups = counted('metadata', 'listOffsets', 'offsetFetch');
     let most = 0;

@@ -2,9 +2,15 @@ import { afterEach, beforeEach, expect } from '@jest/globals';
 import { CompressionTypes, Partitioners, type Message } from 'kafkajs';
 import type { RankChange } from '#contracts';
 import { TestInstance, until } from '../support/instance.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
 import { brokenChains, causeOf, readRankChanges } from '../support/results.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
 
 export const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
+
+/** An event of the board, as JSON. */
+export const event = (playerId: string, delta = 1) =>
+  JSON.stringify({ board: 'arena', playerId, delta });
 
 /** The score topic of an instance. */
 export class ScoreTopic {
@@ -17,11 +23,7 @@ export class ScoreTopic {
   /** Sends one event of each player to a partition. */
   send(partition: number, players: readonly string[], delta = 1): Promise<void> {
     return this.sendMessages(
-      players.map((playerId) => ({
-        partition,
-        key: playerId,
-        value: JSON.stringify({ board: 'arena', playerId, delta }),
-      })),
+      players.map((playerId) => ({ partition, key: playerId, value: event(playerId, delta) })),
     );
   }
 
@@ -94,17 +96,34 @@ export class ScoreTopic {
 }
 
 /** A new instance with its score topic, for each test of a file. */
-export function useScoreTopic(options: { partitions: number }): {
-  readonly instance: TestInstance;
-  readonly log: ScoreTopic;
-} {
+export function useScoreTopic({ boards = BOARDS, partitions = 4 } = {}) {
   const made = {} as { instance: TestInstance; log: ScoreTopic };
+  const proxies: TcpProxy[] = [];
   beforeEach(async () => {
-    made.instance = await TestInstance.create(BOARDS, options);
+    made.instance = await TestInstance.create(boards, { partitions });
     made.log = new ScoreTopic(made.instance);
   });
-  afterEach(() => made.instance.remove());
-  return made;
+  afterEach(async () => {
+    await made.instance.remove();
+    for (const proxy of proxies.splice(0)) await proxy.close();
+  });
+  return Object.assign(made, {
+    /** Puts a proxy between Kafka and the processes that start from now on. */
+    async throughKafkaProxy(): Promise<KafkaProxy> {
+      const proxy = await KafkaProxy.toBroker();
+      proxies.push(proxy);
+      made.instance.env['KAFKA_BROKERS'] = proxy.broker;
+      return proxy;
+    },
+    /** Puts a proxy between Redis and the processes that start from now on. */
+    async throughRedisProxy(): Promise<TcpProxy> {
+      const { hostname, port } = new URL(process.env['REDIS_URL'] ?? '');
+      const proxy = await TcpProxy.to({ host: hostname, port: Number(port) });
+      proxies.push(proxy);
+      made.instance.env['REDIS_URL'] = `redis://127.0.0.1:${proxy.port}`;
+      return proxy;
+    },
+  });
 }
 
 /** Checks that this many events have one rank change each. */

@@ -1,6 +1,5 @@
-import type { Message, Transaction } from 'kafkajs';
+import type { Kafka, Message, Transaction } from 'kafkajs';
 import { transactionsEnded } from '../support/kafka-client.js';
-import type { TestTopic } from './topic.js';
 
 /** The key of an abort marker, for kafkajs. */
 const ZEROS = Buffer.alloc(4);
@@ -18,17 +17,21 @@ interface Interleaved {
  * the order of the log.
  */
 export async function writeInterleaved(
-  topic: TestTopic,
+  { kafka, name }: { kafka: Kafka; name: string },
   { message, steps, random }: Interleaved,
 ): Promise<number[]> {
-  const ids = ['a', 'b'].map((id) => `${topic.name}-${id}`);
-  const writers = await Promise.all(
-    ids.map(async (id) => ({
-      producer: await topic.transactional(id),
-      transaction: undefined as Transaction | undefined,
-      steps: [] as number[],
-    })),
-  );
+  const ids = ['a', 'b'].map((id) => `${name}-${id}`);
+  const writers = ids.map((transactionalId) => ({
+    producer: kafka.producer({
+      transactionalId,
+      idempotent: true,
+      maxInFlightRequests: 1,
+      retry: { initialRetryTime: 20, retries: 20 },
+    }),
+    transaction: undefined as Transaction | undefined,
+    steps: [] as number[],
+  }));
+  await Promise.all(writers.map(({ producer }) => producer.connect()));
   const committed: number[] = [];
   const end = async (writer: (typeof writers)[number], commit: boolean) => {
     await (commit ? writer.transaction?.commit() : writer.transaction?.abort());
@@ -41,11 +44,14 @@ export async function writeInterleaved(
     const transaction = (writer.transaction ??= await writer.producer.transaction());
     const key = random() < 0.3 ? ZEROS : null;
     const messages = [{ ...message(step), key, partition: 0 }];
-    await transaction.send({ topic: topic.name, messages });
+    await transaction.send({ topic: name, messages });
     writer.steps.push(step);
     if (random() < 0.4 || writer.steps.length === 4) await end(writer, random() < 0.4);
   }
-  for (const writer of writers) await end(writer, false);
-  await transactionsEnded(topic.kafka, ...ids);
+  for (const writer of writers) {
+    await end(writer, false);
+    await writer.producer.disconnect();
+  }
+  await transactionsEnded(kafka, ...ids);
   return committed.sort((one, other) => one - other);
 }

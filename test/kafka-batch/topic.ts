@@ -66,10 +66,10 @@ export class TestTopic {
     this.#closers.push(close);
   }
 
-  /** A transactional producer; its transactional id is the topic's name by default. */
-  async transactional(transactionalId = this.name): Promise<Producer> {
+  /** A producer whose transactional id is the topic's name. */
+  async transactional(): Promise<Producer> {
     const producer = this.kafka.producer({
-      transactionalId,
+      transactionalId: this.name,
       idempotent: true,
       maxInFlightRequests: 1,
       retry: { initialRetryTime: 20, retries: 20 },
