@@ -5,7 +5,6 @@ import { NestFactory } from '@nestjs/core';
 import {
   BatchHandlerError,
   KafkaUnreachableError,
-  PermanentPartitionError,
   type PartitionAssignment,
   type RecordBatch,
 } from '#kafka-batch';
@@ -131,36 +130,6 @@ describe('KafkaBatchServer', () => {
     }
     expect(failures).toBe(10);
     expect(memory.values(0)).toEqual(numbers(0, 12));
-  });
-
-  it('stops only the partition of a permanent error', async () => {
-    topic = await TestTopic.create(2);
-    const memory = new Memory();
-    memory.before = ({ partition }) => {
-      if (partition === 0) throw new PermanentPartitionError('never');
-      return Promise.resolve();
-    };
-    const { state } = await serve([controllerOf(memory)]);
-    await topic.send(0, ['a']);
-    await until(() => state(0)?.state === 'failed', 'partition 0 has failed');
-    await topic.send(1, ['b']);
-    await until(() => memory.count(1) === 1, 'partition 1 continues');
-    expect(state(0)?.error?.message).toBe('never');
-    expect(memory.count(0)).toBe(0);
-  });
-
-  it('finishes the current batch and releases the partition when it is closed', async () => {
-    topic = await TestTopic.create(1);
-    const memory = new Memory();
-    const release = memory.hold();
-    const { close } = await serve([controllerOf(memory)]);
-    await topic.send(0, ['a']);
-    await until(() => memory.entered === 1, 'the handler is called');
-    const closing = close();
-    release();
-    await closing;
-    expect(memory.values(0)).toEqual(['a']);
-    expect(memory.released).toBe(1);
   });
 
   it('starts a partition that was lost and came back only after its last batch is done', async () => {
