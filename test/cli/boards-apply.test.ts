@@ -1,108 +1,205 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { causeOf, readRankChanges } from '../support/results.js';
-import { BoardsSandbox, eventsOf } from './boards-sandbox.js';
+import { generationMemory } from '../../src/registry/generation-memory.js';
+import { Scene } from '../reconciliation/sandbox.js';
 
-const plain = (fields: string) =>
-  `boards:\n  arena: { columns: [{ name: score, ${fields} }] }\n  other: { columns: [{ name: points }] }\n`;
-const CHANGED = `${plain('update: sum')}  trials: { columns: [{ name: points }] }\n`;
-const EVENTS = 3_000;
+const ARENA = 'arena: { columns: [{ name: score, update: best }] }';
+const BOARDS = `boards:\n  ${ARENA}\n  daily: { columns: [{ name: points }] }\n`;
+const CHANGED = `boards:
+  arena:
+    columns: [{ name: score, update: best, decimals: 2 }]
+    ties: latest
+    dimensions: [[], [region]]
+  daily: { columns: [{ name: points }], publish: { leaders: 3 } }
+`;
+const TRIALS = '  trials: { columns: [{ name: points }] }\n';
+const event = (serial: number) => ({
+  board: ['arena', 'arena', 'daily', 'trials'][serial % 4]!,
+  playerId: `p-${serial % 50}`,
+  delta: String((serial * 37) % 101),
+  attributes: { region: serial % 3 === 0 ? 'eu' : 'us' },
+});
 
-describe('boards apply', () => {
-  let sandbox: BoardsSandbox;
-  const top = async (): Promise<string | undefined> => {
-    const { entries } = await sandbox.instance.reader.standings('arena', 'all', {
-      offset: 0,
-      limit: 1,
-    });
-    return entries[0]?.columns['score'];
-  };
+describe('boards plan and apply', () => {
+  let scene: Scene;
+  const ranklog = (...args: string[]) => scene.ranklog(...args);
+  const liveArena = async () => (await scene.sandbox.live('arena')).generation;
 
   beforeAll(async () => {
-    sandbox = await BoardsSandbox.create(plain('update: best'));
-    await sandbox.instance.start();
-    await sandbox.publish([...eventsOf('arena', EVENTS), ...eventsOf('trials', 20)]);
+    scene = await Scene.open(BOARDS, event, { partitions: 2 });
   });
-  afterAll(() => sandbox.remove());
+  afterAll(() => scene.close());
 
-  it('does nothing without a terminal to ask on, nor with --dry-run', async () => {
-    await sandbox.writeBoards(CHANGED);
-    const before = await sandbox.liveGeneration('arena');
-    const asked = await sandbox.ranklog('boards', 'apply');
-    expect([asked.code, asked.err]).toEqual([
-      2,
-      'ranklog: apply asks for confirmation, and there is no terminal; use --yes, or "ranklog boards plan" to see the changes\n',
-    ]);
-    const dry = await sandbox.ranklog('boards', 'apply', '--dry-run', '--yes');
-    expect([dry.code, dry.out]).toEqual([
-      1,
-      expect.stringContaining('columns.score.update: best -> sum'),
-    ]);
-    expect(await sandbox.liveGeneration('arena')).toBe(before);
-    expect(await top()).toBe('100');
-  });
-
-  it('builds changed and new boards under traffic: no result comes twice', async () => {
-    await sandbox.writeBoards(CHANGED);
-    const traffic = { sent: 0, isOver: false };
-    const sending = (async () => {
-      while (!traffic.isOver) {
-        await sandbox.send([...eventsOf('arena', 50), ...eventsOf('trials', 5)]);
-        traffic.sent += 55;
-      }
-    })();
-    const applied = await sandbox.json<{ built: { board: string; generation: string }[] }>(
-      'boards',
-      'apply',
-      '--yes',
+  it('plan has all boards to build on a Redis that has none', async () => {
+    const { code, out } = await ranklog('boards', 'plan');
+    expect(code).toBe(1);
+    expect(out).toContain('+ arena: new\n+ daily: new\n');
+    expect(out).toContain(
+      'building arena, daily: nothing to read: no record of the log is applied yet',
     );
-    traffic.isOver = true;
-    await sending;
-    expect(applied.built.map(({ board }) => board).sort()).toEqual(['arena', 'trials']);
-    expect(traffic.sent).toBeGreaterThan(0);
-    await sandbox.instance.run('status', '--wait', '60');
-
-    expect(await sandbox.ranklog('boards', 'verify')).toMatchObject({ code: 0 });
-    const { code, out } = await sandbox.ranklog('boards', 'plan');
-    expect([code, out]).toEqual([0, expect.stringContaining('nothing to do')]);
-    const changes = await readRankChanges(sandbox.instance.kafka, sandbox.instance.topics);
-    const causes = changes.map(causeOf);
-    expect(new Set(causes).size).toBe(causes.length);
+    expect(await ranklog('boards', 'verify')).toMatchObject({
+      code: 1,
+      err: 'ranklog: there is no live board to verify\n',
+    });
   });
 
-  it('goes back with rollback, and forward again', async () => {
-    const now = await sandbox.liveGeneration('arena');
-    const back = await sandbox.json<{ generation: string; previous: string }>(
-      'boards',
-      'rollback',
-      'arena',
+  it('plan has nothing to do when the live boards match the file', async () => {
+    await scene.start();
+    await scene.send(1_000);
+    expect(await ranklog('boards', 'plan')).toMatchObject({
+      code: 0,
+      out: '= arena: unchanged\n= daily: unchanged\n\nnothing to do: the live boards match the file\n',
+    });
+  });
+
+  it('plan shows what changes field by field, what is read, and the memory', async () => {
+    await scene.writeBoards(CHANGED + TRIALS);
+    const { code, out } = await ranklog('boards', 'plan');
+    expect(code).toBe(1);
+    const generation = await liveArena();
+    expect(out).toContain(
+      [
+        `~ arena: changed; live generation ${generation}`,
+        '    columns.score.decimals: 0 -> 2',
+        '    ties: earliest -> latest',
+        '    dimensions: [ [] ] -> [ [], [ region ] ]',
+        '',
+      ].join('\n'),
     );
+    expect(out).toMatch(/publish\.leaders: 0 -> 3\n {2}! only published results change/);
+    expect(out).toContain('\n+ trials: new\n');
+    expect(out).toContain('building arena, daily, trials: reads 1,000 record(s) of the log');
+    expect(out).toMatch(/ arena: \d+\.\d MB in its live generation\n {2}daily: \d+\.\d MB/);
+    expect(out).toContain('kept for 24 h beside the new one');
+    const fields = [{ field: 'publish.leaders', before: '0', after: '3' }];
+    expect(await scene.json('boards', 'plan')).toMatchObject({
+      boards: [
+        { board: 'arena', change: 'changed', generation, liveBytes: expect.any(Number) },
+        { board: 'daily', fields },
+        { board: 'trials', change: 'new', generation: null, fields: [], liveBytes: null },
+      ],
+      backfill: { records: 1_000, lastBuild: null },
+      cut: [],
+    });
+  });
+
+  it('neither plan nor apply without a terminal or with --dry-run changes anything', async () => {
+    // The running service drops published results from the outbox at any time.
+    const keys = async () =>
+      (await scene.sandbox.redis.keys(`${scene.instance.name}:*`))
+        .filter((key) => !key.includes(':outbox:'))
+        .sort();
+    const before = await keys();
+    await ranklog('boards', 'plan');
+    expect(await ranklog('boards', 'apply')).toMatchObject({
+      code: 2,
+      err: 'ranklog: apply asks for confirmation, and there is no terminal; use --yes, or "ranklog boards plan" to see the changes\n',
+    });
+    expect(await ranklog('boards', 'apply', '--dry-run', '--yes')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('columns.score.decimals: 0 -> 2'),
+    });
+    expect(await keys()).toEqual(before);
+  });
+
+  it('apply builds changed and new boards under traffic', async () => {
+    scene.traffic.start(50, 10);
+    const applied = await scene.json<{ built: { board: string }[] }>('boards', 'apply', '--yes');
+    await scene.traffic.stop();
+    expect(applied.built.map(({ board }) => board).sort()).toEqual(['arena', 'daily', 'trials']);
+    expect(scene.traffic.sent).toBeGreaterThan(1_000);
+    await scene.instance.run('status', '--wait', '60');
+    expect(await ranklog('boards', 'verify')).toMatchObject({ code: 0 });
+    expect(await ranklog('boards', 'plan')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('nothing to do'),
+    });
+    await scene.rankChanges();
+  });
+
+  it('rollback returns to the previous generation, and again to the last one', async () => {
+    const now = await liveArena();
+    const back = await scene.json<{ generation: string }>('boards', 'rollback', 'arena');
     expect(back).toMatchObject({ board: 'arena', previous: now });
-    expect(await sandbox.liveGeneration('arena')).toBe(back.generation);
-    expect((await sandbox.ranklog('boards', 'plan')).code).toBe(1);
-    const forward = await sandbox.ranklog('boards', 'rollback', 'arena');
+    expect(await liveArena()).toBe(back.generation);
+    expect((await ranklog('boards', 'plan')).code).toBe(1);
+    const forward = await ranklog('boards', 'rollback', 'arena');
     expect(forward.out).toContain(`arena: generation ${now} is live again`);
-    const none = await sandbox.ranklog('boards', 'rollback', 'trials');
-    expect([none.code, none.err]).toEqual([1, expect.stringContaining('no previous generation')]);
-    const slip = await sandbox.ranklog('boards', 'rollback', 'arenna');
-    expect([slip.code, slip.err]).toEqual([1, expect.stringContaining('did you mean arena?')]);
-    expect((await sandbox.ranklog('status')).out).not.toContain('arenna');
+    expect(await ranklog('boards', 'rollback', 'trials')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no previous generation'),
+    });
+    expect(await ranklog('boards', 'rollback', 'arenna')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('did you mean arena?'),
+    });
+    expect((await ranklog('status')).out).not.toContain('arenna');
   });
 
-  it('removes a board that the file no longer has, by its name alone', async () => {
-    const inFile = await sandbox.ranklog('boards', 'apply', '--yes', '--remove', 'trials');
-    expect([inFile.code, inFile.err]).toEqual([2, expect.stringContaining('delete it there')]);
-    await sandbox.writeBoards(plain('update: sum'));
-    const kept = await sandbox.ranklog('boards', 'apply', '--yes');
-    expect([kept.code, kept.out]).toEqual([
-      0,
-      expect.stringContaining('- trials: not in the file; kept'),
-    ]);
-    const slip = await sandbox.ranklog('boards', 'apply', '--yes', '--remove', 'trails');
-    expect([slip.code, slip.err]).toEqual([1, expect.stringContaining('did you mean trials?')]);
+  it('apply removes a board that the file no longer has, if --remove names it', async () => {
+    const removing = ['boards', 'apply', '--yes', '--remove'];
+    expect(await ranklog(...removing, 'trials')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('delete it there'),
+    });
+    await scene.writeBoards(CHANGED);
+    expect(await ranklog('boards', 'plan')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(
+        '- trials: not in the file; kept unless you run "ranklog boards apply --remove trials"',
+      ),
+    });
+    expect(await ranklog('boards', 'apply', '--yes')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('- trials: not in the file; kept'),
+    });
+    expect(await ranklog(...removing, 'trails')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('did you mean trials?'),
+    });
+    expect(await ranklog(...removing, 'trials')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('trials: removed\n'),
+    });
+    expect((await ranklog('standings', 'trials')).code).toBe(1);
+    expect((await ranklog('status')).out).not.toContain('trials');
+  });
 
-    const gone = await sandbox.ranklog('boards', 'apply', '--yes', '--remove', 'trials');
-    expect([gone.code, gone.out]).toEqual([0, expect.stringContaining('trials: removed\n')]);
-    expect((await sandbox.ranklog('standings', 'trials')).code).toBe(1);
-    expect((await sandbox.ranklog('status')).out).not.toContain('trials');
+  it('plan ends with 2 for other shards than those in Redis, and a boards file with problems', async () => {
+    scene.instance.env['RANKLOG_SHARDS'] = '2';
+    const otherShards = await ranklog('boards', 'plan');
+    delete scene.instance.env['RANKLOG_SHARDS'];
+    expect(otherShards).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('RANKLOG_SHARDS is 1 there and 2 here'),
+    });
+    await scene.writeBoards('boards:\n  arena: { columns: [{ name: x, order: up }] }\n');
+    expect(await ranklog('boards', 'plan')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('"up" is not allowed'),
+    });
+  });
+
+  it('the memory of many views is estimated from some of them to within a tenth', async () => {
+    const { redis, keys } = scene.sandbox;
+    const views = Array.from({ length: 120 }, (_, index) => ({
+      view: `all region=r${index}`,
+      size: index < 5 ? 1_000 : 20 + (index % 150),
+    }));
+    let bytes = 0;
+    for (const { view, size } of views) {
+      const [ranking, states] = [keys.ranking(0, 'g', view), keys.players(0, 'g', view)];
+      const players = Array.from({ length: size }, (_, index) => `player-${index}`);
+      await redis.zadd(ranking, ...players.flatMap((id, index) => [-index, `#######${id}`]));
+      const stateOf = (index: number) => `-${index}@1767225600000`;
+      await redis.hset(
+        states,
+        Object.fromEntries(players.map((id, index) => [id, stateOf(index)])),
+      );
+      for (const key of [ranking, states])
+        bytes += (await redis.memory('USAGE', key, 'SAMPLES', 0)) ?? 0;
+    }
+    const measured = await generationMemory(redis, keys, { shard: 0, generation: 'g', views });
+    expect(measured / bytes).toBeGreaterThan(0.9);
+    expect(measured / bytes).toBeLessThan(1.1);
   });
 });

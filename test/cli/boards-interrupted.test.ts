@@ -1,124 +1,152 @@
+import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { BoardsSandbox, eventsOf, holderOf } from './boards-sandbox.js';
+import { until, type RanklogProcess } from '../support/instance.js';
+import { ended, Scene, type Sandbox } from '../reconciliation/sandbox.js';
 
-const plain = (update: string) =>
+const arena = (update: string) =>
   `boards:\n  arena: { columns: [{ name: score, update: ${update} }] }\n`;
-const EVENTS = eventsOf('arena', 3_000);
+const others = ['cup', 'league', 'trials']
+  .map((board) => `  ${board}: { columns: [{ name: score }] }\n`)
+  .join('');
+const EVENTS = 3_000;
+const event = (serial: number) => ({
+  board: 'arena',
+  playerId: `p-${serial % 50}`,
+  delta: String((serial * 37) % 101),
+});
 
-/** The largest sum of a player's deltas. */
-function topSum(): string {
-  const sums = new Map<string, number>();
-  for (const { playerId, delta } of EVENTS)
-    sums.set(playerId, (sums.get(playerId) ?? 0) + Number(delta));
-  return String(Math.max(...sums.values()));
+/** The holder of a lease that a process of this machine has. */
+function holderOf({ pid }: RanklogProcess): string {
+  return `${hostname()}:${pid}`;
 }
 
-describe('boards apply that does not come to its end', () => {
-  let sandbox: BoardsSandbox;
+describe('a command that does not come to its end', () => {
+  let scene: Scene;
+  let sandbox: Sandbox;
+
   beforeAll(async () => {
-    sandbox = await BoardsSandbox.create(plain('best'));
-    await sandbox.instance.start();
-    await sandbox.publish(EVENTS);
-    await sandbox.writeBoards(plain('sum'));
+    scene = await Scene.open(arena('best') + others, event, { partitions: 2, sent: EVENTS });
+    ({ sandbox } = scene);
+    await scene.writeBoards(arena('sum') + others);
   });
-  afterAll(() => sandbox.remove());
+  afterAll(() => scene.close());
 
-  it('refuses a second one, and tells who is at it since when; Ctrl-C leaves all as it was', async () => {
-    const before = await sandbox.liveGeneration('arena');
-    const first = sandbox.instance.spawn('boards', 'apply', '--yes', '--throttle', '40');
-    await sandbox.running('arena');
+  const live = async () => (await sandbox.live('arena')).generation;
+  const generations = () =>
+    scene.json<{ role: string; generation: string }[]>('boards', 'generations');
+  const shadow = async () =>
+    (await generations()).find(({ role }) => role === 'shadow')?.generation ?? 'none';
+  /** A run of "arena" that takes longer than a test. */
+  const startSlow = async (...args: string[]) => {
+    const command = scene.instance.spawn('boards', ...args, '--throttle', '40');
+    await until(async () => {
+      const statuses = await sandbox.leases.statuses();
+      return statuses.some(({ state, done }) => state === 'running' && done > 0);
+    }, 'it runs');
+    return command;
+  };
+  const deleteLease = () => sandbox.redis.del(sandbox.keys.lease(0, 'arena'));
 
-    const second = await sandbox.ranklog('boards', 'apply', '--yes');
+  it('refuses a second one and says who runs since when, as status does; Ctrl-C leaves all as it was', async () => {
+    const before = await generations();
+    const first = await startSlow('apply', '--yes');
+    const second = await scene.ranklog('boards', 'apply', '--yes');
     expect(second.code).toBe(3);
     expect(second.err).toContain(`is being reconciled by ${holderOf(first)}`);
     expect(second.err).toMatch(/It runs a build since \d{4}-\S+Z, at \d+ of \d+ records/);
-    const [text, json] = await Promise.all([sandbox.ranklog('status'), sandbox.json('status')]);
-    expect(text.out).toMatch(/^arena +build +\d+ % of 3,000 records, .*\/s/m);
-    expect(json).toMatchObject({
-      reconciliations: [
-        { board: 'arena', kind: 'build', state: 'running', holder: holderOf(first) },
-      ],
-    });
+    const line = /^arena +build +\d+ % of 3,000 records, \d+\/s, about \d+ s left /m;
+    await until(async () => line.test((await scene.ranklog('status')).out), 'status shows it');
+    const run = { board: 'arena', kind: 'build', state: 'running', holder: holderOf(first) };
+    expect(await scene.json('status')).toMatchObject({ reconciliations: [run] });
 
     first.kill('SIGINT');
-    const cancelled = await sandbox.ended(first);
-    expect(cancelled.code).toBe(130);
-    expect(cancelled.err).toContain('cancelled: arena unchanged');
-    expect(await sandbox.liveGeneration('arena')).toBe(before);
-    expect(await sandbox.json('boards', 'generations')).toMatchObject([{ role: 'live' }]);
+    expect(await ended(first)).toMatchObject({
+      code: 130,
+      err: expect.stringContaining('cancelled: arena unchanged'),
+    });
+    expect(await generations()).toEqual(before);
   });
 
   it.each([
     ['verify', () => []],
     ['snapshot', () => ['--until', new Date().toISOString()]],
-  ])('leaves all as it was after Ctrl-C, as %s does', async (kind, moreArgs) => {
-    const before = await sandbox.json('boards', 'generations');
-    const args = ['arena', ...moreArgs(), '--throttle', '40'];
-    const command = sandbox.instance.spawn('boards', kind, ...args);
-    await sandbox.running('arena');
+  ])('leaves all as it was after Ctrl-C: %s', async (kind, moreArgs) => {
+    const before = await generations();
+    const command = await startSlow(kind, 'arena', ...moreArgs());
     command.kill('SIGINT');
-    expect(await sandbox.ended(command)).toMatchObject({
+    expect(await ended(command)).toMatchObject({
       code: 130,
       err: expect.stringContaining('cancelled; everything is as it was before'),
     });
-    expect(await sandbox.json('boards', 'generations')).toEqual(before);
-    expect(await sandbox.json('status')).toMatchObject({
+    expect(await generations()).toEqual(before);
+    expect(await scene.json('status')).toMatchObject({
       reconciliations: [{ board: 'arena', state: 'cancelled' }],
     });
   });
 
-  it('goes on where one was that was killed', async () => {
-    const first = sandbox.instance.spawn('boards', 'apply', '--yes', '--throttle', '40');
-    await sandbox.running('arena');
-    const left = await sandbox.json<{ role: string; generation: string }[]>(
-      'boards',
-      'generations',
-    );
-    const shadow = left.find(({ role }) => role === 'shadow')?.generation;
-    expect(shadow).toBeDefined();
-    first.kill('SIGKILL'); // its lease is there for 15 s
-    await first.ended;
-
-    const second = await sandbox.ranklog('boards', 'apply', '--yes');
-    expect([second.code, second.err]).toEqual([
-      0,
-      expect.stringContaining(`${holderOf(first)}, which worked on board "arena", has died`),
-    ]);
-    expect(await sandbox.liveGeneration('arena')).toBe(shadow);
-    const { entries } = await sandbox.instance.reader.standings('arena', 'all', {
-      offset: 0,
-      limit: 1,
+  it('can be discarded once it was killed, and not while it runs', async () => {
+    const first = await startSlow('rebuild', 'arena');
+    const generation = await shadow();
+    const discard = () => scene.ranklog('boards', 'discard', generation);
+    expect(await discard()).toMatchObject({
+      code: 3,
+      err: expect.stringContaining(`is being reconciled by ${holderOf(first)}`),
     });
-    expect(entries[0]?.columns).toEqual({ score: topSum() });
-  });
-
-  it('can be discarded once its run was killed, and not while the run is active', async () => {
-    const { redis, name } = sandbox.instance;
-    const first = sandbox.instance.spawn('boards', 'rebuild', 'arena', '--throttle', '40');
-    await sandbox.running('arena');
-    const found = await sandbox.json<{ role: string; generation: string }[]>(
-      'boards',
-      'generations',
-    );
-    const { generation } = found.find(({ role }) => role === 'shadow')!;
-    const refused = await sandbox.ranklog('boards', 'discard', generation);
-    expect([refused.code, refused.err]).toEqual([
-      3,
-      expect.stringContaining(`is being reconciled by ${holderOf(first)}`),
-    ]);
     first.kill('SIGKILL');
     await first.ended;
-    await redis.del(`${name}:2:{0}:lease:arena`); // it has run out
+    await deleteLease(); // as if it had expired
+    expect(await discard()).toMatchObject({
+      code: 0,
+      out: `${generation}: discarded; it was the shadow of a dead run on board "arena"; the next run starts again\n`,
+    });
+    expect(await sandbox.redis.keys(`*${generation}*`)).toEqual([]);
+    expect(await shadow()).toBe('none');
+  });
 
-    const { code, out } = await sandbox.ranklog('boards', 'discard', generation);
-    expect([code, out]).toEqual([
-      0,
-      `${generation}: discarded; it was the shadow of a dead run on board "arena"; the next run starts again\n`,
+  it('is continued by the next one after it was killed', async () => {
+    const first = await startSlow('apply', '--yes');
+    const left = await shadow();
+    first.kill('SIGKILL');
+    await first.ended;
+    const second = scene.instance.spawn('boards', 'apply', '--yes');
+    const word = `${holderOf(first)}, which worked on board "arena", has died`;
+    await until(() => second.errors.includes(word), 'the next one waits for the lease');
+    await deleteLease(); // as if it had expired
+    expect(await second.ended).toBe(0);
+    expect(await live()).toBe(left);
+    expect((await sandbox.live('arena')).definition.columns).toMatchObject([{ update: 'sum' }]);
+    await scene.expectExact(arena('sum'));
+  });
+
+  it('lists what it has built and removed when another process works on the next board', async () => {
+    await scene.writeBoards(arena('best'));
+    const lease = await sandbox.leases.acquire('league', 'elsewhere:1');
+    const holding = setInterval(() => void sandbox.leases.renew(lease), 1_000);
+    const removing = ['--remove', 'cup', '--remove', 'league'];
+    const { code, err } = await scene.ranklog('boards', 'apply', '--yes', ...removing);
+    clearInterval(holding);
+    await sandbox.leases.release(lease);
+    expect([code, err]).toEqual([
+      3,
+      expect.stringMatching(
+        /is being reconciled by elsewhere:1.*: league not removed; completed: arena was promoted, cup was removed\n$/,
+      ),
     ]);
-    expect(await redis.keys(`*${generation}*`)).toEqual([]);
-    const left = await sandbox.json<{ role: string }[]>('boards', 'generations');
-    expect(left.map(({ role }) => role)).not.toContain('shadow');
-    const live = await sandbox.ranklog('boards', 'discard', await sandbox.liveGeneration('arena'));
-    expect([live.code, live.err]).toEqual([1, expect.stringContaining("so it can't be discarded")]);
+  });
+
+  it('lists it when it is cancelled, and does not say that all is as it was', async () => {
+    await sandbox.leases.acquire('trials', `${hostname()}:${2 ** 30}`); // no process has that pid
+    const removing = ['--remove', 'league', '--remove', 'trials'];
+    const apply = scene.instance.spawn('boards', 'apply', '--yes', ...removing);
+    await until(() => apply.errors.includes('has died; continuing'), 'it waits for the lease');
+    apply.kill('SIGINT');
+    expect(await ended(apply)).toMatchObject({
+      code: 130,
+      err: expect.stringContaining(
+        'ranklog: cancelled: trials not removed; completed: league was removed\n',
+      ),
+    });
+    const { live } = await sandbox.store.boards();
+    expect([...live.keys()].sort()).toEqual(['arena', 'trials']);
   });
 });

@@ -1,50 +1,60 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { KeySpace } from '#board-store';
-import { BoardsSandbox, eventsOf } from './boards-sandbox.js';
+import { until } from '../support/instance.js';
+import { Scene } from '../reconciliation/sandbox.js';
 
 const BOARDS = `boards:
   arena:
     columns: [{ name: score, update: best, decimals: 1 }]
     dimensions: [[], [region]]
-  daily: { columns: [{ name: points }] }
+  daily: { columns: [{ name: points }], windows: [all, year], dimensions: [[], [region]] }
 `;
 const GHOST = '-5000@1767225600000';
+const FIRST = Date.parse('2026-01-01T00:00:00Z');
+/** One of ten events is for "daily"; each player has ten events in a row. */
+const event = (serial: number) => ({
+  board: serial % 10 === 0 ? 'daily' : 'arena',
+  playerId: `p-${Math.floor(serial / 10) % 50}`,
+  delta: String((serial * 37) % 101),
+  occurredAt: new Date(FIRST + serial * 1_000).toISOString(),
+  attributes: { region: ['eu', 'us', 'asia'][serial % 3]! },
+});
 
-describe('boards verify', () => {
-  let sandbox: BoardsSandbox;
-  let keys: KeySpace;
-  const players = async (view: string) =>
-    keys.players(0, await sandbox.liveGeneration('arena'), view);
-  const ranking = async (view: string) =>
-    keys.ranking(0, await sandbox.liveGeneration('arena'), view);
+describe('boards verify and snapshot', () => {
+  let scene: Scene;
+  /** After 300 events, and before the others. */
+  let between: string;
+  const ranklog = (...args: string[]) => scene.ranklog(...args);
+  const liveArena = async () => (await scene.sandbox.live('arena')).generation;
 
   beforeAll(async () => {
-    sandbox = await BoardsSandbox.create(BOARDS);
-    keys = new KeySpace(sandbox.instance.name);
-    await sandbox.instance.start();
-    await sandbox.publish([...eventsOf('arena', 900), ...eventsOf('daily', 100)]);
+    scene = await Scene.open(BOARDS, event, { partitions: 2, sent: 300 });
+    between = new Date().toISOString();
+    await until(() => Date.now() > Date.parse(between), 'the next ms');
+    await scene.send(900);
   });
-  afterAll(() => sandbox.remove());
+  afterAll(() => scene.close());
 
-  it('ends with 0 while events come in, and says what was compared', async () => {
-    const sending = sandbox.send(eventsOf('arena', 2_000));
-    const { code, out, err } = await sandbox.ranklog('boards', 'verify');
+  it('verify ends with 0 while events come in, and says what was compared', async () => {
+    const sending = scene.traffic.send(2_000);
+    const { code, out, err } = await ranklog('boards', 'verify');
     await sending;
     expect([code, err]).toEqual([0, '']);
     expect(out).toMatch(/^arena: equal to the log; 200 place\(s\) in 4 view\(s\) compared/);
-    expect(out).toMatch(/^daily: equal to the log; 50 place\(s\) in 1 view\(s\) compared/m);
+    expect(out).toMatch(/^daily: equal to the log; \d+ place\(s\) in 8 view\(s\) compared/m);
   });
 
-  it('tells each difference by view and player, in decimals, and ends with 1; rebuild repairs it', async () => {
-    await sandbox.instance.run('status', '--wait', '60');
-    const { redis } = sandbox.instance;
-    const state = (await redis.hget(await players('all'), 'p-1')) ?? '';
-    await redis.hset(await players('all'), 'p-1', state.replace(/^-?\d+/, '-1230'));
-    await redis.hset(await players('all'), 'ghost', GHOST);
-    await redis.hdel(await players('all region=eu'), 'p-0');
-    await redis.zpopmax(await ranking('all region=us'));
+  it('verify lists each difference by view and player, in decimals, and ends with 1; rebuild repairs it', async () => {
+    await scene.send(0);
+    const { redis, keys } = scene.sandbox;
+    const damaged = await liveArena();
+    const players = (view: string) => keys.players(0, damaged, view);
+    const state = (await redis.hget(players('all'), 'p-1')) ?? '';
+    await redis.hset(players('all'), 'p-1', state.replace(/^-?\d+/, '-1230'));
+    await redis.hset(players('all'), 'ghost', GHOST);
+    await redis.hdel(players('all region=eu'), 'p-0');
+    await redis.zpopmax(keys.ranking(0, damaged, 'all region=us'));
 
-    const { code, out } = await sandbox.ranklog('boards', 'verify', 'arena', 'daily');
+    const { code, out } = await ranklog('boards', 'verify', 'arena', 'daily');
     expect(code).toBe(1);
     expect(out).toMatch(/^arena: \d+ difference\(s\) to the log; /);
     expect(out).toMatch(/^all +columns +p-1 +score \d+\.\d at \S+ +score 123\.0 at \S+$/m);
@@ -55,7 +65,7 @@ describe('boards verify', () => {
     expect(out).toMatch(/^all region=us +order +p-\d+ /m);
     expect(out).toMatch(/^daily: equal to the log/m);
 
-    const [report] = await sandbox.json<{ differences: object[] }[]>('boards', 'verify', 'arena');
+    const [report] = await scene.json<{ differences: object[] }[]>('boards', 'verify', 'arena');
     expect(report).toMatchObject({ board: 'arena', equal: false, views: 4 });
     expect(report?.differences).toContainEqual({
       view: 'all',
@@ -64,18 +74,84 @@ describe('boards verify', () => {
       expected: null,
       found: { columns: { score: '500.0' }, reachedAt: '2026-01-01T00:00:00.000Z' },
     });
-
-    const damaged = await sandbox.liveGeneration('arena');
-    const rebuilt = await sandbox.ranklog('boards', 'rebuild', 'arena');
-    expect([rebuilt.code, rebuilt.out]).toEqual([
-      0,
-      expect.stringContaining(`"ranklog boards rollback arena" returns to ${damaged}`),
-    ]);
-    expect((await sandbox.ranklog('boards', 'verify')).code).toBe(0);
+    expect(await ranklog('boards', 'rebuild', 'arena')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`"ranklog boards rollback arena" returns to ${damaged}`),
+    });
+    expect((await ranklog('boards', 'verify')).code).toBe(0);
   });
 
-  it('ends with 1 for a board that there is not', async () => {
-    const { code, err } = await sandbox.ranklog('boards', 'verify', 'arana');
-    expect([code, err]).toEqual([1, expect.stringContaining('did you mean arena?')]);
+  it('snapshot keeps the board as it was beside the live one, until it is discarded', async () => {
+    const { code, out } = await ranklog('boards', 'snapshot', 'daily', '--until', between);
+    expect(code).toBe(0);
+    const readIt = /^to read it: ranklog standings daily --generation (\d+-[0-9a-f]{12})$/m;
+    const [, generation = ''] = readIt.exec(out) ?? [];
+    const at = ['--generation', generation];
+    const [then, now, rank, views] = await Promise.all([
+      scene.json('standings', 'daily', ...at),
+      scene.json('standings', 'daily'),
+      scene.json('rank', 'daily', 'p-3', '--window', 'year:2026', ...at),
+      scene.json('views', 'daily', ...at),
+    ]);
+    expect([then, now]).toMatchObject([{ size: 30 }, { size: 50 }]);
+    expect(rank).toMatchObject({ places: [{ view: 'year:2026', size: 30 }] });
+    expect(views).toContainEqual(expect.objectContaining({ view: 'all region=eu', size: 10 }));
+    const listed = { board: 'daily', generation, role: 'snapshot', since: null, keptUntil: null };
+    expect(await scene.json('boards', 'generations')).toContainEqual({
+      ...listed,
+      asOf: between,
+      startsAt: null,
+    });
+    expect((await ranklog('boards', 'generations')).out).toMatch(
+      new RegExp(`^daily +snapshot +${generation} +- +- +${between} +all$`, 'm'),
+    );
+
+    expect(await ranklog('boards', 'discard', generation)).toMatchObject({
+      code: 0,
+      out: `${generation}: discarded\n`,
+    });
+    expect(await scene.sandbox.redis.keys(`*${generation}*`)).toEqual([]);
+    expect(await ranklog('standings', 'daily', ...at)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('has no generation'),
+    });
+    expect(await ranklog('boards', 'discard', generation)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is neither a snapshot nor the shadow of a dead run'),
+    });
+  });
+
+  it('snapshot takes a date as its start in UTC, and says so', async () => {
+    const { code, out, err } = await ranklog(
+      ...['boards', 'snapshot', 'daily', '--until', '2026-01-01'],
+    );
+    expect([code, err]).toEqual([
+      0,
+      'ranklog: --until is 2026-01-01T00:00:00.000Z, the start of that day in UTC\n',
+    ]);
+    const [, generation = ''] = /generation (\S+)\n/.exec(out) ?? [];
+    const read = await scene.json('standings', 'daily', '--generation', generation);
+    expect(read).toMatchObject({ size: 0 });
+  });
+
+  it.each([
+    [['verify', 'arana'], 1, 'did you mean arena?'],
+    [['snapshot', 'arena', '--until', '2999-01-01T00:00:00Z'], 2, 'it is in the future'],
+    [['snapshot', 'arena', '--until', 'yesterday'], 2, 'use a date, or a time with a zone'],
+    [['snapshot', 'arena'], 2, "required option '--until <time>' not specified"],
+    [['rebuild', 'arena', '--from', '2999-01-01T00:00:00Z'], 2, 'it is in the future'],
+    [['rebuild', 'arena', '--from', 'stat'], 2, 'or "start"'],
+  ])('boards %j ends with %i', async (args, code, word) => {
+    expect(await ranklog('boards', ...args)).toMatchObject({
+      code,
+      err: expect.stringContaining(word),
+    });
+  });
+
+  it('discard refuses a live generation', async () => {
+    expect(await ranklog('boards', 'discard', await liveArena())).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("so it can't be discarded"),
+    });
   });
 });

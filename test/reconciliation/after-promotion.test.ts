@@ -1,14 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { until, type TestInstance } from '../support/instance.js';
-import {
-  closeScene,
-  definitionsOf,
-  type Sandbox,
-  openScene,
-  published,
-  type Traffic,
-  UNTIL_DONE,
-} from './sandbox.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '../support/instance.js';
+import { definitionsOf, RUN, Scene, type Sandbox } from './sandbox.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
 const CHANGED = 'boards: { arena: { columns: [{ name: points, update: best }] } }';
@@ -19,22 +11,19 @@ const event = (serial: number) => ({
 });
 
 describe('what Redis has done', () => {
-  let instance: TestInstance;
+  let scene: Scene;
   let sandbox: Sandbox;
-  let traffic: Traffic;
   let first: string;
   let second: string;
 
-  beforeEach(async () => {
-    ({ instance, sandbox, traffic } = await openScene(BOARDS, event));
-    await instance.start();
-    await traffic.send(200);
-    await published(instance, traffic);
+  beforeAll(async () => {
+    scene = await Scene.open(BOARDS, event, { sent: 200 });
+    ({ sandbox } = scene);
     first = (await sandbox.live('arena')).generation;
-    await sandbox.reconciler.build(definitionsOf(CHANGED), { signal: UNTIL_DONE });
+    await sandbox.reconciler.build(definitionsOf(CHANGED), RUN);
     second = (await sandbox.live('arena')).generation;
   });
-  afterEach(() => closeScene({ instance, sandbox, traffic }));
+  afterAll(() => scene.close());
 
   /** Does so once, when the promotion has happened and its record is to be written. */
   const beforeRecord = (work: () => Promise<void> | void) => {
@@ -83,12 +72,12 @@ describe('what Redis has done', () => {
         throw error;
       });
     beforeRecord(async () => {
-      await instance.redis.del(keys.lease(0, 'arena'));
+      await scene.instance.redis.del(keys.lease(0, 'arena'));
       await until(() => isLost, 'the loss is noticed');
     });
-    const { generation } = await sandbox.reconciler.rollback('arena', { signal: UNTIL_DONE });
-    expect(generation).toBe(first);
-    expect((await sandbox.live('arena')).generation).toBe(first);
+    const { generation } = await sandbox.reconciler.rollback('arena', RUN);
+    expect(generation).toBe(second);
+    expect((await sandbox.live('arena')).generation).toBe(second);
     expect(sandbox.words.filter((word) => word.includes('begins again'))).toEqual([]);
   });
 

@@ -1,17 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RankChange } from '#contracts';
 import { CancelledError } from '../../src/generations/errors.js';
-import { TestInstance, until } from '../support/instance.js';
-import { brokenChains, causeOf, readRankChanges } from '../support/results.js';
-import {
-  closeScene,
-  definitionsOf,
-  type Sandbox,
-  openScene,
-  published,
-  type Traffic,
-  UNTIL_DONE,
-} from './sandbox.js';
+import { until } from '../support/instance.js';
+import { brokenChains, causeOf } from '../support/results.js';
+import { definitionsOf, RUN, Scene, type Sandbox } from './sandbox.js';
 
 const BOARDS = `
 boards:
@@ -37,119 +29,102 @@ const event = (serial: number) => ({
 });
 
 describe('a build beside live traffic', () => {
-  let instance: TestInstance;
+  let scene: Scene;
   let sandbox: Sandbox;
-  let traffic: Traffic;
 
-  beforeEach(async () => {
-    ({ instance, sandbox, traffic } = await openScene(BOARDS, event));
-    await instance.start();
+  beforeAll(async () => {
+    scene = await Scene.open(BOARDS, event, { sent: 3_000 });
+    ({ sandbox } = scene);
   });
-  afterEach(() => closeScene({ instance, sandbox, traffic }));
+  afterAll(() => scene.close());
 
   const build = (yaml: string, options = {}) =>
-    sandbox.reconciler.build(definitionsOf(yaml), {
-      signal: AbortSignal.timeout(240_000),
-      ...options,
-    });
-  /** After all is published: one result for each cause, and no board other than by the log. */
-  const check = async (yaml: string) => {
-    await traffic.stop();
-    await published(instance, traffic);
-    const wrong = await Promise.all(definitionsOf(yaml).map((board) => sandbox.wrongViews(board)));
-    expect(wrong.flat()).toEqual([]);
-    const changes = await readRankChanges(instance.kafka, instance.topics);
-    expect(new Set(changes.map(causeOf)).size).toBe(changes.length);
-    return changes;
+    sandbox.reconciler.build(definitionsOf(yaml), { ...RUN, ...options });
+  const moreEvents = async () => {
+    const { sent } = scene.traffic;
+    await until(() => scene.traffic.sent > sent + 500, 'events came after the promotion');
   };
+  const generationsOf = (changes: readonly RankChange[]) =>
+    new Set(changes.map(({ generation }) => generation));
 
-  it('of the same definitions keeps every chain of rank changes', async () => {
-    await traffic.send(3_000);
-    await published(instance, traffic); // so that there are results of the generations before the build
-    traffic.start(20, 10);
+  it('of the same definitions keeps every chain of rank changes, one of others gives each event one by its own', async () => {
+    scene.traffic.start(20, 10);
     const before = await sandbox.live('arena');
     const reports = await build(BOARDS);
     expect(reports.map(({ board }) => board).sort()).toEqual(['arena', 'cup']);
     expect(reports.find(({ board }) => board === 'arena')?.previous).toBe(before.generation);
-    const after = traffic.sent;
-    await until(() => traffic.sent > after + 500, 'events came after the promotion');
-    const changes = await check(BOARDS);
-    expect(new Set(changes.map(({ generation }) => generation)).size).toBe(4);
-    expect(brokenChains(changes)).toEqual([]);
-  });
-
-  it('of changed definitions gives each event one rank change, by the definition that is live then', async () => {
-    await traffic.send(3_000);
-    traffic.start(20, 10);
-    await build(CHANGED);
-    const after = traffic.sent;
-    await until(() => traffic.sent > after + 500, 'events came after the promotion');
-    const changes = await check(CHANGED);
+    await moreEvents();
+    const rebuilt = await build(CHANGED);
+    await moreEvents();
+    const changes = await scene.expectExact(CHANGED);
+    const changed = new Set(rebuilt.map(({ generation }) => generation));
+    const unchanged = changes.filter(({ generation }) => !changed.has(generation));
+    expect(generationsOf(unchanged).size).toBe(4);
+    expect(generationsOf(changes).size).toBe(6);
+    expect(brokenChains(unchanged)).toEqual([]);
     expect(brokenChainsOfGenerations(changes)).toEqual([]);
-    // What every event of "arena" brings about: with either definition, each moves a state.
+    // With either definition, each event of "arena" moves a state.
     const causes = changes.filter(({ board }) => board === 'arena').map(causeOf);
-    const expected = Array.from({ length: traffic.sent }, (_, serial) => event(serial)).filter(
-      ({ board, delta }) => board === 'arena' && delta !== 0,
-    );
-    expect(causes.length).toBeGreaterThanOrEqual(expected.length);
+    const expected = Array.from({ length: scene.traffic.sent }, (_, serial) => event(serial));
+    const moving = expected.filter(({ board, delta }) => board === 'arena' && delta !== 0);
+    expect(causes.length).toBeGreaterThanOrEqual(moving.length);
   });
 
   it('that is the first of a board leaves it alone if another process has made it live', async () => {
-    await traffic.send(50);
-    await published(instance, traffic);
-    await build(BOARDS);
     const before = await sandbox.live('arena');
     const statuses = await sandbox.leases.statuses();
     expect(await build(CHANGED, { isFirst: true })).toEqual([]);
     expect(await sandbox.live('arena')).toEqual(before);
     expect(await sandbox.leases.statuses()).toEqual(statuses);
-    expect(await instance.redis.keys(`${instance.name}:*lease:*`)).toEqual([]);
+    expect(await sandbox.redis.keys(`${scene.instance.name}:*lease:*`)).toEqual([]);
   });
 
   it('continues what a killed build has built; another run of the board discards that with a warning', async () => {
-    await traffic.send(50);
-    await published(instance, traffic);
-    const [arena] = definitionsOf(BOARDS);
-    if (arena === undefined) throw new Error('there is no board');
+    const arena = definitionsOf(CHANGED).slice(0, 1);
     const leave = async () => {
       const lease = await sandbox.leases.acquire('arena', 'killed');
-      const shadow = await sandbox.generations.begin(lease, {
-        definition: arena,
-        purpose: 'build',
-      });
+      const plan = { definition: arena[0]!, purpose: 'build' } as const;
+      const shadow = await sandbox.generations.begin(lease, plan);
       await sandbox.leases.release(lease);
       return shadow.generation;
     };
     const discards = (run: string, generation: string) =>
       `board "arena": this ${run} discards what a killed build had built (generation ${generation})`;
-    const signal = AbortSignal.timeout(240_000);
 
     const left = await leave();
-    const reports = await sandbox.reconciler.build([arena], { signal });
+    const reports = await sandbox.reconciler.build(arena, RUN);
     expect(reports).toMatchObject([{ generation: left }]);
     expect(sandbox.words).not.toContainEqual(expect.stringContaining('discards'));
 
     const forVerify = await leave();
-    expect(await sandbox.reconciler.verify(['arena'], { signal })).toMatchObject([{ equal: true }]);
+    expect(await sandbox.reconciler.verify(['arena'], RUN)).toMatchObject([{ equal: true }]);
     expect(sandbox.words).toContain(discards('verify', forVerify));
 
     const forRollback = await leave();
-    await sandbox.reconciler.rollback('arena', { signal });
+    await sandbox.reconciler.rollback('arena', RUN);
     expect(sandbox.words).toContain(discards('rollback', forRollback));
   });
 
+  /** The generations of which Redis has a key or a definition. */
+  const generationsInKeys = async () => {
+    await sandbox.sweep();
+    const keys = await sandbox.redis.keys(`${scene.instance.name}:*`);
+    const definitions = await sandbox.redis.hkeys(sandbox.keys.definitions(0));
+    const ids = [...keys, ...definitions].flatMap((key) => /\d{16}-[0-9a-f]{12}/.exec(key) ?? []);
+    return [...new Set(ids)].sort();
+  };
+
   it('that is cancelled changes nothing: a new board is unknown again, a removed one removed', async () => {
-    await traffic.send(3_000);
-    await published(instance, traffic);
-    await sandbox.reconciler.remove('cup', { signal: UNTIL_DONE });
+    await sandbox.reconciler.remove('cup', RUN);
     const before = await sandbox.live('arena');
+    const generations = await generationsInKeys();
     const cancelling = new AbortController();
     const withNew = `${BOARDS}  trials:\n    columns: [{ name: points }]\n`;
     const building = build(withNew, { signal: cancelling.signal, eventsPerSecond: 500 });
-    await until(
-      async () => (await sandbox.leases.statuses()).some(({ done }) => done > 300),
-      'the build is on its way',
-    );
+    await until(async () => {
+      const statuses = await sandbox.leases.statuses();
+      return statuses.some(({ state, done }) => state === 'running' && done > 300);
+    }, 'the build is under way');
     expect([...(await sandbox.store.boards()).building].sort()).toEqual(['cup', 'trials']);
     cancelling.abort();
     await expect(building).rejects.toBeInstanceOf(CancelledError);
@@ -160,17 +135,10 @@ describe('a build beside live traffic', () => {
       'cancelled',
       'cancelled',
     ]);
-    await sandbox.sweep();
     const { live, building: waiting, removed } = await sandbox.store.boards();
     expect([[...live.keys()], [...waiting], [...removed]]).toEqual([['arena'], [], ['cup']]);
     expect((await sandbox.store.promotions()).has('trials')).toBe(false);
-    const generations = [...live.values()].map(({ generation }) => generation);
-    const keys = (await instance.redis.keys(`${instance.name}:*`)).filter((key) =>
-      /\d{16}-/.test(key),
-    );
-    expect(keys.filter((key) => !generations.some((id) => key.includes(id)))).toEqual([]);
-    const definitions = await instance.redis.hkeys(sandbox.keys.definitions(0));
-    expect(definitions.sort()).toEqual(generations.sort());
+    expect(await generationsInKeys()).toEqual(generations);
   });
 });
 

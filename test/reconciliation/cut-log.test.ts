@@ -1,16 +1,7 @@
-import { writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { until, type RanklogProcess, type TestInstance } from '../support/instance.js';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { HistoryCutError } from '../../src/generations/errors.js';
-import { causeOf, readRankChanges } from '../support/results.js';
-import {
-  closeScene,
-  definitionsOf,
-  openScene,
-  published,
-  type Sandbox,
-  type Traffic,
-} from './sandbox.js';
+import { until } from '../support/instance.js';
+import { definitionsOf, RUN, Scene } from './sandbox.js';
 
 const ARENA = 'boards:\n  arena: { columns: [{ name: points }] }\n';
 const CUP = '  cup: { columns: [{ name: points }] }\n';
@@ -21,171 +12,189 @@ const event = (serial: number) => ({
 });
 
 describe('a log whose beginning is gone', () => {
-  let instance: TestInstance;
-  let sandbox: Sandbox;
-  let traffic: Traffic;
+  let scene: Scene;
+  afterEach(() => scene.close());
 
-  beforeEach(async () => {
-    ({ instance, sandbox, traffic } = await openScene(ARENA, event, { partitions: 2 }));
-  });
-  afterEach(() => closeScene({ instance, sandbox, traffic }));
-
-  const options = () => ({ signal: AbortSignal.timeout(240_000) });
-  const verify = async (board: string) => {
-    const [report] = await sandbox.reconciler.verify([board], options());
-    return report;
+  const open = async (options: { partitions: number; sent?: number }) => {
+    scene = await Scene.open(ARENA, event, options);
   };
-  /** Deletes the first half of both partitions, or of one; answers where they begin now. */
-  const cut = async (...only: number[]) => {
-    const topic = instance.topics.scoreEvents;
-    const ends = await instance.admin.fetchTopicOffsets(topic);
-    const wanted = ends.filter(({ partition }) => only.length === 0 || only.includes(partition));
-    const partitions = wanted.map(({ partition, offset }) => ({
-      partition,
-      offset: String(Math.floor(Number(offset) / 2)),
-    }));
-    await instance.admin.deleteTopicRecords({ topic, partitions });
-    return Object.fromEntries(
-      partitions.map(({ partition, offset }) => [partition, Number(offset)]),
-    );
+  /** Deletes the first half of all partitions, or of one. Returns where they begin now. */
+  const cut = async (only?: number) => {
+    const { admin, topics } = scene.instance;
+    const topic = topics.scoreEvents;
+    const ends = await admin.fetchTopicOffsets(topic);
+    const starts = ends
+      .filter(({ partition }) => only === undefined || partition === only)
+      .map(({ partition, offset }) => ({ partition, offset: Math.floor(Number(offset) / 2) }));
+    const partitions = starts.map(({ partition, offset }) => ({ partition, offset: `${offset}` }));
+    await admin.deleteTopicRecords({ topic, partitions });
+    return Object.fromEntries(starts.map(({ partition, offset }) => [partition, offset]));
   };
   const flush = async () => {
-    const keys = await sandbox.redis.keys(`${instance.name}:*`);
-    await sandbox.redis.unlink(...keys);
+    const { redis } = scene.sandbox;
+    await redis.unlink(...(await redis.keys(`${scene.instance.name}:*`)));
   };
-  const stop = async (service: RanklogProcess) => {
-    service.kill('SIGTERM');
-    await service.ended;
-  };
-  const partialHistory = async () => {
-    const status = JSON.parse(await instance.run('status', '--json')) as {
-      partialHistory: unknown;
-    };
-    return status.partialHistory;
-  };
-  const isRight = async (...boards: string[]) => {
-    const definitions = definitionsOf(ARENA + CUP).filter(({ board }) => boards.includes(board));
-    for (const definition of definitions) {
-      expect(await sandbox.wrongViews(definition)).toEqual([]);
-      expect(await verify(definition.board)).toMatchObject({ equal: true, places: 25 });
-    }
+  const verify = async (board: string) => (await scene.sandbox.reconciler.verify([board], RUN))[0]!;
+  const partialHistory = async () =>
+    (await scene.json<{ partialHistory: unknown }>('status')).partialHistory;
+  const expectRight = async (name: string) => {
+    const definition = definitionsOf(ARENA + CUP).find(({ board }) => board === name)!;
+    expect(await scene.sandbox.wrongViews(definition)).toEqual([]);
+    expect(await verify(name)).toMatchObject({ equal: true, places: 25 });
   };
 
   it('before ranklog first read it: a board begins where it did, in status, for verify, and when Redis is lost', async () => {
-    await traffic.send(400);
+    await open({ partitions: 2 });
+    const { sandbox } = scene;
+    await scene.traffic.send(400);
     const starts = await cut();
-    const service = await instance.start();
-    await published(instance, traffic);
+    const service = await scene.start();
+    await scene.send(0);
     expect(service.errors).toContain(
       'without what is gone from the log before it: partition 0 from',
     );
-    await isRight('arena');
+    await expectRight('arena');
     expect(await partialHistory()).toMatchObject([{ board: 'arena', startsAt: starts }]);
 
     const { generation } = await sandbox.live('arena');
     await sandbox.redis.hdel(sandbox.keys.players(0, generation, 'all'), 'player-0');
     expect(await verify('arena')).toMatchObject({ equal: false });
-    await instance.run('boards', 'rebuild', 'arena');
-    await isRight('arena');
-    await traffic.send(100);
-    await published(instance, traffic);
-
+    await scene.instance.run('boards', 'rebuild', 'arena');
     await flush();
-    await traffic.send(100);
-    await published(instance, traffic);
-    await isRight('arena');
+    await scene.send(100);
+    await expectRight('arena');
     expect(await partialHistory()).toMatchObject([{ board: 'arena', startsAt: starts }]);
-    const causes = (await readRankChanges(instance.kafka, instance.topics)).map(causeOf);
-    expect(new Set(causes).size).toBe(causes.length);
+    await scene.rankChanges();
 
     await cut();
     const before = await sandbox.live('arena');
-    const refused = instance.spawn('boards', 'rebuild', 'arena');
-    expect([await refused.ended, refused.errors]).toEqual([2, expect.stringContaining('gone')]);
+    expect(await scene.ranklog('boards', 'rebuild', 'arena')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('gone'),
+    });
     await expect(verify('arena')).rejects.toBeInstanceOf(HistoryCutError);
     expect(await sandbox.generations.shadow('arena')).toBeUndefined();
     expect(await sandbox.live('arena')).toEqual(before);
   });
 
-  it('does not excuse a board whose events were read before that: it is missed', async () => {
-    const service = await instance.start();
-    await traffic.send(400);
-    await published(instance, traffic);
-    await stop(service);
+  it('before a board was new in the file: commands say so, and apply builds it with --allow-partial-history', async () => {
+    await open({ partitions: 1, sent: 400 });
+    await scene.stop();
     await cut();
+    await scene.writeBoards(ARENA + CUP);
+    await scene.sandbox.store.registerBoards(definitionsOf(ARENA + CUP));
+    expect(await scene.ranklog('standings', 'cup')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is being built'),
+    });
+    expect(await scene.ranklog('boards', 'verify', 'cup')).toMatchObject({
+      code: 3, // 1 would say that it differs
+      err: expect.stringContaining('is being built'),
+    });
+    expect((await scene.ranklog('status')).out).toContain('not built yet, so not readable: cup');
+    expect(await scene.json('status')).toMatchObject({ building: ['cup'], partialHistory: [] });
+    const { out: plan } = await scene.ranklog('boards', 'plan');
+    expect(plan).toContain('+ cup: new; registered, but no process builds it yet');
+    expect(plan).toContain('the beginning of the log is gone in partition 0 (from offset 200)');
+    expect(await scene.json('boards', 'plan')).toMatchObject({
+      cut: [{ partition: 0, from: 0, logStart: 200 }],
+      backfill: { records: 200 },
+    });
+    expect(await scene.ranklog('boards', 'apply', '--yes')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/partition 0: 0 to 199.*--allow-partial-history/),
+    });
+
+    const service = await scene.start();
+    const hint = 'boards apply --allow-partial-history';
+    await until(() => service.errors.includes(hint), 'the service says what it waits for');
+    await scene.instance.run('boards', 'apply', '--yes', '--allow-partial-history');
+    await scene.send(100);
+    await expectRight('cup');
+    await expectPartialOutput();
+  });
+
+  /** What commands print of "cup", which begins at offset 200. */
+  const expectPartialOutput = async () => {
+    const { generation } = await scene.sandbox.live('cup');
+    expect(await partialHistory()).toMatchObject([
+      { board: 'cup', generation, startsAt: { 0: 200 } },
+    ]);
+    const lacks = 'board cup lacks the beginning of the log: partial, from 0:200';
+    expect((await scene.ranklog('status')).out).toContain(lacks);
+    const generations = await scene.ranklog('boards', 'generations');
+    expect(generations.out).toMatch(/^cup +live .* partial, from 0:200$/m);
+
+    await scene.writeBoards(ARENA + CUP.replace('}]', ', decimals: 2 }]'));
+    const { out: plan } = await scene.ranklog('boards', 'plan');
+    expect(plan).toContain('~ cup: changed');
+    expect(plan).not.toContain('the beginning of the log is gone');
+    expect(plan).toContain('starts where the live generation does: partial, from 0:200');
+    expect(await scene.json('boards', 'plan')).toMatchObject({
+      boards: [
+        { board: 'arena', startsAt: null },
+        { board: 'cup', startsAt: { 0: 200 } },
+      ],
+      backfill: { records: 300 },
+    });
+    expect(await scene.ranklog('boards', 'rebuild', 'cup')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('cup: partial, from 0:200; "--from start" reads the whole log'),
+    });
+    expect(await scene.ranklog('boards', 'rebuild', 'cup', '--from', 'start')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^cup: partial, from 0:200$/m), // the log has no more
+    });
+    expect(await scene.ranklog('boards', 'verify', 'arena')).toMatchObject({
+      code: 2, // 1 would say that it differs
+      err: expect.stringContaining('are gone from the log'),
+    });
+  };
+
+  it('above what was read of a partition: a board built from the rest is verified, though ingest stands before it', async () => {
+    await open({ partitions: 2, sent: 100 });
+    await scene.stop();
+    await scene.traffic.send(400);
+    const starts = await cut(0);
+    const { generations, reconciler } = scene.sandbox;
+    const live = await generations.liveAppliedOffsets('arena');
+    expect(starts[0]).toBeGreaterThan((live.get(0) ?? -1) + 1);
+    await reconciler.build(definitionsOf(ARENA), { ...RUN, allowPartialHistory: true });
+    const report = await verify('arena');
+    expect(report).toMatchObject({ equal: true });
+    expect(report.places).toBeGreaterThan(0);
+  });
+
+  it('and a Redis that is lost: its partitions stop, also without definitions in Kafka, and go on with what is left after a rebuild', async () => {
+    await open({ partitions: 2, sent: 400 });
+    const { instance } = scene;
+    const before = await scene.rankChanges();
+    await scene.stop();
+    const starts = await cut();
+    await flush();
+    const stopped = await scene.start();
+    for (const partition of [0, 1])
+      await until(
+        () => stopped.errors.includes(`${instance.topics.scoreEvents}/${partition} stops:`),
+        `partition ${partition} stops`,
+      );
+    await scene.stop();
     await flush();
     await instance.admin.deleteTopics({ topics: [instance.topics.definitions] });
     await instance.run('topics');
-    const again = await instance.start();
+    const again = await scene.start();
     await until(() => again.errors.includes('must continue at offset 0'), 'a partition stops');
     expect(await partialHistory()).toEqual([]);
-  });
 
-  it('before a board was new in the file: it waits for a word, and is built with it', async () => {
-    const first = await instance.start();
-    await traffic.send(400);
-    await published(instance, traffic);
-    await stop(first);
-    const starts = await cut();
-    await writeFile(instance.env['RANKLOG_BOARDS'] ?? '', ARENA + CUP);
-    const service = await instance.start();
-    await until(
-      () => service.errors.includes('boards apply --allow-partial-history'),
-      'it says what it waits for',
-    );
-    await instance.run('boards', 'apply', '--yes', '--allow-partial-history');
-    await traffic.send(100);
-    await published(instance, traffic);
-    await isRight('cup');
-    expect(await partialHistory()).toMatchObject([{ board: 'cup', startsAt: starts }]);
-  });
-
-  it('above what was read of a partition: a board that was built of what is left is verified, though ingest stands before it', async () => {
-    const service = await instance.start();
-    await traffic.send(100);
-    await published(instance, traffic);
-    await stop(service);
-    await traffic.send(400);
-    const starts = await cut(0);
-    const live = await sandbox.generations.liveAppliedOffsets('arena');
-    expect(starts[0]).toBeGreaterThan((live.get(0) ?? -1) + 1);
-    const signal = AbortSignal.timeout(240_000);
-    const [arena] = definitionsOf(ARENA);
-    if (arena === undefined) throw new Error('there is no board');
-    await sandbox.reconciler.build([arena], { signal, allowPartialHistory: true });
-    const [report] = await sandbox.reconciler.verify(['arena'], { signal });
-    expect(report).toMatchObject({ equal: true });
-    expect(report?.places).toBeGreaterThan(0);
-  });
-
-  it('and a Redis that is lost: its partitions stop, and go on with what is left after a rebuild', async () => {
-    const first = await instance.start();
-    await traffic.send(400);
-    await published(instance, traffic);
-    const before = (await readRankChanges(instance.kafka, instance.topics)).map(causeOf);
-    await stop(first);
-    const starts = await cut();
-    await flush();
-
-    const service = await instance.start();
-    for (const partition of [0, 1])
-      await until(
-        () => service.errors.includes(`${instance.topics.scoreEvents}/${partition} stops:`),
-        `partition ${partition} stops`,
-      );
-    const refused = instance.spawn('boards', 'rebuild', 'arena');
-    expect(await refused.ended).toBe(2);
+    expect((await scene.ranklog('boards', 'rebuild', 'arena')).code).toBe(2);
     await instance.run('boards', 'rebuild', 'arena', '--allow-partial-history');
-    await stop(service);
-    await instance.start();
-    await traffic.send(100);
-    await published(instance, traffic);
+    await scene.stop();
+    await scene.start();
+    await scene.send(100);
     const isStale = async () => (await instance.reader.rank('arena', 'all', 'nobody')).stale;
     await until(async () => !(await isStale()), 'it has recovered');
-    await isRight('arena');
+    await expectRight('arena');
     expect(await partialHistory()).toMatchObject([{ board: 'arena', startsAt: starts }]);
-    const causes = (await readRankChanges(instance.kafka, instance.topics)).map(causeOf);
-    expect(new Set(causes).size).toBe(causes.length);
-    expect(causes).toHaveLength(before.length + 50);
+    expect(await scene.rankChanges()).toHaveLength(before.length + 50);
   });
 });

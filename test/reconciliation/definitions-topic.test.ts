@@ -7,7 +7,7 @@ import { arena } from '../board-store/fixture.js';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { testKafka } from '../support/kafka-client.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
-import { KafkaProxy } from '../support/kafka-proxy.js';
+import { KafkaProxy, type KafkaAction } from '../support/kafka-proxy.js';
 import { loggerTo, SILENT } from '../support/loggers.js';
 import { readCommitted } from '../support/results.js';
 
@@ -43,27 +43,19 @@ describe('the definitions topic', () => {
     await producer.disconnect();
   };
 
-  it('is empty at first, and stays so when nothing is written', async () => {
+  it('is empty at first, and gives back what was written, of all partitions: starts and removals, too', async () => {
     await definitions.write([]);
     expect(await definitions.readAll()).toEqual(new Map());
     expect(await readCommitted(topic.kafka, topic.name)).toEqual([]);
-  });
-
-  it('gives back what was written, of all partitions', async () => {
-    const records = Array.from({ length: 20 }, (_, index) => current(`board-${index}`, 1 + index));
+    const records = [
+      ...Array.from({ length: 20 }, (_, index) => current(`board-${index}`, 1 + index)),
+      current('arena', 1, { starts: new Map([[2, 41_205]]) }),
+      current('other', 2, { definition: null }),
+    ];
     await definitions.write(records);
     expect(await definitions.readAll()).toEqual(byBoard(...records));
-    const partitions = (await readCommitted(topic.kafka, topic.name)).map(
-      ({ partition }) => partition,
-    );
-    expect(new Set(partitions).size).toBe(3);
-  });
-
-  it('keeps where a board begins in the log, and what was removed', async () => {
-    const part = current('arena', 1, { starts: new Map([[2, 41_205]]) });
-    const removed = current('other', 2, { definition: null });
-    await definitions.write([part, removed]);
-    expect(await definitions.readAll()).toEqual(byBoard(part, removed));
+    const written = await readCommitted(topic.kafka, topic.name);
+    expect(new Set(written.map(({ partition }) => partition)).size).toBe(3);
   });
 
   it('takes the latest promotion of a board, whoever wrote last', async () => {
@@ -90,7 +82,7 @@ describe('the definitions topic', () => {
     expect(await definitions.repair()).toEqual([]);
   });
 
-  it('leaves out what can not be read, and tells where it is', async () => {
+  it('leaves out aborted transactions, and with a warning what can not be read', async () => {
     const record = current('arena', 5);
     await definitions.write([record]);
     const later = encodeDefinitionRecord(current('arena', 9), topic.name);
@@ -106,15 +98,10 @@ describe('the definitions topic', () => {
       expect(warning).toMatch(
         /-?.+\/[012]\/\d+ is left out, as it is not a ranklog.definition.v1: \S/,
       );
-  });
-
-  it('is read to its end though transactions were given up in it', async () => {
-    const record = current('arena', 5);
-    await definitions.write([record]);
     const producer = topic.kafka.producer({ transactionalId: topic.name, idempotent: true, maxInFlightRequests: 1 }); // prettier-ignore
     await producer.connect();
     const transaction = await producer.transaction();
-    const messages = [0, 1, 2].map((partition) => ({ ...encodeDefinitionRecord(current('arena', 9), topic.name), partition })); // prettier-ignore
+    const messages = [0, 1, 2].map((partition) => ({ ...later, partition }));
     await transaction.send({ topic: topic.name, messages });
     await transaction.abort();
     await producer.disconnect();
@@ -152,37 +139,30 @@ describe('the definitions topic', () => {
     expect(warnings).toEqual([]);
   });
 
-  describe('behind a slow broker', () => {
+  const readThrough = async (...fault: readonly [KafkaAction, { times: number }]) => {
+    const proxy = await KafkaProxy.toBroker();
+    proxy.onRequest(KAFKA_API.fetch, ...fault);
+    const kafka = testKafka({ brokers: [proxy.broker] });
+    const parts = { log: SILENT, identity: new IdentityCheck({}) };
+    const read = new DefinitionsTopic(kafka, topic.admin, topic.name, parts).readAll();
+    return read.finally(() => proxy.close());
+  };
+
+  it('is read to its end behind a slow broker, and not taken for empty when no answer comes', async () => {
     const record = current('arena', 7);
-    let proxy: KafkaProxy;
-    beforeEach(async () => {
-      await definitions.write([record]);
-      proxy = await KafkaProxy.toBroker();
-    });
-    afterEach(() => proxy.close());
-    const behindProxy = () =>
-      new DefinitionsTopic(testKafka({ brokers: [proxy.broker] }), topic.admin, topic.name, {
-        log: SILENT,
-        identity: new IdentityCheck({}),
-      });
-
-    it('is read to its end', async () => {
-      proxy.onRequest(KAFKA_API.fetch, { delayMs: 3_000 });
-      expect(await behindProxy().readAll()).toEqual(byBoard(record));
-    });
-
-    it('is not taken for empty when no answer comes', async () => {
-      proxy.onRequest(KAFKA_API.fetch, 'hangBefore', { times: Infinity });
-      await expect(behindProxy().readAll()).rejects.toThrow(/timeout/);
-    });
+    await definitions.write([record]);
+    expect(await readThrough({ delayMs: 3_000 }, { times: 1 })).toEqual(byBoard(record));
+    await expect(readThrough('hangBefore', { times: Infinity })).rejects.toThrow(/timeout/);
   });
 
   it('throws if it does not exist', async () => {
-    const { kafka, admin, name } = topic;
-    const missing = new DefinitionsTopic(kafka, admin, `${name}-none`, {
-      log: SILENT,
-      identity: new IdentityCheck({}),
-    });
+    const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
+    const kafka = testKafka({ brokers, retry: { retries: 0 } });
+    const admin = kafka.admin();
+    await admin.connect();
+    const parts = { log: SILENT, identity: new IdentityCheck({}) };
+    const missing = new DefinitionsTopic(kafka, admin, `${topic.name}-none`, parts);
     await expect(missing.readAll()).rejects.toThrow('topic');
+    await admin.disconnect();
   });
 });

@@ -1,16 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import { BoardReader, ContinuityStore, type BoardStore } from '#board-store';
-import { ScoreProducer } from '#client';
 import { BoardRegistrar } from '../../src/registry/board-registrar.js';
 import type { DefinitionsTopic } from '../../src/registry/definitions-topic.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { SILENT } from '../support/loggers.js';
 import { RedisServer } from '../support/redis-server.js';
 import { causeOf, readRankChanges } from '../support/results.js';
-import { Sandbox, UNTIL_DONE } from './sandbox.js';
+import { RUN, Sandbox } from './sandbox.js';
 
 const SUM = '{ columns: [{ name: points }] }';
 const BEST = '{ columns: [{ name: points, update: best }] }';
@@ -49,13 +48,10 @@ describe('the definitions that are in force', () => {
   });
 
   const score = async (delta: number, boards: readonly string[] = ['arena']) => {
-    const producer = new ScoreProducer({ kafka: instance.kafka, topicPrefix: instance.name });
-    await producer.connect();
     const events = boards.flatMap((board) =>
       PLAYERS.map((playerId) => ({ board, playerId, delta })),
     );
-    await producer.send(events);
-    await producer.disconnect();
+    await instance.produce(events.map((event) => JSON.stringify(event)));
     sent += events.length;
     await instance.published(sent);
   };
@@ -66,10 +62,11 @@ describe('the definitions that are in force', () => {
     return entries.map(({ columns }) => Number(columns['points']));
   };
   const each = (value: number) => PLAYERS.map(() => value);
-  const results = async () => {
+  /** Rank changes: one for each of so many events. */
+  const results = async (events = sent) => {
     const changes = await readRankChanges(instance.kafka, instance.topics);
-    expect(changes).toHaveLength(sent);
-    expect(new Set(changes.map(causeOf)).size).toBe(sent);
+    expect(changes).toHaveLength(events);
+    expect(new Set(changes.map(causeOf)).size).toBe(events);
     return changes;
   };
   /** Waits until Kafka has the live generations of Redis, and those alone. */
@@ -88,59 +85,54 @@ describe('the definitions that are in force', () => {
   };
   const [best] = parseBoardsFile(file({ arena: BEST }), 'best') as [BoardDefinition];
   const promoteBest = async () => {
-    const [report] = await unrecorded.reconciler.build([best], { signal: UNTIL_DONE });
+    const [report] = await unrecorded.reconciler.build([best], RUN);
     return report!;
   };
-  const removeOther = () => unrecorded.reconciler.remove('other', { signal: UNTIL_DONE });
+  const liveAndBuilding = async () => {
+    const { live, building } = await store.boards();
+    return [...live.keys(), ...building];
+  };
 
-  it('are in Kafka from their first registration on', async () => {
+  it('are in Kafka from their first registration on, and restored after Redis is emptied, whatever the boards file says by then', async () => {
     const [current, { live }, promotions] = [await definitions.readAll(), await store.boards(), await store.promotions()]; // prettier-ignore
     expect(current).toEqual(new Map([...live].map(([board, of]) => [board, { ...of, since: promotions.get(board) }]))); // prettier-ignore
+    await score(10, ['arena', 'other']);
     await restart();
     expect(await store.boards()).toMatchObject({ live });
     expect(await definitions.readAll()).toEqual(current);
-  });
 
-  it.each(['while a process runs', 'before one starts'])(
-    'are restored after Redis is emptied %s, whatever the boards file says by then',
-    async (when) => {
-      await score(10, ['arena', 'other']);
+    await writeBoards({ arena: BEST, late: SUM });
+    for (const [restarts, total] of [
+      [false, 11],
+      [true, 12],
+    ] as const) {
+      // prettier-ignore
       const before = await definitions.readAll();
-      await writeBoards({ arena: BEST, late: SUM });
       await own.redis.flushall();
-      if (when === 'before one starts') await restart();
+      if (restarts) await restart();
       await score(1, ['arena', 'other']);
-
-      expect((await reader.liveBoard('arena')).definition).toEqual(before.get('arena')?.definition);
-      expect(await points()).toEqual(each(11));
-      expect(await points('other')).toEqual(each(11));
+      expect((await reader.liveBoard('arena')).definition).toEqual(live.get('arena')?.definition);
+      expect(await points()).toEqual(each(total));
+      expect(await points('other')).toEqual(each(total));
       expect(await points('late')).toEqual([]);
-      await results();
       expect(service.errors).toMatch(/arena.* differs in .*ranklog boards apply/);
       await recorded();
       const after = await definitions.readAll();
       expect([...after.keys()].sort()).toEqual(['arena', 'late', 'other']);
       expect(after.get('arena')?.since).toBeGreaterThan(before.get('arena')?.since ?? Infinity);
-    },
-  );
+    }
 
-  it('are restored after Redis is emptied, also if the boards file is broken', async () => {
-    await score(10);
     await writeFile(instance.env['RANKLOG_BOARDS'] ?? '', 'boards: none');
     await own.redis.flushall();
     await score(1);
-    expect(await points()).toEqual(each(11));
+    expect(await points()).toEqual(each(13));
     expect(service.errors).toContain('going on with the boards that the file had before');
+    await results();
   });
 
-  it.each([
-    ['one process', ['ingest,reconciliation']],
-    ['the roles apart', ['ingest', 'reconciliation']],
-  ])('are restored in a Redis that comes back from before a promotion (%s)', async (_, roles) => {
-    service.kill('SIGKILL');
-    await service.ended;
-    const processes: RanklogProcess[] = [];
-    for (const role of roles) processes.push(await instance.start('--roles', role));
+  it('are restored in a Redis that comes back from before a promotion, by the roles apart', async () => {
+    await restart('--roles', 'ingest');
+    const builder = await instance.start('--roles', 'reconciliation');
     await score(10);
     await score(4);
     await own.snapshot();
@@ -160,19 +152,21 @@ describe('the definitions that are in force', () => {
     const changes = await results();
     const columns = changes.slice(-1).map(({ changes }) => changes[0]?.before?.columns);
     expect(columns).toEqual([{ points: '12' }]);
-    expect(processes.map(({ errors }) => errors).join()).toContain(
+    expect(service.errors + builder.errors).toContain(
       'shard 0 is from before the last change of board arena',
     );
     await recorded();
   });
 
-  it('are restored after the same server has lost nothing but a promotion', async () => {
+  it('are recorded in Kafka after their builder was killed, and restored in a server that has lost nothing but a promotion', async () => {
     await score(10);
     await score(4);
     const names = await own.redis.keys('*');
     const dumps = await Promise.all(names.map((name) => own.redis.dumpBuffer(name)));
-    await promoteBest();
+    const { generation, since } = await promoteBest();
     await recorded();
+    expect((await definitions.readAll()).get('arena')).toMatchObject({ generation, since });
+    await until(() => service.errors.includes(`generation ${generation} is kept in Kafka now`), 'it is logged'); // prettier-ignore
     const restoring = own.redis.multi().flushall();
     for (const [index, name] of names.entries()) restoring.restore(name, 0, dumps[index] ?? '');
     await restoring.exec();
@@ -182,32 +176,15 @@ describe('the definitions that are in force', () => {
     await results();
   });
 
-  it('are recorded in Kafka after their builder was killed between the promotion and its record', async () => {
-    await score(10);
-    await score(4);
-    const { generation, since } = await promoteBest();
-    await recorded();
-    expect((await definitions.readAll()).get('arena')).toMatchObject({ generation, since });
-    await until(() => service.errors.includes(`generation ${generation} is kept in Kafka now`), 'it is told'); // prettier-ignore
-    await own.redis.flushall();
-    await score(20);
-    expect(await points()).toEqual(each(20));
-    await results();
-  });
-
-  const newRegistrar = () => {
+  it('are registered again after a cancelled apply, and lack a removed board, also when Redis is emptied and the file has it', async () => {
+    await score(1);
+    await writeBoards({ arena: SUM, other: SUM, cup: BEST });
     const continuity = new ContinuityStore(own.redis, sandbox.keys, { shards: 1 });
     const unreadLog = () => Promise.resolve(new Map<number, number>());
-    return new BoardRegistrar(
+    const registrar = new BoardRegistrar(
       { store, continuity, definitions, unreadLog, log: SILENT },
       instance.env['RANKLOG_BOARDS'] ?? '',
     );
-  };
-
-  it('are registered again after a cancelled apply, and lose a board that is removed', async () => {
-    await score(1);
-    await writeBoards({ arena: SUM, other: SUM, cup: BEST });
-    const registrar = newRegistrar();
     await registrar.register();
     const lease = await sandbox.leases.acquire('cup', 'test');
     await sandbox.generations.unregister(lease);
@@ -217,13 +194,27 @@ describe('the definitions that are in force', () => {
     await registrar.keepRegistered();
     expect((await store.boards()).building).toEqual(new Set(['cup']));
     expect([...registrar.wanted.keys()].sort()).toEqual(['arena', 'cup', 'other']);
-    await removeOther();
+
+    await unrecorded.reconciler.remove('other', RUN);
     await registrar.keepRegistered();
     expect([...registrar.wanted.keys()].sort()).toEqual(['arena', 'cup']);
+    await until(
+      async () => (await definitions.readAll()).get('other')?.definition === null,
+      'Kafka has the removal',
+    );
+    await writeBoards({ arena: SUM, other: SUM });
+    await own.redis.flushall();
+    await score(1);
+    expect([...(await store.boards()).live.keys()]).toEqual(['arena']);
+    expect((await store.boards()).removed).toEqual(new Set(['other']));
+    await restart();
+    expect(await liveAndBuilding()).toEqual(['arena']);
+    expect(service.errors).toContain('was removed, and stays so until');
   });
 
   it('are those of the first process if two define a new board differently, as in a rolling deploy', async () => {
     await score(10);
+    await score(3, ['cup']); // dead letters, until the board is in the file
     const folder = path.dirname(instance.env['RANKLOG_BOARDS'] ?? '');
     const processes: RanklogProcess[] = [];
     for (const [name, cup] of Object.entries({ old: SUM, new: BEST })) {
@@ -232,36 +223,18 @@ describe('the definitions that are in force', () => {
       processes.push(instance.spawn('start'));
     }
     const said = () => processes.map(({ errors }) => errors).join();
-    await until(() => /cup.* differs in .*ranklog boards apply/.test(said()), 'one is told'); // prettier-ignore
-    await until(async () => (await store.boards()).live.has('cup'), 'the board is live');
+    await until(() => /cup.* differs in .*ranklog boards apply/.test(said()), 'one warns');
+    await until(() => /cup\S+ is live .* built from 24 records/.test(said()), 'it is built'); // prettier-ignore
     const built = (await store.boards()).live.get('cup');
     await score(7, ['cup']);
     await score(9, ['cup']);
     expect(await points('cup')).toEqual(
-      each(built?.definition.columns[0]?.update === 'sum' ? 16 : 9),
+      each(built?.definition.columns[0]?.update === 'sum' ? 19 : 9),
     );
     await restart();
     expect((await store.boards()).live.get('cup')).toEqual(built);
     const generations = JSON.parse(await instance.run('boards', 'generations', '--json')) as { board: string }[]; // prettier-ignore
     expect(generations.filter(({ board }) => board === 'cup')).toMatchObject([{ role: 'live' }]);
-    await results();
-  });
-
-  it('lack a removed board, also when a process starts whose file still has it', async () => {
-    await score(10);
-    await removeOther();
-    await until(
-      async () => (await definitions.readAll()).get('other')?.definition === null,
-      'Kafka has the removal',
-    );
-    await own.redis.flushall();
-    await score(1);
-    expect([...(await store.boards()).live.keys()]).toEqual(['arena']);
-    expect((await store.boards()).removed).toEqual(new Set(['other']));
-    await restart();
-    const { live, building } = await store.boards();
-    expect([...live.keys(), ...building]).toEqual(['arena']);
-    expect(await readFile(instance.env['RANKLOG_BOARDS'] ?? '', 'utf8')).toContain('other');
-    expect(service.errors).toContain('was removed, and stays so until');
+    await results(sent - PLAYERS.length);
   });
 });

@@ -1,24 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EXIT } from '../../src/cli/exit-codes.js';
 import { exitCodeOf } from '../../src/cli/failures.js';
 import { OutOfMemoryError } from '../../src/generations/errors.js';
-import type { TestInstance } from '../support/instance.js';
 import { RedisServer } from '../support/redis-server.js';
-import {
-  closeScene,
-  definitionsOf,
-  openScene,
-  published,
-  type Sandbox,
-  type Traffic,
-} from './sandbox.js';
+import { definitionsOf, RUN, Scene } from './sandbox.js';
 
 const BOARDS = `
 boards:
   arena: { columns: [{ name: points }] }
   cup: { columns: [{ name: points }] }
 `;
-const PLAYERS = 20_000;
+const PLAYERS = 10_000;
 const LONG = 'x'.repeat(100);
 const event = (serial: number) => ({
   board: 'arena',
@@ -27,43 +19,38 @@ const event = (serial: number) => ({
 });
 
 /**
- * What is left beside the live board. The smallest shadow, that of a verify, takes three times as much, so that it does not
- * fit when results that were in the outbox are gone, either.
+ * Memory left beside the live board. The smallest shadow, that of a verify, takes three times as much, so it does not fit
+ * into the memory of published results either.
  */
-const ROOM = 1_500_000;
+const ROOM = 750_000;
 
-describe('a Redis that has no room for a second generation', () => {
+describe('a Redis without room for a second generation', () => {
   let own: RedisServer;
-  let instance: TestInstance;
-  let sandbox: Sandbox;
-  let traffic: Traffic;
+  let scene: Scene;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     own = await RedisServer.start();
-    ({ instance, sandbox, traffic } = await openScene(BOARDS, event, { own }));
-    await instance.start();
-    await traffic.send(PLAYERS);
-    await published(instance, traffic);
-    const { used } = await sandbox.store.memory();
+    scene = await Scene.open(BOARDS, event, { ownRedis: own, sent: PLAYERS });
+  });
+  beforeEach(async () => {
+    await scene.sandbox.sweep();
+    const { used } = await scene.sandbox.store.memory();
     await own.redis.config('SET', 'maxmemory', String(used + ROOM));
   });
-  afterEach(async () => {
-    await closeScene({ instance, sandbox, traffic });
-    await own.remove();
-  });
+  afterAll(() => scene.close());
 
-  const options = () => ({ signal: AbortSignal.timeout(240_000) });
   const arena = definitionsOf(BOARDS).slice(0, 1);
 
   it.each([
-    ['build', () => sandbox.reconciler.build(arena, options())],
+    ['build', () => scene.sandbox.reconciler.build(arena, RUN)],
     [
       'background build',
-      () => sandbox.reconciler.build(arena, { ...options(), keepsShadows: true }),
+      () => scene.sandbox.reconciler.build(arena, { ...RUN, keepsShadows: true }),
     ],
-    ['snapshot', () => sandbox.reconciler.snapshot('arena', Date.now(), options())],
-    ['verify', () => sandbox.reconciler.verify(['arena'], options())],
-  ])('gets it back from a %s that fills it up, and live events go on', async (_, run) => {
+    ['snapshot', () => scene.sandbox.reconciler.snapshot('arena', Date.now(), RUN)],
+    ['verify', () => scene.sandbox.reconciler.verify(['arena'], RUN)],
+  ])('frees the memory of a %s that fills it, and live events go on', async (_, run) => {
+    const { generations, leases } = scene.sandbox;
     const failure = await run().then(
       () => undefined,
       (error: unknown) => error,
@@ -73,17 +60,16 @@ describe('a Redis that has no room for a second generation', () => {
     expect((failure as Error).message).toMatch(
       /^Redis is full \(maxmemory \d+\.\d MB, used \d+\.\d MB\): .*"arena".* raise maxmemory, /,
     );
-    expect(await sandbox.generations.shadow('arena')).toBeUndefined();
-    expect(await sandbox.leases.statuses()).toMatchObject([
+    expect(await generations.shadow('arena')).toBeUndefined();
+    expect(await leases.statuses()).toMatchObject([
       { board: 'arena', state: 'failed', outcome: (failure as Error).message },
     ]);
-    await traffic.send(200);
-    await published(instance, traffic);
-    expect(await sandbox.wrongViews(arena[0]!)).toEqual([]);
+    await scene.send(200);
   });
 
-  it('says so to who asks for a lease, too', async () => {
+  it('refuses a lease with the same error; the board is exact after all', async () => {
     await own.redis.config('SET', 'maxmemory', '1');
-    await expect(sandbox.reconciler.build(arena, options())).rejects.toThrow(OutOfMemoryError);
+    await expect(scene.sandbox.reconciler.build(arena, RUN)).rejects.toThrow(OutOfMemoryError);
+    expect(await scene.sandbox.wrongViews(arena[0]!)).toEqual([]);
   });
 });

@@ -1,63 +1,46 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BoardReader, NoPreviousGenerationError } from '#board-store';
 import { AppliedBeyondLogError } from '../../src/generations/errors.js';
-import { until, type RanklogProcess, type TestInstance } from '../support/instance.js';
+import { until } from '../support/instance.js';
 import { ScoreTopic } from '../ingest/score-topic.js';
-import { readRankChanges } from '../support/results.js';
-import {
-  closeScene,
-  definitionsOf,
-  openScene,
-  published,
-  type Sandbox,
-  type Traffic,
-} from './sandbox.js';
+import { definitionsOf, RUN, Scene, type Sandbox } from './sandbox.js';
 
-const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
+const BOARDS =
+  'boards: { arena: { columns: [{ name: points }] }, cup: { columns: [{ name: points }] } }';
 const CHANGED = 'boards: { arena: { columns: [{ name: points, update: best }] } }';
 const PLAYERS = 50;
+/** Two of the players are on "cup". */
 const event = (serial: number) => ({
-  board: 'arena',
+  board: serial % 25 === 24 ? 'cup' : 'arena',
   playerId: `player-${serial % PLAYERS}`,
   delta: 1 + serial,
 });
 
 describe('the history of a board', () => {
-  let instance: TestInstance;
+  let scene: Scene;
   let sandbox: Sandbox;
-  let traffic: Traffic;
-  let service: RanklogProcess;
 
-  beforeEach(async () => {
-    ({ instance, sandbox, traffic } = await openScene(BOARDS, event));
-    service = await instance.start();
+  beforeAll(async () => {
+    scene = await Scene.open(BOARDS, event, { sent: 500 });
+    ({ sandbox } = scene);
   });
-  afterEach(() => closeScene({ instance, sandbox, traffic }));
+  afterAll(() => scene.close());
 
-  const options = () => ({ signal: AbortSignal.timeout(240_000) });
-  const [definition] = definitionsOf(BOARDS);
-  const [changed] = definitionsOf(CHANGED);
-  if (definition === undefined || changed === undefined) throw new Error('no definitions');
-  const points = async (reader = instance.reader) => {
+  const points = async (reader = scene.instance.reader) => {
     const { entries } = await reader.standings('arena', 'all', { offset: 0, limit: 100 });
     return Object.fromEntries(
       entries.map(({ playerId, columns }) => [playerId, columns['points']]),
     );
   };
-  /** Sums of the events from one serial to before another. */
+  /** Sums of "arena" over the events from one serial to before another. */
   const sums = (from: number, to: number) => {
     const found: Record<string, string> = {};
     for (let serial = from; serial < to; serial++) {
-      const { playerId, delta } = event(serial);
-      found[playerId] = String(Number(found[playerId] ?? 0) + delta);
+      const { board, playerId, delta } = event(serial);
+      if (board === 'arena') found[playerId] = String(Number(found[playerId] ?? 0) + delta);
     }
     return found;
   };
-  const send = async (count: number) => {
-    await traffic.send(count);
-    await published(instance, traffic);
-  };
-
   /** A time after that of all records sent so far, and before that of all to come. */
   const betweenRecords = async () => {
     const time = Date.now() + 1;
@@ -66,86 +49,92 @@ describe('the history of a board', () => {
   };
 
   it('is rolled back and forward again under traffic, caught up each time', async () => {
-    await expect(sandbox.reconciler.rollback('arena', options())).rejects.toBeInstanceOf(
+    const { reconciler } = sandbox;
+    await expect(reconciler.rollback('arena', RUN)).rejects.toBeInstanceOf(
       NoPreviousGenerationError,
     );
-    await send(500);
     const first = (await sandbox.live('arena')).generation;
-    traffic.start(5, 10);
-    const [second] = await sandbox.reconciler.build([changed], options());
+    scene.traffic.start(5, 10);
+    const [second] = await reconciler.build(definitionsOf(CHANGED), RUN);
     const promotions = [first, second?.generation];
     for (const [index, expected] of [first, second?.generation, first].entries()) {
-      const sent = traffic.sent;
-      await until(() => traffic.sent > sent + 200, 'traffic goes on');
-      const report = await sandbox.reconciler.rollback('arena', options());
+      const { sent } = scene.traffic;
+      await until(() => scene.traffic.sent > sent + 100, 'traffic goes on');
+      const report = await reconciler.rollback('arena', RUN);
       expect(report.generation).toBe(expected);
       expect(report.previous).toBe(promotions[(index + 1) % 2]);
       expect((await sandbox.live('arena')).generation).toBe(expected);
     }
-    await traffic.stop();
-    await published(instance, traffic);
-    expect(await points()).toEqual(sums(0, traffic.sent));
-    expect(await sandbox.wrongViews(definition)).toEqual([]);
-    const changes = await readRankChanges(instance.kafka, instance.topics);
-    expect(new Set(changes.map(({ source }) => `${source.partition}/${source.offset}`)).size).toBe(
-      changes.length,
-    );
-    expect(new Set(changes.map(({ generation }) => generation))).toEqual(new Set(promotions));
+    const changes = await scene.expectExact(BOARDS);
+    expect(await points()).toEqual(sums(0, scene.traffic.sent));
+    const ofArena = changes.filter(({ board }) => board === 'arena');
+    expect(new Set(ofArena.map(({ generation }) => generation))).toEqual(new Set(promotions));
   });
 
   it('is built from a time on, also when it is rebuilt; a snapshot shows it at that time', async () => {
-    await send(300);
+    const { reconciler } = sandbox;
+    const arena = definitionsOf(BOARDS).slice(0, 1);
+    const { sent } = scene.traffic;
     const time = await betweenRecords();
-    await send(200);
-    const snapshot = await sandbox.reconciler.snapshot('arena', time, options());
-    await sandbox.reconciler.build([definition], { ...options(), from: time });
-    expect(await points()).toEqual(sums(300, 500));
-    const reader = new BoardReader(instance.redis, sandbox.keys, snapshot.generation);
-    expect(await points(reader)).toEqual(sums(0, 300));
+    await scene.send(200);
+    const snapshot = await reconciler.snapshot('arena', time, RUN);
+    await reconciler.build(arena, { ...RUN, from: time });
+    expect(await points()).toEqual(sums(sent, sent + 200));
+    const reader = new BoardReader(sandbox.redis, sandbox.keys, snapshot.generation);
+    expect(await points(reader)).toEqual(sums(0, sent));
     expect((await sandbox.live('arena')).starts).toBeDefined();
-    const [report] = await sandbox.reconciler.verify(['arena'], options());
-    expect(report).toMatchObject({ equal: true, places: PLAYERS });
-    const roles = (await sandbox.catalog.generations()).map(({ role, asOf }) => [role, asOf]);
-    expect(roles.sort()).toEqual([
+    const [report] = await reconciler.verify(['arena'], RUN);
+    expect(report).toMatchObject({ equal: true, places: PLAYERS - 2 });
+    const generations = await sandbox.catalog.generations();
+    const ofArena = generations.filter(({ board }) => board === 'arena');
+    expect(ofArena.map(({ role, asOf }) => [role, asOf]).sort()).toEqual([
       ['live', undefined],
       ['previous', undefined],
       ['snapshot', time],
     ]);
-    await send(50);
-    expect(await points(reader)).toEqual(sums(0, 300));
-    await sandbox.reconciler.build([definition], options());
-    expect(await points()).toEqual(sums(300, 550));
-    expect(await sandbox.reconciler.verify(['arena'], options())).toMatchObject([{ equal: true }]);
-    await sandbox.reconciler.build([definition], { ...options(), from: 'start' });
-    expect(await points()).toEqual(sums(0, 550));
+    await scene.send(50);
+    expect(await points(reader)).toEqual(sums(0, sent));
+    await reconciler.build(arena, RUN);
+    expect(await points()).toEqual(sums(sent, sent + 250));
+    expect(await reconciler.verify(['arena'], RUN)).toMatchObject([{ equal: true }]);
+    await reconciler.build(arena, { ...RUN, from: 'start' });
+    expect(await points()).toEqual(sums(0, sent + 250));
     expect((await sandbox.live('arena')).starts).toBeUndefined();
   });
 
-  it('leaves out events before its start, also if live ingest has not reached that yet', async () => {
-    await send(100);
-    service.kill('SIGKILL');
-    await service.ended;
-    await traffic.send(100);
-    const time = await betweenRecords();
-    await traffic.send(50);
-    const building = sandbox.reconciler.build([definition], { ...options(), from: time });
-    await until(() => sandbox.words.some((word) => word.includes('waits for live')), 'it waits');
-    await instance.start();
-    await building;
-    await published(instance, traffic);
-    expect(await points()).toEqual(sums(200, 250));
+  it('is built by commands that wait for live ingest, and say so once', async () => {
+    await scene.stop('SIGKILL');
+    await scene.traffic.send(100);
+    const time = new Date(await betweenRecords()).toISOString();
+    const { sent } = scene.traffic;
+    await scene.traffic.send(50);
+    const { instance } = scene;
+    const rebuild = instance.spawn('boards', 'rebuild', 'arena', '--from', time);
+    const snapshot = instance.spawn('boards', 'snapshot', 'cup', '--until', time);
+    const start =
+      /waits for live ingest to come to where it begins \(partition \d: at offset \d+ of \d+.*: does a service run/;
+    await until(() => start.test(rebuild.errors), 'the rebuild says it');
+    const still = /waits for live ingest, which has stood still for 1\d s: does a service run/;
+    await until(() => still.test(snapshot.errors), 'the snapshot says it');
+    await scene.start();
+    expect([await rebuild.ended, await snapshot.ended]).toEqual([0, 0]);
+    for (const { errors } of [rebuild, snapshot])
+      expect(errors.match(/waits for live ingest/g)).toHaveLength(1);
+    await scene.send(0);
+    expect(await points()).toEqual(sums(sent, sent + 50));
   });
 
+  // Last: it replaces the log.
   it('is not built from a log that ends before the live applied offsets; verify reports them', async () => {
-    await send(100);
-    service.kill('SIGKILL');
-    await service.ended;
-    await new ScoreTopic(instance).recreate(4);
-    const [report] = await sandbox.reconciler.verify(['arena'], options());
+    await sandbox.reconciler.build(definitionsOf(BOARDS), { ...RUN, from: 'start' });
+    await scene.stop('SIGKILL');
+    const before = await points();
+    await new ScoreTopic(scene.instance).recreate(4);
+    const [report] = await sandbox.reconciler.verify(['arena'], RUN);
     expect(report).toMatchObject({ equal: false, places: 0 });
     expect(report?.differences[0]).toMatchObject({ kind: 'appliedOffset' });
-    const building = sandbox.reconciler.build([changed], options());
+    const building = sandbox.reconciler.build(definitionsOf(CHANGED), RUN);
     await expect(building).rejects.toBeInstanceOf(AppliedBeyondLogError);
-    expect(await points()).toEqual(sums(0, 100));
+    expect(await points()).toEqual(before);
   });
 });

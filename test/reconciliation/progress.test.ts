@@ -1,15 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ReconciliationStatus } from '#board-store';
 import type { RunProgress } from '../../src/generations/progress.js';
-import { TestInstance, until } from '../support/instance.js';
-import {
-  closeScene,
-  definitionsOf,
-  type Sandbox,
-  openScene,
-  published,
-  type Traffic,
-} from './sandbox.js';
+import { until } from '../support/instance.js';
+import { definitionsOf, RUN, Scene, type Sandbox } from './sandbox.js';
 
 const BOARDS = `
 boards:
@@ -35,24 +28,20 @@ const onlyGrows = (counts: readonly number[]) =>
   counts.every((count, index) => index === 0 || count >= (counts[index - 1] ?? 0));
 
 describe('a throttled run', () => {
-  let instance: TestInstance;
+  let scene: Scene;
   let sandbox: Sandbox;
-  let traffic: Traffic;
-  const signal = AbortSignal.timeout(240_000);
 
-  beforeEach(async () => {
-    ({ instance, sandbox, traffic } = await openScene(BOARDS, event));
-    await instance.start();
-    await traffic.send(PLAYERS);
-    await published(instance, traffic);
+  beforeAll(async () => {
+    scene = await Scene.open(BOARDS, event, { sent: PLAYERS });
+    ({ sandbox } = scene);
   });
-  afterEach(() => closeScene({ instance, sandbox, traffic }));
+  afterAll(() => scene.close());
 
   it('reports the records that a build has applied, and no end before all are', async () => {
     const statuses: ReconciliationStatus[] = [];
     const reports: RunProgress[] = [];
     const onProgress = (progress: RunProgress) => reports.push(progress);
-    const options = { signal, eventsPerSecond: THROTTLE, onProgress };
+    const options = { ...RUN, eventsPerSecond: THROTTLE, onProgress };
     let isOver = false;
     const build = sandbox.reconciler
       .build(definitionsOf(BOARDS), options)
@@ -77,26 +66,12 @@ describe('a throttled run', () => {
     const reports: (number | undefined)[] = [];
     const onProgress = ({ compared }: RunProgress) => reports.push(compared);
     const begun = performance.now();
-    const options = { signal, eventsPerSecond: rate, onProgress };
+    const options = { ...RUN, eventsPerSecond: rate, onProgress };
     const [report] = await sandbox.reconciler.verify(['arena'], options);
     const seconds = (performance.now() - begun) / 1_000;
     expect(report).toMatchObject({ equal: true, places: PLACES });
     expect(reports.at(-1)).toBe(PLACES);
     // Each place counts three times: in the shadow, in the live generation, and in its ranking. The throttle may save up a second.
     expect(seconds).toBeGreaterThan((3 * PLACES) / rate - 1);
-  });
-
-  it('is shown by status with its records and the time left', async () => {
-    const stop = new AbortController();
-    const options = { signal: stop.signal, eventsPerSecond: THROTTLE / 4 };
-    const build = sandbox.reconciler.build(definitionsOf(BOARDS), options);
-    let text = '';
-    await until(async () => {
-      text = await instance.run('status');
-      return /arena .* records, .*\/s, about /.test(text);
-    }, 'status shows the build');
-    stop.abort();
-    await expect(build).rejects.toThrow('cancelled');
-    expect(text).toMatch(/arena +build +\d+ % of 3,000 records, \d+\/s, about \d+ s left /);
   });
 });

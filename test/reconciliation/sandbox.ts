@@ -1,4 +1,6 @@
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { parseBoardsFile, resolveEvent, type BoardDefinition } from '#board';
 import {
@@ -11,17 +13,17 @@ import {
   type LiveBoard,
 } from '#board-store';
 import { ScoreProducer } from '#client';
-import { decodeScoreEvent, type ScoreEvent } from '#contracts';
+import { decodeScoreEvent, type RankChange, type ScoreEvent } from '#contracts';
 import { DefinitionsTopic } from '../../src/registry/definitions-topic.js';
 import { Reconciler } from '../../src/maintenance/reconciler.js';
 import { emptyMemory } from '../model/oracle-board.js';
 import { updatedState, type OracleState } from '../model/oracle-update.js';
 import { Oracle } from '../model/oracle.js';
 import { readBytes } from '../model/store-keys.js';
-import { TestInstance, until } from '../support/instance.js';
+import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { loggerTo } from '../support/loggers.js';
 import type { RedisServer } from '../support/redis-server.js';
-import { readCommitted } from '../support/results.js';
+import { causeOf, readCommitted, readRankChanges } from '../support/results.js';
 
 /** What a boards file defines. */
 export function definitionsOf(yaml: string): BoardDefinition[] {
@@ -45,30 +47,24 @@ export class Sandbox {
   constructor(
     readonly instance: TestInstance,
     readonly redis: Redis = instance.redis,
-    readonly shards = 1,
   ) {
     const { kafka, admin, topics } = instance;
+    const shards = 1;
     this.keys = new KeySpace(instance.name);
     this.store = new BoardStore(redis, this.keys, { shards });
     this.leases = new LeaseStore(redis, this.keys, { shards });
     this.generations = new GenerationStore(redis, this.keys, { shards });
-    const { store, leases, generations } = this;
     this.catalog = new GenerationCatalog(redis, this.keys, { shards });
     const logger = loggerTo((word) => this.words.push(word));
+    const identity = new IdentityCheck({});
     this.definitions = new DefinitionsTopic(kafka, admin, topics.definitions, {
       log: logger,
-      identity: new IdentityCheck({}),
+      identity,
     });
-    const topic = topics.scoreEvents;
-    const clients = { kafka, admin, topic, definitions: this.definitions };
-    this.reconciler = new Reconciler({
-      ...clients,
-      store,
-      leases,
-      generations,
-      graceMs: DAY,
-      logger,
-    });
+    const { store, leases, generations, definitions } = this;
+    const clients = { kafka, admin, topic: topics.scoreEvents, definitions };
+    const stores = { store, leases, generations };
+    this.reconciler = new Reconciler({ ...clients, ...stores, graceMs: DAY, logger });
   }
 
   /** Deletes all discarded generations. */
@@ -139,7 +135,6 @@ export class Traffic {
     this.#producer = new ScoreProducer({ kafka: instance.kafka, topicPrefix: instance.name });
   }
 
-  /** Sends so many events. */
   async send(count: number): Promise<void> {
     await this.#producer.connect();
     for (const end = this.sent + count; this.sent < end;) {
@@ -170,37 +165,113 @@ export class Traffic {
   }
 }
 
-export interface Scene {
-  readonly instance: TestInstance;
+/** An instance, a reconciler beside it, and events for it. Tests share one, or open one each. */
+export class Scene {
+  service: RanklogProcess | undefined;
   readonly sandbox: Sandbox;
   readonly traffic: Traffic;
+
+  private constructor(
+    readonly instance: TestInstance,
+    event: (serial: number) => ScoreEvent,
+    private readonly ownRedis?: RedisServer,
+  ) {
+    this.sandbox = new Sandbox(instance, ownRedis?.redis);
+    this.traffic = new Traffic(instance, event);
+  }
+
+  /** With `sent`, the service runs and has published so many events. */
+  static async open(
+    boards: string,
+    event: (serial: number) => ScoreEvent,
+    { ownRedis, partitions, sent }: SceneOptions = {},
+  ): Promise<Scene> {
+    const env = ownRedis && { REDIS_URL: `redis://127.0.0.1:${ownRedis.port}` };
+    const options = { ...(env && { env }), ...(partitions && { partitions }) };
+    const scene = new Scene(await TestInstance.create(boards, options), event, ownRedis);
+    if (sent !== undefined) {
+      await scene.start();
+      await scene.send(sent);
+    }
+    return scene;
+  }
+
+  async start(): Promise<RanklogProcess> {
+    return (this.service = await this.instance.start());
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    this.service?.kill(signal);
+    await this.service?.ended;
+  }
+
+  /** Sends so many events, and waits until all sent so far are published. */
+  async send(count: number): Promise<void> {
+    await this.traffic.send(count);
+    await until(
+      async () => (await this.instance.publishedCount()) >= this.traffic.sent,
+      'all is published',
+    );
+  }
+
+  /** Runs a command to its end. */
+  async ranklog(...args: string[]): Promise<Ended> {
+    return ended(this.instance.spawn(...args));
+  }
+
+  /** What a command prints with --json. */
+  async json<T = unknown>(...args: string[]): Promise<T> {
+    const { out, err } = await this.ranklog(...args, '--json');
+    if (out === '') throw new Error(`ranklog ${args.join(' ')}: ${err}`);
+    return JSON.parse(out) as T;
+  }
+
+  /** Replaces the boards file. */
+  writeBoards(yaml: string): Promise<void> {
+    return writeFile(this.instance.env['RANKLOG_BOARDS'] ?? '', yaml);
+  }
+
+  /** Rank changes, of which no two have the same cause. */
+  async rankChanges(): Promise<RankChange[]> {
+    const changes = await readRankChanges(this.instance.kafka, this.instance.topics);
+    expect(new Set(changes.map(causeOf)).size).toBe(changes.length);
+    return changes;
+  }
+
+  /** Stops the traffic; then each event has given one result at most, and the boards are what the log makes of them. */
+  async expectExact(yaml: string): Promise<RankChange[]> {
+    await this.traffic.stop();
+    await this.send(0);
+    for (const definition of definitionsOf(yaml))
+      expect(await this.sandbox.wrongViews(definition)).toEqual([]);
+    return this.rankChanges();
+  }
+
+  async close(): Promise<void> {
+    await this.traffic.close();
+    await this.instance.remove();
+    await this.ownRedis?.remove();
+  }
 }
 
-/** An instance without services yet, a reconciler beside it, and events for it; on a Redis of its own, if one is given. */
-export async function openScene(
-  boards: string,
-  event: (serial: number) => ScoreEvent,
-  { own, partitions }: { own?: RedisServer; partitions?: number } = {},
-): Promise<Scene> {
-  const env = own === undefined ? {} : { REDIS_URL: `redis://127.0.0.1:${own.port}` };
-  const instance = await TestInstance.create(boards, { env, ...(partitions && { partitions }) });
-  const sandbox = new Sandbox(instance, own?.redis);
-  return { instance, sandbox, traffic: new Traffic(instance, event) };
+interface SceneOptions {
+  /** A Redis for this scene alone, which `close` removes. */
+  readonly ownRedis?: RedisServer;
+  readonly partitions?: number;
+  readonly sent?: number;
 }
 
-export async function closeScene({ instance, traffic }: Scene): Promise<void> {
-  await traffic.close();
-  await instance.remove();
+/** How a command ended. */
+export interface Ended {
+  readonly code: number | NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
 }
 
-/** A signal that is never aborted. */
-export const UNTIL_DONE = new AbortController().signal;
-
-/** Waits until ingest has published all that was sent. */
-export async function published(instance: TestInstance, traffic: Traffic): Promise<void> {
-  await until(
-    async () => (await instance.publishedCount()) >= traffic.sent,
-    'all is published',
-    120,
-  );
+export async function ended(child: RanklogProcess): Promise<Ended> {
+  const code = await child.ended;
+  return { code, out: child.output, err: child.errors };
 }
+
+/** Options of a run that nothing cancels. */
+export const RUN = { signal: new AbortController().signal };

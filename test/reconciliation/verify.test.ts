@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { damages, type Damage } from '../board-store/damages.js';
 import { below } from '../faults/load.js';
 import type { Oracle } from '../model/oracle.js';
-import { TestInstance, until } from '../support/instance.js';
+import { until } from '../support/instance.js';
 import { seededRandom } from '../support/seeded-random.js';
-import { definitionsOf, Sandbox, published, Traffic } from './sandbox.js';
+import { definitionsOf, RUN, Scene, Traffic, type Sandbox } from './sandbox.js';
 
 const BOARDS = `
 boards:
@@ -53,37 +53,20 @@ const roomsEvent = (serial: number) => ({
 
 describe('verify', () => {
   const { random, seed } = seededRandom();
-  let instance: TestInstance;
+  let scene: Scene;
   let sandbox: Sandbox;
-  let traffic: Traffic;
   /** What the log makes of the board, until more is sent. */
   let oracle: Oracle | undefined;
 
   beforeAll(async () => {
-    instance = await TestInstance.create(BOARDS + rooms(5), { partitions: PARTITIONS });
-    sandbox = new Sandbox(instance);
-    traffic = new Traffic(instance, event);
-    await instance.start();
-    await traffic.send(1_000);
-    await published(instance, traffic);
+    const options = { partitions: PARTITIONS, sent: 1_000 };
+    scene = await Scene.open(BOARDS + rooms(5), event, options);
+    ({ sandbox } = scene);
   });
-  afterAll(async () => {
-    await traffic.close();
-    await instance.remove();
-  });
+  afterAll(() => scene.close());
 
-  const options = () => ({ signal: AbortSignal.timeout(240_000) });
-  const verify = async () => {
-    const [report] = await sandbox.reconciler.verify(['arena'], options());
-    if (report === undefined) throw new Error('there is no report');
-    return report;
-  };
-  const wrongViews = async () => {
-    const [definition] = definitionsOf(BOARDS);
-    oracle ??= await sandbox.oracle(definition!);
-    return sandbox.wrongViews(definition!, oracle);
-  };
-  const rebuild = () => sandbox.reconciler.build(definitionsOf(BOARDS), options());
+  const definitions = definitionsOf(BOARDS);
+  const verify = async () => (await sandbox.reconciler.verify(['arena'], RUN))[0]!;
 
   it.each(DAMAGES)('finds $name, which a build repairs', async ({ name, damage }) => {
     const { keys, redis, store } = sandbox;
@@ -93,20 +76,22 @@ describe('verify', () => {
     const found = await verify();
     expect({ seed, name, choice, equal: found.equal }).toMatchObject({ equal: false });
     expect(found.differenceCount).toBeGreaterThan(0);
-    await rebuild();
+    await sandbox.reconciler.build(definitions, RUN);
     const repaired = await verify();
     expect({ seed, name, choice, differences: repaired.differences }).toMatchObject({
       differences: [],
     });
-    expect(await wrongViews()).toEqual([]);
+    oracle ??= await sandbox.oracle(definitions[0]!);
+    expect(await sandbox.wrongViews(definitions[0]!, oracle)).toEqual([]);
   });
 
   it('does not compare a board whose maxViews has refused events, until it is built with room for all', async () => {
+    const { instance, traffic } = scene;
     const more = new Traffic(instance, roomsEvent);
     await more.send(200);
     await more.close();
     await instance.published(traffic.sent + more.sent);
-    const [arena, refused] = await sandbox.reconciler.verify(['arena', 'rooms'], options());
+    const [arena, refused] = await sandbox.reconciler.verify(['arena', 'rooms'], RUN);
     expect(arena).toMatchObject({ equal: true });
     expect(arena).not.toHaveProperty('tooManyViews');
     expect(refused).toMatchObject({ equal: null, differences: [], differenceCount: 0 });
@@ -119,13 +104,14 @@ describe('verify', () => {
     expect(command.output).toMatch(/^rooms: not comparable: maxViews refused .* raise maxViews/m);
     expect(command.output).toMatch(/^arena: equal to the log/m);
     const enough = definitionsOf(`boards:\n${rooms(50)}`);
-    await sandbox.reconciler.build(enough, options());
-    const compared = await sandbox.reconciler.verify(['rooms'], options());
+    await sandbox.reconciler.build(enough, RUN);
+    const compared = await sandbox.reconciler.verify(['rooms'], RUN);
     expect(compared).toMatchObject([{ equal: true, views: 12 }]);
   });
 
   // Last: the other tests would have to read these events, too.
   it('finds no difference under heavy traffic on 12 partitions', async () => {
+    const { traffic } = scene;
     traffic.start(100, 50);
     const sent = traffic.sent;
     await until(() => traffic.sent > sent + 2_000, 'traffic flows');
