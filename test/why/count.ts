@@ -18,8 +18,7 @@ export function count(players: readonly Player[], placed: readonly Placed[]): Co
   const exact = [...players].sort(compare);
   const positions = new Map(exact.map(({ id }, position) => [id, position]));
   const found = placed.map(({ id }) => positions.get(id) ?? NaN);
-  if (new Set(found).size !== exact.length || found.includes(NaN))
-    throw new Error('the board has other players');
+  if (placed.length !== exact.length) throw new Error('the board has more or fewer players');
   const isRight = ({ columns }: Placed, index: number) =>
     exact[found[index] ?? NaN]?.columns.every((value, column) => value === columns[column]);
   const behind = (index: number) =>

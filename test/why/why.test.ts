@@ -6,8 +6,8 @@ import { openTestRedis } from '../board-store/test-redis.js';
 import { arena, END, stars, tenths } from './arena.js';
 import { count, grouped, table, total, type Count, type Row } from './count.js';
 import { COLUMNS, footballInputs, footballViews, type FootballColumn } from './football.js';
-import { playerOf, type Player } from './players.js';
-import { RanklogBoard } from './ranklog-board.js';
+import type { Player } from './players.js';
+import { rankedByRanklog } from './ranklog-board.js';
 import {
   contestRecipe,
   decimalRecipes,
@@ -36,16 +36,6 @@ interface Comparison {
   readonly recipes: readonly (Recipe | TimeRecipe)[];
   readonly definition: BoardDefinition;
   readonly inputs: readonly (ScoreInput & { occurredAt: number })[];
-}
-
-interface Measured {
-  readonly title: string;
-  readonly rows: readonly Row[];
-  readonly ranklog: {
-    readonly count: Count;
-    /** Players with a wrong reach time. */
-    readonly times: number;
-  };
 }
 
 function columnsOf(names: readonly string[], decimals = 0): Column[] {
@@ -134,12 +124,13 @@ async function rowOf(recipe: Recipe | TimeRecipe, views: Views): Promise<Row> {
   return { name: recipe.name, count: total(await Promise.all(counts)), ...holdsTo };
 }
 
-async function ranklogOf({ views, definition, inputs }: Comparison): Promise<Measured['ranklog']> {
-  const filled = await RanklogBoard.filled({ redis, keys: newKeys() }, definition, inputs);
+/** The count of ranklog, and its players with a wrong reach time. */
+async function ranklogOf({ views, definition, inputs }: Comparison) {
+  const ranked = await rankedByRanklog({ redis, keys: newKeys() }, definition, inputs);
   const counts: Count[] = [];
   let times = 0;
   for (const [view, players] of views) {
-    const found = await filled.players(view);
+    const found = await ranked(view);
     counts.push(count(players, found));
     const exact = new Map(players.map(({ id, at }) => [id, at]));
     times += found.filter(({ id, at }) => exact.get(id) !== at).length;
@@ -147,14 +138,14 @@ async function ranklogOf({ views, definition, inputs }: Comparison): Promise<Mea
   return { count: total(counts), times };
 }
 
-async function measure(comparison: Comparison): Promise<Measured> {
+async function measure(comparison: Comparison) {
   const rows: Row[] = [];
   for (const recipe of comparison.recipes) rows.push(await rowOf(recipe, comparison.views));
   return { title: comparison.title, rows, ranklog: await ranklogOf(comparison) };
 }
 
 describe('composite scores against ranklog, on the same events', () => {
-  const measured: Measured[] = [];
+  const measured: Awaited<ReturnType<typeof measure>>[] = [];
   beforeAll(async () => {
     for (const comparison of comparisons) measured.push(await measure(comparison));
   });
@@ -181,29 +172,6 @@ describe('composite scores against ranklog, on the same events', () => {
         docs.replace(MARKS, () => tables),
       );
     else expect(MARKS.exec(docs)?.[0]).toBe(tables);
-  });
-});
-
-describe('a count', () => {
-  const player = (id: string, score: number, at: number) => playerOf(id, [{ values: [score], at }]);
-  const players = [player('a', 9, 2), player('b', 9, 1), player('c', 5, 0), player('d', 4, 0)];
-  /** Displays players such as `b9`, with their scores. */
-  const shown = (...placed: string[]) =>
-    count(
-      players,
-      placed.map(([id = '', score]) => ({ id, columns: [Number(score)] })),
-    );
-
-  it.each([
-    ['zero for the exact board', 'b9 a9 c5 d4', { misplaced: 0, pairs: 0, scores: 0 }],
-    ['of all players that one wrong player moves', 'c5 b9 a9 d4', { misplaced: 3, pairs: 2, scores: 0 }], // prettier-ignore
-    ['of each wrong score', 'b9 a8 c5 d3', { misplaced: 0, pairs: 0, scores: 2 }],
-  ])('is %s', (_, board, expected) => {
-    expect(shown(...board.split(' '))).toEqual({ players: 4, ...expected });
-  });
-
-  it.each(['b9 a9 c5', 'b9 a9 c5 c5', 'b9 a9 c5 e1'])('refuses other players: %s', (board) => {
-    expect(() => shown(...board.split(' '))).toThrow('other players');
   });
 });
 
