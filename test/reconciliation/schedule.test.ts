@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { ScoreProducer } from '#client';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 
 const BOARDS =
@@ -17,22 +16,17 @@ describe('the schedule', () => {
   afterEach(() => instance.remove());
 
   /** An instance that verifies each second, with some events on its boards. */
-  const create = async (env: NodeJS.ProcessEnv = {}) => {
-    instance = await TestInstance.create(BOARDS, {
-      partitions: 2,
-      env: { RANKLOG_VERIFY_SCHEDULE: '* * * * * *', ...env },
-    });
-    const producer = new ScoreProducer({ kafka: instance.kafka, topicPrefix: instance.name });
-    await producer.connect();
-    const events = Array.from({ length: 40 }, (_, index) => ({
+  const create = async (settings: NodeJS.ProcessEnv = {}) => {
+    const env = { RANKLOG_VERIFY_SCHEDULE: '* * * * * *', ...settings };
+    instance = await TestInstance.create(BOARDS, { partitions: 2, env });
+    const lines = Array.from({ length: 40 }, (_, index) => ({
       board: index % 2 === 0 ? 'arena' : 'chess',
       playerId: `player-${index % 7}`,
       delta: index,
-    }));
-    await producer.sendMessages(events.map((event) => producer.toMessage(JSON.stringify(event))));
-    await producer.disconnect();
+    })).map((event) => JSON.stringify(event));
+    await instance.produce(lines);
     const service = await instance.start();
-    await instance.published(events.length);
+    await instance.published(lines.length);
     return service;
   };
   const says = (service: RanklogProcess, words: string) =>

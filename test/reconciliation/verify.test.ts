@@ -4,7 +4,7 @@ import { below } from '../faults/load.js';
 import type { Oracle } from '../model/oracle.js';
 import { until } from '../support/instance.js';
 import { seededRandom } from '../support/seeded-random.js';
-import { definitionsOf, RUN, Scene, Traffic, type Sandbox } from './sandbox.js';
+import { definitionsOf, RUN, Scene, type Sandbox } from './sandbox.js';
 
 const BOARDS = `
 boards:
@@ -87,10 +87,9 @@ describe('verify', () => {
 
   it('does not compare a board whose maxViews has refused events, until it is built with room for all', async () => {
     const { instance, traffic } = scene;
-    const more = new Traffic(instance, roomsEvent);
-    await more.send(200);
-    await more.close();
-    await instance.published(traffic.sent + more.sent);
+    const more = Array.from({ length: 200 }, (_, serial) => JSON.stringify(roomsEvent(serial)));
+    await instance.produce(more);
+    await instance.published(traffic.sent + more.length);
     const [arena, refused] = await sandbox.reconciler.verify(['arena', 'rooms'], RUN);
     expect(arena).toMatchObject({ equal: true });
     expect(arena).not.toHaveProperty('tooManyViews');
