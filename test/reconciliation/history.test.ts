@@ -71,6 +71,65 @@ describe('the history of a board', () => {
     expect(new Set(ofArena.map(({ generation }) => generation))).toEqual(new Set(promotions));
   });
 
+  /** Runs some work once, when Redis has a change of roles and before Kafka has its record. */
+  const beforeRecord = (work: () => Promise<void> | void) => {
+    const { definitions } = sandbox;
+    const write = definitions.write.bind(definitions);
+    let isDone = false;
+    definitions.write = async (records) => {
+      if (!isDone) {
+        isDone = true;
+        await work();
+      }
+      await write(records);
+    };
+  };
+
+  it('is rolled back, not cancelled, if the run is cancelled when Redis has done it', async () => {
+    const { generation: before } = await sandbox.live('arena');
+    const cancelling = new AbortController();
+    beforeRecord(() => {
+      cancelling.abort();
+      throw new Error('Kafka is away');
+    });
+    const { signal } = cancelling;
+    const { generation, previous } = await sandbox.reconciler.rollback('arena', { signal });
+    expect(previous).toBe(before);
+    expect((await sandbox.live('arena')).generation).toBe(generation);
+    expect(sandbox.words).toContainEqual(
+      `board "arena": the definition of generation ${generation} is not written to Kafka yet (the run was ended); the role reconciliation does that, and has to run somewhere`,
+    );
+    const outcome = `back to generation ${generation}`;
+    const statuses = await sandbox.leases.statuses();
+    expect(statuses).toContainEqual(
+      expect.objectContaining({ board: 'arena', state: 'done', outcome }),
+    );
+    await until(
+      async () => (await sandbox.definitions.readAll()).get('arena')?.generation === generation,
+      'the role reconciliation has written it',
+    );
+  });
+
+  it('is rolled back once if the lease is lost when Redis has done it', async () => {
+    const { leases, keys } = sandbox;
+    const { generation: before } = await sandbox.live('arena');
+    const renew = leases.renew.bind(leases);
+    let isLost = false;
+    leases.renew = (lease) =>
+      renew(lease).catch((error: unknown) => {
+        isLost = true;
+        throw error;
+      });
+    beforeRecord(async () => {
+      await sandbox.redis.del(keys.lease(0, 'arena'));
+      await until(() => isLost, 'the loss is noticed');
+    });
+    const { generation, previous } = await sandbox.reconciler.rollback('arena', RUN);
+    expect(previous).toBe(before);
+    expect((await sandbox.live('arena')).generation).toBe(generation);
+    expect(sandbox.words.filter((word) => word.includes('begins again'))).toEqual([]);
+  });
+
   it('is built from a time on, also when it is rebuilt; a snapshot shows it at that time', async () => {
     const { reconciler } = sandbox;
     const arena = definitionsOf(BOARDS).slice(0, 1);
@@ -124,9 +183,27 @@ describe('the history of a board', () => {
     expect(await points()).toEqual(sums(sent, sent + 50));
   });
 
+  it('ends with a removal that Kafka does not have yet, and nothing reports the board any more', async () => {
+    const cancelling = new AbortController();
+    beforeRecord(() => {
+      cancelling.abort();
+      throw new Error('Kafka is away');
+    });
+    await sandbox.reconciler.remove('cup', cancelling);
+    expect([...(await sandbox.store.boards()).live.keys()]).toEqual(['arena']);
+    expect((await sandbox.leases.statuses()).map(({ board }) => board)).toEqual(['arena']);
+    expect(sandbox.words).toContainEqual(
+      expect.stringContaining('board "cup": its removal is not written to Kafka yet'),
+    );
+    await until(
+      async () => (await sandbox.definitions.readAll()).get('cup')?.definition === null,
+      'the role reconciliation has written it',
+    );
+  });
+
   // Last: it replaces the log.
   it('is not built from a log that ends before the live applied offsets; verify reports them', async () => {
-    await sandbox.reconciler.build(definitionsOf(BOARDS), { ...RUN, from: 'start' });
+    await sandbox.reconciler.build(definitionsOf(BOARDS).slice(0, 1), { ...RUN, from: 'start' });
     await scene.stop('SIGKILL');
     const before = await points();
     await new ScoreTopic(scene.instance).recreate(4);
