@@ -1,19 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Kafka } from 'kafkajs';
-import { lookAt } from './lookups.js';
+import protocolErrors from 'kafkajs/src/protocol/error.js';
+import { lookAt, partitionCount } from './lookups.js';
 
+const UNKNOWN_TOPIC_OR_PARTITION = 3;
 const SILENT = 0;
 const TOPIC = 'scores';
+const MISSING = 'rank-changes';
 const RANGE = { start: 3, end: 3 };
 
-/** A Kafka where broker N leads partition N; broker 0 answers when the test calls `speak`. */
+/**
+ * A Kafka where broker N leads partition N. It answers for broker 0, and for the metadata of the
+ * missing topic, when the test calls `speak`.
+ */
 function fixture() {
   const log: string[] = [];
   const answers: (() => void)[] = [];
+  const silence = () => new Promise<void>((resolve) => answers.push(resolve));
   const broker = ({ nodeId }: { nodeId: number }) => {
     const responses = [{ topic: TOPIC, partitions: [{ partition: nodeId, offset: '3' }] }];
     const listOffsets = async () => {
-      if (nodeId === SILENT) await new Promise<void>((resolve) => answers.push(resolve));
+      if (nodeId === SILENT) await silence();
       return { responses };
     };
     return Promise.resolve({ listOffsets });
@@ -21,20 +28,25 @@ function fixture() {
   const cluster = {
     connect: () => Promise.resolve(void log.push('connect')),
     disconnect: () => Promise.resolve(void log.push('disconnect')),
-    addMultipleTargetTopics: () => Promise.resolve(),
+    addMultipleTargetTopics: async (topics: readonly string[]) => {
+      if (!topics.includes(MISSING)) return;
+      await silence();
+      throw protocolErrors.createErrorFromCode(UNKNOWN_TOPIC_OR_PARTITION);
+    },
     refreshMetadata: () => Promise.resolve(void log.push('refresh')),
     findTopicPartitionMetadata: () => [0, 1].map((id) => ({ partitionId: id, leader: id })),
     findBroker: broker,
   };
   const kafka = { [Symbol('private:Kafka:createCluster')]: () => cluster } as unknown as Kafka;
+  const count = () => partitionCount(kafka, MISSING);
   const look = async (partition: number) =>
     (await lookAt(kafka, { topic: TOPIC, partition })).range;
   const turn = () => new Promise(setImmediate);
-  return { log, look, turn, speak: () => answers.splice(0).forEach((answer) => answer()) };
+  return { log, count, look, turn, speak: () => answers.splice(0).forEach((answer) => answer()) };
 }
 
-describe('look-ups while one leader is silent', () => {
-  it('are answered by the other leaders, also later ones', async () => {
+describe('look-ups', () => {
+  it('are answered by the other leaders while one is silent, also later ones', async () => {
     const { log, look, turn, speak } = fixture();
     const delayed = look(SILENT);
     expect(await look(1)).toEqual(RANGE);
@@ -45,5 +57,14 @@ describe('look-ups while one leader is silent', () => {
     expect(await delayed).toEqual(RANGE);
     await turn();
     expect(log.slice(3)).toEqual(['disconnect']);
+  }, 5_000);
+
+  it('do not wait until Kafka says that another topic is missing', async () => {
+    const { count, look, turn, speak } = fixture();
+    const missing = count();
+    await turn();
+    expect(await look(1)).toEqual(RANGE);
+    speak();
+    expect(await missing).toBe(0);
   }, 5_000);
 });

@@ -18,7 +18,7 @@ export interface PartitionLook {
 /** Number of partitions of a topic, 0 if the topic does not exist. */
 export async function partitionCount(kafka: Kafka, topic: string): Promise<number> {
   try {
-    return await lookUp(kafka, topic, (leaders) => Promise.resolve(leaders.size));
+    return await lookUp(countsOf(kafka), topic, (leaders) => Promise.resolve(leaders.size));
   } catch (error) {
     if (
       error instanceof kafkajs.KafkaJSProtocolError &&
@@ -38,7 +38,7 @@ export async function lastCommittedRecord(
   topic: string,
   partition: number,
 ): Promise<KafkaRecord | undefined> {
-  return lookUp(kafka, topic, async (leaders) => {
+  return lookUp(lookupsOf(kafka), topic, async (leaders) => {
     const leader = leaders.get(partition);
     if (leader === undefined) return undefined;
     const { start, end } = await leader.range(topic, partition);
@@ -58,7 +58,7 @@ export async function lookAt(
   kafka: Kafka,
   { topic, partition, offset }: { topic: string; partition: number; offset?: number | undefined },
 ): Promise<PartitionLook> {
-  return lookUp(kafka, topic, async (leaders) => {
+  return lookUp(lookupsOf(kafka), topic, async (leaders) => {
     const leader = leaders.get(partition);
     if (leader === undefined) throw new Error(`Kafka has no partition ${partition} of ${topic}`);
     const range = await leader.range(topic, partition);
@@ -80,14 +80,28 @@ interface Lookup {
   readonly run: (leaders: Leaders) => Promise<unknown>;
 }
 
+type Lookups = Batched<Lookup, unknown>;
+
 /** Concurrent look-ups share the connections of one cluster, and requests. */
-const batchesOf = perClient((kafka: Kafka) => {
+const lookupsOf = perClient(createLookups);
+
+/**
+ * Counts share nothing with other look-ups: the metadata of a missing topic is slow to read, and
+ * its error fails every request of the cluster.
+ */
+const countsOf = perClient(createLookups);
+
+function createLookups(kafka: Kafka): Lookups {
   const clusters = new SharedClusters(() => createCluster(kafka), 1);
   return new Batched((lookups: readonly Lookup[]) => startAll(clusters, lookups));
-});
+}
 
-function lookUp<T>(kafka: Kafka, topic: string, run: (leaders: Leaders) => Promise<T>): Promise<T> {
-  return batchesOf(kafka).get({ topic, run }) as Promise<T>;
+function lookUp<T>(
+  lookups: Lookups,
+  topic: string,
+  run: (leaders: Leaders) => Promise<T>,
+): Promise<T> {
+  return lookups.get({ topic, run }) as Promise<T>;
 }
 
 /** Starts all look-ups and does not wait for them: a leader that does not answer delays only its own. */
