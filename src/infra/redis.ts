@@ -27,14 +27,16 @@ export function createRedis(settings: Settings, logger: Logger): Redis {
     commandTimeout: COMMAND_TIMEOUT_MS,
     retryStrategy: (attempt) => Math.min(50 * attempt, MAX_RECONNECT_DELAY_MS),
   });
-  let isLost = false;
+  // Until the first connection, waitForServices logs that Redis does not answer.
+  let state: 'new' | 'ready' | 'lost' = 'new';
   redis.on('error', (error: Error) => {
-    if (!isLost) logger.warn(`Redis connection lost: ${error.message || String(error)}`);
-    isLost = true;
+    if (state !== 'ready') return;
+    logger.warn(`Redis connection lost: ${error.message || String(error)}`);
+    state = 'lost';
   });
   redis.on('ready', () => {
-    if (isLost) logger.info('Redis connection restored');
-    isLost = false;
+    if (state === 'lost') logger.info('Redis connection restored');
+    state = 'ready';
   });
   return redis;
 }
