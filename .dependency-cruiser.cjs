@@ -14,7 +14,7 @@ module.exports = {
       name: 'libs-never-import-src',
       severity: 'error',
       from: { path: '^libs/' },
-      to: { path: '^(src|test|bench|scripts)/' },
+      to: { path: '^src/' },
     },
     {
       name: 'product-never-imports-tests',

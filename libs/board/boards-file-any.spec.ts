@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { fileProblems } from './spec-support/problems-of.js';
+import { fileProblems } from '../../test/support/boards-file-problems.js';
 
 const GOOD = {
   boards: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { problemsOf } from '../../test/support/boards-file-problems.js';
 import { parseBoardsFile } from './boards-file.js';
-import { problemsOf } from './spec-support/problems-of.js';
 
 const file = (column: string, fields = '') =>
   `boards: {arena: {columns: [{name: x, ${column}}]${fields}}}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { problemsOf as fileProblemsOf } from '../../test/support/boards-file-problems.js';
 import { parseBoardsFile } from './boards-file.js';
-import { problemsOf as fileProblemsOf } from './spec-support/problems-of.js';
 
 /** A file with one board whose windows are a flow text; the board begins in line 3. */
 const file = (windows: string, timeZone: string) =>

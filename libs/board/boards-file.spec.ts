@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { problemsOf } from '../../test/support/boards-file-problems.js';
 import { parseBoardsFile } from './boards-file.js';
-import { problemsOf } from './spec-support/problems-of.js';
 
 /** A file with one board `arena`, whose definition is the given flow text. */
 const arena = (definition: string) => `boards: {arena: ${definition}}`;

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import fc, { type GeneratorValue } from 'fast-check';
 import { stringify } from 'yaml';
+import { arena } from '../../test/support/arena.js';
 import { parseBoardsFile } from './boards-file.js';
 import {
   CALENDAR_WINDOWS,
@@ -23,7 +24,6 @@ import {
   definitionText,
   parseDefinitionText,
 } from './definition-text.js';
-import { arena } from './spec-support/arena.js';
 
 const football: BoardDefinition = {
   ...arena,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { arena } from '../../test/support/arena.js';
 import type { BoardDefinition } from './definition.js';
 import type { EventRejectionCode } from './errors.js';
 import { resolveEvent, type ScoreInput } from './resolve-event.js';
-import { arena } from './spec-support/arena.js';
 import { formatTime } from './time.js';
 
 const NOW = Date.parse('2026-11-20T09:00:00.000Z');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { arena } from '../../test/support/arena.js';
 import type { BoardDefinition } from './definition.js';
-import { arena } from './spec-support/arena.js';
 import { MalformedViewError } from './errors.js';
 import { formatView, parseView, viewsOf, type Attributes } from './view.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { IANAZone } from 'luxon';
+import { arena } from '../../test/support/arena.js';
 import type { BoardDefinition, Window } from './definition.js';
 import { EARLIEST_TIME, LATEST_TIME } from './time.js';
-import { arena } from './spec-support/arena.js';
 import { parseWindow, windowsAt } from './windows.js';
 
 const MINUTE = 60_000;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DateTime, IANAZone } from 'luxon';
+import { arena } from '../../test/support/arena.js';
 import type { BoardDefinition, CalendarWindow, Window } from './definition.js';
 import { EARLIEST_TIME, LATEST_TIME } from './time.js';
-import { arena } from './spec-support/arena.js';
 import { parseWindow, windowsAt, type WindowInstance } from './windows.js';
 
 const DAY = 86_400_000;

@@ -12,7 +12,7 @@ import {
   type Verdict,
 } from '#board-store';
 import type { Redis } from 'ioredis';
-import { arena as plainest } from '../../libs/board/spec-support/arena.js';
+import { arena as plainest } from '../support/arena.js';
 
 export const T0 = Date.parse('2026-11-20T09:00:00.000Z');
 

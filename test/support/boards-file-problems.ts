@@ -1,5 +1,4 @@
-import { parseBoardsFile } from '../boards-file.js';
-import { BoardsFileError, problemText, type BoardsFileProblem } from '../errors.js';
+import { BoardsFileError, parseBoardsFile, problemText, type BoardsFileProblem } from '#board';
 
 /** The problems of a boards file; none if it is valid. */
 export function fileProblems(text: string): readonly BoardsFileProblem[] {

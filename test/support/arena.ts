@@ -1,4 +1,4 @@
-import type { BoardDefinition } from '../definition.js';
+import type { BoardDefinition } from '#board';
 
 /** The plainest board, for specs to vary: one sum of points, all other fields at their defaults, and no event may come early. */
 export const arena: BoardDefinition = {
