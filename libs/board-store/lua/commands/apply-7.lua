@@ -1,15 +1,18 @@
--- Applies a run of consecutive offsets of one partition to one shard, in one atomic step. May be repeated.
+-- Applies a run of consecutive offsets of one partition to one shard. May be repeated.
 --
--- KEYS  1 live, 2 applied offsets, 3 published, 4 outbox of the partition, 5 continuity, 6 recovery targets, 7 records, then the run
--- ARGV  1 partition, 2 applied offset that the caller believes in (-1 none), 3 published position, 4 first offset of the run, 5 its
---       last offset, 6 continuity that the caller believes in, 7 offset, timestamp and hash of the run's last record (empty if it has
---       none), 8 version of the pointers that the caller believes in, then the run: see arguments.lua; 6 and 8: see shard.lua
--- Returns  { applied offset, verdicts, ... } for every offset of the run that has a verdict, applied now or before: see verdict.lua;
+-- KEYS  1 live, 2 applied offsets, 3 published, 4 outbox of the partition, 5 continuity, 6 recovery
+--       targets, 7 records, then the run
+-- ARGV  1 partition, 2 applied offset that the caller believes in (-1 none), 3 published position,
+--       4 first offset of the run, 5 its last offset, 6 continuity that the caller believes in, 7
+--       offset, timestamp and hash of the run's last record (empty if it has none), 8 version of
+--       the pointers that the caller believes in (6 and 8: shard.lua), then the run (arguments.lua)
+-- Returns  { applied offset, verdicts, ... } of the run, applied now or before (verdict.lua);
 --          GENERATION_CHANGED, ROLLED_BACK, STORE_CHANGED, RECOVERING, GAP
--- Cost  O(log players) for each entry and view, whatever the ties and the number of boards; overtook and leaders add what they name
+-- Cost  O(log players) for each entry and view, whatever the ties; overtook and leaders add theirs
 --
--- A run covers all its offsets, also those without a record of ours (transaction markers, aborted records). If a log begins above 0, a
--- call without entries from 0 comes first. A script is not rolled back: everything that can fail is checked before the first write.
+-- A run covers all its offsets, also those without a record of ours (transaction markers, aborted
+-- records). If a log begins above 0, a call without entries from 0 comes first. A script is not
+-- rolled back: everything that can fail is checked before the first write.
 
 -- include shard.lua
 -- include return-codes.lua
@@ -32,7 +35,7 @@ local published = math.max(tonumber(ARGV[3]), tonumber(call('HGET', KEYS[3], par
 local through = math.max(applied_offset, last)
 -- A call never straddles the published position: it is muted as a whole, or not at all.
 local unmuted = through >= published
--- While a partition is below its recovery target, the boards lack published events, so ranks would be wrong.
+-- Below the recovery target of a partition, the boards lack published events: ranks would be wrong.
 local target = tonumber(call('HGET', KEYS[6], partition) or '0')
 local has_new_entries = #entries > 0 and entries[#entries].offset > applied_offset
 if unmuted and has_new_entries and call('HLEN', KEYS[6]) > 0 then return RECOVERING end

@@ -5,7 +5,8 @@
 -- Returns  the identity that the shard has now
 -- Cost  O(1)
 --
--- The identity is part of the version of the pointers, so the next call of a process with another identity is refused.
+-- The identity is part of the version of the pointers, so the next call of a process with another
+-- identity is refused.
 
 -- include shard.lua
 

@@ -1,26 +1,32 @@
--- A step of a verify: brings the shadow to the live applied offsets and, once it is there, compares a part of it with the live
--- generation.
+-- A step of a verify: brings the shadow to the live applied offsets and, once it is there, compares
+-- a part of it with the live generation.
 --
--- KEYS  1 to 5 as in catch-up.lua; of the shadow: 6 views, 7 expiries, 8 facts; of the live generation: 9 views, 10 expiries, 11 facts;
---       12 and 13 event ids (walk eventIds) or players (other walks) of the shadow and of the live generation, 14 ranking of the live
---       generation, then the runs
--- ARGV  1 to 6 as in catch-up.lua, 7 live generation that the caller believes in, 8 replication id of the server that the comparison
---       began on ('' begins one), 9 walk (compare-views.lua, compare-players.lua), 10 cursor ('0' begins a walk), 11 view or partition
---       of the walk, 12 number of columns, 13 tie (1 earliest, -1 latest, 0 none), 14 span of event ids in ms (- none), then the
---       stretches
--- Returns  progress in all live partitions (see progress_in) and, when caught up: replication id of the server, events that the shadow
---          and the live generation refused with TOO_MANY_VIEWS, next cursor ('0' ends the walk), number of players or event ids
---          compared, number of views whose players are to be compared, these views, then for each difference: kind, view, player id,
---          expected, found ('' for none); GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, SERVER_CHANGED, GAP
--- Cost  as apply-7.lua, without ranks, and about 500 players, or 300 views or event ids; more where Redis packs a small hash or set
+-- KEYS  1 to 5 as in catch-up.lua; of the shadow: 6 views, 7 expiries, 8 facts; of the live
+--       generation: 9 views, 10 expiries, 11 facts; 12 and 13 event ids (walk eventIds) or players
+--       (other walks) of the shadow and of the live generation, 14 ranking of the live generation,
+--       then the runs
+-- ARGV  1 to 6 as in catch-up.lua, 7 live generation that the caller believes in, 8 replication id
+--       of the server that the comparison began on ('' begins one), 9 walk (compare-views.lua,
+--       compare-players.lua), 10 cursor ('0' begins a walk), 11 view or partition of the walk, 12
+--       number of columns, 13 tie (1 earliest, -1 latest, 0 none), 14 span of event ids in ms (-
+--       none), then the stretches
+-- Returns  progress_in all live partitions and, when caught up: server's replication id, events
+--          that the shadow and the live generation refused with TOO_MANY_VIEWS,
+--          next cursor ('0' ends the walk), number of players or event ids compared, number of
+--          views whose players are to be compared, these views, then for each difference: kind,
+--          view, player id, expected, found ('' for none); GENERATION_CHANGED, LEASE_LOST,
+--          SHADOW_GONE, SERVER_CHANGED, GAP
+-- Cost  as apply-7.lua, without ranks, and about 500 players, or 300 views or event ids; more where
+--       Redis packs a small hash or set
 --
--- A cursor is valid on the server that returned it: on another one, or after a restart, a scan would leave something out.
+-- A cursor is valid on the server that returned it: on another one, or after a restart, a scan
+-- would leave something out.
 
 -- include shard.lua
 -- include catch-up.lua
 
--- By name. A walk takes a cursor and the event clock of the shadow, and returns the next cursor, the number of items compared, and
--- views whose players are to be compared.
+-- By name. A walk takes a cursor and the event clock of the shadow, and returns the next cursor,
+-- the number of items compared, and views whose players are to be compared.
 local walks = {}
 local differences = {}
 
@@ -36,7 +42,8 @@ end
 local function each_of(command, key, names)
   local found = {}
   for first, last in chunks(names) do
-    for i, value in ipairs(call(command, key, unpack(names, first, last))) do found[first + i - 1] = value end
+    local values = call(command, key, unpack(names, first, last))
+    for i, value in ipairs(values) do found[first + i - 1] = value end
   end
   return found
 end
@@ -46,8 +53,7 @@ local function scan(command, key, cursor, step)
   local reply = call(command, key, cursor, 'COUNT', step)
   local names, values = {}, {}
   for i = 1, #reply[2], 2 do
-    names[#names + 1] = reply[2][i]
-    values[#values + 1] = reply[2][i + 1]
+    names[#names + 1], values[#values + 1] = reply[2][i], reply[2][i + 1]
   end
   return names, values, reply[1]
 end
@@ -56,7 +62,8 @@ end
 -- include compare-players.lua
 
 local function compare_some(reply)
-  local expected, live = call('HMGET', KEYS[8], 'clock', 'tooManyViews'), call('HMGET', KEYS[11], 'clock', 'tooManyViews')
+  local expected = call('HMGET', KEYS[8], 'clock', 'tooManyViews')
+  local live = call('HMGET', KEYS[11], 'clock', 'tooManyViews')
   if expected[1] ~= live[1] then differ('clock', '', '', expected[1], live[1]) end
   local cursor, compared, views = walks[ARGV[9]](ARGV[10], tonumber(expected[1]))
   append(reply, { replication_id(), expected[2] or '0', live[2] or '0', cursor, compared, #views })

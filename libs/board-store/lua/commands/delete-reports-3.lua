@@ -1,7 +1,7 @@
--- Deletes the leader reports of views that the live generation of a board doesn't have. May be repeated.
+-- Deletes the leader reports of views that the live generation lacks. May be repeated.
 --
 -- KEYS  1 live, 2 views of the live generation, 3 leaders of the board
--- ARGV  1 board, 2 live generation that the caller believes in, then views of a discarded generation
+-- ARGV  1 board, 2 live generation that the caller believes in, then views
 -- Returns  1; GENERATION_CHANGED
 -- Cost  O(views of the call)
 

@@ -1,16 +1,18 @@
--- Ends a resync: sets the recovery targets of a shard to the published positions that Kafka had for all partitions, after all
--- publishers were fenced. The larger target wins. A partition below its target recovers.
+-- Ends a resync: sets the recovery targets of a shard to the published positions in Kafka, read
+-- after all publishers were fenced. The larger target wins.
 --
--- If the shard has lost the promotion of a board, it is emptied, and all its boards are made again from the log by the live
--- definitions: every result since the promotion belongs to other generations.
+-- A shard that has lost the promotion of a board is emptied, and its boards are built again with
+-- the live definitions: every result since the promotion belongs to other generations.
 --
--- KEYS  1 continuity, 2 recovery targets, 3 applied offsets, 4 published, 5 live, 6 registered, 7 records, 8 promotions, 9 shadows,
---       10 previous, 11 definitions, 12 snapshots, 13 discarded, then the outbox of each partition, then the leaders of each board
--- ARGV  1 replication id that the caller saw before the resync, 2 continuity that begin-resync-2.lua returned, 3 number of partitions,
---       then for each partition: its number, published position,
---       then for each board that Redis or Kafka knows: name, us of the promotion that Kafka knows (0 none), defined (1) or removed (0)
--- Returns  { new continuity, boards whose promotions were lost, ... }; {} if the server, the continuity or the boards have changed
---          since the caller looked: then nothing was written
+-- KEYS  1 continuity, 2 recovery targets, 3 applied offsets, 4 published, 5 live, 6 registered, 7
+--       records, 8 promotions, 9 shadows, 10 previous, 11 definitions, 12 snapshots, 13 discarded,
+--       then the outbox of each partition, then the leaders of each board
+-- ARGV  1 replication id that the caller saw before the resync, 2 continuity that
+--       begin-resync-2.lua returned, 3 number of partitions, then for each partition: its number,
+--       published position, then for each board that Redis or Kafka knows: name, us of the
+--       promotion that Kafka knows (0 none), defined (1) or removed (0)
+-- Returns  { new continuity, boards whose promotions were lost, ... }; {} if the server, the
+--          continuity or the boards have changed since: then nothing was written
 -- Cost  O(partitions + boards + generations); memory is freed in the background
 
 -- include shard.lua
@@ -67,7 +69,8 @@ call('SET', KEYS[1], continuity)
 if #outdated > 0 then empty() end
 for i = 4, last, 2 do
   local partition = ARGV[i]
-  local position = math.max(tonumber(ARGV[i + 1]), tonumber(call('HGET', KEYS[2], partition) or '0'))
+  local target = tonumber(call('HGET', KEYS[2], partition) or '0')
+  local position = math.max(tonumber(ARGV[i + 1]), target)
   local applied = tonumber(call('HGET', KEYS[3], partition) or '-1') + 1
   local published = tonumber(call('HGET', KEYS[4], partition) or '0')
   if applied < position then call('HSET', KEYS[2], partition, format('%d', position)) end

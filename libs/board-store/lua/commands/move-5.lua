@@ -5,7 +5,7 @@
 --                  | | ^                                 |   |
 --                  | | '----------- rollback ------------'   |
 --                  | '-> snapshot --.                        |
---                  '----------------+------------------------'--> discarded, until its memory is freed
+--                  '----------------+------------------------'--> discarded
 --
 -- from      to
 -- shadow    snapshot   nothing is applied to it any more
@@ -14,11 +14,13 @@
 -- previous  discarded  once its grace time is over
 -- snapshot  discarded
 --
--- Only the holder of the board's lease moves a shadow or makes one. Without a holder, no token is needed.
+-- Only the holder of the lease moves a shadow or makes one. Without a holder, no token is needed.
 --
--- KEYS  1 lease, 2 shadows, 3 previous, 4 snapshots, 5 discarded
--- ARGV  1 token ('' without the lease), 2 board ('' for a snapshot's), 3 generation ('' for the previous one), 4 from, 5 to
--- Returns  1, also if it was moved before; 0 if it is not in the role `from`, or its grace time is not over; LEASE_LOST, LEASE_HELD
+-- KEYS  1 to 5 as in roles.lua
+-- ARGV  1 token ('' without the lease), 2 board ('' for a snapshot's), 3 generation ('' for the
+--       previous one), 4 from, 5 to
+-- Returns  1, also if it was moved before; 0 if it is not in the role `from`, or its grace time is
+--          not over; LEASE_LOST, LEASE_HELD
 -- Cost  O(1)
 --
 -- Works when memory is full, too.
@@ -42,13 +44,16 @@ end
 local function refusal(found)
   local needs_lease = from == 'shadow' or to == 'shadow'
   if needs_lease and ARGV[1] == '' and call('EXISTS', KEYS[1]) == 1 then return LEASE_HELD end
-  if from == 'previous' and to == 'discarded' and tonumber(found.kept_until) > now_in_us() / 1000 then return 0 end
+  local needs_time = from == 'previous' and to == 'discarded'
+  if needs_time and tonumber(found.kept_until) > now_in_us() / 1000 then return 0 end
 end
 
 if not (MOVES[from] or {})[to] then error(format('no generation moves from %s to %s', from, to)) end
 if ARGV[1] ~= '' and not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
 local found = read_role(from, generation)
-if not found or generation ~= '' and found.generation ~= generation then return was_moved() and 1 or 0 end
+if not found or generation ~= '' and found.generation ~= generation then
+  return was_moved() and 1 or 0
+end
 local refused = refusal(found)
 if refused then return refused end
 if to == 'shadow' then discard('shadow') end

@@ -1,11 +1,12 @@
--- Ends a build or a rollback: brings the shadow to the live applied offsets and, once it is there, makes it live in the same step. The
--- live generation becomes the previous one, and the previous one is discarded.
+-- Ends a build or a rollback: brings the shadow to the live applied offsets and, once it is there,
+-- makes it live. The live generation becomes the previous one; the previous one is discarded.
 --
--- KEYS  1 to 5 as in catch-up.lua, 6 promotions, 7 previous, 8 discarded, 9 removed, 10 facts of the shadow, 11 facts of the live
---       generation, 12 its applied offsets, 13 leaders of the board, then the runs
--- ARGV  1 to 6 as in catch-up.lua, 7 live generation that the caller believes in ('-' for none yet), 8 ms for which it is kept,
---       9 leaders that the shadow reports, then the stretches
--- Returns  progress in all live partitions (see progress_in) and, when caught up, the time of the promotion in us;
+-- KEYS  1 to 5 as in catch-up.lua, 6 promotions, 7 previous, 8 discarded, 9 removed, 10 facts of
+--       the shadow, 11 facts of the live generation, 12 its applied offsets, 13 leaders of the
+--       board, then the runs
+-- ARGV  1 to 6 as in catch-up.lua, 7 live generation that the caller believes in ('-' for none
+--       yet), 8 ms for which it is kept, 9 leaders that the shadow reports, then the stretches
+-- Returns  progress_in all live partitions and, when caught up, the time of the promotion in us;
 --          GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, GAP
 -- Cost  as apply-7.lua, without ranks, and O(partitions)
 
@@ -40,7 +41,8 @@ local function promote(board, shadow, live)
 end
 
 local live = call('HGET', KEYS[3], ARGV[2]) or BUILDING
-if live == ARGV[3] then return { 1, 0, call('HGET', KEYS[6], ARGV[2]) } end -- promoted before; the reply was lost
+-- Promoted before; the reply was lost.
+if live == ARGV[3] then return { 1, 0, call('HGET', KEYS[6], ARGV[2]) } end
 if live ~= ARGV[7] then return GENERATION_CHANGED end
 local _, refused = catch_up()
 if refused then return refused end

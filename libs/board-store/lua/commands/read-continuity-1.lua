@@ -2,7 +2,8 @@
 --
 -- KEYS  1 continuity
 -- ARGV  none
--- Returns  { replication id of the server, continuity ('' for none), whether the server is the one it names (1, 0) }
+-- Returns  { replication id of the server, continuity ('' for none), whether it names
+--          this server (1, 0) }
 -- Cost  O(1)
 
 -- include shard.lua

@@ -1,13 +1,14 @@
--- Gives boards their first generation. A board that has a live generation, and its definition, keeps it.
+-- Gives boards their first generation. A board with a live generation and its definition keeps it.
 --
 -- KEYS  1 live, 2 applied offsets, 3 definitions, 4 registered, 5 starts, 6 promotions, 7 removed
--- ARGV  1 number of boards, then for each: its name, hash of the definition, definition (JSON), starts (JSON; empty for the whole
---       log), us that its promotion has to be later than; then the removed boards
--- Returns  the live generation of each; '-' if its first generation has to be built, as the shard has applied events before
+-- ARGV  1 number of boards, then for each: its name, hash of the definition, definition (JSON),
+--       starts (JSON; empty for the whole log), us that its promotion has to be later than; then
+--       removed boards
+-- Returns  the live generation of each; '-' if it has to be built, as the shard has applied events
 -- Cost  O(partitions + boards)
 --
--- One step for all boards of a shard: nobody sees only some of them. A generation id is the server's time in us and the hash of the
--- definition, so it is never used again. The clock of a new server may be behind: promotions are later all the same.
+-- A generation id is the server's time in us and the hash of the definition, so it is never used
+-- again. The clock of a new server may be behind: promotions are later all the same.
 
 -- include shard.lua
 
@@ -25,7 +26,7 @@ for i = 2, last, 5 do
   local generation = call('HGET', KEYS[1], board)
   if not generation or (generation ~= BUILDING and call('HEXISTS', KEYS[3], generation) == 0) then
     generation = is_late and BUILDING or format('%d-%s', now, ARGV[i + 1])
-    new[#new + 1] = { board = board, generation = generation, definition = ARGV[i + 2], starts = ARGV[i + 3] }
+    new[#new + 1] = { board, generation, ARGV[i + 2], ARGV[i + 3] }
     if not is_late then promotions[board] = next_move(KEYS[6], board, since) end
   elseif generation ~= BUILDING and since == 0 and call('HEXISTS', KEYS[6], board) == 0 then
     promotions[board] = now -- live since before promotions were stored
@@ -36,17 +37,19 @@ end
 -- Nothing below can fail.
 local has_changed = #new > 0 or call('EXISTS', KEYS[4]) == 0
 call('SET', KEYS[4], '1')
-for _, board in ipairs(new) do
-  if board.generation ~= BUILDING then
-    call('HSET', KEYS[3], board.generation, board.definition)
-    if board.starts ~= '' then call('HSET', KEYS[5], board.generation, board.starts) end
+for _, words in ipairs(new) do
+  local board, generation, definition, starts = unpack(words)
+  if generation ~= BUILDING then
+    call('HSET', KEYS[3], generation, definition)
+    if starts ~= '' then call('HSET', KEYS[5], generation, starts) end
   end
-  call('HSET', KEYS[1], board.board, board.generation)
-  call('SREM', KEYS[7], board.board)
+  call('HSET', KEYS[1], board, generation)
+  call('SREM', KEYS[7], board)
 end
-for board, promotion in pairs(promotions) do call('HSET', KEYS[6], board, format('%d', promotion)) end
+for board, time in pairs(promotions) do call('HSET', KEYS[6], board, format('%d', time)) end
 for i = last + 1, #ARGV do
-  if call('HEXISTS', KEYS[1], ARGV[i]) == 0 and call('SADD', KEYS[7], ARGV[i]) == 1 then has_changed = true end
+  local is_gone = call('HEXISTS', KEYS[1], ARGV[i]) == 0
+  if is_gone and call('SADD', KEYS[7], ARGV[i]) == 1 then has_changed = true end
 end
 if has_changed then move_version(KEYS[1]) end
 return generations

@@ -1,8 +1,8 @@
--- Removes expired views of a live generation or a shadow, without blocking on their size. Checks each given view again.
+-- Removes expired views of a live generation or a shadow. Checks each given view again.
 --
--- KEYS  1 live, 2 shadows, 3 views, 4 facts, 5 expiries, 6 leaders, then for each view: ranking, players
+-- KEYS  1 live, 2 shadows, 3 views, 4 facts, 5 expiries, 6 leaders, then ranking, players a view
 -- ARGV  1 board, 2 generation, then the views by their text
--- Returns  how many were removed; 0 if the generation is neither live nor the shadow
+-- Returns  how many were removed; 0 for a generation in another role
 -- Cost  O(log views) for each view; memory is freed in the background
 
 -- include lease.lua

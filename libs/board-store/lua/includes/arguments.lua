@@ -1,13 +1,16 @@
--- A run: records of consecutive offsets of one partition, read from the arguments of a script. Nothing is written here.
+-- A run: records of consecutive offsets of one partition, read from the arguments of a script.
 --
--- KEYS  for each board: views, facts, expiries, event ids of the partition, leaders; then for each view: ranking, players
+-- KEYS  for each board: views, facts, expiries, event ids of the partition, leaders; then for each
+--       view: ranking, players
 -- ARGV  number of boards, of views, of entries, then
---       boards:  name, generation, updates (a letter a column: s b l), tie (1 earliest, -1 latest, 0 none), columns (JSON),
---                rank changes (e every, m moved, n none), overtook, leaders, maxViews, late events are dead letters (1, 0),
---                some view may expire (1, 0), span of event ids in ms (- none), publish the competition rank (1, 0)
+--       boards:  name, generation, updates (a letter a column: s b l), tie (1 earliest, -1 latest,
+--                0 none), columns (JSON), rank changes (e every, m moved, n none), overtook,
+--                leaders, maxViews, late events are dead letters (1, 0), some view may expire (1,
+--                0), span of event ids in ms (- none), publish the competition rank (1, 0)
 --       views:   number of its board, text, ms at which it expires (- never), published (1, 0)
---       entries: one text of lines each: offset, number of its board (0: dead letter), player id | code, occurredAt in ms | empty,
---                value per column in sort direction (. for none) | empty, numbers of its views | empty, event id | detail
+--       entries: one text of lines each: offset, number of its board (0: dead letter), player id |
+--                code, occurredAt in ms | empty, value per column in sort direction (. for none) |
+--                empty, numbers of its views | empty, event id | detail
 
 -- include base.lua
 
@@ -21,10 +24,12 @@ local function read_boards(at, key, count)
   local boards = {}
   for i = 1, count do
     local board = { name = ARGV[at + 1], generation = ARGV[at + 2] }
-    board.updates, board.tie, board.columns = letters(ARGV[at + 3]), tonumber(ARGV[at + 4]), ARGV[at + 5]
-    board.changes, board.overtook, board.leaders = ARGV[at + 6], tonumber(ARGV[at + 7]), tonumber(ARGV[at + 8])
-    board.max_views, board.refuse_late, board.keeps = tonumber(ARGV[at + 9]), ARGV[at + 10] == '1', ARGV[at + 11] == '1'
-    board.span, board.competition = tonumber(ARGV[at + 12]), ARGV[at + 13] == '1'
+    board.updates, board.tie = letters(ARGV[at + 3]), tonumber(ARGV[at + 4])
+    board.columns, board.changes = ARGV[at + 5], ARGV[at + 6]
+    board.overtook, board.leaders = tonumber(ARGV[at + 7]), tonumber(ARGV[at + 8])
+    board.max_views, board.refuse_late = tonumber(ARGV[at + 9]), ARGV[at + 10] == '1'
+    board.keeps, board.span = ARGV[at + 11] == '1', tonumber(ARGV[at + 12])
+    board.competition = ARGV[at + 13] == '1'
     board.versions, board.facts, board.expiries = KEYS[key + 1], KEYS[key + 2], KEYS[key + 3]
     board.event_ids, board.reports = KEYS[key + 4], KEYS[key + 5]
     board.columns_width = 8 * (#board.updates - 1)
@@ -38,8 +43,9 @@ end
 local function read_views(at, key, count, boards)
   local views = {}
   for i = 1, count do
-    local view = { board = boards[tonumber(ARGV[at + 1])], text = ARGV[at + 2], expires = tonumber(ARGV[at + 3]) }
-    view.published, view.ranking, view.players = ARGV[at + 4] == '1', KEYS[key + 1], KEYS[key + 2]
+    local view = { board = boards[tonumber(ARGV[at + 1])], text = ARGV[at + 2] }
+    view.expires, view.published = tonumber(ARGV[at + 3]), ARGV[at + 4] == '1'
+    view.ranking, view.players = KEYS[key + 1], KEYS[key + 2]
     view.states, view.to_read, view.members, view.moved = {}, {}, {}, {} -- see view.lua
     views[i] = view
     at, key = at + 4, key + 2
@@ -49,7 +55,7 @@ end
 
 local function read_values(text)
   local found = {}
-  for value in string.gmatch(text, '%S+') do found[#found + 1] = value ~= '.' and tonumber(value) end
+  for word in string.gmatch(text, '%S+') do found[#found + 1] = word ~= '.' and tonumber(word) end
   return found
 end
 
@@ -71,7 +77,8 @@ local function read_entries(at, count, boards, views)
       local list = lists[numbers] or views_of_numbers(numbers, views)
       lists[numbers] = list
       entries[i] = {
-        text = offset, offset = tonumber(offset), board = board, player = player, time = tonumber(time), views = list,
+        text = offset, offset = tonumber(offset), board = board, player = player,
+        time = tonumber(time), views = list,
         values = #board.updates == 1 and { tonumber(values) } or read_values(values),
         event_id = rest ~= '' and rest .. '\n' .. player,
       }
@@ -84,10 +91,10 @@ end
 
 -- The run behind argument `at` and key `key`; returns where it ends.
 local function read_run(at, key)
-  local boards, views, count = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+  local boards, views, entries = unpack(ARGV, at + 1, at + 3)
   local run = {}
-  run.boards, at, key = read_boards(at + 3, key, boards)
-  run.views, at, key = read_views(at, key, views, run.boards)
-  run.entries, at = read_entries(at, count, run.boards, run.views)
+  run.boards, at, key = read_boards(at + 3, key, tonumber(boards))
+  run.views, at, key = read_views(at, key, tonumber(views), run.boards)
+  run.entries, at = read_entries(at, tonumber(entries), run.boards, run.views)
   return run, at, key
 end

@@ -1,8 +1,12 @@
--- Short names for what runs for every event, and helpers for every script. '%d' takes less than half the time of '%.0f'.
+-- Short names for what runs for every event, and helpers for every script. '%d' takes less than
+-- half the time of '%.0f'.
 
-local call, format, find, sub, pack = redis.call, string.format, string.find, string.sub, struct.pack
+local call, pack = redis.call, struct.pack
+local format, find, sub = string.format, string.find, string.sub
 
-if format('%d', 9007199254740991) ~= '9007199254740991' then error('ranklog needs a Redis built for 64 bits') end
+if format('%d', 9007199254740991) ~= '9007199254740991' then
+  error('ranklog needs a Redis built for 64 bits')
+end
 
 -- The time of the server.
 local function now_in_us()
@@ -10,7 +14,7 @@ local function now_in_us()
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
 end
 
--- A Lua function takes some thousands of arguments at most: commands with many values are called in chunks.
+-- A Lua function takes some thousands of arguments at most.
 local CHUNK = 1000
 
 -- Iterates over the first and last position of each chunk of a list.

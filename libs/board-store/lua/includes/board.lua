@@ -1,4 +1,4 @@
--- What a board holds beside its views: clocks, counters and event ids. Read before the first write, stored at the end of the run.
+-- What a board holds beside its views: clocks, counters and event ids.
 
 -- include base.lua
 -- include verdict.lua
@@ -7,7 +7,8 @@ local COUNTERS = { 'expired', 'tooManyViews', 'duplicates' }
 
 local function load_board(board, partition)
   board.seen, board.moved, board.counts, board.head = {}, {}, {}, head_of('change', board)
-  local facts = call('HMGET', board.facts, 'floor', 'version', 'clock', 'clock:' .. partition, unpack(COUNTERS))
+  local names = { 'floor', 'version', 'clock', 'clock:' .. partition, unpack(COUNTERS) }
+  local facts = call('HMGET', board.facts, unpack(names))
   board.floor, board.version = tonumber(facts[1]) or 0, tonumber(facts[2]) or 0
   board.clock, board.partition_clock = tonumber(facts[3]), tonumber(facts[4])
   board.stored_counts = {}
@@ -21,17 +22,27 @@ end
 -- The number of views that have not expired, swept or not.
 local function views_of(board)
   local views = call('HLEN', board.versions)
-  if board.keeps then views = views - call('ZCOUNT', board.expiries, '-inf', format('%d', board.clock)) end
-  return views
+  if not board.keeps then return views end
+  return views - call('ZCOUNT', board.expiries, '-inf', format('%d', board.clock))
+end
+
+-- The number of new views if the board may not have that many more; else false.
+local function too_many_views(board, views)
+  local new = 0
+  for i = 1, #views do
+    if not views[i].known then new = new + 1 end
+  end
+  return new > 0 and views_of(board) + new > board.max_views and new
 end
 
 local function advance_clock(board, time)
   if board.keeps and (not board.clock or time > board.clock) then board.clock = time end
 end
 
--- Event ids count once within a span of event time, on boards that ask for it. One set a board and partition: event id, newline,
--- player id -> time of the applied event. Their clock is the latest time of the board's events in this partition, so the partition's
--- log alone decides what a duplicate is.
+-- Event ids count once within a span of event time, on boards that ask for it. One set a board and
+-- partition: event id, newline, player id -> time of the applied event. Their clock is the latest
+-- time of the board's events in this partition, so the partition's log alone decides what a
+-- duplicate is.
 
 local function oldest_id_time(board)
   return board.partition_clock - board.span
@@ -44,7 +55,8 @@ local function load_event_id(entry)
   end
 end
 
--- Also advances the partition's clock. An event that is not younger than the span is applied, and its id is not stored.
+-- Also advances the partition's clock. An event that is not younger than the span is applied, and
+-- its id is not stored.
 local function is_duplicate(entry)
   local board, id = entry.board, entry.event_id
   board.partition_clock = math.max(board.partition_clock or entry.time, entry.time)
@@ -59,13 +71,14 @@ local function is_duplicate(entry)
   return false
 end
 
--- A clock that jumps ahead outdates many ids at once. The bound keeps the script short, and is larger than what a call can add.
--- is_duplicate ignores outdated ids.
+-- A clock that jumps ahead outdates many ids at once. The bound keeps the script short, and is
+-- larger than what a call can add. is_duplicate ignores outdated ids.
 local MAX_IDS_DELETED = 5000
 
 local function delete_old_event_ids(board)
   local old = call('ZCOUNT', board.event_ids, '-inf', format('%d', oldest_id_time(board)))
-  if old > 0 then call('ZREMRANGEBYRANK', board.event_ids, 0, math.min(old, MAX_IDS_DELETED) - 1) end
+  local last = math.min(old, MAX_IDS_DELETED) - 1
+  if last >= 0 then call('ZREMRANGEBYRANK', board.event_ids, 0, last) end
 end
 
 local function store_board(board, partition)

@@ -1,12 +1,15 @@
--- Brings a shadow nearer to the live applied offsets: what build, promote and compare-generations share. Everything is muted: only
--- the live generation has results.
+-- Brings a shadow nearer to the live applied offsets: what build, promote and compare-generations
+-- share. Everything is muted: only the live generation has results.
 --
--- KEYS  1 lease, 2 shadows, 3 live, 4 applied offsets, 5 applied offsets of the shadow, those of the script, then the runs
--- ARGV  1 token, 2 board, 3 generation of the shadow, 4 number of stretches, 5 number of keys before the runs,
---       6 number of arguments before the stretches; for each stretch: partition, first offset, last offset, its run (arguments.lua)
+-- KEYS  1 lease, 2 shadows, 3 live, 4 applied offsets, 5 applied offsets of the shadow, those of
+--       the script, then the runs
+-- ARGV  1 token, 2 board, 3 generation of the shadow, 4 number of stretches, 5 number of keys
+--       before the runs, 6 number of arguments before the stretches; for each stretch: partition,
+--       first offset, last offset, its run (arguments.lua)
 --
--- A stretch is applied up to the live applied offset of its partition, and sets the shadow's applied offset with it: if a later
--- stretch fails, the shadow still matches its applied offsets. The shadow of a verify has no rankings, as nothing reads them.
+-- A stretch is applied up to the live applied offset of its partition, and sets the shadow's
+-- applied offset with it: if a later stretch fails, the shadow still matches its applied offsets.
+-- The shadow of a verify has no rankings, as nothing reads them.
 
 -- include lease.lua
 -- include run.lua
@@ -18,7 +21,8 @@ end
 local function read_stretches()
   local stretches, at, key = {}, tonumber(ARGV[6]), tonumber(ARGV[5])
   for i = 1, tonumber(ARGV[4]) do
-    local stretch = { partition = ARGV[at + 1], first = tonumber(ARGV[at + 2]), last = tonumber(ARGV[at + 3]) }
+    local stretch = { partition = ARGV[at + 1] }
+    stretch.first, stretch.last = tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
     stretch.run, at, key = read_run(at + 3, key)
     stretches[i] = stretch
   end
@@ -53,15 +57,15 @@ local function catch_up()
   return stretches
 end
 
--- { caught up (1, 0), number of partitions, then for each: partition, applied offset of the shadow, live applied offset }. A shadow
--- that begins in the log behind the live applied offset is caught up.
+-- { caught up (1, 0), number of partitions, then for each: partition, applied offset of the shadow,
+-- live applied offset }. A shadow that begins behind the live applied offset is caught up.
 local function progress_in(partitions)
   local found, caught_up = { 1, #partitions }, true
   for _, partition in ipairs(partitions) do
-    local shadow, live = applied_offset_of(KEYS[5], partition), applied_offset_of(KEYS[4], partition)
+    local shadow = applied_offset_of(KEYS[5], partition)
+    local live = applied_offset_of(KEYS[4], partition)
     if shadow < live then caught_up = false end
-    found[#found + 1] = partition
-    found[#found + 1] = format('%d', shadow)
+    found[#found + 1], found[#found + 2] = partition, format('%d', shadow)
     found[#found + 1] = format('%d', live)
   end
   if not caught_up then found[1] = 0 end

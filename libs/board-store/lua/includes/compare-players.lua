@@ -1,5 +1,5 @@
--- Walks over a view: `players` of the shadow (state, member and score), `extraPlayers` that only the live generation has, and the
--- live `ranking`, for members that do not follow from a state.
+-- Walks over a view: `players` of the shadow (state, member and score), `extraPlayers` that only
+-- the live generation has, and the live `ranking`, for members that do not follow from a state.
 
 local PLAYERS_A_STEP = 500
 local view, columns, tie = ARGV[11], tonumber(ARGV[12]), tonumber(ARGV[13])
@@ -51,7 +51,8 @@ walks['ranking'] = walk_over('ZSCAN', KEYS[14], function(members, scores)
   local live = each_of('HMGET', KEYS[13], players)
   for i, player in ipairs(players) do
     local state = live[i] and parse_state(live[i], columns)
-    if not state or member_of(tie, state, player) ~= members[i] or tonumber(scores[i]) ~= state[1] then
+    local member = state and member_of(tie, state, player)
+    if member ~= members[i] or tonumber(scores[i]) ~= state[1] then
       differ('order', view, player, call('HGET', KEYS[12], player), live[i])
     end
   end

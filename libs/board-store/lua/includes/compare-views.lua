@@ -1,5 +1,5 @@
--- Walks over the views of a board (`views` of the shadow, `extraViews` that only the live generation has) and over the event ids of a
--- partition (`eventIds`).
+-- Walks over the views of a board (`views` of the shadow, `extraViews` that only the live
+-- generation has) and over the event ids of a partition (`eventIds`).
 
 local ITEMS_A_STEP = 300
 
@@ -27,7 +27,9 @@ local function common_views(names, clock)
   local expected, live = ends_in_both(names, clock)
   local common = {}
   for i, view in ipairs(names) do
-    if expected[i] and expected[i] ~= live[i] then differ('view', view, '', expected[i], live[i]) end
+    if expected[i] and expected[i] ~= live[i] then
+      differ('view', view, '', expected[i], live[i])
+    end
     if expected[i] and live[i] then common[#common + 1] = view end
   end
   return common
@@ -47,11 +49,12 @@ walks['extraViews'] = function(cursor, clock)
   return next, 0, {}
 end
 
--- The partition's clock, and the number of event ids within the span: only these decide on later events.
+-- The partition's clock and the number of event ids within the span, which decide on later events.
 local function summary_of_ids(facts, event_ids)
   local clock = call('HGET', facts, 'clock:' .. ARGV[11])
   if not clock then return 'nothing' end
-  return format('%d ids, up to %s ms', call('ZCOUNT', event_ids, format('(%d', clock - ARGV[14]), '+inf'), clock)
+  local count = call('ZCOUNT', event_ids, format('(%d', clock - ARGV[14]), '+inf')
+  return format('%d ids, up to %s ms', count, clock)
 end
 
 local function differ_in_ids(expected, found)
@@ -61,7 +64,8 @@ end
 
 local function id_text(id, time)
   local event_id, player = string.match(id, '^(.*)\n(.*)$')
-  return format('"%s" of %s ', event_id, player) .. (time and format('at %s ms', time) or 'not there')
+  local place = time and format('at %s ms', time) or 'not there'
+  return format('"%s" of %s %s', event_id, player, place)
 end
 
 -- Whether an id within the span is missing in the live generation, or has another time there.
@@ -76,7 +80,8 @@ local function ids_differ(ids, times)
   end
 end
 
--- Ends at the first difference. Where both have as many ids, the live generation has an extra one only if another is missing.
+-- Ends at the first difference. Where both have as many ids, the live generation has an extra one
+-- only if another is missing.
 walks['eventIds'] = function(cursor)
   local expected, live = summary_of_ids(KEYS[8], KEYS[12]), summary_of_ids(KEYS[11], KEYS[13])
   if expected ~= live then differ_in_ids(expected, live) end

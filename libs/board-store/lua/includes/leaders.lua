@@ -1,6 +1,7 @@
--- Leader changes: the difference of the top of a view to what was last reported. Reports are kept outside the generations, so a new
--- build shows as a difference, too. Events that are applied again after a loss delete the report: the next report is a first one.
--- A report is the version, a newline, then the top as lines in order: competition rank and the value of each column in sort
+-- Leader changes: the difference of the top of a view to what was last reported. Reports are kept
+-- outside the generations, so a new build shows as a difference, too. Events that are applied again
+-- after a loss delete the report: the next report is a first one. A report is the version, a
+-- newline, then the top as lines in order: competition rank and the value of each column in sort
 -- direction, a tab, the player id.
 
 -- include base.lua
@@ -33,13 +34,12 @@ local function top_lines(view)
   return lines
 end
 
--- If the live generation doesn't have a view, any stored report is of an earlier generation, so the next report is a first one.
--- The sweep of that generation deletes the stored report.
+-- If the live generation doesn't have a view, any stored report is of an earlier generation, so the
+-- next report is a first one. The sweep of that generation deletes the stored report.
 local function load_reports(views)
   for _, view in ipairs(views) do
     view.reported = view.published and view.board.leaders > 0
-    local report = view.reported and call('HGET', view.board.reports, view.text)
-    view.report = view.known and report
+    view.report = view.known and view.reported and call('HGET', view.board.reports, view.text)
   end
 end
 
@@ -52,7 +52,8 @@ local function write_leader_change(view)
   if top == before then return end
   call('HSET', view.board.reports, view.text, view.version .. '\n' .. top)
   local head = table.concat({ view.text, view.version, since, format('%d', #lines) }, '\t')
-  begin_verdict(view.cause, head_of('leaders', view.board) .. table.concat({ head, top, before }, '\n'))
+  local report = table.concat({ head, top, before }, '\n')
+  begin_verdict(view.cause, head_of('leaders', view.board) .. report)
 end
 
 -- For the views that the run has changed. Without `unmuted`, deletes their reports.

@@ -1,4 +1,4 @@
--- The lease of a board: the process whose token it holds may write to the shadow. It expires unless it is renewed.
+-- The lease of a board: the process whose token it holds may write to the shadow. It expires.
 
 -- include base.lua
 -- include return-codes.lua
@@ -7,7 +7,7 @@ local function holds_lease(lease, token)
   return call('GET', lease) == token
 end
 
--- The shadow of a board, or nil: generation and purpose; of a rollback also the ms until which the generation is kept.
+-- The shadow of a board, or nil; of a rollback with the ms until which the generation is kept.
 local function shadow_of(shadows, board)
   local text = call('HGET', shadows, board)
   if not text then return nil end

@@ -1,8 +1,8 @@
 -- Places of players, for reads. Positions count from 0.
 --
 -- KEYS  1 to 8 as in read.lua, 9 ranking, 10 players
--- ARGV  1 to 3 as in read.lua, 4 view, 5 ms of the event clock at which it expires (- never), 6 number of columns, 7 bytes of the
---       reach time in a member, 8 count the dense position (1, 0)
+-- ARGV  1 to 3 as in read.lua, 4 view, 5 ms of the event clock at which it expires (- never), 6
+--       number of columns, 7 bytes of the reach time in a member, 8 count the dense position (1, 0)
 
 -- include read.lua
 -- include ties.lua
@@ -15,7 +15,7 @@ local function expired_by()
   return clock and tonumber(ARGV[5]) <= tonumber(clock) and clock
 end
 
--- The version of the view; nil if it does not exist. Never smaller than one that was reported, in whichever generation.
+-- The version of the view; nil if it does not exist. At least that of any report of the view.
 local function version()
   local version = call('HGET', KEYS[8], ARGV[4])
   if not version then return nil end
@@ -23,13 +23,15 @@ local function version()
   return tonumber(floor) > tonumber(version) and floor or version
 end
 
--- { stale (1, 0), view version, players in the view, first position, competition position and dense position of the first player
--- ('' if not counted), players with worse columns than the last one, then for each player: id, state }
+-- { stale (1, 0), view version, players in the view, first position, competition position and dense
+-- position of the first player ('' if not counted), players with worse columns than the last one,
+-- then for each player: id, state }
 local function places(first, limit)
   local members, version = {}, version()
   local size = call('ZCARD', KEYS[9])
   if limit > 0 and version then
-    members = call('ZRANGE', KEYS[9], format('%d', first), format('%d', first + limit - 1), 'WITHSCORES')
+    local last = format('%d', first + limit - 1)
+    members = call('ZRANGE', KEYS[9], format('%d', first), last, 'WITHSCORES')
   end
   local found = { stale(), version or '0', version and size or 0, first, 0, '', 0 }
   if #members == 0 then return found end
@@ -39,8 +41,7 @@ local function places(first, limit)
   found[7] = size - tie_end(first + #members / 2 - 1, score, sub(last, 1, columns_width))
   for i = 1, #members, 2 do
     local player = sub(members[i], id_from)
-    found[#found + 1] = player
-    found[#found + 1] = call('HGET', KEYS[10], player) or ''
+    found[#found + 1], found[#found + 2] = player, call('HGET', KEYS[10], player) or ''
   end
   return found
 end

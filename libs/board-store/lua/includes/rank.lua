@@ -10,7 +10,9 @@ local function member_of(tie, state, player)
   local columns, reached = '', state[2]
   for i = 4, #state, 3 do
     local value, time = state[i], state[i + 1]
-    columns = columns .. pack('>BI7', value < 0 and 0 or 1, value < 0 and value + TWO_POW_53 or value)
+    local sign, rest = 1, value
+    if value < 0 then sign, rest = 0, value + TWO_POW_53 end
+    columns = columns .. pack('>BI7', sign, rest)
     if time > reached then reached = time end
   end
   if tie == 0 then return columns .. player end
@@ -18,9 +20,10 @@ local function member_of(tie, state, player)
   return columns == '' and rest or columns .. rest
 end
 
--- How many players have better columns, whatever their reach time. A probe member, the bare bytes of the further columns, sorts
--- before every member that begins with them, so its rank is the answer. No member equals it, as player ids are never empty. Nothing
--- can fail between ZADD and ZREM. ZREM can't delete the key, as the ranking holds the caller's player. The probe is not replicated.
+-- How many players have better columns, whatever their reach time. A probe member, the bare bytes
+-- of the further columns, sorts before every member that begins with them, so its rank is the
+-- answer. No member equals it, as player ids are never empty. Nothing can fail between ZADD and
+-- ZREM. ZREM can't delete the key, as the ranking holds the caller's player. No replica gets it.
 local function probe_better_columns(ranking, score, columns)
   if columns == '' then return call('ZCOUNT', ranking, '-inf', format('(%d', score)) end
   redis.set_repl(redis.REPL_NONE)
@@ -31,9 +34,11 @@ local function probe_better_columns(ranking, score, columns)
   return better
 end
 
--- The position of a member, and its competition position if the board publishes that (both from 0); false if it is not there.
-local function positions(board, ranking, score, member)
-  local position = call('ZRANK', ranking, member)
+-- The position of a player (false if not there), and the competition position if published.
+local function positions(view, state, player)
+  local board, member = view.board, view.members[player]
+  local position = call('ZRANK', view.ranking, member)
   if not position or not board.competition then return position end
-  return position, probe_better_columns(ranking, score, sub(member, 1, board.columns_width))
+  local columns = sub(member, 1, board.columns_width)
+  return position, probe_better_columns(view.ranking, state[1], columns)
 end

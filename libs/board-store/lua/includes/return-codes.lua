@@ -1,8 +1,8 @@
 -- Why a script wrote nothing. scripts.ts translates the codes; a spec compares both.
 
-local GENERATION_CHANGED = -1 -- the pointers, or the live generation, are not those that the caller believes in
+local GENERATION_CHANGED = -1 -- the caller believes in other pointers, or another live generation
 local ROLLED_BACK = -2 -- the applied offset is smaller than the caller believes: Redis lost writes
-local STORE_CHANGED = -3 -- another server, or resynced since: the caller believes in another continuity
+local STORE_CHANGED = -3 -- the caller believes in another continuity: new server, or resynced
 local RECOVERING = -4 -- some partition is below its recovery target, and the run has new events
 local LEASE_LOST = -5 -- another process holds the lease of the board, or none does
 local SHADOW_GONE = -6 -- the shadow was discarded, or Redis lost it

@@ -7,16 +7,19 @@
 
 local ROLES = { shadow = KEYS[2], previous = KEYS[3], snapshot = KEYS[4], discarded = KEYS[5] }
 
--- The generation in a role, or nil; of a previous generation also the ms until which it is kept. A snapshot is found by its id.
+-- The generation in a role, or nil. A snapshot is found by its id.
 local function read_role(role, id)
   if role == 'shadow' then return shadow_of(KEYS[2], ARGV[2]) end
-  if role == 'snapshot' then return call('HEXISTS', KEYS[4], id) == 1 and { generation = id } or nil end
+  if role == 'snapshot' then
+    return call('HEXISTS', KEYS[4], id) == 1 and { generation = id } or nil
+  end
   local generation, kept_until = string.match(call('HGET', KEYS[3], ARGV[2]) or '', '^(%S+) (%d+)$')
   return generation and { generation = generation, kept_until = kept_until }
 end
 
--- Moves a generation that read_role found. A discarded rollback becomes the previous generation again. The first write is one that
--- Redis accepts when its memory is full, and once a script has written, Redis refuses no further write.
+-- Moves a generation that read_role found. A discarded rollback becomes the previous generation
+-- again. The first write is one that Redis accepts when its memory is full, and once a script has
+-- written, Redis refuses no further write.
 local function move(found, from, to)
   local generation = found.generation
   call('HDEL', ROLES[from], from == 'snapshot' and generation or ARGV[2])
@@ -26,7 +29,8 @@ local function move(found, from, to)
   elseif to == 'snapshot' then
     call('HSET', KEYS[4], generation, ARGV[2])
   else
-    call('HSET', ROLES[to], ARGV[2], generation .. (to == 'shadow' and ' rollback ' or ' ') .. found.kept_until)
+    local separator = to == 'shadow' and ' rollback ' or ' '
+    call('HSET', ROLES[to], ARGV[2], generation .. separator .. found.kept_until)
   end
 end
 

@@ -1,10 +1,9 @@
--- Applies a run to its boards. load_run reads everything before the first write; apply_run cannot fail.
+-- Applies a run to its boards. load_run reads everything; apply_run writes and cannot fail.
 
 -- include arguments.lua
 -- include board.lua
 -- include view.lua
 
--- The views of the event that have not expired.
 local function unexpired_views(entry)
   local board = entry.board
   if not board.keeps then return entry.views end
@@ -15,24 +14,15 @@ local function unexpired_views(entry)
   return unexpired
 end
 
--- The number of new views if the board may not have that many more; else false.
-local function too_many_views(board, views)
-  local new = 0
-  for i = 1, #views do
-    if not views[i].known then new = new + 1 end
-  end
-  return new > 0 and views_of(board) + new > board.max_views and new
-end
-
--- Sets the next state of the player in each view, nil if it stays. Returns whether one changes, and whether a sum overflows.
+-- Sets the player's next state in each view. Returns whether one changes, and if a sum overflows.
 local function find_next_states(entry, views)
-  local changes, player = false, entry.player
+  local changes, player, updates = false, entry.player, entry.board.updates
   for i = 1, #views do
     local view = views[i]
-    local state, overflow = merge(entry.board.updates, view.states[player], entry.values, entry.time)
+    local overflow
+    view.next, overflow = merge(updates, view.states[player], entry.values, entry.time)
     if overflow then return false, true end
-    view.next = state
-    changes = changes or state ~= nil
+    changes = changes or view.next ~= nil
   end
   return changes, false
 end
@@ -49,49 +39,55 @@ local function move_in_views(entry, views)
   end
 end
 
+local EXPIRED = 'all views of %s that the event belongs to have expired'
+local FULL = '%s has its most views (maxViews: %d), and the event would make %d more'
+local OVERFLOW = 'a sum of %s would leave +-(2^53-1) minor units'
+
 -- The order of the checks decides what a board is.
-local function apply_event(entry)
+local function apply_entry(entry)
   local board = entry.board
+  if not board then return write_dead_letter(entry, entry.code, entry.detail) end
   advance_clock(board, entry.time)
   if board.span and is_duplicate(entry) then return end
   local views = unexpired_views(entry)
   if #views < #entry.views then count(board, 'expired') end
   if #views == 0 and #entry.views > 0 then
-    if board.refuse_late then write_dead_letter(entry, 'WINDOW_EXPIRED', 'all views of ' .. board.name .. ' that the event belongs to have expired') end
+    if board.refuse_late then
+      write_dead_letter(entry, 'WINDOW_EXPIRED', format(EXPIRED, board.name))
+    end
     return
   end
   local new = too_many_views(board, views)
   if new then
     count(board, 'tooManyViews')
-    return write_dead_letter(entry, 'TOO_MANY_VIEWS', format('%s has its most views (maxViews: %d), and the event would make %d more', board.name, board.max_views, new))
+    local detail = format(FULL, board.name, board.max_views, new)
+    return write_dead_letter(entry, 'TOO_MANY_VIEWS', detail)
   end
   local changes, overflow = find_next_states(entry, views)
-  if overflow then return write_dead_letter(entry, 'SUM_OUT_OF_RANGE', 'a sum of ' .. board.name .. ' would leave +-(2^53-1) minor units') end
+  if overflow then write_dead_letter(entry, 'SUM_OUT_OF_RANGE', format(OVERFLOW, board.name)) end
   if changes then move_in_views(entry, views) end
 end
 
--- Keeps the entries above the applied offset, up to `last`. `unmuted`: whether their results are published.
+-- Keeps the entries above the applied offset, up to `last`. `unmuted`: publishes their results.
 local function load_run(run, partition, applied_offset, last, unmuted)
   local fresh, now = {}, now_in_us()
-  for _, entry in ipairs(run.entries) do
-    if entry.offset > applied_offset and entry.offset <= last then fresh[#fresh + 1] = entry end
-  end
-  run.fresh = fresh
   for _, board in ipairs(run.boards) do load_board(board, partition) end
   for _, view in ipairs(run.views) do load_view(view, now, unmuted) end
-  for _, entry in ipairs(fresh) do
-    if entry.board then
-      request_states(entry)
-      load_event_id(entry)
+  for _, entry in ipairs(run.entries) do
+    if entry.offset > applied_offset and entry.offset <= last then
+      fresh[#fresh + 1] = entry
+      if entry.board then
+        request_states(entry)
+        load_event_id(entry)
+      end
     end
   end
+  run.fresh = fresh
   for _, view in ipairs(run.views) do load_states(view) end
 end
 
 local function apply_run(run, partition)
-  for _, entry in ipairs(run.fresh) do
-    if entry.board then apply_event(entry) else write_dead_letter(entry, entry.code, entry.detail) end
-  end
+  for _, entry in ipairs(run.fresh) do apply_entry(entry) end
   for _, board in ipairs(run.boards) do
     for _, view in ipairs(board.moved) do store_view(view) end
     store_board(board, partition)

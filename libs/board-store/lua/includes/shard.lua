@@ -1,10 +1,12 @@
--- The two values of a shard that every apply call names: the version of its pointers, and its continuity.
+-- The two values of a shard that every apply call names: version of its pointers, continuity.
 --
--- Version: every change of the live, building, removed or registered boards sets a new one. It is Redis TIME in us, and larger than
--- the previous one, so it never repeats. The identity of the ranklog (JSON, identity.ts) follows it in the same field of `live`.
+-- Version: every change of the live, building, removed or registered boards sets a new one. It is
+-- Redis TIME in us, and larger than the previous one, so it never repeats. The identity of the
+-- ranklog (JSON, identity.ts) follows it in the same field of `live`.
 --
--- Continuity: the replication id of the server that the shard was last resynced on, and the time of the resync. A restarted server or
--- a promoted replica has another id, and may have lost acknowledged writes. During a resync, it names no server. Its times only grow.
+-- Continuity: the replication id of the server that the shard was last resynced on, and the time of
+-- the resync. A restarted server or a promoted replica has another id, and may have lost
+-- acknowledged writes. During a resync, it names no server. Its times only grow.
 
 -- include base.lua
 
@@ -20,7 +22,8 @@ end
 -- Keeps the identity if none is given.
 local function move_version(live, identity)
   local before, kept = read_version(live)
-  call('HSET', live, VERSION, format('%d %s', math.max(now_in_us(), tonumber(before) + 1), identity or kept))
+  local version = math.max(now_in_us(), tonumber(before) + 1)
+  call('HSET', live, VERSION, format('%d %s', version, identity or kept))
 end
 
 -- The time in us of a move of the board's pointer: later than the previous move, and than `since`.
@@ -37,8 +40,7 @@ end
 
 local function replication_id()
   local id = string.match(call('INFO', 'replication'), 'master_replid:(%x+)')
-  if not id then error('INFO replication has no master_replid, without which ranklog cannot notice a loss of data') end
-  return id
+  return id or error('INFO has no master_replid, so ranklog cannot notice a loss of data')
 end
 
 local function is_continued(continuity)

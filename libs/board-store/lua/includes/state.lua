@@ -1,5 +1,5 @@
--- A player's state: a flat table of value, time and mark for each column. Smaller values are better.
--- The mark is '@'; '~' for a sum whose deltas were all 0 (libs/board/state.ts).
+-- A player's state: a flat table of value, time and mark for each column. Smaller values are
+-- better. The mark is '@'; '~' for a sum whose deltas were all 0 (libs/board/state.ts).
 
 -- include base.lua
 
@@ -25,7 +25,8 @@ local function state_text(state)
   return text
 end
 
--- The time is that of the latest delta other than 0; without one, that of the earliest event. Returns whether the sum overflows.
+-- The time is that of the latest delta other than 0; without one, that of the earliest event.
+-- Returns whether the sum overflows.
 local function merge_sum(state, old, i, delta, time)
   local value, at, mark = 0, time, '~'
   if old then value, at, mark = old[i], old[i + 1], old[i + 2] end
@@ -39,7 +40,7 @@ local function merge_sum(state, old, i, delta, time)
   return value > MAX_EXACT or value < -MAX_EXACT
 end
 
--- Compares a submission with the present values of all columns of an update: -1 better, 0 equal, 1 worse.
+-- Compares a submission with all columns of an update: -1 better, 0 equal, 1 worse.
 local function compare(updates, letter, old, values)
   for c, update in ipairs(updates) do
     if update == letter then
@@ -50,7 +51,7 @@ local function compare(updates, letter, old, values)
   return 0
 end
 
--- The time that columns of an update (b best, l latest) get if they are taken from the submission; nil if they stay.
+-- The new time of the columns of an update (b best, l latest); nil if their values stay.
 local function taken_at(updates, letter, old, c, values, time)
   if not old then return time end
   local present = old[3 * c - 1]
@@ -63,7 +64,7 @@ local function taken_at(updates, letter, old, c, values, time)
   return nil
 end
 
--- The state after a submission, or nil if nothing changes; true as second result if a sum overflows.
+-- The state after a submission, or nil if nothing changes; and whether a sum overflows.
 -- Commutes: the same submissions in any order give the same state.
 local function merge(updates, old, values, time)
   local state, changed, judged, taken = { 0, 0, '~' }, not old, nil, nil
@@ -72,14 +73,16 @@ local function merge(updates, old, values, time)
     if letter == 's' then
       if merge_sum(state, old, i, values[c] or 0, time) then return nil, true end
     else
-      if letter ~= judged then judged, taken = letter, taken_at(updates, letter, old, c, values, time) end
+      if letter ~= judged then taken = taken_at(updates, letter, old, c, values, time) end
+      judged = letter
       if taken then
         state[i], state[i + 1], state[i + 2] = values[c], taken, '@'
       else
         state[i], state[i + 1], state[i + 2] = old[i], old[i + 1], old[i + 2]
       end
     end
-    changed = changed or state[i] ~= old[i] or state[i + 1] ~= old[i + 1] or state[i + 2] ~= old[i + 2]
+    changed = changed or state[i] ~= old[i] or state[i + 1] ~= old[i + 1]
+    changed = changed or state[i + 2] ~= old[i + 2]
   end
   return changed and state or nil, false
 end

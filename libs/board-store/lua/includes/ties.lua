@@ -1,4 +1,4 @@
--- Ties of a view, for scripts that only read; scripts that write use a probe member: see rank.lua. Positions count from 0.
+-- Ties of a view, for scripts that only read; others use a probe: rank.lua. Positions start at 0.
 --
 -- KEYS  9 ranking
 -- ARGV  6 number of columns
@@ -7,19 +7,20 @@
 
 local columns_width = 8 * (tonumber(ARGV[6]) - 1)
 
--- How many players one step of counting different columns reads, and the length of a tie that it jumps over.
+-- How many players a step of different_columns reads, and the length of a tie that it jumps over.
 local STEP, LONG_TIE = 64, 16
--- The most players that it reads, which takes about 10 ms. A jump counts as STEP players, as it searches for the end of the tie.
+-- The most players that it reads, which takes about 10 ms. A jump counts as STEP players, as it
+-- searches for the end of the tie.
 local MOST_COUNTED = 10000
 
--- Whether the player at a position has these columns: this score, and these bytes for the further columns.
+-- Whether the player at a position has this score, and these bytes for the further columns.
 local function has_columns(position, score, columns)
   local found = call('ZRANGE', KEYS[9], position, position, 'WITHSCORES')
   return tonumber(found[2]) == score and sub(found[1], 1, #columns) == columns
 end
 
--- The first position of the tie that the player at a position belongs to. Checks the neighbour in front, then the first player with
--- this score, then doubles the distance, then bisects.
+-- The first position of the tie that the player at a position belongs to. Checks the neighbour in
+-- front, then the first player with this score, then doubles the distance, then bisects.
 local function tie_begin(position, score, columns)
   if position == 0 then return 0 end
   if columns ~= '' and not has_columns(position - 1, score, columns) then return position end
@@ -54,7 +55,8 @@ local function different_columns(last)
   local count, position, looked, began, score, columns = 0, 0, 0, 0
   while position < last do
     if looked >= MOST_COUNTED then return nil end
-    local found = call('ZRANGE', KEYS[9], position, math.min(position + STEP, last) - 1, 'WITHSCORES')
+    local step_end = math.min(position + STEP, last) - 1
+    local found = call('ZRANGE', KEYS[9], position, step_end, 'WITHSCORES')
     for i = 1, #found, 2 do
       local prefix = sub(found[i], 1, columns_width)
       if found[i + 1] ~= score or prefix ~= columns then

@@ -1,10 +1,13 @@
--- A verdict is the outcome of one record, as text that can be read without the definition: see verdict-text.ts. After the offset:
---   change     \n generation \n columns (JSON) { \n view \t version \t placing | - \t placing { \t rank player } }
---   leaders    \n generation \n columns (JSON) \n view \t version \t since | - \t count \n top \n top before (see leaders.lua)
+-- A verdict is the outcome of one record, as text that can be read without the definition: see
+-- verdict-text.ts. After the offset:
+--   change     \n generation \n columns (JSON) { \n view \t version \t placing | - \t placing
+--              { \t rank player } }
+--   leaders    \n generation \n columns (JSON) \n view \t version \t since | - \t count
+--              \n top \n top before (leaders.lua)
 --   deadLetter \n code \n detail
--- placing: rank, competition rank (- if the board does not publish it), the value of each column in sort direction; space-separated
+-- placing: rank, competition rank (- if not published), each column in sort direction; with spaces
 -- rank player: a player who was passed, and the new rank
--- The verdicts of a call are one text, joined by SEPARATOR: a member of the outbox, scored by the last offset of the run.
+-- SEPARATOR joins the verdicts of a call to one member of the outbox, scored by its last offset.
 
 -- include base.lua
 
@@ -37,12 +40,13 @@ end
 
 -- Positions count from 0, ranks from 1.
 local function placing(position, better, state)
-  local text = format('%d %s %d', position + 1, better and format('%d', better + 1) or '-', state[1])
+  local competition_rank = better and format('%d', better + 1) or '-'
+  local text = format('%d %s %d', position + 1, competition_rank, state[1])
   for i = 4, #state, 3 do text = format('%s %d', text, state[i]) end
   return text
 end
 
--- The players between the new and the old position, best first. A new player passes all players behind.
+-- The players between the new and the old position, best first. A new player passes all behind.
 local function passed(view, before, after)
   local board, text = view.board, ''
   local last = math.min(before or call('ZCARD', view.ranking) - 1, after + board.overtook)
@@ -53,13 +57,14 @@ local function passed(view, before, after)
   return text
 end
 
--- The verdicts in the outbox of some offsets. Records at or below the applied offset have no other. A member may hold verdicts of
--- offsets before `first` or after `last`.
+-- The verdicts in the outbox of some offsets. Records at or below the applied offset have no other.
+-- A member may hold verdicts of offsets before `first` or after `last`.
 local function stored_verdicts(outbox, first, last)
   local found = {}
   if first > last then return found end
   local members = call('ZRANGEBYSCORE', outbox, format('%d', first), format('(%d', last))
-  members[#members + 1] = call('ZRANGEBYSCORE', outbox, format('%d', last), '+inf', 'LIMIT', 0, 1)[1]
+  local behind = call('ZRANGEBYSCORE', outbox, format('%d', last), '+inf', 'LIMIT', 0, 1)
+  members[#members + 1] = behind[1]
   for _, member in ipairs(members) do
     for verdict in string.gmatch(member, '[^' .. SEPARATOR .. ']+') do
       local offset = tonumber(string.match(verdict, '^%d+'))

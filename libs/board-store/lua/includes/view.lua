@@ -1,8 +1,8 @@
 -- What a run does to one view:
---   states   player -> state during the run, false if there is none; read for all events before the first write
---   members  player -> member in the ranking, false if there is none; only players whose state the run changed
---   moved    these players in order; their states are stored at the end of the run
---   live     whether ranks are published, so the ranking follows each event; else it is stored at the end of the run
+--   states   player -> state during the run, false if there is none
+--   members  player -> member in the ranking, false if there is none; only of players in `moved`
+--   moved    players whose state changed, in order; their states are stored at the end of the run
+--   live     ranks are published, so the ranking follows each event; else it is stored at the end
 
 -- include base.lua
 -- include state.lua
@@ -38,10 +38,11 @@ local function load_states(view)
   end
 end
 
--- At the first event of the run that changes the view.
 local function store_version(view)
   local board = view.board
-  if not view.known and view.expires then call('ZADD', board.expiries, format('%d', view.expires), view.text) end
+  if not view.known and view.expires then
+    call('ZADD', board.expiries, format('%d', view.expires), view.text)
+  end
   call('HSET', board.versions, view.text, view.version)
   view.known = view.version
   board.version = math.max(board.version, tonumber(view.version))
@@ -55,11 +56,11 @@ local function update_ranking(view, player, state)
   view.members[player] = member
 end
 
--- Gives the event's player the state view.next. Returns the change if it is published.
+-- Gives the player the state view.next. Returns the change if it is published.
 local function move_player(view, entry)
   local player, board, state = entry.player, view.board, view.next
   local old = view.states[player]
-  if not view.cause then store_version(view) end
+  if not view.cause then store_version(view) end -- the first event of the run
   view.cause = entry.text
   view.states[player] = state
   if view.members[player] == nil then
@@ -68,15 +69,15 @@ local function move_player(view, entry)
   end
   if not view.live then return nil end
   local before, better_before
-  if old then before, better_before = positions(board, view.ranking, old[1], view.members[player]) end
+  if old then before, better_before = positions(view, old, player) end
   update_ranking(view, player, state)
-  local after, better_after = positions(board, view.ranking, state[1], view.members[player])
+  local after, better_after = positions(view, state, player)
   if board.changes == 'm' and before == after and better_before == better_after then return nil end
-  return view.head .. (before and placing(before, better_before, old) or '-')
-    .. '\t' .. placing(after, better_after, state) .. (board.overtook > 0 and passed(view, before, after) or '')
+  local change = view.head .. (before and placing(before, better_before, old) or '-')
+    .. '\t' .. placing(after, better_after, state)
+  return board.overtook > 0 and change .. passed(view, before, after) or change
 end
 
--- Moves each player once in the ranking, however many events changed the player's state.
 local function store_ranking(view)
   local removed, added = {}, {}
   for i, player in ipairs(view.moved) do
@@ -91,7 +92,9 @@ end
 
 local function store_view(view)
   local states = {}
-  for i, player in ipairs(view.moved) do states[2 * i - 1], states[2 * i] = player, state_text(view.states[player]) end
+  for i, player in ipairs(view.moved) do
+    states[2 * i - 1], states[2 * i] = player, state_text(view.states[player])
+  end
   call_in_chunks('HSET', view.players, states)
   if not view.live and not view.board.unranked then store_ranking(view) end
 end
