@@ -1,16 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type {
-  Admin,
-  Consumer,
-  ConsumerConfig,
-  ConsumerGroupJoinEvent,
-  EachBatchPayload,
-  Kafka,
+import kafkajs, {
+  type Admin,
+  type Consumer,
+  type ConsumerConfig,
+  type ConsumerGroupJoinEvent,
+  type EachBatchPayload,
+  type Kafka,
 } from 'kafkajs';
 import { Backoff } from './backoff.js';
 import type { QueueLimits } from './batch-queue.js';
 import { KafkaUnreachableError, toError } from './errors.js';
-import { GroupMembership } from './group-membership.js';
 import type { KafkaBatchLogger } from './kafka-logger.js';
 import { patchKafkajs, takingEveryFetch, type FetchedBatch } from './kafkajs-patches.js';
 import { lookAt } from './lookups.js';
@@ -70,7 +69,7 @@ export class BatchConsumer {
   /** The kafkajs consumer. It belongs to this object. */
   readonly client: Consumer;
   readonly #admin: Admin;
-  readonly #membership: GroupMembership;
+  #memberId: string | undefined;
   readonly #workers = new Map<number, PartitionWorker>();
   /** Per partition, the end of all its workers of earlier assignments. */
   readonly #ending = new Map<number, Promise<void>>();
@@ -81,7 +80,7 @@ export class BatchConsumer {
   #lastFetch: number | undefined;
 
   constructor(private readonly options: BatchConsumerOptions) {
-    const { kafka, groupId, topic, consumer = {}, backoff = BACKOFF_DEFAULTS } = options;
+    const { kafka, groupId, consumer = {}, backoff = BACKOFF_DEFAULTS } = options;
     patchKafkajs();
     this.#restartBackoff = new Backoff(backoff);
     this.client = kafka.consumer({
@@ -92,7 +91,6 @@ export class BatchConsumer {
       allowAutoTopicCreation: false,
     });
     this.#admin = kafka.admin();
-    this.#membership = new GroupMembership(this.client, topic);
   }
 
   get #isClosing(): boolean {
@@ -184,12 +182,8 @@ export class BatchConsumer {
       this.#lastFetch = performance.now();
       this.#joined(event);
     });
-    this.client.on(FETCH, () => {
-      this.#lastFetch = performance.now();
-    });
-    this.client.on(CRASH, ({ payload }) => {
-      this.#crashed(payload.error, payload.restart);
-    });
+    this.client.on(FETCH, () => void (this.#lastFetch = performance.now()));
+    this.client.on(CRASH, ({ payload }) => this.#crashed(payload.error, payload.restart));
   }
 
   /**
@@ -198,7 +192,8 @@ export class BatchConsumer {
    */
   #joined({ payload }: ConsumerGroupJoinEvent): void {
     const { topic } = this.options;
-    const isSameMember = this.#membership.joined(payload.memberId);
+    const isSameMember = payload.memberId === this.#memberId; // the group has not removed it
+    this.#memberId = payload.memberId;
     const partitions = payload.memberAssignment[topic] ?? [];
     if (partitions.length > 0) this.client.pause([{ topic, partitions }]);
     for (const [partition, worker] of this.#workers) {
@@ -234,9 +229,17 @@ export class BatchConsumer {
       resume: () => this.client.resume(only),
       seek: (offset: number) => this.client.seek({ topic, partition, offset: String(offset) }),
       logRange: async () => (await lookAt(kafka, { topic, partition })).range,
-      stillOurs: () => this.#membership.owns(partition),
+      stillOurs: () => this.#owns(partition),
     };
     return new PartitionWorker({ topic, partition, queue, backoff, logger, handlers, control });
+  }
+
+  async #owns(partition: number): Promise<boolean> {
+    const { state, members } = await this.client.describeGroup();
+    const member = members.find(({ memberId }) => memberId === this.#memberId);
+    if (state !== 'Stable' || member === undefined) return false;
+    const decoded = kafkajs.AssignerProtocol.MemberAssignment.decode(member.memberAssignment);
+    return decoded?.assignment[this.options.topic]?.includes(partition) ?? false;
   }
 
   #deliver(payload: EachBatchPayload): void {

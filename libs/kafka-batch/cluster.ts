@@ -5,10 +5,7 @@ export const READ_COMMITTED = 1;
 
 /** Connections to all brokers, with the settings of the client. kafkajs has no public name for it. Creates no topics. */
 export function createCluster(kafka: Kafka): Cluster {
-  const create = (kafka as unknown as Record<symbol, (options: object) => Cluster>)[
-    createClusterSymbol(kafka)
-  ];
-  if (create === undefined) throw new Error('this is not kafkajs 2.2.4: createCluster is empty');
+  const create = Reflect.get(kafka, createClusterSymbol(kafka)) as (options: object) => Cluster;
   return create({
     isolationLevel: READ_COMMITTED,
     metadataMaxAge: 300_000,

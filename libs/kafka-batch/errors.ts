@@ -143,12 +143,8 @@ export class PublishOutcomeUnknownError extends KafkaBatchError {
     readonly transactionalId: string,
     cause: unknown,
   ) {
-    super(
-      `the outcome of a transaction of ${transactionalId} is unknown: ${toError(cause).message}`,
-      {
-        cause,
-      },
-    );
+    const { message } = toError(cause);
+    super(`the outcome of a transaction of ${transactionalId} is unknown: ${message}`, { cause });
   }
 }
 

@@ -87,12 +87,8 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
       handlers: {
         assigned: async (assignment) =>
           (await this.#call('OnPartitionAssigned', assignment)) as number,
-        batch: async (batch) => {
-          await this.#call('OnRecordBatch', batch);
-        },
-        released: async (assignment) => {
-          await this.#call('OnPartitionReleased', assignment);
-        },
+        batch: (batch) => this.#call('OnRecordBatch', batch),
+        released: (assignment) => this.#call('OnPartitionReleased', assignment),
       },
     });
   }

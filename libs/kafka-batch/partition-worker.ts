@@ -25,8 +25,8 @@ export interface PartitionHealth {
 /** The application's part. */
 export interface PartitionHandlers {
   assigned(assignment: PartitionAssignment): Promise<number>;
-  batch(batch: RecordBatch): Promise<void>;
-  released(assignment: PartitionAssignment): Promise<void>;
+  batch(batch: RecordBatch): Promise<unknown>;
+  released(assignment: PartitionAssignment): Promise<unknown>;
   /** Called before a permanent error stops the partition. Returns true to start the partition again instead. */
   stops?(error: PermanentPartitionError): boolean;
 }
@@ -172,7 +172,7 @@ export class PartitionWorker {
       signal.throwIfAborted();
     } catch (error) {
       // a handler that waits fails with an error of its own when a restart is requested
-      throw ended.signal.reason instanceof RestartRequest ? ended.signal.reason.failure : error;
+      throw ended.signal.aborted ? toError(ended.signal.reason) : error;
     } finally {
       await this.#release(assignment, ended);
     }
@@ -186,7 +186,7 @@ export class PartitionWorker {
     await this.#attempt('releasing', () => this.options.handlers.released(assignment));
   }
 
-  async #attempt(what: string, step: () => Promise<void> | void): Promise<void> {
+  async #attempt(what: string, step: () => unknown): Promise<void> {
     const { topic, partition, logger } = this.options;
     try {
       await step();
@@ -197,7 +197,7 @@ export class PartitionWorker {
 
   #newAssignment(ended: AbortController): PartitionAssignment {
     const { topic, partition, control } = this.options;
-    this.#restart = (reason) => ended.abort(new RestartRequest(reason));
+    this.#restart = (reason) => ended.abort(reason);
     return {
       topic,
       partition,
@@ -276,9 +276,4 @@ export class PartitionWorker {
     this.#paused = false;
     this.options.control.resume();
   }
-}
-
-/** The abort reason of a start that the application ended. */
-class RestartRequest {
-  constructor(readonly failure: Error) {}
 }

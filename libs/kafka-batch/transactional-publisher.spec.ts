@@ -34,10 +34,7 @@ class Fixture {
   } as unknown as Kafka;
 
   async open(): Promise<TransactionalPublisher> {
-    const publisher = await TransactionalPublisher.open({
-      kafka: this.kafka,
-      transactionalId: 't',
-    });
+    const publisher = await TransactionalPublisher.open(this.kafka, 't');
     this.log.length = 0;
     return publisher;
   }
@@ -82,7 +79,7 @@ const publication = (count: number) => ({
 describe('TransactionalPublisher', () => {
   it('fences with an empty transaction when it opens', async () => {
     const fixture = new Fixture();
-    await TransactionalPublisher.open({ kafka: fixture.kafka, transactionalId: 't' });
+    await TransactionalPublisher.open(fixture.kafka, 't');
     expect(fixture.log).toEqual(['connect', 'transaction', 'abort']);
   });
 

@@ -61,13 +61,7 @@ export class TransactionalPublisher {
    * Connects, fences earlier publishers with the same transactional id, and completes a transaction that they left open, so
    * that the group's offset can be read next.
    */
-  static async open({
-    kafka,
-    transactionalId,
-  }: {
-    kafka: Kafka;
-    transactionalId: string;
-  }): Promise<TransactionalPublisher> {
+  static async open(kafka: Kafka, transactionalId: string): Promise<TransactionalPublisher> {
     patchKafkajs();
     const lease = await clustersOf(kafka).lease();
     try {
@@ -123,11 +117,8 @@ export class TransactionalPublisher {
 
   #translate(error: unknown, records: readonly PartitionMessages[]): Error {
     if (isFenced(error)) return new ProducerFencedError(this.transactionalId, error);
-    if (isTooLarge(error))
-      return new RecordTooLargeError(
-        records.map(({ topic }) => topic),
-        error,
-      );
+    const topics = records.map(({ topic }) => topic);
+    if (isTooLarge(error)) return new RecordTooLargeError(topics, error);
     return new PublishOutcomeUnknownError(this.transactionalId, error);
   }
 }

@@ -106,7 +106,7 @@ export class ResultLog {
   /** Fences every earlier publisher of the partition: none of them can commit any more. */
   openPublisher(partition: number): Promise<TransactionalPublisher> {
     const transactionalId = `${this.names.group}-${this.#topics.scoreEvents}-${partition}`;
-    return TransactionalPublisher.open({ kafka: this.kafka, transactionalId });
+    return TransactionalPublisher.open(this.kafka, transactionalId);
   }
 
   /**

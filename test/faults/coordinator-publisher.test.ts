@@ -38,7 +38,7 @@ class Fixture {
   async open(): Promise<void> {
     await this.publisher?.close();
     const { kafka, topic } = this;
-    this.publisher = await TransactionalPublisher.open({ kafka, transactionalId: topic.name });
+    this.publisher = await TransactionalPublisher.open(kafka, topic.name);
   }
 
   /** Publishes the next value in a transaction; returns how many ms that took. */

@@ -89,7 +89,7 @@ export class TestTopic {
   }
 
   async publisher(kafka = this.kafka): Promise<TransactionalPublisher> {
-    const publisher = await TransactionalPublisher.open({ kafka, transactionalId: this.name });
+    const publisher = await TransactionalPublisher.open(kafka, this.name);
     this.onRemove(() => publisher.close());
     return publisher;
   }
