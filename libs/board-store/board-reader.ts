@@ -12,7 +12,6 @@ import {
 } from './errors.js';
 import {
   byText,
-  countViews,
   pagesOf,
   viewsStepOf,
   type ViewsPage,
@@ -80,8 +79,7 @@ export class BoardReader {
 
   /** The boards of all shards. Cost: five short requests a shard. */
   async boards(): Promise<Boards> {
-    const { redis, keys } = this;
-    return readBoards({ redis, keys, shards: await this.shards() });
+    return readBoards(this.redis, this.keys, await this.shards());
   }
 
   /** All live boards, by name. */
@@ -97,16 +95,19 @@ export class BoardReader {
 
   /** The live boards with their counters, by name. Cost: three requests, and two more a board. */
   async overviews(): Promise<BoardOverview[]> {
-    const shards = await this.shards();
-    const store = new BoardStore(this.redis, this.keys, { shards });
+    const { redis, keys } = this;
+    const store = new BoardStore(redis, keys, { shards: await this.shards() });
     const boards = await this.liveBoards();
     return Promise.all(
       boards.map(async (live) => {
-        const facts = await store.facts(live);
         const { board, generation, definition } = live;
-        const place = { keys: this.keys, shard: shardOf(board, shards), generation };
-        const views = await countViews(this.redis, place, facts.clock);
-        return { board, ...facts, views, maxViews: definition.maxViews };
+        const facts = await store.facts(live);
+        const shard = store.shardOf(board);
+        const [views, expired] = await Promise.all([
+          redis.hlen(keys.views(shard, generation)),
+          redis.zcount(keys.expiries(shard, generation), '-inf', facts.clock ?? '(-inf'),
+        ]);
+        return { board, ...facts, views: views - expired, maxViews: definition.maxViews };
       }),
     );
   }
@@ -259,7 +260,7 @@ export class BoardReader {
     this.#found.delete(board);
     if (generation === BUILDING) throw new BoardBuildingError(board);
     if (text === '') return undefined;
-    const live = liveBoardOf(board, { generation, text, starts: starts === '' ? null : starts });
+    const live = liveBoardOf(board, generation, text, starts);
     this.#found.set(board, { ...live, shard });
     return this.#found.get(board);
   }

@@ -82,12 +82,30 @@ export class BoardStore extends ShardedStore {
     current: ReadonlyMap<string, DefinitionRecord> = new Map(),
     begins: Starts = new Map(),
   ): Promise<Boards> {
-    for (const shard of this.allShards)
-      await this.#registerInShard(
-        shard,
-        definitions.filter(({ board }) => this.shardOf(board) === shard),
-        { current, begins },
+    const { keys } = this;
+    const wanted = new Set(definitions.map(({ board }) => board));
+    const removed = [...current.values()].filter(
+      ({ board, definition }) => definition === null && !wanted.has(board),
+    );
+    for (const shard of this.allShards) {
+      const isHere = ({ board }: { readonly board: string }) => this.shardOf(board) === shard;
+      const ofShard = definitions.filter(isHere);
+      await this.redis.ranklogRegister(
+        7,
+        keys.live(shard),
+        keys.appliedOffsets(shard),
+        keys.definitions(shard),
+        keys.registered(shard),
+        keys.starts(shard),
+        keys.promotions(shard),
+        keys.removed(shard),
+        ofShard.length,
+        ...ofShard.flatMap((definition) => {
+          return registration(definition, current.get(definition.board), begins);
+        }),
+        ...removed.filter(isHere).map(({ board }) => board),
       );
+    }
     return this.boards();
   }
 
@@ -106,8 +124,7 @@ export class BoardStore extends ShardedStore {
 
   /** The boards of all shards; the same object until they change. Cost: one short request a shard, five after a change. @throws OtherIdentityError */
   async boards(): Promise<Boards> {
-    const { redis, keys, shards } = this;
-    const boards = await readBoards({ redis, keys, shards }, this.#boards);
+    const boards = await readBoards(this.redis, this.keys, this.shards, this.#boards);
     for (const version of boards.versions)
       this.#identity.compare(version.replace(/^\d+ ?/, ''), REDIS);
     this.#boards = boards;
@@ -171,15 +188,7 @@ export class BoardStore extends ShardedStore {
     const expiries = keys.expiries(shard, generation);
     const clock = await this.redis.hget(keys.facts(shard, generation), 'clock');
     if (clock === null) return 0;
-    const views = await this.redis.zrange(
-      expiries,
-      '-inf',
-      clock,
-      'BYSCORE',
-      'LIMIT',
-      0,
-      MOST_SWEPT,
-    );
+    const views = await this.redis.zrangebyscore(expiries, '-inf', clock, 'LIMIT', 0, MOST_SWEPT);
     if (views.length === 0) return 0;
     const allKeys = [
       keys.live(shard),
@@ -203,62 +212,25 @@ export class BoardStore extends ShardedStore {
   /** The counters and the event clock of a live board. */
   async facts({ board, generation }: LiveBoard): Promise<BoardFacts> {
     const key = this.keys.facts(this.shardOf(board), generation);
-    const [clock, expired, duplicates] = await this.redis.hmget(
-      key,
-      'clock',
-      'expired',
-      'duplicates',
-    );
+    const names = ['clock', 'expired', 'duplicates'];
+    const [clock, expired, duplicates] = await this.redis.hmget(key, ...names);
     return {
       clock: typeof clock === 'string' ? Number(clock) : null,
       expired: Number(expired ?? 0),
       duplicates: Number(duplicates ?? 0),
     };
   }
-
-  async #registerInShard(
-    shard: number,
-    definitions: readonly BoardDefinition[],
-    known: Known,
-  ): Promise<void> {
-    const { current } = known;
-    const isWanted = new Set(definitions.map(({ board }) => board));
-    const removed = [...current.values()].filter(
-      ({ board, definition }) =>
-        definition === null && !isWanted.has(board) && this.shardOf(board) === shard,
-    );
-    const { keys } = this;
-    await this.redis.ranklogRegister(
-      7,
-      keys.live(shard),
-      keys.appliedOffsets(shard),
-      keys.definitions(shard),
-      keys.registered(shard),
-      keys.starts(shard),
-      keys.promotions(shard),
-      keys.removed(shard),
-      definitions.length,
-      ...definitions.flatMap((definition) => registration(definition, known)),
-      ...removed.map(({ board }) => board),
-    );
-  }
-}
-
-/** The definition records of Kafka, by board, and the starts of other boards. */
-interface Known {
-  readonly current: ReadonlyMap<string, DefinitionRecord>;
-  readonly begins: Starts;
 }
 
 /** The arguments of lua/commands/register-7.lua for a board. */
 function registration(
   definition: BoardDefinition,
-  { current, begins }: Known,
+  current: DefinitionRecord | undefined,
+  begins: Starts,
 ): (string | number)[] {
-  const { board } = definition;
-  const { starts, since } = current.get(board) ?? { starts: begins, since: 0 };
+  const { starts, since } = current ?? { starts: begins, since: 0 };
   return [
-    board,
+    definition.board,
     definitionHash(definition),
     definitionText(definition),
     startsText(starts?.size === 0 ? undefined : starts),

@@ -11,19 +11,21 @@ export const BUILDING = '-';
 /** The field of `live` with the version of the pointers (lua/includes/shard.lua). No board has this name. */
 export const VERSION = '';
 
-/** All shards of a Redis. */
-interface Place {
-  readonly redis: Redis;
-  readonly keys: KeySpace;
-  readonly shards: number;
-}
-
 /**
  * The boards of all shards, from the pointers and the definitions that they point to. A pointer without a definition is
  * left out: Redis has lost a part. Returns `known` if no version has changed since.
  */
-export async function readBoards({ redis, keys, shards }: Place, known?: Boards): Promise<Boards> {
-  const versions = await readVersions({ redis, keys, shards });
+export async function readBoards(
+  redis: Redis,
+  keys: KeySpace,
+  shards: number,
+  known?: Boards,
+): Promise<Boards> {
+  const versions = await Promise.all(
+    Array.from({ length: shards }, async (_, shard) => {
+      return (await redis.hget(keys.live(shard), VERSION)) ?? '';
+    }),
+  );
   if (known !== undefined && isDeepStrictEqual(versions, known.versions)) return known;
   const live = new Map<string, LiveBoard>();
   const building = new Set<string>();
@@ -40,32 +42,21 @@ export async function readBoards({ redis, keys, shards }: Place, known?: Boards)
       const text = definitions[generation];
       if (generation === BUILDING) building.add(board);
       else if (text !== undefined)
-        live.set(board, liveBoardOf(board, { generation, text, starts: starts[generation] }));
+        live.set(board, liveBoardOf(board, generation, text, starts[generation]));
     }
   }
   return { live, building, removed, versions };
 }
 
-async function readVersions({ redis, keys, shards }: Place): Promise<string[]> {
-  const all = Array.from({ length: shards }, (_, shard) => redis.hget(keys.live(shard), VERSION));
-  return (await Promise.all(all)).map((version) => version ?? '');
-}
-
-/** A generation, from its texts in Redis. */
+/** A generation, from the texts of its definition and its starts in Redis. */
 export function liveBoardOf(
   board: string,
-  { generation, text, starts }: GenerationTexts,
+  generation: string,
+  text: string,
+  starts: string | null | undefined,
 ): LiveBoard {
   const definition = parseDefinitionText(text);
-  return typeof starts === 'string'
-    ? { board, generation, definition, starts: parseStarts(starts) }
-    : { board, generation, definition };
-}
-
-interface GenerationTexts {
-  readonly generation: string;
-  readonly text: string;
-  readonly starts: string | null | undefined;
+  return { board, generation, definition, ...(starts && { starts: parseStarts(starts) }) };
 }
 
 /** The purpose of a generation and when it was begun, in ms; empty for a registered one. */

@@ -1,6 +1,4 @@
-import type { Redis } from 'ioredis';
 import { ListingInterruptedError } from './errors.js';
-import type { KeySpace } from './keys.js';
 import { rowsOf } from './scripts.js';
 
 /** A view with its number of players. `expiresAt` is in ms of the board's event clock; null: never. */
@@ -16,13 +14,6 @@ export interface ViewsPage {
   /** As in Standings. */
   readonly stale: boolean;
   readonly views: readonly ViewSummary[];
-}
-
-/** Keys of a live generation in its shard. */
-interface GenerationKeys {
-  readonly keys: KeySpace;
-  readonly shard: number;
-  readonly generation: string;
 }
 
 /** One step of a listing. `cursor` is valid in this generation, on this server; FIRST_CURSOR ends the listing. */
@@ -82,17 +73,4 @@ export async function* pagesOf(
 /** Orders views by their text. */
 export function byText(a: ViewSummary, b: ViewSummary): number {
   return a.view < b.view ? -1 : 1;
-}
-
-/** The number of views that have not expired at a time of the board's event clock (null: none has). Not read in one step. */
-export async function countViews(
-  redis: Redis,
-  { keys, shard, generation }: GenerationKeys,
-  clock: number | null,
-): Promise<number> {
-  const [all, expired] = await Promise.all([
-    redis.hlen(keys.views(shard, generation)),
-    redis.zcount(keys.expiries(shard, generation), '-inf', clock ?? '(-inf'),
-  ]);
-  return all - expired;
 }

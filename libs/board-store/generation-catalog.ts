@@ -209,7 +209,7 @@ function overviewOf(
   const { board } = parseDefinitionText(text);
   const { asOf, begunAt } = parseOrigin(origins?.[generation]);
   return {
-    ...liveBoardOf(board, { generation, text, starts: starts?.[generation] }),
+    ...liveBoardOf(board, generation, text, starts?.[generation]),
     ...(begunAt === undefined ? {} : { begunAt }),
     ...(asOf === undefined ? {} : { asOf }),
     ...facts,

@@ -71,7 +71,7 @@ export class GenerationStore extends ShardedStore {
     if (text === null) return undefined;
     const { ends } = parseOrigin(origin);
     return {
-      ...liveBoardOf(board, { generation, text, starts }),
+      ...liveBoardOf(board, generation, text, starts),
       purpose: purpose as ShadowPurpose,
       ...(ends === undefined ? {} : { ends }),
     };

@@ -107,7 +107,6 @@ function parseLeader(line: string, rank: number, columns: readonly Column[]): Le
 function parsePlacing(text: string, columns: readonly Column[]): Placing {
   const [rank, competitionRank, ...values] = text.split(' ');
   const decimals = decimalColumns({ columns }, values.map(Number));
-  return competitionRank === '-'
-    ? { rank: Number(rank), columns: decimals }
-    : { rank: Number(rank), competitionRank: Number(competitionRank), columns: decimals };
+  const competition = competitionRank !== '-' && { competitionRank: Number(competitionRank) };
+  return { rank: Number(rank), ...competition, columns: decimals };
 }

@@ -47,19 +47,15 @@ function relativeInstance(
     const [name, current, previous] = namesOf(window);
     if (text !== name && text !== current && text !== previous) continue;
     let instance = windowsAt(definition, at)[index];
-    if (text === previous) instance = instance && before(definition, index, instance);
+    if (text === previous && instance !== undefined)
+      instance =
+        instance.start > EARLIEST_TIME
+          ? windowsAt(definition, instance.start - 1)[index]
+          : undefined;
     if (instance === undefined) throw new NoInstanceError(definition.board, text, at);
     return instance;
   }
   return undefined;
-}
-
-function before(
-  definition: BoardDefinition,
-  index: number,
-  { start }: WindowInstance,
-): WindowInstance | undefined {
-  return start > EARLIEST_TIME ? windowsAt(definition, start - 1)[index] : undefined;
 }
 
 /** The names of the current instance, then that of the previous one. `all` and seasons have one instance only. */

@@ -56,9 +56,7 @@ const findersOf = derived(({ windows, timeZone }) =>
   windows.map((window) => new WindowFinder(window, timeZone)),
 );
 
-interface CachedSpan {
-  readonly start: number;
-  readonly end: number;
+interface CachedSpan extends Span {
   readonly instance: WindowInstance | undefined;
 }
 
@@ -77,8 +75,7 @@ class WindowFinder {
     if (before !== undefined && time < before.end) return before.instance;
     const span = spanAt(this.window, time, this.timeZone);
     if (span === undefined) return undefined;
-    const { start, end } = span;
-    const cached = { start, end, instance: this.#instanceOf(span) };
+    const cached = { ...span, instance: this.#instanceOf(span) };
     if (this.#cached.length >= MAX_CACHED_SPANS) this.#cached = [cached];
     else this.#cached.splice(place, 0, cached);
     return cached.instance;

@@ -81,16 +81,11 @@ const DIGEST_HEADERS = /^ranklog_(value|key|headers)_(bytes|sha256)$/;
 
 /** Kafka allows headers without a value. kafkajs reads them as null, but throws when it has to write null. */
 function writableHeaders(headers: RecordHeaders): Record<string, HeaderValue | HeaderValue[]> {
-  const writable = (value: HeaderValue | null | undefined) => value ?? Buffer.alloc(0);
+  const writable = (value: unknown) => (value ?? Buffer.alloc(0)) as HeaderValue;
   return Object.fromEntries(
     Object.entries(headers)
       .filter(([name]) => !DIGEST_HEADERS.test(name))
-      .map(([name, value]) => [
-        name,
-        Array.isArray(value)
-          ? value.map(writable)
-          : writable(value as HeaderValue | null | undefined),
-      ]),
+      .map(([name, value]) => [name, Array.isArray(value) ? value.map(writable) : writable(value)]),
   );
 }
 
@@ -99,14 +94,8 @@ const BATCH_OVERHEAD = 61;
 const RECORD_OVERHEAD = 36;
 const HEADER_OVERHEAD = 10;
 
-interface WritableRecord {
-  readonly key: Buffer | null;
-  readonly value: Buffer | null;
-  readonly headers: Readonly<Record<string, HeaderValue | readonly HeaderValue[]>>;
-}
-
 /** The largest possible size of a batch with only this record, which max.message.bytes of a topic limits. */
-export function batchBytes({ key, value, headers }: WritableRecord): number {
+export function batchBytes({ key, value, headers }: RawRecord): number {
   return BATCH_OVERHEAD + RECORD_OVERHEAD + length(key) + length(value) + headerBytes(headers);
 }
 

@@ -28,7 +28,6 @@ const MAX_BYTES_PER_PARTITION = 1_048_576;
 const MAX_WAIT_MS = 200;
 const CLOSE_MS = 1_000;
 const BACKOFF = { firstMs: 100, maxMs: 5_000 };
-const EVERY_PARTITION = () => true;
 const { KafkaJSError, KafkaJSOffsetOutOfRange } = kafkajs;
 
 /**
@@ -92,7 +91,7 @@ export class LogReader {
    * @throws LogGapError if the log does not hold a position, the abort reason, or an error that no retry repairs (a
    *   missing codec or right); the positions do not move
    */
-  async fetch(wanted: (partition: number) => boolean = EVERY_PARTITION): Promise<LogBatch[]> {
+  async fetch(wanted: (partition: number) => boolean = () => true): Promise<LogBatch[]> {
     if (this.#isReading) throw new Error('fetch must not be called while another fetch is pending');
     this.#isReading = true;
     try {

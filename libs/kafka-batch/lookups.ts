@@ -176,7 +176,10 @@ const LATEST = '-1';
 
 /** Look-ups in the partitions that one broker leads. Concurrent ones share requests. */
 export class LeaderLookups {
-  readonly #ranges = new Batched((names: readonly string[]) => this.#requestRanges(names));
+  readonly #starts = new Batched((names: readonly string[]) =>
+    this.#requestOffsets(names, EARLIEST),
+  );
+  readonly #ends = new Batched((names: readonly string[]) => this.#requestOffsets(names, LATEST));
   readonly #fetches = new Batched((asks: readonly FetchAsk[]) => this.#requestFetches(asks));
 
   constructor(
@@ -186,27 +189,15 @@ export class LeaderLookups {
 
   /** The first offset of a partition, and the offset behind its last committed record. */
   async range(topic: string, partition: number): Promise<LogRange> {
-    const range = await this.#ranges.get(`${topic} ${partition}`);
-    if (range !== undefined) return range;
+    const name = `${topic} ${partition}`;
+    const [start, end] = await Promise.all([this.#starts.get(name), this.#ends.get(name)]);
+    if (start !== undefined && end !== undefined) return { start, end };
     throw new kafkajs.KafkaJSError(`Kafka left ${topic}/${partition} out of its response`);
   }
 
   /** The contents of a partition from an offset, with control records; empty if there is nothing. */
   async fetch(ask: FetchAsk): Promise<FetchedPartition> {
     return (await this.#fetches.get(ask)) ?? { partition: ask.partition, messages: [] };
-  }
-
-  async #requestRanges(names: readonly string[]): Promise<Map<string, LogRange>> {
-    const [starts, ends] = await Promise.all([
-      this.#requestOffsets(names, EARLIEST),
-      this.#requestOffsets(names, LATEST),
-    ]);
-    const ranges = new Map<string, LogRange>();
-    for (const [name, start] of starts) {
-      const end = ends.get(name);
-      if (end !== undefined) ranges.set(name, { start, end });
-    }
-    return ranges;
   }
 
   async #requestOffsets(names: readonly string[], timestamp: string): Promise<Map<string, number>> {

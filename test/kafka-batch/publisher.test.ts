@@ -96,7 +96,7 @@ describe('TransactionalPublisher', () => {
     const kafka = testKafka({ brokers: [proxy.broker] });
     const ids = numbers(0, 24).map((id) => `${topic.name}-${id}`);
     const open = async (transactionalId: string) => {
-      const publisher = await TransactionalPublisher.open({ kafka, transactionalId });
+      const publisher = await TransactionalPublisher.open(kafka, transactionalId);
       topic.onRemove(() => publisher.close());
       return publisher;
     };
