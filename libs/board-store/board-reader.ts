@@ -30,7 +30,6 @@ const MOST_FOLLOWED = 5;
 
 const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
 
-/** The counters of a live board, and the number of its views. */
 export interface BoardOverview extends BoardFacts {
   readonly board: string;
   readonly views: number;
@@ -52,7 +51,6 @@ export interface DenseOption {
   readonly dense?: boolean;
 }
 
-/** A generation to read, and its shard. */
 interface Located extends LiveBoard {
   readonly shard: number;
 }
@@ -65,7 +63,6 @@ type Place = Pick<Located, 'board' | 'shard' | 'generation'>;
  * A reply is `stale` while Redis lacks published events, which are being applied again.
  */
 export class BoardReader {
-  /** The generation that was last found of each board. */
   readonly #found = new Map<string, Located>();
 
   /** `generation` is a snapshot to read in place of the live generation. */
@@ -82,7 +79,6 @@ export class BoardReader {
     return readBoards(this.redis, this.keys, await this.shards());
   }
 
-  /** All live boards, by name. */
   async liveBoards(): Promise<LiveBoard[]> {
     const { live } = await this.boards();
     return [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));

@@ -28,7 +28,6 @@ const MOST_SWEPT = 100;
 
 /** Writes to the boards in Redis. Every method may be repeated after a lost reply. */
 export class BoardStore extends ShardedStore {
-  /** The boards as last read. */
   #boards: Boards | undefined;
   readonly #identity: IdentityCheck;
 
@@ -116,7 +115,6 @@ export class BoardStore extends ShardedStore {
     return new Map(entries.map(([board, promotion]) => [board, Number(promotion)]));
   }
 
-  /** Whether the boards of every shard have been registered. */
   async areRegistered(): Promise<boolean> {
     const found = await this.perShard((shard) => this.redis.get(this.keys.registered(shard)));
     return found.every((registered) => registered !== null);
@@ -202,14 +200,12 @@ export class BoardStore extends ShardedStore {
     return this.redis.ranklogSweep(allKeys.length, ...allKeys, board, generation, ...views);
   }
 
-  /** The memory of Redis, for all its users. */
   async memory(): Promise<ServerMemory> {
     const info = await this.redis.info('memory');
     const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
     return { used: bytes('used_memory'), most: bytes('maxmemory') };
   }
 
-  /** The counters and the event clock of a live board. */
   async facts({ board, generation }: LiveBoard): Promise<BoardFacts> {
     const key = this.keys.facts(this.shardOf(board), generation);
     const names = ['clock', 'expired', 'duplicates'];

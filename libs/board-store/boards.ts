@@ -86,7 +86,6 @@ function parseStarts(text: string): Starts {
   return offsetsOf(JSON.parse(text) as Record<string, number>);
 }
 
-/** Offsets by partition, from a hash of Redis. */
 export function offsetsOf(hash: Readonly<Record<string, string | number>>): Map<number, number> {
   return new Map(
     Object.entries(hash).map(([partition, offset]) => [Number(partition), Number(offset)]),
@@ -98,7 +97,6 @@ export function recordText(record: RecordIdentity | undefined): string {
   return record === undefined ? '' : `${record.offset} ${record.timestamp} ${record.hash}`;
 }
 
-/** The inverse of recordText. */
 export function parseRecord(text: string | null | undefined): RecordIdentity | undefined {
   if (!text) return undefined;
   const [offset, timestamp, hash = ''] = text.split(' ');

@@ -84,7 +84,6 @@ export function catchUpOutcome<Ending>(
 
 const WALKS_OF_VIEW = ['players', 'extraPlayers', 'ranking'] as const;
 
-/** Where a comparison begins. */
 export function beginComparison(
   { definition }: Shadow,
   stretches: readonly Stretch[],

@@ -9,9 +9,7 @@ export interface Comparison extends Continuity {
   readonly lease: { readonly key: string; readonly token: string; readonly ms: number };
 }
 
-/** The result of a resync. */
 export interface Recovered {
-  /** The new token of the shard's continuity. */
   readonly token: string;
   /** Boards whose last promotion the shard had lost. If there are any, it was emptied and recovers from the start of the log. */
   readonly outdated: readonly string[];
@@ -113,7 +111,6 @@ export class ContinuityStore extends ShardedStore {
     return (await this.perShard((shard) => this.#recoveringIn(shard))).flat();
   }
 
-  /** The last applied record of a partition. */
   async lastRecord(partition: number): Promise<RecordIdentity | undefined> {
     const texts = await this.perShard((shard) =>
       this.redis.hget(this.keys.records(shard), String(partition)),

@@ -25,7 +25,6 @@ export class BoardBuildingError extends BoardStoreError {
   }
 }
 
-/** A read of a board that is not registered. */
 export class UnknownBoardError extends BoardStoreError {
   constructor(
     readonly board: string,
@@ -67,7 +66,6 @@ export class ExpiredViewError extends BoardStoreError {
   }
 }
 
-/** The generation or the server changed while views were listed. */
 export class ListingInterruptedError extends BoardStoreError {
   constructor(readonly board: string) {
     super(
@@ -78,7 +76,6 @@ export class ListingInterruptedError extends BoardStoreError {
   }
 }
 
-/** Another process holds the lease of the board. */
 export class LeaseHeldError extends BoardStoreError {
   readonly holder: string;
   /** How long the lease lasts at least, unless its holder renews it. */
@@ -116,7 +113,6 @@ export class LeaseLostError extends BoardStoreError {
   }
 }
 
-/** A rollback of a board without a previous generation. */
 export class NoPreviousGenerationError extends BoardStoreError {
   constructor(readonly board: string) {
     super(
@@ -127,7 +123,6 @@ export class NoPreviousGenerationError extends BoardStoreError {
   }
 }
 
-/** Redis or Kafka keeps another identity than this process has. */
 export class OtherIdentityError extends BoardStoreError {
   constructor(
     where: string,

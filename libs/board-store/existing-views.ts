@@ -11,7 +11,6 @@ export interface ViewSummary {
 
 /** Some of the views of a board, ordered by their text. */
 export interface ViewsPage {
-  /** As in Standings. */
   readonly stale: boolean;
   readonly views: readonly ViewSummary[];
 }
@@ -23,7 +22,6 @@ export interface ViewsStep extends ViewsPage {
   readonly cursor: string;
 }
 
-/** Begins a listing. */
 const FIRST_CURSOR = '0';
 
 /** A page ends with the step that reaches this number of views. */
@@ -70,7 +68,6 @@ export async function* pagesOf(
   }
 }
 
-/** Orders views by their text. */
 export function byText(a: ViewSummary, b: ViewSummary): number {
   return a.view < b.view ? -1 : 1;
 }

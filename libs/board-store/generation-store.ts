@@ -77,13 +77,11 @@ export class GenerationStore extends ShardedStore {
     };
   }
 
-  /** The applied offset of each partition in the shadow. */
   async shadowAppliedOffsets({ board, generation }: Shadow): Promise<Map<number, number>> {
     const key = this.keys.appliedOffsetsOf(this.shardOf(board), generation);
     return offsetsOf(await this.redis.hgetall(key));
   }
 
-  /** The applied offset of each partition in the board's shard. */
   async liveAppliedOffsets(board: string): Promise<Map<number, number>> {
     return offsetsOf(await this.redis.hgetall(this.keys.appliedOffsets(this.shardOf(board))));
   }

@@ -6,7 +6,6 @@ export interface Boards {
   readonly live: ReadonlyMap<string, LiveBoard>;
   /** Boards without a live generation: their first one is being built. */
   readonly building: ReadonlySet<string>;
-  /** Boards that a command removed. */
   readonly removed: ReadonlySet<string>;
   /** The version of each shard's pointers (lua/includes/shard.lua), read before the boards, so they are never older than it. */
   readonly versions: readonly string[];
@@ -75,7 +74,6 @@ export interface ComparisonWalk {
 export interface ComparisonCursor {
   readonly server: string;
   readonly walk: ComparisonWalk;
-  /** The walks after that. */
   readonly rest: readonly ComparisonWalk[];
 }
 
@@ -108,11 +106,9 @@ export interface TooManyViews {
   readonly found: number;
 }
 
-/** The result of one comparison call. */
 export interface ComparisonStep {
   /** Missing at the end of the comparison. */
   readonly next?: ComparisonCursor;
-  /** Players and event ids that were compared. */
   readonly compared: number;
   /** Places of players in views of the shadow. */
   readonly places: number;

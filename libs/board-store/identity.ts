@@ -1,7 +1,6 @@
 import { OtherIdentityError } from './errors.js';
 import type { Identity } from './types.js';
 
-/** The setting behind each part. */
 const ORIGINS: Readonly<Record<keyof Identity, string>> = {
   cluster: 'the Kafka cluster (KAFKA_BROKERS)',
   topicPrefix: 'RANKLOG_TOPIC_PREFIX',

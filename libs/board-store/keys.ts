@@ -82,7 +82,6 @@ export class KeySpace {
   /** hash: player id -> state (libs/board/state.ts) */
   readonly players = this.#ofView('players');
 
-  /** All keys of one view of a generation. */
   ofView(shard: number, generation: string, view: string): [ranking: string, players: string] {
     return [this.ranking(shard, generation, view), this.players(shard, generation, view)];
   }

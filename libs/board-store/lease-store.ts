@@ -9,7 +9,6 @@ import { ShardedStore } from './sharded-store.js';
 /** Lease duration without a renewal, in ms: how long others wait after its holder dies. */
 export const LEASE_MS = 15_000;
 
-/** The holder of the leases that this process takes. */
 export const HOLDER = `${hostname()}:${process.pid}`;
 
 /** The outcome of a run whose process ended. The sweep discards the shadow of a verify or a rollback; others are kept. */

@@ -7,7 +7,6 @@ import { columnsText } from './verdict-text.js';
 const UPDATE_LETTERS = { sum: 's', best: 'b', latest: 'l' } as const;
 const RANK_CHANGE_LETTERS = { every: 'e', moved: 'm', none: 'n' } as const;
 
-/** The tie rule, for scripts. */
 export const TIE_SIGNS = { earliest: 1, latest: -1, none: 0 } as const;
 
 /** An apply call as keys and arguments: the header of lua/commands/apply-7.lua gives the order. */

@@ -109,7 +109,6 @@ export function scriptText(file: string, included = new Set<string>()): string {
   });
 }
 
-/** The words of a reply, in rows of this length. */
 export function rowsOf(words: readonly string[], length: number): string[][] {
   return Array.from({ length: words.length / length }, (_, row) =>
     words.slice(row * length, (row + 1) * length),

@@ -4,7 +4,6 @@ import { defineScripts } from './scripts.js';
 
 /** What all stores share: the keys of ranklog in Redis, spread over shards, and a client that knows the scripts. */
 export abstract class ShardedStore {
-  /** From 0 on. */
   protected readonly allShards: readonly number[];
 
   constructor(

@@ -13,14 +13,12 @@ export interface Standing extends Required<Placing> {
   readonly reachedAt: number;
 }
 
-/** A part of a view, in order. */
 export interface Standings {
   readonly board: string;
   readonly view: string;
   readonly version: number;
   /** Redis lost published events, which are being applied again: ranks may be wrong. */
   readonly stale: boolean;
-  /** Players in the whole view. */
   readonly size: number;
   readonly entries: readonly Standing[];
 }

@@ -42,7 +42,6 @@ interface Form {
   readonly required?: readonly string[];
 }
 
-/** Translates the errors of ajv. */
 export function schemaProblems(errors: readonly ErrorObject[]): Problem[] {
   return relevant(errors).map((error) => ({
     path: pathOf(error),

@@ -13,7 +13,6 @@ import {
 import type { Path } from './boards-file-problem.js';
 import { BoardsFileError } from './errors.js';
 
-/** The content of a YAML text, with line numbers. */
 export interface YamlContent {
   readonly value: unknown;
   /** The line of a value or of its key. For a path that does not exist, the line of the nearest parent. */

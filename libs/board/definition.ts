@@ -58,7 +58,6 @@ export interface Interval extends Expiring {
 export type Window =
   { readonly kind: 'all' } | ({ readonly kind: CalendarWindow } & Expiring) | Season | Interval;
 
-/** What a board publishes. */
 export interface Publish {
   readonly rankChanges: (typeof RANK_CHANGES)[number];
   readonly ranks: readonly (typeof RANKS)[number][];
@@ -104,7 +103,6 @@ export function keepOf(window: Window): number | undefined {
   return window.kind === 'all' ? undefined : window.keepMs;
 }
 
-/** Whether any view of the board ever expires. */
 export function canExpire({ windows }: Pick<BoardDefinition, 'windows'>): boolean {
   return windows.some((window) => keepOf(window) !== undefined);
 }

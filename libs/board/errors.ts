@@ -19,7 +19,6 @@ export interface BoardsFileProblem {
   readonly reason: string;
 }
 
-/** A boards file that can't be used, with all its problems. */
 export class BoardsFileError extends BoardError {
   readonly code = 'BAD_BOARDS_FILE';
 

@@ -22,7 +22,6 @@ export interface ResolvedEvent {
   readonly eventId?: string;
 }
 
-/** Why a board rejects an event. */
 export interface EventRejection {
   readonly code: EventRejectionCode;
   readonly detail: string;

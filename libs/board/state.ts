@@ -37,12 +37,10 @@ export function reachTime(state: PlayerState): number {
   return Math.max(...state.map(({ time }) => time));
 }
 
-/** The decimal text of a value in sort direction. */
 export function decimalText(column: Pick<Column, 'order' | 'decimals'>, value: number): string {
   return formatDecimal(sortDirection(column, value), column.decimals);
 }
 
-/** The decimal text of each column, by name. */
 export function decimalColumns(
   { columns }: Pick<BoardDefinition, 'columns'>,
   values: readonly number[],

@@ -16,7 +16,6 @@ export function nearNames(name: string, known: Iterable<string>, most: number): 
     .map(({ other }) => other);
 }
 
-/** Whether a name can be a misspelling of another. */
 export function isNear(name: string, other: string): boolean {
   return editsBetween(name, other) <= maxEdits(name);
 }

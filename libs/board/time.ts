@@ -37,7 +37,6 @@ function readTime(text: string): number | undefined {
   return time >= EARLIEST_TIME && time <= LATEST_TIME ? time : undefined;
 }
 
-/** The number at some places of a text. */
 function digits(text: string, from: number, to: number): number {
   let value = 0;
   for (let at = from; at < to; at++) value = 10 * value + text.charCodeAt(at) - 48;

@@ -69,7 +69,6 @@ export function viewsOf(
   return views;
 }
 
-/** The distinct values of an attribute. */
 function valuesOf(board: string, name: string, attributes: Attributes): readonly string[] {
   const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
   if (value === undefined)

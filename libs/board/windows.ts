@@ -87,7 +87,6 @@ class WindowFinder {
     return { text, start, end, expiresAt: keepMs === undefined ? null : end + keepMs };
   }
 
-  /** The index of the first cached span that starts after a time. */
   #firstAfter(time: number): number {
     let low = 0;
     let high = this.#cached.length;

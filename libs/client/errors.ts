@@ -27,7 +27,6 @@ export class InvalidScoreEventError extends ClientError {
   }
 }
 
-/** The next results of the group were deleted. */
 export class ResultGapError extends ClientError {
   readonly code = 'RESULT_GAP';
 

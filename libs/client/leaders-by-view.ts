@@ -1,6 +1,5 @@
 import { leaderMovements, type Leader, type LeaderChange, type LeaderMovements } from '#contracts';
 
-/** The step from the previous top to a newer one. */
 export interface LeaderStep extends LeaderMovements {
   readonly top: readonly Leader[];
   /**

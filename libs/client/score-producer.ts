@@ -13,7 +13,6 @@ import { InvalidScoreEventError } from './errors.js';
 
 export interface ScoreProducerOptions {
   readonly kafka: Kafka;
-  /** Prefix of the topic names. */
   readonly topicPrefix?: string;
   /** CloudEvents source of the events. */
   readonly source?: string;

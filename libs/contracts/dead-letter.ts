@@ -3,7 +3,6 @@ import { causeId, headerText, type RawRecord, type RecordHeaders, type Source } 
 
 type HeaderValue = Buffer | string;
 
-/** Why a record became a dead letter. */
 export interface DeadLetterReason {
   readonly code: string;
   readonly detail: string;

@@ -3,7 +3,6 @@ export type RecordHeaders = Readonly<
   Record<string, Buffer | string | readonly (Buffer | string)[] | undefined>
 >;
 
-/** The parts of a Kafka record that the contracts use. */
 export interface RawRecord {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
@@ -22,7 +21,6 @@ export function lastHeader(headers: RecordHeaders, name: string): Buffer | strin
   return (last as Buffer | string | null | undefined) ?? undefined;
 }
 
-/** The position of a record of the score topic. */
 export interface Source {
   readonly topic: string;
   readonly partition: number;

@@ -68,7 +68,6 @@ export function isDeltas(value: unknown): value is Record<string, string | numbe
   return count > 0 && count <= MAX_DELTAS;
 }
 
-/** Decimal strings by column. */
 export function isColumns(value: unknown): value is Record<string, string> {
   return (
     isPlainObject(value) &&
@@ -78,7 +77,6 @@ export function isColumns(value: unknown): value is Record<string, string> {
 
 const PARTITION = /^(0|[1-9]\d{0,9})$/;
 
-/** Offsets by partition. */
 export function isStarts(value: unknown): value is Record<string, number> {
   return (
     isPlainObject(value) &&

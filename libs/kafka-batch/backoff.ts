@@ -7,7 +7,6 @@ export class Backoff {
     private readonly random: () => number = Math.random,
   ) {}
 
-  /** The next wait in ms. */
   next(): number {
     const full = Math.min(this.limits.maxMs, this.limits.firstMs * 2 ** this.#attempt);
     this.#attempt += 1;

@@ -38,7 +38,6 @@ export interface BatchConsumerOptions {
 export interface ConsumerHealth {
   /** Time in ms since the last fetch, or since the first try to join the group. */
   readonly loopAgeMs: number;
-  /** The partitions of the last assignment. */
   readonly partitions: ReadonlyMap<number, PartitionHealth>;
 }
 

@@ -10,7 +10,6 @@ export interface QueueLimits {
   readonly bytes: number;
 }
 
-/** Most records of joined batches. */
 const MAX_JOINED = 2_000;
 
 /** Fetched batches of one partition that wait for the handler. */
@@ -24,7 +23,6 @@ export class BatchQueue {
     return this.#records;
   }
 
-  /** Bytes of the waiting values. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -41,7 +41,6 @@ export interface ClusterLease {
   readonly cluster: Cluster;
   /** Call after a failure: later users get another cluster, with new connections and metadata. */
   retire(): void;
-  /** The last user disconnects the cluster. */
   release(): Promise<void>;
 }
 

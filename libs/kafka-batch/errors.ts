@@ -30,7 +30,6 @@ const WHAT_TO_DO =
   'This partition stops so that no event is skipped; the others continue; ' +
   'for what to do see "A partition stops for its log" in docs/operations.md';
 
-/** The log ends below the applied offset. */
 export class LogEndsError extends PermanentPartitionError {
   override readonly code = 'LOG_ENDS';
 
@@ -47,7 +46,6 @@ export class LogEndsError extends PermanentPartitionError {
   }
 }
 
-/** The log has another record at the applied offset. */
 export class OtherLogError extends PermanentPartitionError {
   override readonly code = 'OTHER_LOG';
 
@@ -63,7 +61,6 @@ export class OtherLogError extends PermanentPartitionError {
   }
 }
 
-/** The log does not hold the next offset. */
 export class LogGapError extends PermanentPartitionError {
   override readonly code = 'LOG_GAP';
 
@@ -95,7 +92,6 @@ export class RecordTooLargeError extends PermanentPartitionError {
   }
 }
 
-/** The controllers have no method for a pattern, or two. */
 export class BatchHandlerError extends KafkaBatchError {
   readonly code = 'BATCH_HANDLER';
   readonly retriable = false;

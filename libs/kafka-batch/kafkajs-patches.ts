@@ -13,7 +13,6 @@ import { abortedMessages } from './committed-messages.js';
 const { KafkaJSConnectionError, KafkaJSGroupCoordinatorNotFound, KafkaJSRequestTimeoutError } =
   kafkajs;
 
-/** Kafka's error codes. */
 const UNKNOWN_TOPIC_OR_PARTITION = 3;
 const UNKNOWN_MEMBER_ID = 25;
 
@@ -78,7 +77,6 @@ function checkQueuesOnlyWithRequests(): void {
   };
 }
 
-/** Bytes of the length in front of each response. */
 const LENGTH_BYTES = 4;
 
 /**

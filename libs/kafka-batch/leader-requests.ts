@@ -11,7 +11,6 @@ export class LeaderRequests<Answer> {
     private readonly request: (leader: number, partitions: readonly number[]) => Promise<Answer>,
   ) {}
 
-  /** Sends a request to each leader that has none pending. */
   send(byLeader: ReadonlyMap<number, readonly number[]>): void {
     for (const [leader, partitions] of byLeader)
       if (!this.#pending.has(leader))

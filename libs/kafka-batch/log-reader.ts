@@ -14,13 +14,11 @@ import { LeaderLookups } from './lookups.js';
 export interface LogReaderOptions {
   readonly kafka: Kafka;
   readonly topic: string;
-  /** Start offset of each partition to read. */
   readonly from: ReadonlyMap<number, number>;
   /** 1 MiB by default. A larger record is read nevertheless. */
   readonly maxBytesPerPartition?: number;
   /** Its abort ends all pending calls. */
   readonly signal?: AbortSignal;
-  /** Logs failures that are retried. */
   readonly logger?: KafkaBatchLogger;
 }
 

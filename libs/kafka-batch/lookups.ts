@@ -72,7 +72,6 @@ export async function lookAt(
   });
 }
 
-/** The leader of each partition of a topic. */
 type Leaders = ReadonlyMap<number, LeaderLookups>;
 
 interface Lookup {

@@ -16,7 +16,6 @@ type HandlerName = (typeof HANDLERS)[number];
 type Outcome =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
 
-/** A decorator for methods of this type. */
 type HandlerDecorator<Method> = <Own extends Method>(
   target: object,
   key: string,

@@ -16,13 +16,11 @@ export type PartitionState = 'starting' | 'running' | 'backingOff' | 'failed' | 
 
 export interface PartitionHealth {
   readonly state: PartitionState;
-  /** The failure of a partition that does not run. */
   readonly error: Error | undefined;
   /** How long the partition has had work, a start or records, and finished none; 0 without work or once it failed. */
   readonly stuckMs: number;
 }
 
-/** The application's part. */
 export interface PartitionHandlers {
   assigned(assignment: PartitionAssignment): Promise<number>;
   batch(batch: RecordBatch): Promise<unknown>;

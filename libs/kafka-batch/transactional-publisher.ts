@@ -13,7 +13,6 @@ import { createCluster, producerOn, SharedClusters, type ClusterLease } from './
 import { BUSY_RETRY, BUSY_WAIT_MS, patchKafkajs } from './kafkajs-patches.js';
 import { sendChunks } from './send-chunks.js';
 
-/** Messages for one partition of a topic. */
 interface PartitionMessages {
   readonly topic: string;
   readonly partition: number;
