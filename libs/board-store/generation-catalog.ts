@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { parseDefinitionText } from '#board';
-import { BUILDING, liveBoardOf, parseOrigin, VERSION } from './boards.js';
+import { liveBoardOf, parseOrigin, VERSION } from './boards.js';
 import type { GenerationOverview } from './generation-types.js';
 import type { KeySpace } from './keys.js';
 import { heldLease } from './lease-store.js';
@@ -138,35 +138,47 @@ export class GenerationCatalog extends ShardedStore {
 
   async #generationsOf(shard: number): Promise<GenerationOverview[]> {
     const { keys, redis } = this;
-    const [live, previous, shadows, snapshots, promotions, ...texts] = await Promise.all([
-      redis.hgetall(keys.live(shard)),
-      redis.hgetall(keys.previous(shard)),
-      redis.hgetall(keys.shadows(shard)),
-      redis.hgetall(keys.snapshots(shard)),
-      redis.hgetall(keys.promotions(shard)),
-      redis.hgetall(keys.definitions(shard)),
-      redis.hgetall(keys.starts(shard)),
-      redis.hgetall(keys.origins(shard)),
-    ]);
-    const describe = (
-      generation: string | undefined,
-      facts: Pick<GenerationOverview, 'role' | 'since' | 'keptUntil'>,
-    ) => overviewOf(generation ?? '', facts, texts);
+    const [live, previous, shadows, snapshots, promotions, definitions, starts, origins] =
+      await Promise.all([
+        redis.hgetall(keys.live(shard)),
+        redis.hgetall(keys.previous(shard)),
+        redis.hgetall(keys.shadows(shard)),
+        redis.hgetall(keys.snapshots(shard)),
+        redis.hgetall(keys.promotions(shard)),
+        redis.hgetall(keys.definitions(shard)),
+        redis.hgetall(keys.starts(shard)),
+        redis.hgetall(keys.origins(shard)),
+      ]);
+    const overview = (generation = '', facts: Facts): GenerationOverview[] => {
+      const text = definitions[generation];
+      if (text === undefined) return []; // not built yet, or lost
+      const { board } = parseDefinitionText(text);
+      const { asOf, begunAt } = parseOrigin(origins[generation]);
+      const origin = {
+        ...(begunAt !== undefined && { begunAt }),
+        ...(asOf !== undefined && { asOf }),
+      };
+      return [{ ...liveBoardOf(board, generation, text, starts[generation]), ...origin, ...facts }];
+    };
     return [
       ...Object.entries(live)
-        .filter(([board, generation]) => board !== VERSION && generation !== BUILDING)
-        .map(([board, generation]) =>
-          describe(generation, { role: 'live', ...sinceOf(promotions[board]) }),
+        .filter(([board]) => board !== VERSION)
+        .flatMap(([board, generation]) =>
+          overview(generation, { role: 'live', ...sinceOf(promotions[board]) }),
         ),
-      ...Object.values(previous).map((entry) => {
+      ...Object.values(previous).flatMap((entry) => {
         const [generation, keptUntil] = entry.split(' ');
-        return describe(generation, { role: 'previous', keptUntil: Number(keptUntil) });
+        return overview(generation, { role: 'previous', keptUntil: Number(keptUntil) });
       }),
-      ...Object.values(shadows).map((entry) => describe(entry.split(' ')[0], { role: 'shadow' })),
-      ...Object.keys(snapshots).map((generation) => describe(generation, { role: 'snapshot' })),
-    ].filter((overview) => overview !== undefined);
+      ...Object.values(shadows).flatMap((entry) =>
+        overview(entry.split(' ')[0], { role: 'shadow' }),
+      ),
+      ...Object.keys(snapshots).flatMap((generation) => overview(generation, { role: 'snapshot' })),
+    ];
   }
 }
+
+type Facts = Pick<GenerationOverview, 'role' | 'since' | 'keptUntil'>;
 
 const PARTITION_CLOCK = 'clock:';
 
@@ -193,27 +205,6 @@ export function moveGeneration(
   { from, to, board = '', generation = '', token = '' }: Move,
 ): Promise<number> {
   return redis.ranklogMove(5, ...keys.ofRoles(shard, board), token, board, generation, from, to);
-}
-
-/** Definitions, starts and origins, by generation. */
-type Texts = readonly Readonly<Record<string, string>>[];
-
-/** undefined if Redis lost a part of the generation. */
-function overviewOf(
-  generation: string,
-  facts: Pick<GenerationOverview, 'role' | 'since' | 'keptUntil'>,
-  [definitions, starts, origins]: Texts,
-): GenerationOverview | undefined {
-  const text = definitions?.[generation];
-  if (text === undefined) return undefined;
-  const { board } = parseDefinitionText(text);
-  const { asOf, begunAt } = parseOrigin(origins?.[generation]);
-  return {
-    ...liveBoardOf(board, generation, text, starts?.[generation]),
-    ...(begunAt === undefined ? {} : { begunAt }),
-    ...(asOf === undefined ? {} : { asOf }),
-    ...facts,
-  };
 }
 
 function sinceOf(promotion: string | undefined): { since?: number } {

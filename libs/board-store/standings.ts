@@ -23,7 +23,7 @@ export interface Standings {
   readonly entries: readonly Standing[];
 }
 
-/** Reads a reply of lua/includes/places.lua. */
+/** Reads a reply of lua/includes/places.lua, which describes its head. */
 export function standingsOf(
   definition: BoardDefinition,
   view: string,
@@ -32,26 +32,26 @@ export function standingsOf(
   const [stale = 0, version = 0, size = 0, first = 0, better = 0, dense = 0, worse = 0] = reply
     .slice(0, HEAD_LENGTH)
     .map(Number);
-  const head = { size, first, better, worse, ...(reply[DENSE] === '' ? {} : { dense }) };
-  const players = playersOf(definition, reply.slice(HEAD_LENGTH));
-  const entries = placesOf(head, players);
+  const ties = playersOf(definition, reply.slice(HEAD_LENGTH));
+  let position = first;
+  const entries = ties.flatMap((players, number) => {
+    const begin = position;
+    position += players.length;
+    const aheadOf = number === ties.length - 1 ? worse : size - position;
+    const shared = {
+      competitionRank: (number === 0 ? better : begin) + 1,
+      ...(reply[DENSE] !== '' && { denseRank: dense + number + 1 }),
+      aheadOf,
+      percentile: percentile(aheadOf, size),
+    };
+    return players.map((player, index) => ({ rank: begin + index + 1, ...shared, ...player }));
+  });
   return { board: definition.board, view, version, stale: stale === 1, size, entries };
 }
 
 const HEAD_LENGTH = 7;
 const DENSE = 5;
 
-/** The facts of a page beside its players. Positions count from 0. */
-interface Head {
-  readonly size: number;
-  readonly first: number;
-  /** Players with better columns than the first of the page. */
-  readonly better: number;
-  /** Different columns in front of the first one's. */
-  readonly dense?: number;
-  /** Players with worse columns than the last of the page. */
-  readonly worse: number;
-}
 type Player = Pick<Standing, 'playerId' | 'columns' | 'reachedAt'>;
 
 /** The players of a page, grouped by equal columns. */
@@ -71,22 +71,6 @@ function playersOf(definition: BoardDefinition, reply: readonly string[]): Playe
     before = values.join();
   }
   return ties;
-}
-
-function placesOf({ size, first, better, dense, worse }: Head, ties: Player[][]): Standing[] {
-  let position = first;
-  return ties.flatMap((players, number) => {
-    const begin = position;
-    position += players.length;
-    const aheadOf = number === ties.length - 1 ? worse : size - position;
-    const shared = {
-      competitionRank: (number === 0 ? better : begin) + 1,
-      ...(dense === undefined ? {} : { denseRank: dense + number + 1 }),
-      aheadOf,
-      percentile: percentile(aheadOf, size),
-    };
-    return players.map((player, index) => ({ rank: begin + index + 1, ...shared, ...player }));
-  });
 }
 
 /** Exact down to the cut, as a view has fewer than 2^32 players. */
