@@ -9,11 +9,11 @@ const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
 describe.each([
-  { what: 'the store', scenarios: applyScenarioArbitrary, usual: 100 },
+  { what: 'the store', scenarios: applyScenarioArbitrary, usual: 70 },
   {
     what: 'a store that is reconciled while events come in',
     scenarios: reconcileScenarioArbitrary,
-    usual: 10,
+    usual: 20,
   },
 ])('$what', ({ scenarios, usual }) => {
   it.each(knownAndNewRuns(usual))(

@@ -18,14 +18,6 @@ const CLOCK_CHANGE = Date.parse('2026-10-25T00:30:00.000Z');
 /** The seed that every run of the tests begins with. */
 const KNOWN_SEED = 20_261_120;
 
-interface Runs {
-  readonly numRuns: number;
-  readonly seed: number;
-  readonly interruptAfterTimeLimit: number;
-  readonly markInterruptAsFailure: true;
-  readonly toString: () => string;
-}
-
 const { RANKLOG_TEST_RUNS, RANKLOG_TEST_SEED } = process.env;
 
 /** How long the test of a property may take, in ms: some minutes, or an hour where more runs are asked for. */
@@ -35,19 +27,19 @@ export const PROPERTY_TIMEOUT = RANKLOG_TEST_RUNS === undefined ? 300_000 : 3_60
  * The run's own settings for fast-check: RANKLOG_TEST_SEED repeats a run, RANKLOG_TEST_RUNS makes it longer. A run ends before
  * its test does: a late failure, or a long shrinking, would be reported as a timeout, without the example.
  */
-export function runs(usual: number, seed = Number(RANKLOG_TEST_SEED ?? randomInt(2 ** 31))): Runs {
+export function runs(usual: number, seed = Number(RANKLOG_TEST_SEED ?? randomInt(2 ** 31))) {
   const numRuns = Number(RANKLOG_TEST_RUNS ?? usual);
   return {
     numRuns,
     seed,
     interruptAfterTimeLimit: 0.8 * PROPERTY_TIMEOUT,
-    markInterruptAsFailure: true,
+    markInterruptAsFailure: true as const,
     toString: () => `${numRuns} runs, RANKLOG_TEST_SEED=${seed}`,
   };
 }
 
 /** The same for a property that runs twice: with a seed that is known to do, and with a new one. */
-export function knownAndNewRuns(usual: number): Runs[] {
+export function knownAndNewRuns(usual: number) {
   return RANKLOG_TEST_SEED === undefined ? [runs(usual, KNOWN_SEED), runs(usual)] : [runs(usual)];
 }
 
@@ -74,15 +66,10 @@ export const timeArbitrary: fc.Arbitrary<number> = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 4 }).map((h) => CLOCK_CHANGE + h * HOUR) },
 );
 
+const ENDS_OF_TIME = ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'].map(Date.parse);
 /** Times before 1970 and at the ends of the range, too. */
 export const wideTimeArbitrary: fc.Arbitrary<number> = fc.oneof(
   { weight: 8, arbitrary: timeArbitrary },
   { weight: 1, arbitrary: fc.integer({ min: -3, max: 3 }) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom(
-      Date.parse('0001-01-01T00:00:00.000Z'),
-      Date.parse('9999-12-31T23:59:59.999Z'),
-    ),
-  },
+  { weight: 1, arbitrary: fc.constantFrom(...ENDS_OF_TIME) },
 );

@@ -142,7 +142,7 @@ export class BoardRun {
     const isRestored = builder.shadow?.purpose === 'rollback';
     if (!(await builder.promote(step))) return;
     const now = this.#model.liveGeneration(board)!;
-    this.registry.change(board);
+    this.registry.changed.add(board);
     if (isRestored || before === undefined || !this.#isSameBoard(before, now))
       this.sandbox.subscriber.endChains(board);
     await this.registry.moved(board, recorded);
@@ -204,13 +204,11 @@ export class BoardRun {
 
   async #sweepShadow({ board, shadow }: Builder): Promise<void> {
     if (shadow === undefined) return;
-    const isAtWork = this.#model.shadows.get(board)?.generation === shadow.generation;
-    const { oracle } = this.#model.all.get(shadow.generation) ?? {};
-    const gone = isAtWork ? oracle!.sweep(board).length : 0;
-    let removed = 0;
-    for (let some = Infinity; some > 0; removed += some)
-      some = await this.sandbox.live.store.sweep(shadow);
-    if (isAtWork) expect(removed).toBe(gone);
+    const { generation } = shadow;
+    const isAtWork = this.#model.shadows.get(board)?.generation === generation;
+    const removed = await this.sandbox.live.sweepViews(shadow);
+    if (isAtWork)
+      expect(removed).toBe(this.#model.generation(generation).oracle.sweep(board).length);
   }
 
   /** Another process takes the lease; later calls of the first one have no effect. */
@@ -224,7 +222,7 @@ export class BoardRun {
   async #remove(builder: Builder, recorded: boolean): Promise<void> {
     const { board } = builder;
     await builder.remove();
-    this.registry.change(board);
+    this.registry.changed.add(board);
     this.sandbox.subscriber.endChains(board);
     await this.registry.moved(board, recorded);
     this.#builders.delete(board);

@@ -15,15 +15,14 @@ export interface GenerationModel {
   readonly appliedOffsets: Map<number, number>;
 }
 
-export interface ShadowModel {
+interface PreviousModel {
+  readonly generation: string;
+  /** Whether its grace time lasts. */
+  readonly isKept: boolean;
+}
+interface ShadowModel extends Partial<PreviousModel> {
   readonly generation: string;
   readonly purpose: ShadowPurpose;
-  /** `rollback`: whether its grace time lasts. */
-  readonly isKept?: boolean | undefined;
-}
-export interface PreviousModel {
-  readonly generation: string;
-  readonly isKept: boolean;
 }
 
 /** What `live` holds for a board that has no generation yet. */

@@ -8,10 +8,11 @@ import {
   type ApplyEntry,
   type Boards,
   type KeySpace,
+  type LiveBoard,
   type Verdict,
 } from '#board-store';
 import { LiveAnswers } from './live-answers.js';
-import type { LogEntry, ScenarioLog } from './scenario-log.js';
+import { offsetAfter, splitAt, type LogEntry, type ScenarioLog } from './scenario-log.js';
 import type { ApplyStep } from './steps.js';
 import { StoreModel } from './store-model.js';
 
@@ -117,7 +118,7 @@ export class LiveRun {
     const log = this.#log(partition);
     const next = this.#next[partition]!;
     const published = this.#published[partition]!;
-    const recovering = this.#isRecovering();
+    const recovering = [...this.#next.keys()].some((one) => this.#isBehind(one));
     const recovered = log.filter(({ offset }) => offset < published).length;
     const most = recovering ? Math.max(next, recovered) : log.length;
     const last = Math.min(next + size, most);
@@ -151,14 +152,18 @@ export class LiveRun {
     }
   }
 
-  /** Removes the views of live boards that have expired. */
+  /** Sweeps the expired views of the live boards. */
   async sweep(): Promise<void> {
     for (const live of this.boards.live.values()) {
       const gone = this.model.sweep(live.board);
-      let removed = 0;
-      for (let some = Infinity; some > 0; removed += some) some = await this.store.sweep(live);
-      expect(removed).toBe(gone);
+      expect(await this.sweepViews(live)).toBe(gone);
     }
+  }
+
+  /** Sweeps the expired views of a generation; returns how many. */
+  async sweepViews(generation: LiveBoard): Promise<number> {
+    const removed = await this.store.sweep(generation);
+    return removed === 0 ? 0 : removed + (await this.sweepViews(generation));
   }
 
   /**
@@ -168,10 +173,8 @@ export class LiveRun {
   forget(model: StoreModel): void {
     this.model = model;
     for (const partition of this.#next.keys()) {
-      const offsets = this.#shards().map(
-        (shard) => model.partition(shard, partition).appliedOffset,
-      );
-      const applied = Math.min(...offsets);
+      const kept = this.#shards().map((shard) => model.partition(shard, partition));
+      const applied = Math.min(...kept.map(({ appliedOffset }) => appliedOffset));
       this.#next[partition] = this.#log(partition).filter(({ offset }) => offset <= applied).length;
     }
   }
@@ -189,20 +192,13 @@ export class LiveRun {
       }
   }
 
-  /** Where no record is left below the published position, it has to be reached all the same. */
+  /** Where no record is left below the published position, a call without records reaches it. */
   async #reachPublished(): Promise<void> {
     for (const [partition, published] of this.#published.entries()) {
-      const next = this.#log(partition)[this.#next[partition]!]?.offset ?? Infinity;
-      if (next < published) continue;
+      if (this.#isBehind(partition)) continue;
       for (const shard of this.#shards()) {
-        const kept = this.model.partition(shard, partition);
-        const through = published - 1;
-        if (kept.appliedOffset >= through) continue;
-        const outcome = await this.store.apply({ ...this.idleCall(shard, partition), through });
-        expect(outcome).toEqual({ status: 'applied', appliedOffset: through, verdicts: [] });
-        kept.appliedOffset = through;
-        kept.published = Math.max(kept.published, published);
-        kept.target = 0;
+        const call = { ...this.idleCall(shard, partition), through: published - 1 };
+        if (call.from <= call.through) await this.#apply(call);
       }
     }
   }
@@ -230,11 +226,10 @@ export class LiveRun {
     }
   }
 
-  #isRecovering(): boolean {
-    return [...this.#next].some(
-      (next, partition) =>
-        (this.#log(partition)[next]?.offset ?? Infinity) < this.#published[partition]!,
-    );
+  /** Whether records below the published position are left to apply. */
+  #isBehind(partition: number): boolean {
+    const next = this.#log(partition)[this.#next[partition]!];
+    return next !== undefined && next.offset < this.#published[partition]!;
   }
 
   /** Moves the published position by a share of what was applied; what lies between is published. */
@@ -276,9 +271,9 @@ export class LiveRun {
     const offsets = stored
       .flatMap((verdicts) => verdicts.split('\x1e'))
       .map((verdict) => Number.parseInt(verdict, 10))
-      .filter((offset) => offset >= published)
-      .sort((a, b) => a - b);
-    expect(offsets).toEqual(outbox.map(({ offset }) => offset).sort((a, b) => a - b));
+      .filter((offset) => offset >= published);
+    const sorted = (some: number[]) => some.sort((a, b) => a - b);
+    expect(sorted(offsets)).toEqual(sorted(outbox.map(({ offset }) => offset)));
   }
 
   #shards(): number[] {
@@ -297,15 +292,4 @@ export class LiveRun {
     const own = board === undefined ? this.store.homeShard(partition) : this.store.shardOf(board);
     return own === shard;
   }
-}
-
-/** The offset after the first `count` records. */
-function offsetAfter(log: readonly LogEntry[], count: number): number {
-  return (log.slice(0, count).at(-1)?.offset ?? -1) + 1;
-}
-
-/** A run as the calls it takes: none straddles the published position. An empty run is one call, too. */
-function splitAt(run: readonly LogEntry[], published: number): (readonly LogEntry[])[] {
-  const at = run.filter(({ offset }) => offset < published).length;
-  return at === 0 || at === run.length ? [run] : [run.slice(0, at), run.slice(at)];
 }

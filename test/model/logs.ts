@@ -44,40 +44,33 @@ export function logsArbitrary(
   return fc.tuple(...logs);
 }
 
-/** A record to be: one that repeats another one does not know it yet. */
-type Draft = SentRecord | ({ readonly gap: number } & Repeat);
-
-/** The event so many records before once more, as much later. */
-interface Repeat {
-  readonly kind: 'repeat';
-  readonly back: number;
-  readonly laterMs: number;
-}
+type Draft = ReturnType<typeof draftArbitrary> extends fc.Arbitrary<infer D> ? D : never;
 
 function draftArbitrary(
   definitions: readonly BoardDefinition[],
   players: readonly string[],
   values: fc.Arbitrary<number>,
-): fc.Arbitrary<Draft> {
+) {
   const gap = fc.constantFrom(0, 0, 0, 0, 1, 3);
   const events = definitions.map((definition, board) => ({
     weight: 16,
     arbitrary: fc.record({
       gap,
-      kind: fc.constant('event' as const),
+      kind: fc.constant('event'),
       board: fc.constant(board),
       sent: inputArbitrary(definition, players, values),
     }),
   }));
+  /** The event so many records before once more, as much later. */
   const repeat = fc.record({
     gap,
-    kind: fc.constant('repeat' as const),
+    kind: fc.constant('repeat'),
     back: fc.integer({ min: 1, max: 4 }),
     laterMs: fc.constantFrom(0, 0, 1, 2, -1, -2, 3, HOUR, -HOUR, 24 * HOUR),
   });
   const deadLetter = fc.record({
     gap,
-    kind: fc.constant('deadLetter' as const),
+    kind: fc.constant('deadLetter'),
     code: fc.constantFrom('INVALID_JSON', 'UNKNOWN_BOARD'),
     detail: fc.constantFrom('', 'two\nlines', 'é "quoted"\t, with a tab'),
   });
@@ -90,25 +83,19 @@ function draftArbitrary(
 
 /** The records of drafts. A repeat of no event is left out. */
 function recordsOf(drafts: readonly Draft[]): readonly SentRecord[] {
-  const sent: SentOn[] = [];
+  const sent: Extract<SentRecord, { kind: 'event' }>[] = [];
   return drafts.flatMap((draft): SentRecord[] => {
     if (draft.kind === 'deadLetter') return [draft];
-    const event = draft.kind === 'event' ? draft : repeated(sent.at(-draft.back), draft);
+    const event = draft.kind === 'event' ? draft : sent.at(-draft.back);
     if (event === undefined) return [];
-    sent.push(event);
-    return [{ gap: draft.gap, kind: 'event', board: event.board, sent: event.sent }];
+    const laterMs = draft.kind === 'event' ? 0 : draft.laterMs;
+    sent.push({ ...event, gap: draft.gap, sent: laterBy(laterMs, event.sent) });
+    return sent.slice(-1);
   });
 }
 
-/** An event, and the number of its board. */
-interface SentOn {
-  readonly board: number;
-  readonly sent: SentEvent;
-}
-
-function repeated(event: SentOn | undefined, { laterMs }: Repeat): SentOn | undefined {
-  if (event === undefined) return undefined;
-  const { input, timestamp } = event.sent;
-  const occurredAt = (input.occurredAt ?? timestamp) + laterMs;
-  return { ...event, sent: { timestamp: timestamp + laterMs, input: { ...input, occurredAt } } };
+function laterBy(ms: number, { input, timestamp }: SentEvent): SentEvent {
+  if (ms === 0) return { input, timestamp };
+  const occurredAt = (input.occurredAt ?? timestamp) + ms;
+  return { timestamp: timestamp + ms, input: { ...input, occurredAt } };
 }

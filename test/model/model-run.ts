@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { BoardReader, type Boards, type KeySpace } from '#board-store';
 import { BoardRun } from './board-run.js';
-import type { GenerationModel, GenerationsModel } from './generations-model.js';
+import type { GenerationsModel } from './generations-model.js';
 import { NO_BOARDS, type LiveRun } from './live-run.js';
 import { RegistryRun } from './registry-run.js';
 import { Sandbox } from './sandbox.js';
@@ -27,8 +27,6 @@ export class ModelRun {
   #saved: { keys: SavedKeys; model: StoreModel; boards: Boards } | undefined;
   /** The store has had one memory from the start. */
   #isUnbroken = true;
-  /** Boards that need not have been the same in another interleaving. */
-  readonly #unpromised = new Set<string>();
 
   constructor(
     private readonly redis: Redis,
@@ -148,7 +146,7 @@ export class ModelRun {
       this.#model.drop(board);
       this.#model.promotions.delete(board);
       this.#live.model.deleteReports(board);
-      this.#registry.change(board);
+      this.#registry.changed.add(board);
     }
     this.#live.model.reset(shard);
     return lost;
@@ -182,8 +180,7 @@ export class ModelRun {
   /** The results of a board give every view that exists, if those of a player come in order. */
   #compareSubscriber(board: string): void {
     this.#noteUnpromised();
-    if (!this.scenario.keyed || !this.#registry.isUnchanged(board) || this.#unpromised.has(board))
-      return;
+    if (!this.scenario.keyed || this.#registry.changed.has(board)) return;
     const { definition, oracle } = this.#model.liveGeneration(board)!;
     const { publish } = definition;
     for (const view of oracle.views(board)) {
@@ -199,12 +196,10 @@ export class ModelRun {
     }
   }
 
+  /** Boards that another interleaving may change need not be what was published before. */
   #noteUnpromised(): void {
-    const isUnpromised = (generation: GenerationModel) =>
-      !this.#model.isPromised(generation, this.scenario.keyed);
-    for (const board of this.#sandbox.boards) {
-      const live = this.#model.liveGeneration(board);
-      if (live && isUnpromised(live)) this.#unpromised.add(board);
-    }
+    for (const live of this.#model.all.values())
+      if (!this.#model.isPromised(live, this.scenario.keyed))
+        this.#registry.changed.add(live.board);
   }
 }

@@ -9,19 +9,10 @@ import { compareVersions } from './store-comparison.js';
 export class RegistryRun {
   /** Every generation that was ever live. */
   readonly #generations = new Set<string>();
-  readonly #changed = new Set<string>();
+  /** Boards whose results do not tell all of them: they were not live for a while, or became another board. */
+  readonly changed = new Set<string>();
 
   constructor(private readonly sandbox: Sandbox) {}
-
-  /** Whether all results of a board came from one definition, and none was left out while it was built. */
-  isUnchanged(board: string): boolean {
-    return !this.#changed.has(board);
-  }
-
-  /** The board is another one from now on, or was not live for a while. */
-  change(board: string): void {
-    this.#changed.add(board);
-  }
 
   /** Registers the definitions of Kafka, and the boards that are new in the file. */
   async register(): Promise<void> {
@@ -53,7 +44,7 @@ export class RegistryRun {
     expect(generation === NO_GENERATION).toBe(isLate);
     model.live.set(board, generation);
     if (isLate) {
-      this.change(board);
+      this.changed.add(board);
       return;
     }
     const { starts, since = 0 } = kafka.current.get(board) ?? {};

@@ -97,3 +97,14 @@ function isBefore(starts: Starts | undefined, partition: number, offset: number)
 function eventEntry(offset: number, board: string, event: ResolvedEvent): EventEntry {
   return { kind: 'event', offset, board, event };
 }
+
+/** The offset after the first `count` records. */
+export function offsetAfter(log: readonly LogEntry[], count: number): number {
+  return (log.slice(0, count).at(-1)?.offset ?? -1) + 1;
+}
+
+/** A run as the calls it takes: none straddles the published position. An empty run is one call, too. */
+export function splitAt(run: readonly LogEntry[], published: number): (readonly LogEntry[])[] {
+  const at = run.filter(({ offset }) => offset < published).length;
+  return at === 0 || at === run.length ? [run] : [run.slice(0, at), run.slice(at)];
+}
