@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ReconciliationStatus } from '#board-store';
 import type { RankChange } from '#contracts';
 import { CancelledError } from '../../src/generations/errors.js';
+import type { RunProgress } from '../../src/generations/progress.js';
 import { until } from '../support/instance.js';
 import { brokenChains, causeOf } from '../support/results.js';
 import { definitionsOf, RUN, Scene, type Sandbox } from './sandbox.js';
@@ -42,13 +44,55 @@ describe('a build beside live traffic', () => {
     sandbox.reconciler.build(definitionsOf(yaml), { ...RUN, ...options });
   const moreEvents = async () => {
     const { sent } = scene.traffic;
-    await until(() => scene.traffic.sent > sent + 500, 'events came after the promotion');
+    await until(() => scene.traffic.sent > sent + 500, 'more events came');
   };
   const generationsOf = (changes: readonly RankChange[]) =>
     new Set(changes.map(({ generation }) => generation));
 
+  it('that is throttled reports the records that it has applied, and no end before all are', async () => {
+    const statuses: ReconciliationStatus[] = [];
+    const reports: RunProgress[] = [];
+    const onProgress = (progress: RunProgress) => reports.push(progress);
+    let isOver = false;
+    const building = build(BOARDS, { eventsPerSecond: 1_000, onProgress }).finally(
+      () => (isOver = true),
+    );
+    await until(async () => {
+      statuses.push(...(await sandbox.leases.statuses()));
+      return isOver;
+    }, 'the build has ended');
+    await building;
+    const counts = reports.map(({ done }) => done);
+    expect(counts).toEqual([...counts].sort((a, b) => a - b));
+    expect(new Set(counts).size).toBeGreaterThan(3);
+    expect(reports.at(-1)?.done).toBe(reports.at(-1)?.total);
+    for (const { done, total, secondsLeft } of reports)
+      if (done < total) expect(secondsLeft).not.toBe(0);
+    const running = statuses.filter(({ state }) => state === 'running');
+    expect(running.some(({ done, total }) => done > 0 && done < total)).toBe(true);
+    for (const status of await sandbox.leases.statuses())
+      expect(status).toMatchObject({ state: 'done', rate: 0, secondsLeft: null });
+  });
+
+  it('is followed by a verify, which compares players at its throttle', async () => {
+    const eventsPerSecond = 1_000;
+    const reports: (number | undefined)[] = [];
+    const onProgress = ({ compared }: RunProgress) => reports.push(compared);
+    const begun = performance.now();
+    const options = { ...RUN, eventsPerSecond, onProgress };
+    const [report] = await sandbox.reconciler.verify(['arena'], options);
+    const seconds = (performance.now() - begun) / 1_000;
+    expect(report).toMatchObject({ equal: true });
+    const places = report?.places ?? 0;
+    expect(reports.at(-1)).toBe(places);
+    // Each place counts three times: in the shadow, in the live generation, and in its ranking. The throttle may save up a second.
+    expect(places).toBeGreaterThan(1_500);
+    expect(seconds).toBeGreaterThan((3 * places) / eventsPerSecond - 1);
+  });
+
   it('of the same definitions keeps every chain of rank changes, one of others gives each event one by its own', async () => {
     scene.traffic.start(20, 10);
+    await moreEvents();
     const before = await sandbox.live('arena');
     const reports = await build(BOARDS);
     expect(reports.map(({ board }) => board).sort()).toEqual(['arena', 'cup']);
@@ -59,8 +103,8 @@ describe('a build beside live traffic', () => {
     const changes = await scene.expectExact(CHANGED);
     const changed = new Set(rebuilt.map(({ generation }) => generation));
     const unchanged = changes.filter(({ generation }) => !changed.has(generation));
-    expect(generationsOf(unchanged).size).toBe(4);
-    expect(generationsOf(changes).size).toBe(6);
+    expect(generationsOf(unchanged).size).toBe(6);
+    expect(generationsOf(changes).size).toBe(8);
     expect(brokenChains(unchanged)).toEqual([]);
     expect(brokenChainsOfGenerations(changes)).toEqual([]);
     // With either definition, each event of "arena" moves a state.
