@@ -1,9 +1,9 @@
 import 'reflect-metadata';
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import { BoardReader, IdentityCheck } from '#board-store';
-import { ConfigModule, type ProcessOptions } from '../infra/config.module.js';
+import { ConfigModule } from '../infra/config.module.js';
 import { ConnectionsModule, STORES } from '../infra/connections.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
 import { nestLogger } from '../infra/logger.js';
@@ -26,13 +26,8 @@ export interface ReconciliationSession extends KafkaSession, Stores {
   readonly graceMs: number;
 }
 
-@Module({})
-class CommandModule {
-  static forRoot(options: ProcessOptions): DynamicModule {
-    const imports = [ConfigModule.forRoot(options), ConnectionsModule, ReconcilerModule];
-    return { module: CommandModule, imports };
-  }
-}
+@Module({ imports: [ConnectionsModule, ReconcilerModule] })
+class CommandModule {}
 
 /**
  * Runs `use` on an application context of the modules of the role `reconciliation`, then closes it. Unless `checks` is false,
@@ -46,7 +41,7 @@ export async function withReconciliation<T>(
   const { settings: ours, logger } = openSession();
   const settings = { ...ours, backgroundRate: 0 }; // a command has its own limit, --throttle
   const app = await NestFactory.createApplicationContext(
-    CommandModule.forRoot({ settings, logger, roles: [] }),
+    { module: CommandModule, imports: [ConfigModule.forRoot({ settings, logger, roles: [] })] },
     { logger: nestLogger(logger), abortOnError: false },
   );
   try {

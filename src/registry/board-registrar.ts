@@ -104,7 +104,7 @@ export class BoardRegistrar {
 
   async #readFile(): Promise<readonly BoardDefinition[]> {
     try {
-      this.#ofFile = parseBoardsFile(await readBoardsFile(this.file), this.file);
+      this.#ofFile = await readBoardsFile(this.file);
     } catch (error) {
       if (this.#ofFile === undefined || !(error instanceof Error)) throw error;
       this.parts.log.warn(`${error.message}; going on with the boards that the file had before`);
@@ -235,11 +235,10 @@ export class BoardsFileMissingError extends Error {
   }
 }
 
-/** @throws BoardsFileMissingError */
-export async function readBoardsFile(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
+/** The boards of a boards file. @throws BoardsFileMissingError, BoardsFileError */
+export async function readBoardsFile(file: string): Promise<BoardDefinition[]> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new BoardsFileMissingError(file, error);
-  }
+  });
+  return parseBoardsFile(text, file);
 }

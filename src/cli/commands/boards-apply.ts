@@ -1,4 +1,4 @@
-import { parseBoardsFile, suggestion, type BoardDefinition } from '#board';
+import { suggestion, type BoardDefinition } from '#board';
 import { CancelledError } from '../../generations/errors.js';
 import { readBoardsFile } from '../../registry/board-registrar.js';
 import { needsBuild, type Plan } from '../../registry/plan.js';
@@ -31,7 +31,7 @@ async function apply(session: ReconciliationSession, options: ApplyOptions): Pro
   const { json = false, dryRun = false } = options;
   const remove = [...new Set(options.remove)];
   const { settings, topics, graceMs } = session;
-  const definitions = parseBoardsFile(await readBoardsFile(settings.boards), settings.boards);
+  const definitions = await readBoardsFile(settings.boards);
   const plan = await readPlan({ ...session, topic: topics.scoreEvents }, definitions, options);
   checkRemovals(plan, remove);
   if (dryRun || !json) print(plan, options, () => planText(plan, { graceMs, remove }));
@@ -83,7 +83,6 @@ async function confirmSteps(
     throw new CommandError('cancelled: nothing was changed', EXIT.no);
 }
 
-/** The output of `boards apply --json`. */
 interface Applied {
   readonly built: readonly BuiltBoard[];
   readonly removed: readonly string[];

@@ -1,10 +1,4 @@
-import {
-  boardsFileSchema,
-  BoardsFileError,
-  parseBoardsFile,
-  problemText,
-  type BoardsFileProblem,
-} from '#board';
+import { boardsFileSchema, BoardsFileError, problemText, type BoardsFileProblem } from '#board';
 import { readBoardsFile } from '../../registry/board-registrar.js';
 import { EXIT } from '../exit-codes.js';
 import { print } from '../output.js';
@@ -26,7 +20,6 @@ async function defaultFile(): Promise<string> {
   return loadSettings().settings.boards;
 }
 
-/** The boards of a file, or its problems. */
 interface FileReport {
   readonly file: string;
   readonly boards: readonly string[];
@@ -34,9 +27,9 @@ interface FileReport {
 }
 
 async function checkFile(file: string): Promise<FileReport> {
-  const text = await readBoardsFile(file);
   try {
-    return { file, boards: parseBoardsFile(text, file).map(({ board }) => board), problems: [] };
+    const definitions = await readBoardsFile(file);
+    return { file, boards: definitions.map(({ board }) => board), problems: [] };
   } catch (error) {
     if (error instanceof BoardsFileError) return { file, boards: [], problems: error.problems };
     throw error;

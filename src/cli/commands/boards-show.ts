@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { Document, isCollection, isMap, visit } from 'yaml';
-import { boardFields, parseBoardsFile, suggestion, type BoardDefinition } from '#board';
+import { boardFields, suggestion, type BoardDefinition } from '#board';
 import { loadSettings } from '../../config/settings.js';
 import { readBoardsFile } from '../../registry/board-registrar.js';
 import { previewEvent, type EventPreview, type MovingEvent } from '../event-preview.js';
@@ -18,7 +18,7 @@ export interface ShowOptions {
 export async function boardsShow(given: string | undefined, options: ShowOptions): Promise<number> {
   const { settings } = loadSettings();
   const file = given ?? settings.boards;
-  const definitions = parseBoardsFile(await readBoardsFile(file), file);
+  const definitions = await readBoardsFile(file);
   const { board, event, at: timestamp = Date.now() } = options;
   const shown = board === undefined ? definitions : [findBoard(definitions, board, file)];
   if (event === undefined) {
