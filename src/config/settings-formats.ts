@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import ms from 'ms';
 
-/** What a setting accepts. */
 export interface Format<T> {
   /** Completes "use ..." in the error for a bad value. */
   readonly allowed: string;

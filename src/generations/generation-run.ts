@@ -26,7 +26,6 @@ import type { OpenPlanned } from './shadow-plan.js';
 import { ShadowQueue } from './shadow-queue.js';
 import { StallWatch } from './stall-watch.js';
 
-/** What reconciliation works with. */
 export interface ReconcilerParts {
   readonly kafka: Kafka;
   readonly admin: Admin;
@@ -54,7 +53,6 @@ export interface RunOptions {
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }
 
-/** What a run does. */
 export interface RunWork<T> {
   readonly kind: ReconciliationStatus['kind'];
   /** Whether the next attempt or run can continue the shadows of this one. */
@@ -75,7 +73,6 @@ export interface Attempt {
   readonly signal: AbortSignal;
 }
 
-/** A shadow on its way through the log. */
 export interface ShadowAtWork extends Pick<Attempt, 'signal'> {
   readonly lease: Lease;
   readonly shadow: Shadow;

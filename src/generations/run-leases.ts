@@ -96,7 +96,6 @@ export class RunLeases {
     if (held !== undefined) await this.#release(held);
   }
 
-  /** Releases all boards that are still held. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     for (const board of [...this.#boards.keys()]) await this.leave(board);

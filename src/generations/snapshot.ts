@@ -8,7 +8,6 @@ import {
 import { planShadow } from './shadow-plan.js';
 
 export interface SnapshotOptions extends RunOptions {
-  /** Builds from the rest of the log if its beginning is gone. */
   readonly allowPartialHistory?: boolean | undefined;
 }
 

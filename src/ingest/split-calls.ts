@@ -2,7 +2,6 @@ import type { ResolvedView } from '#board';
 import type { EventEntry, LiveBoard } from '#board-store';
 import type { ReadRecord } from './read-record.js';
 
-/** How much one call of a script may hold. */
 export interface CallLimits {
   readonly entries: number;
   readonly viewUpdates: number;

@@ -9,7 +9,6 @@ import { StoreReader } from './store-facts.js';
 export class MetricsController {
   constructor(private readonly collector: MetricsCollector) {}
 
-  /** In the text format of Prometheus. */
   @Get()
   @Header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)
   metrics(): Promise<string> {

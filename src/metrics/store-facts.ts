@@ -11,7 +11,6 @@ import {
 } from '#board-store';
 import type { Metrics } from './metrics.js';
 
-/** The facts in Redis that have a metric. */
 export interface StoreFacts {
   readonly boards: Boards;
   readonly recovering: readonly RecoveryTarget[];
