@@ -15,34 +15,28 @@ export interface SnapshotOptions {
 }
 
 export function boardsSnapshot(board: string, options: SnapshotOptions): Promise<number> {
-  return withReconciliation((session) => snapshot(session, board, options));
-}
-
-async function snapshot(
-  session: ReconciliationSession,
-  board: string,
-  options: SnapshotOptions,
-): Promise<number> {
-  const { until, throttle, allowPartialHistory } = options;
-  await session.reader.liveBoard(board); // throws if there is none
-  if (until.isDate)
-    process.stderr.write(
-      `ranklog: --until is ${formatTime(until.time)}, the start of that day in UTC\n`,
+  return withReconciliation(async (session) => {
+    const { until, throttle, allowPartialHistory } = options;
+    await session.reader.liveBoard(board); // throws if there is none
+    if (until.isDate)
+      process.stderr.write(
+        `ranklog: --until is ${formatTime(until.time)}, the start of that day in UTC\n`,
+      );
+    const limits = { eventsPerSecond: throttle, allowPartialHistory };
+    const { generation, asOf } = await interruptible((signal) =>
+      runOnLog(session, signal, (run) =>
+        session.reconciler.snapshot(board, until.time, { ...limits, ...run }),
+      ),
     );
-  const limits = { eventsPerSecond: throttle, allowPartialHistory };
-  const { generation, asOf } = await interruptible((signal) =>
-    runOnLog(session, signal, (run) =>
-      session.reconciler.snapshot(board, until.time, { ...limits, ...run }),
-    ),
-  );
-  print({ board, generation, asOf: formatTime(asOf) }, options, (made) =>
-    [
-      `${board} as it was at ${made.asOf}: generation ${generation}`,
-      `to read it: ranklog standings ${board} --generation ${generation}`,
-      `to discard it: ranklog boards discard ${generation}`,
-    ].join('\n'),
-  );
-  return EXIT.ok;
+    print({ board, generation, asOf: formatTime(asOf) }, options, (made) =>
+      [
+        `${board} as it was at ${made.asOf}: generation ${generation}`,
+        `to read it: ranklog standings ${board} --generation ${generation}`,
+        `to discard it: ranklog boards discard ${generation}`,
+      ].join('\n'),
+    );
+    return EXIT.ok;
+  });
 }
 
 export function boardsDiscard(generation: string): Promise<number> {

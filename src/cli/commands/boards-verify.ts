@@ -4,7 +4,7 @@ import type { VerifyReport } from '../../verify/verify.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { interruptible } from '../terminal.js';
 import { print } from '../output.js';
-import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
+import { withReconciliation } from '../reconciliation-session.js';
 import { runOnLog } from '../run-build.js';
 import { reportJson, reportText } from '../verify-report.js';
 
@@ -14,27 +14,23 @@ export interface VerifyOptions {
 }
 
 export function boardsVerify(boards: readonly string[], options: VerifyOptions): Promise<number> {
-  return withReconciliation((session) => verify(session, boards, options));
-}
-
-async function verify(
-  session: ReconciliationSession,
-  boards: readonly string[],
-  options: VerifyOptions,
-): Promise<number> {
-  const { reader, reconciler } = session;
-  const live = new Map((await reader.liveBoards()).map((board) => [board.board, board.definition]));
-  const names = boards.length === 0 ? [...live.keys()] : [...new Set(boards)];
-  if (names.length === 0) throw new CommandError('there is no live board to verify', EXIT.no);
-  for (const board of names) if (!live.has(board)) await refuse(reader, board);
-  const reports = await interruptible((signal) =>
-    runOnLog(session, signal, (run) =>
-      reconciler.verify(names, { ...run, eventsPerSecond: options.throttle }),
-    ),
-  );
-  report(reports, live, options);
-  if (reports.some(({ equal }) => equal === false)) return EXIT.no;
-  return reports.some(({ equal }) => equal === null) ? EXIT.usage : EXIT.ok;
+  return withReconciliation(async (session) => {
+    const { reader, reconciler } = session;
+    const live = new Map(
+      (await reader.liveBoards()).map((board) => [board.board, board.definition]),
+    );
+    const names = boards.length === 0 ? [...live.keys()] : [...new Set(boards)];
+    if (names.length === 0) throw new CommandError('there is no live board to verify', EXIT.no);
+    for (const board of names) if (!live.has(board)) await refuse(reader, board);
+    const reports = await interruptible((signal) =>
+      runOnLog(session, signal, (run) =>
+        reconciler.verify(names, { ...run, eventsPerSecond: options.throttle }),
+      ),
+    );
+    report(reports, live, options);
+    if (reports.some(({ equal }) => equal === false)) return EXIT.no;
+    return reports.some(({ equal }) => equal === null) ? EXIT.usage : EXIT.ok;
+  });
 }
 
 /** @throws CommandError for a board that is being built, because exit code 1 means a difference */

@@ -7,7 +7,7 @@ import { readLineBatches, type Line } from '../lines.js';
 import { print } from '../output.js';
 import { Throttle } from '../../infra/throttle.js';
 import { ProgressBar } from '../progress.js';
-import { withKafka, type KafkaSession } from '../kafka-session.js';
+import { withKafka } from '../kafka-session.js';
 
 export interface ProduceOptions {
   readonly rate?: number;
@@ -24,27 +24,21 @@ const RECORD_OVERHEAD = 1_024;
 const PACED_SENDS = 20;
 
 export function produce(file: string, options: ProduceOptions): Promise<number> {
-  return withKafka((session) => produceFrom(session, file, options));
-}
-
-async function produceFrom(
-  { settings, kafka, admin, topics }: KafkaSession,
-  file: string,
-  options: ProduceOptions,
-): Promise<number> {
-  const size = sizeOf(file);
-  await requireTopics(admin, [topics.scoreEvents]);
-  const largest = (await maxMessageBytes(admin, topics.scoreEvents)) - RECORD_OVERHEAD;
-  const { topicPrefix } = settings;
-  const producer = new ScoreProducer({ kafka, topicPrefix, source: '/ranklog/produce' });
-  await producer.connect();
-  try {
-    const summary = await sendFile(producer, file, { size, rate: options.rate, largest });
-    print(summary, options, summaryText);
-    return summary.rejected === 0 ? EXIT.ok : EXIT.no;
-  } finally {
-    await producer.disconnect();
-  }
+  return withKafka(async ({ settings, kafka, admin, topics }) => {
+    const size = sizeOf(file);
+    await requireTopics(admin, [topics.scoreEvents]);
+    const largest = (await maxMessageBytes(admin, topics.scoreEvents)) - RECORD_OVERHEAD;
+    const { topicPrefix } = settings;
+    const producer = new ScoreProducer({ kafka, topicPrefix, source: '/ranklog/produce' });
+    await producer.connect();
+    try {
+      const summary = await sendFile(producer, file, { size, rate: options.rate, largest });
+      print(summary, options, summaryText);
+      return summary.rejected === 0 ? EXIT.ok : EXIT.no;
+    } finally {
+      await producer.disconnect();
+    }
+  });
 }
 
 interface Summary {

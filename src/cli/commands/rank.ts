@@ -58,7 +58,6 @@ async function rankInOne(
   return { stale: standings.stale, found: [standings] };
 }
 
-/** The player's place in each view that exists. */
 async function rankEverywhere(reader: BoardReader, board: string, readRank: ReadRank) {
   const found: Standings[] = [];
   let isStale = false;

@@ -22,23 +22,17 @@ export interface StandingsOptions extends ViewOptions {
 }
 
 export function standings(board: string, options: StandingsOptions): Promise<number> {
-  return withRedis(({ reader }) => showStandings(reader, board, options), options.generation);
-}
-
-async function showStandings(
-  reader: BoardReader,
-  board: string,
-  options: StandingsOptions,
-): Promise<number> {
-  const { definition } = await reader.liveBoard(board);
-  const view = viewOf(definition, options);
-  const most = options.all === true ? Infinity : options.top;
-  const { standings, consistent } = await readTop(reader, { board, view, most });
-  if (!consistent) process.stderr.write('ranklog: the view changed while it was read\n');
-  if (standings.stale) warnOfStale();
-  if (standings.size === 0) await warnOfEmpty(reader, standings);
-  print(toJson(standings), options, () => toTable(standings, definition.columns));
-  return EXIT.ok;
+  return withRedis(async ({ reader }) => {
+    const { definition } = await reader.liveBoard(board);
+    const view = viewOf(definition, options);
+    const most = options.all === true ? Infinity : options.top;
+    const { standings: found, consistent } = await readTop(reader, { board, view, most });
+    if (!consistent) process.stderr.write('ranklog: the view changed while it was read\n');
+    if (found.stale) warnOfStale();
+    if (found.size === 0) await warnOfEmpty(reader, found);
+    print(toJson(found), options, () => toTable(found, definition.columns));
+    return EXIT.ok;
+  }, options.generation);
 }
 
 /** The view that the options name. By default the overall view of `all`, or of the board's first window. */

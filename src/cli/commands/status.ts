@@ -27,28 +27,30 @@ export interface StatusOptions {
 }
 
 export function status(options: StatusOptions): Promise<number> {
-  return withKafka((session) => showStatus(session, options));
+  return withKafka((kafka) => withRedis((redis) => showStatus(kafka, redis, options)));
 }
 
-async function showStatus(kafka: KafkaSession, options: StatusOptions): Promise<number> {
+async function showStatus(
+  kafka: KafkaSession,
+  redis: RedisSession,
+  { wait, json }: StatusOptions,
+): Promise<number> {
   const { settings, admin, topics } = kafka;
-  return withRedis(async (session) => {
-    const { reader } = session;
-    await requireTopics(admin, [topics.scoreEvents]);
-    const where = { topic: topics.scoreEvents, group: settings.group };
-    const read = () => readPositions(kafka, reader, where);
-    const positions = await read();
-    const done =
-      options.wait === undefined ||
-      (await waitFor(positions, () => readProgress(admin, reader, where), options.wait));
-    const last = options.wait === undefined ? positions : await read();
-    const facts = await readFacts(session);
-    const json = { partitions: last, ...factsJson(facts) };
-    print(json, options, () => [toTable(last), ...lagText(last), ...factsText(facts)].join('\n\n'));
-    if (!done)
-      process.stderr.write(`ranklog: not everything is published after ${options.wait ?? 0} s\n`);
-    return done ? EXIT.ok : EXIT.no;
-  });
+  await requireTopics(admin, [topics.scoreEvents]);
+  const where = { topic: topics.scoreEvents, group: settings.group };
+  let positions = await readPositions(kafka, redis.reader, where);
+  let isDone = true;
+  if (wait !== undefined) {
+    isDone = await waitFor(positions, () => readProgress(admin, redis.reader, where), wait);
+    positions = await readPositions(kafka, redis.reader, where);
+  }
+  const facts = await readFacts(redis);
+  print({ partitions: positions, ...factsJson(facts) }, { json }, () =>
+    [toTable(positions), ...lagText(positions), ...factsText(facts)].join('\n\n'),
+  );
+  if (isDone) return EXIT.ok;
+  process.stderr.write(`ranklog: not everything is published after ${wait ?? 0} s\n`);
+  return EXIT.no;
 }
 
 type Facts = Awaited<ReturnType<typeof readFacts>>;

@@ -4,7 +4,7 @@ import { partitionCount } from '#kafka-batch';
 import { createTopics, ScoreTopicError, type TopicReport } from '../../infra/topics.js';
 import { ResultLog } from '../../ingest/result-log.js';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { withKafka, type KafkaSession } from '../kafka-session.js';
+import { withKafka } from '../kafka-session.js';
 import { print, table } from '../output.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
 
@@ -16,29 +16,17 @@ export interface TopicsOptions {
 }
 
 export function topics(options: TopicsOptions): Promise<number> {
-  return withKafka((session) => ensureTopics(session, options));
-}
-
-async function ensureTopics(
-  { admin, settings, topics }: KafkaSession,
-  options: TopicsOptions,
-): Promise<number> {
-  const { partitions = settings.partitions, allowShortHistory = settings.allowShortHistory } =
-    options;
-  const { replicationFactor } = settings;
-  try {
-    const reports = await createTopics(admin, topics, {
-      partitions,
-      replicationFactor,
-      allowShortHistory,
-    });
-    if (options.adopt === true) await adopt();
-    print(reports, options, toTable);
-    return EXIT.ok;
-  } catch (error) {
-    if (error instanceof ScoreTopicError) throw new CommandError(error.message, EXIT.no);
-    throw error;
-  }
+  return withKafka(async ({ admin, settings, topics: names }) => {
+    try {
+      const reports = await createTopics(admin, names, { ...settings, ...options });
+      if (options.adopt === true) await adopt();
+      print(reports, options, toTable);
+      return EXIT.ok;
+    } catch (error) {
+      if (error instanceof ScoreTopicError) throw new CommandError(error.message, EXIT.no);
+      throw error;
+    }
+  });
 }
 
 function toTable(reports: readonly TopicReport[]): string {

@@ -28,7 +28,6 @@ export function watch(board: string | undefined, options: WatchOptions): Promise
   );
 }
 
-/** Rank changes or leader changes. */
 interface Kind<T> {
   readonly topic: 'rankChanges' | 'leaderChanges';
   readonly Subscriber: new (options: SubscriberOptions) => ResultSubscriber<T>;
@@ -75,7 +74,6 @@ async function watchKind<T extends { readonly board: string }>(
   }
 }
 
-/** Prints matching results until the limit or a signal. */
 function printAll<T extends { readonly board: string }>(
   subscriber: ResultSubscriber<T>,
   { concerns, describe }: Kind<T>,
