@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { Module } from '@nestjs/common';
+import { Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import { BoardReader, IdentityCheck } from '#board-store';
@@ -12,22 +12,28 @@ import { ReconcilerModule } from '../maintenance/reconciler.module.js';
 import { Reconciler } from '../maintenance/reconciler.js';
 import { BoardRegistrar } from '../registry/board-registrar.js';
 import { DefinitionsTopic } from '../registry/definitions-topic.js';
-import type { KafkaSession } from './kafka-session.js';
-import { openSession } from './session.js';
-
-/** What the commands on generations work with. */
-export interface ReconciliationSession extends KafkaSession, Stores {
-  readonly redis: Redis;
-  readonly identity: IdentityCheck;
-  readonly definitions: DefinitionsTopic;
-  readonly registrar: BoardRegistrar;
-  readonly reader: BoardReader;
-  readonly reconciler: Reconciler;
-  readonly graceMs: number;
-}
+import { openSession, type Session } from './session.js';
 
 @Module({ imports: [ConnectionsModule, ReconcilerModule] })
 class CommandModule {}
+
+/** What the commands on generations work with. */
+export type ReconciliationSession = ReturnType<typeof sessionOf>;
+
+function sessionOf(app: INestApplicationContext, { settings, logger }: Session) {
+  const stores = app.get<Stores>(STORES);
+  const redis = app.get(Redis);
+  const { kafka, admin, topics } = app.get(KafkaConnection);
+  return {
+    ...{ settings, logger, redis, kafka, admin, topics, ...stores },
+    identity: app.get(IdentityCheck),
+    definitions: app.get(DefinitionsTopic),
+    registrar: app.get(BoardRegistrar),
+    reader: new BoardReader(redis, stores.keys),
+    reconciler: app.get(Reconciler),
+    graceMs: settings.rollbackGrace,
+  };
+}
 
 /**
  * Runs `use` on an application context of the modules of the role `reconciliation`, then closes it. Unless `checks` is false,
@@ -45,19 +51,9 @@ export async function withReconciliation<T>(
     { logger: nestLogger(logger), abortOnError: false },
   );
   try {
-    const stores = app.get<Stores>(STORES);
-    if (checks) await stores.store.check();
-    const redis = app.get(Redis);
-    const { kafka, admin, topics } = app.get(KafkaConnection);
-    return await use({
-      ...{ settings, logger, redis, kafka, admin, topics, ...stores },
-      identity: app.get(IdentityCheck),
-      definitions: app.get(DefinitionsTopic),
-      registrar: app.get(BoardRegistrar),
-      reader: new BoardReader(redis, stores.keys),
-      reconciler: app.get(Reconciler),
-      graceMs: settings.rollbackGrace,
-    });
+    const session = sessionOf(app, { settings, logger });
+    if (checks) await session.store.check();
+    return await use(session);
   } finally {
     await app.close();
   }

@@ -4,14 +4,10 @@ import { interruptible } from '../terminal.js';
 import { print } from '../output.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
 import { runOnLog } from '../run-build.js';
-import type { PastMoment } from '../usage/options.js';
+import type { BuildOptions, PastMoment } from '../usage/options.js';
 
-export interface SnapshotOptions {
+export interface SnapshotOptions extends Omit<BuildOptions, 'from'> {
   readonly until: PastMoment;
-  /** Events per second. */
-  readonly throttle?: number;
-  readonly allowPartialHistory?: boolean;
-  readonly json?: boolean;
 }
 
 export function boardsSnapshot(board: string, options: SnapshotOptions): Promise<number> {

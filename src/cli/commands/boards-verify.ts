@@ -6,12 +6,10 @@ import { interruptible } from '../terminal.js';
 import { print } from '../output.js';
 import { withReconciliation } from '../reconciliation-session.js';
 import { runOnLog } from '../run-build.js';
+import type { BuildOptions } from '../usage/options.js';
 import { reportJson, reportText } from '../verify-report.js';
 
-export interface VerifyOptions {
-  readonly throttle?: number;
-  readonly json?: boolean;
-}
+export type VerifyOptions = Pick<BuildOptions, 'throttle' | 'json'>;
 
 export function boardsVerify(boards: readonly string[], options: VerifyOptions): Promise<number> {
   return withReconciliation(async (session) => {

@@ -1,8 +1,8 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { startApplication, type StartOptions as ApplicationOptions } from '../../main.js';
 import { Shutdown } from '../../infra/shutdown.js';
-import { createLogger, type Logger } from '../../infra/logger.js';
-import { loadSettings, type Settings } from '../../config/settings.js';
+import { createLogger } from '../../infra/logger.js';
+import { loadSettings } from '../../config/settings.js';
 import type { Role } from '../../config/roles.js';
 import { EXIT } from '../exit-codes.js';
 
@@ -11,18 +11,13 @@ export interface StartOptions {
 }
 
 /** `ranklog start`: runs roles until a signal ends them. */
-export function start({ roles }: StartOptions): Promise<number> {
+export async function start({ roles }: StartOptions): Promise<number> {
   const { settings } = loadSettings();
-  return run(settings, roles, createLogger(settings));
-}
-
-async function run(settings: Settings, roles: readonly Role[], logger: Logger): Promise<number> {
+  const logger = createLogger(settings);
   const force = () => process.exit(EXIT.no);
   const shutdown = new Shutdown({ timeoutMs: settings.shutdownTimeout, logger, force });
   for (const name of ['SIGTERM', 'SIGINT'] as const)
-    process.on(name, () => {
-      shutdown.onSignal(name);
-    });
+    process.on(name, () => shutdown.onSignal(name));
   const application = await startUnlessEnded({ settings, roles, logger, shutdown });
   if (application !== undefined) {
     logger.info(`running: ${roles.join(', ')}`);
