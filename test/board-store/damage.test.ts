@@ -1,20 +1,109 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { canExpire, type ResolvedEvent } from '#board';
-import { BoardReader } from '#board-store';
+import type { BoardDefinition, ResolvedEvent } from '#board';
+import {
+  BoardReader,
+  type ComparisonCursor,
+  type Difference,
+  type Shadow,
+  type Stretch,
+} from '#board-store';
 import { definitionArbitrary } from '../model/definitions.js';
 import { eventArbitrary } from '../model/inputs.js';
 import { PROPERTY_TIMEOUT, runs } from '../model/arbitrary.js';
+import { Oracle } from '../model/oracle.js';
 import { compareGeneration } from '../model/store-comparison.js';
+import { readBytes, readScores, type BoardPlace } from '../model/store-keys.js';
 import { arena, lasting, scored, stretchOf, T0 } from './fixture.js';
-import { DamagedBoard } from './damaged-board.js';
-import { boardContent, damages } from './damages.js';
+import { damages } from './damages.js';
+import { endingOf, GenerationFixture } from './generation-fixture.js';
 import { openTestRedis } from './test-redis.js';
 
 const testRedis = openTestRedis();
 const { redis, close } = testRedis;
 afterAll(close);
+
+/** A board with its whole log applied, to be damaged, compared and rebuilt. */
+class DamagedBoard {
+  private constructor(
+    readonly fixture: GenerationFixture,
+    private readonly logs: readonly (readonly ResolvedEvent[])[],
+  ) {}
+
+  static async make(
+    definition: BoardDefinition,
+    logs: readonly (readonly ResolvedEvent[])[],
+  ): Promise<DamagedBoard> {
+    const fixture = await GenerationFixture.make(testRedis, { definition, events: [] });
+    await redis.persist(fixture.keys.lease(0, 'arena'));
+    for (const [partition, events] of logs.entries())
+      if (events.length > 0) await fixture.apply(events, { partition });
+    return new DamagedBoard(fixture, logs);
+  }
+
+  get place() {
+    return { keys: this.fixture.keys, shard: 0, live: this.fixture.live };
+  }
+
+  /** What the log makes of the board. */
+  oracle(): Oracle {
+    const oracle = new Oracle([this.fixture.live.definition]);
+    for (const [partition, events] of this.logs.entries())
+      for (const event of events) oracle.apply('arena', event, partition);
+    return oracle;
+  }
+
+  stretches(logs = this.logs): Stretch[] {
+    return logs.map((events, partition) => stretchOf(events, { partition }));
+  }
+
+  /** All differences from what the log makes of the board. */
+  async differences(between?: () => Promise<readonly Stretch[]>): Promise<Difference[]> {
+    const shadow = await this.fixture.begin('verify');
+    const { differences } = await this.compare(shadow, between);
+    await this.fixture.generations.discard(this.fixture.lease, shadow);
+    return differences;
+  }
+
+  async rebuild(): Promise<void> {
+    await this.fixture.makeLive(await this.fixture.begin(), this.stretches(), 0);
+  }
+
+  /** The differences from a shadow, the number of views, and the most views of one step. */
+  async compare(shadow: Shadow, between = () => Promise.resolve<readonly Stretch[]>([])) {
+    const differences = new Map<string, Difference>();
+    let stretches: readonly Stretch[] = this.stretches();
+    let [views, largestPage] = [0, 0];
+    let cursor: ComparisonCursor | undefined;
+    do {
+      const { generations, lease } = this.fixture;
+      const step = endingOf(await generations.compare(lease, shadow, stretches, cursor));
+      views += step.views;
+      largestPage = Math.max(largestPage, step.views);
+      for (const difference of step.differences)
+        differences.set(JSON.stringify(difference), difference);
+      cursor = step.next;
+      stretches = await between();
+    } while (cursor !== undefined);
+    return { differences: [...differences.values()], views, largestPage };
+  }
+}
+
+/** What reads show of a board, and what decides on later ones: its event clock, and its views that have not expired. */
+async function contentOf(place: BoardPlace) {
+  const { keys, shard } = place;
+  const { generation } = place.live;
+  const clock = await redis.hget(keys.facts(shard, generation), 'clock');
+  const ends = await readScores(redis, keys.expiries(shard, generation));
+  const views = new Map<string, unknown>();
+  for (const view of (await redis.hkeys(keys.views(shard, generation))).sort()) {
+    const end = ends.get(view);
+    if (end !== undefined && clock !== null && end <= Number(clock)) continue;
+    views.set(view, { end, ...(await readBytes(redis, place, view)) });
+  }
+  return { clock, views };
+}
 
 const PLAYERS = ['a', 'b', 'é', 'a b'];
 
@@ -35,12 +124,12 @@ describe('damage to a board', () => {
       let found = 0;
       await fc.assert(
         fc.asyncProperty(scenario, async ({ definition, logs, damage, choice }) => {
-          const board = await DamagedBoard.make(testRedis, definition, logs);
+          const board = await DamagedBoard.make(definition, logs);
           const { place } = board;
           expect(await board.differences()).toEqual([]);
-          const before = await boardContent(redis, place);
+          const before = await contentOf(place);
           await damage.damage(redis, place, choice);
-          const after = await boardContent(redis, place);
+          const after = await contentOf(place);
           const differences = await board.differences();
           expect(differences.length > 0).toBe(!isDeepStrictEqual(before, after));
           if (differences.length > 0) found += 1;
@@ -50,8 +139,7 @@ describe('damage to a board', () => {
           const reader = new BoardReader(redis, place.keys);
           for (const view of board.oracle().views('arena').slice(0, 2)) {
             const { entries } = await reader.standings('arena', view, { offset: 0, limit: 100 });
-            const expected = board.oracle().standings('arena', view);
-            expect(entries).toEqual(expected);
+            expect(entries).toEqual(board.oracle().standings('arena', view));
           }
         }),
         runs(60),
@@ -64,7 +152,7 @@ describe('damage to a board', () => {
   it('is reported player by player among many, without false differences under traffic', async () => {
     const players = Array.from({ length: 1_700 }, (_, index) => `p${index}`);
     const events = players.map((player, index) => scored(player, [index % 50]));
-    const board = await DamagedBoard.make(testRedis, arena, [events, []]);
+    const board = await DamagedBoard.make(arena, [events, []]);
     const { fixture, place } = board;
     const { keys } = fixture;
     const { generation } = fixture.live;
@@ -87,17 +175,15 @@ describe('damage to a board', () => {
     expect([...told].sort()).toEqual(
       ['columns p7', 'extra ghost', 'missing p900', 'order p7', 'order p900'].sort(),
     );
-    expect((await boardContent(redis, place)).views.size).toBe(1);
+    expect((await contentOf(place)).views.size).toBe(1);
   });
-});
 
-describe('damage among many views', () => {
-  it('is reported, with some hundred views a step', async () => {
+  it('is reported among many views, with some hundred views a step', async () => {
     const count = 1_000;
     const events = Array.from({ length: count }, (_, index) =>
       scored('a', [1], { views: lasting(`all region=r${index}`) }),
     );
-    const board = await DamagedBoard.make(testRedis, arena, [events, []]);
+    const board = await DamagedBoard.make(arena, [events, []]);
     const { keys, live } = board.fixture;
     await redis.hdel(keys.views(0, live.generation), 'all region=r7');
     await redis.hset(keys.views(0, live.generation), 'all region=nowhere', 1);
@@ -112,15 +198,13 @@ describe('damage among many views', () => {
       { view: 'all region=r9', kind: 'view', expected: 'never', found: String(T0) },
     ]);
   });
-});
 
-describe('a view that expires while it is compared', () => {
-  it('does not differ, though one generation is swept before the other', async () => {
+  it('is not reported of a view that expires meanwhile, though one generation is swept before the other', async () => {
     const day = { view: 'day:2026-11-20', expiresAt: T0 + 1_000, published: true };
     const windows = [{ kind: 'all' }, { kind: 'day', keepMs: 1_000 }] as const;
     const first = scored('a', [1], { views: [day, ...lasting('all')] });
     const later = scored('a', [1], { occurredAt: T0 + 5_000 });
-    const board = await DamagedBoard.make(testRedis, { ...arena, windows }, [[first]]);
+    const board = await DamagedBoard.make({ ...arena, windows }, [[first]]);
     const { fixture } = board;
     const shadow = await fixture.begin('verify');
     let isSwept = false;
@@ -133,87 +217,59 @@ describe('a view that expires while it is compared', () => {
     };
     expect(await board.compare(shadow, expire)).toMatchObject({ views: 2, differences: [] });
   });
-});
 
-describe('damage to the facts and event ids of a board', () => {
-  it('is found if later events depend on it, and a build repairs it: event ids, their clock', async () => {
+  it('to event ids and their clock is found, and a build repairs it', async () => {
     const definition = { ...arena, deduplicateMs: 1_000 };
     const first = scored('a', [1], { eventId: 'x' });
-    const board = await DamagedBoard.make(testRedis, definition, [[first], []]);
+    const board = await DamagedBoard.make(definition, [[first], []]);
     const { keys, live } = board.fixture;
     await redis.del(keys.eventIds(0, live.generation, 0));
-    const expected = `partition 0: 1 ids, up to ${T0} ms`;
-    expect(await board.differences()).toEqual([
-      {
-        view: '',
-        kind: 'eventIds',
-        partition: 0,
-        expected,
-        found: `partition 0: 0 ids, up to ${T0} ms`,
-      },
-    ]);
+    const difference = (found: string) => ({
+      ...{ view: '', kind: 'eventIds', partition: 0 },
+      ...{ expected: `partition 0: 1 ids, up to ${T0} ms`, found: `partition 0: ${found}` },
+    });
+    expect(await board.differences()).toEqual([difference(`0 ids, up to ${T0} ms`)]);
     await redis.hdel(keys.facts(0, live.generation), 'clock:0');
-    expect(await board.differences()).toEqual([
-      { view: '', kind: 'eventIds', partition: 0, expected, found: 'partition 0: nothing' },
-    ]);
+    expect(await board.differences()).toEqual([difference('nothing')]);
     await board.rebuild();
     await compareGeneration(redis, board.place, board.oracle());
     expect(await board.fixture.apply([first], { from: 1 })).toEqual([]);
   });
 
-  describe('event by event', () => {
-    const definition = { ...arena, deduplicateMs: 1_000 };
-    const make = async (count: number) => {
-      const log = Array.from({ length: count }, (_, index) =>
-        scored('a', [1], { eventId: `x${index}` }),
-      );
-      const board = await DamagedBoard.make(testRedis, definition, [[], log]);
-      const ids = board.fixture.keys.eventIds(0, board.fixture.live.generation, 1);
-      return { board, ids };
-    };
-    const differing = (expected: string, found: string) => ({
+  it('is found if an event id among many has another time or is replaced, but not among ids older than the span', async () => {
+    const log = Array.from({ length: 1_500 }, (_, index) =>
+      scored('a', [1], { eventId: `x${index}` }),
+    );
+    const board = await DamagedBoard.make({ ...arena, deduplicateMs: 1_000 }, [[], log]);
+    const { fixture } = board;
+    const ids = fixture.keys.eventIds(0, fixture.live.generation, 1);
+    const difference = (found: string) => ({
       ...{ view: '', kind: 'eventIds', partition: 1 },
-      ...{ expected: `partition 1: ${expected}`, found: `partition 1: ${found}` },
+      ...{
+        expected: `partition 1: "x700" of a at ${T0} ms`,
+        found: `partition 1: "x700" of a ${found}`,
+      },
     });
+    expect(await redis.zadd(ids, 'XX', 'CH', T0 - 500, 'x700\na')).toBe(1);
+    expect(await board.differences()).toEqual([difference(`at ${T0 - 500} ms`)]);
+    await redis.zrem(ids, 'x700\na');
+    await redis.zadd(ids, T0, 'ghost\na');
+    expect(await board.differences()).toEqual([difference('not there')]);
 
-    it('is found if an id has another time, or is replaced by another id, among many', async () => {
-      const { board, ids } = await make(1_500);
-      expect(await redis.zadd(ids, 'XX', 'CH', T0 - 500, 'x700\na')).toBe(1);
-      expect(await board.differences()).toEqual([
-        differing(`"x700" of a at ${T0} ms`, `"x700" of a at ${T0 - 500} ms`),
-      ]);
-      await redis.zrem(ids, 'x700\na');
-      await redis.zadd(ids, T0, 'ghost\na');
-      expect(await board.differences()).toEqual([
-        differing(`"x700" of a at ${T0} ms`, '"x700" of a not there'),
-      ]);
-      await board.rebuild();
-      expect(await board.differences()).toEqual([]);
-    });
-
-    it('of ids older than the span is no difference', async () => {
-      const { board, ids } = await make(3);
-      const { fixture } = board;
-      const shadow = await fixture.begin('verify');
-      await fixture.generations.catchUp(fixture.lease, shadow, board.stretches());
-      await redis.zadd(ids, T0 - 1_000, 'forgotten late\na');
-      const ofShadow = fixture.keys.eventIds(0, shadow.generation, 1);
-      await redis.zadd(ofShadow, T0 - 1_000, 'by another batch\na');
-      expect((await board.compare(shadow)).differences).toEqual([]);
-    });
+    await redis.zrem(ids, 'ghost\na');
+    await redis.zadd(ids, T0, 'x700\na', T0 - 1_000, 'forgotten late\na');
+    const shadow = await fixture.build([], { purpose: 'verify' });
+    await fixture.generations.catchUp(fixture.lease, shadow, board.stretches());
+    const ofShadow = fixture.keys.eventIds(0, shadow.generation, 1);
+    await redis.zadd(ofShadow, T0 - 1_000, 'by another batch\na');
+    expect((await board.compare(shadow)).differences).toEqual([]);
   });
 
-  it('of counters and versions is no difference', async () => {
-    const definition = { ...arena, deduplicateMs: 1_000 };
-    const first = scored('a', [1], { eventId: 'x' });
-    const board = await DamagedBoard.make(testRedis, definition, [[first], []]);
+  it('to counters and versions is no difference', async () => {
+    const board = await DamagedBoard.make(arena, [[scored('a', [1])]]);
     const { keys, live } = board.fixture;
     await redis.hset(keys.views(0, live.generation), 'all', 5);
     await redis.hincrby(keys.facts(0, live.generation), 'duplicates', 7);
-    expect(canExpire(definition)).toBe(false);
     expect(await board.differences()).toEqual([]);
-    await board.rebuild();
-    await compareGeneration(redis, board.place, board.oracle());
-    expect(await board.fixture.apply([first], { from: 1 })).toEqual([]);
   });
 });
