@@ -76,6 +76,13 @@ describe('a build', () => {
     expect(await version()).toBeGreaterThan(9_000_000_000_000_000);
   });
 
+  it('makes a removed board live again', async () => {
+    await generations.remove(lease);
+    endingOf(await promote(await fixture.build([])));
+    const { live, removed } = await fixture.store.boards();
+    expect([[...live.keys()], removed.size]).toEqual([['arena'], 0]);
+  });
+
   it('begins at its start offsets', async () => {
     await fixture.apply(events);
     const starts = new Map([[0, 2]]);

@@ -69,3 +69,10 @@ describe('leader reports after a promotion', () => {
     expect(changes).toEqual([{ view: 'all', isFirst: true, before: [], top: ['b', 'a'] }]);
   });
 });
+
+it('a leader report begins again after events that are applied again, muted', async () => {
+  const muted = scored('b', [1], { views: lasting('all') });
+  await fixture.apply([muted], { from: both.length, published: both.length + 1 });
+  const verdicts = await fixture.apply([scored('c', [9])], { from: both.length + 1, published: 3 });
+  expect(verdicts).toMatchObject([{}, { kind: 'leaderChange', since: null, before: [] }]);
+});
