@@ -1,78 +1,274 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
-  LeaderChangeSubscriber,
   RankChangeSubscriber,
-  ScoreProducer,
-  type LeaderChange,
+  ResultGapError,
+  ResultTopicReplacedError,
+  UnreadableResultError,
   type RankChange,
+  type ResultGap,
+  type SubscriberOptions,
 } from '#client';
-import { TestInstance, until } from '../support/instance.js';
+import { encodeRankChange } from '#contracts';
+import { writeInterleaved } from '../kafka-batch/interleaved.js';
+import { TestTopic } from '../kafka-batch/topic.js';
+import { until } from '../support/instance.js';
+import { seededRandom } from '../support/seeded-random.js';
 
-const BOARDS = `
-boards:
-  arena:
-    columns: [{ name: points }]
-    publish: { leaders: 3 }
-`;
-const EVENTS = 5;
+/** A rank change with this `source.offset`. */
+function result(number: number): string {
+  const source = { topic: 'scores', partition: 0, offset: number };
+  return encodeRankChange({
+    board: 'arena',
+    generation: 'g1',
+    playerId: 'ada',
+    source,
+    occurredAt: '2026-11-20T09:00:00.000Z',
+    changes: [
+      {
+        view: 'all',
+        version: number + 1,
+        before: null,
+        after: { rank: 1, competitionRank: 1, columns: { points: '1' } },
+      },
+    ],
+  }).value;
+}
 
-/** What both kinds of results have. */
-type Result = Pick<RankChange | LeaderChange, 'source'>;
+const results = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => result(from + index));
 
-describe.each([RankChangeSubscriber, LeaderChangeSubscriber])(
-  'a %p of an instance',
-  (Subscriber) => {
-    let instance: TestInstance;
-    let producer: ScoreProducer;
-    const score = async (count: number) => {
-      await producer.send([{ board: 'arena', playerId: 'ada', delta: 1 }]);
-      await instance.published(count); // so that each event is a batch of its own
-    };
-    beforeEach(async () => {
-      instance = await TestInstance.create(BOARDS, { partitions: 1 });
-      await instance.start();
-      producer = new ScoreProducer({ kafka: instance.kafka, topicPrefix: instance.name });
-      await producer.connect();
-      for (let count = 1; count <= EVENTS; count++) await score(count);
+let topic: TestTopic;
+let seen: number[];
+const record = ({ source }: RankChange) => void seen.push(source.offset);
+const groupId = () => `${topic.prefix}-badges`;
+const committed = () => topic.committed(groupId());
+beforeEach(async () => {
+  topic = await TestTopic.create(2, {}, '.rank-changes');
+  seen = [];
+});
+afterEach(() => topic.remove());
+
+/** Starts a member of the topic's group. A new group starts at the first result. It is stopped with the topic. */
+async function subscribe(
+  handle: (change: RankChange) => Promise<void> | void,
+  options: Partial<SubscriberOptions> = {},
+): Promise<RankChangeSubscriber> {
+  const { kafka, prefix } = topic;
+  const group = { groupId: groupId(), topicPrefix: prefix, fromBeginning: true };
+  const subscriber = new RankChangeSubscriber({ kafka, ...group, ...options });
+  topic.onRemove(() => subscriber.stop());
+  await subscriber.start(handle);
+  return subscriber;
+}
+
+/** A promise, and the function that resolves it. */
+function hold() {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  return { held, release };
+}
+
+describe('a subscriber', () => {
+  it('continues a partition while the handler of another one is busy', async () => {
+    const { held, release } = hold();
+    await subscribe(async (change) => {
+      if (change.source.offset === 0) await held;
+      record(change);
     });
-    afterEach(async () => {
-      await producer.disconnect();
-      await instance.remove();
-    });
+    await topic.send(0, [result(0)]);
+    for (let sent = 1; sent <= 5; sent++) {
+      await topic.send(1, [result(sent)]);
+      await until(() => seen.at(-1) === sent, `result ${sent} is handled`);
+    }
+    release();
+    await until(() => seen.at(-1) === 0, 'the busy handler is done');
+    expect(seen).toEqual([1, 2, 3, 4, 5, 0]);
+  });
 
-    it('repeats only the result of a failed handler, and continues where it was stopped', async () => {
-      const seen: number[] = [];
-      const record = ({ source }: Result) => void seen.push(source.offset);
-      const subscribe = async (handle: (result: Result) => void) => {
-        const { kafka, name } = instance;
-        const options = {
-          kafka,
-          groupId: `${name}-badges`,
-          topicPrefix: name,
-          fromBeginning: true,
-        };
-        const subscriber = new Subscriber(options);
-        await subscriber.start(handle);
-        return subscriber;
-      };
-      const failing = await subscribe((result) => {
-        record(result);
-        if (seen.length === 3) throw new Error('no more badges');
+  it.each([TypeError, SyntaxError])(
+    'ends with a %p of its handler, and gets the result again after a restart',
+    async (Bug) => {
+      await topic.send(0, results(0, 3));
+      const failing = await subscribe((change) => {
+        record(change);
+        if (change.source.offset === 1) throw new Bug('a bug');
       });
-      await expect(failing.failed).rejects.toThrow('no more badges');
+      await expect(failing.failed).rejects.toBeInstanceOf(Bug);
       await failing.stop();
-      expect(seen).toEqual([0, 1, 2]);
+      await subscribe(record);
+      await until(() => seen.at(-1) === 2, 'the rest is handled');
+      expect(seen).toEqual([0, 1, 1, 2]);
+    },
+  );
 
-      const second = await subscribe(record);
-      await until(() => seen.length > EVENTS, 'the other results are handled');
-      await second.stop();
-      expect(seen).toEqual([0, 1, 2, 2, 3, 4]);
-
-      const third = await subscribe(record);
-      await score(EVENTS + 1);
-      await until(() => seen.length > EVENTS + 1, 'the next result is handled');
-      await third.stop();
-      expect(seen).toEqual([0, 1, 2, 2, 3, 4, 5]);
+  it.each([
+    ['null', null],
+    ['not JSON', '{"board":'],
+    ['another object', '{"board":"arena"}'],
+  ])('ends at a record that is not a result (%s), and reports its offset', async (_, value) => {
+    await topic.send(1, [result(0), value, result(2)]);
+    const subscriber = await subscribe(record);
+    await expect(subscriber.failed).rejects.toMatchObject({
+      constructor: UnreadableResultError,
+      topic: topic.name,
+      partition: 1,
+      offset: 1,
     });
-  },
-);
+    await subscriber.stop();
+    expect(seen).toEqual([0]);
+    expect(await committed()).toEqual([0, 1]);
+  });
+
+  it('delivers only the committed results of interleaved transactions', async () => {
+    const { random, seed } = seededRandom();
+    process.stdout.write(`seed ${seed}\n`);
+    const message = (step: number) => ({ value: result(step) });
+    const committed = await writeInterleaved(topic, { message, steps: 40, random });
+    await topic.send(0, [result(1_000)]);
+    await subscribe(record);
+    await until(() => seen.at(-1) === 1_000, 'all results are handled');
+    expect(seen).toEqual([...committed, 1_000]);
+  });
+
+  it('waits for the running handler when it stops, and commits its offset', async () => {
+    const { held, release } = hold();
+    await topic.send(0, results(0, 3));
+    const subscriber = await subscribe(async (change) => {
+      if (change.source.offset === 1) await held;
+      record(change);
+    });
+    await until(() => seen.length === 1, 'the second handler runs');
+    const stopping = subscriber.stop();
+    release();
+    await stopping;
+    expect(seen).toEqual([0, 1]);
+    expect(await committed()).toEqual([2, 0]);
+  });
+
+  it('commits offsets while it runs, also in the middle of a batch', async () => {
+    const { held, release } = hold();
+    await topic.send(0, results(0, 5));
+    await subscribe(({ source }) => (source.offset === 3 ? held : undefined));
+    await until(async () => (await committed())[0] === 3, 'three are committed');
+    release();
+    await until(async () => (await committed())[0] === 5, 'all are committed');
+  });
+
+  it('loses nothing while members of its group come and go', async () => {
+    const first = await subscribe(record);
+    const count = () => new Set(seen).size;
+    for (let round = 0; round < 4; round++) {
+      await topic.send(round % 2, results(round * 200, round * 200 + 200));
+      const other = await subscribe(record);
+      await topic.send(1 - (round % 2), results(1_000 + round * 200, 1_200 + round * 200));
+      await other.stop();
+    }
+    await until(() => count() === 1_600, 'all results are handled');
+    await first.stop();
+    expect(await committed()).toEqual([800, 800]);
+  });
+});
+
+describe('the offset of a subscriber', () => {
+  it('stays when the next results were deleted, unless there is an onGap: then it moves behind them', async () => {
+    await topic.send(0, results(0, 2));
+    const first = await subscribe(record);
+    await until(() => seen.length === 2, 'two results are handled');
+    await first.stop();
+    await topic.send(0, results(2, 10));
+    await topic.cut(0, 6);
+
+    const gap = { topic: topic.name, partition: 0, from: 2, to: 6 };
+    const failing = await subscribe(record);
+    await expect(failing.failed).rejects.toMatchObject({ constructor: ResultGapError, gap });
+    await failing.stop();
+    expect(seen).toEqual([0, 1]);
+    expect(await committed()).toEqual([2, 0]);
+
+    const gaps: ResultGap[] = [];
+    const subscriber = await subscribe(record, { onGap: (one) => void gaps.push(one) });
+    await until(() => seen.at(-1) === 9, 'the rest is handled');
+    await subscriber.stop();
+    expect(gaps).toEqual([gap]);
+    expect(seen).toEqual([0, 1, 6, 7, 8, 9]);
+    expect(await committed()).toEqual([10, 0]);
+  });
+
+  it.each([true, false])(
+    'handles results that are deleted while the subscriber runs (with onGap: %p)',
+    async (hasOnGap) => {
+      const gaps: ResultGap[] = [];
+      const onGap = (gap: ResultGap) => void gaps.push(gap);
+      const { held, release } = hold();
+      const many = 20_000; // more than the queue of a partition takes, so that some are fetched later
+      for (let from = 0; from < many; from += 2_000)
+        await topic.send(0, results(from, from + 2_000));
+      let isEntered = false;
+      const handle = async (change: RankChange) => {
+        isEntered = true;
+        await held;
+        record(change);
+      };
+      const subscriber = await subscribe(handle, hasOnGap ? { onGap } : {});
+      const isStarted = async () => isEntered && (await committed())[0] === 0;
+      await until(isStarted, 'the first handler runs');
+      await topic.cut(0, many - 1);
+      release();
+      if (hasOnGap) {
+        await until(() => seen.at(-1) === many - 1, 'it has continued');
+        expect(gaps).toMatchObject([{ partition: 0, to: many - 1 }]);
+        expect(seen.at(-2)).toBe((gaps[0]?.from ?? NaN) - 1);
+      } else {
+        await expect(subscriber.failed).rejects.toMatchObject({ gap: { to: many - 1 } });
+        await subscriber.stop();
+        expect(await committed()).toEqual([(seen.at(-1) ?? NaN) + 1, 0]);
+      }
+    },
+  );
+
+  it('stays when the topic ends before it, as after a restore from a backup', async () => {
+    await topic.send(0, results(0, 5));
+    await topic.admin.setOffsets({
+      groupId: groupId(),
+      topic: topic.name,
+      partitions: [{ partition: 0, offset: '50' }],
+    });
+    const onGap = () => undefined;
+    const subscriber = await subscribe(record, { onGap });
+    await expect(subscriber.failed).rejects.toMatchObject({
+      constructor: ResultTopicReplacedError,
+      at: { partition: 0, position: 50 },
+      end: 5,
+    });
+    await subscriber.stop();
+    expect(seen).toEqual([]);
+    expect(await committed()).toEqual([50, 0]);
+  });
+
+  it('of a new group is that of the next result, also if the group stops before there is one', async () => {
+    await topic.send(0, results(0, 3));
+    const first = await subscribe(record, { fromBeginning: false });
+    await until(async () => (await committed())[0] === 3, 'the group has its offset');
+    await first.stop();
+    await topic.send(0, results(3, 5));
+    await subscribe(record, { fromBeginning: false });
+    await until(() => seen.at(-1) === 4, 'the next results are handled');
+    expect(seen).toEqual([3, 4]);
+  });
+
+  it('of a partition that was added later is that of its first result', async () => {
+    await topic.send(0, results(0, 1));
+    const first = await subscribe(record, { fromBeginning: false });
+    await topic.send(0, results(1, 2));
+    await until(() => seen.length === 1, 'the group has started');
+    await first.stop();
+    await topic.admin.createPartitions({
+      topicPartitions: [{ topic: topic.name, count: 3 }],
+    });
+    await topic.admin.fetchTopicOffsets(topic.name);
+    await topic.send(2, results(10, 12));
+    await subscribe(record, { fromBeginning: false });
+    await until(() => seen.at(-1) === 11, 'the results of the new partition are handled');
+    expect(seen).toEqual([1, 10, 11]);
+  });
+});

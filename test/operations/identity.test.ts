@@ -1,37 +1,34 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { readCommitted } from '../support/results.js';
-import { RanklogProcess, TestInstance } from '../support/instance.js';
+import { TestInstance, type RanklogProcess } from '../support/instance.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
 const EVENTS = 200;
 
 describe('two services with different settings on the same topics and Redis', () => {
   let instance: TestInstance;
-  const others: RanklogProcess[] = [];
   beforeEach(async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 2 });
   });
-  afterEach(async () => {
-    for (const other of others.splice(0)) {
-      other.kill('SIGKILL');
-      await other.ended;
-    }
-    await instance.remove();
-  });
+  afterEach(() => instance.remove());
 
+  /** Starts a command with other settings. */
   function spawn(env: NodeJS.ProcessEnv, ...args: string[]): RanklogProcess {
-    const other = new RanklogProcess(args, { ...instance.env, ...env });
-    others.push(other);
+    const { env: own } = instance;
+    const kept = { ...own };
+    Object.assign(own, env);
+    const other = instance.spawn(...args);
+    Object.assign(own, kept);
     return other;
   }
 
-  const names = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
+  const names = (to: number, from = 0) =>
+    Array.from({ length: to - from }, (_, index) => `p${String(from + index).padStart(3, '0')}`);
 
   function produce(from: number): Promise<void> {
-    const players = names(from + EVENTS).slice(from);
     const line = (playerId: string) => JSON.stringify({ board: 'arena', playerId, delta: 1 });
-    return instance.produce(players.map(line));
+    return instance.produce(names(from + EVENTS, from).map(line));
   }
 
   /** The players of all rank changes; each event has its own player. */
@@ -39,8 +36,6 @@ describe('two services with different settings on the same topics and Redis', ()
     const records = await readCommitted(instance.kafka, instance.topics.rankChanges);
     return records.map(({ key }) => key!.toString()).sort();
   }
-
-  const expected = (count: number) => names(count).sort();
 
   it('refuse to start with a reason, and publish nothing twice', async () => {
     await instance.start();
@@ -60,7 +55,7 @@ describe('two services with different settings on the same topics and Redis', ()
     expect(await build.ended).toBe(2);
     await produce(0);
     await instance.published(EVENTS);
-    expect(await players()).toEqual(expected(EVENTS));
+    expect(await players()).toEqual(names(EVENTS));
   });
 
   it('take over from each other with --adopt: the other service ends with an error', async () => {
@@ -79,8 +74,8 @@ describe('two services with different settings on the same topics and Redis', ()
     const next = spawn({ RANKLOG_GROUP: group }, 'start');
     await eventually(async () => (await players()).length >= 2 * EVENTS, 'all results exist');
     expect(next.exitCode).toBeNull();
-    expect(await players()).toEqual(expected(2 * EVENTS));
-    const back = spawn({}, 'start');
+    expect(await players()).toEqual(names(2 * EVENTS));
+    const back = instance.spawn('start');
     expect(await back.ended).toBe(2);
   });
 });
