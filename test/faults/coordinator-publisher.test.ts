@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Kafka } from 'kafkajs';
+import type { Admin, Kafka } from 'kafkajs';
 import {
-  committedOffsets,
+  patchKafkajs,
   ProducerFencedError,
   PublishOutcomeUnknownError,
-  TransactionalPublisher,
+  type TransactionalPublisher,
 } from '#kafka-batch';
 import { testKafka } from '../support/kafka-client.js';
 import { TestTopic } from '../kafka-batch/topic.js';
@@ -20,7 +20,7 @@ const busy = { error: KAFKA_ERROR.concurrentTransactions, executed: false };
 /** A publisher behind a proxy; it publishes `0`, `1`, `2` and so on. */
 class Fixture {
   #next = 0;
-  publisher: TransactionalPublisher | undefined;
+  #publisher: TransactionalPublisher | undefined;
 
   private constructor(
     readonly topic: TestTopic,
@@ -36,49 +36,45 @@ class Fixture {
   }
 
   async open(): Promise<void> {
-    await this.publisher?.close();
-    const { kafka, topic } = this;
-    this.publisher = await TransactionalPublisher.open(kafka, topic.name);
+    await this.#publisher?.close();
+    this.#publisher = await this.topic.publisher(this.kafka);
   }
 
-  /** Publishes the next value in a transaction; returns how many ms that took. */
-  async publish(): Promise<number> {
-    const started = performance.now();
-    const { name } = this.topic;
-    const value = String(this.#next);
-    await this.publisher?.publish({
-      records: [{ topic: name, partition: 0, messages: [{ value }] }],
-      offset: { groupId: name, topic: name, partition: 0, offset: this.#next + 1 },
-    });
+  /** Publishes the next value in a transaction. */
+  async publish(): Promise<void> {
+    await this.#publisher?.publish(this.topic.publication([String(this.#next)], this.#next + 1));
     this.#next += 1;
-    return performance.now() - started;
   }
 
   /** Opens another publisher, finds out what is published, and publishes the next value. */
   async recover(): Promise<void> {
     await this.open();
-    const { admin, name } = this.topic;
-    const position = async () => (await committedOffsets(admin, name, name)).get(0);
-    const records = (await readCommitted(this.topic.kafka, name)).length;
-    await until(async () => ((await position()) ?? 0) === records, 'position and records agree');
-    this.#next = records;
+    this.#next = (await this.#values()).length;
+    await this.#positionSeen();
     await this.publish();
   }
 
   /** Checks that each value is committed once and in order, and the position is after the last one. */
   async expectExactlyOnce(): Promise<void> {
-    const { kafka, admin, name } = this.topic;
-    const position = async () => (await committedOffsets(admin, name, name)).get(0);
-    await until(async () => (await position()) === this.#next, 'the last position is seen');
-    const values = (await readCommitted(kafka, name)).map(({ value }) => value?.toString());
-    expect(values).toEqual(Array.from({ length: this.#next }, (_, index) => String(index)));
+    await this.#positionSeen();
+    const expected = Array.from({ length: this.#next }, (_, index) => String(index));
+    expect(await this.#values()).toEqual(expected);
   }
 
   async remove(): Promise<void> {
     this.proxy.clearFaults();
-    await this.publisher?.close();
-    await this.proxy.close();
     await this.topic.remove();
+    await this.proxy.close();
+  }
+
+  async #values() {
+    const records = await readCommitted(this.topic.kafka, this.topic.name);
+    return records.map(({ value }) => value?.toString());
+  }
+
+  async #positionSeen(): Promise<void> {
+    const isSeen = async () => (await this.topic.committed())[0] === this.#next;
+    await until(isSeen, 'the position is after the last value');
   }
 }
 
@@ -159,45 +155,64 @@ describe('a coordinator that is busy with the previous transaction', () => {
   });
   afterEach(() => fixture.remove());
 
-  const TIMES = 40;
-  const median = (times: readonly number[]) =>
-    [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+  it.each(['initProducerId', 'addPartitionsToTxn', 'addOffsetsToTxn'] as const)(
+    'gets %s again after 20 ms',
+    async (api) => {
+      const waits: number[] = [];
+      for (let time = 0; time < 9; time++) {
+        const asked: number[] = [];
+        const when = ({ body }: KafkaRequest) =>
+          body.includes(fixture.topic.name) && asked.push(performance.now()) === 1;
+        fixture.proxy.onRequest(KAFKA_API[api], busy, { when, times: 2 });
+        await fixture.open();
+        await fixture.publish();
+        fixture.proxy.clearFaults();
+        expect(asked).toHaveLength(2);
+        waits.push((asked[1] ?? 0) - (asked[0] ?? 0));
+      }
+      process.stdout.write(`again after ${waits.map((ms) => ms.toFixed(1)).join(', ')} ms\n`);
+      expect(Math.min(...waits)).toBeLessThan(200); // kafkajs would wait 240 ms at least
+      await fixture.expectExactlyOnce();
+    },
+  );
+});
 
-  it('delays each request of a publish by 20 ms', async () => {
-    await fixture.publish();
-    const usual: number[] = [];
-    const slow: number[] = [];
-    for (let time = 0; time < TIMES; time++) {
-      usual.push(await fixture.publish());
-      fixture.proxy.onRequest(KAFKA_API.addPartitionsToTxn, busy);
-      fixture.proxy.onRequest(KAFKA_API.addOffsetsToTxn, busy);
-      slow.push(await fixture.publish());
-    }
-    const figures = [usual, slow].flatMap((times) => [median(times), Math.max(...times)]);
-    const text = figures.map((ms) => ms.toFixed(1)).join(', ');
-    process.stdout.write(`publish p50, max; when busy twice p50, max: ${text} ms\n`);
-    expect(median(slow)).toBeLessThan(3 * median(usual) + 4 * 20);
-    await fixture.expectExactlyOnce();
+describe('a connection of kafkajs', () => {
+  let fixture: Fixture;
+  let admin: Admin;
+  beforeEach(async () => {
+    patchKafkajs();
+    fixture = await Fixture.create();
+    const brokers = [fixture.proxy.broker];
+    admin = testKafka({ brokers, requestTimeout: 4_000 }).admin();
+    await admin.connect();
+  });
+  afterEach(async () => {
+    await admin.disconnect();
+    await fixture.remove();
   });
 
-  it('gets the request of the next publisher again after 20 ms', async () => {
-    const waits: number[] = [];
-    for (let time = 0; time < 9; time++) {
-      const asked: number[] = [];
-      const when = ({ body }: KafkaRequest) => {
-        if (!body.includes(fixture.topic.name)) return false;
-        asked.push(performance.now());
-        return asked.length === 1;
-      };
-      fixture.proxy.onRequest(KAFKA_API.initProducerId, busy, { when, times: 2 });
-      await fixture.open();
-      fixture.proxy.clearFaults();
-      expect(asked).toHaveLength(2);
-      waits.push((asked[1] ?? 0) - (asked[0] ?? 0));
-    }
-    process.stdout.write(`asked again after ${waits.map((ms) => ms.toFixed(1)).join(', ')} ms\n`);
-    expect(Math.min(...waits)).toBeLessThan(200); // kafkajs would wait 240 ms at least
-    await fixture.publish();
-    await fixture.expectExactlyOnce();
+  it.each([
+    ['it was lost in the middle of a response', 'tearReply'],
+    ['a response did not arrive', 'hangAfter'],
+    ['a request did not arrive', 'hangBefore'],
+  ] as const)('serves the next request after %s', async (_name, action) => {
+    const { topic, proxy } = fixture;
+    const partitions = async () => (await admin.fetchTopicOffsets(topic.name)).length;
+    expect(await partitions()).toBe(1);
+    const fault = proxy.onRequest(KAFKA_API.listOffsets, action);
+    await expect(partitions()).rejects.toThrow();
+    expect(fault.hits).toBe(1);
+    expect([await partitions(), await partitions()]).toEqual([1, 1]);
+  });
+
+  it('looks for a coordinator again if the connection was lost', async () => {
+    const { topic, proxy } = fixture;
+    const asked = { groupId: topic.name, topics: [topic.name] };
+    await admin.fetchOffsets(asked);
+    const fault = proxy.onRequest(KAFKA_API.findCoordinator, 'cutBefore', { times: 3 });
+    const [found] = await admin.fetchOffsets(asked);
+    expect(found?.partitions.map(({ offset }) => offset)).toEqual(['-1']);
+    expect(fault.isDone).toBe(true);
   });
 });

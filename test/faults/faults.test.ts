@@ -1,14 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { seededRandom } from '../support/seeded-random.js';
-import { BOUNDED_PLANS } from './bounded-plans.js';
 import { FAULTS } from './faults/all.js';
-import { planOf } from './plan.js';
+import { planOf, planWith } from './plan.js';
 import { totalsOf, totalsTable, verdictText } from './report.js';
 import { runPlan, type RunReport } from './run.js';
 import { OwnKafka } from './world/own-kafka.js';
 
-const { seed } = seededRandom();
 const NAMES = FAULTS.map(({ name }) => name);
+/** One for each plan. With these seeds, faults rebuild boards about as often as they change them. */
+const SEEDS = [24743, 23338, 3483];
+/** Together they contain each fault once. */
+const BOUNDED_PLANS = SEEDS.map((planSeed, plan) =>
+  planWith(
+    planSeed,
+    NAMES.filter((_name, index) => index % SEEDS.length === plan),
+  ),
+);
+const { seed } = seededRandom();
+const STEPS_AT_RANDOM = 3;
 const RANDOM_PLAN = planOf(seed, NAMES);
 const MS_OF_A_RUN = 900_000;
 
@@ -16,16 +25,11 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-it('the bounded plans contain every fault', () => {
-  const used = BOUNDED_PLANS.flatMap(({ steps }) => steps.map(({ fault }) => fault));
-  expect(new Set(used)).toEqual(new Set(NAMES));
-});
-
 describe('ranklog under faults of its servers, workers and networks', () => {
   let kafka: OwnKafka;
   const reports: RunReport[] = [];
   beforeAll(async () => {
-    say(`repeat the random plan with: npm run test:faults -- --seed ${seed}`);
+    say(`the random plan begins as: npm run test:faults -- --seed ${seed}`);
     kafka = await OwnKafka.start();
   }, 400_000);
   afterAll(async () => {
@@ -33,7 +37,10 @@ describe('ranklog under faults of its servers, workers and networks', () => {
     await kafka.remove();
   }, 60_000);
 
-  it.each([...BOUNDED_PLANS, RANDOM_PLAN])(
+  it.each([
+    ...BOUNDED_PLANS,
+    { ...RANDOM_PLAN, steps: RANDOM_PLAN.steps.slice(0, STEPS_AT_RANDOM) },
+  ])(
     'publishes each result exactly once, with the boards and ranks of the oracle: seed $seed',
     async (plan) => {
       const report = await runPlan(kafka, plan, say);

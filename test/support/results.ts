@@ -101,13 +101,13 @@ const CONSOLE_TIMEOUTS_MS = [3_000, 15_000, 45_000];
 
 /** Reads with growing timeouts until there are at least `expected` items. */
 export async function readWithRetries<T>(
-  expected: number,
+  expected: number | Promise<number>,
   read: (timeoutMs: number) => Promise<readonly T[]>,
 ): Promise<readonly T[]> {
   let found: readonly T[] = [];
   for (const timeoutMs of CONSOLE_TIMEOUTS_MS) {
     found = await read(timeoutMs);
-    if (found.length >= expected) break;
+    if (found.length >= (await expected)) break;
   }
   return found;
 }
@@ -135,20 +135,25 @@ export function causeOf({ source }: Pick<RankChange, 'source'>): string {
 }
 
 /**
- * The rank changes of a player whose `before` differs from the `after` of the previous one in the same view; empty for
- * correct results.
+ * The rank changes of a player whose `before` differs from the `after` of the previous one in the same view and epoch;
+ * empty for correct results. A new epoch, by default none, may begin with any columns.
  */
-export function brokenChains(changes: readonly RankChange[]): string[] {
-  const last = new Map<string, string>();
+export function brokenChains(
+  changes: readonly RankChange[],
+  epochOf: (change: RankChange) => number = () => 0,
+): string[] {
+  const last = new Map<string, { readonly epoch: number; readonly columns: string }>();
   const broken: string[] = [];
-  for (const change of changes)
+  for (const change of changes) {
+    const epoch = epochOf(change);
     for (const { view, before, after } of change.changes) {
       const chain = `${change.board}/${change.playerId}/${view}`;
-      const expected = last.get(chain) ?? 'null';
+      const previous = last.get(chain) ?? { epoch: 0, columns: 'null' };
       const found = JSON.stringify(before?.columns ?? null);
-      if (found !== expected)
-        broken.push(`${chain} at ${causeOf(change)}: ${expected} then ${found}`);
-      last.set(chain, JSON.stringify(after?.columns ?? null));
+      if (previous.epoch === epoch && found !== previous.columns)
+        broken.push(`${chain} at ${causeOf(change)}: ${previous.columns} then ${found}`);
+      last.set(chain, { epoch, columns: JSON.stringify(after?.columns ?? null) });
     }
+  }
   return broken;
 }

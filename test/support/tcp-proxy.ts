@@ -43,8 +43,7 @@ export class TcpProxy {
   readonly #links = new Set<Link>();
   readonly #terms = { delayMs: 0, frozen: false };
   #refusing = false;
-  #dropping: boolean | ((request: Buffer) => boolean) = false;
-  #droppedReplies = 0;
+  #isToDrop: ((request: Buffer) => boolean) | undefined;
 
   protected constructor(
     private readonly server: Server,
@@ -85,7 +84,7 @@ export class TcpProxy {
   /** Undoes `cut` and `dropReplies`. */
   restore(): void {
     this.#refusing = false;
-    this.#dropping = false;
+    this.#isToDrop = undefined;
   }
 
   /** Delays bytes in both directions; 0 ends it. */
@@ -107,17 +106,9 @@ export class TcpProxy {
     }
   }
 
-  /**
-   * Until `restore`: the server executes a request, but the connection breaks before the reply. With `to`, only for
-   * connections with such a request.
-   */
-  dropReplies(to?: (request: Buffer) => boolean): void {
-    this.#dropping = to ?? true;
-  }
-
-  /** Number of dropped replies. */
-  get droppedReplies(): number {
-    return this.#droppedReplies;
+  /** Until `restore`: the server executes such a request, but the connection breaks before the reply. */
+  dropReplies(to: (request: Buffer) => boolean): void {
+    this.#isToDrop = to;
   }
 
   /** New connections go to another server, as after a failover. */
@@ -162,20 +153,15 @@ export class TcpProxy {
     this.#links.add(link);
     this.#watch(link);
     const handler = this.handlerOf(link);
-    let dropped = false;
+    let isDropped = false;
     client.on('data', (bytes) => {
-      dropped ||= typeof this.#dropping === 'function' && this.#dropping(bytes);
+      isDropped ||= this.#isToDrop?.(bytes) ?? false;
       handler.request(bytes);
     });
     link.server.on('data', (bytes) => {
-      if (dropped || this.#dropping === true) this.#drop(link);
+      if (isDropped) link.hangUp();
       else handler.reply(bytes);
     });
-  }
-
-  #drop(link: Link): void {
-    if (!link.client.destroyed) this.#droppedReplies += 1;
-    link.hangUp();
   }
 
   /** Ignores errors, as a close follows each one. */

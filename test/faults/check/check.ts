@@ -1,5 +1,6 @@
+import type { RankChange } from '#contracts';
 import type { Oracle, OracleBytes } from '../../model/oracle.js';
-import { causeOf } from '../../support/results.js';
+import { brokenChains, causeOf } from '../../support/results.js';
 import { generationProblems } from './epochs.js';
 import { expectedOf, type Expected } from './expected.js';
 import { leaderChangeId, summary, versionOf, type RunFacts } from './facts.js';
@@ -99,24 +100,9 @@ function differences(what: string, wanted: readonly string[], found: readonly st
   ];
 }
 
-/**
- * In a view, a player's columns before a rank change are those after the previous one, within a generation and between
- * generations of the same definition. When the definition has changed, only the replay knows the columns before.
- */
+/** Chains break between definitions: only the replay knows the columns of a player by the next one. */
 function chainProblems({ rankChanges }: RunFacts, { boards }: Expected): string[] {
   const epochs = new Map(boards.map((history) => [history.board, history.epochs]));
-  const last = new Map<string, { readonly epoch: number; readonly columns: string }>();
-  const broken: string[] = [];
-  for (const change of rankChanges) {
-    const epoch = epochs.get(change.board)?.at(versionOf(change)) ?? 0;
-    for (const { view, before, after } of change.changes) {
-      const chain = `${change.board}/${change.playerId}/${view}`;
-      const known = last.get(chain) ?? { epoch: 0, columns: 'null' };
-      const found = JSON.stringify(before?.columns ?? null);
-      if (known.epoch === epoch && found !== known.columns)
-        broken.push(`${chain} at ${causeOf(change)}: ${known.columns} then ${found}`);
-      last.set(chain, { epoch, columns: JSON.stringify(after?.columns ?? null) });
-    }
-  }
-  return summary('chains of rank changes that are broken', broken);
+  const epochOf = (change: RankChange) => epochs.get(change.board)?.at(versionOf(change)) ?? 0;
+  return summary('chains of rank changes that are broken', brokenChains(rankChanges, epochOf));
 }

@@ -100,7 +100,7 @@ export function expectedOf(topic: string, facts: RunFacts): Expected {
 }
 
 /** The log by partition and offset: events of known boards, and bad records. */
-export function readLog(
+function readLog(
   topic: string,
   boards: ReadonlySet<string>,
   log: readonly ReadRecord[],
@@ -119,7 +119,7 @@ export function readLog(
 }
 
 /** Applies the events of the definition's board, partition by partition: all events of a player are in one partition. */
-export function judge(definition: BoardDefinition, events: readonly BoardRecord[]): Judgement {
+function judge(definition: BoardDefinition, events: readonly BoardRecord[]): Judgement {
   const oracle = new Oracle([definition]);
   const own = events.filter(({ event }) => event.board === definition.board);
   const outcomes = new Map(own.map((record) => [record.id, outcomeOf(definition, oracle, record)]));

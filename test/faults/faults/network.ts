@@ -147,6 +147,8 @@ async function moveLeaders({ admin, topics, kafka, running }: World): Promise<vo
 }
 
 const { addPartitionsToTxn, produce, addOffsetsToTxn, txnOffsetCommit, endTxn } = KAFKA_API;
+/** A script, and players of the load in it. */
+const isApplyCall = (request: Buffer) => request.includes('evalsha') && request.includes('player ');
 /** A worker logs this when it starts a partition again. */
 const STARTS_AGAIN = ' starts again in ';
 
@@ -166,7 +168,7 @@ export const NETWORK_FAULTS: readonly Fault[] = [
   disturbRedis('swallow-redis', {
     what: 'lost replies',
     logged: STARTS_AGAIN,
-    harm: (redis) => redis.dropReplies(),
+    harm: (redis) => redis.dropReplies(isApplyCall),
     repair: (redis) => redis.restore(),
   }),
   breakConnections('redis'),

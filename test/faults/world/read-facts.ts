@@ -24,15 +24,18 @@ const KNOWN = [boardsFile(), boardsFile(BOARD_NAMES)].flatMap((text) =>
 export async function readFacts(world: World): Promise<RunFacts> {
   const { client, topics } = world;
   const live = await new BoardReader(world.redis.redis, world.keys).liveBoards();
-  const [log, current, rankChanges, leaderChanges, letters] = await Promise.all([
-    readCommitted(client, topics.scoreEvents),
-    readCommitted(client, topics.definitions),
+  const reading = Promise.all([
     readRankChanges(client, topics),
     readLeaderChanges(client, topics),
     readDeadLetters(client, topics),
   ]);
-  const count = rankChanges.length + leaderChanges.length + letters.length;
-  const consoleIds = await readConsoleIds(world, count);
+  const count = reading.then((results) => results.flat().length);
+  const [log, current, [rankChanges, leaderChanges, letters], consoleIds] = await Promise.all([
+    readCommitted(client, topics.scoreEvents),
+    readCommitted(client, topics.definitions),
+    reading,
+    readConsoleIds(world, count),
+  ]);
   const deadLetters = letters.map(({ topic, partition, offset, code }) => ({
     id: `${topic}/${partition}/${offset}`,
     code,
@@ -72,7 +75,7 @@ async function readStored(
 }
 
 /** One console consumer reads the three result topics. The headers tell them apart. */
-async function readConsoleIds(world: World, expected: number): Promise<ConsoleIds> {
+async function readConsoleIds(world: World, expected: Promise<number>): Promise<ConsoleIds> {
   const ids = await readWithRetries(expected, async (patience) =>
     idsOf(await consoleOutput(world, patience)),
   );
