@@ -9,19 +9,17 @@ export async function eventually(
   seconds = 120,
 ): Promise<void> {
   const end = performance.now() + seconds * 1_000;
-  let failure: Error | undefined;
   for (;;) {
+    let last = '';
     try {
       if (await condition()) return;
-      failure = undefined;
     } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
+      last = `; the last try failed: ${String(error)}`;
     }
-    if (performance.now() > end) break;
+    if (performance.now() > end)
+      throw new Error(`waited ${seconds} s without success until ${what}${last}`);
     await delay(POLL_MS);
   }
-  const last = failure === undefined ? '' : `; the last try failed: ${String(failure)}`;
-  throw new Error(`waited ${seconds} s without success until ${what}${last}`);
 }
 
 /** The duration of work in ms. */

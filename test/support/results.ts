@@ -99,34 +99,40 @@ export async function readDeadLetters(kafka: Kafka, topics: TopicNames) {
 /** Timeouts of the console consumer for the next record, in ms; longer ones for a busy machine. */
 const CONSOLE_TIMEOUTS_MS = [3_000, 15_000, 45_000];
 
-/** Reads with growing timeouts until there are at least `expected` items. */
-export async function readWithRetries<T>(
+/** The headers of the `expected` committed results of some topics, each as a line of Kafka's console consumer. */
+export async function consoleHeaders(
+  topics: readonly string[],
   expected: number | Promise<number>,
-  read: (timeoutMs: number) => Promise<readonly T[]>,
-): Promise<readonly T[]> {
-  let found: readonly T[] = [];
+  broker = process.env['KAFKA_BROKERS'],
+): Promise<readonly string[]> {
+  let found: readonly string[] = [];
   for (const timeoutMs of CONSOLE_TIMEOUTS_MS) {
-    found = await read(timeoutMs);
+    const { stdout } = await run(
+      process.execPath,
+      [
+        ...['scripts/services.mjs', 'kafka-tool', 'console-consumer'],
+        ...['--include', topics.join('|').replaceAll('.', '\\.'), '--from-beginning'],
+        ...['--isolation-level', 'read_committed', '--timeout-ms', String(timeoutMs)],
+        ...['--property', 'print.headers=true', '--property', 'print.value=false'],
+      ],
+      { maxBuffer: 2 ** 28, env: { ...process.env, KAFKA_BROKERS: broker } },
+    );
+    found = stdout.split('\n').filter((line) => idIn(line) !== undefined);
     if (found.length >= (await expected)) break;
   }
   return found;
 }
 
-/** CloudEvents ids of the `expected` committed records of a topic, read with Kafka's console consumer. */
-export function consoleConsumerIds(topic: string, expected: number): Promise<readonly string[]> {
-  return readWithRetries(expected, async (timeoutMs) => {
-    const { stdout } = await run(
-      process.execPath,
-      [
-        ...['scripts/services.mjs', 'kafka-tool', 'console-consumer'],
-        ...['--topic', topic, '--from-beginning', '--isolation-level', 'read_committed'],
-        ...['--timeout-ms', String(timeoutMs)],
-        ...['--property', 'print.headers=true', '--property', 'print.value=false'],
-      ],
-      { maxBuffer: 2 ** 28 },
-    );
-    return [...stdout.matchAll(/(?:ce_id|ranklog_id):([^,\t\n]+)/g)].map(([, id]) => id ?? '');
-  });
+/** The id of a result in its headers. A dead letter also has the headers of its record. */
+export function idIn(headers: string): string | undefined {
+  const idOf = (header: string) => new RegExp(`(?:^|,)${header}:([^,\t]+)`).exec(headers)?.[1];
+  return idOf('ranklog_id') ?? idOf('ce_id');
+}
+
+/** The ids of the `expected` committed results of a topic, read with Kafka's console consumer. */
+export async function consoleConsumerIds(topic: string, expected: number): Promise<string[]> {
+  const headers = await consoleHeaders([topic], expected);
+  return headers.map((line) => idIn(line) ?? '');
 }
 
 /** `topic/partition/offset` of the score event of a result. */

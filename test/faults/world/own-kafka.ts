@@ -59,14 +59,6 @@ export class OwnKafka {
     await eventually(() => !exists(pid), 'the broker has ended');
   }
 
-  /** The output of one of Kafka's own tools. */
-  async tool(...args: string[]): Promise<string> {
-    const { stdout } = await this.services.run(['kafka-tool', ...args], {
-      KAFKA_BROKERS: this.#address,
-    });
-    return stdout;
-  }
-
   async remove(): Promise<void> {
     await Promise.all(this.#others.map((broker) => broker.end()));
     await this.services.remove();

@@ -5,10 +5,11 @@ import { IDENTITY_KEY } from '../../../src/registry/definitions-topic.js';
 import type { OracleBytes } from '../../model/oracle.js';
 import { readBytes } from '../../model/store-keys.js';
 import {
+  consoleHeaders,
+  idIn,
   readCommitted,
   readDeadLetters,
   readLeaderChanges,
-  readWithRetries,
   readRankChanges,
 } from '../../support/results.js';
 import { BOARD_NAMES, boardsFile } from '../boards.js';
@@ -75,34 +76,16 @@ async function readStored(
 }
 
 /** One console consumer reads the three result topics. The headers tell them apart. */
-async function readConsoleIds(world: World, expected: Promise<number>): Promise<ConsoleIds> {
-  const ids = await readWithRetries(expected, async (patience) =>
-    idsOf(await consoleOutput(world, patience)),
-  );
-  const of = (kind: keyof ConsoleIds) => ids.filter((one) => one.kind === kind).map(({ id }) => id);
-  return {
-    rankChanges: of('rankChanges'),
-    leaderChanges: of('leaderChanges'),
-    deadLetters: of('deadLetters'),
-  };
-}
-
-function consoleOutput({ kafka, topics }: World, patience: number): Promise<string> {
-  const { rankChanges, leaderChanges, deadLetters } = topics;
-  const pattern = [rankChanges, leaderChanges, deadLetters].join('|').replaceAll('.', '\\.');
-  return kafka.tool(
-    ...['console-consumer', '--include', pattern, '--from-beginning'],
-    ...['--timeout-ms', String(patience), '--isolation-level', 'read_committed'],
-    ...['--property', 'print.headers=true', '--property', 'print.value=false'],
-  );
-}
-
-function idsOf(output: string): { readonly kind: keyof ConsoleIds; readonly id: string }[] {
-  return output.split('\n').flatMap((line) => {
-    const deadLetter = /(?:^|,)ranklog_id:([^,\t]+)/.exec(line)?.[1];
-    if (deadLetter !== undefined) return { kind: 'deadLetters', id: deadLetter };
-    const id = /(?:^|,)ce_id:([^,\t]+)/.exec(line)?.[1];
-    if (id === undefined) return [];
-    return { kind: id.includes(' ') ? 'leaderChanges' : 'rankChanges', id };
-  });
+async function readConsoleIds(
+  { kafka, topics: { rankChanges, leaderChanges, deadLetters } }: World,
+  expected: Promise<number>,
+): Promise<ConsoleIds> {
+  const topics = [rankChanges, leaderChanges, deadLetters];
+  const ids: Record<keyof ConsoleIds, string[]> = { rankChanges: [], leaderChanges: [], deadLetters: [] }; // prettier-ignore
+  for (const headers of await consoleHeaders(topics, expected, kafka.broker)) {
+    const id = idIn(headers) ?? '';
+    if (headers.includes('ranklog_id:')) ids.deadLetters.push(id);
+    else ids[id.includes(' ') ? 'leaderChanges' : 'rankChanges'].push(id);
+  }
+  return ids;
 }
