@@ -43,7 +43,8 @@ export class TcpProxy {
   readonly #links = new Set<Link>();
   readonly #terms = { delayMs: 0, frozen: false };
   #refusing = false;
-  #isToDrop: ((request: Buffer) => boolean) | undefined;
+  #dropping: boolean | ((request: Buffer) => boolean) = false;
+  #droppedReplies = 0;
 
   protected constructor(
     private readonly server: Server,
@@ -84,7 +85,7 @@ export class TcpProxy {
   /** Undoes `cut` and `dropReplies`. */
   restore(): void {
     this.#refusing = false;
-    this.#isToDrop = undefined;
+    this.#dropping = false;
   }
 
   /** Delays bytes in both directions; 0 ends it. */
@@ -106,9 +107,17 @@ export class TcpProxy {
     }
   }
 
-  /** Until `restore`: the server executes such a request, but the connection breaks before the reply. */
-  dropReplies(to: (request: Buffer) => boolean): void {
-    this.#isToDrop = to;
+  /**
+   * Until `restore`: the server executes a request, but the connection breaks before the reply. With `to`, only for
+   * connections with such a request.
+   */
+  dropReplies(to?: (request: Buffer) => boolean): void {
+    this.#dropping = to ?? true;
+  }
+
+  /** Number of dropped replies. */
+  get droppedReplies(): number {
+    return this.#droppedReplies;
   }
 
   /** New connections go to another server, as after a failover. */
@@ -153,15 +162,20 @@ export class TcpProxy {
     this.#links.add(link);
     this.#watch(link);
     const handler = this.handlerOf(link);
-    let isDropped = false;
+    let dropped = false;
     client.on('data', (bytes) => {
-      isDropped ||= this.#isToDrop?.(bytes) ?? false;
+      dropped ||= typeof this.#dropping === 'function' && this.#dropping(bytes);
       handler.request(bytes);
     });
     link.server.on('data', (bytes) => {
-      if (isDropped) link.hangUp();
+      if (dropped || this.#dropping === true) this.#drop(link);
       else handler.reply(bytes);
     });
+  }
+
+  #drop(link: Link): void {
+    if (!link.client.destroyed) this.#droppedReplies += 1;
+    link.hangUp();
   }
 
   /** Ignores errors, as a close follows each one. */

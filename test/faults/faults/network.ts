@@ -47,22 +47,41 @@ function delayBytes(server: Server): Fault {
   };
 }
 
+interface RedisDisturbance {
+  readonly what: string;
+  readonly logged: string;
+  readonly harm: Change;
+  readonly repair: Change;
+  readonly before?: (worker: Worker) => Promise<void>;
+}
+
+/** Redis executes a script whose reply is lost; the worker sends it again on the next connection. */
+async function loseReplyToScript({ name, redis }: Worker): Promise<void> {
+  const lost = redis.droppedReplies;
+  redis.dropReplies((request) => request.includes('evalsha'));
+  await eventually(() => redis.droppedReplies > lost, `worker ${name} loses the reply to a script`);
+  redis.restore();
+}
+
 /** Disturbs the connections of some workers to Redis until each of them has logged these words again. */
 function disturbRedis(
   name: string,
-  { what, logged, harm, repair }: { what: string; logged: string; harm: Change; repair: Change },
+  { what, logged, harm, repair, before }: RedisDisturbance,
 ): Fault {
   return {
     name,
     async run(world, random) {
       const workers = someWorkers(world, random);
-      for (const worker of workers) await worker.publishes();
-      const before = new Map(workers.map((worker) => [worker, worker.count(logged)]));
+      for (const worker of workers) {
+        await worker.publishes();
+        await before?.(worker);
+      }
+      const counts = new Map(workers.map((worker) => [worker, worker.count(logged)]));
       for (const { redis } of workers) harm(redis);
       try {
         for (const worker of workers)
           await eventually(
-            () => worker.count(logged) > (before.get(worker) ?? 0),
+            () => worker.count(logged) > (counts.get(worker) ?? 0),
             `worker ${worker.name} logs "${logged}"`,
           );
       } finally {
@@ -147,8 +166,6 @@ async function moveLeaders({ admin, topics, kafka, running }: World): Promise<vo
 }
 
 const { addPartitionsToTxn, produce, addOffsetsToTxn, txnOffsetCommit, endTxn } = KAFKA_API;
-/** A script, and players of the load in it. */
-const isApplyCall = (request: Buffer) => request.includes('evalsha') && request.includes('player ');
 /** A worker logs this when it starts a partition again. */
 const STARTS_AGAIN = ' starts again in ';
 
@@ -168,8 +185,9 @@ export const NETWORK_FAULTS: readonly Fault[] = [
   disturbRedis('swallow-redis', {
     what: 'lost replies',
     logged: STARTS_AGAIN,
-    harm: (redis) => redis.dropReplies(isApplyCall),
+    harm: (redis) => redis.dropReplies(),
     repair: (redis) => redis.restore(),
+    before: loseReplyToScript,
   }),
   breakConnections('redis'),
   delayBytes('redis'),
