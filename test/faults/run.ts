@@ -71,9 +71,11 @@ async function doHarm(world: World, plan: Plan): Promise<void> {
       await faultNamed(fault).run(world, randomOf(plan, index));
       await world.publishedMore(RECORDS_AFTER_A_FAULT);
     }
-  } finally {
-    await load.stop();
+  } catch (error) {
+    await load.stop().catch(() => undefined); // the first error says more
+    throw error;
   }
+  await load.stop();
   await world.publishedTo(await world.logEnds(), SECONDS_TO_PUBLISH_ALL);
   await allApplied(world);
   world.note('all is published');
