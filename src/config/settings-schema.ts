@@ -36,7 +36,11 @@ export const SETTINGS_SCHEMA = {
   startTimeout: setting(duration, '30s', 'How long to wait for Kafka and Redis at the start.'),
   sessionTimeout: setting(duration, '10s', 'How long Kafka waits for a silent instance.'),
   shutdownTimeout: setting(duration, '10s', 'How long a shutdown may take.'),
-  stallTimeout: setting(duration, '2m', 'The process exits after this time without progress.'),
+  stallTimeout: setting(
+    duration,
+    '2m',
+    'The process exits after this time of work without progress.',
+  ),
   rollbackGrace: setting(duration, '24h', 'How long the previous generation is kept; at most 1d.'),
   backgroundRate: setting(
     format.rate,

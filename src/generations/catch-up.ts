@@ -137,17 +137,26 @@ export class CatchUp {
     this.parts.queue.send(stretches);
   }
 
-  /** Repeats a call that failed. The call behind it, if there is one, is made again with the next events. */
+  /** Takes the answer of a call that was sent. One that failed is repeated, without the call behind it. */
   async #takeAnswer({ outcome, stretches }: UnansweredCall): Promise<void> {
-    const answer = await outcome.catch(() => undefined);
-    if (answer !== undefined) {
-      this.#note(answer);
-      return;
-    }
+    let isFirst = true;
+    const answer = await this.#withRetries(async () => {
+      if (!isFirst) await this.#drop();
+      const attempt = isFirst ? outcome : this.#noEnding(stretches);
+      isFirst = false;
+      return attempt;
+    });
+    if (answer.status !== 'gap') return void this.#note(answer);
+    // The call before brought less than it should, as the live applied offsets moved back. A call alone shows whether more is lost.
+    await this.#drop();
+    await this.#call(this.#noEnding, this.parts.queue.next(this.#limits).stretches);
+  }
+
+  /** Drops the unanswered call: its events are sent again. */
+  async #drop(): Promise<void> {
     await this.#unanswered?.outcome.catch(() => undefined);
     this.#unanswered = undefined;
     this.parts.queue.settle();
-    await this.#call(this.#noEnding, stretches);
   }
 
   /** Returns what the ending has reached. Waits for more of the log if nothing has moved. */

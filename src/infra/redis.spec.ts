@@ -4,16 +4,21 @@ import { loadSettings } from '../config/settings.js';
 import { createRedis } from './redis.js';
 
 describe('the log of the Redis connection', () => {
-  it('names a loss only after a connection, once until it is restored', () => {
+  it('names the cause of a failed or lost connection once, and the end of it', () => {
     const lines: string[] = [];
     const logger = loggerTo((message) => lines.push(message));
     const redis = createRedis(loadSettings({}).settings, logger); // connects on the first command
-    redis.emit('error', new Error('refused'));
+    redis.emit('error', new Error('WRONGPASS'));
+    redis.emit('error', new Error('WRONGPASS'));
     redis.emit('ready');
-    expect(lines).toEqual([]);
     redis.emit('error', new Error('cut'));
     redis.emit('error', new Error('refused'));
     redis.emit('ready');
-    expect(lines).toEqual(['Redis connection lost: cut', 'Redis connection restored']);
+    expect(lines).toEqual([
+      'Redis connection failed: WRONGPASS',
+      'Redis connection restored',
+      'Redis connection lost: cut',
+      'Redis connection restored',
+    ]);
   });
 });

@@ -27,15 +27,15 @@ export function createRedis(settings: Settings, logger: Logger): Redis {
     commandTimeout: COMMAND_TIMEOUT_MS,
     retryStrategy: (attempt) => Math.min(50 * attempt, MAX_RECONNECT_DELAY_MS),
   });
-  // Until the first connection, waitForServices logs that Redis does not answer.
-  let state: 'new' | 'ready' | 'lost' = 'new';
+  let state: 'new' | 'ready' | 'down' = 'new';
   redis.on('error', (error: Error) => {
-    if (state !== 'ready') return;
-    logger.warn(`Redis connection lost: ${error.message || String(error)}`);
-    state = 'lost';
+    if (state === 'down') return;
+    const event = state === 'new' ? 'failed' : 'lost';
+    logger.warn(`Redis connection ${event}: ${error.message || String(error)}`);
+    state = 'down';
   });
   redis.on('ready', () => {
-    if (state === 'lost') logger.info('Redis connection restored');
+    if (state === 'down') logger.info('Redis connection restored');
     state = 'ready';
   });
   return redis;

@@ -10,19 +10,12 @@ export interface FieldChange {
   readonly after: string | null;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-/** The fields of each column or window, by name. */
-type Parts = ReadonlyMap<string, Fields>;
-
-/** The differences between two definitions of a board, in the order of a boards file. */
+/** The differences between two definitions of a board, in the order of the new one; fields that it lacks come last. */
 export function fieldChanges(before: BoardDefinition, after: BoardDefinition): FieldChange[] {
-  const [old, now] = [otherFields(before), otherFields(after)];
-  return [
-    ...partChanges('columns', columnParts(before), columnParts(after)),
-    ...partChanges('windows', windowParts(before), windowParts(after)),
-    ...valueChanges('', old.board, now.board),
-    ...valueChanges('publish.', old.publish, now.publish),
-  ];
+  const [old, now] = [fieldTexts(before), fieldTexts(after)];
+  return [...new Set([...now.keys(), ...old.keys()])]
+    .map((field) => ({ field, before: old.get(field) ?? null, after: now.get(field) ?? null }))
+    .filter((change) => change.before !== change.after);
 }
 
 /** Whether only `publish` differs, so that every rank stays the same. */
@@ -30,63 +23,35 @@ export function isPublishOnly(changes: readonly FieldChange[]): boolean {
   return changes.length > 0 && changes.every(({ field }) => field.startsWith('publish.'));
 }
 
-/** The fields without parts, and those of `publish`. A missing `publish.windows` or `publish.dimensions` means all. */
-function otherFields(definition: BoardDefinition): { board: Fields; publish: Fields } {
-  const fields = boardFields(definition);
-  const { windows, dimensions } = definition.publish;
-  return {
-    board: { ...fields, columns: undefined, windows: undefined, publish: undefined },
-    publish: { ...fields.publish, windows, dimensions },
-  };
-}
-
-function columnParts(definition: BoardDefinition): Parts {
-  const { columns } = boardFields(definition);
-  return new Map(columns.map(({ name, ...fields }) => [name, fields]));
-}
-
-function windowParts(definition: BoardDefinition): Parts {
-  const { windows } = boardFields(definition);
-  const names = definition.windows.map(windowName);
-  return new Map(windows.map((window, index) => [names[index] ?? '', withoutName(window)]));
-}
-
-function withoutName(window: ReturnType<typeof boardFields>['windows'][number]): Fields {
-  if (typeof window === 'string') return {};
-  const named = ['window', 'season', 'interval'];
-  return Object.fromEntries(Object.entries(window).filter(([name]) => !named.includes(name)));
-}
-
-/** The names of the parts if they differ, then the fields of each part. */
-function partChanges(field: string, before: Parts, after: Parts): FieldChange[] {
-  const names = [...new Set([...before.keys(), ...after.keys()])];
-  return [
-    ...valueChanges('', { [field]: [...before.keys()] }, { [field]: [...after.keys()] }),
-    ...names.flatMap((name) => {
-      const [old, now] = [before.get(name), after.get(name)];
-      const place = `${field}.${name}`;
-      if (old !== undefined && now !== undefined) return valueChanges(`${place}.`, old, now);
-      return valueChanges('', { [place]: unlessEmpty(old) }, { [place]: unlessEmpty(now) });
+/** The fields of a definition in one line each. A missing `publish.windows` or `publish.dimensions` means all. */
+function fieldTexts(definition: BoardDefinition): ReadonlyMap<string, string> {
+  const { columns, windows, publish, ...others } = boardFields(definition);
+  const windowNames = definition.windows.map(windowName);
+  const fields: [field: string, value: unknown][] = [
+    ['columns', columns.map(({ name }) => name)],
+    ...columns.flatMap(({ name, ...column }) => under(`columns.${name}`, column)),
+    ['windows', windowNames],
+    ...windows.flatMap((window, index) =>
+      typeof window === 'string' ? [] : under(`windows.${windowNames[index] ?? ''}`, window),
+    ),
+    ...Object.entries(others),
+    ...under('publish', {
+      ...publish,
+      windows: definition.publish.windows,
+      dimensions: definition.publish.dimensions,
     }),
   ];
+  return new Map(
+    fields.flatMap(([field, value]) => (value === undefined ? [] : [[field, valueText(value)]])),
+  );
 }
 
-function unlessEmpty(fields: Fields | undefined): Fields | undefined {
-  return fields === undefined || Object.keys(fields).length === 0 ? undefined : fields;
+function under(parent: string, fields: object): [field: string, value: unknown][] {
+  return Object.entries(fields)
+    .filter(([name]) => !['window', 'season', 'interval'].includes(name)) // the name of a window
+    .map(([name, value]: [string, unknown]) => [`${parent}.${name}`, value]);
 }
 
-function valueChanges(prefix: string, before: Fields, after: Fields): FieldChange[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .map((name) => ({
-      field: prefix + name,
-      before: valueText(before[name]),
-      after: valueText(after[name]),
-    }))
-    .filter((change) => change.before !== change.after);
-}
-
-/** A value as a boards file may write it, in one line. */
-function valueText(value: unknown): string | null {
-  if (value === undefined) return null;
+function valueText(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0, singleQuote: true }).trimEnd();
 }

@@ -47,12 +47,12 @@ describe('fieldChanges', () => {
       ),
     ).toEqual([
       { field: 'columns', before: '[ kills, time ]', after: '[ time, kills ]' },
-      { field: 'columns.kills.min', before: "'0'", after: null },
       { field: 'columns.time.decimals', before: '0', after: '3' },
+      { field: 'columns.kills.min', before: "'0'", after: null },
     ]);
   });
 
-  it('shows an added or removed column or window as a whole', () => {
+  it('shows the fields of an added column, and last those of a removed window', () => {
     expect(
       differences(
         `${PLAIN}, windows: [all, { window: week, keep: 14d }]`,
@@ -60,13 +60,11 @@ describe('fieldChanges', () => {
       ),
     ).toEqual([
       { field: 'columns', before: '[ score ]', after: '[ score, wins ]' },
-      {
-        field: 'columns.wins',
-        before: null,
-        after: '{ update: sum, order: desc, decimals: 0 }',
-      },
+      { field: 'columns.wins.update', before: null, after: 'sum' },
+      { field: 'columns.wins.order', before: null, after: 'desc' },
+      { field: 'columns.wins.decimals', before: null, after: '0' },
       { field: 'windows', before: '[ all, week ]', after: '[ all, day ]' },
-      { field: 'windows.week', before: '{ keep: 14d }', after: null },
+      { field: 'windows.week.keep', before: '14d', after: null },
     ]);
   });
 

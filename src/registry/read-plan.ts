@@ -1,12 +1,11 @@
 import type { Redis } from 'ioredis';
 import type { Admin } from 'kafkajs';
 import type { BoardDefinition } from '#board';
-import type { BoardReader, Starts } from '#board-store';
+import type { BoardReader, Starts, ViewSummary } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
 import { cutPartitions } from '../generations/log-history.js';
 import type { From } from '../generations/shadow-plan.js';
 import type { Stores } from '../infra/redis.js';
-import { generationMemory } from './generation-memory.js';
 import {
   backfillOf,
   boardChanges,
@@ -27,7 +26,7 @@ export interface PlanSources extends Pick<Stores, 'keys' | 'store' | 'generation
 
 /**
  * What the boards of a file would change. `from`: where builds begin, if not where the live generations begin. Cost: some
- * requests, and 48 commands for the memory of each changed board.
+ * requests, and two for each of the largest views of each changed board.
  */
 export async function readPlan(
   sources: PlanSources,
@@ -94,10 +93,35 @@ async function readLiveBytes(
 ): Promise<Map<string, number>> {
   const bytes = changes.map(async ({ board, change, live }) => {
     if (change !== 'changed' || live === undefined) return [];
-    const { generation } = live;
     const views = await reader.views(board);
-    const shard = store.shardOf(board);
-    return [[board, await generationMemory(redis, keys, { shard, generation, views })] as const];
+    const keysOf = ({ view }: ViewSize) => keys.ofView(store.shardOf(board), live.generation, view);
+    return [[board, await memoryOf(redis, views, keysOf)] as const];
   });
   return new Map((await Promise.all(bytes)).flat());
+}
+
+type ViewSize = Pick<ViewSummary, 'view' | 'size'>;
+
+/** How many views of a board are measured: the largest. */
+const MEASURED_VIEWS = 48;
+/** How many members of a key Redis looks at. */
+const SAMPLES = 50;
+
+/** Memory of the keys of views in bytes: that of the largest views, extrapolated to all by the number of players. */
+export async function memoryOf(
+  redis: Redis,
+  views: readonly ViewSize[],
+  keysOf: (view: ViewSize) => readonly string[],
+): Promise<number> {
+  const measured = [...views].sort((a, b) => b.size - a.size).slice(0, MEASURED_VIEWS);
+  const sizes = measured
+    .flatMap(keysOf)
+    .map((key) => redis.memory('USAGE', key, 'SAMPLES', SAMPLES));
+  const players = (some: readonly ViewSize[]) => sum(some.map(({ size }) => size));
+  const share = players(views) / Math.max(1, players(measured));
+  return Math.round(sum(await Promise.all(sizes)) * share);
+}
+
+function sum(numbers: readonly (number | null)[]): number {
+  return numbers.reduce<number>((total, number) => total + (number ?? 0), 0);
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { generationMemory } from '../../src/registry/generation-memory.js';
+import { memoryOf } from '../../src/registry/read-plan.js';
 import { Scene } from '../reconciliation/sandbox.js';
 
 const ARENA = 'arena: { columns: [{ name: score, update: best }] }';
@@ -198,7 +198,7 @@ describe('boards plan and apply', () => {
       for (const key of [ranking, states])
         bytes += (await redis.memory('USAGE', key, 'SAMPLES', 0)) ?? 0;
     }
-    const measured = await generationMemory(redis, keys, { shard: 0, generation: 'g', views });
+    const measured = await memoryOf(redis, views, ({ view }) => keys.ofView(0, 'g', view));
     expect(measured / bytes).toBeGreaterThan(0.9);
     expect(measured / bytes).toBeLessThan(1.1);
   });
