@@ -137,26 +137,19 @@ export class CatchUp {
     this.parts.queue.send(stretches);
   }
 
-  /** Takes the answer of a call that was sent. One that failed is repeated, without the call behind it. */
+  /** Takes the answer of a call that was sent. Repeats one that failed; the call behind it may find a gap then. */
   async #takeAnswer({ outcome, stretches }: UnansweredCall): Promise<void> {
-    let isFirst = true;
-    const answer = await this.#withRetries(async () => {
-      if (!isFirst) await this.#drop();
-      const attempt = isFirst ? outcome : this.#noEnding(stretches);
-      isFirst = false;
+    let sent: typeof outcome | undefined = outcome;
+    const answer = await this.#withRetries(() => {
+      const attempt = sent ?? this.#noEnding(stretches);
+      sent = undefined;
       return attempt;
     });
     if (answer.status !== 'gap') return void this.#note(answer);
-    // The call before brought less than it should, as the live applied offsets moved back. A call alone shows whether more is lost.
-    await this.#drop();
-    await this.#call(this.#noEnding, this.parts.queue.next(this.#limits).stretches);
-  }
-
-  /** Drops the unanswered call: its events are sent again. */
-  async #drop(): Promise<void> {
     await this.#unanswered?.outcome.catch(() => undefined);
     this.#unanswered = undefined;
     this.parts.queue.settle();
+    await this.#call(this.#noEnding, this.parts.queue.next(this.#limits).stretches); // throws if more is lost
   }
 
   /** Returns what the ending has reached. Waits for more of the log if nothing has moved. */
