@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { BoardReader, NoPreviousGenerationError } from '#board-store';
 import { AppliedBeyondLogError } from '../../src/generations/errors.js';
 import { until } from '../support/instance.js';
@@ -24,6 +24,7 @@ describe('the history of a board', () => {
     scene = await Scene.open(BOARDS, event, { sent: 500 });
     ({ sandbox } = scene);
   });
+  afterEach(() => void jest.restoreAllMocks());
   afterAll(() => scene.close());
 
   const points = async (reader = scene.instance.reader) => {
@@ -75,14 +76,10 @@ describe('the history of a board', () => {
   const beforeRecord = (work: () => Promise<void> | void) => {
     const { definitions } = sandbox;
     const write = definitions.write.bind(definitions);
-    let isDone = false;
-    definitions.write = async (records) => {
-      if (!isDone) {
-        isDone = true;
-        await work();
-      }
+    jest.spyOn(definitions, 'write').mockImplementationOnce(async (records) => {
+      await work();
       await write(records);
-    };
+    });
   };
 
   it('is rolled back, not cancelled, if the run is cancelled when Redis has done it', async () => {
@@ -115,11 +112,12 @@ describe('the history of a board', () => {
     const { generation: before } = await sandbox.live('arena');
     const renew = leases.renew.bind(leases);
     let isLost = false;
-    leases.renew = (lease) =>
+    jest.spyOn(leases, 'renew').mockImplementation((lease) =>
       renew(lease).catch((error: unknown) => {
         isLost = true;
         throw error;
-      });
+      }),
+    );
     beforeRecord(async () => {
       await sandbox.redis.del(keys.lease(0, 'arena'));
       await until(() => isLost, 'the loss is noticed');
@@ -183,13 +181,19 @@ describe('the history of a board', () => {
     expect(await points()).toEqual(sums(sent, sent + 50));
   });
 
-  it('ends with a removal that Kafka does not have yet, and nothing reports the board any more', async () => {
+  it('ends with a removal that Kafka does not have yet: nothing but its snapshots is left of the board', async () => {
+    const generationsOfCup = async () =>
+      (await sandbox.catalog.generations()).filter(({ board }) => board === 'cup');
+    const { generation } = await sandbox.reconciler.snapshot('cup', await betweenRecords(), RUN);
+    const before = await generationsOfCup();
+    expect(before).toContainEqual(expect.objectContaining({ generation, role: 'snapshot' }));
     const cancelling = new AbortController();
     beforeRecord(() => {
       cancelling.abort();
       throw new Error('Kafka is away');
     });
     await sandbox.reconciler.remove('cup', cancelling);
+    expect(await generationsOfCup()).toEqual(before.filter(({ role }) => role === 'snapshot'));
     expect([...(await sandbox.store.boards()).live.keys()]).toEqual(['arena']);
     expect((await sandbox.leases.statuses()).map(({ board }) => board)).toEqual(['arena']);
     expect(sandbox.words).toContainEqual(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { LeaseLostError, type Lease } from '#board-store';
 import { until } from '../support/instance.js';
 import { RedisServer } from '../support/redis-server.js';
@@ -24,6 +24,7 @@ describe('a run', () => {
     scene = await Scene.open(SUMS, event, { ownRedis: own, sent: PLAYERS });
     ({ sandbox } = scene);
   });
+  afterEach(() => void jest.restoreAllMocks());
   afterAll(() => scene.close());
 
   const build = (yaml: string, options = {}) =>
@@ -70,14 +71,15 @@ describe('a run', () => {
       await own.redis.zremrangebyrank(ranking, place, place);
     const compare = generations.compare.bind(generations);
     let isDone = false;
-    generations.compare = async (lease, shadow, stretches, cursor) => {
+    jest.spyOn(generations, 'compare').mockImplementation(async (...args) => {
+      const [, , , cursor] = args;
       if (cursor !== undefined && cursor.walk.cursor !== '0' && !isDone) {
         isDone = true;
         await own.kill();
         await own.start();
       }
-      return compare(lease, shadow, stretches, cursor);
-    };
+      return compare(...args);
+    });
     const restarts = newWords(/ begins again: /);
     expect(await sandbox.reconciler.verify(['arena'], RUN)).toMatchObject([
       { equal: false, places, differenceCount: places / 100 },
@@ -104,7 +106,7 @@ describe('a run', () => {
     const begun = Date.now();
     const promote = generations.promote.bind(generations);
     let isLost = false;
-    generations.promote = async (lease, shadow, ...args) => {
+    jest.spyOn(generations, 'promote').mockImplementation(async (lease, shadow, ...args) => {
       if (shadow.board === 'cup' && !isLost) {
         isLost = true;
         await until(async () => {
@@ -115,7 +117,7 @@ describe('a run', () => {
         await onLoss();
       }
       return promote(lease, shadow, ...args);
-    };
+    });
   };
 
   it('of two boards that begins again leaves the one that is done to its new holder', async () => {
@@ -127,21 +129,22 @@ describe('a run', () => {
       await until(async () => (await isHeld()) === 0, 'the lease of "arena" is released');
       lease = await leases.acquire('arena', 'somebody else');
     });
-    const reports = await build(SUMS);
-    expect(reports.map(({ board }) => board)).toEqual(['arena', 'cup']);
-    expect(restarts()).not.toEqual([]);
-    await leases.release(lease!);
+    try {
+      const reports = await build(SUMS);
+      expect(reports.map(({ board }) => board)).toEqual(['arena', 'cup']);
+      expect(restarts()).not.toEqual([]);
+    } finally {
+      if (lease !== undefined) await leases.release(lease);
+    }
   });
 
   it('of two boards that begins again and fails leaves the status of the one that is done', async () => {
     const done: unknown[] = [];
-    const { generations } = sandbox;
-    const promote = generations.promote.bind(generations);
-    generations.promote = (lease, shadow, ...args) =>
-      shadow.board === 'cup' && done.length > 0
-        ? Promise.reject(new LeaseLostError('cup', 'somebody else'))
-        : promote(lease, shadow, ...args);
-    loseCup(async () => done.push(await arena()));
+    loseCup(async () => {
+      done.push(await arena());
+      const loss = new LeaseLostError('cup', 'somebody else');
+      jest.spyOn(sandbox.generations, 'promote').mockRejectedValue(loss);
+    });
     await expect(build(BEST)).rejects.toThrow('somebody else');
     expect(await arena()).toEqual(done[0]);
   });
