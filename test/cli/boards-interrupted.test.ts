@@ -119,22 +119,27 @@ describe('a command that does not come to its end', () => {
   });
 
   it('lists what it has built and removed when another process works on the next board', async () => {
-    await scene.writeBoards(arena('best'));
+    await scene.writeBoards(arena('latest')); // no test before makes that live
     const lease = await sandbox.leases.acquire('league', 'elsewhere:1');
     const holding = setInterval(() => void sandbox.leases.renew(lease), 1_000);
-    const removing = ['--remove', 'cup', '--remove', 'league'];
-    const { code, err } = await scene.ranklog('boards', 'apply', '--yes', ...removing);
-    clearInterval(holding);
-    await sandbox.leases.release(lease);
-    expect([code, err]).toEqual([
-      3,
-      expect.stringMatching(
-        /is being reconciled by elsewhere:1.*: league not removed; completed: arena was promoted, cup was removed\n$/,
-      ),
-    ]);
+    try {
+      const removing = ['--remove', 'cup', '--remove', 'league'];
+      const { code, err } = await scene.ranklog('boards', 'apply', '--yes', ...removing);
+      expect([code, err]).toEqual([
+        3,
+        expect.stringMatching(
+          /is being reconciled by elsewhere:1.*: league not removed; completed: arena was promoted, cup was removed\n$/,
+        ),
+      ]);
+    } finally {
+      clearInterval(holding);
+      await sandbox.leases.release(lease);
+    }
   });
 
   it('lists it when it is cancelled, and does not say that all is as it was', async () => {
+    await scene.writeBoards(arena('latest'));
+    expect(await scene.ranklog('boards', 'apply', '--yes')).toMatchObject({ code: 0 });
     await sandbox.leases.acquire('trials', `${hostname()}:${2 ** 30}`); // no process has that pid
     const removing = ['--remove', 'league', '--remove', 'trials'];
     const apply = scene.instance.spawn('boards', 'apply', '--yes', ...removing);
@@ -147,6 +152,6 @@ describe('a command that does not come to its end', () => {
       ),
     });
     const { live } = await sandbox.store.boards();
-    expect([...live.keys()].sort()).toEqual(['arena', 'trials']);
+    expect([live.has('league'), live.has('trials')]).toEqual([false, true]);
   });
 });

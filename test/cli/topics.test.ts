@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConfigResourceTypes, ConfigSource } from 'kafkajs';
 import { MAX_VIEWS_OF_AN_EVENT } from '#board';
 import { encodeRankChange } from '#contracts';
-import { TestInstance } from '../support/instance.js';
+import { TestInstance, until } from '../support/instance.js';
 import { configure } from '../support/kafka-client.js';
 
 const MOST_AHEAD = 'message.timestamp.after.max.ms';
@@ -124,6 +124,9 @@ describe('the topics', () => {
   ])('are checked by start: %s=%s, with the roles %s', async (name, value, roles) => {
     await alterScoreTopic({ [name]: value });
     const refused = instance.spawn('start', '--roles', roles);
+    const isDecided = () => refused.exitCode !== null || refused.errors.includes('"running:');
+    await until(isDecided, 'the service is refused or runs');
+    refused.kill('SIGKILL'); // if it runs
     expect(await refused.ended).toBe(2);
     expect(refused.errors).toContain(
       `${instance.topics.scoreEvents} loses events (${name}=${value})`,
