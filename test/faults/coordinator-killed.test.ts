@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { timed } from '../support/eventually.js';
 import { until, type RanklogProcess } from '../support/instance.js';
 import { KAFKA_API, type KafkaRequest } from '../support/kafka-frames.js';
@@ -30,6 +30,9 @@ describe('ingest that is killed', () => {
     ingest = await ProxiedIngest.create({ partitions: 1 });
     await ingest.produce(1);
     usual = await timed(start);
+  });
+  beforeEach(async () => {
+    if (service.exitCode !== null) await start(); // the row before has failed
   });
   afterAll(() => ingest.remove());
 
