@@ -26,7 +26,7 @@ export interface PlanSources extends Pick<Stores, 'keys' | 'store' | 'generation
 
 /**
  * What the boards of a file would change. `from`: where builds begin, if not where the live generations begin. Cost: some
- * requests, and two for each of the largest views of each changed board.
+ * requests, and two for each of at most 48 views of each changed board.
  */
 export async function readPlan(
   sources: PlanSources,
@@ -102,24 +102,27 @@ async function readLiveBytes(
 
 type ViewSize = Pick<ViewSummary, 'view' | 'size'>;
 
-/** How many views of a board are measured: the largest. */
+/** How many views of a board are measured. */
 const MEASURED_VIEWS = 48;
 /** How many members of a key Redis looks at. */
 const SAMPLES = 50;
 
-/** Memory of the keys of views in bytes: that of the largest views, extrapolated to all by the number of players. */
+/** Memory of the keys of views in bytes. Of views of similar size, one is measured and stands for the others. */
 export async function memoryOf(
   redis: Redis,
   views: readonly ViewSize[],
   keysOf: (view: ViewSize) => readonly string[],
 ): Promise<number> {
-  const measured = [...views].sort((a, b) => b.size - a.size).slice(0, MEASURED_VIEWS);
-  const sizes = measured
-    .flatMap(keysOf)
-    .map((key) => redis.memory('USAGE', key, 'SAMPLES', SAMPLES));
-  const players = (some: readonly ViewSize[]) => sum(some.map(({ size }) => size));
-  const share = players(views) / Math.max(1, players(measured));
-  return Math.round(sum(await Promise.all(sizes)) * share);
+  const bySize = [...views].sort((a, b) => b.size - a.size);
+  const step = Math.max(1, bySize.length / MEASURED_VIEWS);
+  const bytes = Array.from({ length: Math.ceil(bySize.length / step) }, async (_, group) => {
+    const alike = bySize.slice(Math.floor(group * step), Math.floor((group + 1) * step));
+    const keys = alike.slice(0, 1).flatMap(keysOf);
+    const sizes = keys.map((key) => redis.memory('USAGE', key, 'SAMPLES', SAMPLES));
+    const players = sum(alike.map(({ size }) => size));
+    return (sum(await Promise.all(sizes)) * players) / Math.max(1, alike[0]?.size ?? 1);
+  });
+  return Math.round(sum(await Promise.all(bytes)));
 }
 
 function sum(numbers: readonly (number | null)[]): number {

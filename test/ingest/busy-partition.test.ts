@@ -7,7 +7,7 @@ const BUSY = 0;
 const QUIET = [1, 2, 3];
 const BACKLOG = 60_000;
 const BATCH = 2_000;
-const QUIET_PROBES = 50;
+const QUIET_PROBES = 25;
 const MIN_BUSY_PROBES = 5;
 /**
  * When a busy partition uses both cores, each step of a record waits for its turn: 8 to 16 times slower was measured. A record
@@ -34,15 +34,20 @@ describe('a partition a thousand times busier than the others', () => {
     await producer.connect();
     const log = new ScoreTopic(instance);
     const seen = await watchQuiet();
+    const isQuiet = (probes: number) => Promise.resolve(probes < QUIET_PROBES);
+    const first = await instance.start();
+    const earlier = await latencies(seen, isQuiet);
+    first.kill('SIGTERM');
+    await first.ended;
     for (let from = 0; from < BACKLOG; from += BATCH)
       await send(
         Array.from({ length: BATCH }, (_, n) => ({ partition: BUSY, value: event(`b${n % 997}`) })),
       );
     await instance.start();
     const busy = await latencies(seen, async () => (await log.published(BUSY)) < BACKLOG - BATCH);
-    await instance.published(BACKLOG + busy.length);
-    const isQuiet = (probes: number) => Promise.resolve(probes < QUIET_PROBES);
-    const [during, quiet] = [median(busy), median(await latencies(seen, isQuiet))];
+    await instance.published(BACKLOG + earlier.length + busy.length);
+    const later = await latencies(seen, isQuiet);
+    const [during, quiet] = [median(busy), Math.max(median(earlier), median(later))];
     process.stdout.write(
       `median ${quiet.toFixed(0)} ms in quiet, ${during.toFixed(0)} ms beside the busy partition (${busy.length} probes)\n`,
     );

@@ -3,7 +3,7 @@ import { until } from '../support/instance.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { event, expectRankChanges, useScoreTopic } from './score-topic.js';
 
-const PARTITIONS = 50;
+const PARTITIONS = 100;
 const KEPT = PARTITIONS / 2;
 /** Of the process and the client of this test. */
 const MAX_CONNECTIONS = 19;

@@ -97,7 +97,7 @@ describe('KafkaBatchServer', () => {
     topic = await TestTopic.create(2);
     const memory = new Memory();
     const release = memory.hold(0);
-    const consumer = { sessionTimeout: 3_000, heartbeatInterval: 300 };
+    const consumer = { sessionTimeout: 6_000, heartbeatInterval: 300 };
     const { state } = await serve([controllerOf(memory)], { consumer });
     const begin = performance.now();
     await topic.send(0, ['slow']);

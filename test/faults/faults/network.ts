@@ -55,11 +55,14 @@ interface RedisDisturbance {
   readonly before?: (worker: Worker) => Promise<void>;
 }
 
-/** Redis executes a script whose reply is lost; the worker sends it again on the next connection. */
-async function loseReplyToScript({ name, redis }: Worker): Promise<void> {
+/** Redis executes an apply call with events, whose reply is lost; the worker sends it again on the next connection. */
+async function loseReplyToApplyCall({ name, redis }: Worker): Promise<void> {
   const lost = redis.droppedReplies;
-  redis.dropReplies((request) => request.includes('evalsha'));
-  await eventually(() => redis.droppedReplies > lost, `worker ${name} loses the reply to a script`);
+  redis.dropReplies((request) => request.includes('evalsha') && request.includes('player'));
+  await eventually(
+    () => redis.droppedReplies > lost,
+    `worker ${name} loses the reply to an apply call`,
+  );
   redis.restore();
 }
 
@@ -187,7 +190,7 @@ export const NETWORK_FAULTS: readonly Fault[] = [
     logged: STARTS_AGAIN,
     harm: (redis) => redis.dropReplies(),
     repair: (redis) => redis.restore(),
-    before: loseReplyToScript,
+    before: loseReplyToApplyCall,
   }),
   breakConnections('redis'),
   delayBytes('redis'),
