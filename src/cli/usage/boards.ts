@@ -10,9 +10,7 @@ const check = new Command('check')
   .action(lazy(async () => (await import('../commands/boards-check.js')).boardsCheck));
 
 const show = new Command('show')
-  .description(
-    'show the boards of a file with all defaults, or the effect of a score event; exit code 1: the event would be a dead letter',
-  )
+  .description('show the boards of a file with all defaults, or the effect of a score event')
   .argument('[file]', 'the boards file (default: RANKLOG_BOARDS)')
   .option('--board <name>', 'show this board only; treat the event as one of this board')
   .option('--event <json>', 'a score event; @FILE reads it from a file, - from standard input')
@@ -20,7 +18,7 @@ const show = new Command('show')
   .option('--json', 'print JSON')
   .addHelpText(
     'after',
-    '\nExamples:\n  ranklog boards show\n  ranklog boards show --board arena --event \'{"board":"arena","playerId":"ada","delta":"12.5"}\'',
+    '\nExit code 1: the event would be a dead letter.\n\nExamples:\n  ranklog boards show\n  ranklog boards show --board arena --event \'{"board":"arena","playerId":"ada","delta":"12.5"}\'',
   )
   .action(lazy(async () => (await import('../commands/boards-show.js')).boardsShow));
 
@@ -30,20 +28,16 @@ const schema = new Command('schema')
   .action(lazy(async () => (await import('../commands/boards-check.js')).boardsSchema));
 
 const plan = new Command('plan')
-  .description(
-    'show how the boards file differs from the live boards, and what apply would do; exit code 1: there are boards to build',
-  )
+  .description('show what differs from the live boards, and what apply would do')
   .option('--json', 'print JSON')
   .addHelpText(
     'after',
-    '\nOnly reads. A live board that is not in the file is shown, and does not count as a change.\n\nExample:\n  ranklog boards plan',
+    '\nOnly reads. Exit code 1: there are boards to build. A live board that is not in the file is shown, and does not count as a change.\n\nExample:\n  ranklog boards plan',
   )
   .action(lazy(async () => (await import('../commands/boards-apply.js')).boardsPlan));
 
 const apply = new Command('apply')
-  .description(
-    'build the new and changed boards of the boards file from the log while events are applied, and promote them',
-  )
+  .description('build the new and changed boards of the boards file, and promote them')
   .option('--yes', 'do not ask for confirmation')
   .option('--dry-run', 'only show the plan, as "boards plan" does')
   .option('--remove <board>', 'remove a live board that is not in the file; repeatable', collect)
@@ -60,23 +54,20 @@ const apply = new Command('apply')
   .action(lazy(async () => (await import('../commands/boards-apply.js')).boardsApply));
 
 const verify = new Command('verify')
-  .description(
-    'compare live boards with the log, player by player, while events are applied; exit code 1: they differ, 2: a board cannot be compared',
-  )
+  .description('compare live boards with the log, player by player')
   .argument('[board...]', 'default: all live boards')
   .addOption(THROTTLE)
   .option('--json', 'print JSON')
   .addHelpText(
     'after',
-    '\nChanges nothing; "boards rebuild" repairs differences. Builds each board a second time, so until it ends' +
+    '\nExit code 1: they differ, 2: a board cannot be compared.' +
+      '\nChanges nothing; "boards rebuild" repairs differences. Builds each board a second time, so until it ends' +
       '\nit needs as much memory in Redis as the live boards.\n\nExamples:\n  ranklog boards verify\n  ranklog boards verify arena --json',
   )
   .action(lazy(async () => (await import('../commands/boards-verify.js')).boardsVerify));
 
 const rebuild = new Command('rebuild')
-  .description(
-    'build live boards again from the log with the same definition, while events are applied: repairs what "boards verify" finds',
-  )
+  .description('build live boards again from the log: repairs what "boards verify" finds')
   .argument('<board...>')
   .addOption(THROTTLE)
   .addOption(FROM)
@@ -89,14 +80,12 @@ const rebuild = new Command('rebuild')
   .action(lazy(async () => (await import('../commands/boards-rebuild.js')).boardsRebuild));
 
 const rollback = new Command('rollback')
-  .description(
-    'promote the previous generation of a board again, with all later events; run it again to roll forward',
-  )
+  .description('promote the previous generation of a board, with all later events')
   .argument('<board>')
   .option('--json', 'print JSON')
   .addHelpText(
     'after',
-    '\nPossible for RANKLOG_ROLLBACK_GRACE after an apply or a rebuild; "boards generations" shows until when.\n\nExample:\n  ranklog boards rollback arena',
+    '\nRun it again to roll forward. Possible for RANKLOG_ROLLBACK_GRACE after an apply or a rebuild; "boards generations" shows until when.\n\nExample:\n  ranklog boards rollback arena',
   )
   .action(lazy(async () => (await import('../commands/boards-rebuild.js')).boardsRollback));
 
@@ -114,11 +103,12 @@ const snapshot = new Command('snapshot')
   .action(lazy(async () => (await import('../commands/boards-snapshot.js')).boardsSnapshot));
 
 const discard = new Command('discard')
-  .description(
-    'discard a snapshot, or the shadow of a run that crashed, and free its memory; live and previous generations cannot be discarded',
-  )
+  .description('discard a snapshot, or the shadow of a crashed run, and free its memory')
   .argument('<generation>', 'its id, as "boards generations" prints it')
-  .addHelpText('after', '\nExample:\n  ranklog boards discard 1795312800000000-0a1b2c3d4e5f')
+  .addHelpText(
+    'after',
+    '\nLive and previous generations stay.\n\nExample:\n  ranklog boards discard 1795312800000000-0a1b2c3d4e5f',
+  )
   .action(lazy(async () => (await import('../commands/boards-snapshot.js')).boardsDiscard));
 
 const generations = new Command('generations')

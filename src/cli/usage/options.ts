@@ -24,10 +24,7 @@ export interface BuildOptions extends JsonOption {
   readonly allowPartialHistory?: boolean;
 }
 
-export const GENERATION = new Option(
-  '--generation <id>',
-  'read this snapshot instead of the live generation; "boards generations" lists snapshots',
-);
+export const GENERATION = new Option('--generation <id>', 'read this snapshot, not the live board');
 export const VIEW = new Option('--view <view>', 'the view, as "ranklog views" prints it').conflicts(
   ['window', 'where'],
 );

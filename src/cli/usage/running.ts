@@ -16,14 +16,8 @@ export const start = new Command('start')
 export const topics = new Command('topics')
   .description('create missing topics with the configuration that ranklog needs; check the others')
   .option('--partitions <n>', 'partitions of a new score topic (RANKLOG_PARTITIONS)', wholeNumber)
-  .option(
-    '--allow-short-history',
-    'accept a score topic that deletes old events: builds then lack them',
-  )
-  .option(
-    '--adopt',
-    'move Redis and the topics to the settings of this process; processes with other settings stop',
-  )
+  .option('--allow-short-history', 'accept a score topic that deletes old events')
+  .option('--adopt', 'move Redis and the topics to these settings; other processes stop')
   .option('--json', 'print JSON')
   .addHelpText('after', '\nSafe to repeat.\n\nExample:\n  ranklog topics --partitions 12')
   .action(lazy(async () => (await import('../commands/topics.js')).topics));
