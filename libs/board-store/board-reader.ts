@@ -43,9 +43,8 @@ export interface Page {
 }
 
 /**
- * Whether to count dense ranks. A page from the top always has them, at no cost. Elsewhere Redis reads up to 10,000 players in
- * front, which takes about 10 ms, so the first 5,000 places always have a dense rank. Later places have one only if enough
- * players are tied, as Redis jumps over long ties.
+ * Whether to count dense ranks. A page from the top always has them. Elsewhere Redis reads up to 10,000 players in front (10 ms),
+ * enough for the first 5,000 places, and for later ones if enough players are tied.
  */
 export interface DenseOption {
   readonly dense?: boolean;

@@ -72,9 +72,8 @@ export class BoardStore extends ShardedStore {
   }
 
   /**
-   * Makes boards live that are not, all boards of a shard in one step; the others stay as they are, whatever their definition. A
-   * new board in a shard that has applied events is `building`, as it lacks them. `current` are the definition records of Kafka:
-   * the starts of boards, the times that their promotions come after, and the removed boards. `begins` are the starts of others.
+   * Makes boards live that are not, all of a shard in one step. A new board in a shard that has applied events is `building`, as
+   * it lacks them. `current` are the definition records of Kafka; `begins` are the starts of boards without a record.
    */
   async registerBoards(
     definitions: readonly BoardDefinition[],

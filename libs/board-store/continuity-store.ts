@@ -61,10 +61,9 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Ends a resync. `positions` are the published positions of every partition, read after beginResync, when no earlier publisher
-   * could commit any more; `current` are the definition records of Kafka, by board. Partitions below their position recover from
-   * now on; a shard that has lost a promotion recovers from the start, like an empty one. Returns undefined if the shard has
-   * changed meanwhile, so that the resync has to be repeated.
+   * Ends a resync. `positions` are the published positions of all partitions, final since beginResync; `current` are the definition
+   * records of Kafka, by board. Partitions below their position recover from now on; a shard that has lost a promotion recovers
+   * from the start. Returns undefined if the shard has changed meanwhile: the resync has to be repeated.
    */
   async endResync(
     shard: number,

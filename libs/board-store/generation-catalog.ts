@@ -46,8 +46,7 @@ export class GenerationCatalog extends ShardedStore {
 
   /**
    * Frees some of the memory of shadows of a killed verify or rollback, previous generations past their grace time, and discarded
-   * generations. Returns the number of steps; all of it is gone when that is 0. Any number of processes may sweep at once. Redis
-   * frees the memory in the background.
+   * generations. Returns the number of steps; all is gone when that is 0. Any number of processes may sweep at once.
    */
   async sweep(): Promise<number> {
     let steps = 0;

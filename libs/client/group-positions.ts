@@ -3,9 +3,8 @@ import type { Admin } from 'kafkajs';
 type Positions = ReadonlyMap<number, number>;
 
 /**
- * Start offsets of a group, per partition without a committed offset. Read them before the group is joined: it gets
- * everything that is published from then on. A partition without an entry starts at its first result, as one that was
- * added later. So does a group that has read the topic before: only a new group may start at the end.
+ * Start offsets of a group, per partition without a committed offset. Read them before the group is joined: it gets all that is
+ * published from then on. Only a new group may start at the end; partitions without an entry start at their first result.
  */
 export async function readStartPositions(
   admin: Admin,

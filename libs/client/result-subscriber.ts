@@ -50,11 +50,9 @@ const CONSUMER = { sessionTimeout: 30_000, heartbeatInterval: 3_000 };
 /**
  * Delivers all committed results of a topic: those of a partition in order and in sequence, those of several partitions
  * concurrently. A slow handler delays no other partition.
- *
  * A result may be delivered again: after a crash the results of the last second, after a rebalance those that were being
  * handled. `source` identifies a result. An error of the handler ends the subscription; a new subscriber of the
  * same group gets that result again.
- *
  * States: new, started, ended (stopped or failed). A subscriber starts once.
  */
 export abstract class ResultSubscriber<T> {

@@ -71,7 +71,6 @@ export class ScoreProducer {
   /**
    * Sends messages made by toMessage, in order within each partition. After a failure, the log may hold any number of the
    * first messages of each partition.
-   *
    * Each send has messages of one partition: when leaders move during a send to several brokers, kafkajs may drop messages
    * or send them twice. The very first message is sent alone, so that kafkajs learns the partitions.
    */

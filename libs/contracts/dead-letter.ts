@@ -12,9 +12,8 @@ export interface DeadLetterReason {
 type Part = 'value' | 'headers' | 'key';
 
 /**
- * The dead letter of a record: its key, value and headers, and headers of ranklog with the reason. If the dead letter of a
- * dead letter is encoded, the new headers of ranklog replace the old ones. If a batch with the dead letter would be larger
- * than `maxBytes`, the largest part is left out, then the next one. Headers contain its size and digest.
+ * The dead letter of a record: its key, value and headers, and headers of ranklog with the reason, which replace older ones. If
+ * its batch would be larger than `maxBytes`, the largest part is left out, then the next one; headers have its size and digest.
  */
 export function encodeDeadLetter(
   source: Source,

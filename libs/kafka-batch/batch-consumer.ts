@@ -58,11 +58,9 @@ const CONNECT_TIMEOUT_MS = 30_000;
 const CONNECT_PAUSE_MS = 500;
 
 /**
- * Delivers whole batches of one topic, in sequence within a partition, concurrently across partitions.
- *
+ * Delivers whole batches of one topic, in sequence within a partition, concurrently across partitions. Commits no offsets.
  * kafkajs never sees an exception of a handler, and never waits for one: fetched batches go to a bounded queue per
- * partition, so a slow partition neither delays another nor loses the membership. Commits no offsets by itself: the
- * application commits them with its results.
+ * partition, so a slow partition neither delays another nor loses the membership.
  */
 export class BatchConsumer {
   /** The kafkajs consumer. It belongs to this object. */

@@ -34,9 +34,8 @@ export function committedMessages(fetched: Omit<FetchedPartition, 'partition'>):
 }
 
 /**
- * The data records of a fetch that belong to aborted transactions: those of the producer from the first offset of the
- * transaction to the producer's next control record. Other producers may write in between. A user's record may have the
- * key of an abort marker, so keys are not compared.
+ * The data records of aborted transactions: those of the producer from the first offset of the transaction to its next
+ * control record. A user's record may have the key of an abort marker, so keys are not compared.
  */
 export function abortedMessages({
   messages,

@@ -160,8 +160,7 @@ function rejectMissingOffsets(): void {
 
 /**
  * kafkajs delivers aborted records when transactions interleave, and takes any key of four zero bytes for an abort
- * marker. Aborted records are marked as control records, which kafkajs skips but counts as read. Removing them instead
- * would repeat a fetch that has no other records for ever.
+ * marker. They are marked as control records, which kafkajs skips but counts as read; without them a fetch would repeat.
  */
 function hideAbortedRecords(): void {
   replace(Broker.prototype, 'fetch', (fetch) => {
@@ -222,9 +221,8 @@ export function takingEveryFetch(eachBatch: EachBatchHandler): EachBatchHandler 
 }
 
 /**
- * kafkajs skips fetches without data records silently, and does not say when a fetch was sent: it may deliver a fetch
- * that was sent before a seek when the leader moves. A failed fetch resets `fetchedSince`, because a fetch that waits
- * for records fails when its topic is deleted.
+ * kafkajs skips fetches without data records, and may deliver a fetch that was sent before a seek when the leader moves.
+ * A failed fetch resets `fetchedSince`: a fetch that waits for records fails when its topic is deleted.
  */
 function deliverEveryFetch(): void {
   replace(Runner.prototype, 'fetch', (fetch) => {
@@ -254,11 +252,7 @@ function deliverEveryFetch(): void {
   });
 }
 
-/**
- * After this time without an answered fetch, the fetches of a log count as interrupted. A log without new
- * records is answered every 200 ms. A partition with a full queue is not fetched for a while, which must not cost a check of
- * the log each time.
- */
+/** After this time without an answered fetch, the fetches of a log count as interrupted; a full queue pauses them for less. */
 const LONG_PAUSE_MS = 2_000;
 
 /** Per topic and partition: since when its fetches are answered, and its last response, by performance.now(). */

@@ -31,7 +31,6 @@ const { KafkaJSError, KafkaJSOffsetOutOfRange } = kafkajs;
 /**
  * Reads partitions of a topic concurrently, from given offsets, without a consumer group. kafkajs has no such reader, so
  * this uses its internals. Holds one response per broker in memory, at most 10 MiB, possibly compressed.
- *
  * A lost connection, a new leader, a missing topic: logs the failure and retries until the signal is aborted.
  */
 export class LogReader {
@@ -81,13 +80,9 @@ export class LogReader {
 
   /**
    * One round: sends a request to each leader of a wanted partition that has none pending, and returns what arrives
-   * first; the next round returns the rest. Moves the positions behind what it returns. Without records, or without a
-   * wanted partition, it takes 200 ms.
-   *
-   * Rounds run in sequence. The next one may run while the caller still handles the records of the last one.
-   *
-   * @throws LogGapError if the log does not hold a position, the abort reason, or an error that no retry repairs (a
-   *   missing codec or right); the positions do not move
+   * first; the next round returns the rest. Moves the positions behind what it returns. Takes 200 ms without records.
+   * Rounds run in sequence.
+   * @throws LogGapError if the log does not hold a position, the abort reason, or an error that no retry repairs
    */
   async fetch(wanted: (partition: number) => boolean = () => true): Promise<LogBatch[]> {
     if (this.#isReading) throw new Error('fetch must not be called while another fetch is pending');

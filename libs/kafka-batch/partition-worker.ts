@@ -50,7 +50,6 @@ export interface PartitionWorkerOptions {
 
 /**
  * Runs the handlers of one partition, one call at a time, from its assignment to its loss.
- *
  * States: starting (paused; the application looks up its offset), running, backingOff (paused after a failure; then
  * starting again), failed (a permanent error; paused until the partition is assigned anew), released (the end).
  * Only a running worker takes batches, and only those fetched since its start. A rebalance that leaves the partition

@@ -2,7 +2,6 @@
  * Measures how long a partition has had work without finishing any. Work is a start, records in hand or waiting, and
  * records that were in hand before a failure. So a restart at the same offset is no progress until the partition
  * finishes more than it had taken before.
- *
  * States: idle (no work), working since a time.
  */
 export class ProgressClock {

@@ -36,8 +36,7 @@ function sessionOf(app: INestApplicationContext, { settings, logger }: Session) 
 }
 
 /**
- * Runs `use` on an application context of the modules of the role `reconciliation`, then closes it. Unless `checks` is false,
- * Redis has to belong to this ranklog.
+ * Runs `use` on an application context of the role `reconciliation`, then closes it. `checks`: Redis has to belong to this ranklog.
  * @throws ServiceUnreachableError, TopicsMissingError, OtherIdentityError
  */
 export async function withReconciliation<T>(

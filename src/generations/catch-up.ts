@@ -44,12 +44,9 @@ interface UnansweredCall {
 }
 
 /**
- * Brings one shadow to the live applied offsets: takes the next events from the queue, applies them in one call, and repeats that
- * until a call with an ending finds the shadow there. Below the live applied offsets, two calls are in flight at a time, so that
- * Redis applies one while this process makes the next.
- *
- * @throws LeaseLostError, ShadowLostError, LiveGenerationChangedError, ServerChangedError when the store refuses a call,
- * AppliedBeyondLogError, or the reason of the signal
+ * Brings one shadow to the live applied offsets: applies the next events of the queue in one call, and repeats that until a call
+ * with an ending finds the shadow there. Far below, two calls are in flight: Redis applies one while this process makes the next.
+ * @throws the error for a call that the store refuses (see `refusal`), AppliedBeyondLogError, the reason of the signal
  */
 export class CatchUp {
   readonly #limits: CallLimits;

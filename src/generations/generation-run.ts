@@ -89,7 +89,6 @@ const COUNT_EVERY_MS = 500;
 /**
  * Acquires the leases of some boards, plans and opens a shadow for each, reads the log once for all of them, and ends each shadow
  * for itself. Begins again when Redis has lost what the attempt rests on.
- *
  * States of an attempt: leased, planned, catching up, then done; or failed or cancelled, which discards the shadows that the next
  * attempt or run can't continue. The header of lua/commands/move-5.lua draws the roles of a generation.
  */

@@ -44,7 +44,6 @@ export interface LogFeedOptions {
 /**
  * Reads the log once for all shadows of a run: decodes each record once, and resolves it for the shadows of its board. Reads all
  * partitions at once, and fetches the next round while it decodes the last one. Skips a partition while a queue has no room for it.
- *
  * States: made; running (`run`), until all queues are removed or the signal is aborted.
  */
 export class LogFeed {

@@ -30,7 +30,6 @@ interface RunLeasesParts {
 
 /**
  * The leases of the boards of one attempt, renewed while it runs, and the status of each board in Redis.
- *
  * States of a board: held, from `acquire` until `end`, `leave` or `close` releases it.
  */
 export class RunLeases {

@@ -62,8 +62,7 @@ export class ConnectionsModule implements OnApplicationShutdown {
 }
 
 /**
- * Waits for Redis and Kafka, connects, and reads the cluster id for the identity of this process. Closes both connections on
- * failure: Nest calls no shutdown hook then.
+ * Waits for Redis and Kafka, connects, and reads the cluster id. Closes both on failure, as Nest calls no shutdown hook then.
  * @throws ServiceUnreachableError, TopicsMissingError, and the reason of the shutdown signal
  */
 async function connect(

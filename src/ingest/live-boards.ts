@@ -30,9 +30,8 @@ export class LiveBoards {
   }
 
   /**
-   * Reads the boards from Redis. Only a command removes a board. If a known board is missing without that, or there is no
-   * board at all, Redis has lost it: its events must not become dead letters.
-   * @throws NoLiveBoardsError
+   * Reads the boards from Redis. @throws NoLiveBoardsError if Redis lacks a known board that no command has removed, or all
+   * boards: then it has lost them, and their events must not become dead letters
    */
   async refresh(): Promise<void> {
     if ((await this.store.boards()) === this.#boards) return;

@@ -45,9 +45,8 @@ export class ScoreLog {
   }
 
   /**
-   * Checks that the log still is the one that was applied: it reaches the published position, and the last applied record is
-   * the same. A log whose history is cut above that record passes. Returns the offsets that the log holds.
-   * @throws LogEndsError, OtherLogError
+   * Checks that the log is the one that was applied: it reaches the published position and has the last applied record, unless
+   * its history is cut above that. Returns the offsets that the log holds. @throws LogEndsError, OtherLogError
    */
   async check(partition: number, known: KnownLog): Promise<LogRange> {
     const { kafka, topic } = this;

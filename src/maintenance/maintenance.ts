@@ -13,8 +13,8 @@ export interface MaintenanceTask {
 }
 
 /**
- * Runs tasks, each at its own interval and one turn at a time. A failure is logged once, until its reason changes or the
- * task succeeds. Nest starts it after the boards are registered, and stops it before the connections close.
+ * Runs tasks, each at its own interval and one turn at a time, while the boards are registered and the connections open.
+ * A failure is logged once, until its reason changes or the task succeeds.
  * States: stopped, then running.
  */
 export class Maintenance implements OnApplicationBootstrap, BeforeApplicationShutdown {

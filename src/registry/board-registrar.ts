@@ -19,9 +19,8 @@ type Current = ReadonlyMap<string, DefinitionRecord>;
 type Promotions = ReadonlyMap<string, number>;
 
 /**
- * Registers the boards in Redis: with the definitions that the definitions topic keeps, and from the file only new boards. So
- * a board whose definition changes in the file stays as it is, a removed board stays removed, and instances with an old and
- * a new file do not undo each other's changes. It also writes to the topic what went live in Redis.
+ * Registers the boards in Redis with the definitions of the definitions topic, and from the file only new boards: instances with
+ * an old and a new file do not undo each other's changes. It also writes to the topic what went live in Redis.
  */
 export class BoardRegistrar {
   /** The boards of the file, as of the last successful read. */

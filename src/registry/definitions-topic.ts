@@ -49,9 +49,8 @@ export class DefinitionsTopic {
   }
 
   /**
-   * Writes the latest record of a board again if an older record came after it: its writer paused between its promotion and
-   * its record while another one wrote. Returns these boards. Safe to repeat, and to run in several processes. Cost: one
-   * request if nothing was written since the last call.
+   * Writes the latest record of a board again if an older one came after it, as its writer paused between its promotion and its
+   * record. Returns these boards. Safe to repeat, in several processes. Cost: one request if nothing was written meanwhile.
    */
   async repair(): Promise<string[]> {
     const ranges = await logRanges(this.admin, this.topic);

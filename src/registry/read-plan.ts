@@ -52,10 +52,9 @@ export async function readPlan(
   if (toBuild.length === 0) return { boards: planned, backfill: null, cut: [] };
   const log = await readLogFacts(sources, toBuild, from);
   // The new generations may lack what the live ones lack.
-  const { ranges } = log;
-  const starts = earliestStarts(toBuild, ranges.keys());
+  const starts = earliestStarts(toBuild, log.ranges.keys());
   const needed = (partition: number) => starts.get(partition) ?? 0;
-  const cut = typeof from === 'number' ? [] : cutPartitions(ranges, needed);
+  const cut = typeof from === 'number' ? [] : cutPartitions(log.ranges, needed);
   return { boards: planned, backfill: backfillOf(log, statuses), cut };
 }
 

@@ -132,21 +132,18 @@ function reachedIn(
   return Math.min(applied, published, committedEnd);
 }
 
+function cellsOf<K extends string>(rows: readonly Record<K, number>[], fields: readonly K[]) {
+  return rows.map((row) => fields.map((field) => row[field]));
+}
+
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
 function toTable(positions: readonly PartitionPosition[]): string {
-  return table(
-    ['partition', 'log end', 'applied', 'published', 'lag'],
-    positions.map(({ partition, logEnd, applied, published, lag }) => [
-      partition,
-      logEnd,
-      applied,
-      published,
-      lag,
-    ]),
-  );
+  const fields = ['partition', 'logEnd', 'applied', 'published', 'lag'] as const;
+  const head = ['partition', 'log end', 'applied', 'published', 'lag'];
+  return table(head, cellsOf(positions, fields));
 }
 
 /** Only the process of a partition knows that it has stopped. */
@@ -163,12 +160,7 @@ function boardToJson({ clock, ...board }: BoardOverview) {
 
 function recoveringText(recovering: readonly RecoveryTarget[]): string[] {
   if (recovering.length === 0) return [];
-  const rows = recovering.map(({ shard, partition, applied, target }) => [
-    shard,
-    partition,
-    applied,
-    target,
-  ]);
+  const rows = cellsOf(recovering, ['shard', 'partition', 'applied', 'target']);
   const head = ['shard', 'partition', 'applied', 'of'];
   return [
     `Redis has lost events. Ranklog applies them again; reads are stale until then:\n\n${table(head, rows)}`,
