@@ -121,8 +121,8 @@ describe('a service under load goes on, when', () => {
     await ingest.published();
     const fault = ingest.proxy.onRequest(apiKey, action);
     const error = { error: KAFKA_ERROR.illegalGeneration, executed: false };
-    ingest.proxy.onRequest(KAFKA_API.heartbeat, error);
-    await until(() => fault.isDone, 'the fault has occurred');
+    const cause = ingest.proxy.onRequest(KAFKA_API.heartbeat, error);
+    await until(() => cause.isDone && fault.isDone, 'the faults have occurred');
     await expectProgress();
   });
 
