@@ -12,7 +12,7 @@ import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
 const newPrefix = () => `bench${randomUUID().slice(0, 4)}`;
 
 /**
- * Pipelined ZINCRBY, one for each view: what a counter without any promise does. With `ranks`, ZREVRANK before and after, too.
+ * Pipelined ZINCRBY, one for each view: a counter without guarantees. With `ranks`, ZREVRANK before and after, too.
  * @param {import('ioredis').Redis} redis @param {{ views: number, ranks?: boolean }} options @returns {Contender}
  */
 export function counter(redis, { views, ranks = false }) {

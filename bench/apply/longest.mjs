@@ -27,7 +27,7 @@ const CASES = [
 ];
 
 /**
- * Measures each board and prints it beside the first one.
+ * Measures each board and prints it in comparison with the first board.
  * @param {import('ioredis').Redis} redis @param {number} players
  */
 export async function longestCalls(redis, players) {

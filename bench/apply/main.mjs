@@ -1,5 +1,5 @@
 // @ts-check
-// `npm run bench:apply -- [--players N] [--json]`: the apply script beside pipelined ZINCRBY through the same client, in one run;
+// `npm run bench:apply -- [--players N] [--json]`: compares the apply script with pipelined ZINCRBY, through the same client, in one run;
 // with `--longest` (300,000 players by default), how long its longest call keeps Redis.
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';

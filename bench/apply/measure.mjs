@@ -5,16 +5,18 @@ const T0 = Date.parse('2026-01-01T00:00:00Z');
 
 /**
  * @typedef {import('./contenders.mjs').Contender} Contender
- * @typedef {{ rate: number, serverCpu: number, clientCpu: number, bytes: number }} Figures events a second, µs of CPU an event,
- * bytes a player
+ * @typedef {{ rate: number, serverCpu: number, clientCpu: number, bytes: number }} Figures
+ * events per second, µs of CPU per event, bytes per player
  */
 
 /**
- * Contenders on the same events, in turn: every player scores once, uncounted; then random ones do, timed in short rounds.
- * Other work on the machine hits all alike, and the median leaves out where it hit one. The keys are gone then.
+ * Runs the contenders in turn on the same events. First, every player scores once; this is not
+ * timed. Then random players score, in short timed rounds. Other work on the machine slows all
+ * contenders equally, and the median ignores rounds in which it slowed only one. Deletes the keys.
  * @param {import('ioredis').Redis} redis @param {{ players: number, events: number }} size
  * @param {readonly Contender[]} contenders
- * @returns {Promise<(Figures & { speed: number })[]>} speed: the rate of the first by this one's, the median of the rounds
+ * @returns {Promise<(Figures & { speed: number })[]>} speed: the rate of the first contender
+ * divided by the rate of this one, the median of the rounds
  */
 export async function race(redis, { players, events }, contenders) {
   for (let from = 0; from < players; from += BATCH) {
@@ -89,7 +91,10 @@ function batch(from, size, player) {
   }));
 }
 
-/** Bytes of all keys but the outbox, which is empty once results are published. @param {import('ioredis').Redis} redis @param {string} prefix */
+/**
+ * Deletes the keys. Returns their bytes without the outbox, which is empty once results are published.
+ * @param {import('ioredis').Redis} redis @param {string} prefix
+ */
 export async function takeAway(redis, prefix) {
   let bytes = 0;
   for (const key of await redis.keys(`${prefix}*`)) {

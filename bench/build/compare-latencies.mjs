@@ -9,7 +9,7 @@ import { BOARDS, goLive, rebuild, startRebuild } from './ranklog.mjs';
 const WARM_UP_MS = 5_000;
 
 /**
- * Live latency without a build, beside one that is as fast as it can be, and beside one that is held back.
+ * Measures live latency without a build, during an unthrottled build, and during a throttled one.
  * @param {{ events: number, players: number, eventsPerSecond: number, throttle: number, seconds: number }} options
  */
 export async function compareLatencies({ events, players, eventsPerSecond, throttle, seconds }) {
@@ -43,7 +43,10 @@ export async function compareLatencies({ events, players, eventsPerSecond, throt
   }
 }
 
-/** Builds until the time is over, one after the other, the last one to its end. @param {Sandbox} sandbox @param {number} seconds */
+/**
+ * Runs builds one after another until the time is over, and completes the last one.
+ * @param {Sandbox} sandbox @param {number} seconds
+ */
 async function rebuildFor(sandbox, seconds) {
   const end = performance.now() + seconds * 1_000;
   while (performance.now() < end) await rebuild(sandbox);
@@ -56,7 +59,7 @@ async function throttledFor(sandbox, { seconds, throttle }) {
   await build.end('SIGINT');
 }
 
-/** @param {({ what: string } & import('./latency.mjs').Latencies)[]} rows the one without a build first */
+/** @param {({ what: string } & import('./latency.mjs').Latencies)[]} rows the row without a build first */
 function table(rows) {
   const quiet = rows[0]?.p99 ?? NaN;
   return rows

@@ -3,7 +3,7 @@ import { Sandbox } from '../sandbox.mjs';
 import { fillLog } from '../log.mjs';
 import { goLive, rebuild } from './ranklog.mjs';
 
-/** What a rebuild costs, by the size of the log. @param {{ sizes: number[], players: number }} options */
+/** Measures the cost of a rebuild, by the size of the log. @param {{ sizes: number[], players: number }} options */
 export async function compareSizes({ sizes, players }) {
   const rows = [];
   for (const events of sizes) rows.push({ events, ...(await measure({ events, players })) });

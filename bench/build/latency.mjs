@@ -62,7 +62,7 @@ export class LiveTraffic {
     await this.#consumer.disconnect();
   }
 
-  /** By the clock, not by what Kafka answers: what is slow must not slow the traffic. @param {() => boolean} goesOn */
+  /** Sends by the clock, without waiting for Kafka: slow answers must not slow the traffic. @param {() => boolean} goesOn */
   async #send(goesOn) {
     const begin = performance.now();
     let sent = 0;

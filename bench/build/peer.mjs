@@ -6,7 +6,7 @@ import { Kafka, logLevel } from 'kafkajs';
 /** @typedef {{ topics: { scoreEvents: string, rankChanges: string }, name: string, events: number }} Task */
 /** @typedef {{ seconds: number, peakRss: number }} Measured from the first record to the last one applied; RSS in MB */
 
-/** @returns {Task} what the process was told to do */
+/** @returns {Task} the task of the process */
 export function task() {
   /** @type {unknown} */
   const told = JSON.parse(process.argv[2] ?? '');

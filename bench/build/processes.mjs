@@ -41,7 +41,7 @@ export class NodeProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** What it has printed, once it has ended. @throws Error unless it ended well */
+  /** Waits for the end of the process; returns its output. @throws Error if it failed */
   async succeeded() {
     const code = await this.#ended;
     const output = await this.#output;

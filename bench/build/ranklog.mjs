@@ -16,8 +16,8 @@ export const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }\n';
 /** @typedef {import('../sandbox.mjs').Sandbox} Sandbox */
 
 /**
- * Makes the board live, with the applied offsets at the end of the log and nobody on it: as after a loss by hand, and without
- * the time that ingest takes to get there.
+ * Makes the board live, with the applied offsets at the end of the log and without players. Saves the time that
+ * ingest would need to get there.
  * @param {Sandbox} sandbox
  */
 export async function goLive({ redis, admin, name, topics }) {
@@ -74,7 +74,7 @@ async function lasted({ redis, name }) {
 }
 
 /**
- * What the board has, against what a counter has: the scores of all players. @throws Error when they differ
+ * Compares the scores of all players on the board and in a counter. @throws Error if they differ
  * @param {Sandbox} sandbox @param {string} counter key of its ZSET
  */
 export async function checkScores({ redis, name }, counter) {

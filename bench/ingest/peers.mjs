@@ -4,7 +4,7 @@
 /** @typedef {{ playerId: string, delta: string }} Event */
 
 /**
- * What most people build, at its fastest: a counter in a batch handler. Counts twice after a crash.
+ * The usual solution in its fastest form: a counter in a batch handler. Counts twice after a crash.
  * @param {Bench} bench
  * @returns {Promise<number>} events per second
  */
@@ -19,8 +19,9 @@ export function runCounter(bench) {
 }
 
 /**
- * The same with what ranklog gives: ranks before and after, and a result for every event in one transaction with the
- * offset. Still not atomic in Redis, not exact in order, and counts twice after a crash.
+ * The counter with the output of ranklog: ranks before and after, and a result for every event, in
+ * one transaction with the offset. Still not atomic in Redis, not exact in order, and counts twice
+ * after a crash.
  * @param {Bench} bench
  * @returns {Promise<number>} events per second
  */

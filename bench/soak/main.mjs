@@ -10,9 +10,9 @@ const BOARDS =
   'boards: { arena: { columns: [{ name: score }], windows: [all, day], publish: { leaders: 10 } } }\n';
 const PLAYERS = 10_000;
 const BATCH = 1_000;
-/** Events that are produced ahead of those that are published. */
+/** How many events may be produced and not yet published. */
 const LEAD = 100_000;
-/** One of so many records is no event. */
+/** One record in BAD_EVERY is not a valid event. */
 const BAD_EVERY = 1_000;
 const SAMPLES = 20;
 const MEGABYTE = 1e6;

@@ -3,7 +3,7 @@
 
 process.on('message', () => {
   const { rss } = process.memoryUsage();
-  globalThis.gc?.(); // what is left on the heap then is held on to
+  globalThis.gc?.(); // only reachable objects remain on the heap
   const { heapUsed, external } = process.memoryUsage();
   process.send?.({ rss, heapUsed, external });
 });

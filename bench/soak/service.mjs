@@ -8,7 +8,7 @@ const REPORTER = new URL('./memory-reporter.mjs', import.meta.url).href;
 
 /** @typedef {{ rss: number, heapUsed: number, external: number }} Memory in bytes; the heap after a collection */
 
-/** `ranklog start` as a process of its own that tells of its memory. */
+/** `ranklog start` in its own process, which reports its memory. */
 export class Service {
   #child;
 

@@ -1,5 +1,5 @@
 // @ts-check
-// What commands take to start: their CPU time by that of an empty node.
+// The start cost of commands: their CPU time divided by the CPU time of an empty node process.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';

@@ -73,7 +73,7 @@ export class BoardReader {
     defineScripts(redis);
   }
 
-  /** The boards of all shards. Cost: five short requests a shard. */
+  /** The boards of all shards. Cost: five short requests per shard. */
   async boards(): Promise<Boards> {
     return readBoards(this.redis, this.keys, await this.shards());
   }
@@ -108,7 +108,7 @@ export class BoardReader {
   }
 
   /**
-   * The views that have players, about 10,000 a page, each page sorted by text. A view that exists during the whole listing
+   * The views that have players, about 10,000 per page, each page sorted by text. A view that exists during the whole listing
    * appears once; a view that begins or ends meanwhile may be missing. No request blocks Redis for long.
    * @throws UnknownBoardError, BoardBuildingError, ListingInterruptedError
    */
@@ -175,7 +175,7 @@ export class BoardReader {
     );
   }
 
-  /** Partitions that recover after a loss of Redis. Cost: two requests a shard. */
+  /** Partitions that recover after a loss of Redis. Cost: two requests per shard. */
   async recoveryTargets(): Promise<RecoveryTarget[]> {
     return new ContinuityStore(this.redis, this.keys, {
       shards: await this.shards(),

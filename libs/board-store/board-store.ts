@@ -107,7 +107,7 @@ export class BoardStore extends ShardedStore {
     return this.boards();
   }
 
-  /** When the pointer of each board last moved, in us of Redis' clock. Cost: a short request a shard. */
+  /** When the pointer of each board last moved, in us of Redis' clock. Cost: one short request per shard. */
   async promotions(): Promise<Map<string, number>> {
     const found = await this.perShard((shard) => this.redis.hgetall(this.keys.promotions(shard)));
     const entries = found.flatMap((promotions) => Object.entries(promotions));
@@ -119,7 +119,7 @@ export class BoardStore extends ShardedStore {
     return found.every((registered) => registered !== null);
   }
 
-  /** The boards of all shards; the same object until they change. Cost: one short request a shard, five after a change. @throws OtherIdentityError */
+  /** The boards of all shards; the same object until they change. Cost: one short request per shard, five after a change. @throws OtherIdentityError */
   async boards(): Promise<Boards> {
     const boards = await readBoards(this.redis, this.keys, this.shards, this.#boards);
     for (const version of boards.versions)

@@ -22,13 +22,13 @@ export interface ShadowPlace {
   readonly shadow: Shadow;
 }
 
-/** Keys and arguments that a script has beside those of lua/includes/catch-up.lua. */
+/** Keys and arguments of a script, in addition to lua/includes/catch-up.lua. */
 export interface EndingArguments {
   readonly keys: readonly string[];
   readonly arguments: readonly (string | number)[];
 }
 
-/** How many keys and arguments lua/includes/catch-up.lua has before those of the script. */
+/** How many keys and arguments of lua/includes/catch-up.lua precede the ones of the script. */
 const KEYS_OF_HEAD = 5;
 const ARGUMENTS_OF_HEAD = 6;
 

@@ -105,7 +105,7 @@ export class ContinuityStore extends ShardedStore {
     return token === undefined ? undefined : { token, outdated };
   }
 
-  /** Partitions below their recovery targets, by shard and partition. Cost: two requests a shard. */
+  /** Partitions below their recovery targets, by shard and partition. Cost: two requests per shard. */
   async recoveryTargets(): Promise<RecoveryTarget[]> {
     return (await this.perShard((shard) => this.#recoveringIn(shard))).flat();
   }

@@ -10,9 +10,9 @@ import { ShardedStore } from './sharded-store.js';
 /** How many views of a discarded generation one step deletes. */
 const VIEWS_A_STEP = 100;
 
-/** All generations in Redis. Discards those that nobody needs, and frees their memory. */
+/** All generations in Redis. Discards unneeded generations, and frees their memory. */
 export class GenerationCatalog extends ShardedStore {
-  /** By board, the live one first. Cost: seven requests a shard. */
+  /** By board, the live generation first. Cost: seven requests per shard. */
   async generations(): Promise<GenerationOverview[]> {
     const found = await this.perShard((shard) => this.#generationsOf(shard));
     return found.flat().sort((a, b) => (a.board < b.board ? -1 : Number(a.board > b.board)));

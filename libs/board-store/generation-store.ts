@@ -51,7 +51,7 @@ export interface Promotion {
  */
 export class GenerationStore extends ShardedStore {
   /**
-   * The live generation of boards as last read, which saves a request a call. The scripts refuse another one. It is read again for
+   * The live generation of boards as last read, which saves a request per call. The scripts refuse another one. It is read again for
    * each shadow, as other processes may have moved the pointer.
    */
   readonly #believed = new Map<string, string>();

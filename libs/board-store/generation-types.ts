@@ -17,7 +17,7 @@ export type ShadowPurpose = 'build' | 'verify' | 'snapshot' | 'rollback';
 /** A generation that catches up with the live applied offsets; only the holder of the board's lease may write to it. */
 export interface Shadow extends LiveBoard {
   readonly purpose: ShadowPurpose;
-  /** `snapshot` only: the offset behind the last one that it applies, by partition. */
+  /** Snapshots only: the offset after the last one that it applies, by partition. */
   readonly ends?: Starts;
 }
 
@@ -46,7 +46,7 @@ export interface AppliedOffset {
 export type ShadowRefusal =
   'leaseLost' | 'shadowGone' | 'gap' | 'generationChanged' | 'serverChanged';
 
-/** The outcome of a catch-up call. `appliedOffsets` are those of its stretches; of promote and compare, all live partitions. */
+/** The outcome of a catch-up call. `appliedOffsets` covers the partitions of the call; after promote and compare, all live partitions. */
 export type CatchUpOutcome<Ending> =
   | {
       readonly status: 'applied';
@@ -91,7 +91,7 @@ export interface Difference {
     | 'eventIds' // the event ids of a partition
     | 'appliedOffset'; // a live applied offset beyond the end of the log: nothing can be compared
   readonly playerId?: string;
-  /** Of event ids. */
+  /** For differences of event ids. */
   readonly partition?: number;
   readonly expected?: string;
   readonly found?: string;

@@ -11,7 +11,7 @@ export const LEASE_MS = 15_000;
 
 export const HOLDER = `${hostname()}:${process.pid}`;
 
-/** The outcome of a run whose process ended. The sweep discards the shadow of a verify or a rollback; others are kept. */
+/** The outcome of a run whose process ended. The sweep discards the shadow of a verify or a rollback; other shadows are kept. */
 const ENDED = 'its process is gone';
 const KEPT = `${ENDED}; what was built is kept, and the next run continues it; "ranklog boards discard", or another command for the board, discards it`;
 
@@ -23,11 +23,11 @@ export class LeaseStore extends ShardedStore {
     const token = await takeLease(this.redis, { key, holder });
     if (token !== undefined) return { board, token };
     const { held, error } = await heldLease(this.redis, key, board);
-    if (held === null) return this.acquire(board, holder); // it ended between the two requests
+    if (held === null) return this.acquire(board, holder); // the lease ended between the two requests
     throw error;
   }
 
-  /** Extends a lease to LEASE_MS from now on, and stores the status of its work, if there is one. @throws LeaseLostError */
+  /** Extends a lease to LEASE_MS from now, and stores the status of its run, if given. @throws LeaseLostError */
   async renew({ board, token }: Lease, status?: ReconciliationStatus): Promise<void> {
     const shard = this.shardOf(board);
     const text = status === undefined ? '' : JSON.stringify(status);
@@ -41,7 +41,7 @@ export class LeaseStore extends ShardedStore {
     await releaseLease(this.redis, this.#key(board), token);
   }
 
-  /** The running or last reconciliation of each board, by name. Cost: a request a shard, and one for each that runs. */
+  /** The running or last reconciliation of each board, by name. Cost: one request per shard, and one per running reconciliation. */
   async statuses(): Promise<ReconciliationStatus[]> {
     const texts = await this.perShard((shard) =>
       this.redis.hvals(this.keys.reconciliations(shard)),
@@ -51,7 +51,7 @@ export class LeaseStore extends ShardedStore {
     return checked.sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
-  /** For a board that was removed. */
+  /** Deletes the status of a removed board. */
   async deleteStatus(board: string): Promise<void> {
     await this.redis.hdel(this.keys.reconciliations(this.shardOf(board)), board);
   }
@@ -76,7 +76,7 @@ export async function takeLease(
 ): Promise<string | undefined> {
   const token = `${randomUUID()} ${holder}`;
   if ((await redis.set(key, token, 'PX', ms, 'NX')) !== null) return token;
-  return (await redis.get(key)) === token ? token : undefined; // ours if the first reply was lost and the request ran twice
+  return (await redis.get(key)) === token ? token : undefined; // our token: the first reply was lost, and the request ran twice
 }
 
 export async function releaseLease(redis: Redis, key: string, token: string): Promise<void> {

@@ -75,7 +75,7 @@ function columnValue(fed: FedColumn, deltas: Readonly<Record<string, string>>): 
   );
 }
 
-/** In minor units; null when the event has none of the inputs. Each product has to be in range, not only the sum. */
+/** The sum in minor units; null if the event has none of the inputs. Each product has to be in range, not only the sum. */
 function weightedSum(fed: FedColumn, deltas: Readonly<Record<string, string>>): number | null {
   let sum: bigint | number | null = null;
   for (const [input, weight] of fed.inputs) {

@@ -18,7 +18,7 @@ export interface ResolvedEvent {
   readonly occurredAt: number;
   readonly values: readonly (number | null)[];
   readonly views: readonly ResolvedView[];
-  /** Only where the board drops duplicates. */
+  /** Set only if the board drops duplicates. */
   readonly eventId?: string;
 }
 

@@ -173,7 +173,7 @@ function nearChange(zone: string): fc.Arbitrary<number> {
 }
 
 describe('calendar windows', () => {
-  it('equal those of luxon, in any zone', () => {
+  it('equal the windows of luxon, in any zone', () => {
     let compared = 0;
     fc.assert(
       fc.property(zoneAndTime, ([zone, time]) => {

@@ -20,7 +20,7 @@ export async function readStartPositions(
 /** After a crash, the results of this time, in ms, may be delivered again. */
 const COMMIT_INTERVAL_MS = 1_000;
 
-/** The offset behind the handled results of each partition, committed at an interval. */
+/** The offset after the handled results of each partition, committed at an interval. */
 export class HandledPositions {
   #uncommitted = new Map<number, number>();
   #last: Promise<void> = Promise.resolve();

@@ -33,7 +33,7 @@ export interface SubscriberOptions {
   /** Whether a new group starts at the first result in Kafka; by default it starts at the next one. */
   readonly fromBeginning?: boolean;
   /**
-   * Called when results were deleted (retention) before they were read; the subscription then continues behind them.
+   * Called when results were deleted (retention) before they were read; the subscription then continues after them.
    * Without it, the subscription ends with a ResultGapError.
    */
   readonly onGap?: (gap: ResultGap) => Promise<void> | void;
@@ -44,14 +44,14 @@ type Handle<T> = (result: T) => Promise<void> | void;
 /** Consecutive failed starts of partitions, each after a longer pause, before the subscription ends. */
 const MAX_FAILED_STARTS = 10;
 
-/** So that the group keeps a member whose handler blocks the event loop for long. */
+/** These values keep a member in the group while its handler blocks the event loop. */
 const CONSUMER = { sessionTimeout: 30_000, heartbeatInterval: 3_000 };
 
 /**
- * Delivers all committed results of a topic: those of a partition in order and in sequence, those of several partitions
+ * Delivers all committed results of a topic: results of a partition in order and in sequence, of several partitions
  * concurrently. A slow handler delays no other partition.
- * A result may be delivered again: after a crash the results of the last second, after a rebalance those that were being
- * handled. `source` identifies a result. An error of the handler ends the subscription; a new subscriber of the
+ * A result may be delivered again: after a crash the results of the last second, after a rebalance the results that were
+ * being handled. `source` identifies a result. An error of the handler ends the subscription; a new subscriber of the
  * same group gets that result again.
  * States: new, started, ended (stopped or failed). A subscriber starts once.
  */
@@ -198,7 +198,7 @@ export abstract class ResultSubscriber<T> {
   }
 }
 
-/** Delivers rank changes, those of a player in order. */
+/** Delivers rank changes; the changes of a player in order. */
 export class RankChangeSubscriber extends ResultSubscriber<RankChange> {
   constructor(options: SubscriberOptions) {
     super(options, topicNames(options.topicPrefix).rankChanges, decodeRankChange);

@@ -125,7 +125,7 @@ describe('the movements between two tops', () => {
     expect(leaderMovements([], ranked(['a', 'b'])).entered).toEqual(ranked(['a', 'b']));
   });
 
-  it('equal those of a search for each player, in order of rank', () => {
+  it('equal the movements that a search for each player finds, in order of rank', () => {
     fc.assert(
       fc.property(top, top, (before, after) => {
         const entered = after

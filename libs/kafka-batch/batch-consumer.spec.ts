@@ -170,7 +170,7 @@ describe('BatchConsumer', () => {
     expect(await fixture.fetched(0, 0)).toBe('0');
   });
 
-  it('continues a partition that the same member keeps, behind the last taken batch', async () => {
+  it('continues a partition that the same member keeps, after the last taken batch', async () => {
     const { log } = await running();
     await fixture.fetched(0, 0);
     log.length = 0;

@@ -164,7 +164,7 @@ describe('logBatch', () => {
     ['moves behind control records', batch(5, [5], { isControlRecord: true }), 5, [[], 6]],
     ['moves behind compacted records', batch(5, [5, 6], { lastOffsetDelta: 9 }), 5, [[5, 6], 15]],
     [
-      'moves behind compacted records without a record left',
+      'moves past compacted records without a record left',
       batch(5, [5, 6], { lastOffsetDelta: 9 }),
       7,
       [[], 15],

@@ -2,14 +2,14 @@ import type { KafkaMessage } from 'kafkajs';
 import type { FetchedPartition, RawMessage } from 'kafkajs/src/broker/index.js';
 import type { KafkaRecord } from './types.js';
 
-/** Committed records of one partition, perhaps none. `nextOffset` is also behind control, aborted and compacted records. */
+/** Committed records of one partition, perhaps none. `nextOffset` is also after control, aborted and compacted records. */
 export interface LogBatch {
   readonly partition: number;
   readonly records: readonly KafkaRecord[];
   readonly nextOffset: number;
 }
 
-/** The committed records of a fetch that are at or behind an offset; undefined if the fetch ends before it. */
+/** The committed records of a fetch that are at or after an offset; undefined if the fetch ends before it. */
 export function logBatch(fetched: FetchedPartition, from: number): LogBatch | undefined {
   const nextOffset = endOf(fetched);
   if (nextOffset <= from) return undefined;
@@ -19,7 +19,7 @@ export function logBatch(fetched: FetchedPartition, from: number): LogBatch | un
   return { partition: fetched.partition, records, nextOffset };
 }
 
-/** The offset behind a fetch, 0 for an empty one. Compaction may have removed the last records of its last batch. */
+/** The offset after a fetch, 0 for an empty one. Compaction may have removed the last records of its last batch. */
 function endOf({ messages }: FetchedPartition): number {
   const last = messages.at(-1);
   if (last === undefined) return 0;

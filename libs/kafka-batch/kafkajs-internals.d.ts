@@ -10,7 +10,7 @@ declare module 'kafkajs/src/broker/index.js' {
     readonly batchContext: {
       readonly producerId: string;
       readonly inTransaction: boolean;
-      /** Of the record's batch; missing in old formats. */
+      /** The first offset of the record's batch; missing in old formats. */
       readonly firstOffset?: string;
       readonly lastOffsetDelta?: number;
     };

@@ -80,7 +80,7 @@ export class LogReader {
 
   /**
    * One round: sends a request to each leader of a wanted partition that has none pending, and returns what arrives
-   * first; the next round returns the rest. Moves the positions behind what it returns. Takes 200 ms without records.
+   * first; the next round returns the rest. Moves the positions past the returned records. Takes 200 ms without records.
    * Rounds run in sequence.
    * @throws LogGapError if the log does not hold a position, the abort reason, or an error that no retry repairs
    */

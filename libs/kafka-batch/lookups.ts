@@ -153,7 +153,7 @@ interface FetchAsk {
   readonly offset: number;
 }
 
-/** The last committed data record at or behind an offset. */
+/** The last committed data record at or after an offset. */
 async function lastRecord(leader: LeaderLookups, from: FetchAsk): Promise<KafkaRecord | undefined> {
   let last: KafkaRecord | undefined;
   for (let { offset } = from; ;) {
@@ -186,7 +186,7 @@ export class LeaderLookups {
     private readonly nodeId: number,
   ) {}
 
-  /** The first offset of a partition, and the offset behind its last committed record. */
+  /** The first offset of a partition, and the offset after its last committed record. */
   async range(topic: string, partition: number): Promise<LogRange> {
     const name = `${topic} ${partition}`;
     const [start, end] = await Promise.all([this.#starts.get(name), this.#ends.get(name)]);

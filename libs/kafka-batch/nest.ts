@@ -30,7 +30,7 @@ export const OnPartitionAssigned = (): HandlerDecorator<
   (assignment: PartitionAssignment) => Promise<number>
 > => handler('OnPartitionAssigned');
 
-/** Handles a batch. Batches of one partition come in sequence, those of several partitions concurrently. */
+/** Handles a batch. Batches of one partition come in sequence, of several partitions concurrently. */
 export const OnRecordBatch = (): HandlerDecorator<(batch: RecordBatch) => Promise<unknown>> =>
   handler('OnRecordBatch');
 

@@ -127,7 +127,7 @@ describe('PartitionWorker', () => {
     release();
   });
 
-  it('continues behind the last taken batch after a rebalance', async () => {
+  it('continues after the last taken batch when a rebalance ends', async () => {
     const fixture = await new Fixture().start();
     fixture.offer(0, [0, 1]);
     await settled();

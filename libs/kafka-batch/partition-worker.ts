@@ -83,7 +83,7 @@ export class PartitionWorker {
   }
 
   /**
-   * Continues after a rebalance that left the partition with this member and paused it. Seeks behind the last batch, as
+   * Continues after a rebalance that left the partition with this member and paused it. Seeks past the last batch, as
    * kafkajs would go back to the committed offset. Returns false if the worker is not running.
    */
   continue(): boolean {

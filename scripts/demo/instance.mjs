@@ -10,7 +10,7 @@ import { HOME, ROOT } from '../services/state.mjs';
 
 const CLI = path.join(ROOT, 'dist/cli/main.js');
 
-/** A ranklog of its own: topics, group and keys that nobody else uses, on the running servers. */
+/** A separate ranklog on the running servers: its topics, group and keys are not shared. */
 export class DemoInstance {
   /** @type {import('node:child_process').ChildProcess | undefined} */
   #service;

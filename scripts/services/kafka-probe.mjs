@@ -26,7 +26,7 @@ export function pingKafka(brokers) {
 }
 
 /**
- * A Kafka client for short errands: it gives up soon and logs nothing.
+ * A Kafka client for short requests: it gives up soon and logs nothing.
  * @param {string} brokers host:port, several separated by commas
  */
 export function quietKafka(brokers) {

@@ -39,7 +39,7 @@ export async function waitUntilItAnswers({ name, answers, seconds }) {
 }
 
 /**
- * Tries until it succeeds; throws what the last try threw when `seconds` have passed or it can't succeed any more.
+ * Retries until `work` succeeds. Throws the last error once `seconds` have passed or it can't succeed any more.
  * @template T
  * @param {number} seconds @param {() => Promise<T>} work @param {() => boolean} [canSucceed]
  * @returns {Promise<T>}

@@ -43,7 +43,7 @@ export async function pingRedis(url) {
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });
-  redis.on('error', () => undefined); // told by the command that fails
+  redis.on('error', () => undefined); // the failing command reports it
   try {
     await redis.connect();
     await redis.ping();

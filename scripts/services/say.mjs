@@ -1,11 +1,11 @@
 // @ts-check
 import { existsSync, readFileSync } from 'node:fs';
 
-/** What went wrong, in words for the one who reads it; without a stack. */
+/** An error that is printed as its message, without a stack. */
 export class ServiceError extends Error {}
 
 /**
- * A word of progress, to standard error: standard output is for what was asked for.
+ * Prints progress to standard error: standard output is for the requested output.
  * @param {string} text
  */
 export function say(text) {
@@ -13,7 +13,7 @@ export function say(text) {
 }
 
 /**
- * An error for the one at the terminal; with a stack only where it is a bug.
+ * Prints an error; with a stack only if it is a bug.
  * @param {unknown} error
  */
 export function sayError(error) {

@@ -69,7 +69,8 @@ export function removePid(name) {
 }
 
 /**
- * The pid of a native server that runs. A pid file whose process ended, or whose pid another process has by now, counts for nothing.
+ * The pid of a native server that runs. Ignores a pid file whose process ended, or whose
+ * pid belongs to another process by now.
  * @param {ServerName} name
  * @returns {number | undefined}
  */

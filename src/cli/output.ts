@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 
-/** Prints a value as JSON, or whatever `text` makes of it for people. */
+/** Prints a value as JSON, or as the text that `text` returns. */
 export function print<T>(
   value: T,
   { json = false }: { json?: boolean | undefined },

@@ -2,7 +2,7 @@ import { Presets, SingleBar } from 'cli-progress';
 import type { RunProgress } from '../generations/progress.js';
 import { countText, durationText } from './formats.js';
 
-/** Facts beside the work that is done. Without them, rate and time left are averages since the start. */
+/** Facts in addition to the work done. Without them, rate and time left are averages since the start. */
 export interface ProgressFacts {
   /** The number to show, if the work is measured in another unit. */
   readonly count?: number;

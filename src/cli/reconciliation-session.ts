@@ -17,7 +17,7 @@ import { openSession, type Session } from './session.js';
 @Module({ imports: [ConnectionsModule, ReconcilerModule] })
 class CommandModule {}
 
-/** What the commands on generations work with. */
+/** The tools of the commands on generations. */
 export type ReconciliationSession = ReturnType<typeof sessionOf>;
 
 function sessionOf(app: INestApplicationContext, { settings, logger }: Session) {

@@ -22,11 +22,11 @@ function entry(offset: number): EventEntry {
   return { kind: 'event', offset, board: 'arena', event };
 }
 
-/** What becomes of a call: it runs, its answer or the call itself is lost, or the live applied offset moves back meanwhile. */
+/** The fate of a call: it runs, its answer or the call itself is lost, or the live applied offset moves back meanwhile. */
 const FATES = ['runs', 'answer lost', 'call lost', 'live moves back'] as const;
 type Fate = (typeof FATES)[number];
 
-/** Applies calls as the script does: in their order, up to the live applied offset, never behind a gap. */
+/** Applies calls as the script does: in their order, up to the live applied offset, never past a gap. */
 class FakeShadow {
   readonly applied: number[] = [];
   #live = EVENTS - 1;
@@ -58,7 +58,7 @@ class FakeShadow {
 }
 
 describe('catching up', () => {
-  it('applies every event once and in order, whatever becomes of its calls', async () => {
+  it('applies every event once and in order, whatever happens to its calls', async () => {
     const fates = fc.array(fc.constantFrom(...FATES), { maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(fates, async (given) => {

@@ -18,11 +18,11 @@ const LOOK_EVERY_MS = 200;
 /** How often expired views of a shadow are removed: the log may make far more of them than are kept. */
 const SWEEP_EVERY_MS = 2_000;
 
-/** Close to the live applied offsets, the size of a call doubles after so many endings in vain, up to so many times. */
+/** Close to the live applied offsets, the size of a call doubles after ENDINGS_IN_VAIN failed endings, up to MOST_GROWTH times. */
 const ENDINGS_IN_VAIN = 8;
 const MOST_GROWTH = 4;
 
-/** A throttled run makes short calls, so that those of live ingest do not wait behind them. */
+/** A throttled run makes short calls, so that calls of live ingest do not wait for long. */
 const SHORT_CALL = { entries: 100, viewUpdates: 400 };
 
 export interface CatchUpParts {
@@ -134,7 +134,7 @@ export class CatchUp {
     this.parts.queue.send(stretches);
   }
 
-  /** Takes the answer of a call that was sent. Repeats one that failed; the call behind it may find a gap then. */
+  /** Takes the answer of a call that was sent. Repeats a failed call; the next call may then find a gap. */
   async #takeAnswer({ outcome, stretches }: UnansweredCall): Promise<void> {
     let sent: typeof outcome | undefined = outcome;
     const answer = await this.#withRetries(() => {

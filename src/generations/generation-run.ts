@@ -45,7 +45,7 @@ export interface ReconcilerParts {
 export interface RunOptions {
   /** Cancels the run and undoes what it did. */
   readonly signal: AbortSignal;
-  /** Keeps what was built when the signal is aborted, so that the next run can continue it. */
+  /** Keeps the shadows when the signal is aborted, so that the next run can continue them. */
   readonly keepsShadows?: boolean | undefined;
   /** The most records of the log to read per second, so that live ingest is not slowed down. */
   readonly eventsPerSecond?: number | undefined;
@@ -88,7 +88,7 @@ const COUNT_EVERY_MS = 500;
 
 /**
  * Acquires the leases of some boards, plans and opens a shadow for each, reads the log once for all of them, and ends each shadow
- * for itself. Begins again when Redis has lost what the attempt rests on.
+ * separately. Begins again when Redis has lost data that the attempt needs.
  * States of an attempt: leased, planned, catching up, then done; or failed or cancelled, which discards the shadows that the next
  * attempt or run can't continue. The header of lua/commands/move-5.lua draws the roles of a generation.
  */
@@ -181,7 +181,7 @@ export class GenerationRun<T> {
     return opened;
   }
 
-  /** Reads the log once for all shadows. The first failure ends those that are not done. */
+  /** Reads the log once for all shadows. The first failure ends all unfinished shadows. */
   async #catchUpAll(attempt: Attempt, shadows: readonly OpenShadow[]): Promise<T[]> {
     const { kafka, admin, topic, logger } = this.parts;
     const { eventsPerSecond = this.parts.eventsPerSecond, onProgress } = this.options;
@@ -234,7 +234,7 @@ export class GenerationRun<T> {
     }
   }
 
-  /** A shadow that fills Redis up is not kept for the next run, as live ingest can't apply anything beside it. */
+  /** A shadow that fills Redis up is not kept for the next run, as live ingest can't apply anything while it exists. */
   async #discardUnfinished(error: unknown): Promise<void> {
     const { signal, keepsShadows = false } = this.options;
     const isHopeless = error instanceof LogGapError || isOutOfMemory(error);

@@ -14,7 +14,7 @@ const definitions = parseBoardsFile(
   'boards.yaml',
 );
 
-/** Records of a partition that are about one board and the other by turns. */
+/** Records of a partition, alternately about one board and the other. */
 const LENGTH = 8_000;
 const ROUND = 1_000;
 const offsetsOf = (board: Board) =>
@@ -31,7 +31,7 @@ const record = (offset: number): KafkaRecord => ({
   headers: {},
 });
 
-/** Reads a log of one partition, in rounds; what lies behind its end never comes. */
+/** Reads a log of one partition, in rounds; records after its end never come. */
 class Reader {
   #position: number;
 

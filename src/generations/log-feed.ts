@@ -85,7 +85,7 @@ export class LogFeed {
     this.#room.ring();
   }
 
-  /** @throws LogGapError when the log does not hold what is needed, the reason of the signal, or what no retry repairs */
+  /** @throws LogGapError if the log lacks needed records, the abort reason, or an error that no retry repairs */
   async run(): Promise<void> {
     while (this.#queues.size > 0) {
       this.#isOutdated = false;

@@ -129,7 +129,7 @@ async function aheadOfIngest(
   return (await Promise.all(places)).flat();
 }
 
-/** `start`; or, if it is the end of the log, the offset behind the last record, as the log may end in transaction markers. */
+/** `start`; or, if it is the end of the log, the offset after the last record, as the log may end in transaction markers. */
 async function recordsEnd(
   { kafka, topic }: ScoreLog,
   { partition, start, range }: { partition: number; start: number; range: LogRange | undefined },

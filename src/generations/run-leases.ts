@@ -66,7 +66,7 @@ export class RunLeases {
     return held.lease;
   }
 
-  /** Whether a lease may have expired, so that another process could take it. A lease lost earlier was lost by Redis. */
+  /** Whether a lease may have expired, so that another process could take it. If a lease is lost earlier, Redis lost data. */
   mayHaveExpired(board: string): boolean {
     const heldAt = this.#boards.get(board)?.heldAt ?? -Infinity;
     return performance.now() - heldAt >= LEASE_MS;
@@ -78,7 +78,7 @@ export class RunLeases {
     if (held !== undefined) held.status = { ...held.status, ...facts };
   }
 
-  /** Reports how the run on a board ended, and releases the board; nothing for a board released before. */
+  /** Reports how the run on a board ended, and releases the board. Does nothing if it was released before. */
   async end(board: string, end: End): Promise<void> {
     const held = this.#boards.get(board);
     if (held === undefined) return;
@@ -88,7 +88,7 @@ export class RunLeases {
     await this.#release(held);
   }
 
-  /** Releases a board, and leaves its reported status alone. */
+  /** Releases a board without changing its reported status. */
   async leave(board: string): Promise<void> {
     const held = this.#boards.get(board);
     this.#boards.delete(board);

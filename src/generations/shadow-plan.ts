@@ -15,7 +15,7 @@ import {
   type ScoreLog,
 } from './log-history.js';
 
-/** Where a build begins instead of where the live generation does: at a time in ms, or at the start of the log. */
+/** Where a build begins, if not where the live generation begins: at a time in ms, or at the start of the log. */
 export type From = number | 'start';
 
 /** The shadow that a run asks for. */
@@ -25,7 +25,7 @@ export interface ShadowRequest {
   /** Where the live generation begins in the log. The shadow begins there, too, unless `from` is given. */
   readonly starts?: Starts | undefined;
   readonly from?: From | undefined;
-  /** A time in ms: the last that a snapshot shows. */
+  /** The last record time that a snapshot includes, in ms. */
   readonly until?: number | undefined;
   /** Builds from the rest of the log if its beginning is gone. */
   readonly allowPartialHistory?: boolean | undefined;
@@ -45,8 +45,8 @@ type PlanParts = ScoreLog & { readonly generations: GenerationStore };
 type Ranges = ReadonlyMap<number, LogRange>;
 
 /**
- * Plans a shadow: continues the one that a killed run has left if it is the same, else begins a new one. Writes nothing before it
- * is opened. @throws HistoryCutError
+ * Plans a shadow: continues the shadow of a killed run if it matches the request, else begins a new one. Writes nothing
+ * until it is opened. @throws HistoryCutError
  */
 export async function planShadow(log: PlanParts, request: ShadowRequest): Promise<OpenPlanned> {
   const { definition, purpose, allowPartialHistory = false } = request;
@@ -82,7 +82,7 @@ async function inOffsets(log: PlanParts, request: ShadowRequest): Promise<Plan> 
   return { ...plan, ends, asOf: until };
 }
 
-/** The shadow that a killed run has left, if it is the planned one and the log still holds what comes next. */
+/** The shadow of a killed run, if it matches the plan and the log still holds the next records. */
 async function resumable(
   { generations }: PlanParts,
   { definition, purpose, starts, ends }: Plan,
@@ -92,14 +92,14 @@ async function resumable(
   const isPlanned =
     shadow?.purpose === purpose &&
     definitionText(shadow.definition) === definitionText(definition) &&
-    isBetween(shadow.starts, starts, latest) && // the log may have been cut further since it was begun
+    isBetween(shadow.starts, starts, latest) && // the log may have been cut further since the shadow was begun
     sameStarts(shadow.ends, ends);
   if (!isPlanned) return undefined;
   const left = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
   return cutPartitions(ranges, nextOf(left)).length === 0 ? left : undefined;
 }
 
-/** Whether the log still holds all that the live generation begins with. The shadow may lack what that one lacks already. */
+/** Whether the log still holds the first records of the live generation. A shadow may lack records that it lacks, too. */
 function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): boolean {
   if (starts === undefined || typeof from === 'number') return false;
   return cutPartitions(ranges, (partition) => starts.get(partition) ?? 0).length === 0;
@@ -107,13 +107,13 @@ function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): bool
 
 type Shadows = Pick<GenerationStore, 'shadow'>;
 
-/** The shadow that a killed build or snapshot has left: the next one may continue it. */
+/** The shadow of a killed build or snapshot: the next run may continue it. */
 export async function leftBehind(generations: Shadows, board: string): Promise<Shadow | undefined> {
   const shadow = await generations.shadow(board);
   return shadow?.purpose === 'build' || shadow?.purpose === 'snapshot' ? shadow : undefined;
 }
 
-/** A board has only one shadow: warns that a run discards the one that a killed run has left. */
+/** A board has only one shadow: warns that a run discards the shadow of a killed run. */
 export async function warnOfReplaced(
   { generations, logger }: { readonly generations: Shadows; readonly logger: Logger },
   board: string,

@@ -84,7 +84,7 @@ describe('the next call for a shadow', () => {
     expect(queue.next(LIMITS).stretches[0]).toMatchObject({ from: 7, through: 7 });
   });
 
-  it('continues behind the unanswered calls, and begins again behind the applied offsets once they are settled', () => {
+  it('continues after the unanswered calls, and begins again after the applied offsets once they are settled', () => {
     const queue = queueOf([30]);
     queue.noteLive(live([29]));
     const first = queue.next(LIMITS);
@@ -130,7 +130,7 @@ class AppliedLog {
     this.#queue = queueOf(counts);
   }
 
-  /** Live ingest moves on, the next call is sent, and the one before is answered, or fails without being applied. */
+  /** Live ingest moves on, the next call is sent, and the previous call is answered, or fails without being applied. */
   step(moves: readonly number[], fails: boolean): void {
     for (const [partition, by] of moves.entries())
       this.#live[partition] = Math.min(
@@ -183,7 +183,7 @@ describe('the queue of a snapshot', () => {
     expect(queue.isAtEnds).toBe(true);
   });
 
-  it('leaves out records at and behind its ends', () => {
+  it('leaves out records at and after its ends', () => {
     const queue = snapshotTo(2);
     for (const offset of [1, 2, 3]) queue.add(0, entry(offset));
     queue.advance(0, 4);

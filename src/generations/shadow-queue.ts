@@ -54,17 +54,17 @@ class PartitionQueue {
     return hasChanged;
   }
 
-  /** A call brings the shadow to `through`, at most to the live applied offset, and is not answered yet. */
+  /** Notes an unanswered call that brings the shadow to `through`, at most to the live applied offset. */
   send(through: number): void {
     this.#sent = Math.max(this.#sent, Math.min(through, this.live));
   }
 
-  /** All calls are answered. */
+  /** Notes that all calls are answered. */
   settle(): void {
     this.#sent = this.applied;
   }
 
-  /** The entry that follows those of the next call. */
+  /** The first entry after the next call. */
   get #next(): EventEntry | undefined {
     return this.#entries[this.#taken];
   }
@@ -110,13 +110,13 @@ class PartitionQueue {
 }
 
 /**
- * What was read of the log for one shadow and is not known to be applied. The script never takes a shadow beyond the live
+ * The log entries read for one shadow and not known to be applied. The script never takes a shadow beyond the live
  * applied offsets, so entries above them wait here.
  */
 export class ShadowQueue {
   readonly #partitions = new Map<number, PartitionQueue>();
 
-  /** `begun` are the applied offsets of the shadow; a partition without one begins where the shadow does. */
+  /** `begun` are the applied offsets of the shadow; a partition without one starts where the shadow starts. */
   constructor(
     readonly shadow: Shadow,
     private readonly begun: ReadonlyMap<number, number>,
@@ -152,18 +152,18 @@ export class ShadowQueue {
     if (entry.offset < this.#end(partition)) this.#partition(partition).add(entry);
   }
 
-  /** All records before `nextOffset` are read. */
+  /** Notes that all records before `nextOffset` are read. */
   advance(partition: number, nextOffset: number): void {
     const queue = this.#partition(partition);
     queue.read = Math.max(queue.read, Math.min(nextOffset, this.#end(partition)) - 1);
   }
 
-  /** A call with these stretches is not answered yet; the next one continues behind them. */
+  /** Notes an unanswered call with these stretches; the next call continues after them. */
   send(stretches: readonly Stretch[]): void {
     for (const { partition, through } of stretches) this.#partition(partition).send(through);
   }
 
-  /** All calls are answered, or their outcome is unknown: the next one begins behind the applied offsets. */
+  /** Notes that no call is unanswered, or that outcomes are unknown: the next call begins after the applied offsets. */
   settle(): void {
     for (const queue of this.#partitions.values()) queue.settle();
   }
@@ -186,7 +186,7 @@ export class ShadowQueue {
   }
 
   /**
-   * `snapshot` only: whether all records up to its ends are applied. The log may end in transaction markers that the live
+   * Snapshots only: whether all records up to the shadow's ends are applied. The log may end in transaction markers that the live
    * applied offset does not cover yet.
    */
   get isAtEnds(): boolean {
@@ -221,7 +221,7 @@ export class ShadowQueue {
   }
 
   /**
-   * The next call: of every partition the entries up to its live applied offset, as many as fit, in equal shares. If these
+   * The next call: entries of every partition up to its live applied offset, as many as fit, in equal shares. If they
    * all fit, entries read ahead fill the rest, since the live applied offsets move on meanwhile.
    */
   next(limits: CallLimits): NextCall {
@@ -254,7 +254,7 @@ export class ShadowQueue {
   }
 }
 
-/** Takes entries of the queues by turns, until the room is full or no queue has an entry that is wanted. */
+/** Takes entries of the queues in turn, until the room is full or no queue has a wanted entry. */
 function fill(
   queues: readonly PartitionQueue[],
   room: CallWork,

@@ -14,19 +14,19 @@ export interface SnapshotOptions extends RunOptions {
 export interface SnapshotReport {
   readonly board: string;
   readonly generation: string;
-  /** The moment of the log that it shows, in ms. */
+  /** The last record time that the snapshot includes, in ms. */
   readonly asOf: number;
   readonly starts?: Starts;
 }
 
-/** Builds a board as it was when the log had come to a time (ms), as a read-only generation beside the live one. */
+/** Builds a read-only generation from the records up to a time (ms); the live generation stays. */
 export async function takeSnapshot(
   parts: ReconcilerParts,
   { board, until }: { readonly board: string; readonly until: number },
   options: SnapshotOptions,
 ): Promise<SnapshotReport> {
   const { store, generations } = parts;
-  await store.liveBoard(board); // before a status of the board is reported
+  await store.liveBoard(board); // throws for an unknown board, before a status is reported
   const work: RunWork<SnapshotReport> = {
     kind: 'snapshot',
     isResumable: true,

@@ -29,7 +29,7 @@ export async function requireTopics(admin: Admin, topics: readonly string[]): Pr
 }
 
 export interface TopicOptions {
-  /** Of a new score topic; the result topics get as many as the score topic has. */
+  /** Partitions of a new score topic; the result topics get as many as the score topic has. */
   readonly partitions: number;
   readonly replicationFactor: number;
   readonly allowShortHistory: boolean;

@@ -178,7 +178,7 @@ export class PartitionIngest {
     this.#checked = next;
   }
 
-  /** Runs beside the batches, so a leader that does not answer can't delay them. Ignores temporary failures. */
+  /** Runs concurrently with the batches, so a leader that does not answer can't delay them. Ignores temporary failures. */
   async #watchLog(): Promise<void> {
     try {
       await this.#checkLog();

@@ -36,7 +36,7 @@ describe('the detail of a dead letter', () => {
     expect(detailOf('chess', boards)).toBe('there is no board "chess"');
   });
 
-  it('is short with thousands of live boards, and compares a name with them once', () => {
+  it('is short with thousands of live boards; an unknown name is compared with them once', () => {
     const boards = boardsOf(many);
     const compared = jest.spyOn(boards.live, 'keys');
     const details = Array.from({ length: 500 }, () => detailOf('arena-x', boards));
@@ -53,7 +53,7 @@ describe('the detail of a dead letter', () => {
     expect(detailOf('arena-y', boards)).toBe('there is no board "arena-y"');
   });
 
-  it('is cut to 1,024 bytes, whatever the code', () => {
+  it('is cut to 1,024 bytes for every code', () => {
     const columns = Array.from({ length: 8 }, (_, index) => ({
       ...plain.columns[0]!,
       name: `${'é'.repeat(63)}${index}`,

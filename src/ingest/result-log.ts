@@ -130,7 +130,7 @@ export class ResultLog {
 
   /**
    * Fences the publishers of partitions and returns the published positions, which are final then. Owners that are alive
-   * start their partitions again. A failure stops it soon. Cost: about ten requests a partition.
+   * start their partitions again. A failure stops it soon. Cost: about ten requests per partition.
    */
   async finalPositions(
     partitions: readonly number[],

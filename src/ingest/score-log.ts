@@ -30,7 +30,7 @@ interface KnownLog {
   readonly last: RecordIdentity | undefined;
 }
 
-/** Checks of the score topic, beside its consumer. */
+/** Checks of the score topic, apart from its consumer. */
 export class ScoreLog {
   constructor(
     private readonly kafka: Kafka,

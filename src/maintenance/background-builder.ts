@@ -14,7 +14,7 @@ const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
 const FULL_MS = 600_000;
 
 /**
- * Builds registered boards that have no generation yet: they were added to the file after events had been applied. Of several
+ * Builds registered boards that have no generation yet: they were added to the file after events had been applied. With several
  * processes, the one that gets the lease builds.
  */
 @Injectable()
@@ -34,7 +34,7 @@ export class BackgroundBuilder {
   ) {}
 
   /**
-   * Builds the boards that wait now. When the signal is aborted, what is built so far is kept for the next call.
+   * Builds the boards that wait now. When the signal is aborted, the partial builds are kept for the next call.
    * @throws the last failure, also while the next try is not due yet
    */
   async build(signal: AbortSignal): Promise<void> {

@@ -10,7 +10,7 @@ import {
 import { Verify, type VerifyOptions, type VerifyReport } from '../verify/verify.js';
 
 /**
- * Runs on boards, beside live ingest, which never waits for them. A lease allows one run a board at a time.
+ * Runs builds and other work on boards; live ingest never waits for it. A lease allows one run per board at a time.
  * All methods @throw LeaseHeldError, LeaseLostError, CancelledError, and the errors of Kafka and Redis after some retries.
  */
 export class Reconciler {
@@ -18,7 +18,7 @@ export class Reconciler {
 
   /**
    * Builds boards from the log, and promotes each as soon as it is caught up. Continues a build that was killed. Cost: one pass
-   * over the log, for any number of boards. @throws HistoryCutError before anything is begun
+   * over the log, for any number of boards. @throws HistoryCutError before it writes anything
    */
   build(definitions: readonly BoardDefinition[], options: BuildOptions): Promise<BuildReport[]> {
     return new Build(this.parts, definitions, options).run();
@@ -38,7 +38,7 @@ export class Reconciler {
   }
 
   /**
-   * Builds a board as it was when the log had come to `until` (ms), as a read-only generation beside the live one.
+   * Builds a read-only generation from the records up to `until` (ms); the live generation stays.
    * @throws UnknownBoardError, BoardBuildingError, HistoryCutError
    */
   snapshot(board: string, until: number, options: SnapshotOptions): Promise<SnapshotReport> {

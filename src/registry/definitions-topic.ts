@@ -19,7 +19,7 @@ type Ranges = ReadonlyMap<number, LogRange>;
 interface Reading {
   /** Of each board, the record with the largest `since`. */
   readonly latest: Map<string, DefinitionRecord>;
-  /** Boards with an older record behind that one in the same partition, so that compaction would keep the older one. */
+  /** Boards with an older record after their latest one in the same partition, so that compaction would keep the older one. */
   readonly overwritten: Set<string>;
 }
 

@@ -52,7 +52,7 @@ describe('fieldChanges', () => {
     ]);
   });
 
-  it('shows the fields of an added column, and last those of a removed window', () => {
+  it('shows the fields of an added column, and last the fields of a removed window', () => {
     expect(
       differences(
         `${PLAIN}, windows: [all, { window: week, keep: 14d }]`,

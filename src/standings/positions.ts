@@ -6,7 +6,7 @@ import { lastCommittedRecord } from '#kafka-batch';
 export interface PartitionPosition {
   readonly partition: number;
   readonly logEnd: number;
-  /** After the last committed record. Transaction markers and open transactions behind it have nothing to publish. */
+  /** After the last committed record. Transaction markers and open transactions after it have nothing to publish. */
   readonly committedEnd: number;
   readonly applied: number;
   readonly published: number;

@@ -15,7 +15,7 @@ import { ScheduledVerify } from './scheduled-verify.js';
 const SAME_TURN_MS = 60_000;
 
 /**
- * Verifies at set times; skips a turn while the one before is still running. Nest starts and stops it.
+ * Verifies at set times; skips a turn while the previous one is still running. Nest starts and stops it.
  * States: stopped, then waiting or verifying.
  */
 @Injectable()

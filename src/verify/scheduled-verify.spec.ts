@@ -104,7 +104,7 @@ describe('a turn of the schedule', () => {
     return scheduled.run({ signal, begun: NOW, sameTurnMs: 60_000 });
   };
 
-  it('verifies all live boards in one pass, and tells the result', async () => {
+  it('verifies all live boards in one pass, and logs the result', async () => {
     verify = (names) => names.map((board) => report(board, board === 'chess' ? 4 : 0));
     await run();
     expect(verified).toEqual([['arena', 'chess', 'golf']]);
@@ -125,7 +125,7 @@ describe('a turn of the schedule', () => {
     expect(built).toEqual([]);
   });
 
-  it('builds again what differs, if it is told to', async () => {
+  it('rebuilds boards that differ, if it is configured to', async () => {
     verify = (names) => names.map((board) => report(board, board === 'chess' ? 4 : 0));
     await run(true);
     expect(built).toEqual(['chess']);
@@ -190,7 +190,7 @@ describe('a turn of the schedule', () => {
     expect([...gauges.keys()]).toContain('equal golf');
   });
 
-  it('tells of a board whose history is cut, and verifies the others', async () => {
+  it('reports a board whose history is cut, and verifies the others', async () => {
     gauges.set('equal arena', 1);
     verify = (names) => {
       if (names.includes('arena')) throw new HistoryCutError(['arena'], [], true);

@@ -34,7 +34,7 @@ export interface Turn {
   readonly signal: AbortSignal;
   /** In ms. */
   readonly begun: number;
-  /** A verify that another process began at most so many ms earlier belongs to the same turn. */
+  /** A verify that another process began at most this many ms earlier belongs to the same turn. */
   readonly sameTurnMs: number;
 }
 

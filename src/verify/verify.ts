@@ -43,9 +43,9 @@ const NOTHING_COMPARED = { places: 0, views: 0, differences: [], differenceCount
 /** Players' differences that are recognised when they are found again. */
 const MOST_REMEMBERED = 10_000;
 
-/** Collects differences: counts all, and keeps the first `most`. A remembered one that is found again counts once. */
+/** Collects differences: counts all, and keeps the first `most`. A remembered difference that is found again counts once. */
 export class Differences {
-  /** Of the board, and of whole views. */
+  /** Differences of the board, and of whole views. */
   readonly #whole = new Map<string, Difference>();
   readonly #ofPlayers = new Map<string, Difference>();
   #playerCount = 0;
@@ -75,7 +75,7 @@ export class Differences {
   }
 }
 
-/** Compares live boards with what the log makes of their definitions, all in one pass over it. Changes nothing of them. */
+/** Compares live boards with builds from the log, all in one pass over it. Does not change the boards. */
 export class Verify implements RunWork<VerifyReport> {
   readonly kind = 'verify' as const;
   readonly isResumable = false;

@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const columns = ['points', 'difference'].map((name) => ({ ...arena.columns[0]!, name }));
 
-/** A board of two columns on which one player leads and so many others are equal. */
+/** A board of two columns on which one player leads and `players` others are equal. */
 async function tied(players: number, fields: Partial<BoardDefinition> = {}): Promise<StoreFixture> {
   const fixture = new StoreFixture(own.redis, newKeys());
   await fixture.register({ ...arena, columns, ...fields });
@@ -72,7 +72,7 @@ describe('a tie in several columns', () => {
   );
 });
 
-/** What some calls without entries cost, in a shard of so many boards. */
+/** The cost of some calls without entries, in a shard with `boards` boards. */
 async function costOfIdleCalls(boards: number) {
   const fixture = await new StoreFixture(own.redis, newKeys()).register(arena);
   const names = Array.from({ length: boards - 1 }, (_, index) => `tournament-${index}`);

@@ -46,7 +46,7 @@ class DamagedBoard {
     return { keys: this.fixture.keys, shard: 0, live: this.fixture.live };
   }
 
-  /** What the log makes of the board. */
+  /** An oracle that has applied the whole log. */
   oracle(): Oracle {
     const oracle = new Oracle([this.fixture.live.definition]);
     for (const [partition, events] of this.logs.entries())
@@ -58,7 +58,7 @@ class DamagedBoard {
     return logs.map((events, partition) => stretchOf(events, { partition }));
   }
 
-  /** All differences from what the log makes of the board. */
+  /** All differences between the board and a build from the log. */
   async differences(between?: () => Promise<readonly Stretch[]>): Promise<Difference[]> {
     const shadow = await this.fixture.begin('verify');
     const { differences } = await this.compare(shadow, between);
@@ -90,7 +90,7 @@ class DamagedBoard {
   }
 }
 
-/** What reads show of a board, and what decides on later ones: its event clock, and its views that have not expired. */
+/** The results of reads, and the data that later reads depend on: the event clock, and the views that have not expired. */
 async function contentOf(place: BoardPlace) {
   const { keys, shard } = place;
   const { generation } = place.live;

@@ -37,7 +37,7 @@ async function replace({ isSwept, definition = arena }: Replacement): Promise<vo
   await fixture.acquire();
 }
 
-/** A reader that does `meanwhile` before each of these commands. */
+/** A reader that runs `meanwhile` before each command that matches `late`. */
 function lateReader(late: RegExp, meanwhile: () => Promise<void>, generation?: string) {
   return new BoardReader(lateClient(redis, late, meanwhile), fixture.keys, generation);
 }
@@ -51,7 +51,7 @@ describe.each([true, false])(
         once(() => replace({ isSwept }), call),
       );
 
-    it('is not read as an empty board, but its successor is: page, rank and views', async () => {
+    it('is not read as an empty board: page, rank and views come from its successor', async () => {
       const { entries } = await late(/^ranklogPage$/).standings('arena', 'all', {
         offset: 0,
         limit: 9,
@@ -63,7 +63,7 @@ describe.each([true, false])(
       expect(await listing.views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
     });
 
-    it('does not shorten a list of views: the listing fails once the sizes are deleted', async () => {
+    it('does not shorten a list of views: the listing fails if the sizes are deleted', async () => {
       const reader = late(/^zcard$/);
       const all = [{ view: 'all', size: 2 }];
       if (isSwept) await expect(reader.views('arena')).rejects.toThrow(ListingInterruptedError);
@@ -92,7 +92,7 @@ describe.each([true, false])(
       await expect(reader.rank('arena', 'all team=red', 'a')).rejects.toThrow(NoSuchViewError);
     });
 
-    it('is an error if every successor is discarded, too: a read ends', async () => {
+    it('ends a read with an error if every successor is discarded, too', async () => {
       const always = lateReader(/^ranklogPage$/, () => replace({ isSwept }));
       const reading = always.standings('arena', 'all', { offset: 0, limit: 9 });
       await expect(reading).rejects.toBeInstanceOf(UnknownGenerationError);

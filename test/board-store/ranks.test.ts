@@ -20,13 +20,13 @@ function short({ rank, competitionRank, denseRank, aheadOf, percentile }: Standi
   return `${rank} ${competitionRank} ${denseRank ?? '-'}, ${aheadOf}, ${percentile}`;
 }
 
-/** Ties of lengths around those at which the script goes another way: the steps that it reads in, the ties that it jumps over. */
+/** Tie lengths near the limits in the script: the size of its read steps, and of the ties that it skips. */
 const tieLengths = fc.array(fc.constantFrom(1, 1, 1, 2, 15, 16, 17, 40, 63, 64, 65, 130), {
   minLength: 1,
   maxLength: 12,
 });
 
-/** A crowd of players in their order; each tie has columns of its own, and shares all but the last with some others. */
+/** Players in rank order. Each tie has its own columns; it differs from some other ties only in the last column. */
 function crowdOf(lengths: readonly number[], columns: readonly string[]) {
   const events: ResolvedEvent[] = [];
   const ranks: string[] = [];

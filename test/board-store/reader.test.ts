@@ -39,7 +39,7 @@ const boardArbitrary = definitionArbitrary('arena').chain((definition) =>
   ),
 );
 
-/** Of boards with many views, so many are read in full. */
+/** At most this many views of a board are read in full. */
 const MOST_READ = 5;
 
 interface Filled {
@@ -73,7 +73,7 @@ async function comparePlaces({ reader, oracle }: Filled, view: string) {
   await Promise.all(PLAYER_IDS.map(compare));
 }
 
-/** As toEqual compares it: without the field. */
+/** For toEqual, undefined equals a missing field. */
 function withoutDenseRank<T>(standing: T) {
   return { ...standing, denseRank: undefined };
 }
@@ -136,7 +136,7 @@ describe('reading a board', () => {
     PROPERTY_TIMEOUT,
   );
 
-  it('gives an empty page past the end, and of a view in which nobody has scored; no place of a player who is not in the view', async () => {
+  it('gives an empty page past the end and for a view without players, and no place for a player who is not in the view', async () => {
     const { reader } = await fill({ ...arena, dimensions: [[], ['x']] }, [scored('a', [1])]);
     const head = { board: 'arena', version: expect.any(Number), stale: false, entries: [] };
     const [all, empty] = [
@@ -161,7 +161,7 @@ describe('reading a board', () => {
     await expect(reader.standings('arena', view, { offset: 0, limit: 1 })).rejects.toThrow(type);
   });
 
-  it('refuses a board that is not live, and names those that are', async () => {
+  it('refuses a board that is not live, and names the live boards', async () => {
     const { reader } = await fill(arena, [scored('a', [1])]);
     const facts = { constructor: UnknownBoardError, board: 'areena', known: ['arena'] };
     for (const reading of [

@@ -140,7 +140,7 @@ describe('the continuity of a shard', () => {
     expect((await fixture.continuity.continuity(0)).token).toBe(fixture.token);
   });
 
-  it('ends with a resync: calls with the one before write nothing', async () => {
+  it('ends with a resync: calls with the previous continuity write nothing', async () => {
     const call = fixture.call([scored('a', [1])]);
     await fixture.compare();
     const before = await dumpKeys(redis, fixture.keys);

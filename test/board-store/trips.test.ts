@@ -50,7 +50,7 @@ describe('trips to Redis', () => {
 
 /** Two pages. After 5 and after 10 steps, a shrunken hash table repeats most: a bucket of it is nearly at its end. */
 const SIZE = 12_400;
-/** One view of so many stays: the others go. */
+/** One view in KEPT stays; the others are deleted. */
 const KEPT = 400;
 /** Gives a board views of one player each. */
 async function addViews(client: Redis, { keys, live }: StoreFixture, names: readonly string[]) {

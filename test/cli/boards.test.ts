@@ -63,7 +63,7 @@ describe('boards check', () => {
     expect(ranklog(['check', boards])).toEqual(good);
   });
 
-  it('tells all problems of all files, and ends with 1', () => {
+  it('reports all problems of all files, and ends with 1', () => {
     const { code, out } = ranklog(['check', bad, boards]);
     expect(code).toBe(1);
     expect(out.split('\n')).toEqual([
@@ -154,7 +154,7 @@ describe('boards show', () => {
       ]);
   });
 
-  it('tells people the columns, views and keys of an event, and whether it is published', () => {
+  it('prints the columns, views and keys of an event, and whether it is published', () => {
     const event = file('event.json', EVENT);
     const { out } = ranklog(['show', '--event', `@${event}`, '--at', '2026-11-21T00:00:00Z']);
     expect(out).toContain('arena (shard 0): ada at 2026-11-20T23:30:00.000Z\n');

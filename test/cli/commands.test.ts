@@ -194,7 +194,7 @@ describe('the commands', () => {
     expect(now.err).toMatch(/^ranklog: nobody is ranked in "week:\d{4}-W\d\d"\n$/);
   });
 
-  it('standings of a view in which nobody has scored is empty, and tells of a name that is near', () => {
+  it('standings of a view without players is empty, and suggests a similar name', () => {
     const args = ['standings', 'arena', '--view', 'all region=e season=1%20a'];
     const { code, err } = ranklog(args);
     expect([code, err]).toEqual([
@@ -222,7 +222,7 @@ describe('the commands', () => {
     );
   });
 
-  it('an expired view is shown nowhere, and a read of it tells when it ended', () => {
+  it('an expired view is shown nowhere, and a read of it reports when it ended', () => {
     expect(json('views', 'daily')).toMatchObject([
       { view: 'all', size: 3, expiresAt: null },
       { view: 'day:2026-01-02', size: 2, expiresAt: '2026-01-12T23:00:00.000Z' },
@@ -244,7 +244,7 @@ describe('the commands', () => {
     });
   });
 
-  it('status tells what each board has counted', () => {
+  it('status shows the counters of each board', () => {
     const zero = { expired: 0, duplicates: 0 };
     expect(json('status')).toMatchObject({
       partitions: [{ partition: 0, lag: 0 }],
@@ -290,7 +290,7 @@ describe('the commands', () => {
     ]);
   });
 
-  it('produce sends good lines with their own bytes, tells bad ones with their number, and reads gzip', async () => {
+  it('produce sends good lines with their own bytes, reports bad ones with their number, and reads gzip', async () => {
     const spaced = event('eve', '7').replace(',', ' ,  ');
     const file = path.join(tmpdir(), `${instance.name}.ndjson.gz`);
     await writeFile(
@@ -327,7 +327,7 @@ describe('the commands', () => {
     );
   });
 
-  it('status --wait ends with 1 when time is up, and says where a partition tells that it has stopped', () => {
+  it('status --wait ends with 1 when time is up, and names the metric of a stopped partition', () => {
     const env = { RANKLOG_GROUP: 'nobody-runs-this' };
     const { code, out } = ranklog(['status', '--wait', '1'], { env });
     expect(code).toBe(1);

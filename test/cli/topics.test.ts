@@ -37,7 +37,7 @@ describe('the topics', () => {
   });
   afterAll(() => instance.remove());
 
-  /** The settings of a topic: its own alone, or those that it has from the broker, too. */
+  /** The settings of a topic: only its own, or also the settings that it inherits from the broker. */
   const configOf = async (topic: string, which: 'own' | 'all' = 'all') => {
     const { resources } = await instance.admin.describeConfigs({
       includeSynonyms: false,

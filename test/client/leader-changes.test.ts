@@ -12,13 +12,13 @@ import {
 import { seededRandom } from '../support/seeded-random.js';
 
 const KILLS = 5;
-/** Less than what is sent before each. */
+/** Fewer events than are sent before each kill. */
 const MOST_BEFORE_A_KILL = 1_000;
 const EVENTS = 12_000;
-/** So that ingest works while events are sent. */
+/** Small sends, so that ingest works while events are sent. */
 const AT_ONCE = 200;
 const PLAYERS = 40;
-/** None is 0: each event changes something. */
+/** No delta is 0, so each event changes something. */
 const DELTAS = [-5, -3, -1, 1, 2, 3, 5, 8, 10];
 const LEADERS = 5;
 const OVERTOOK = 3;
@@ -52,11 +52,11 @@ function replayed(ids: readonly string[], step: LeaderChange | LeaderStep): stri
   return [...ranks].sort(([, a], [, b]) => a - b).map(([playerId]) => playerId);
 }
 
-/** What a subscriber has received, and the tops that it has kept since. */
+/** The leader changes that a subscriber has received, and the tops that it has computed from them. */
 class Follower {
   readonly received: LeaderChange[] = [];
   readonly leaders = new LeadersByView();
-  /** Steps that do not lead from the top that was shown to the one that is. */
+  /** Steps that do not lead from the previous top to the present top. */
   readonly brokenSteps: LeaderStep[] = [];
   readonly subscriber: LeaderChangeSubscriber;
 
@@ -139,7 +139,7 @@ describe('leader changes of an ingest that is killed under load', () => {
     expect(new Set(changes.map(({ source }) => source.partition)).size).toBe(4);
   });
 
-  it('chain in the order of the versions of a view, each the difference to the one before', () => {
+  it('chain in the order of the versions of a view, each the difference to the previous one', () => {
     const broken = [...chains(changes).values()].flatMap((chain) =>
       chain.flatMap(({ view, version, since, top, entered, left, moved }, index) => {
         const last = chain[index - 1];

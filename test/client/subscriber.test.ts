@@ -170,7 +170,7 @@ describe('a subscriber', () => {
 });
 
 describe('the offset of a subscriber', () => {
-  it('stays when the next results were deleted, unless there is an onGap: then it moves behind them', async () => {
+  it('stays when the next results were deleted, unless there is an onGap: then it moves past them', async () => {
     await topic.send(0, results(0, 2));
     const first = await subscribe(record);
     await until(() => seen.length === 2, 'two results are handled');

@@ -33,7 +33,7 @@ function toEntry(line: string, offset: number, definition: BoardDefinition): App
     : { kind: 'deadLetter', offset, ...resolved.rejection };
 }
 
-/** Applies events in calls of some, and tells what came out as standings.txt does. */
+/** Applies events in calls of several, and returns the outcome in the format of standings.txt. */
 async function run(definition: BoardDefinition, lines: readonly string[], some: number) {
   const fixture = await new StoreFixture(redis, newKeys()).register(definition);
   const deadLetters: string[] = [];
@@ -115,7 +115,7 @@ describe('the examples', () => {
     });
   });
 
-  it('are in the index, and those of the index are there', () => {
+  it('are in the index, and the links of the index work', () => {
     const index = readFileSync(path.join(EXAMPLES, 'README.md'), 'utf8');
     const links = [...index.matchAll(/^\| \[([^\]]+)\]\(([^)]+)\)/gm)];
     expect(links.map(([, folder]) => folder)).toEqual(folders);

@@ -7,7 +7,7 @@ import { ProxiedIngest } from './proxied-ingest.js';
 /** More results than fit into one Produce request. */
 const EVENTS = 1_500;
 
-/** When the process is killed: at the nth request of a kind; the request, or the response to it, does not get through. */
+/** When the process is killed: at the nth request of a kind; the request or its response is not delivered. */
 const MOMENTS = [
   ['after the step in Redis, before its transaction', 'addPartitionsToTxn', 'hangBefore', 1],
   ['after its first results', 'produce', 'hangAfter', 1],
@@ -32,11 +32,11 @@ describe('ingest that is killed', () => {
     usual = await timed(start);
   });
   beforeEach(async () => {
-    if (service.exitCode !== null) await start(); // the row before has failed
+    if (service.exitCode !== null) await start(); // the previous row failed
   });
   afterAll(() => ingest.remove());
 
-  /** Stops the process at its nth request of a kind, after it has applied events in Redis. */
+  /** Holds the nth request of a kind, after the process has applied events in Redis. */
   const holdAt = async (
     api: keyof typeof KAFKA_API,
     action: 'hangBefore' | 'hangAfter',
@@ -53,13 +53,13 @@ describe('ingest that is killed', () => {
     await until(async () => (await applied()) > sent, 'Redis has applied some');
   };
 
-  it.each(MOMENTS)('%s: nothing waits for its transaction', async (_when, api, action, nth) => {
+  it.each(MOMENTS)('%s: the next start is not delayed', async (_when, api, action, nth) => {
     await holdAt(api, action, nth);
     service.kill('SIGKILL');
     await service.ended;
-    // A transaction without an end times out after 15 s.
+    // An open transaction times out after 15 s.
     expect(await timed(start)).toBeLessThan(Math.max(14_000, 5 * usual));
   });
 
-  it('and every result is there exactly once', () => ingest.expectExactlyOnce());
+  it('and publishes every result exactly once', () => ingest.expectExactlyOnce());
 });

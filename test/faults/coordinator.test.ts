@@ -166,7 +166,7 @@ describe('a service under load goes on, when', () => {
     await expectProgress();
   });
 
-  it('and every result is there exactly once', async () => {
+  it('and publishes every result exactly once', async () => {
     isLoading = false;
     await load;
     await ingest.expectExactlyOnce();

@@ -20,7 +20,7 @@ const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
 const SHARDS = 2;
-/** Its home shard is 0; the board is in the other shard. */
+/** The home shard of this partition is 0; the board is in the other shard. */
 const PARTITION = 0;
 const OTHER_SHARD = 1;
 
@@ -45,7 +45,7 @@ class WatchedStore extends BoardStore {
 }
 
 describe('a batch of several runs', () => {
-  it('is read again when another partition finds a new generation between them', async () => {
+  it('is read again when another partition finds a new generation between its runs', async () => {
     const fixture = await new StoreFixture(redis, newKeys()).register(arena);
     const { store, keys } = fixture;
     const boards = new LiveBoards(store, () => Promise.resolve());
@@ -97,7 +97,7 @@ describe('an event whose board changes before its result is published', () => {
     continuity = [await comparedToken(shards, 0), await comparedToken(shards, 1)];
   });
 
-  /** The kinds of verdicts that a process gets which starts at the event. */
+  /** The kinds of the verdicts that a process gets if it starts at the event. */
   async function verdictsOf(
     appliedOffsets = [-1, -1],
     beforeCall: (shard: number) => Promise<void> = () => Promise.resolve(),
@@ -126,7 +126,7 @@ describe('an event whose board changes before its result is published', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['is removed', remove],
     [
-      'has a new generation that begins after it',
+      'has a new generation that begins after the event',
       async () => {
         const { generation = '' } = boards.current.live.get(definition.board) ?? {};
         await redis.hset(keys.starts(OTHER_SHARD), generation, '{"0":1}');

@@ -8,7 +8,7 @@ import { expectExactChains, useScoreTopic } from './score-topic.js';
 const SIGNALS = ['SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGKILL', 'SIGTERM', 'SIGKILL'] as const;
 /** Fewer than the events that are sent before each signal. */
 const MAX_BEFORE_A_SIGNAL = 1_500;
-/** So that the services work while events are sent. */
+/** Small sends, so that the services work while events are sent. */
 const BATCH = 200;
 
 describe('instances that are killed or end under load, while others start', () => {

@@ -5,7 +5,7 @@ import { event, expectRankChanges, useScoreTopic } from './score-topic.js';
 
 const PARTITIONS = 100;
 const KEPT = PARTITIONS / 2;
-/** Of the process and the client of this test. */
+/** Connections of the process and of the client of this test. */
 const MAX_CONNECTIONS = 19;
 
 describe('a rebalance of many partitions', () => {

@@ -64,7 +64,7 @@ export class ScoreTopic {
     const topics = [{ topic: this.name, numPartitions, configEntries }];
     await until(
       async () =>
-        (await admin.createTopics({ topics }).catch(() => false)) || // the topic may be there all the same
+        (await admin.createTopics({ topics }).catch(() => false)) || // the topic may exist despite the error
         (await admin.listTopics()).includes(this.name),
       'it is created again',
     );

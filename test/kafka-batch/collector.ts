@@ -8,7 +8,7 @@ import {
 import { SILENT } from '../support/loggers.js';
 import type { TestTopic } from './topic.js';
 
-/** Handlers that store the records of each partition, and start it behind them. */
+/** Handlers that store the records of each partition, and start it after them. */
 export class Memory {
   readonly records = new Map<number, KafkaRecord[]>();
   readonly next = new Map<number, number>();
@@ -46,7 +46,7 @@ export class Memory {
     },
   };
 
-  /** Blocks all batches, or those of one partition, until the returned function is called. */
+  /** Blocks all batches, or the batches of one partition, until the returned function is called. */
   hold(only?: number): () => void {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));

@@ -12,7 +12,7 @@ export const PLAYER_IDS = [
 const SAFE = Number.MAX_SAFE_INTEGER;
 const HOUR = 3_600_000;
 export const BASE_TIME = Date.parse('2026-11-20T09:00:00.000Z');
-/** Half an hour before clocks go back in Paris: days, weeks and hours that are not as usual. */
+/** Half an hour before clocks go back in Paris: days, weeks and hours of unusual length. */
 const CLOCK_CHANGE = Date.parse('2026-10-25T00:30:00.000Z');
 
 /** The seed that every run of the tests begins with. */

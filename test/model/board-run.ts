@@ -41,7 +41,7 @@ export class BoardRun {
     }
   }
 
-  /** A board is what the whole log makes of it, in one go; and a comparison says so. */
+  /** Checks that a board equals one build of the whole log, and that a verify finds no difference. */
   async finish(board: string): Promise<void> {
     const builder = (await this.#builder(board)) ?? (await this.#builder(board))!;
     if (this.#model.liveGeneration(board) === undefined) {

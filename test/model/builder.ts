@@ -23,8 +23,8 @@ import { Stretches, type Amount } from './stretches.js';
 const GRACE_MS = 600_000;
 
 /**
- * A process that reconciles a board, beside the model: it knows what Redis returned when it took the lease, and compares
- * every answer.
+ * A process that reconciles a board. It keeps the answers of Redis from when it took the lease, and compares every later
+ * answer with the model.
  *
  * States: without a lease; with one; fenced, when another process has the lease: then its calls have no effect.
  */
@@ -189,7 +189,7 @@ export class Builder {
     return this.#lease;
   }
 
-  /** The lease of one who is gone has to run out first. */
+  /** Acquires the lease once the lease of a killed holder has expired. */
   async #acquire(): Promise<void> {
     const { board } = this;
     const { redis, keys, shardOf } = this.sandbox;
@@ -199,7 +199,7 @@ export class Builder {
       await redis.del(key);
     }
     this.#lease = await this.#leases.acquire(board, 'builder');
-    await redis.persist(key); // a slow machine is not what is tested
+    await redis.persist(key); // a slow machine must not fail the test
     this.#model.leases.set(board, this.#lease.token);
     await this.#lookForShadow();
   }

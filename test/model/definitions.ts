@@ -20,10 +20,10 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NEVER = [undefined, undefined, undefined, undefined];
 
-/** Zones whose clocks change by whole or half hours, away from midnight: there luxon needs no second opinion. */
+/** Zones whose clocks change by whole or half hours, away from midnight: in these, the model relies on luxon. */
 const ZONES = ['UTC', 'Europe/Paris', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe'];
 
-/** Every interval of the model starts at half past twelve by the board's clock, when no clock changes. */
+/** Every interval of the model starts at 12:30 local time: no zone changes its clock then. */
 export const DAILY = { cron: '30 12 * * *', hour: 12, minute: 30 } as const;
 
 export function definitionArbitrary(board: string): fc.Arbitrary<BoardDefinition> {
@@ -88,10 +88,10 @@ const weightArbitrary = fc.oneof(
 );
 
 function columnArbitrary(decimals: fc.Arbitrary<number>): fc.Arbitrary<Omit<Column, 'name'>> {
-  // 0 is always within: a board that takes next to nothing would show next to nothing.
+  // The bounds always include 0: a board that accepts few events would test little.
   const min = fc.option(fc.constantFrom(-300, -2, -1, 0), { freq: 3, nil: undefined });
   const max = fc.option(fc.constantFrom(0, 1, 2, 300), { freq: 3, nil: undefined });
-  // c0 may be the name of a column, too: then one input feeds two.
+  // c0 may be the name of a column, too: then one input feeds two columns.
   const weights = fc.dictionary(fc.constantFrom('kills', 'assists', 'c0'), weightArbitrary, {
     minKeys: 1,
     maxKeys: 3,
@@ -179,7 +179,7 @@ function publishArbitrary({
     }));
 }
 
-/** A definition, and others that take most of its events: some of their fields are another board's. */
+/** A definition and variants that accept most of its events. They take some fields from other random definitions. */
 export function variantsArbitrary(board: string): fc.Arbitrary<BoardDefinition[]> {
   const definition = definitionArbitrary(board);
   const some = fc.subarray([...changes], { minLength: 1, maxLength: 3 });

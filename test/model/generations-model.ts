@@ -2,16 +2,16 @@ import type { BoardDefinition } from '#board';
 import type { ShadowPurpose, Starts } from '#board-store';
 import { Oracle } from './oracle.js';
 
-/** One build of a board, beside the oracle that was fed what it was. */
+/** One build of a board, and an oracle that got the same events. */
 export interface GenerationModel {
   readonly generation: string;
   readonly board: string;
   readonly definition: BoardDefinition;
   readonly starts?: Starts;
-  /** Whether it was begun beside a live one; else it was live from the start. */
+  /** Whether it began as a shadow; otherwise it was live from the start. */
   readonly isBegun: boolean;
   readonly oracle: Oracle;
-  /** The last offset of each partition; of a live generation, those of the shard are. */
+  /** The last offset of each partition; unused for a live generation, which has the offsets of the shard. */
   readonly appliedOffsets: Map<number, number>;
 }
 
@@ -28,7 +28,7 @@ interface ShadowModel extends Partial<PreviousModel> {
 /** What `live` holds for a board that has no generation yet. */
 export const NO_GENERATION = '-';
 
-/** What a store should hold of boards, their generations and who works on them. Plain data beside the oracles. */
+/** The expected boards, generations and lease holders of a store. Plain data, apart from the oracles. */
 export class GenerationsModel {
   readonly all = new Map<string, GenerationModel>();
   /** By board, these all. */
@@ -95,7 +95,7 @@ export class GenerationsModel {
     return !orderMattered && (keyed || !overflowed);
   }
 
-  /** The shadow of a board goes: back to where it was, or for good. */
+  /** Discards the shadow of a board; the shadow of a rollback becomes the previous generation again. */
   discardShadow(board: string): void {
     const shadow = this.shadows.get(board);
     if (shadow === undefined) return;
@@ -105,7 +105,7 @@ export class GenerationsModel {
     else this.discard(generation);
   }
 
-  /** What nobody needs any more goes: shadows of a verify or a rollback without a lease, and previous generations that are not kept. */
+  /** Discards unneeded generations: shadows of a verify or a rollback without a lease, and previous ones that are not kept. */
   clean(): void {
     for (const [board, { purpose }] of [...this.shadows])
       if ((purpose === 'verify' || purpose === 'rollback') && !this.leases.has(board))
@@ -113,7 +113,7 @@ export class GenerationsModel {
     for (const [board, { isKept }] of [...this.previous]) if (!isKept) this.dropPrevious(board);
   }
 
-  /** The previous generation of a board goes for good. */
+  /** Discards the previous generation of a board. */
   dropPrevious(board: string): void {
     const previous = this.previous.get(board);
     if (previous === undefined) return;
@@ -127,14 +127,14 @@ export class GenerationsModel {
     if (generation !== undefined) this.discarded = [...this.discarded, generation];
   }
 
-  /** What is swept now: views, of boards that are live. */
+  /** The views that a sweep deletes now, for boards that are live. */
   takeDiscarded(): [board: string, views: Iterable<string>][] {
     const swept = this.discarded.filter(({ board }) => this.liveGeneration(board) !== undefined);
     this.discarded = [];
     return swept.map(({ board, oracle }) => [board, oracle.memory(board).views.keys()]);
   }
 
-  /** All of a board goes. */
+  /** Discards all generations of a board. */
   drop(board: string): void {
     this.discardShadow(board);
     this.dropPrevious(board);

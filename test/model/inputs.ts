@@ -69,7 +69,7 @@ function edgesOf(definition: BoardDefinition): number[] {
   return [...expiries, ...spans.map((span) => BASE_TIME + 2 + span)];
 }
 
-/** An event in the board's terms; only those that it takes. */
+/** An event in the board's terms that the board accepts. */
 export function eventArbitrary(
   definition: BoardDefinition,
   players: readonly string[],

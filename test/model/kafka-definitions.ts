@@ -20,7 +20,7 @@ export class KafkaDefinitions {
     this.#again.add(definition.board);
   }
 
-  /** The definitions to register: those of the records, and new ones of the file. */
+  /** The definitions to register: the definitions in the records, and new ones in the file. */
   wanted(): BoardDefinition[] {
     const lasting = [...this.current.values()].flatMap(({ definition }) => definition ?? []);
     const isNew = ({ board }: BoardDefinition) => {

@@ -13,7 +13,7 @@ export class LiveAnswers {
   /** The last version of each view, by `board view`. */
   readonly #versions = new Map<string, number>();
 
-  /** Compares the verdicts of a call with those that the model expects, and adds the new ones to the model. */
+  /** Compares the verdicts of a call with the expected ones, and adds the new ones to the model. */
   compare(known: Known, call: ApplyCall, answered: readonly Verdict[]): void {
     const { partition, published, from, through, entries } = call;
     const { model, boards } = known;
@@ -38,7 +38,7 @@ export class LiveAnswers {
     kept.outbox.push(...fresh);
   }
 
-  /** A call gives one version to all its verdicts on a view, above those of earlier calls. */
+  /** A call gives one version to all its verdicts on a view, above the versions of earlier calls. */
   #takeVersions({ model, boards }: Known, verdicts: readonly Verdict[]): void {
     const versions = new Map<string, number>();
     for (const verdict of verdicts) {

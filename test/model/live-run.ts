@@ -16,7 +16,7 @@ import { offsetAfter, splitAt, type LogEntry, type ScenarioLog } from './scenari
 import type { ApplyStep } from './steps.js';
 import { StoreModel } from './store-model.js';
 
-/** The store, and what a caller of it has. */
+/** The store and the data of its caller. */
 interface Parts {
   readonly redis: Redis;
   readonly keys: KeySpace;
@@ -34,7 +34,7 @@ export const NO_BOARDS: Boards = {
 };
 
 /**
- * Live ingest, beside the model of the store: applies records, publishes what came of them, and compares every answer.
+ * Live ingest and the model of the store: applies records, publishes their results, and compares every answer.
  *
  * States: in step with the store; recovery after Redis was lost, until every partition has been applied up to its published
  * position again: until then nothing beyond is applied anywhere.
@@ -112,7 +112,7 @@ export class LiveRun {
     expect(found).toEqual(expected);
   }
 
-  /** Repeats records, goes on with some, and publishes a share of what was applied before. */
+  /** Repeats records, applies some new ones, and publishes a share of the results so far. */
   async apply({ partition, size, back, skip, stale, publish }: ApplyStep): Promise<void> {
     this.#publish(partition, publish);
     const log = this.#log(partition);
@@ -179,7 +179,7 @@ export class LiveRun {
     }
   }
 
-  /** The store refuses a caller that believes in lost applied offsets. `model` and `boards` are those that the store has now. */
+  /** The store refuses a caller whose applied offsets were lost. `model` and `boards` match the present store. */
   async compareRollBacks(model: StoreModel, { live, versions }: Boards): Promise<void> {
     for (const partition of this.#next.keys())
       for (const shard of this.#shards()) {
@@ -203,7 +203,7 @@ export class LiveRun {
     }
   }
 
-  /** A run behind records that are left out is refused as a whole, whatever the caller believes. */
+  /** The store refuses a run that skips records, whatever the caller believes. */
   async #expectGaps(partition: number, first: number): Promise<void> {
     const log = this.#log(partition);
     for (const shard of this.#shards()) {
@@ -285,7 +285,7 @@ export class LiveRun {
     return this.parts.log.live(partition, this.boards);
   }
 
-  /** Whether there is something of a record to apply to a shard: one shard decides on it, whatever becomes of its board. */
+  /** Whether a shard applies a record: exactly one shard does, even if the board is removed later. */
   #isOf(shard: number, partition: number, entry: LogEntry): entry is ApplyEntry {
     if (entry.kind === 'none') return false;
     const board = this.parts.log.target(partition, entry.offset)?.board;

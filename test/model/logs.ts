@@ -61,7 +61,7 @@ function draftArbitrary(
       sent: inputArbitrary(definition, players, values),
     }),
   }));
-  /** The event so many records before once more, as much later. */
+  /** Repeats the event `back` events earlier, with its time moved by `laterMs`. */
   const repeat = fc.record({
     gap,
     kind: fc.constant('repeat'),

@@ -13,19 +13,19 @@ import { restoreKeys, saveKeys, type SavedKeys } from './store-keys.js';
 import { StoreModel } from './store-model.js';
 
 /**
- * Live ingest with reconciliations beside it, all against the model: one oracle a generation, fed with what the store was
- * told to apply to it. After `finish` all records are applied and published, each board is what the log makes of it by the
- * live definition, and no key is left over.
+ * Compares live ingest and concurrent reconciliations with the model. Each generation has an oracle,
+ * which gets the same events as the store. After `finish`, all records are applied and published,
+ * each board equals a build of the whole log by its live definition, and no key is left.
  */
 export class ModelRun {
   readonly #sandbox: Sandbox;
   readonly #registry: RegistryRun;
   readonly #boards: BoardRun;
   readonly #reader: BoardReader;
-  /** The last version that was read of a view, by `board view`. */
+  /** The version of each view at its last read, by `board view`. */
   #read = new Map<string, number>();
   #saved: { keys: SavedKeys; model: StoreModel; boards: Boards } | undefined;
-  /** The store has had one memory from the start. */
+  /** Whether the store has lost no data since the start. */
   #isUnbroken = true;
 
   constructor(
@@ -105,7 +105,7 @@ export class ModelRun {
     const { current } = this.#sandbox.kafka;
     await restoreKeys(this.redis, this.keys, new Map());
     this.#forget(new StoreModel(), NO_BOARDS);
-    this.#saved = undefined; // its verdicts have versions from before those that come now
+    this.#saved = undefined; // its verdicts have older versions than the next verdicts
     await this.#live.store.claim();
     if (first) await this.#live.endResync(current);
     await this.#registry.register();
@@ -137,7 +137,7 @@ export class ModelRun {
     this.#live.boards = boards;
   }
 
-  /** A shard that lacks a promotion which Kafka knows of is built again from the log. */
+  /** Resets a shard that lacks a promotion recorded in Kafka: its boards are built again from the log. */
   #resetOutdated(shard: number): string[] {
     const isHere = (board: string) => this.#sandbox.shardOf(board) === shard;
     const lost = this.#sandbox.kafka.lostPromotions(this.#model).filter(isHere);
@@ -152,7 +152,7 @@ export class ModelRun {
     return lost;
   }
 
-  /** Every generation is what its oracle says, byte by byte, whatever happens beside it. */
+  /** Every generation equals its oracle byte for byte, whatever happens concurrently. */
   async #compare(): Promise<void> {
     const { redis, keys } = this;
     const generations = [...this.#model.all.values()].map((live) => {
@@ -177,7 +177,7 @@ export class ModelRun {
     }
   }
 
-  /** The results of a board give every view that exists, if those of a player come in order. */
+  /** A subscriber can compute every existing view from the results, if the results of each player are in order. */
   #compareSubscriber(board: string): void {
     this.#noteUnpromised();
     if (!this.scenario.keyed || this.#registry.changed.has(board)) return;
@@ -196,7 +196,7 @@ export class ModelRun {
     }
   }
 
-  /** Boards that another interleaving may change need not be what was published before. */
+  /** Boards that depend on the interleaving of partitions may differ from the results published before. */
   #noteUnpromised(): void {
     for (const live of this.#model.all.values())
       if (!this.#model.isPromised(live, this.scenario.keyed))

@@ -79,7 +79,7 @@ export function standingsOf(definition: BoardDefinition, players: Players): Orac
   });
 }
 
-/** A player's place among all as the board tells it, null for one who is not there. */
+/** A player's place as the board publishes it; null for a player who is not in the view. */
 export function placingOf(
   { publish }: BoardDefinition,
   standings: readonly OracleStanding[],
@@ -95,7 +95,7 @@ export function placingIn({ rank, competitionRank, columns }: OracleStanding) {
   return { rank, competitionRank, columns };
 }
 
-/** Whom a player was not in front of before, and is now; from the one just behind on. */
+/** The players that a player has overtaken, beginning with the one just behind. */
 export function passedBy(
   playerId: string,
   before: readonly OracleStanding[],

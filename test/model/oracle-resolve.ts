@@ -8,7 +8,7 @@ export interface SentEvent {
   readonly timestamp: number;
 }
 
-/** What a board makes of a score event: the event in its terms, or every reason why it is refused. */
+/** A score event resolved for a board: the event in its terms, or every reason why it is refused. */
 export interface PlainResolution {
   readonly event?: ResolvedEvent;
   readonly reasons: ReadonlySet<string>;
@@ -20,7 +20,7 @@ const [FIRST_MS, LAST_MS] = ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.99
   Date.parse(text),
 ) as [number, number];
 
-/** Written from docs/reference/boards-file.md, with bigints; a second opinion on libs/board/resolve-event.ts. */
+/** Written from docs/reference/boards-file.md, with bigints, to check libs/board/resolve-event.ts. */
 export function resolvePlainly(definition: BoardDefinition, sent: SentEvent): PlainResolution {
   const reasons = new Set<string>();
   const occurredAt = timeOf(definition, sent, reasons);

@@ -18,7 +18,7 @@ import {
 
 /*
  * The oracle in parts: oracle-windows (which instance of a window holds a time), oracle-resolve (an event in a board's
- * terms), oracle-update (a player's state), oracle-board (what becomes of an event), oracle-ranks (places),
+ * terms), oracle-update (a player's state), oracle-board (the outcome of an event), oracle-ranks (places),
  * oracle-format (bytes and texts). Random boards, events and logs come from definitions, inputs and logs.
  */
 

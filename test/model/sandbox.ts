@@ -8,7 +8,7 @@ import type { Scenario } from './scenario.js';
 import { ScenarioLog } from './scenario-log.js';
 import { Subscriber } from './subscriber.js';
 
-/** What builders and live ingest share: the store, the log, and the model beside them. */
+/** Shared by builders and live ingest: the store, the log and the model. */
 export class Sandbox {
   readonly shards: number;
   readonly log: ScenarioLog;

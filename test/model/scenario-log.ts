@@ -34,7 +34,7 @@ export class ScenarioLog {
     return this.#records[partition]!.map(({ offset }) => offset);
   }
 
-  /** The offset behind the last record. */
+  /** The offset after the last record. */
   end(partition: number): number {
     return (this.offsets(partition).at(-1) ?? -1) + 1;
   }

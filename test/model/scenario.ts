@@ -38,7 +38,7 @@ export const applyScenarioArbitrary = scenarioArbitrary({
   },
 });
 
-/** Live ingest with reconciliations beside it. */
+/** Live ingest with concurrent reconciliations. */
 export const reconcileScenarioArbitrary = scenarioArbitrary({
   boards: fc.constantFrom(1, 1, 2),
   variants: variantsArbitrary,

@@ -107,7 +107,7 @@ export function boardStepsArbitrary(boards: number, partitions: number) {
   ];
 }
 
-/** Usually `usual`: so many times in one more. */
+/** `usual` in `weight` of `weight + 1` cases. */
 function seldom<T, U = undefined>(weight: number, arbitrary: fc.Arbitrary<T>, usual?: U) {
   return fc.oneof({ weight, arbitrary: fc.constant(usual as U) }, { weight: 1, arbitrary });
 }

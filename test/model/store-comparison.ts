@@ -60,7 +60,7 @@ interface Shards {
 
 type OptionalKey = readonly [isThere: boolean, key: string];
 
-/** Compares the names of all keys with those that the model expects when all is published and swept, and no lease is held. */
+/** Compares all key names with the model, once everything is published and swept, and no lease is held. */
 export async function compareKeys(redis: Redis, place: Shards, model: StoreModel): Promise<void> {
   const { keys, shards, shardOf } = place;
   const { all, live } = model.generations;

@@ -44,7 +44,7 @@ export async function saveKeys(redis: Redis, keys: KeySpace): Promise<SavedKeys>
   return new Map(names.map((name, index) => [name, dumps[index]!]));
 }
 
-/** Puts a key space back to what was saved; what came later is gone. */
+/** Restores a saved key space; deletes later keys. */
 export async function restoreKeys(redis: Redis, keys: KeySpace, saved: SavedKeys): Promise<void> {
   const names = await redis.keys(`${keys.prefix}:*`);
   if (names.length > 0) await redis.unlink(names);

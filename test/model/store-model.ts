@@ -35,7 +35,7 @@ interface Cause {
   readonly isNew: boolean;
 }
 
-/** What a store should hold, and what its calls should answer. Plain data beside the oracle, so that it can be copied. */
+/** The expected content and answers of a store. Plain data, apart from the oracle, so that it can be copied. */
 export class StoreModel {
   constructor(
     readonly generations = new GenerationsModel(),
@@ -114,7 +114,7 @@ export class StoreModel {
   }
 
   /**
-   * None when the top is the one last reported. A view that expired later in its call is reported all the same. The report
+   * None if the top equals the last report. A view that expired later in its call is still reported. The report
    * of a view that is new to the board is from an earlier generation, and does not count.
    */
   #leaderChange({ board, view, offset, isNew }: Cause): ExpectedVerdict[] {
@@ -133,18 +133,18 @@ export class StoreModel {
     this.reports.set(`${board} ${view}`, { version, top, text });
   }
 
-  /** The board is gone, and with it what was reported of it. */
+  /** Deletes the reports of a removed board. */
   deleteReports(board: string): void {
     for (const view of this.reportedViews(board)) this.reports.delete(`${board} ${view}`);
   }
 
-  /** A generation is swept that had these views: reports of those that the live one does not have go. */
+  /** After a generation with these views is swept: deletes the reports of views that the live one lacks. */
   deleteReportsOf(board: string, views: Iterable<string>): void {
     const { views: known } = this.generations.oracle(board).memory(board);
     for (const view of views) if (!known.has(view)) this.reports.delete(`${board} ${view}`);
   }
 
-  /** A shard is made as if it was emptied; what is published stays so. */
+  /** Resets a shard as if it was emptied; published results stay published. */
   reset(shard: number): void {
     for (const [name, partition] of this.partitions)
       if (name.startsWith(`${shard}/`)) Object.assign(partition, { appliedOffset: -1, outbox: [] });

@@ -2,10 +2,10 @@ import type { AppliedOffset, Shadow, Stretch } from '#board-store';
 import type { Sandbox } from './sandbox.js';
 import type { BoardStepOf } from './steps.js';
 
-/** How much of the log a call brings: so many records of each partition, or all. */
+/** How much of the log a call brings: a number of records of each partition, or all. */
 export type Amount = Partial<Pick<BoardStepOf<'feed'>, 'sizes' | 'back'>>;
 
-/** The log as a shadow gets it, and what the model makes of that. */
+/** Feeds the log to a shadow and to the model. */
 export class Stretches {
   constructor(private readonly sandbox: Sandbox) {}
 

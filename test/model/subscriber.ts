@@ -9,7 +9,7 @@ interface Cause {
   readonly partition: number;
   readonly board?: string;
   readonly playerId?: string;
-  /** Whether every movement on the board is published, and those of a player in order. */
+  /** Whether every movement on the board is published, with the movements of a player in order. */
   readonly isChained: boolean;
 }
 
@@ -28,7 +28,7 @@ export class Subscriber {
   /** By `board view`. */
   readonly #leaders = new Map<string, LeaderChangeVerdict[]>();
 
-  /** Takes a verdict; those of a partition come in order. */
+  /** Takes a verdict; the verdicts of a partition come in order. */
   take({ partition, board, playerId, isChained }: Cause, verdict: Verdict): void {
     const view = verdict.kind === 'leaderChange' ? verdict.view : '';
     const id = `${partition} ${verdict.offset} ${view}`;
@@ -63,8 +63,8 @@ export class Subscriber {
   }
 
   /**
-   * The top of a view by the leader changes alone, in the order of their versions. A change follows from the one before,
-   * unless the store lost its memory of that (`unbroken` is false): then it tells the whole top.
+   * The top of a view by the leader changes alone, in the order of their versions. A change follows from the previous
+   * change, unless the store lost that (`unbroken` is false): then the change has the whole top.
    */
   leaders(view: string, { unbroken }: { unbroken: boolean }): LeaderChangeVerdict['top'] {
     const changes = (this.#leaders.get(view) ?? []).toSorted((a, b) => a.version - b.version);
@@ -85,7 +85,7 @@ function idsOf(top: LeaderChangeVerdict['top']): string[] {
   return top.map(({ playerId }) => playerId);
 }
 
-/** A top out of the one before and what a leader change says of who left, moved and entered. */
+/** Computes a top from the previous top and the players who left, moved and entered. */
 function replayed(before: readonly string[], top: LeaderChangeVerdict['top']): string[] {
   const { entered, left, moved } = leaderMovements(before, top);
   const places = new Map(before.map((playerId, index) => [playerId, index + 1]));

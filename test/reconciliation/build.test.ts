@@ -30,7 +30,7 @@ const event = (serial: number) => ({
   attributes: { region: serial % 2 === 0 ? 'eu' : 'us' },
 });
 
-describe('a build beside live traffic', () => {
+describe('a build during live traffic', () => {
   let scene: Scene;
   let sandbox: Sandbox;
 
@@ -126,7 +126,7 @@ describe('a build beside live traffic', () => {
     expect(await sandbox.redis.keys(`${scene.instance.name}:*lease:*`)).toEqual([]);
   });
 
-  it('continues what a killed build has built; another run of the board discards that with a warning', async () => {
+  it('continues a killed build; another run of the board discards its shadow with a warning', async () => {
     const arena = definitionsOf(CHANGED).slice(0, 1);
     const leave = async () => {
       const lease = await sandbox.leases.acquire('arena', 'killed');
@@ -189,7 +189,7 @@ describe('a build beside live traffic', () => {
   });
 });
 
-/** As brokenChains, where a generation that came later begins with what it was built of. */
+/** As brokenChains, but the first change of a player in a later generation may begin with any columns. */
 function brokenChainsOfGenerations(changes: readonly RankChange[]): string[] {
   const first = changes[0]?.generation;
   const last = new Map<string, string>();

@@ -151,7 +151,7 @@ describe('a log whose beginning is gone', () => {
     });
   };
 
-  it('above what was read of a partition: a board built from the rest is verified, though ingest stands before it', async () => {
+  it('above what was read of a partition: a board built from the rest is verified, though ingest has not reached it', async () => {
     await open({ partitions: 2, sent: 100 });
     await scene.stop();
     await scene.traffic.send(400);
@@ -165,7 +165,7 @@ describe('a log whose beginning is gone', () => {
     expect(report.places).toBeGreaterThan(0);
   });
 
-  it('and a Redis that is lost: its partitions stop, also without definitions in Kafka, and go on with what is left after a rebuild', async () => {
+  it('and a Redis that is lost: its partitions stop, also without definitions in Kafka, and continue with the remaining records after a rebuild', async () => {
     await open({ partitions: 2, sent: 400 });
     const { instance } = scene;
     const before = await scene.rankChanges();

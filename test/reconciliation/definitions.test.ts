@@ -62,7 +62,7 @@ describe('the definitions that are in force', () => {
     return entries.map(({ columns }) => Number(columns['points']));
   };
   const each = (value: number) => PLAYERS.map(() => value);
-  /** Rank changes: one for each of so many events. */
+  /** Reads the rank changes; expects one for each of `events` events. */
   const results = async (events = sent) => {
     const changes = await readRankChanges(instance.kafka, instance.topics);
     expect(changes).toHaveLength(events);

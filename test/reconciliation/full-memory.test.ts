@@ -19,7 +19,7 @@ const event = (serial: number) => ({
 });
 
 /**
- * Memory left beside the live board. The smallest shadow, that of a verify, takes three times as much, so it does not fit
+ * Free memory next to the live board. The smallest shadow, the one of a verify, takes three times as much, so it does not fit
  * into the memory of published results either.
  */
 const ROOM = 750_000;

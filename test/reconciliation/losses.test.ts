@@ -42,7 +42,7 @@ describe('a run', () => {
     return () => sandbox.words.slice(before).filter((word) => pattern.test(word));
   };
 
-  it('of a build begins again when Redis is emptied on its way, and ends beside the recovery', async () => {
+  it('of a build begins again when Redis is emptied on its way, and ends during the recovery', async () => {
     const building = build(BEST, { eventsPerSecond: 500 });
     await isUnderWay();
     await own.redis.flushall();
@@ -51,7 +51,7 @@ describe('a run', () => {
     await scene.expectExact(BEST);
   });
 
-  it('of a build goes on when Redis was away for a while', async () => {
+  it('of a build continues when Redis was away for a while', async () => {
     const retries = newWords(/retrying after/);
     const building = build(SUMS, { eventsPerSecond: 500 });
     await isUnderWay();
@@ -88,7 +88,7 @@ describe('a run', () => {
     expect(await generations.shadow('arena')).toBeUndefined();
   });
 
-  it('of a build ends where live ingest stands still, and what comes then is applied to what it built', async () => {
+  it('of a build ends at the offsets of stopped live ingest, and later events are applied to the new generation', async () => {
     await scene.stop('SIGKILL');
     const { sent } = scene.traffic;
     await scene.traffic.send(1_000);

@@ -32,7 +32,7 @@ export function definitionsOf(yaml: string): BoardDefinition[] {
 
 const DAY = 86_400_000;
 
-/** A reconciler in this process, beside the services of a test instance. */
+/** A reconciler in this process that works with the services of a test instance. */
 export class Sandbox {
   readonly store: BoardStore;
   readonly leases: LeaseStore;
@@ -78,7 +78,7 @@ export class Sandbox {
     return found;
   }
 
-  /** Views of a live board that differ in a byte from what the log makes of a definition; computes the oracle unless given one. */
+  /** Views of a live board that differ from the oracle in any byte; computes the oracle unless given one. */
   async wrongViews(definition: BoardDefinition, known?: Oracle): Promise<string[]> {
     const { board } = definition;
     const oracle = known ?? (await this.oracle(definition));
@@ -94,8 +94,8 @@ export class Sandbox {
   }
 
   /**
-   * What the log makes of a definition whose views stay: states alone, without the ranks of each event, for which an
-   * oracle takes too long with a long log.
+   * Applies the log to an oracle, for a definition whose views stay. Computes states only: the ranks of each event would
+   * take too long with a long log.
    */
   async oracle(definition: BoardDefinition): Promise<Oracle> {
     const { kafka, topics } = this.instance;
@@ -143,7 +143,7 @@ export class Traffic {
     }
   }
 
-  /** Sends so many events every so many ms, until `stop`. */
+  /** Sends `events` events every `everyMs` ms, until `stop`. */
   start(events: number, everyMs: number): void {
     this.#isStopping = false;
     this.#sending = (async () => {
@@ -165,7 +165,7 @@ export class Traffic {
   }
 }
 
-/** An instance, a reconciler beside it, and events for it. Tests share one, or open one each. */
+/** An instance, a reconciler for it, and events for it. Tests share one, or open one each. */
 export class Scene {
   service: RanklogProcess | undefined;
   readonly sandbox: Sandbox;
@@ -180,7 +180,7 @@ export class Scene {
     this.traffic = new Traffic(instance, event);
   }
 
-  /** With `sent`, the service runs and has published so many events. */
+  /** With `sent`, the service runs and has published that many events. */
   static async open(
     boards: string,
     event: (serial: number) => ScoreEvent,
@@ -205,7 +205,7 @@ export class Scene {
     await this.service?.ended;
   }
 
-  /** Sends so many events, and waits until all sent so far are published. */
+  /** Sends `count` events, and waits until all sent so far are published. */
   async send(count: number): Promise<void> {
     await this.traffic.send(count);
     await until(
@@ -238,7 +238,7 @@ export class Scene {
     return changes;
   }
 
-  /** Stops the traffic; then each event has given one result at most, and the boards are what the log makes of them. */
+  /** Stops the traffic. Checks that each event gave one result at most, and that the boards equal builds from the log. */
   async expectExact(yaml: string): Promise<RankChange[]> {
     await this.traffic.stop();
     await this.send(0);

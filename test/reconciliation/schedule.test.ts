@@ -32,7 +32,7 @@ describe('the schedule', () => {
   const says = (service: RanklogProcess, words: string) =>
     until(() => service.errors.includes(words), `the log says: ${words}`);
 
-  /** What was verified is told so: the next turn may just have taken it away. */
+  /** Waits for these metrics of the last verify: the next turn may just have removed them. */
   const tells = (service: RanklogProcess, lines: readonly string[]) =>
     until(
       async () => (await metrics(service, 'ranklog_verify_equal')).sort().join() === lines.join(),
@@ -78,7 +78,7 @@ describe('the schedule', () => {
     expect(await service.ended).toBe(0);
   });
 
-  it('builds boards again that differ, if it is told to', async () => {
+  it('rebuilds boards that differ, if it is configured to', async () => {
     const service = await create({ RANKLOG_VERIFY_REBUILD: 'true' });
     const damaged = await damage();
     await says(service, 'board \\"arena\\" was built again');

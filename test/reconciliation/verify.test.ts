@@ -55,7 +55,7 @@ describe('verify', () => {
   const { random, seed } = seededRandom();
   let scene: Scene;
   let sandbox: Sandbox;
-  /** What the log makes of the board, until more is sent. */
+  /** The oracle of the log, until more events are sent. */
   let oracle: Oracle | undefined;
 
   beforeAll(async () => {

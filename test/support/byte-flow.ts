@@ -31,7 +31,7 @@ export class ByteFlow {
     this.#hold(bytes, lateMs);
   }
 
-  /** The sender has closed: closes the receiver's connection behind the sent bytes. */
+  /** The sender has closed: closes the receiver's connection after the sent bytes. */
   end(): void {
     this.#hold('end', 0);
   }

@@ -24,7 +24,7 @@ export async function configure(
 
 /**
  * Waits until the last transactions of some transactional ids have their markers in the log. Kafka confirms a commit
- * before it writes the markers, and starts the next producer of the id only behind them. Fences the producers.
+ * before it writes the markers, and starts the next producer of the id only after them. Fences the producers.
  */
 export async function transactionsEnded(
   kafka: Kafka,

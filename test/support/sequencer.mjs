@@ -5,7 +5,7 @@ const { default: TestSequencer } = /** @type {typeof import('@jest/test-sequence
   createRequire(import.meta.url)('@jest/test-sequencer')
 );
 
-/** Jest goes by size where it knows no times. Begun last, what takes longest would leave its worker alone. */
+/** Jest sorts by size if it knows no times. If the longest file began last, all other workers would idle. */
 const LONGEST = /\/test\/faults\/faults\.test\.ts$/;
 /** A moment each: they fill the time for which the last of the others run. */
 const SHORT = /\.spec\.ts$/;

@@ -134,7 +134,7 @@ export class TcpProxy {
     await new Promise<void>((resolve) => this.server.listen(0, host, resolve));
   }
 
-  /** 127.0.0.1 is the address of the target, 127.0.0.2 and so on those of the others. */
+  /** Clients reach the target at 127.0.0.1, and the other servers at 127.0.0.2 and so on. */
   #targetOf({ localAddress = '' }: Socket): Address {
     return this.others[Number(localAddress.split('.').at(-1)) - 2] ?? this.target;
   }

@@ -10,7 +10,7 @@ import { replayProblems } from './replay.js';
 /** The problems of a run (none if it was exact), and its size. */
 export interface Verdict {
   readonly problems: readonly string[];
-  /** Of the score topic. */
+  /** Records of the score topic. */
   readonly records: number;
   /** Events that changed something. */
   readonly results: number;

@@ -57,7 +57,7 @@ function stepsByView(
   return new Map([...views].map(([view, all]) => [view, all.map(({ step }) => step)]));
 }
 
-/** The views that the event changes by the definition, and those of its rank change by that definition. */
+/** By the definition: the views that the event changes, and the views of its rank change. */
 function stepsOf(
   cause: AppliedEvent,
   outcome: Outcome | undefined,

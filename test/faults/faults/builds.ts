@@ -98,7 +98,7 @@ async function freezeBuilder(world: World, random: Random, request: BuildRequest
   const frozenAt = performance.now();
   await expireLeases(world, request.boards);
   await continues(world, request);
-  // By its own clock, a builder that lost its lease earlier takes that for a loss of Redis, and rightly begins again.
+  // If the lease ends before it expires by the builder's own clock, the builder assumes a loss of Redis and begins again.
   const hasExpired = () => performance.now() - frozenAt > LEASE_MS;
   await eventually(hasExpired, 'the lease has expired by the clock of its holder, too');
   const live = await world.live();

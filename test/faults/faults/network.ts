@@ -55,7 +55,7 @@ interface RedisDisturbance {
   readonly before?: (worker: Worker) => Promise<void>;
 }
 
-/** Redis executes an apply call with events, whose reply is lost; the worker sends it again on the next connection. */
+/** Loses the reply to an apply call that Redis has executed; the worker sends the call again on the next connection. */
 async function loseReplyToApplyCall({ name, redis }: Worker): Promise<void> {
   const lost = redis.droppedReplies;
   redis.dropReplies((request) => request.includes('evalsha') && request.includes('player'));
@@ -66,7 +66,7 @@ async function loseReplyToApplyCall({ name, redis }: Worker): Promise<void> {
   redis.restore();
 }
 
-/** Disturbs the connections of some workers to Redis until each of them has logged these words again. */
+/** Disturbs the connections of some workers to Redis until each worker has logged `logged` once more. */
 function disturbRedis(
   name: string,
   { what, logged, harm, repair, before }: RedisDisturbance,
@@ -95,7 +95,7 @@ function disturbRedis(
   };
 }
 
-/** Disturbs the connections of a worker to Kafka until others have its partitions. */
+/** Disturbs the connections of a worker to Kafka until other workers have taken over its partitions. */
 function disturbKafka(
   name: string,
   { what, harm, repair }: { what: string; harm: Change; repair: Change },
@@ -117,7 +117,7 @@ function disturbKafka(
   };
 }
 
-/** Disturbs requests of transactions a few times, each at all workers until one is hit. */
+/** Disturbs requests of transactions a few times: each time, the next such request of any worker. */
 function disturbTransactions(
   name: string,
   draw: {
@@ -144,7 +144,7 @@ function disturbTransactions(
   };
 }
 
-/** Makes the next broker the leader of each partition of the run, and the one after that its follower. */
+/** Makes the next broker the leader of each partition of the run, and the broker after that its follower. */
 async function moveLeaders({ admin, topics, kafka, running }: World): Promise<void> {
   const brokers = kafka.ports.length;
   const read = () => admin.fetchTopicMetadata({ topics: Object.values(topics) });

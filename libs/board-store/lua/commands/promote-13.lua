@@ -13,7 +13,7 @@
 -- include shard.lua
 -- include catch-up.lua
 
--- View versions of the shadow go on above those of the live generation.
+-- View versions of the shadow continue above the versions of the live generation.
 local function largest_version()
   local facts = call('HMGET', KEYS[11], 'floor', 'version')
   return math.max(tonumber(facts[1]) or 0, tonumber(facts[2]) or 0)

@@ -8,7 +8,7 @@
 -- Cost  O(partitions + boards)
 --
 -- A generation id is the server's time in us and the hash of the definition, so it is never used
--- again. The clock of a new server may be behind: promotions are later all the same.
+-- again. The clock of a new server may be behind: promotions still get a later time.
 
 -- include shard.lua
 

@@ -89,7 +89,7 @@ local function read_entries(at, count, boards, views)
   return entries, at + count
 end
 
--- The run behind argument `at` and key `key`; returns where it ends.
+-- The run after argument `at` and key `key`; returns where it ends.
 local function read_run(at, key)
   local boards, views, entries = unpack(ARGV, at + 1, at + 3)
   local run = {}

@@ -1,4 +1,4 @@
--- What a board holds beside its views: clocks, counters and event ids.
+-- The data of a board other than its views: clocks, counters and event ids.
 
 -- include base.lua
 -- include verdict.lua

@@ -58,7 +58,7 @@ local function catch_up()
 end
 
 -- { caught up (1, 0), number of partitions, then for each: partition, applied offset of the shadow,
--- live applied offset }. A shadow that begins behind the live applied offset is caught up.
+-- live applied offset }. A shadow that begins after the live applied offset is caught up.
 local function progress_in(partitions)
   local found, caught_up = { 1, #partitions }, true
   for _, partition in ipairs(partitions) do

@@ -17,7 +17,7 @@ local function ends_of(names, views, expiries, clock)
   return found
 end
 
--- In the shadow and in the live generation; both by the clock of the shadow.
+-- Ends of views in the shadow and in the live generation; both by the clock of the shadow.
 local function ends_in_both(names, clock)
   return ends_of(names, KEYS[6], KEYS[7], clock), ends_of(names, KEYS[9], KEYS[10], clock)
 end

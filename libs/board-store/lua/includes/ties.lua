@@ -38,7 +38,7 @@ local function tie_begin(position, score, columns)
   return tied
 end
 
--- The first position behind that tie.
+-- The first position after that tie.
 local function tie_end(position, score, columns)
   local last = call('ZCOUNT', KEYS[9], '-inf', format('%d', score))
   if columns == '' then return last end
