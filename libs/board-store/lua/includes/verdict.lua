@@ -46,7 +46,7 @@ local function placing(position, better, state)
   return text
 end
 
--- The players between the new and the old position, best first. A new player passes all players behind.
+-- The players between the new and the old position, best first. A new player passes all after it.
 local function passed(view, before, after)
   local board, text = view.board, ''
   local last = math.min(before or call('ZCARD', view.ranking) - 1, after + board.overtook)
