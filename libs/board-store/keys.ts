@@ -74,7 +74,7 @@ export class KeySpace {
    * larger), `version` (the largest view version)
    */
   readonly facts = this.#ofGeneration('facts');
-  /** zset: event id and player id -> ms (lua/includes/event-ids.lua) */
+  /** zset: event id and player id -> ms (lua/includes/board.lua) */
   readonly eventIds = (shard: number, generation: string, partition: number) =>
     this.#key(shard, `${generation}:event-ids:${partition}`);
   /** zset: member -> score (lua/includes/rank.lua) */
