@@ -86,7 +86,7 @@ export const IsCount =
   (target, property) => {
     Min(least)(target, property);
     Max(Number.MAX_SAFE_INTEGER)(target, property);
-    // Last: in the compiled schema each of the three sets the type, and only this one sets integer.
+    // Last, because the last one sets the type in the compiled schema: Min and Max set number.
     IsInt()(target, property);
   };
 

@@ -86,7 +86,7 @@ function hint(error: Error): string {
 const CLIENT_ERROR =
   /^(Command timed out|Connection is closed|Stream isn't writeable|Reached the max retries per request limit)/;
 
-/** Error replies of a server that is not ready or full, also from within a script. */
+/** Error replies of a server that is full or not ready, also from within a script. */
 const SERVER_ERROR =
   /\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|OOM|NOREPLICAS|MISCONF) /;
 

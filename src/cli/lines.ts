@@ -10,7 +10,7 @@ export interface Line {
   readonly bytes: number;
 }
 
-/** Lines that are handled together. */
+/** A batch ends with the line that reaches one of these limits. */
 export interface LineBatchLimits {
   readonly lines: number;
   readonly bytes: number;
@@ -32,7 +32,7 @@ const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
 
 /**
  * The lines of a file, or of standard input for `-`, in batches; gzip is recognised by its first bytes.
- * `onRead` hears of bytes read from the source (compressed ones, if it is).
+ * `onRead` gets the number of bytes that were read from the source, before any decompression.
  */
 export async function* readLineBatches(
   file: string,

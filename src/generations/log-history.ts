@@ -31,8 +31,8 @@ export function cutPartitions(
 }
 
 /**
- * The first offsets needed for a start at a time. If the first record after that time is the first one left in the log, earlier
- * records of that time may be gone.
+ * The first offset that each partition's log must still have for a start at a time. If the start is the first offset left in a
+ * cut log, records before it may also be of that time or later, so the offset before the start is needed too.
  */
 export function neededFrom(starts: Starts, ranges: Ranges): Starts {
   return new Map(
@@ -87,12 +87,12 @@ const CHECK_EVERY_MS = 200;
 /** About ten seconds. */
 const CHECKS_UNTIL_WARNING = 50;
 
-/** Ends warnings about a wait for live ingest. */
+/** The last part of a warning about a wait for live ingest. */
 export const IS_IT_RUNNING = 'does a service run? "ranklog status" shows how far it is';
 
 /**
  * The first offsets from a time (ms) on. Waits for live ingest to reach them: a generation that begins ahead of live ingest
- * would be given the events in between as soon as it is live. @throws the reason of the signal
+ * would, as soon as it is live, also get events before its start. @throws the reason of the signal
  */
 export async function startsAtTime(log: ScoreLog, board: string, time: number): Promise<Starts> {
   const { admin, topic, signal, logger } = log;
@@ -108,7 +108,7 @@ export async function startsAtTime(log: ScoreLog, board: string, time: number): 
   }
 }
 
-/** Describes the starts that lie ahead of live ingest. A start with no record before it is moved back to live ingest. */
+/** Describes the starts that lie ahead of live ingest. If no record lies in between, a start is moved back to it instead. */
 async function aheadOfIngest(
   log: ScoreLog,
   board: string,

@@ -42,7 +42,7 @@ const MAX_RANK_CHANGE_BYTES = 12 * 1_024 * 1_024;
 const DEFAULT_MAX_MESSAGE_BYTES = 1_048_588;
 
 const KEEP_ALL = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' };
-/** How far a record's timestamp may lie ahead of the broker's clock: 1 h, like maxAhead of a board by default. */
+/** How far a record's timestamp may lie ahead of the broker's clock: 1 h, which is also the default of a board's maxAhead. */
 const MAX_AHEAD = 'message.timestamp.after.max.ms';
 const MAX_AHEAD_MS = 3_600_000;
 const ACCEPTED_AHEAD_MS = 86_400_000;
@@ -64,7 +64,7 @@ export async function createTopics(
     return { topic, partitions: numPartitions, state: 'created' } as const;
   };
   const { scoreEvents, rankChanges, leaderChanges, deadLetters, definitions } = names;
-  // More partitions would move players to others, so only its owner adds some to an existing score topic.
+  // An existing score topic gets no more partitions here: they would move players between partitions. Its owner may add some.
   const isNew = !known.has(scoreEvents);
   if (!isNew) await checkScoreTopic(admin, scoreEvents, options);
   const score = await ensure(scoreEvents, isNew ? options.partitions : 0, {
@@ -103,8 +103,8 @@ export async function maxMessageBytes(admin: Admin, topic: string): Promise<numb
 }
 
 /**
- * Checks the settings of an existing score topic. With a logger (at a start), an accepted loss of events and unbounded
- * timestamps are warnings; without one, unbounded timestamps are refused. @throws ScoreTopicError
+ * Checks the settings of an existing score topic. Refuses a loss of events that is not accepted. With a logger (at a start),
+ * warns of an accepted loss and of unbounded timestamps; without one, refuses unbounded timestamps. @throws ScoreTopicError
  */
 export async function checkScoreTopic(
   admin: Admin,

@@ -24,8 +24,8 @@ const { RANKLOG_TEST_RUNS, RANKLOG_TEST_SEED } = process.env;
 export const PROPERTY_TIMEOUT = RANKLOG_TEST_RUNS === undefined ? 300_000 : 3_600_000;
 
 /**
- * The run's own settings for fast-check: RANKLOG_TEST_SEED repeats a run, RANKLOG_TEST_RUNS makes it longer. A run ends before
- * its test does: a late failure, or a long shrinking, would be reported as a timeout, without the example.
+ * The run's own settings for fast-check: RANKLOG_TEST_SEED repeats a run, RANKLOG_TEST_RUNS makes it longer. A run ends
+ * before the timeout of its test, which would hide the counterexample of a late failure or of a long shrinking.
  */
 export function runs(usual: number, seed = Number(RANKLOG_TEST_SEED ?? randomInt(2 ** 31))) {
   const numRuns = Number(RANKLOG_TEST_RUNS ?? usual);
@@ -38,7 +38,7 @@ export function runs(usual: number, seed = Number(RANKLOG_TEST_SEED ?? randomInt
   };
 }
 
-/** The same for a property that runs twice: with a seed that is known to do, and with a new one. */
+/** The same for a property that runs twice: with KNOWN_SEED, and with a new seed. */
 export function knownAndNewRuns(usual: number) {
   return RANKLOG_TEST_SEED === undefined ? [runs(usual, KNOWN_SEED), runs(usual)] : [runs(usual)];
 }
@@ -51,7 +51,7 @@ export const valueArbitrary: fc.Arbitrary<number> = fc.oneof(
   { weight: 1, arbitrary: fc.maxSafeInteger() },
 );
 
-/** What the values of a whole log are like: of all kinds, next to all equal, or near the ends of the range. */
+/** What the values of a whole log are like: of all kinds, only 0 and 1, or mostly at the ends of the range. */
 export const valuesArbitrary: fc.Arbitrary<fc.Arbitrary<number>> = fc.constantFrom(
   valueArbitrary,
   fc.constantFrom(0, 1),

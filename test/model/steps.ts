@@ -19,9 +19,9 @@ export function applyStepArbitrary(partitions: number) {
   return fc.record({
     kind: fc.constant('apply'),
     partition: fc.nat({ max: partitions - 1 }),
-    /** How many records it has not seen yet. */
+    /** How many new records it applies. */
     size: fc.nat({ max: 5 }),
-    /** How many it repeats, as after a lost reply or a restart. */
+    /** How many earlier ones it applies again, as after a lost reply or a restart. */
     back: seldom(2, records, 0),
     /** How many it leaves out first, as after a fetch that skipped records: the store has to refuse the rest. */
     skip: seldom(5, records, 0),

@@ -14,13 +14,13 @@ describe('README.md', () => {
     expect(readme.split('\n').length).toBeLessThanOrEqual(151);
   });
 
-  it('names two commands, and both are there', () => {
+  it('names two commands first, and package.json has both', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
     expect(blocks[0]).toBe('npm run demo\nnpm test\n');
     expect(scripts).toMatchObject({ demo: expect.any(String), test: expect.any(String) });
   });
 
-  it('shows a first board whose commands work and print what it says', () => {
+  it('shows commands for a first board, which work and print what the README shows', () => {
     const name = `test-${randomUUID().slice(0, 8)}`;
     const script = (blocks[1] ?? '').replaceAll('/tmp/arena', path.join(tmpdir(), name));
     const env = {
@@ -88,7 +88,7 @@ describe('docs/glossary.md', () => {
     expect(git('grep', '-liE', name, '--', 'src', 'libs')).not.toBe('');
   });
 
-  it('has the words that are used in place of others', () => {
+  it('has one word for one thing: the words that it replaced occur nowhere', () => {
     const others = '\\b(watermark|flip(s|ped)?|heal(s|ed|ing)?|abandon(s|ed)?|distrust)\\b';
     const places = ['src', 'libs', 'docs', 'test', 'bench', 'README.md', ':!test/project'];
     expect(git('grep', '-nwiE', others, '--', ...places)).toBe('');

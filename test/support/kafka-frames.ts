@@ -30,7 +30,7 @@ export class FrameReader {
   #chunks: Buffer[] = [];
   #bytes = 0;
 
-  /** Returns the complete frames, with their lengths. */
+  /** Returns the frames that are now complete, each with its four bytes of length. */
   push(chunk: Buffer): Buffer[] {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;

@@ -40,7 +40,7 @@ export class OwnKafka {
   async up(): Promise<void> {
     const { exitCode, stderr } = await this.services.run(
       ['up', ...this.release],
-      { REDIS_URL: process.env['REDIS_URL'] }, // each run has a Redis of its own
+      { REDIS_URL: process.env['REDIS_URL'] }, // so that no Redis is started: each run has one
     );
     if (exitCode !== 0) throw new Error(`Kafka does not start: ${stderr}`);
   }
@@ -127,7 +127,7 @@ function settingsIn(file: string): Map<string, string> {
   return new Map([...found].map(([, name = '', value = '']) => [name, value]));
 }
 
-/** The jars of the release: `kafka-data-4.1` is beside `kafka-4.1.2`. */
+/** The jars of the broker with this data folder: for `kafka-data-4.1`, those in `kafka-4.1.2` beside it. */
 function classpathBeside(data: string): string {
   const folder = path.dirname(data);
   const prefix = `${path.basename(data).replace('-data', '')}.`;

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 to 5 as in catch-up.lua, then the runs
 -- ARGV  1 to 6 as in catch-up.lua, then the stretches
--- Returns  progress_in the partitions of the stretches; LEASE_LOST, SHADOW_GONE, GAP
+-- Returns  progress_in(the partitions of the stretches); LEASE_LOST, SHADOW_GONE, GAP
 -- Cost  as apply-7.lua, without ranks
 
 -- include catch-up.lua
