@@ -38,8 +38,8 @@ describe('an apply call that is refused writes nothing, for', () => {
       'rolledBack',
     ],
     ['an applied offset that is gone', nothing, { believed: 0 }, 'rolledBack'],
-    ['a run that begins too far', fill, { from: 3, believed: 1 }, 'gap'],
-    ['a first run that begins too far', nothing, { from: 1, believed: -1 }, 'gap'],
+    ['a run that begins beyond the next offset', fill, { from: 3, believed: 1 }, 'gap'],
+    ['a first run that begins beyond offset 0', nothing, { from: 1, believed: -1 }, 'gap'],
   ])('%s', async (_, prepare, fields, status) => {
     await prepare();
     for (const events of [[], record])
@@ -79,7 +79,7 @@ describe('an apply call', () => {
     expect(verdictsOf(await fixture.store.apply({ ...call, published: 5 }))).toEqual([]);
   });
 
-  it('returns only verdicts of the outbox below the applied offset, whatever the entries are', async () => {
+  it('returns only verdicts of the outbox at or below the applied offset, whatever the entries are', async () => {
     const first = await fixture.apply([scored('a', [5]), scored('b', [0]), scored('b', [0])]);
     const again = await fixture.apply([scored('x', [9]), scored('y', [9]), scored('z', [9])]);
     expect(again).toEqual(first);
@@ -191,7 +191,7 @@ describe('the ranks of an event', () => {
   });
 
   it.each<[Publish['rankChanges'], Publish['ranks'], string[]]>([
-    // b draws level with a at the fourth event: its competition rank changes, its position does not.
+    // b draws level with a at the fourth event: its competition rank changes, its ordinal rank does not.
     [
       'every',
       RANKS,

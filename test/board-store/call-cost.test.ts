@@ -41,7 +41,7 @@ async function counters() {
 }
 
 describe('a tie in several columns', () => {
-  it('takes the same number of commands at any length', async () => {
+  it('takes the same number of commands, however many players it has', async () => {
     const commands: number[] = [];
     for (const players of [4, 4_000]) {
       const fixture = await tied(players);
@@ -58,7 +58,7 @@ describe('a tie in several columns', () => {
   });
 
   it.each(['earliest', 'none'] as const)(
-    'leaves only the players as members, also in the append-only file (ties: %s)',
+    'leaves only the players as members of the ranking, also in the append-only file (ties: %s)',
     async (ties) => {
       const fixture = await tied(3, { ties });
       await fixture.apply([scored(nameOf(2), [0, 1])], { from: 4 });

@@ -70,7 +70,7 @@ class DamagedBoard {
     await this.fixture.makeLive(await this.fixture.begin(), this.stretches(), 0);
   }
 
-  /** The differences from a shadow, the number of views, and the most views of one step. */
+  /** Returns the differences from a shadow, the number of compared views, and the largest number of views in one step. */
   async compare(shadow: Shadow, between = () => Promise.resolve<readonly Stretch[]>([])) {
     const differences = new Map<string, Difference>();
     let stretches: readonly Stretch[] = this.stretches();
@@ -178,7 +178,7 @@ describe('damage to a board', () => {
     expect((await contentOf(place)).views.size).toBe(1);
   });
 
-  it('is reported among many views, with some hundred views a step', async () => {
+  it('is reported among many views, with a few hundred views per step', async () => {
     const count = 1_000;
     const events = Array.from({ length: count }, (_, index) =>
       scored('a', [1], { views: lasting(`all region=r${index}`) }),
@@ -199,7 +199,7 @@ describe('damage to a board', () => {
     ]);
   });
 
-  it('is not reported of a view that expires meanwhile, though one generation is swept before the other', async () => {
+  it('is not reported for a view that expires during the comparison, although one generation is swept before the other', async () => {
     const day = { view: 'day:2026-11-20', expiresAt: T0 + 1_000, published: true };
     const windows = [{ kind: 'all' }, { kind: 'day', keepMs: 1_000 }] as const;
     const first = scored('a', [1], { views: [day, ...lasting('all')] });
@@ -236,7 +236,7 @@ describe('damage to a board', () => {
     expect(await board.fixture.apply([first], { from: 1 })).toEqual([]);
   });
 
-  it('is found if an event id among many has another time or is replaced, but not among ids older than the span', async () => {
+  it('is found if an event id among many has another time or is replaced, but not among ids older than the span of deduplicate', async () => {
     const log = Array.from({ length: 1_500 }, (_, index) =>
       scored('a', [1], { eventId: `x${index}` }),
     );

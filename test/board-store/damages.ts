@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis';
 import type { BoardPlace } from '../model/store-keys.js';
 
-/** Damage that somebody can do to a board in Redis. `choice` are three random numbers. */
+/** Damage that somebody can do to a board in Redis. `choice` has three random numbers, which select what is damaged. */
 export interface Damage {
   readonly name: string;
   readonly damage: (redis: Redis, place: BoardPlace, choice: readonly number[]) => Promise<unknown>;
 }
 
-/** The keys of a board and of one of its views, a member of the ranking and a player, by choice. */
+/** Selects a view, a member of its ranking and one of its players. Returns them with the keys of the view and of its board. */
 async function chosen(
   redis: Redis,
   { keys, shard, live: { generation } }: BoardPlace,

@@ -8,7 +8,7 @@ const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
 const other = { ...arena, board: 'other', publish: { ...arena.publish, leaders: 3 } };
-const FAR = 9_000_000_000_000_000; // us: no clock has come to it
+const FAR = 9_000_000_000_000_000; // µs: later than any clock
 
 let fixture: StoreFixture;
 beforeEach(async () => {
@@ -34,7 +34,7 @@ const register = async (...args: Parameters<typeof fixture.store.registerBoards>
 };
 
 describe('registering', () => {
-  it('stores when each pointer moved, and changes that only when it moves', async () => {
+  it('stores the time at which each pointer moved, and changes it only when the pointer moves again', async () => {
     const before = Date.now() * 1_000;
     await register([arena]);
     const first = await promotions();
@@ -109,7 +109,7 @@ describe('a resync of a shard that has lost the promotion of a board', () => {
       .map((key) => key.split('}:')[1])
       .filter((name) => name !== undefined);
 
-  it('leaves only what recovery needs, and discards its generations', async () => {
+  it('leaves only what recovery needs, and discards the generations of the shard', async () => {
     expect(await recover(current({ board: 'arena' }))).toEqual(['arena']);
     const generations = [...boards.values()].map(({ generation }) => generation);
     expect((await names()).filter((name) => !generations.some((id) => name.startsWith(id))).sort()).toEqual([
@@ -123,7 +123,7 @@ describe('a resync of a shard that has lost the promotion of a board', () => {
     ]);
   });
 
-  it('makes it recover like an empty one: muted below the published position, then every result once', async () => {
+  it('makes the shard recover like an empty one: muted below the published position, then every result once', async () => {
     await recover(current({ board: 'arena' }));
     boards = (await fixture.store.registerBoards([other, arena], current({ board: 'arena' }))).live;
     fixture.live = boards.get('other')!;
@@ -137,9 +137,9 @@ describe('a resync of a shard that has lost the promotion of a board', () => {
   const nothing = () => Promise.resolve();
 
   it.each<Row>([
-    ['has a later promotion', current({ board: 'arena' }), nothing],
+    ['has a later promotion in Kafka', current({ board: 'arena' }), nothing],
     [
-      'lacks its promotion',
+      'lacks its promotion in Redis',
       current({ board: 'arena', since: 1 }),
       () => redis.del(fixture.keys.promotions(0)),
     ],

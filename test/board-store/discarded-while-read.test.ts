@@ -24,7 +24,7 @@ interface Replacement {
   readonly definition?: BoardDefinition;
 }
 
-/** Promotes a rebuild of the board, and discards the generation that was live; a sweep also frees its memory. */
+/** Promotes a rebuild of the board, and discards the generation that was live; if `isSwept`, a sweep also frees its memory. */
 async function replace({ isSwept, definition = arena }: Replacement): Promise<void> {
   const { keys } = fixture;
   await fixture.makeLive(await fixture.build(undefined, { definition }), [], 0);
@@ -63,7 +63,7 @@ describe.each([true, false])(
       expect(await listing.views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
     });
 
-    it('does not shorten a list of views: the listing fails if the sizes are deleted', async () => {
+    it('does not shorten a list of views: the listing fails if the rankings, which give the sizes, are deleted', async () => {
       const reader = late(/^zcard$/);
       const all = [{ view: 'all', size: 2 }];
       if (isSwept) await expect(reader.views('arena')).rejects.toThrow(ListingInterruptedError);
@@ -71,7 +71,7 @@ describe.each([true, false])(
       expect(await reader.views('arena')).toMatchObject(all);
     });
 
-    it('is not read with a cached definition', async () => {
+    it('is followed by a successor that is read with its own definition, not with the cached one', async () => {
       const reader = fixture.reader();
       const points = async () => {
         const { entries } = await reader.rank('arena', 'all', 'a');

@@ -16,7 +16,7 @@ import { arena as plainest } from '../support/arena.js';
 
 export const T0 = Date.parse('2026-11-20T09:00:00.000Z');
 
-/** The plainest board, whose rank changes tell both ranks. */
+/** The plainest board, but with both ranks in its rank changes. */
 export const arena: BoardDefinition = {
   ...plainest,
   publish: { ...plainest.publish, ranks: ['ordinal', 'competition'] },
@@ -27,7 +27,7 @@ export function lasting(...views: string[]): ResolvedView[] {
   return views.map((view) => ({ view, expiresAt: null, published: true }));
 }
 
-/** A player's points, in the words of people: an event of a board whose columns are all descending. */
+/** An event with which a player gains these points. All columns of its board are descending, so its values are negated. */
 export function scored(
   playerId: string,
   points: number[],
@@ -42,7 +42,7 @@ export function scored(
   };
 }
 
-/** Where events of the board `arena` lie in the log: at the offsets from `from` on. */
+/** A stretch of the log that contains these events of the board `arena`, at the offsets from `from` on. */
 export function stretchOf(
   events: readonly ResolvedEvent[],
   { from = 0, partition = 0 }: { from?: number; partition?: number } = {},
@@ -53,7 +53,7 @@ export function stretchOf(
   return { partition, from, through: from + events.length - 1, entries };
 }
 
-/** Compares a shard with a Kafka that has these published positions; answers its new continuity. */
+/** Resyncs a shard with a Kafka that has these published positions; returns the shard's new continuity. */
 export async function comparedToken(
   store: ContinuityStore,
   shard: number,
@@ -73,7 +73,7 @@ export async function pointTo(redis: Redis, live: string, board: string, generat
   await redis.hset(live, '', `1${(await redis.hget(live, '')) ?? ''}`);
 }
 
-/** A store with one board in one shard, and its calls for partition 0. */
+/** A store with one board in one shard, and apply calls to it, by default for partition 0. */
 export class StoreFixture {
   readonly store: BoardStore;
   readonly continuity: ContinuityStore;
@@ -103,17 +103,17 @@ export class StoreFixture {
     return this;
   }
 
-  /** Compares the shard with a Kafka that has these published positions; calls know the new continuity. */
+  /** Resyncs the shard with a Kafka that has these published positions; later calls name the new continuity. */
   async compare(positions: ReadonlyMap<number, number> = new Map()): Promise<void> {
     this.token = await comparedToken(this.continuity, 0, positions);
   }
 
-  /** Calls name the boards as they are now. */
+  /** Makes later calls name the present version of the boards. */
   async refresh(): Promise<void> {
     this.version = (await this.store.boards()).versions[0]!;
   }
 
-  /** The call that applies events at offsets from `from` on. `fields` replaces what else it says. */
+  /** The call that applies events at offsets from `from` on. `fields` replaces its other fields. */
   call(
     events: readonly ResolvedEvent[],
     fields: Partial<ApplyCall> & { from?: number } = {},
@@ -141,7 +141,7 @@ export class StoreFixture {
     };
   }
 
-  /** Applies events to the boards as they are now, and answers their verdicts. */
+  /** Applies events to the present boards, and returns their verdicts. */
   async apply(...args: Parameters<StoreFixture['call']>): Promise<readonly Verdict[]> {
     await this.refresh();
     return verdictsOf(await this.store.apply(this.call(...args)));
@@ -153,7 +153,10 @@ export function verdictsOf(outcome: ApplyOutcome): readonly Verdict[] {
   return outcome.verdicts;
 }
 
-/** `before -> after` of the rank in each change, for short comparisons: `- -> 1 (1)`. */
+/**
+ * Each verdict as a short text: the ranks before and after each change, such as `- -> 1 (1)`; the code of a dead letter; or
+ * `top` and the number of leaders.
+ */
 export function movements(verdicts: readonly Verdict[]): string[] {
   return verdicts.flatMap((verdict) =>
     verdict.kind === 'rankChange'

@@ -53,7 +53,7 @@ export class GenerationFixture extends StoreFixture {
     this.lease = await this.leases.acquire('arena', holder);
   }
 
-  /** Ends the lease, as when its holder was killed a while ago. */
+  /** Deletes the lease, as if its holder had been killed and the lease had expired. */
   async killHolder(): Promise<void> {
     await this.redis.del(this.keys.lease(0, 'arena'));
   }
@@ -76,7 +76,7 @@ export class GenerationFixture extends StoreFixture {
     return this.generations.promote(this.lease, shadow, stretches, { graceMs });
   }
 
-  /** Promotes a shadow that is caught up; later calls name it. */
+  /** Promotes a shadow that is caught up; later calls name it as the live generation. */
   async makeLive(...args: Parameters<GenerationFixture['promote']>): Promise<Promotion> {
     const promotion = endingOf(await this.promote(...args));
     await this.readLive();

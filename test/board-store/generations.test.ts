@@ -52,7 +52,7 @@ describe('a build', () => {
     expect(endingOf(await promote(shadow))).toEqual({ since });
   });
 
-  it('of a new board that is unregistered makes calls read the boards again', async () => {
+  it('of a new board, when the board is unregistered, makes callers read the boards again', async () => {
     await fixture.apply(events);
     await fixture.store.registerBoards([{ ...arena, board: 'late' }]);
     await fixture.refresh();
@@ -171,14 +171,14 @@ describe('a shadow', () => {
 });
 
 describe('a snapshot', () => {
-  it('is read beside the live board until it is discarded', async () => {
+  it('can be read in addition to the live board, until it is discarded', async () => {
     await fixture.apply(events);
     const ends = new Map([[0, 2]]);
     const purpose = 'snapshot';
     const shadow = await generations.begin(lease, { definition: arena, purpose, ends, asOf: 77 });
     await generations.catchUp(lease, shadow, [stretchOf(events.slice(0, 2))]);
     expect(await generations.shadow('arena')).toEqual({ ...shadow, ends });
-    await expect(top(shadow.generation)).rejects.toThrow(/no generation/); // it may lack players
+    await expect(top(shadow.generation)).rejects.toThrow(/no generation/); // until it is kept, it may lack players
     await generations.keepAsSnapshot(lease, shadow);
     expect(await top()).toEqual(['b 5', 'a 3', 'c 1']);
     expect(await top(shadow.generation)).toEqual(['b 5', 'a 3']);
@@ -193,7 +193,7 @@ describe('a snapshot', () => {
   });
 });
 
-describe('a store that knows a live generation, after another store promoted one', () => {
+describe('a store that knows a live generation, after another store has promoted a later one', () => {
   const stretches = [stretchOf(events)];
   let here: GenerationStore;
   let there: GenerationStore;
@@ -218,20 +218,20 @@ describe('a store that knows a live generation, after another store promoted one
     ['a new shadow', () => begin(here)],
     ['a shadow that another store began', async () => (await begin(there), here.shadow('arena'))],
     ['a rollback', () => here.beginRollback(lease)],
-  ])('replaces that generation by %s', async (_, begun) => {
+  ])('replaces that later generation by %s', async (_, begun) => {
     const between = await build(there);
     const shadow = (await begun())!;
     expect(endingOf(await promoteBy(here, shadow)).previous).toBe(between);
   });
 
-  it('compares with that generation', async () => {
+  it('compares with that later generation', async () => {
     await build(there);
     const shadow = await here.begin(lease, { definition: arena, purpose: 'verify' });
     const outcome = await here.compare(lease, shadow, stretches);
     expect(endingOf(outcome)).toMatchObject({ views: 1, differences: [] });
   });
 
-  it('is refused with a shadow of before', async () => {
+  it('can not promote a shadow that it began before', async () => {
     const shadow = await begin(here);
     expect(await here.promote(lease, shadow, [], { graceMs: 0 })).not.toHaveProperty('ending');
     await build(there);

@@ -32,7 +32,7 @@ describe('an identity', () => {
     [{ group: 'g2' }, 'RANKLOG_GROUP is g1 there and g2 here'],
     [{ redisPrefix: 'other' }, 'RANKLOG_REDIS_PREFIX is p there and other here'],
     [{ shards: 3 }, 'RANKLOG_SHARDS is 2 there and 3 here'],
-  ])('that a shard has refuses %j', async (other, text) => {
+  ])('that a shard has stored refuses a process with %j', async (other, text) => {
     await storeOf().claim();
     await storeOf().claim();
     await expect(storeOf(other).claim()).rejects.toThrow(text);
@@ -41,7 +41,7 @@ describe('an identity', () => {
     await storeOf().check();
   });
 
-  it('is stored in every shard, and outlives new boards', async () => {
+  it('is stored in every shard, and stays when boards are registered', async () => {
     const store = storeOf();
     await store.claim();
     const { versions } = await store.registerBoards([arena]);
@@ -51,7 +51,7 @@ describe('an identity', () => {
     ]);
   });
 
-  it('is stored in data without one, unless the number of shards differs', async () => {
+  it('is added to data that has none, unless the number of shards differs', async () => {
     await new BoardStore(redis, keys, { shards: SHARDS }).registerBoards([arena]);
     await redis.set(keys.shards(), String(SHARDS)); // as 0.1 left it
     await storeOf().check();
@@ -60,7 +60,7 @@ describe('an identity', () => {
     await expect(storeOf({ group: 'g2' }).claim()).rejects.toThrow('RANKLOG_GROUP');
   });
 
-  it('that was replaced has its next call refused, and reports it once', async () => {
+  it('that was replaced makes the next call of its process be refused, and is reported once', async () => {
     const check = new IdentityCheck(ours);
     const reported: string[] = [];
     check.onOther = ({ message }) => reported.push(message);

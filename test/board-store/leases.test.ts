@@ -19,7 +19,7 @@ describe('a lease', () => {
       async (set) => (await set(), set()),
     ],
     [
-      'the one before ends while its holder is read',
+      'the previous lease ends while its holder is read',
       (set, call) => (call === 1 ? Promise.resolve(null) : set()),
     ],
   ])('is acquired if %s', async (_, send) => {
@@ -53,7 +53,7 @@ describe('the status of a reconciliation', () => {
     ...{ done: 1, total: 2, rate: 3, secondsLeft: 6, startedAt: 4, updatedAt: 5 },
   };
 
-  it('is stored, and failed once its process is gone', async () => {
+  it('is stored, and becomes "failed" once its process is gone', async () => {
     const { leases, lease } = fixture;
     await leases.renew(lease, running);
     expect(await leases.statuses()).toEqual([running]);
@@ -68,7 +68,7 @@ describe('the status of a reconciliation', () => {
   });
 
   it.each(['verify', 'rollback'] as const)(
-    'does not say that a killed %s is kept',
+    'does not say that the work of a killed %s is kept',
     async (kind) => {
       await fixture.leases.renew(fixture.lease, { ...running, kind });
       await fixture.killHolder();
@@ -89,7 +89,7 @@ describe('a sweep', () => {
     ['rollback', 60_000, 'previous'],
     ['rollback', 0, undefined],
   ] as const)(
-    'leaves the shadow of a killed %s alone until its lease ends; with a grace time of %d ms it is then: %s',
+    'leaves the shadow of a killed %s alone until its lease ends; with a grace time of %d ms, its role is then: %s',
     async (purpose, graceMs, role) => {
       if (purpose === 'rollback') await fixture.makeLive(await fixture.build(), [], graceMs);
       const shadow =

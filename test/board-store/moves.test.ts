@@ -17,7 +17,7 @@ beforeEach(() => {
 const ROLES = ['shadow', 'live', 'previous', 'snapshot', 'discarded'];
 const MOVE = new URL('../../libs/board-store/lua/commands/move-5.lua', import.meta.url);
 
-/** The table in the header of the script. */
+/** The moves that the table in the header of the script lists. */
 const TABLE = [...readFileSync(MOVE, 'utf8').matchAll(/^-- (\w+) +(\w+)(?: {2}.*)?$/gm)]
   .map(([, from, to]) => `${from} ${to}`)
   .filter((pair) => pair !== 'from to');

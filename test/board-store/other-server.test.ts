@@ -51,7 +51,7 @@ describe('a comparison, when another Redis server answers between two of its ste
   };
 
   it.each([
-    ['it was restarted', started],
+    ['the server was restarted', started],
     ['a replica was promoted', promoted],
   ])('is refused when %s, and can begin again', async (_how, change) => {
     const server = await serverNow();

@@ -15,7 +15,7 @@ async function readerOf(definition: BoardDefinition, events: readonly ResolvedEv
   return new BoardReader(redis, fixture.keys);
 }
 
-/** `rank competition dense, ahead of, percentile`. */
+/** The ranks of a player as a text: `rank competition dense, ahead of, percentile`. */
 function short({ rank, competitionRank, denseRank, aheadOf, percentile }: Standing): string {
   return `${rank} ${competitionRank} ${denseRank ?? '-'}, ${aheadOf}, ${percentile}`;
 }
@@ -44,14 +44,14 @@ function crowdOf(lengths: readonly number[], columns: readonly string[]) {
 }
 
 describe('the ranks of a view', () => {
-  it('never come to 100 percent', async () => {
+  it('never have a percentile of 100', async () => {
     const points = Array.from({ length: 20_001 }, (_, index) => scored(`p${index}`, [-index]));
     const reader = await readerOf(arena, points);
     const { entries } = await reader.rank('arena', 'all', 'p0');
     expect(entries).toMatchObject([{ aheadOf: 20_000, percentile: 99.99 }]);
   });
 
-  it('are dense down to 10,000 different players, and further over long ties', async () => {
+  it('include the dense rank down to 10,000 different players, and further down if ties are long', async () => {
     const dense = async (reader: BoardReader, playerId: string) => {
       const { entries } = await reader.rank('arena', 'all', playerId, { dense: true });
       return entries.map(({ rank, denseRank }) => [rank, denseRank]);

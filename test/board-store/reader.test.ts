@@ -23,7 +23,7 @@ import { openTestRedis } from './test-redis.js';
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
-/** A board after these events, and the oracle's opinion of it. */
+/** A reader of a board with these events, and an oracle that has applied them too. */
 async function fill(definition: BoardDefinition, events: readonly ResolvedEvent[]) {
   const fixture = await new StoreFixture(redis, newKeys()).register(definition);
   if (events.length > 0) await fixture.apply(events);
@@ -47,7 +47,7 @@ interface Filled {
   readonly oracle: Oracle;
 }
 
-/** Every page of a view is the oracle's. */
+/** Checks that every page of a view equals the oracle's. */
 async function comparePages({ reader, oracle }: Filled, view: string, limit: number) {
   const standings = oracle.standings('arena', view);
   for (let offset = 0; offset <= standings.length; offset += limit)
@@ -59,7 +59,7 @@ async function comparePages({ reader, oracle }: Filled, view: string, limit: num
     }
 }
 
-/** So is every player's place. */
+/** Checks that every player's place equals the oracle's. */
 async function comparePlaces({ reader, oracle }: Filled, view: string) {
   const standings = oracle.standings('arena', view);
   const compare = async (playerId: string) => {
@@ -73,12 +73,12 @@ async function comparePlaces({ reader, oracle }: Filled, view: string) {
   await Promise.all(PLAYER_IDS.map(compare));
 }
 
-/** For toEqual, undefined equals a missing field. */
+/** The standing with an undefined dense rank, which equals a missing field for toEqual. */
 function withoutDenseRank<T>(standing: T) {
   return { ...standing, denseRank: undefined };
 }
 
-/** The views that exist; some of them in full. */
+/** Compares the list of views with the oracle's, and some of the views in full. */
 async function compareViews({ reader, oracle }: Filled, limit: number) {
   const made = oracle.memory('arena').views;
   const views = await reader.views('arena');
@@ -98,7 +98,7 @@ async function compareViews({ reader, oracle }: Filled, limit: number) {
   }
 }
 
-/** Views that have expired, none of them swept, are gone for readers. */
+/** Checks that readers refuse views that have expired, although none is swept yet. */
 async function compareExpired({ reader, oracle }: Filled) {
   const existing = oracle.views('arena');
   const gone = [...oracle.memory('arena').views.keys()].filter((view) => !existing.includes(view));
@@ -186,7 +186,7 @@ describe('reading a board', () => {
 });
 
 describe('the applied offsets', () => {
-  it('are for each partition the first that some shard has not applied', async () => {
+  it('are, for each partition, the first offset that some shard has not applied', async () => {
     const keys = newKeys();
     const store = new BoardStore(redis, keys, { shards: 2 });
     await store.claim();

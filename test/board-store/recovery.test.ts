@@ -58,7 +58,7 @@ describe('a shard below the published position of some partition', () => {
     ]);
   });
 
-  it('mutes what is below the target, whatever the caller believes is published', async () => {
+  it('mutes events below the target, whatever published position the caller names', async () => {
     const events = [scored('b', [9]), scored('c', [9])];
     expect(await fixture.apply(events, { partition: 1, published: 0 })).toEqual([]);
     expect(await redis.exists(fixture.keys.outbox(0, 1))).toBe(0);
@@ -72,7 +72,7 @@ describe('a shard below the published position of some partition', () => {
     expect(await fixture.store.appliedOffsets(0)).toEqual([7]);
   });
 
-  it('keeps a published position beyond that of Kafka', async () => {
+  it('keeps its stored published position if Kafka has a smaller one', async () => {
     await fixture.apply([scored('a', [1])], { partition: 1, published: 2 });
     await fixture.apply([scored('b', [1])], { partition: 1, from: 1, published: 2 });
     await fixture.apply([], { partition: 1, from: 2, through: 4, published: 5 });
@@ -90,7 +90,7 @@ describe('a shard below the published position of some partition', () => {
 });
 
 describe('the continuity of a shard', () => {
-  it('is resynced by one process at a time, and every call is refused until then', async () => {
+  it('is resynced by one process at a time, and every call is refused until the resync ends', async () => {
     const { continuity: store, keys } = fixture;
     const seen = await store.continuity(0);
     const begun = (await store.beginResync(0, seen))!;
@@ -133,14 +133,14 @@ describe('the continuity of a shard', () => {
     expect(fixture.token).toBe(`${server} 9000000000000002`);
   });
 
-  it('is not resynced by a process that has seen an older one', async () => {
+  it('is not resynced by a process that has read an older continuity', async () => {
     const seen = await fixture.continuity.continuity(0);
     await fixture.compare();
     expect(await fixture.continuity.beginResync(0, seen)).toBeUndefined();
     expect((await fixture.continuity.continuity(0)).token).toBe(fixture.token);
   });
 
-  it('ends with a resync: calls with the previous continuity write nothing', async () => {
+  it('is replaced by a resync: calls that name the previous continuity write nothing', async () => {
     const call = fixture.call([scored('a', [1])]);
     await fixture.compare();
     const before = await dumpKeys(redis, fixture.keys);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { KeySpace } from '#board-store';
 
-/** The Redis of REDIS_URL, and a key space of one's own in it. `close` deletes all its keys. */
+/** The Redis of REDIS_URL. `newKeys` makes a new key space in it; `close` deletes the keys of all these key spaces. */
 export interface TestRedis {
   readonly redis: Redis;
   readonly newKeys: () => KeySpace;
@@ -26,14 +26,14 @@ export function openTestRedis(url = process.env['REDIS_URL']): TestRedis {
   };
 }
 
-/** All keys of a key space with their values, byte by byte: for tests that nothing was written. */
+/** All keys of a key space with their values, byte by byte: for tests which check that nothing was written. */
 export async function dumpKeys(redis: Redis, keys: KeySpace): Promise<Record<string, string>> {
   const names = (await redis.keys(`${keys.prefix}:*`)).sort();
   const values = await Promise.all(names.map((name) => redis.dumpBuffer(name)));
   return Object.fromEntries(names.map((name, index) => [name, values[index]!.toString('hex')]));
 }
 
-/** A client that sends the commands of matching names through `send`. */
+/** A client that passes each command of a matching name to `send`, which runs it or not. */
 export function interceptedClient(
   redis: Redis,
   names: RegExp,
@@ -66,7 +66,7 @@ export function repeatingClient(redis: Redis): Redis {
   });
 }
 
-/** Does the work at one of its calls, and nothing at the others. */
+/** A function that does the work only when it is called the `call`-th time. */
 export function once(work: () => Promise<void>, call = 1): () => Promise<void> {
   let calls = 0;
   return async () => {

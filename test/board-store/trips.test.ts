@@ -27,8 +27,8 @@ beforeEach(async () => {
   await fixture.apply([scored('a', [3]), scored('b', [5])]);
 });
 
-describe('trips to Redis', () => {
-  it('are one for a page or a rank once the generation is known', async () => {
+describe('a reader', () => {
+  it('takes one round trip for a page or a rank once it knows the generation', async () => {
     const counting = new CountingRedis(process.env['REDIS_URL'] ?? '');
     const reader = new BoardReader(counting, fixture.keys);
     const trips = async (read: () => Promise<unknown>) => {
@@ -48,7 +48,10 @@ describe('trips to Redis', () => {
   });
 });
 
-/** Two pages. After 5 and after 10 steps, a shrunken hash table repeats most: a bucket of it is nearly at its end. */
+/**
+ * Gives two pages. If the hash table shrinks after 5 or after 10 steps, HSCAN repeats the most views: it has then read nearly
+ * all of a bucket of the smaller table.
+ */
 const SIZE = 12_400;
 /** One view in KEPT stays; the others are deleted. */
 const KEPT = 400;
@@ -66,7 +69,7 @@ function viewNames(size: number, trial = 0): string[] {
   return Array.from({ length: size }, (_, index) => `all x=${trial}-${index}`);
 }
 
-/** Removes views and makes Redis shrink the hash table, which it does as commands come. */
+/** Removes views, and sends the commands during which Redis shrinks the hash table step by step. */
 async function removeViews({ keys, live }: StoreFixture, gone: readonly string[]) {
   const views = keys.views(0, live.generation);
   for (let from = 0; from < gone.length; from += 1_000)
@@ -80,7 +83,7 @@ describe('a listing of views', () => {
   it.each([
     ['while a page is read', 7],
     ['between two pages', 12],
-  ])('lists each view that exists throughout once, when most others go %s', async (_, call) => {
+  ])('lists each view that exists throughout exactly once, when most others are deleted %s', async (_, call) => {
     for (let trial = 0; trial < 6; trial++) {
       fixture = await new StoreFixture(redis, newKeys()).register(definition);
       const names = viewNames(SIZE, trial);
@@ -117,7 +120,7 @@ describe('a listing of views', () => {
     expect(sizes).toHaveLength(2);
   });
 
-  it('fails if another server answers, on which its cursor is invalid', async () => {
+  it('fails if another server answers, because its cursor is invalid there', async () => {
     const server = await RedisServer.start();
     try {
       const own = await new StoreFixture(server.redis, newKeys()).register(definition);

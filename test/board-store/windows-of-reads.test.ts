@@ -14,7 +14,7 @@ afterAll(close);
 const DAY = 86_400_000;
 const TOP = { offset: 0, limit: 10 };
 
-/** A board, and scores of 1 that reach it one by one. */
+/** A board to which events of one point each are applied, one by one. */
 class ScoredBoard {
   #offset = 0;
 
@@ -37,7 +37,7 @@ class ScoredBoard {
     await this.fixture.apply([resolved.event], { from: this.#offset++ });
   }
 
-  /** The players of the window instance at a time. */
+  /** The players in the view that `window` names at a time. */
   async players(window: string, at: number): Promise<string[]> {
     const { view } = viewToRead(this.definition, { window, where: [] }, at);
     const { entries } = await this.reader.standings('arena', view, TOP);
@@ -49,7 +49,7 @@ describe('a view that has expired', () => {
   const windows: Window[] = [{ kind: 'all' }, { kind: 'day', keepMs: DAY }];
   const expiresAt = Date.parse('2026-11-22T00:00:00Z');
 
-  it('is gone for readers once another event advances the clock; two sweeps at a time remove it once', async () => {
+  it('is gone for readers once another event advances the clock; two concurrent sweeps remove it once', async () => {
     const board = await ScoredBoard.of({ windows });
     const { reader, fixture } = board;
     const [view, withoutPlayers] = ['day:2026-11-20', 'day:2026-11-19'];
@@ -103,7 +103,7 @@ describe('the windows of a reader', () => {
     'Australia/Lord_Howe',
   ];
 
-  /** Who is in the instance that holds a time, by its absolute name, as the current and as the previous one. */
+  /** Checks who is in the window instance that contains a time: by its absolute name, as the current and as the previous one. */
   async function compare(board: ScoredBoard, scores: readonly Score[], window: Window, at: number) {
     const { text, end } = instanceAt(window, at, board.definition)!;
     const scorers = scores
@@ -121,7 +121,7 @@ describe('the windows of a reader', () => {
   }
 
   it(
-    'have the players who scored in them in the time zone of the board: current, and previous after their end',
+    'have the players who scored in them, by the time zone of the board: as the current one, and as the previous one after their end',
     async () => {
       const times = fc.uniqueArray(timeArbitrary, { minLength: 1, maxLength: 4 });
       await fc.assert(

@@ -29,7 +29,7 @@ describe('boards plan and apply', () => {
   });
   afterAll(() => scene.close());
 
-  it('plan has all boards to build on a Redis that has none', async () => {
+  it('plan lists all boards as new if Redis has none', async () => {
     const { code, out } = await ranklog('boards', 'plan');
     expect(code).toBe(1);
     expect(out).toContain('+ arena: new\n+ daily: new\n');
@@ -116,7 +116,7 @@ describe('boards plan and apply', () => {
     await scene.rankChanges();
   });
 
-  it('rollback returns to the previous generation, and again to the last one', async () => {
+  it('rollback returns to the previous generation, and a second rollback returns from it', async () => {
     const now = await liveArena();
     const back = await scene.json<{ generation: string }>('boards', 'rollback', 'arena');
     expect(back).toMatchObject({ board: 'arena', previous: now });
@@ -164,7 +164,7 @@ describe('boards plan and apply', () => {
     expect((await ranklog('status')).out).not.toContain('trials');
   });
 
-  it('plan ends with 2 for other shards than those in Redis, and a boards file with problems', async () => {
+  it('plan ends with 2 if RANKLOG_SHARDS differs from Redis, or if the boards file has problems', async () => {
     scene.instance.env['RANKLOG_SHARDS'] = '2';
     const otherShards = await ranklog('boards', 'plan');
     delete scene.instance.env['RANKLOG_SHARDS'];

@@ -66,9 +66,9 @@ describe('one event dated 2100', () => {
     await expect(sendFarAhead()).rejects.toThrow(/timestamp/i);
   });
 
-  it('ends views for good, also in a rebuild, until notAfter leaves it out', async () => {
+  it('ends views, also in a rebuild, until notAfter excludes the event', async () => {
     const { instance } = scene;
-    // As "ranklog topics" of an earlier version made it on Kafka 3.
+    // The settings of a topic that an earlier version of "ranklog topics" made on Kafka 3.
     await configure(instance, instance.topics.scoreEvents, {
       'retention.ms': '-1',
       'message.timestamp.after.max.ms': '9223372036854775807',

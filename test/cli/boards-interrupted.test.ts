@@ -15,12 +15,12 @@ const event = (serial: number) => ({
   delta: String((serial * 37) % 101),
 });
 
-/** The holder of a lease that a process of this machine has. */
+/** The name under which a process of this machine holds a lease. */
 function holderOf({ pid }: RanklogProcess): string {
   return `${hostname()}:${pid}`;
 }
 
-describe('a command that does not come to its end', () => {
+describe('a command that is interrupted', () => {
   let scene: Scene;
   let sandbox: Sandbox;
 
@@ -36,7 +36,7 @@ describe('a command that does not come to its end', () => {
     scene.json<{ role: string; generation: string }[]>('boards', 'generations');
   const shadow = async () =>
     (await generations()).find(({ role }) => role === 'shadow')?.generation ?? 'none';
-  /** A run of "arena" that takes longer than a test. */
+  /** Starts a run on "arena" that would take longer than a test; returns once it is under way. */
   const startSlow = async (...args: string[]) => {
     const command = scene.instance.spawn('boards', ...args, '--throttle', '40');
     await until(async () => {
@@ -47,7 +47,7 @@ describe('a command that does not come to its end', () => {
   };
   const deleteLease = () => sandbox.redis.del(sandbox.keys.lease(0, 'arena'));
 
-  it('refuses a second one and says who runs since when, as status does; Ctrl-C leaves all as it was', async () => {
+  it('keeps a second one from running, which names the lease holder and its start; status does, too; Ctrl-C changes nothing', async () => {
     const before = await generations();
     const first = await startSlow('apply', '--yes');
     const second = await scene.ranklog('boards', 'apply', '--yes');
@@ -84,7 +84,7 @@ describe('a command that does not come to its end', () => {
     });
   });
 
-  it('can be discarded once it was killed, and not while it runs', async () => {
+  it('leaves a shadow that can be discarded after the command was killed, but not while it runs', async () => {
     const first = await startSlow('rebuild', 'arena');
     const generation = await shadow();
     const discard = () => scene.ranklog('boards', 'discard', generation);
@@ -103,7 +103,7 @@ describe('a command that does not come to its end', () => {
     expect(await shadow()).toBe('none');
   });
 
-  it('is continued by the next one after it was killed', async () => {
+  it('is continued by the next command after it was killed', async () => {
     const first = await startSlow('apply', '--yes');
     const left = await shadow();
     first.kill('SIGKILL');
@@ -119,7 +119,7 @@ describe('a command that does not come to its end', () => {
   });
 
   it('lists what it has built and removed when another process works on the next board', async () => {
-    await scene.writeBoards(arena('latest')); // no test before makes that live
+    await scene.writeBoards(arena('latest')); // no earlier test makes this definition live
     const lease = await sandbox.leases.acquire('league', 'elsewhere:1');
     const holding = setInterval(() => void sandbox.leases.renew(lease), 1_000);
     try {
@@ -137,7 +137,7 @@ describe('a command that does not come to its end', () => {
     }
   });
 
-  it('lists it when it is cancelled, and does not say that all is as it was', async () => {
+  it('lists what it has removed when it is cancelled, and does not say that everything is as it was before', async () => {
     await scene.writeBoards(arena('latest'));
     expect(await scene.ranklog('boards', 'apply', '--yes')).toMatchObject({ code: 0 });
     await sandbox.leases.acquire('trials', `${hostname()}:${2 ** 30}`); // no process has that pid

@@ -21,7 +21,7 @@ const event = (serial: number) => ({
 
 describe('boards verify and snapshot', () => {
   let scene: Scene;
-  /** After 300 events, and before the others. */
+  /** A time after the first 300 events, and before the others. */
   let between: string;
   const ranklog = (...args: string[]) => scene.ranklog(...args);
   const liveArena = async () => (await scene.sandbox.live('arena')).generation;
@@ -81,7 +81,7 @@ describe('boards verify and snapshot', () => {
     expect((await ranklog('boards', 'verify')).code).toBe(0);
   });
 
-  it('snapshot keeps the board as it was beside the live one, until it is discarded', async () => {
+  it('snapshot keeps the board as it was at a time, in addition to the live one, until it is discarded', async () => {
     const { code, out } = await ranklog('boards', 'snapshot', 'daily', '--until', between);
     expect(code).toBe(0);
     const readIt = /^to read it: ranklog standings daily --generation (\d+-[0-9a-f]{12})$/m;
@@ -121,7 +121,7 @@ describe('boards verify and snapshot', () => {
     });
   });
 
-  it('snapshot takes a date as its start in UTC, and says so', async () => {
+  it('snapshot takes a date as the start of that day in UTC, and says so', async () => {
     const { code, out, err } = await ranklog(
       ...['boards', 'snapshot', 'daily', '--until', '2026-01-01'],
     );

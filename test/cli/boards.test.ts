@@ -45,7 +45,7 @@ const EVENT = JSON.stringify({
   attributes: { guild: ['red', 'a b'] },
 });
 
-/** Runs a command where neither Kafka nor Redis is, with the boards file as its setting. */
+/** Runs a command that can reach neither Kafka nor Redis; RANKLOG_BOARDS names the boards file. */
 function ranklog(args: readonly string[], input = '') {
   const nowhere = { KAFKA_BROKERS: '127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' };
   const run = spawnSync(process.execPath, [CLI, 'boards', ...args], {
@@ -57,7 +57,7 @@ function ranklog(args: readonly string[], input = '') {
 }
 
 describe('boards check', () => {
-  it('says that a good file is good, by default that of the settings', () => {
+  it('says that a file has no problems; checks the file of the settings by default', () => {
     const good = { code: 0, out: `${boards}: no problems; boards: arena, plain\n`, err: '' };
     expect(ranklog(['check'])).toEqual(good);
     expect(ranklog(['check', boards])).toEqual(good);
@@ -79,7 +79,7 @@ describe('boards check', () => {
     ]);
   });
 
-  it('gives them to programs', () => {
+  it('prints the problems for programs with --json', () => {
     const { code, out } = ranklog(['check', boards, bad, '--json']);
     expect(code).toBe(1);
     expect(JSON.parse(out)).toEqual([
@@ -110,7 +110,7 @@ describe('boards check', () => {
 });
 
 describe('boards show', () => {
-  it('prints a boards file with every default, which says the same', () => {
+  it('prints a boards file with every default, which defines the same boards', () => {
     const { code, out } = ranklog(['show']);
     expect(code).toBe(0);
     expect(out).toContain('    maxAhead: 1h\n');
@@ -119,7 +119,7 @@ describe('boards show', () => {
     expect(parseBoardsFile(json, 'shown')).toEqual(parseBoardsFile(BOARDS, 'boards').slice(1));
   });
 
-  it('names the keys that the event really makes in Redis', async () => {
+  it('names the keys that the event creates in Redis', async () => {
     const keys = newKeys();
     const args = ['show', '--json', '--event', '-', '--at', '2026-11-21T00:00:00Z'];
     const { code, out } = ranklog(args, EVENT);

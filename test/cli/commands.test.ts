@@ -32,7 +32,7 @@ const event = (playerId: string, delta: string, region = 'eu') =>
 const on = (board: string) => (playerId: string, delta: string, occurredAt: string) =>
   JSON.stringify({ board, playerId, delta, occurredAt });
 const [daily, sprint, golf] = [on('daily'), on('sprint'), on('golf')];
-/** New year in Paris comes an hour before. */
+/** The start of 2 January in Paris, an hour before it starts in UTC. */
 const NEW_YEAR = '2026-01-01T23:00:00.000Z';
 
 describe('the commands', () => {
@@ -156,7 +156,7 @@ describe('the commands', () => {
     expect(err).not.toContain('    at ');
   });
 
-  it('rank and views tell where a player stands', () => {
+  it('rank lists the places of a player, and views lists the views of a board', () => {
     expect(json('rank', 'arena', 'bob')).toMatchObject({
       playerId: 'bob',
       places: [
@@ -264,7 +264,7 @@ describe('the commands', () => {
       .out.trimEnd()
       .split('\n');
 
-  it('watch shows rank changes from the beginning, of one player', () => {
+  it('watch shows rank changes from the beginning, also only those of one player', () => {
     expect(watch(1, 'arena', '--player', 'cyd')).toEqual([
       expect.stringMatching(/cyd {2}all {2}new -> \d {2}score 990$/),
       expect.stringMatching(/cyd {2}all region=eu season=1%20a {2}new -> \d/),
@@ -275,7 +275,7 @@ describe('the commands', () => {
     });
   });
 
-  it('watch shows leader changes, a line each, of a board or with a player who entered, left or moved', () => {
+  it('watch shows leader changes, one per line: those of a board, or those in which a player entered, left or moved', () => {
     expect(watch(3, 'sprint', '--leaders')).toEqual([
       '2026-01-01T00:00:00.000Z  sprint  all  ada new -> 1  top: ada (3)',
       '2026-01-01T00:00:02.000Z  sprint  all  bob new -> 1  ada 1 -> 2  top: bob (5), ada (3)',
@@ -290,7 +290,7 @@ describe('the commands', () => {
     ]);
   });
 
-  it('produce sends good lines with their own bytes, reports bad ones with their number, and reads gzip', async () => {
+  it('produce sends valid lines byte for byte, reports invalid ones with their line number, and reads gzip', async () => {
     const spaced = event('eve', '7').replace(',', ' ,  ');
     const file = path.join(tmpdir(), `${instance.name}.ndjson.gz`);
     await writeFile(
@@ -315,7 +315,7 @@ describe('the commands', () => {
     expect(err).toContain('RANKLOG_VERIFY_SCHEDULE: "0 25 * * *" is not allowed');
   });
 
-  it('config shows what is in force, without secrets', () => {
+  it('config shows the settings in force, without secrets', () => {
     const { out } = ranklog(['config', '--json'], { env: { KAFKA_SASL_PASSWORD: 'hunter2' } });
     expect(out).not.toContain('hunter2');
     expect(JSON.parse(out)).toContainEqual(
@@ -335,7 +335,7 @@ describe('the commands', () => {
     expect(ranklog(['status']).out).not.toContain('ranklog_partition_stopped');
   });
 
-  it('a reader that has seen enough is no error', async () => {
+  it('a pipe that its reader closes early causes no error', async () => {
     const shell = spawn('bash', ['-c', `${process.execPath} ${CLI} standings arena | head -1`], {
       env: instance.env,
     });
@@ -353,7 +353,7 @@ describe('the boards of a running ranklog', () => {
   });
   afterAll(() => instance.remove());
 
-  it('are waited for by an ingest alone, and may get a new one until the first record: its events are no dead letters', async () => {
+  it('are awaited by a process with the role ingest alone; one may be added until the first record, and its events are no dead letters', async () => {
     const ingest = await instance.start('--roles', 'ingest');
     const said = 'no board is live in Redis';
     await until(() => ingest.errors.includes(said), 'it says what it waits for');

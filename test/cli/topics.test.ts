@@ -8,7 +8,7 @@ import { configure } from '../support/kafka-client.js';
 const MOST_AHEAD = 'message.timestamp.after.max.ms';
 const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
 
-/** Bytes of the rank change of a board that asks for all there is, with the longest ids, names, values and views. */
+/** The size in bytes of a rank change with all that a board can publish, and with the longest ids, names, values and views. */
 function largestRankChange(): number {
   const most = 9_007_199_254_740_991;
   const playerId = '"'.repeat(128); // JSON doubles them
@@ -49,7 +49,7 @@ describe('the topics', () => {
         .map(({ configName, configValue }) => [configName, configValue]),
     );
   };
-  /** Kept for ever, and records dated at most an hour ahead; but for these settings. */
+  /** Makes the score topic keep its records for ever and limit dates to an hour ahead, except for these settings. */
   const alterScoreTopic = (settings: Readonly<Record<string, string>>) =>
     configure(instance, instance.topics.scoreEvents, {
       'retention.ms': '-1',
@@ -86,7 +86,7 @@ describe('the topics', () => {
     expect(await reports()).toEqual([...Array(4).fill([2, 'ok']), [1, 'ok']]);
   });
 
-  it('log no warning at start if they keep all events and limit the dates', async () => {
+  it('cause no warning at start if they keep all events and limit the dates', async () => {
     const service = await instance.start();
     expect(service.errors).not.toContain('loses events');
     expect(service.errors).not.toContain(MOST_AHEAD);
@@ -135,7 +135,7 @@ describe('the topics', () => {
     expect(refused.errors).toContain('RANKLOG_ALLOW_SHORT_HISTORY=true');
   });
 
-  it('are accepted by start if lost events are, with a warning for each problem', async () => {
+  it('are accepted by start if it may lose events, with a warning for each problem', async () => {
     await alterScoreTopic({ 'retention.ms': '604800000', [MOST_AHEAD]: '9223372036854775807' });
     instance.env['RANKLOG_ALLOW_SHORT_HISTORY'] = 'true';
     const service = await instance.start();
@@ -143,7 +143,7 @@ describe('the topics', () => {
     expect(service.errors).toContain(`(${MOST_AHEAD}=9223372036854775807)`);
   });
 
-  // Last: the topics keep the partitions.
+  // Last, because partitions can't be removed again.
   it('get more partitions for results when the score topic has got more', async () => {
     const { admin, topics } = instance;
     await alterScoreTopic({});

@@ -12,7 +12,7 @@ import {
 import { seededRandom } from '../support/seeded-random.js';
 
 const KILLS = 5;
-/** Fewer events than are sent before each kill. */
+/** Each kill comes after at most this many more published events: fewer than are sent before it. */
 const MOST_BEFORE_A_KILL = 1_000;
 const EVENTS = 12_000;
 /** Small sends, so that ingest works while events are sent. */
@@ -139,7 +139,7 @@ describe('leader changes of an ingest that is killed under load', () => {
     expect(new Set(changes.map(({ source }) => source.partition)).size).toBe(4);
   });
 
-  it('chain in the order of the versions of a view, each the difference to the previous one', () => {
+  it('form a chain per view in the order of their versions: each is the difference from the previous one', () => {
     const broken = [...chains(changes).values()].flatMap((chain) =>
       chain.flatMap(({ view, version, since, top, entered, left, moved }, index) => {
         const last = chain[index - 1];
@@ -155,7 +155,7 @@ describe('leader changes of an ingest that is killed under load', () => {
     expect(changes.length).toBeGreaterThan(100);
   });
 
-  it('replay to the top of each view in Redis', async () => {
+  it('give the top of each view in Redis when they are replayed', async () => {
     const views = chains(changes);
     const stored = await instance.reader.views('arena');
     for (const { view } of stored) {
@@ -165,7 +165,7 @@ describe('leader changes of an ingest that is killed under load', () => {
     expect([views.size, stored.length]).toEqual([16, 16]);
   });
 
-  it('reach a subscriber, each once, who has the top of every view at the end', async () => {
+  it('each reach a subscriber once, and give it the top of every view in the end', async () => {
     await until(() => follower.received.length >= changes.length, 'all have come');
     expect(chains(follower.received)).toEqual(chains(changes));
     expect(follower.brokenSteps).toEqual([]);

@@ -48,7 +48,7 @@ beforeEach(async () => {
 });
 afterEach(() => topic.remove());
 
-/** Starts a member of the topic's group. A new group starts at the first result. It is stopped with the topic. */
+/** Starts a member of the topic's group. A new group starts at the first result. The member stops when the topic is removed. */
 async function subscribe(
   handle: (change: RankChange) => Promise<void> | void,
   options: Partial<SubscriberOptions> = {},
@@ -195,7 +195,7 @@ describe('the offset of a subscriber', () => {
   });
 
   it.each([true, false])(
-    'handles results that are deleted while the subscriber runs (with onGap: %p)',
+    'moves past results that are deleted while the subscriber runs, but only with onGap (with onGap: %p)',
     async (hasOnGap) => {
       const gaps: ResultGap[] = [];
       const onGap = (gap: ResultGap) => void gaps.push(gap);

@@ -21,7 +21,7 @@ const folders = readdirSync(EXAMPLES, { withFileTypes: true })
 const pathOf = (folder: string, file: string) => path.join(EXAMPLES, folder, file);
 const read = (folder: string, file: string) => readFileSync(pathOf(folder, file), 'utf8');
 
-/** What a line of events becomes; all are in one partition, at the offsets of their lines from 0. */
+/** The entry of a line of events. All lines are in one partition, at offsets from 0. */
 function toEntry(line: string, offset: number, definition: BoardDefinition): ApplyEntry {
   const decoded = decodeText(line);
   if (!decoded.ok) return { kind: 'deadLetter', offset, ...decoded };
@@ -33,7 +33,7 @@ function toEntry(line: string, offset: number, definition: BoardDefinition): App
     : { kind: 'deadLetter', offset, ...resolved.rejection };
 }
 
-/** Applies events in calls of several, and returns the outcome in the format of standings.txt. */
+/** Applies events in calls of `some` events each, and returns the outcome in the format of standings.txt. */
 async function run(definition: BoardDefinition, lines: readonly string[], some: number) {
   const fixture = await new StoreFixture(redis, newKeys()).register(definition);
   const deadLetters: string[] = [];
@@ -84,7 +84,7 @@ describe.each(folders)('the example %s', (folder) => {
   const file = pathOf(folder, 'boards.yaml');
   const text = read(folder, 'boards.yaml');
 
-  it('gives the standings that it promises, in one call and in many', async () => {
+  it('gives the standings of its standings.txt, in one call and in many', async () => {
     const [definition, ...others] = parseBoardsFile(text, file);
     expect(others).toEqual([]);
     const events = linesOf(read(folder, 'events.ndjson'));
@@ -93,7 +93,7 @@ describe.each(folders)('the example %s', (folder) => {
       expect(await run(definition!, events, some)).toEqual(expected);
   });
 
-  it('holds to the JSON Schema, which its editors find', () => {
+  it('conforms to the JSON Schema that its first line names for editors', () => {
     const schema = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text)?.[1] ?? 'none';
     const found = path.join(EXAMPLES, folder, schema);
     const validate = new Ajv({ strict: false }).compile(

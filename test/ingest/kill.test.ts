@@ -6,12 +6,12 @@ import { seededRandom } from '../support/seeded-random.js';
 import { expectExactChains, useScoreTopic } from './score-topic.js';
 
 const SIGNALS = ['SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGKILL', 'SIGTERM', 'SIGKILL'] as const;
-/** Fewer than the events that are sent before each signal. */
+/** Each signal comes after at most this many more published events: fewer than are sent before it. */
 const MAX_BEFORE_A_SIGNAL = 1_500;
 /** Small sends, so that the services work while events are sent. */
 const BATCH = 200;
 
-describe('instances that are killed or end under load, while others start', () => {
+describe('instances that are killed or terminated under load, while others start', () => {
   const made = useScoreTopic({ boards: FOOTBALL_BOARDS });
 
   it('publish every result exactly once and build the official tables', async () => {

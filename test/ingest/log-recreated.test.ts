@@ -7,7 +7,7 @@ import { causeOf, readRankChanges } from '../support/results.js';
 import { scores, useScoreTopic } from './score-topic.js';
 
 const PLAYERS = ['a', 'b', 'c', 'd', 'e'];
-/** Partitions have published 5 events each of the log before; this one has published none. */
+/** The other partitions have published 5 events each of the old log; this one has published none. */
 const UNUSED = 3;
 
 describe('a score topic that was deleted and created again', () => {
@@ -50,7 +50,7 @@ describe('a score topic that was deleted and created again', () => {
     expect(service.exitCode).toBeNull();
   };
 
-  it('stops partitions at the start', async () => {
+  it('stops partitions when a process starts', async () => {
     service.kill('SIGTERM');
     await service.ended;
     await made.log.recreate(4);
@@ -61,7 +61,7 @@ describe('a score topic that was deleted and created again', () => {
     expect(service.errors).toContain('the log has another record there: the topic was recreated');
   });
 
-  /** The error depends on the time of the check: the log may be empty, short, or long. */
+  /** Part of the error at any time of the check: the new log may still be empty, or be shorter or longer than the old one. */
   const RECREATED = /topic was recreated/;
 
   it('stops partitions that run', async () => {

@@ -13,7 +13,7 @@ import { ResultLog } from '../../src/ingest/result-log.js';
 import { ScoreLog } from '../../src/ingest/score-log.js';
 
 /** The test runs partition 0 of an instance in place of a consumer. */
-describe('applied records of a recreated log, of which no fetch gave a sign', () => {
+describe('applied records of a recreated log, when no fetch has shown that it was recreated', () => {
   let instance: TestInstance;
   let log: ScoreTopic;
   let services: IngestServices;

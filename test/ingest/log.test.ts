@@ -90,7 +90,7 @@ describe('a score topic whose history is cut', () => {
     expect(service.exitCode).toBeNull();
   });
 
-  it('stops a partition that Redis has lost, too; the others are applied again, wait for it without end, and log that', async () => {
+  it('stops its partition if Redis has lost its data, too; the others are applied again, then wait for the stopped one, and log that', async () => {
     const { instance, log } = made;
     const { redis, name, reader } = instance;
     instance.env['RANKLOG_STALL_TIMEOUT'] = '8s';

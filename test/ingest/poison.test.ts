@@ -7,7 +7,7 @@ import { event, expectRankChanges, scores, useScoreTopic } from './score-topic.j
 
 const BATCHES = 20;
 const BATCH = 1_000;
-/** A record of 1 MB follows each batch. */
+/** The number of bad records: one of 1 MB follows each batch. */
 const BAD = BATCHES * (BATCH + 1);
 const GOOD = 1_000;
 const MAX_MEGABYTES = 700;

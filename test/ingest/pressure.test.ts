@@ -51,7 +51,7 @@ describe('a result topic that refuses records', () => {
     expect(service.exitCode).toBeNull();
   });
 
-  it('for their size stops its partition, which logs what to do, and continues after that and a restart', async () => {
+  it('for their size stops a partition, which logs what to do, and continues once that is done and ranklog is restarted', async () => {
     const { instance } = made;
     const { topics } = instance;
     const service = await instance.start();

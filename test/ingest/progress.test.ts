@@ -8,7 +8,7 @@ describe('an instance', () => {
   const settings = { RANKLOG_STALL_TIMEOUT: '8s', RANKLOG_SHUTDOWN_TIMEOUT: '1s' };
 
   it.each([
-    // Two commands fail after 5 s each: the second one at the release.
+    // Two commands fail after 5 s each, the second one when the partition is released.
     ['Redis', '13s', /score-events\/[01] \(\w+\) has made no progress for .* Command timed out/],
     ['Kafka', '8s', /nothing was fetched from .*score-events for \d+ s|has made no progress/],
   ] as const)(
@@ -32,7 +32,7 @@ describe('an instance', () => {
     },
   );
 
-  it('ends if all its partitions have stopped; others continue without records, or without a partition', async () => {
+  it('ends if all its partitions have stopped; instances without records, or without a partition, continue', async () => {
     const { instance, log } = made;
     Object.assign(instance.env, settings);
     const services = await Promise.all([1, 2, 3].map(() => instance.start()));

@@ -5,13 +5,13 @@ import { event, expectRankChanges, useScoreTopic } from './score-topic.js';
 
 const PARTITIONS = 100;
 const KEPT = PARTITIONS / 2;
-/** Connections of the process and of the client of this test. */
+/** The most connections at a time, of the process and of this test's client together. */
 const MAX_CONNECTIONS = 19;
 
 describe('a rebalance of many partitions', () => {
   const made = useScoreTopic({ partitions: PARTITIONS });
 
-  it('starts them with few connections and shared requests, and does not restart partitions that stay', async () => {
+  it('starts partitions with few connections and shared requests, and does not restart partitions that stay', async () => {
     const { instance, log } = made;
     const proxy = await made.throughKafkaProxy();
     /** Counts requests of a kind from now on. */
@@ -38,7 +38,7 @@ describe('a rebalance of many partitions', () => {
     await instance.published(PARTITIONS);
     clearInterval(watch);
     expect(most).toBeLessThanOrEqual(MAX_CONNECTIONS);
-    expect(lookups()).toBeLessThan(15 * PARTITIONS); // 40 without shared requests
+    expect(lookups()).toBeLessThan(15 * PARTITIONS); // without shared requests, 40 per partition
 
     proxy.clearFaults();
     const fencings = counted('initProducerId');

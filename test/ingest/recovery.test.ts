@@ -52,7 +52,7 @@ describe('a partition that lost nothing, or is the only busy one, when Redis', (
       for (const roles of processes) await instance.start('--roles', roles);
       await score(PLAYERS, 10);
       await instance.published(sent);
-      // The points of partition 0 are lost. Partition 1 may not notice.
+      // Redis will lose events of partition 0. Partition 1 loses none, so it may not notice.
       const first = await results();
       const [lost, kept] = [playersOf(first, 0), playersOf(first, 1)];
       await own.snapshot();

@@ -8,7 +8,7 @@ import { loggerTo } from '../support/loggers.js';
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
-/** A process that pauses for three quarters of it loses the lease. */
+/** How long a lease lasts. A process that pauses for three quarters of this time loses its lease. */
 const LEASE_MS = 4_000;
 
 let keys: KeySpace;
@@ -40,7 +40,7 @@ class Instance {
   }
 }
 
-/** Waits for longer than a lease by the clock of Redis. */
+/** Waits until a lease that nobody renews would have expired, by the clock of Redis. */
 async function leaseExpires(): Promise<void> {
   const now = async () => {
     const [seconds, micros] = await redis.time();

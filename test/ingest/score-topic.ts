@@ -70,7 +70,7 @@ export class ScoreTopic {
     );
   }
 
-  /** The group's position of a partition. */
+  /** The group's committed offset of a partition; -1 for none. */
   async published(partition: number): Promise<number> {
     const { admin, name } = this.instance;
     const [group] = await admin.fetchOffsets({ groupId: name, topics: [this.name] });
@@ -136,7 +136,7 @@ export async function expectRankChanges(
   return changes;
 }
 
-/** Checks also that each player's changes chain, if a player's events are in one partition. */
+/** As expectRankChanges; checks also that the changes of each player chain. All events of a player must be in one partition. */
 export async function expectExactChains(instance: TestInstance, count: number): Promise<void> {
   expect(brokenChains(await expectRankChanges(instance, count))).toEqual([]);
 }

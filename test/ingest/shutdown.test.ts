@@ -3,7 +3,7 @@ import { FOOTBALL_BOARDS, footballLines } from '../support/football.js';
 import { until } from '../support/instance.js';
 import { expectExactChains, useScoreTopic } from './score-topic.js';
 
-/** So that work goes on while events are sent. */
+/** Small sends, so that the service works while events are sent. */
 const BATCH = 200;
 
 describe('a shutdown under load', () => {
@@ -50,7 +50,7 @@ describe('a shutdown under load', () => {
       await until(async () => (await instance.publishedCount()) > half, 'it works');
       proxy.freeze();
       await producing;
-      await instance.produce(lines.slice(part), BATCH); // it may have published the others
+      await instance.produce(lines.slice(part), BATCH); // it may have published all earlier ones
 
       const begin = performance.now();
       service.kill('SIGTERM');

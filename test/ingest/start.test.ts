@@ -30,14 +30,14 @@ describe('a start', () => {
     },
   );
 
-  it('ends with exit code 2 and the reason for an invalid boards file', async () => {
+  it('ends with exit code 2 if the boards file is invalid, and gives the reason', async () => {
     const service = startWith({ RANKLOG_BOARDS: 'package.json' });
     expect(await service.ended).toBe(2);
     expect(service.errors).toContain('package.json');
     expect(service.errors).toContain('unknown field "name"');
   });
 
-  it('ends with exit code 2 and the command that creates missing topics', async () => {
+  it('ends with exit code 2 if a topic is missing, and names the command that creates it', async () => {
     const { rankChanges } = instance.topics;
     await instance.admin.deleteTopics({ topics: [rankChanges] });
     const service = startWith({});
