@@ -13,18 +13,18 @@ import { promote, type PromotionReport } from './promote.js';
 import { planShadow, type From, type OpenPlanned } from './shadow-plan.js';
 
 export interface BuildOptions extends RunOptions {
-  /** Leaves out events before this time, instead of those that the live generation lacks. */
+  /** Begins at this time, or at the start of the log, instead of where the live generation begins. */
   readonly from?: From | undefined;
   /** Builds from the rest of the log if its beginning is gone. */
   readonly allowPartialHistory?: boolean | undefined;
-  /** Leaves boards alone that are live by the time they could be built: another process has built them. */
+  /** Skips boards that are already live when the run would build them: another process has built them. */
   readonly isFirst?: boolean | undefined;
 }
 
 export interface BuildReport extends PromotionReport {
   /** Present if the generation lacks the beginning of the log. */
   readonly starts?: Starts;
-  /** Records of the log from where the generation begins. */
+  /** How many records the generation covers, from its start in the log to its applied offsets. */
   readonly records: number;
   readonly seconds: number;
 }
@@ -54,7 +54,7 @@ export class Build implements RunWork<void> {
     return this.#waiting.map(({ board }) => board);
   }
 
-  /** Boards that an earlier attempt made live are done: another run may hold their leases by now. */
+  /** The boards left to build, without those that an earlier attempt made live: another run may hold their leases by now. */
   get #waiting(): BoardDefinition[] {
     const isDone = (board: string) => this.#reports.has(board) || this.#builtByOthers.has(board);
     return this.definitions.filter(({ board }) => !isDone(board));
@@ -80,7 +80,7 @@ export class Build implements RunWork<void> {
   }
 
   /**
-   * Registers boards that are new, so that their events wait for them; else these would become dead letters until a board is live.
+   * Registers new boards. Otherwise their events would become dead letters until the boards are live.
    * @throws BoardsLostError
    */
   async #registerNew(): Promise<void> {
@@ -95,7 +95,7 @@ export class Build implements RunWork<void> {
     await store.registerBoards(unknown);
   }
 
-  /** Unregisters or removes again the boards that this run has registered and that are not live. */
+  /** Undoes the registration of boards that are not live: removes those that were removed before, unregisters the rest. */
   async undo({ leases }: Attempt): Promise<void> {
     const { store, generations } = this.parts;
     const { building } = await store.boards();

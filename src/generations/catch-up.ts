@@ -9,16 +9,16 @@ import { withRetries } from './retries.js';
 import type { ShadowQueue } from './shadow-queue.js';
 import type { StallWatch } from './stall-watch.js';
 
-/** A call that ends the catching up if it finds the shadow at the live applied offsets. */
+/** A call that applies stretches; if the shadow is then at the live applied offsets, the call also promotes or compares. */
 export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
 
 /** How long to wait for more of the log before reading the live applied offsets again. */
 const LOOK_EVERY_MS = 200;
 
-/** How often expired views of a shadow are removed: the log may make far more of them than are kept. */
+/** How often expired views of a shadow are removed: the log may create far more views than are kept at a time. */
 const SWEEP_EVERY_MS = 2_000;
 
-/** Close to the live applied offsets, the size of a call doubles after ENDINGS_IN_VAIN failed endings, up to MOST_GROWTH times. */
+/** Close to the live applied offsets, calls double in size per ENDINGS_IN_VAIN failed endings, up to MOST_GROWTH-fold. */
 const ENDINGS_IN_VAIN = 8;
 const MOST_GROWTH = 4;
 
@@ -37,21 +37,21 @@ export interface CatchUpParts {
   readonly signal: AbortSignal;
 }
 
-/** A call that Redis applies in full, unless it has lost data. */
+/** A call in flight. Redis applies it in full, unless Redis has lost data. */
 interface UnansweredCall {
   readonly stretches: readonly Stretch[];
   readonly outcome: Promise<CatchUpOutcome<never>>;
 }
 
 /**
- * Brings one shadow to the live applied offsets: applies the next events of the queue in one call, and repeats that until a call
- * with an ending finds the shadow there. Far below, two calls are in flight: Redis applies one while this process makes the next.
+ * Brings one shadow to the live applied offsets: sends the next events of the queue, call by call, until a call with an ending
+ * finds the shadow there. Far below these offsets, two calls are in flight: Redis applies one while this process makes the next.
  * @throws the error for a call that the store refuses (see `refusal`), AppliedBeyondLogError, the reason of the signal
  */
 export class CatchUp {
   readonly #limits: CallLimits;
   #unanswered: UnansweredCall | undefined;
-  /** Calls close to the live applied offsets since the last ending that succeeded. */
+  /** How many calls were made close to the live applied offsets since an ending last succeeded. */
   #inVain = 0;
   #lookedAt = -Infinity;
   #sweptAt = performance.now();
@@ -72,7 +72,7 @@ export class CatchUp {
     return this.parts.queue.progress;
   }
 
-  /** Applies the log, call by call; a call that should reach the live applied offsets has the ending. */
+  /** Applies the log, call by call, until the ending succeeds. Calls that should reach the live applied offsets have the ending. */
   async reach<E>(ending: Ending<E>): Promise<E> {
     for (;;) {
       const reached = await this.#step(this.#growingLimits(), ending);
@@ -87,12 +87,12 @@ export class CatchUp {
     while (!this.parts.queue.isAtEnds) await this.#step(this.#limits, this.#noEnding);
   }
 
-  /** Counts compared players as events of the throttle. @throws the reason of the signal */
+  /** Waits until the throttle allows more; compared players count as records. @throws the reason of the signal */
   async throttle(players: number): Promise<void> {
     await this.parts.throttle.next(players, this.parts.signal);
   }
 
-  /** Makes the next call. Only a full call below the live applied offsets may follow an unanswered one. */
+  /** Makes the next call. If one is unanswered, takes its answer instead, unless the next is full and below the live offsets. */
   async #step<E>(limits: CallLimits, ending: Ending<E>): Promise<E | undefined> {
     const { signal, queue, throttle } = this.parts;
     signal.throwIfAborted();
@@ -112,8 +112,8 @@ export class CatchUp {
   }
 
   /**
-   * While live ingest applies as fast as calls of the usual size follow, calls grow: the last one has to bring all that is
-   * missing. They never cost more view updates than a full call, which would block live ingest for too long.
+   * The limits of the next call. They grow while live ingest is as fast as calls of the usual size, because the last call has to
+   * bring all that is missing. View updates stay within those of a full call; more would block live ingest for too long.
    */
   #growingLimits(): CallLimits {
     const limits = this.#limits;
@@ -134,7 +134,7 @@ export class CatchUp {
     this.parts.queue.send(stretches);
   }
 
-  /** Takes the answer of a call that was sent. Repeats a failed call; the next call may then find a gap. */
+  /** Takes the answer of a sent call; repeats a failed call. After a gap, sends events again from the applied offsets on. */
   async #takeAnswer({ outcome, stretches }: UnansweredCall): Promise<void> {
     let sent: typeof outcome | undefined = outcome;
     const answer = await this.#withRetries(() => {
@@ -149,7 +149,7 @@ export class CatchUp {
     await this.#call(this.#noEnding, this.parts.queue.next(this.#limits).stretches); // throws if more is lost
   }
 
-  /** Returns what the ending has reached. Waits for more of the log if nothing has moved. */
+  /** Returns the result of the ending if it succeeded. Waits for more of the log if no offset has moved. */
   async #call<E>(ending: Ending<E>, stretches: readonly Stretch[]): Promise<E | undefined> {
     const { hasMoved, ending: reached } = this.#note(
       await this.#withRetries(() => ending(stretches)),
@@ -158,7 +158,7 @@ export class CatchUp {
     return reached;
   }
 
-  /** Returns what the ending has reached, and whether anything has moved. @throws the error for a call that the store refused */
+  /** Notes an outcome. Returns the ending's result, and whether any offset has moved. @throws the error for a refused call */
   #note<E>(outcome: CatchUpOutcome<E>): { hasMoved: boolean; ending?: E | undefined } {
     const { lease, queue, feed, stalls } = this.parts;
     if (outcome.status !== 'applied') throw refusal(lease.board, outcome.status);
@@ -168,7 +168,7 @@ export class CatchUp {
     return { hasMoved, ending: outcome.ending };
   }
 
-  /** Waits for more of the log, and reads the live applied offsets. Partitions that are live by now are read from then on. */
+  /** Waits for more of the log, then reads the live applied offsets. Makes the feed read partitions that are new among them. */
   async #wait(): Promise<void> {
     const { generations, lease, queue, feed, stalls } = this.parts;
     await feed.news(LOOK_EVERY_MS);
@@ -187,7 +187,7 @@ export class CatchUp {
     this.#sweptAt = performance.now();
   }
 
-  /** Every call may be repeated, also one that ran and was not answered. */
+  /** Retries a failed call. Every call may be repeated, even if Redis has run it and only the answer was lost. */
   #withRetries<T>(call: () => Promise<T>): Promise<T> {
     const { signal, logger } = this.parts;
     return withRetries(call, { signal, logger });

@@ -12,7 +12,7 @@ export abstract class ReconciliationError extends Error {
   }
 }
 
-/** Events that a run needs and the log no longer holds. */
+/** A partition whose log no longer holds all events that a run needs. */
 export interface CutPartition {
   readonly partition: number;
   /** The first offset that the run needs. */
@@ -26,7 +26,7 @@ export class HistoryCutError extends ReconciliationError {
   readonly code = 'HISTORY_CUT';
 
   constructor(
-    /** If the log was cut during the run: at least one of these boards lacks events. */
+    /** If the log was cut during the run, all of its boards, of which at least one lacks events. */
     readonly boards: readonly string[],
     readonly partitions: readonly CutPartition[],
     /** Whether the run may build from the rest of the log. */
@@ -78,7 +78,7 @@ export class BoardsLostError extends ReconciliationError {
   }
 }
 
-/** Another process changed the live generation of a board that the run relied on. */
+/** Another process changed the live generation on which the run relied. */
 export class LiveGenerationChangedError extends ReconciliationError {
   readonly code = 'LIVE_GENERATION_CHANGED';
   override readonly retriable = true;
@@ -117,7 +117,7 @@ export class ServerChangedError extends ReconciliationError {
   }
 }
 
-/** Redis has no room for a second generation beside the live one. */
+/** Redis has no room for a second generation in addition to the live one. */
 export class OutOfMemoryError extends ReconciliationError {
   readonly code = 'OUT_OF_MEMORY';
 

@@ -82,7 +82,7 @@ export interface ShadowAtWork extends Pick<Attempt, 'signal'> {
   readonly end: (outcome: string, equal?: boolean | null) => Promise<void>;
 }
 
-/** Redis that was emptied gets its boards back within seconds. */
+/** The waits between attempts are short, because an emptied Redis gets its boards back within seconds. */
 const BACKOFF = { firstMs: 500, maxMs: 5_000 };
 const COUNT_EVERY_MS = 500;
 
@@ -147,7 +147,7 @@ export class GenerationRun<T> {
     }
   }
 
-  /** A full Redis refuses new leases, too. */
+  /** Acquires the leases, and explains a failure: a full Redis also refuses new leases. */
   async #acquire(boards: readonly string[]): Promise<RunLeases> {
     const { leases, logger } = this.parts;
     try {
@@ -199,7 +199,7 @@ export class GenerationRun<T> {
     const results = shadows.map((opened) => this.#finish(attempt, opened, pass));
     const fail = (error: unknown) => failed.abort(error);
     await Promise.all([...results, feed.run()].map((part) => part.catch(fail)));
-    // The first failure ended the others. If only the feed failed, all shadows were done before.
+    // Throws the first failure, which ended all other work. If only the feed failed, all shadows were done before.
     return Promise.all(results).catch(() => Promise.reject(failed.signal.reason as Error));
   }
 
@@ -234,7 +234,7 @@ export class GenerationRun<T> {
     }
   }
 
-  /** A shadow that fills Redis up is not kept for the next run, as live ingest can't apply anything while it exists. */
+  /** Discards unfinished shadows that can't be continued. One that fills Redis up is never kept: it would block live ingest. */
   async #discardUnfinished(error: unknown): Promise<void> {
     const { signal, keepsShadows = false } = this.options;
     const isHopeless = error instanceof LogGapError || isOutOfMemory(error);
@@ -255,7 +255,7 @@ export class GenerationRun<T> {
     }
   }
 
-  /** A process that was suspended for longer than its lease must not redo what another process has continued or replaced. */
+  /** If another process has taken over an expired lease, returns an error that names it: its work must not be redone. */
   async #orTakenOver(error: unknown, leases: RunLeases): Promise<unknown> {
     if (!(error instanceof LeaseLostError) || !leases.mayHaveExpired(error.board)) return error;
     const { board } = error;

@@ -14,7 +14,7 @@ const definitions = parseBoardsFile(
   'boards.yaml',
 );
 
-/** Records of a partition, alternately about one board and the other. */
+/** How many records the partition has; their boards alternate. */
 const LENGTH = 8_000;
 const ROUND = 1_000;
 const offsetsOf = (board: Board) =>
@@ -76,7 +76,7 @@ class Sandbox {
     this.feed.cover([0]);
   }
 
-  /** Applies what a queue has, up to a live applied offset at the end of the log. */
+  /** Applies the next entries of a queue; the live applied offset is at the end of the log. */
   apply(board: Board): void {
     const queue = this.queues[board];
     queue.noteLive(new Map([[0, LENGTH - 1]]));
@@ -118,7 +118,7 @@ describe('the feed of several shadows', () => {
     expect(sandbox.opened).toBe(1);
   });
 
-  it('stops reading while a queue is full, and goes on without a queue that is removed', async () => {
+  it('stops reading while a queue is full, and continues once that queue is removed', async () => {
     const sandbox = new Sandbox();
     const { feed, queues } = sandbox;
     const run = feed.run();

@@ -5,19 +5,19 @@ import type { KafkaRecord, LogBatch, LogReader } from '#kafka-batch';
 import type { Throttle } from '../infra/throttle.js';
 import type { ShadowQueue } from './shadow-queue.js';
 
-/** Records that are decoded without a break, so that replies of Redis do not wait for longer. */
+/** How many records are decoded per turn of the event loop, so that replies of Redis do not wait long. */
 const RECORDS_PER_TURN = 250;
 
 /**
- * Bytes that a round asks for, of all partitions together and of each at least. This bounds memory and keeps it young: records
- * that are decoded long before they are needed cost more in garbage collection than all else.
+ * How many bytes a round asks for: of all partitions together, and at least of each. This bounds memory, and objects die young:
+ * records that are decoded long before they are needed would cost more in garbage collection than all other work.
  */
 const BYTES_PER_ROUND = 524_288;
 const LEAST_BYTES_PER_PARTITION = 65_536;
 
 /**
- * Events that may wait in all queues together. Each queue has an equal share of them for each partition, within these bounds, so
- * that no partition waits for the others.
+ * How many events may wait in all queues together. Each partition of each queue has an equal share, between LEAST_PER_SHARE and
+ * MOST_PER_SHARE, so that no partition waits for the others.
  */
 const MOST_WAITING = 8_000;
 const MOST_PER_SHARE = 2_000;
@@ -51,7 +51,7 @@ export class LogFeed {
   readonly #partitions = new Set<number>();
   readonly #news = new Bell();
   readonly #room = new Bell();
-  /** The reader lacks a partition. */
+  /** Whether a partition was added that the open reader does not read. */
   #isOutdated = false;
 
   constructor(private readonly options: LogFeedOptions) {}
@@ -123,12 +123,12 @@ export class LogFeed {
       for (const batch of batches) await this.#deliver(batch);
       this.#news.ring();
     }
-    await round?.catch(() => undefined); // the next reader reads it again
+    await round?.catch(() => undefined); // the next reader reads this round again
   }
 
   /**
-   * Fetches all partitions that are needed and have room; undefined when there is none. Also undefined while a full queue can be
-   * applied: a round of other partitions could wait for their next records while that queue runs dry.
+   * Fetches all needed partitions for which the queues have room; returns undefined if there is none. Also returns undefined while
+   * a full queue has entries to apply: a fetch of other partitions could wait for new records while that queue runs empty.
    */
   #beginRound(reader: Rounds): Promise<LogBatch[]> | undefined {
     const partitions = [...this.#partitions];
@@ -174,7 +174,7 @@ export class LogFeed {
     this.#advance(partition, nextOffset);
   }
 
-  /** Leaves out what is a dead letter: on every board, or by the definition of the shadow. */
+  /** Adds an event to the queues of its board, except a dead letter: malformed, or refused by the definition of the shadow. */
   #deliverRecord(partition: number, record: KafkaRecord): void {
     const decoded = decodeScoreEvent(record);
     if (!decoded.ok) return;

@@ -7,12 +7,12 @@ const ranges = new Map([
 ]);
 
 describe('the history of a log', () => {
-  it('is cut where it begins above what is needed', () => {
+  it('is cut in a partition that begins after the first needed offset', () => {
     expect(cutPartitions(ranges, () => 0)).toEqual([{ partition: 1, from: 0, logStart: 40 }]);
     expect(cutPartitions(ranges, (partition) => partition * 40)).toEqual([]);
   });
 
-  it('from a time on may be cut where the first record after the time is the first that is left', () => {
+  it('from a time on may be cut if the first offset from that time is the first one left', () => {
     const needed = neededFrom(
       new Map([
         [0, 0],
@@ -27,7 +27,7 @@ describe('the history of a log', () => {
     expect([...neededFrom(new Map([[1, 41]]), ranges)]).toEqual([[1, 41]]);
   });
 
-  it('that is left begins with the log, or later where later was asked for', () => {
+  it('that is left begins at the start of the log, or at a later start that was asked for', () => {
     expect([...startsOfRest(undefined, ranges)].sort()).toEqual([
       [0, 0],
       [1, 40],
@@ -40,7 +40,7 @@ describe('the history of a log', () => {
 });
 
 describe('the starts of generations', () => {
-  it('are the same where a partition that is not named begins with the log', () => {
+  it('are the same if one omits a partition that begins at offset 0 in the other', () => {
     expect(sameStarts(new Map([[0, 0]]), undefined)).toBe(true);
     expect(sameStarts(new Map([[0, 1]]), undefined)).toBe(false);
   });

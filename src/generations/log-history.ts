@@ -19,7 +19,7 @@ export function nextOf({ shadow, appliedOffsets }: OpenShadow): (partition: numb
     (appliedOffsets.get(partition) ?? (shadow.starts?.get(partition) ?? 0) - 1) + 1;
 }
 
-/** Partitions whose log begins above the first offset that is needed of them. */
+/** The partitions whose log begins after the first needed offset. */
 export function cutPartitions(
   ranges: Ranges,
   needed: (partition: number) => number,
@@ -43,7 +43,7 @@ export function neededFrom(starts: Starts, ranges: Ranges): Starts {
   );
 }
 
-/** Where a generation begins that is built from the rest of the log. */
+/** Where a generation begins if it is built from the rest of a cut log. */
 export function startsOfRest(starts: Starts | undefined, ranges: Ranges): Starts {
   const partitions = new Set([...(starts?.keys() ?? []), ...ranges.keys()]);
   return new Map(
@@ -108,7 +108,7 @@ export async function startsAtTime(log: ScoreLog, board: string, time: number): 
   }
 }
 
-/** Describes the starts that lie ahead of live ingest. If no record lies in between, a start is moved back to it instead. */
+/** Describes the starts that lie ahead of live ingest. Moves a start back to live ingest instead, if no record lies between. */
 async function aheadOfIngest(
   log: ScoreLog,
   board: string,
@@ -140,8 +140,8 @@ async function recordsEnd(
 }
 
 /**
- * The starts of partitions whose log was cut before the group read any of it: new boards begin there. A partition that was read
- * is left out, as its lost records may be on boards.
+ * The starts of partitions whose log was cut before the group read any of it: new boards begin there. Leaves out partitions
+ * that were read: their lost records may be on boards.
  */
 export async function startsOfUnreadLog(
   admin: Admin,

@@ -4,7 +4,7 @@ import { ProgressMeter, ProgressReporter, type RunProgress } from './progress.js
 describe('the progress of a run', () => {
   const meterAt = (clock: { ms: number }) => new ProgressMeter(() => clock.ms);
 
-  it('has no rate and no time left before a second has passed', () => {
+  it('has neither a rate nor a time left before a second has passed', () => {
     const clock = { ms: 0 };
     const meter = meterAt(clock);
     expect(meter.note({ done: 0, total: 100 })).toEqual({
@@ -19,7 +19,7 @@ describe('the progress of a run', () => {
     expect(meter.note({ done: 50, total: 100 })).toMatchObject({ rate: 50, secondsLeft: 1 });
   });
 
-  it('is at the rate of the last seconds, not of the whole run', () => {
+  it('has the rate of the last seconds, not of the whole run', () => {
     const clock = { ms: 0 };
     const meter = meterAt(clock);
     let done = 0;
@@ -30,7 +30,7 @@ describe('the progress of a run', () => {
     expect(meter.note({ done: done, total: 1_000_000 }).rate).toBeLessThanOrEqual(100);
   });
 
-  it('does not count what was done before the first look', () => {
+  it('leaves out of the rate what was done before the first count', () => {
     const clock = { ms: 0 };
     const meter = meterAt(clock);
     meter.note({ done: 1_000_000, total: 2_000_000 });
@@ -41,7 +41,7 @@ describe('the progress of a run', () => {
     });
   });
 
-  it('takes the growth of the log into account, and has no end where that is as fast', () => {
+  it('takes the growth of the log into account, and has no time left if it grows as fast as it is read', () => {
     const clock = { ms: 0 };
     const growing = meterAt(clock);
     const outrun = meterAt(clock);
@@ -55,7 +55,7 @@ describe('the progress of a run', () => {
     });
   });
 
-  it('has a second left where it is less', () => {
+  it('rounds the time left up to a whole second', () => {
     const clock = { ms: 0 };
     const meter = meterAt(clock);
     meter.note({ done: 0, total: 1_000 });
@@ -63,7 +63,7 @@ describe('the progress of a run', () => {
     expect(meter.note({ done: 999, total: 1_000 }).secondsLeft).toBe(1);
   });
 
-  it('is at its end when nothing is left', () => {
+  it('has zero seconds left when nothing is left to do', () => {
     expect(meterAt({ ms: 0 }).note({ done: 0, total: 0 }).secondsLeft).toBe(0);
   });
 });
@@ -79,7 +79,7 @@ function reporterAt(clock: { ms: number }) {
 }
 
 describe('the progress of a run of several boards', () => {
-  it('is reported by board to the lease, and the slowest board to the caller', () => {
+  it('is reported for each board to its status, and for the slowest board to the caller', () => {
     const clock = { ms: 0 };
     const { reporter, noted, reported } = reporterAt(clock);
     reporter.count('large', { done: 0, total: 1_000 });

@@ -6,7 +6,7 @@ export interface Counts {
   readonly total: number;
 }
 
-/** Records of the log that are applied, of those up to the live applied offsets. */
+/** How many of the log's records up to the live applied offsets are applied. */
 export interface Progress extends Counts {
   /** Records per second, over the last seconds. */
   readonly rate: number;

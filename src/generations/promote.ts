@@ -23,7 +23,7 @@ export interface PromotionReport {
   readonly since: number;
 }
 
-/** Stands for the last generation of a removed board that was never live. */
+/** The generation in the definition record of a removed board that was never live. */
 const NEVER_LIVE = '-';
 
 /** Brings a shadow to the live applied offsets, makes it live in the same step, and records its definition. */
@@ -50,7 +50,7 @@ export async function rollBack(
   board: string,
   options: RunOptions,
 ): Promise<PromotionReport> {
-  await parts.store.liveBoard(board); // before a status of the board is reported
+  await parts.store.liveBoard(board); // throws for an unknown board, before a status is reported
   const work: RunWork<PromotionReport> = {
     kind: 'rollback',
     isResumable: false,
@@ -102,7 +102,7 @@ async function remove(
   }
 }
 
-/** Redis has changed already, so a failure is only logged: the role reconciliation writes the record later. */
+/** Writes a definition record. A failure is only logged, as Redis has changed already: the role reconciliation writes it later. */
 async function record(
   { definitions, logger }: Pick<ReconcilerParts, 'definitions' | 'logger'>,
   current: DefinitionRecord,

@@ -10,7 +10,7 @@ import { LeaseStore } from '#board-store';
 import { toError } from '#kafka-batch';
 import { reconciliationJson, type ReconciliationJson } from './reconciliation-json.js';
 
-/** The board has no running and no recorded reconciliation. */
+/** No reconciliation of the board is running or recorded. */
 export class NoReconciliationError extends HttpException {
   constructor(board: string, known: readonly string[]) {
     const others = known.length === 0 ? 'there are none at all' : `there are ${known.join(', ')}`;
@@ -53,13 +53,13 @@ export class Reconciliations implements BeforeApplicationShutdown {
   }
 
   /**
-   * `progress` each second while the reconciliation runs, then `end`, each with a ReconciliationJson; `problem` with an
+   * Emits `progress` each second while the reconciliation runs, then `end`, each with a ReconciliationJson; `problem` with an
    * ErrorBody while Redis does not answer. The stream ends after `end`, when Redis no longer has the reconciliation, and at
    * shutdown.
    */
   events(board: string): Observable<MessageEvent> {
     return timer(0, this.eventEveryMs).pipe(
-      exhaustMap(() => this.#event(board)), // a slow Redis skips beats
+      exhaustMap(() => this.#event(board)), // skips ticks while Redis is slow
       takeWhile(({ isLast }) => !isLast, true),
       map(({ message }) => message),
       takeUntil(this.#stopped),

@@ -29,7 +29,7 @@ describe('withRetries', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('returns the first result', async () => {
+  it('retries until the work succeeds, and returns its result', async () => {
     let tries = 0;
     const work = () => (++tries < 3 ? unreachable() : Promise.resolve(tries));
     const { signal } = new AbortController();

@@ -53,7 +53,7 @@ export class RestartPolicy {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Called once for each failure. */
+  /** Whether to begin again after this failure. To be called once for each failure. */
   helps(error: unknown): boolean {
     if (this.#waitsForBoards(error)) {
       this.#waitingSince ??= this.now();
@@ -65,8 +65,8 @@ export class RestartPolicy {
   }
 
   /**
-   * The role reconciliation registers lost boards again within seconds. Until then a board is unknown that existed before;
-   * a board that is unknown in the first attempt never existed.
+   * Whether the error comes from lost boards, which the role reconciliation registers again within seconds. A board that is
+   * unknown in the first attempt never existed; a board that is unknown in a later attempt was lost.
    */
   #waitsForBoards(error: unknown): boolean {
     const isUnknown = error instanceof UnknownBoardError || error instanceof BoardBuildingError;

@@ -66,7 +66,7 @@ export class RunLeases {
     return held.lease;
   }
 
-  /** Whether a lease may have expired, so that another process could take it. If a lease is lost earlier, Redis lost data. */
+  /** Whether a lease may have expired and been taken by another process. If a lease is lost before that, Redis has lost data. */
   mayHaveExpired(board: string): boolean {
     const heldAt = this.#boards.get(board)?.heldAt ?? -Infinity;
     return performance.now() - heldAt >= LEASE_MS;

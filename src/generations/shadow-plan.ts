@@ -45,8 +45,8 @@ type PlanParts = ScoreLog & { readonly generations: GenerationStore };
 type Ranges = ReadonlyMap<number, LogRange>;
 
 /**
- * Plans a shadow: continues the shadow of a killed run if it matches the request, else begins a new one. Writes nothing
- * until it is opened. @throws HistoryCutError
+ * Plans to continue the shadow of a killed run if that matches the request, else to begin a new one. Writes nothing: the
+ * returned function opens the shadow. @throws HistoryCutError
  */
 export async function planShadow(log: PlanParts, request: ShadowRequest): Promise<OpenPlanned> {
   const { definition, purpose, allowPartialHistory = false } = request;
@@ -99,7 +99,7 @@ async function resumable(
   return cutPartitions(ranges, nextOf(left)).length === 0 ? left : undefined;
 }
 
-/** Whether the log still holds the first records of the live generation. A shadow may lack records that it lacks, too. */
+/** Whether the log still holds the first records of the live generation. A shadow may then lack what the live generation lacks. */
 function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): boolean {
   if (starts === undefined || typeof from === 'number') return false;
   return cutPartitions(ranges, (partition) => starts.get(partition) ?? 0).length === 0;
@@ -107,13 +107,13 @@ function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): bool
 
 type Shadows = Pick<GenerationStore, 'shadow'>;
 
-/** The shadow of a killed build or snapshot: the next run may continue it. */
+/** The shadow of a killed build or snapshot, which the next run may continue. */
 export async function leftBehind(generations: Shadows, board: string): Promise<Shadow | undefined> {
   const shadow = await generations.shadow(board);
   return shadow?.purpose === 'build' || shadow?.purpose === 'snapshot' ? shadow : undefined;
 }
 
-/** A board has only one shadow: warns that a run discards the shadow of a killed run. */
+/** Warns if a run discards the shadow of a killed run, because a board has only one shadow. */
 export async function warnOfReplaced(
   { generations, logger }: { readonly generations: Shadows; readonly logger: Logger },
   board: string,

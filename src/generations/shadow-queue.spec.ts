@@ -21,7 +21,7 @@ function entry(offset: number, views = 1): EventEntry {
   return { kind: 'event', offset, board: 'arena', event };
 }
 
-/** So many entries in each partition, one an offset. */
+/** A queue with this many entries in each partition, one per offset. */
 function queueOf(counts: readonly number[]): ShadowQueue {
   const queue = new ShadowQueue(shadow, new Map());
   for (const [partition, count] of counts.entries())
@@ -41,7 +41,7 @@ describe('the next call for a shadow', () => {
     expect(stretches[0]).toMatchObject({ partition: 0, from: 0, through: 3 });
   });
 
-  it('is near when it reaches all live applied offsets, and then brings what was read ahead', () => {
+  it('is near when it reaches all live applied offsets, and then also brings entries that were read ahead', () => {
     const queue = queueOf([6, 6]);
     queue.noteLive(live([1, 1]));
     const { stretches, isNear } = queue.next(LIMITS);
@@ -61,13 +61,13 @@ describe('the next call for a shadow', () => {
     expect(stretches[1]).toMatchObject({ from: 0, through: 5 });
   });
 
-  it('brings nothing where nothing is there to be applied', () => {
+  it('brings nothing if nothing can be applied', () => {
     const queue = queueOf([0]);
     queue.noteLive(live([7]));
     expect(queue.next(LIMITS)).toEqual({ isNear: false, isFull: false, stretches: [] });
   });
 
-  it('holds fewer entries where they move many views, and at least one', () => {
+  it('holds fewer entries if they change many views, but at least one', () => {
     const queue = new ShadowQueue(shadow, new Map());
     for (let offset = 0; offset < 5; offset++) queue.add(0, entry(offset, 50));
     queue.noteLive(live([9]));

@@ -43,7 +43,7 @@ class PartitionQueue {
     this.read = entry.offset;
   }
 
-  /** Returns whether either offset differs from before. */
+  /** Notes the applied offsets of the shadow and of live ingest. Returns whether either differs from before. */
   note(applied: number, live: number): boolean {
     const hasChanged = this.live !== live || this.applied < applied;
     this.live = live;
@@ -168,7 +168,7 @@ export class ShadowQueue {
     for (const queue of this.#partitions.values()) queue.settle();
   }
 
-  /** Takes the outcome of a call. Returns whether any offset differs from before. */
+  /** Notes the offsets that a call has returned. Returns whether any offset differs from before. */
   note(appliedOffsets: ReadonlyMap<number, AppliedOffset>): boolean {
     const changes = [...appliedOffsets].map(([partition, { shadow, live }]) =>
       this.#partition(partition).note(shadow, live),
@@ -176,7 +176,7 @@ export class ShadowQueue {
     return changes.includes(true);
   }
 
-  /** Takes the live applied offsets. Returns whether one differs from before. */
+  /** Notes the live applied offsets. Returns whether one differs from before. */
   noteLive(appliedOffsets: ReadonlyMap<number, number>): boolean {
     const changes = [...appliedOffsets].map(([partition, live]) => {
       const queue = this.#partition(partition);
@@ -208,7 +208,7 @@ export class ShadowQueue {
       .map(([partition, { live }]) => ({ partition, live }));
   }
 
-  /** Records from the start of the shadow to the live applied offsets, or to its ends. */
+  /** Counts the records from the start of the shadow to the live applied offsets or its ends: all, and the applied ones. */
   get progress(): { readonly done: number; readonly total: number } {
     let [done, total] = [0, 0];
     for (const [partition, { applied, live }] of this.#partitions) {

@@ -11,15 +11,15 @@ interface StallWatchParts {
 }
 
 const CHECK_EVERY_MS = 1_000;
-/** A broker that no longer leads a partition may report an older end of its log. */
+/** One check is not enough: a broker that no longer leads a partition may report an old end of its log. */
 const CHECKS_UNTIL_SURE = 3;
 const WARN_AFTER_MS = 10_000;
 
-/** Finds out why the shadow of a board makes no progress: warns once, and fails for records that the log will never have. */
+/** Finds out why the shadow of a board makes no progress: warns once, and throws if the log will never have the missing records. */
 export class StallWatch {
   #movedAt = performance.now();
   #checkedAt = performance.now();
-  /** Checks in a row that found the log to end before a live applied offset. */
+  /** How many checks in a row found a live applied offset beyond the end of the log. */
   #beyond = 0;
   #hasWarned = false;
 

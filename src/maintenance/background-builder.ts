@@ -10,7 +10,7 @@ import type { RunProgress } from '../generations/progress.js';
 
 const LOG_EVERY_MS = 10_000;
 const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
-/** A build that does not fit into Redis fills it up, and blocks live ingest until its memory is freed. */
+/** The wait after a build that filled Redis up: such a build blocks live ingest until its memory is freed. */
 const FULL_MS = 600_000;
 
 /**
@@ -72,7 +72,7 @@ export class BackgroundBuilder {
       );
   }
 
-  /** Waits long after a failure that only an operator can resolve, whose command needs the lease of the board. */
+  /** How long to wait after a failure: long if only an operator can resolve it, whose command needs the lease of the board. */
   #msUntilNext(error: unknown): number {
     if (error instanceof OutOfMemoryError) return FULL_MS;
     return error instanceof HistoryCutError ? BACKOFF.maxMs : this.#backoff.next();
@@ -88,7 +88,7 @@ export class BackgroundBuilder {
   }
 }
 
-/** Only an operator can accept a partial history. */
+/** Adds the command with which an operator accepts a partial history. */
 function withHint(error: unknown): Error {
   if (!(error instanceof HistoryCutError)) return toError(error);
   const hint = 'accept it with "ranklog boards apply --allow-partial-history"';

@@ -27,7 +27,7 @@ describe('Maintenance', () => {
     ]);
   });
 
-  it('runs each task at its own interval, whatever happens to the others', async () => {
+  it('runs each task at its own interval, even if other tasks fail', async () => {
     const runs = { fast: 0, slow: 0 };
     const tasks = [
       { onFailure, everyMs: 1_000, run: () => Promise.resolve((runs.fast += 1)) },

@@ -64,7 +64,7 @@ function createMaintenance(
     },
     {
       onFailure: 'the definitions topic could not be checked',
-      everyMs: 60_000, // compaction takes longer to reach the end of the log
+      everyMs: 60_000, // compaction needs longer than that to reach the end of the log
       run: () => registrar.repairDefinitions(),
     },
   ];

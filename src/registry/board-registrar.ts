@@ -9,7 +9,7 @@ interface Parts {
   readonly store: BoardStore;
   readonly continuity: Pick<ContinuityStore, 'continuity' | 'beginResync' | 'release'>;
   readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write' | 'claim' | 'repair'>;
-  /** Where unread partitions begin whose log is cut. */
+  /** Finds where partitions begin whose log was cut before any of it was read. */
   readonly unreadLog: () => Promise<Starts>;
   readonly log: Logger;
 }
@@ -19,8 +19,8 @@ type Current = ReadonlyMap<string, DefinitionRecord>;
 type Promotions = ReadonlyMap<string, number>;
 
 /**
- * Registers the boards in Redis with the definitions of the definitions topic, and from the file only new boards: instances with
- * an old and a new file do not undo each other's changes. It also writes to the topic what went live in Redis.
+ * Registers the boards in Redis with the definitions of the definitions topic, and with only new boards of the file: instances
+ * with an old and a new file do not undo each other's changes. Also writes to the topic what went live in Redis.
  */
 export class BoardRegistrar {
   /** The boards of the file, as of the last successful read. */
@@ -28,7 +28,7 @@ export class BoardRegistrar {
   /** The definitions topic, as far as this process knows. */
   #current: Current = new Map();
   #wanted: ReadonlyMap<string, BoardDefinition> = new Map();
-  /** Boards that had no generation yet to compare their definition with. */
+  /** Boards whose definitions are not compared yet, because they had no live generation at the last registration. */
   #uncompared = new Set<string>();
 
   constructor(
@@ -42,7 +42,7 @@ export class BoardRegistrar {
   }
 
   /**
-   * Registers boards that Redis has lost since, starts a resync of a shard that has lost a promotion, and writes records that
+   * Registers again boards that Redis has lost, starts a resync of a shard that has lost a promotion, and writes records that
    * the definitions topic lacks. Otherwise it does nothing and logs nothing.
    */
   async keepRegistered(): Promise<void> {
@@ -58,7 +58,7 @@ export class BoardRegistrar {
       await this.#recordPromotions(promotions, boards);
   }
 
-  /** Compaction keeps the last record of each board, so that has to be the live definition. */
+  /** Writes the live definition again if an older record of its board came after it: compaction keeps only the last record. */
   async repairDefinitions(): Promise<void> {
     for (const board of await this.parts.definitions.repair())
       this.parts.log.info(
@@ -117,14 +117,14 @@ export class BoardRegistrar {
     );
   }
 
-  /** A removed board that is created again may have another definition. Its creator builds it. */
+  /** Forgets the definitions of removed boards: a board may be created again with another one, and its creator builds it. */
   #forgetRemoved(removed: ReadonlySet<string>): void {
     this.#wanted = new Map([...this.#wanted].filter(([board]) => !removed.has(board)));
     for (const board of removed) this.#uncompared.delete(board);
   }
 
   /**
-   * Whether shards lack promotions that this process knows of; starts a resync of them. Ingest notices a lost promotion only if
+   * Whether shards lack promotions known to this process; starts a resync of these shards. Ingest notices a lost promotion only if
    * its record was in Kafka at the time of the last resync.
    */
   async #hasLostPromotions(promotions: Promotions, boards: Boards): Promise<boolean> {
@@ -194,7 +194,7 @@ export class BoardRegistrar {
         );
   }
 
-  /** Another process may have built a new board from a file that defines it differently. */
+  /** Logs how built boards differ from the definitions here: another process may have built them from another file. */
   #compareBuilt(live: ReadonlyMap<string, LiveBoard>): void {
     const built = [...this.#uncompared].flatMap((board) => live.get(board) ?? []);
     for (const { board } of built) this.#uncompared.delete(board);

@@ -49,7 +49,7 @@ export class DefinitionsTopic {
   }
 
   /**
-   * Writes the latest record of a board again if an older one came after it, as its writer paused between its promotion and its
+   * Writes the latest record of a board again if an older one came after it: a writer may pause between a promotion and its
    * record. Returns these boards. Safe to repeat, in several processes. Cost: one request if nothing was written meanwhile.
    */
   async repair(): Promise<string[]> {

@@ -84,7 +84,7 @@ describe('fieldChanges', () => {
   });
 });
 
-/** A build of a board, or another run. */
+/** The status of a finished build, with `facts` that replace its fields. */
 const status = (facts: Partial<ReconciliationStatus>): ReconciliationStatus => ({
   ...{ board: 'arena', kind: 'build', state: 'done', generation: 'g', holder: 'host:1' },
   ...{ done: 5, total: 10, rate: 1, secondsLeft: null, startedAt: 1_000, updatedAt: 6_000 },

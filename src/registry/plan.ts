@@ -4,12 +4,12 @@ import type { LogRange } from '#kafka-batch';
 import type { CutPartition } from '../generations/errors.js';
 import { fieldChanges, type FieldChange } from './field-changes.js';
 
-/** What differs between the boards file and the live boards, and what it costs to build that. Printed as JSON. */
+/** What differs between the boards file and the live boards, and what a build would cost. Printed as JSON. */
 export interface Plan {
   readonly boards: readonly PlannedBoard[];
   /** null: there is nothing to build. */
   readonly backfill: Backfill | null;
-  /** Partitions whose beginning is gone from the log: boards that are built now lack it. */
+  /** Partitions whose beginning is gone from the log: boards that are built now will lack these records. */
   readonly cut: readonly CutPartition[];
 }
 
@@ -20,11 +20,11 @@ export interface PlannedBoard {
   /** The live generation, if there is one. */
   readonly generation: string | null;
   readonly fields: readonly FieldChange[];
-  /** Memory of the live generation in Redis, if another one will be built beside it. */
+  /** Memory of the live generation in Redis, if a second generation will be built. */
   readonly liveBytes: number | null;
   /** The offset by partition where the live generation begins, if that isn't the start of the log and the new one begins there too. */
   readonly startsAt: Readonly<Record<string, number>> | null;
-  /** The build in progress. It needs no second one if it has the definition of the file. */
+  /** The build in progress. If it has the definition of the file, no second build is needed. */
   readonly builtBy: BuiltBy | null;
 }
 
@@ -101,13 +101,13 @@ function builderOf(
 /** The offsets that a build reads. */
 export interface LogFacts {
   readonly ranges: ReadonlyMap<number, LogRange>;
-  /** The last live offset of each partition, where a build ends. */
+  /** The live applied offset of each partition, where a build ends. */
   readonly appliedOffsets: ReadonlyMap<number, number>;
   /** Where a build begins, if not at the start of the log. */
   readonly from?: ReadonlyMap<number, number>;
 }
 
-/** Transaction markers count as records. */
+/** How much of the log a build reads, and how long the last build took. Transaction markers count as records. */
 export function backfillOf(
   { ranges, appliedOffsets, from }: LogFacts,
   statuses: readonly ReconciliationStatus[],

@@ -15,7 +15,7 @@ import {
   type Plan,
 } from './plan.js';
 
-/** A plan only reads from these. */
+/** What a plan reads from; it writes nothing. */
 export interface PlanSources extends Pick<Stores, 'keys' | 'store' | 'generations' | 'leases'> {
   readonly admin: Admin;
   readonly redis: Redis;
@@ -103,7 +103,7 @@ type ViewSize = Pick<ViewSummary, 'view' | 'size'>;
 
 /** How many views of a board are measured. */
 const MEASURED_VIEWS = 48;
-/** How many members of a key Redis looks at. */
+/** How many members of a key Redis looks at to estimate its memory. */
 const SAMPLES = 50;
 
 /** Memory of the keys of views in bytes. Of views of similar size, one is measured and stands for the others. */

@@ -134,7 +134,7 @@ describe('a turn of the schedule', () => {
     );
   });
 
-  it('has no result of a board that can not be compared, and does not build it again', async () => {
+  it('reports no result for a board that can not be compared, and does not rebuild it', async () => {
     gauges.set('equal chess', 0).set('differences chess', 4);
     const tooManyViews = { expected: 3, found: 2 };
     verify = (names) =>
@@ -152,13 +152,13 @@ describe('a turn of the schedule', () => {
     ]);
   });
 
-  it('builds nothing again that was changed meanwhile', async () => {
+  it('does not rebuild a board whose live generation changed meanwhile', async () => {
     verify = () => [{ ...report('chess', 4), generation: 'g-older' }];
     await run(true);
     expect(built).toEqual([]);
   });
 
-  it('leaves a board that somebody works on to them, quietly, and has no result of it', async () => {
+  it('skips a board on which another process works, without a warning, and reports no result for it', async () => {
     gauges.set('equal chess', 0).set('differences chess', 4);
     verify = (names) => {
       if (names.includes('chess')) throw new LeaseHeldError('chess', { holder: 'b:2', msLeft: 9 });
@@ -171,7 +171,7 @@ describe('a turn of the schedule', () => {
     expect([...gauges.keys()]).not.toContain('success');
   });
 
-  it('does nothing when all boards are with others', async () => {
+  it('does nothing when other processes work on all boards', async () => {
     verify = ([board = '']) => {
       throw new LeaseHeldError(board, { holder: 'b:2', msLeft: 9 });
     };
@@ -180,7 +180,7 @@ describe('a turn of the schedule', () => {
     expect(gauges.size + built.length).toBe(0);
   });
 
-  it('has no result of a board that was removed', async () => {
+  it('reports no result for a board that was removed', async () => {
     const scheduled = scheduledVerify(false);
     await run(false, scheduled);
     expect([...gauges.keys()]).toContain('equal chess');
@@ -219,7 +219,7 @@ describe('a turn of the schedule', () => {
     expect(words[0]).toContain('events of board "arena", "chess", "golf" are gone');
   });
 
-  it('leaves out what another process has verified in the same turn', async () => {
+  it('leaves out boards that another process has verified in the same turn', async () => {
     const started = (ms: number) => ({ startedAt: NOW - ms });
     statuses = [
       { board: 'arena', kind: 'verify', state: 'done', equal: false, ...started(59_000) },
@@ -231,7 +231,7 @@ describe('a turn of the schedule', () => {
     expect([...gauges.keys()]).toContain('success');
   });
 
-  it('leaves out a board of which a killed build has left something, and says so', async () => {
+  it('leaves out a board with the shadow of a killed build, and warns', async () => {
     const shadow = (board: string, purpose: Shadow['purpose']) => ({ ...live(board), purpose });
     left = new Map([
       ['arena', shadow('arena', 'build')],
@@ -248,7 +248,7 @@ describe('a turn of the schedule', () => {
     expect([...gauges.keys()]).not.toContain('success');
   });
 
-  it('takes a killed build that changes nothing for one of its own, where it repairs', async () => {
+  it('verifies a board with a killed build of the live definition, if it rebuilds: that build may be its own', async () => {
     const changed = { ...definition('chess'), maxViews: 7 };
     left = new Map<string, Shadow>([
       ['arena', { ...live('arena'), purpose: 'build' }],
@@ -260,7 +260,7 @@ describe('a turn of the schedule', () => {
   });
 
   it.each([{ state: 'running' as const }, { state: 'done' as const, equal: null }])(
-    'is no success while another one has no result of a board: %o',
+    'is no success if the verify of another process has no result for a board: %o',
     async (status) => {
       statuses = [{ board: 'arena', kind: 'verify', startedAt: NOW - 1_000, ...status }];
       await run();
@@ -269,7 +269,7 @@ describe('a turn of the schedule', () => {
     },
   );
 
-  it('ends without a word when it is cancelled, and with others of the reconciler', async () => {
+  it('ends without a message when it is cancelled, and throws other errors of the reconciler', async () => {
     verify = () => {
       throw new CancelledError(false);
     };

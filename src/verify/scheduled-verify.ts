@@ -42,8 +42,8 @@ export interface Turn {
 const MOST_LOGGED = 3;
 
 /**
- * Verifies all live boards in one pass over the log, logs the result, sets the metrics, and rebuilds boards that differ if that
- * is set. Leaves a board to another process that works on it or has verified it in the same turn.
+ * Verifies all live boards in one pass over the log, logs the result, sets the metrics, and, if `rebuilds` is set, rebuilds boards
+ * that differ. Leaves a board to another process that works on it or has verified it in the same turn.
  */
 export class ScheduledVerify {
   /** Boards whose result is in the metrics. */
@@ -79,7 +79,7 @@ export class ScheduledVerify {
     const running = statuses.filter(({ state }) => state === 'running');
     const ours: string[] = [];
     for (const [board, found] of live) {
-      const isBusy = running.some((by) => by.board === board); // as its lease will say
+      const isBusy = running.some((by) => by.board === board); // its lease will refuse this process
       if (taken.some((by) => by.board === board)) this.#forget(board);
       else if (isBusy || !(await this.#hasLeftBehind(board, found))) ours.push(board);
     }
@@ -87,8 +87,8 @@ export class ScheduledVerify {
   }
 
   /**
-   * Skips a board with the shadow of a killed build, which a verify would discard. If the schedule rebuilds, a killed rebuild may
-   * be its own; no other run would continue that one.
+   * Whether a killed build or snapshot has left a shadow that a verify would discard; warns of it. If the schedule rebuilds, a
+   * killed build of the live definition does not count: it may be the schedule's own, and no other run would continue it.
    */
   async #hasLeftBehind(board: string, { definition }: LiveBoard): Promise<boolean> {
     const { generations, rebuilds } = this.parts;
@@ -105,7 +105,7 @@ export class ScheduledVerify {
     return true;
   }
 
-  /** Leaves out boards that can't be verified; these are refused before anything is read. */
+  /** Verifies the boards that can be verified. The reconciler refuses the others before it reads anything. */
   async #verify(boards: readonly string[], { signal }: Turn): Promise<readonly VerifyReport[]> {
     const { reconciler } = this.parts;
     let rest = boards;
@@ -121,7 +121,7 @@ export class ScheduledVerify {
     return [];
   }
 
-  /** The boards that an error refuses. */
+  /** Returns the boards that an error refuses; logs the reason. */
   #leftOut(error: unknown): readonly string[] {
     const { log } = this.parts;
     if (error instanceof LeaseHeldError) {
@@ -139,7 +139,7 @@ export class ScheduledVerify {
     return error.boards;
   }
 
-  /** Returns how many boards were compared. */
+  /** Logs the results and sets the metrics. Returns how many boards were compared. */
   #report(reports: readonly VerifyReport[]): number {
     const { log } = this.parts;
     const compared = reports.filter(({ equal }) => equal !== null);

@@ -11,14 +11,14 @@ describe('differences', () => {
     expect(found.kept.map(({ playerId }) => playerId)).toEqual(['a', 'b']);
   });
 
-  it('that are met twice count once', () => {
+  it('that are found twice count once', () => {
     const found = new Differences(10);
     found.add([player('all', 'a'), { view: 'day', kind: 'view' }]);
     found.add([player('all', 'a'), { view: 'day', kind: 'view' }]);
     expect(found.count).toBe(2);
   });
 
-  it('of several partitions count each, and are told as they were met last', () => {
+  it('of several partitions count once per partition, and are kept as they were last found', () => {
     const found = new Differences(10);
     const ofPartition = (partition: number, ids: string) =>
       ({ view: '', kind: 'eventIds', partition, found: ids }) as const;

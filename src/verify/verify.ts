@@ -34,13 +34,13 @@ export interface VerifyReport extends Findings {
   readonly generation: string;
   /** null if the board can't be compared. */
   readonly equal: boolean | null;
-  /** By partition, the offset up to which everything was compared at least. */
+  /** By partition, an offset up to which the comparison includes all events. */
   readonly appliedOffsets: Readonly<Record<string, number>>;
 }
 
 const NOTHING_COMPARED = { places: 0, views: 0, differences: [], differenceCount: 0 };
 
-/** Players' differences that are recognised when they are found again. */
+/** How many differences of players are remembered, so that they are recognised when they are found again. */
 const MOST_REMEMBERED = 10_000;
 
 /** Collects differences: counts all, and keeps the first `most`. A remembered difference that is found again counts once. */
