@@ -164,7 +164,7 @@ describe('BatchConsumer', () => {
     expect(fixture.log.at(-1)).toBe('pause 0,1,2');
   });
 
-  it('seeks before it resumes, and resolves a batch when it takes it', async () => {
+  it('seeks before it resumes, and resolves the offset of each batch that it takes', async () => {
     const { log } = await running();
     expect(log).toEqual(['connect', 'run', 'pause 0', 'assigned', 'seek 0', 'resume 0']);
     expect(await fixture.fetched(0, 0)).toBe('0');

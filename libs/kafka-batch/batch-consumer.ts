@@ -25,7 +25,7 @@ export interface BatchConsumerOptions {
   readonly topic: string;
   readonly handlers: PartitionHandlers;
   readonly logger: KafkaBatchLogger;
-  /** Called when the consumer has stopped for good: the process should exit with an error. */
+  /** Called when the consumer has stopped and does not restart: the process should exit with an error. */
   readonly onFatal: (error: Error) => void;
   /** Called before the consumer joins the group, with an admin client that is connected until `close`. */
   readonly onConnected?: (admin: Admin) => Promise<void>;
@@ -36,7 +36,7 @@ export interface BatchConsumerOptions {
 }
 
 export interface ConsumerHealth {
-  /** Time in ms since the last fetch, or since the first try to join the group. */
+  /** Time in ms since the last fetch or joining of the group, or since the first try to join; 0 before that. */
   readonly loopAgeMs: number;
   readonly partitions: ReadonlyMap<number, PartitionHealth>;
 }
@@ -59,8 +59,8 @@ const CONNECT_PAUSE_MS = 500;
 
 /**
  * Delivers whole batches of one topic, in sequence within a partition, concurrently across partitions. Commits no offsets.
- * kafkajs never sees an exception of a handler, and never waits for one: fetched batches go to a bounded queue per
- * partition, so a slow partition neither delays another nor loses the membership.
+ * kafkajs never sees an exception of a handler, and never waits for a handler: fetched batches go to a bounded queue per
+ * partition, so a slow partition neither delays others nor costs the process its membership of the group.
  */
 export class BatchConsumer {
   /** The kafkajs consumer. It belongs to this object. */
@@ -122,8 +122,8 @@ export class BatchConsumer {
   }
 
   /**
-   * Commits offsets to the group, of partitions that are assigned to this process, also while they are released. Skips
-   * other partitions: their new owner may be further.
+   * Commits the offsets of partitions that are assigned to this process, even while these are being released. Skips
+   * other partitions, because their new owner may be further ahead.
    */
   async commit(positions: ReadonlyMap<number, number>): Promise<void> {
     const { topic } = this.options;
@@ -184,8 +184,8 @@ export class BatchConsumer {
   }
 
   /**
-   * Handles an assignment. A running partition continues if the same member gets it again; all others are released and
-   * started anew (docs/decisions/0015).
+   * Handles an assignment. A running partition continues if the same member gets it again. Any other partition is
+   * released, and started anew if it is assigned (docs/decisions/0015).
    */
   #joined({ payload }: ConsumerGroupJoinEvent): void {
     const { topic } = this.options;
@@ -209,7 +209,7 @@ export class BatchConsumer {
     this.options.logger.info(`${topic}: assigned partitions ${partitions.join(', ') || 'none'}`);
   }
 
-  /** A partition may be lost and assigned again while its last batch is still handled: the next worker waits for that. */
+  /** Stops a worker. If the partition is assigned again while its last batch is still handled, the next worker waits for that. */
   #end(partition: number, worker: PartitionWorker): void {
     const end = worker.stop().finally(() => {
       if (this.#ending.get(partition) === end) this.#ending.delete(partition);
@@ -252,7 +252,7 @@ export class BatchConsumer {
     }
   }
 
-  /** kafkajs restarts after 100 ms each time, during an outage of any length. `health` shows how long it lasts. */
+  /** Delays a restart, because kafkajs waits only 100 ms. Allows it until `close`; `health` shows how long an outage lasts. */
   async #mayRestart(): Promise<boolean> {
     const { signal } = this.#closed;
     await delay(this.#restartBackoff.next(), undefined, { signal }).catch(() => undefined);

@@ -40,8 +40,8 @@ export class BatchQueue {
   }
 
   /**
-   * Waits for the next batch; undefined once the signal is aborted. One caller at a time. Joins waiting batches, because a
-   * handler that is slower than the fetches would fall behind by one fetch after the other.
+   * Waits for the next batch; undefined once the signal is aborted. One caller at a time. Joins waiting batches,
+   * so that a handler whose calls take longer than the fetches does not fall further and further behind.
    */
   async take(signal: AbortSignal): Promise<QueuedBatch | undefined> {
     if (signal.aborted) return undefined;
@@ -65,7 +65,7 @@ export class BatchQueue {
     let records = first.records.length;
     for (let next = this.#batches[0]; next !== undefined; next = this.#batches[0]) {
       if (records + next.records.length > MAX_JOINED) break;
-      if (next.from !== joined.at(-1)?.nextOffset) break; // the worker refuses it
+      if (next.from !== joined.at(-1)?.nextOffset) break; // the worker refuses this batch
       records += next.records.length;
       joined.push(next);
       this.#batches.shift();

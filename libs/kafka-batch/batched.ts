@@ -5,7 +5,7 @@ type Answers<Key, Answer> = ReadonlyMap<Key, Answer | Error | undefined>;
 
 /**
  * Combines look-ups into shared requests. One request runs at a time; look-ups made meanwhile go into the next one. So no
- * answer is older than its look-up: a caller that fences a producer and then looks up an offset gets the final one.
+ * answer is older than its look-up: a caller that fences a producer and then looks up an offset gets the final offset.
  */
 export class Batched<Key, Answer> {
   readonly #keys = new Set<Key>();
@@ -30,7 +30,7 @@ export class Batched<Key, Answer> {
     return answer;
   }
 
-  /** Never rejects. kafkajs fails the whole request for the error of one key; each key then gets its own request. */
+  /** Requests keys together; never rejects. kafkajs fails a whole request if one key has an error; each key then gets its own. */
   async #requestEach(keys: readonly Key[]): Promise<Answers<Key, Answer>> {
     try {
       return await this.request(keys);

@@ -3,7 +3,7 @@ import type Cluster from 'kafkajs/src/cluster/index.js';
 
 export const READ_COMMITTED = 1;
 
-/** Connections to all brokers, with the settings of the client. kafkajs has no public name for it. Creates no topics. */
+/** Makes connections to all brokers, with the client's settings. kafkajs has no public method for it. Creates no topics. */
 export function createCluster(kafka: Kafka): Cluster {
   const create = Reflect.get(kafka, createClusterSymbol(kafka)) as (options: object) => Cluster;
   return create({
@@ -14,7 +14,7 @@ export function createCluster(kafka: Kafka): Cluster {
 }
 
 /**
- * A producer that uses the connections of a cluster. Never disconnect it: that would disconnect the cluster. kafkajs
+ * A producer that uses the connections of a cluster. Never disconnect the producer: that would disconnect the cluster. kafkajs
  * keeps the state of a transaction (producer id, epoch, sequences, locks) per producer.
  */
 export function producerOn(kafka: Kafka, cluster: Cluster, config: ProducerConfig): Producer {
@@ -36,7 +36,7 @@ interface Shared {
   users: number;
 }
 
-/** The right to use a cluster until it is released. */
+/** The right to use a cluster until `release` is called. */
 export interface ClusterLease {
   readonly cluster: Cluster;
   /** Call after a failure: later users get another cluster, with new connections and metadata. */
@@ -44,7 +44,7 @@ export interface ClusterLease {
   release(): Promise<void>;
 }
 
-/** Keeps at most `limit` clusters, not counting retired ones. A new user gets the cluster with the fewest users. */
+/** Opens up to `limit` clusters, not counting retired ones. Further users get the cluster with the fewest users. */
 export class SharedClusters {
   readonly #open = new Set<Shared>();
 

@@ -11,13 +11,13 @@ interface Codec {
 }
 type Transform = (buffer: Buffer, done: (error: Error | null, result: Buffer) => void) => void;
 
-/** Since Node 22.15. */
+/** Missing before Node 22.15. */
 const { zstdCompress, zstdDecompress } = zlib as {
   readonly zstdCompress?: Transform;
   readonly zstdDecompress?: Transform;
 };
 
-/** Adds zstd to kafkajs if Node has it, and a MissingCodecError for other codecs. Keeps the application's codecs. */
+/** Adds zstd to kafkajs if Node has it. Other missing codecs throw a MissingCodecError. Keeps the application's codecs. */
 export function registerCodecs(): void {
   const codecs = CompressionCodecs as Record<number, () => Codec>;
   for (const [name, type] of Object.entries(CompressionTypes)) {

@@ -41,7 +41,7 @@ class Log {
     for (const producer of this.#open.keys()) this.end(producer, 'committed');
   }
 
-  /** As a broker answers: records of a range, and the aborted transactions that overlap with it, ordered by their ends. */
+  /** Answers as a broker does: the records of a range, and the aborted transactions that overlap with it, ordered by their ends. */
   fetch(from: number, to: number) {
     return {
       messages: this.messages.slice(from, to),
@@ -161,10 +161,10 @@ describe('logBatch', () => {
     ['drops records before the offset', batch(5, [5, 6, 7]), 6, [[6, 7], 8]],
     ['returns undefined if all records are before the offset', batch(5, [5, 6]), 7, undefined],
     ['returns undefined for an empty fetch', [], 0, undefined],
-    ['moves behind control records', batch(5, [5], { isControlRecord: true }), 5, [[], 6]],
-    ['moves behind compacted records', batch(5, [5, 6], { lastOffsetDelta: 9 }), 5, [[5, 6], 15]],
+    ['moves past control records', batch(5, [5], { isControlRecord: true }), 5, [[], 6]],
+    ['moves past compacted records', batch(5, [5, 6], { lastOffsetDelta: 9 }), 5, [[5, 6], 15]],
     [
-      'moves past compacted records without a record left',
+      'moves past compacted records when no record is left',
       batch(5, [5, 6], { lastOffsetDelta: 9 }),
       7,
       [[], 15],

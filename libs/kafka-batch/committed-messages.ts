@@ -2,7 +2,7 @@ import type { KafkaMessage } from 'kafkajs';
 import type { FetchedPartition, RawMessage } from 'kafkajs/src/broker/index.js';
 import type { KafkaRecord } from './types.js';
 
-/** Committed records of one partition, perhaps none. `nextOffset` is also after control, aborted and compacted records. */
+/** Committed records of one partition, perhaps none. `nextOffset` comes after control, aborted and compacted records, too. */
 export interface LogBatch {
   readonly partition: number;
   readonly records: readonly KafkaRecord[];
@@ -34,8 +34,8 @@ export function committedMessages(fetched: Omit<FetchedPartition, 'partition'>):
 }
 
 /**
- * The data records of aborted transactions: those of the producer from the first offset of the transaction to its next
- * control record. A user's record may have the key of an abort marker, so keys are not compared.
+ * The data records of aborted transactions: the records of the producer from the first offset of its transaction to its
+ * next control record. A user's record may have the key of an abort marker, so keys are not compared.
  */
 export function abortedMessages({
   messages,

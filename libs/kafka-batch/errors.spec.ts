@@ -10,7 +10,7 @@ import {
   MissingCodecError,
 } from './errors.js';
 
-/** As kafkajs throws it: the broker's error is a cause. */
+/** A failure as kafkajs throws it, with the broker's error as a cause. */
 const failure = (code: number) =>
   new Error('a request failed', { cause: protocolErrors.createErrorFromCode(code) });
 
@@ -18,11 +18,11 @@ const OTHERS = [3, 7, 45, 53];
 
 describe('a broker error', () => {
   it.each([
-    ['the coordinator loads', 14],
+    ['the coordinator is loading', 14],
     ['there is no coordinator', 15],
     ['the coordinator has moved', 16],
     ['the previous transaction is not finished', 51],
-  ])('is busy when %s', (_, code) => {
+  ])('counts as busy when %s', (_, code) => {
     expect(isBusy(failure(code))).toBe(true);
     expect(isFenced(failure(code))).toBe(false);
   });
@@ -30,8 +30,8 @@ describe('a broker error', () => {
   it.each([
     ['the epoch is old', 47],
     ['the transaction is over', 48],
-    ['the producer id is another', 49],
-  ])('is fencing when %s', (_, code) => {
+    ['the transactional id has another producer id', 49],
+  ])('counts as fenced when %s', (_, code) => {
     expect(isFenced(failure(code))).toBe(true);
     expect(isBusy(failure(code))).toBe(false);
   });
@@ -39,11 +39,11 @@ describe('a broker error', () => {
   it.each([
     ['a message', 10],
     ['a list of records', 18],
-  ])('shows that %s is too large', (_, code) => {
+  ])('counts as too large for %s', (_, code) => {
     expect(isTooLarge(failure(code))).toBe(true);
   });
 
-  it.each(OTHERS)('is none of these with code %i', (code) => {
+  it.each(OTHERS)('counts as none of these with code %i', (code) => {
     for (const is of [isBusy, isFenced, isTooLarge]) expect(is(failure(code))).toBe(false);
   });
 });

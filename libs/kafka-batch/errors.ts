@@ -117,7 +117,7 @@ export class KafkaUnreachableError extends KafkaBatchError {
   }
 }
 
-/** Another publisher opened with the same transactional id. The transaction is not visible. */
+/** Another publisher was opened with the same transactional id. The transaction is not visible. */
 export class ProducerFencedError extends KafkaBatchError {
   readonly code = 'PRODUCER_FENCED';
   readonly retriable = true;
@@ -130,7 +130,7 @@ export class ProducerFencedError extends KafkaBatchError {
   }
 }
 
-/** The transaction is committed or aborted. Open another publisher, which completes it, then read the group's offset. */
+/** The transaction may be committed or not. Open another publisher, which completes it, and then read the group's offset. */
 export class PublishOutcomeUnknownError extends KafkaBatchError {
   readonly code = 'PUBLISH_OUTCOME_UNKNOWN';
   readonly retriable = true;
@@ -144,7 +144,7 @@ export class PublishOutcomeUnknownError extends KafkaBatchError {
   }
 }
 
-/** kafkajs throws it while it decodes a fetch, and stops its consumer only for errors of its own hierarchy. */
+/** Thrown while kafkajs decodes a fetch. It extends an error of kafkajs, because only such errors stop a kafkajs consumer. */
 export class MissingCodecError extends KafkaJSNonRetriableError {
   override readonly name = 'MissingCodecError';
   readonly code = 'MISSING_CODEC';
@@ -158,7 +158,7 @@ export class MissingCodecError extends KafkaJSNonRetriableError {
   }
 }
 
-/** Error types of kafkajs, which has the names of older protocols. */
+/** Error types of kafkajs, which uses the names of older protocol versions. */
 const FENCED = new Set([
   'INVALID_PRODUCER_EPOCH',
   'INVALID_PRODUCER_ID_MAPPING',
@@ -186,7 +186,7 @@ export const isTooLarge = (error: unknown): boolean => hasType(error, TOO_LARGE)
 /** Whether the coordinator did nothing yet and expects the request again. */
 export const isBusy = (error: unknown): boolean => hasType(error, BUSY);
 
-/** Whether a retry of the request fails again, as for a missing right, a missing codec, or a bug. */
+/** Whether a retry of the request would fail again, as for a missing right, a missing codec, or a bug. */
 export function isPermanent(error: unknown): boolean {
   let root = error;
   while (root instanceof KafkaJSNumberOfRetriesExceeded && root.cause !== undefined)

@@ -1,4 +1,4 @@
-/** The internals of kafkajs 2.2.4 that cluster.ts and kafkajs-patches.ts use; it declares no types for them. */
+/** The internals of kafkajs 2.2.4 that this library uses; kafkajs declares no types for them. */
 declare module 'kafkajs/src/broker/index.js' {
   export interface RawMessage {
     readonly offset: string;
@@ -18,7 +18,7 @@ declare module 'kafkajs/src/broker/index.js' {
   export interface FetchedPartition {
     readonly partition: number;
     readonly messages: RawMessage[];
-    /** Those that overlap with the messages, unordered. */
+    /** The aborted transactions that overlap with the messages, unordered. */
     abortedTransactions?: readonly { producerId: string; firstOffset: string }[] | null;
   }
   export interface FetchResponse {

@@ -108,7 +108,7 @@ describe('a patched runner', () => {
     return { runner, resolved };
   }
 
-  it('passes a fetch without data records to a handler of every fetch, which resolves it', async () => {
+  it('passes a fetch without data records to a handler that takes every fetch, and lets it resolve the offset', async () => {
     const taken: EachBatchPayload[] = [];
     const take = (payload: EachBatchPayload) => Promise.resolve(void taken.push(payload));
     const { runner, resolved } = runnerOf(takingEveryFetch(take));

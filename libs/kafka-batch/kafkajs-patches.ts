@@ -16,10 +16,10 @@ const { KafkaJSConnectionError, KafkaJSGroupCoordinatorNotFound, KafkaJSRequestT
 const UNKNOWN_TOPIC_OR_PARTITION = 3;
 const UNKNOWN_MEMBER_ID = 25;
 
-/** The coordinator completes the previous transaction in the background: retry soon. */
+/** A short pause before a retry: the coordinator is completing the previous transaction in the background. */
 export const BUSY_WAIT_MS = 20;
 
-/** For about 15 s, after which Kafka aborts a transaction. Complete, as kafkajs has other defaults under NODE_ENV=test. */
+/** Retries for about 15 s; then Kafka aborts a transaction. Sets all options: defaults of kafkajs differ under NODE_ENV=test. */
 export const BUSY_RETRY: RetryOptions = {
   initialRetryTime: BUSY_WAIT_MS,
   maxRetryTime: 1_000,
@@ -98,7 +98,7 @@ function discardPartialResponses(): void {
 
 /**
  * After a request timeout kafkajs sends the next requests on the same connection, which the network may have dropped.
- * The socket is destroyed, so that a late response cannot answer another request.
+ * This destroys the socket, so that a late response cannot answer another request.
  */
 function closeSilentConnections(): void {
   replace(Connection.prototype, 'send', (send) => {
@@ -128,8 +128,8 @@ function retryBusyCoordinators(): void {
 }
 
 /**
- * When all connections break during the look-up of a coordinator, kafkajs throws a non-retriable error, which stops a
- * consumer for good. It retries connection errors with this code.
+ * When all connections break during the look-up of a coordinator, kafkajs throws a non-retriable error, which ends a
+ * consumer. This throws a connection error instead, with a code that kafkajs retries.
  */
 function retryLostCoordinatorLookups(): void {
   replace(Cluster.prototype, 'findGroupCoordinatorMetadata', (find) => {
@@ -146,7 +146,7 @@ function retryLostCoordinatorLookups(): void {
 
 /**
  * A broker that has just started may return a topic without partitions. kafkajs then returns no offsets, and its callers
- * fail with a TypeError. They retry an unknown topic.
+ * fail with a TypeError. This throws the error for an unknown topic, which the callers retry.
  */
 function rejectMissingOffsets(): void {
   replace(Cluster.prototype, 'fetchTopicsOffset', (fetchTopicsOffset) => {
@@ -160,7 +160,7 @@ function rejectMissingOffsets(): void {
 
 /**
  * kafkajs delivers aborted records when transactions interleave, and takes any key of four zero bytes for an abort
- * marker. They are marked as control records, which kafkajs skips but counts as read; without them a fetch would repeat.
+ * marker. This marks aborted records as control records, which kafkajs skips but counts as read; otherwise fetches would repeat.
  */
 function hideAbortedRecords(): void {
   replace(Broker.prototype, 'fetch', (fetch) => {
@@ -177,7 +177,7 @@ function hideAbortedRecords(): void {
 
 /**
  * When the log does not hold the requested offset, kafkajs commits -1 or -2 to the group, even without autoCommit. The
- * group's offset would be lost. This goes to the same offset as kafkajs, and commits nothing.
+ * group's offset would be lost. This continues at the same offset as kafkajs would, and commits nothing.
  */
 function keepGroupOffsets(): void {
   OffsetManager.prototype.setDefaultOffset = async function ({ topic, partition }) {
@@ -192,7 +192,7 @@ function keepGroupOffsets(): void {
 
 /**
  * When the group has removed a member, kafkajs clears the member id and joins again. If the join fails, it continues to
- * fetch without an id, and never sends a heartbeat or joins again. With this error it joins.
+ * fetch without an id, and never sends a heartbeat or joins again. The error thrown here makes it join.
  */
 function rejoinWithoutMemberId(): void {
   replace(ConsumerGroup.prototype, 'heartbeat', (heartbeat) => {
@@ -208,21 +208,21 @@ export interface FetchedBatch extends Pick<Batch, 'messages' | 'lastOffset'> {
   readonly fetchedOffset: string;
   /** When the fetch was sent, by performance.now(). */
   readonly askedAt: number;
-  /** Since then, fetches of the partition were answered without a long pause or a failure. */
+  /** The time since which fetches of the partition have been answered without a long pause or a failure. */
   readonly fetchedSince: number;
 }
 
 const everyFetchHandlers = new WeakSet<EachBatchHandler>();
 
-/** Makes kafkajs call this handler also for fetches without data records. The handler then resolves their last offset. */
+/** Makes kafkajs call this handler also for fetches without data records. The handler must resolve their last offset. */
 export function takingEveryFetch(eachBatch: EachBatchHandler): EachBatchHandler {
   everyFetchHandlers.add(eachBatch);
   return eachBatch;
 }
 
 /**
- * kafkajs skips fetches without data records, and may deliver a fetch that was sent before a seek when the leader moves.
- * A failed fetch resets `fetchedSince`: a fetch that waits for records fails when its topic is deleted.
+ * Delivers fetches without data records, which kafkajs skips. Adds `askedAt`, because kafkajs may deliver a fetch that was sent
+ * before a seek when the leader moves. A failed fetch resets `fetchedSince`, because a waiting fetch fails if its topic is deleted.
  */
 function deliverEveryFetch(): void {
   replace(Runner.prototype, 'fetch', (fetch) => {
@@ -252,7 +252,7 @@ function deliverEveryFetch(): void {
   });
 }
 
-/** After this time without an answered fetch, the fetches of a log count as interrupted; a full queue pauses them for less. */
+/** After this time without an answered fetch, fetches of a log count as interrupted. A full queue pauses them for less time. */
 const LONG_PAUSE_MS = 2_000;
 
 /** Per topic and partition: since when its fetches are answered, and its last response, by performance.now(). */

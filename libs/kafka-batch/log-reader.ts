@@ -30,8 +30,8 @@ const { KafkaJSError, KafkaJSOffsetOutOfRange } = kafkajs;
 
 /**
  * Reads partitions of a topic concurrently, from given offsets, without a consumer group. kafkajs has no such reader, so
- * this uses its internals. Holds one response per broker in memory, at most 10 MiB, possibly compressed.
- * A lost connection, a new leader, a missing topic: logs the failure and retries until the signal is aborted.
+ * this uses its internals. Holds one response per broker in memory, each of at most 10 MiB, possibly compressed.
+ * After a failure such as a lost connection, a new leader or a missing topic, logs it and retries until the signal is aborted.
  */
 export class LogReader {
   readonly #positions: Map<number, number>;
@@ -79,9 +79,9 @@ export class LogReader {
   }
 
   /**
-   * One round: sends a request to each leader of a wanted partition that has none pending, and returns what arrives
-   * first; the next round returns the rest. Moves the positions past the returned records. Takes 200 ms without records.
-   * Rounds run in sequence.
+   * Runs one round: sends a request to each leader of wanted partitions, unless one is pending there, and returns what arrives
+   * first; later rounds return the rest. Moves the positions past the returned records. Without records, a round takes 200 ms.
+   * A round must end before the next one begins.
    * @throws LogGapError if the log does not hold a position, the abort reason, or an error that no retry repairs
    */
   async fetch(wanted: (partition: number) => boolean = () => true): Promise<LogBatch[]> {
@@ -173,7 +173,7 @@ export class LogReader {
     return byLeader;
   }
 
-  /** Throws a failure only if no broker returned records; otherwise it logs it, and the next round retries. */
+  /** Throws a permanent failure. Throws another one only if no broker returned records, else logs it: the next round retries. */
   async #take(ms: number): Promise<LogBatch[]> {
     const batches: LogBatch[] = [];
     const failures: unknown[] = [];
@@ -189,7 +189,7 @@ export class LogReader {
     return batches;
   }
 
-  /** After a change of leaders, two answers may hold the same records. */
+  /** Drops records before the positions: after a change of leaders, two answers may hold the same ones. Moves the positions. */
   #newBatches(fetched: readonly FetchedPartition[]): LogBatch[] {
     return fetched.flatMap((partition) => {
       const batch = logBatch(partition, this.#position(partition.partition));

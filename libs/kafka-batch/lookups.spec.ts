@@ -10,8 +10,8 @@ const MISSING = 'rank-changes';
 const RANGE = { start: 3, end: 3 };
 
 /**
- * A Kafka where broker N leads partition N. It answers for broker 0, and for the metadata of the
- * missing topic, when the test calls `speak`.
+ * A Kafka where broker N leads partition N. It answers requests to broker 0, and for the metadata of
+ * the missing topic, only when the test calls `speak`.
  */
 function fixture() {
   const log: string[] = [];
@@ -46,7 +46,7 @@ function fixture() {
 }
 
 describe('look-ups', () => {
-  it('are answered by the other leaders while one is silent, also later ones', async () => {
+  it('are answered by the other leaders while one leader is silent, even if they begin later', async () => {
     const { log, look, turn, speak } = fixture();
     const delayed = look(SILENT);
     expect(await look(1)).toEqual(RANGE);

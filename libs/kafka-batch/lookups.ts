@@ -53,7 +53,7 @@ export async function lastCommittedRecord(
   });
 }
 
-/** Asks only the leader of this partition. @throws if there is no such partition */
+/** Reads the range of a partition and its record at an offset, from its leader alone. @throws if there is no such partition */
 export async function lookAt(
   kafka: Kafka,
   { topic, partition, offset }: { topic: string; partition: number; offset?: number | undefined },
@@ -103,7 +103,7 @@ function lookUp<T>(
   return lookups.get({ topic, run }) as Promise<T>;
 }
 
-/** Starts all look-ups and does not wait for them: a leader that does not answer delays only its own. */
+/** Starts all look-ups and does not wait for them: a leader that does not answer delays only its own look-ups. */
 async function startAll(
   clusters: SharedClusters,
   lookups: readonly Lookup[],
@@ -113,7 +113,7 @@ async function startAll(
   try {
     const topics = [...new Set(lookups.map(({ topic }) => topic))];
     await lease.cluster.addMultipleTargetTopics(topics);
-    await lease.cluster.refreshMetadata(); // leaders may have moved since others opened it
+    await lease.cluster.refreshMetadata(); // leaders may have moved since another look-up opened the cluster
     const leaders = leadersOf(lease.cluster, topics);
     for (const lookup of lookups)
       started.set(lookup, lookup.run(leaders.get(lookup.topic) ?? new Map()));
@@ -213,11 +213,11 @@ export class LeaderLookups {
     );
   }
 
-  /** A response has a size limit: a partition may be empty because others filled it. It is then requested again. */
+  /** Requests a partition again if it may be empty only because others have filled the response, whose size is limited. */
   async #requestFetches(asks: readonly FetchAsk[]): Promise<Map<FetchAsk, FetchedPartition>> {
     const answers = new Map<FetchAsk, FetchedPartition>();
     for (let open = [...asks]; open.length > 0; open = open.filter((ask) => !answers.has(ask))) {
-      const round = new Map(open.map((ask) => [`${ask.topic} ${ask.partition}`, ask])); // a partition once
+      const round = new Map(open.map((ask) => [`${ask.topic} ${ask.partition}`, ask])); // each partition once
       const found = await this.#requestFetch([...round.values()]);
       const isAnyFilled = [...found.values()].some(({ messages }) => messages.length > 0);
       for (const [name, ask] of round) {

@@ -23,18 +23,18 @@ type HandlerDecorator<Method> = <Own extends Method>(
 ) => void;
 
 /**
- * Start of a partition, which is paused meanwhile. Returns the offset to read from. A PermanentPartitionError stops the
- * partition; after any other error it is started again.
+ * Marks the method that starts a partition and returns the offset to read from. The partition is paused meanwhile. A
+ * PermanentPartitionError stops the partition; after any other error it is started again.
  */
 export const OnPartitionAssigned = (): HandlerDecorator<
   (assignment: PartitionAssignment) => Promise<number>
 > => handler('OnPartitionAssigned');
 
-/** Handles a batch. Batches of one partition come in sequence, of several partitions concurrently. */
+/** Marks the method that handles a batch. Batches of one partition come in sequence, those of several concurrently. */
 export const OnRecordBatch = (): HandlerDecorator<(batch: RecordBatch) => Promise<unknown>> =>
   handler('OnRecordBatch');
 
-/** End of a start: the partition is lost or restarted, or the process stops. Completes what is in flight. */
+/** Marks the method that completes what is in flight when the partition is lost or restarted, or the process stops. */
 export const OnPartitionReleased = (): HandlerDecorator<
   (assignment: PartitionAssignment) => Promise<unknown>
 > => handler('OnPartitionReleased');
@@ -59,7 +59,7 @@ export type KafkaBatchServerOptions = Omit<BatchConsumerOptions, 'handlers'>;
 
 /**
  * A Nest transport that delivers one Kafka topic in batches, in order within each partition. Nest's own Kafka transport
- * delivers single messages and commits their offsets; this one commits nothing, the application stores its offsets.
+ * delivers single messages and commits their offsets; this one commits nothing: the application stores the offsets.
  *
  *     const strategy = new KafkaBatchServer({ kafka, groupId, topic, logger, onFatal });
  *     const app = await NestFactory.createMicroservice(ScoresModule, { strategy });

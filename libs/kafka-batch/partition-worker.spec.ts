@@ -68,7 +68,7 @@ class Fixture {
     return this;
   }
 
-  /** Offers a fetch from `from` with records at these offsets and none between them and `next`. */
+  /** Offers a fetch that covers the offsets `from` to `next` - 1 and has records at `offsets`. */
   offer(
     from: number,
     offsets: number[],
@@ -94,7 +94,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
 }
 
-/** Waits for a condition with a bound. */
+/** Waits for a condition, up to a time limit. */
 async function until(condition: () => boolean): Promise<void> {
   const end = performance.now() + 60_000;
   while (!condition() && performance.now() < end) await settled();
@@ -161,7 +161,7 @@ describe('PartitionWorker', () => {
   it.each([
     ['an earlier offset', 1],
     ['a later offset', 700],
-  ])('starts again, and delivers no record of it, when a fetch has %s', async (_, from) => {
+  ])('starts again when a fetch has %s, and delivers none of its records', async (_, from) => {
     const fixture = await new Fixture().start();
     expect(fixture.offer(0, [0, 1])).toBe(true);
     expect(fixture.offer(from, [from, from + 1])).toBe(false);

@@ -9,7 +9,7 @@ import type { FetchedBatch } from './kafkajs-patches.js';
 import { ProgressClock } from './progress-clock.js';
 import type { PartitionAssignment, RecordBatch } from './types.js';
 
-/** How often to check that a log ends too early: a leader that was replaced may answer late. */
+/** How often to look at a log that seems to end too early, and the pause between looks: a new leader may lag at first. */
 export const LOOKS = { most: 10, pauseMs: 300 };
 
 export type PartitionState = 'starting' | 'running' | 'backingOff' | 'failed' | 'released';
@@ -17,7 +17,7 @@ export type PartitionState = 'starting' | 'running' | 'backingOff' | 'failed' | 
 export interface PartitionHealth {
   readonly state: PartitionState;
   readonly error: Error | undefined;
-  /** How long the partition has had work, a start or records, and finished none; 0 without work or once it failed. */
+  /** How long the partition has had work (a start or records) without finishing any; 0 without work, or once it has failed. */
   readonly stuckMs: number;
 }
 
@@ -29,7 +29,7 @@ export interface PartitionHandlers {
   stops?(error: PermanentPartitionError): boolean;
 }
 
-/** The consumer's part, for one partition. */
+/** What the consumer does for one partition. */
 export interface PartitionControl {
   pause(): void;
   resume(): void;
@@ -77,14 +77,14 @@ export class PartitionWorker {
     return { state: this.#state, error: this.#failure, stuckMs: this.#clock.stuckMs };
   }
 
-  /** Starts when `after` resolves, the end of the previous worker. */
+  /** Starts when `after`, the end of the previous worker, resolves. */
   start(after: Promise<void>): void {
     this.#done = after.then(() => this.#run());
   }
 
   /**
-   * Continues after a rebalance that left the partition with this member and paused it. Seeks past the last batch, as
-   * kafkajs would go back to the committed offset. Returns false if the worker is not running.
+   * Continues after a rebalance that left the partition with this member and paused it. Seeks past the last batch,
+   * because kafkajs would go back to the committed offset. Returns false if the worker is not running.
    */
   continue(): boolean {
     if (this.#state !== 'running') return false;
@@ -143,7 +143,7 @@ export class PartitionWorker {
       this.#state = 'failed';
       this.#clock.idle();
       logger.error(`${topic}/${partition} stops: ${error.message}`, { error });
-      if (!this.#stop.signal.aborted) await once(signal, 'abort'); // `stops` may have stopped it
+      if (!this.#stop.signal.aborted) await once(signal, 'abort'); // `stops` may have stopped the worker
       return;
     }
     this.#state = 'backingOff';
@@ -175,7 +175,7 @@ export class PartitionWorker {
     }
   }
 
-  /** Releases even if kafkajs fails to pause, as it does between a crash of its consumer and the restart. */
+  /** Releases even if pausing fails, as it does between a crash of the kafkajs consumer and its restart. */
   async #release(assignment: PartitionAssignment, ended: AbortController): Promise<void> {
     if (this.#state === 'running') this.#state = 'starting';
     ended.abort();
@@ -234,7 +234,7 @@ export class PartitionWorker {
     this.#backoff.reset();
   }
 
-  /** @throws LogGapError if the log does not hold the expected offset */
+  /** Always throws: LogGapError if the log does not hold the expected offset, otherwise an error that restarts the partition. */
   async #refuse(found: number, expected: number): Promise<never> {
     await this.#checkLog(expected);
     throw new Error(

@@ -35,7 +35,7 @@ export async function offsetsAtTime(
   topic: string,
   timeMs: number,
 ): Promise<Map<number, number>> {
-  const time = Math.max(0, Math.ceil(timeMs)); // negative ones have other meanings in Kafka
+  const time = Math.max(0, Math.ceil(timeMs)); // negative times have other meanings in Kafka
   const offsets = await admin.fetchTopicOffsetsByTimestamp(topic, time);
   return new Map(offsets.map(({ partition, offset }) => [partition, Number(offset)]));
 }

@@ -53,8 +53,8 @@ describe('ProgressClock', () => {
   });
 
   it.each([
-    ['behind it', 10],
-    ['before it', 0],
+    ['after the previous one', 10],
+    ['before the previous one', 0],
   ])('takes a start at an offset %s for progress', (_, offset) => {
     const { clock, wait } = clockAt();
     clock.started(7);

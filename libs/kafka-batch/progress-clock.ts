@@ -1,7 +1,7 @@
 /**
  * Measures how long a partition has had work without finishing any. Work is a start, records in hand or waiting, and
  * records that were in hand before a failure. So a restart at the same offset is no progress until the partition
- * finishes more than it had taken before.
+ * finishes all that it had taken before.
  * States: idle (no work), working since a time.
  */
 export class ProgressClock {
@@ -17,7 +17,7 @@ export class ProgressClock {
     return this.#since === undefined ? 0 : this.now() - this.#since;
   }
 
-  /** A start, or waiting records. */
+  /** Notes that there is work: a start, or waiting records. */
   working(): void {
     this.#since ??= this.now();
   }
@@ -40,7 +40,7 @@ export class ProgressClock {
     if (more) this.working();
   }
 
-  /** A handler waits on purpose. */
+  /** Notes that a handler waits on purpose or works on a long task. */
   progress(): void {
     if (this.#since !== undefined) this.#since = this.now();
   }

@@ -5,7 +5,7 @@ const MAX_MESSAGES = 2_000;
 
 /**
  * kafkajs sends a partition's messages as one Kafka batch, and the broker limits the batch (max.message.bytes, 1 MiB by
- * default). A chunk stays well below, unless a single message is larger.
+ * default). A chunk stays well below that, unless a single message is larger.
  */
 const MAX_BYTES = 512 * 1_024;
 

@@ -113,7 +113,7 @@ describe('TransactionalPublisher', () => {
     expect(messages.every(({ partition }) => partition === 3)).toBe(true);
   });
 
-  it('sends to one partition at a time, as kafkajs confuses several when leaders move', async () => {
+  it('sends to one partition at a time, because kafkajs confuses several when leaders move', async () => {
     const fixture = new Fixture();
     const { records, offset } = publication(1);
     const both = [...records, ...records.map((one) => ({ ...one, topic: 'others' }))];

@@ -21,7 +21,7 @@ interface PartitionMessages {
   readonly maxBytes?: number;
 }
 
-/** The group's offset in the same transaction. */
+/** The group's offset, to be committed in the same transaction. */
 interface GroupOffset {
   readonly groupId: string;
   readonly topic: string;
@@ -29,7 +29,7 @@ interface GroupOffset {
   readonly offset: number;
 }
 
-/** Limits how long readers wait behind a transaction that a crash left open. */
+/** Limits how long readers wait for a transaction that a crash left open. */
 const TRANSACTION_TIMEOUT_MS = 15_000;
 
 /**
@@ -81,7 +81,7 @@ export class TransactionalPublisher {
   }
 
   /**
-   * Makes all of it visible to read_committed readers, or nothing.
+   * Publishes the records and the offset: read_committed readers see all of them, or nothing.
    * @throws ProducerFencedError, RecordTooLargeError (nothing is visible), PublishOutcomeUnknownError
    */
   async publish({
@@ -123,8 +123,8 @@ export class TransactionalPublisher {
 }
 
 /**
- * Each send has messages of one partition. When one of several brokers fails, kafkajs keeps the responses per broker and
- * looks up the leaders again: it sends messages of a partition whose leader moved twice, or not at all.
+ * Sends to one partition at a time. If one of several brokers fails, kafkajs keeps the responses by broker and looks up the
+ * leaders again. If a leader has moved, kafkajs then sends the messages of that partition twice, or never.
  */
 async function sendAll(
   transaction: Transaction,
@@ -137,7 +137,7 @@ async function sendAll(
   }
 }
 
-/** kafkajs does not retry when the coordinator is busy with the previous transaction. */
+/** Retries while the coordinator is busy with the previous transaction, because kafkajs does not. */
 async function sendOffset(
   transaction: Transaction,
   { groupId, topic, partition, offset }: GroupOffset,

@@ -32,6 +32,6 @@ export interface RecordBatch {
   readonly from: number;
   readonly records: readonly KafkaRecord[];
   readonly nextOffset: number;
-  /** Since then, fetches of the partition were answered without a long pause or a failure; by performance.now(). */
+  /** The time since which fetches of the partition have been answered without a long pause or failure, by performance.now(). */
   readonly fetchedSince: number;
 }

@@ -7,15 +7,15 @@ import { StoreChangedError } from './resync.js';
 import { identityOf } from './score-log.js';
 import { splitRuns, type BatchPosition, type Run } from './split-calls.js';
 
-/** The verdicts of one run, by offset, with the records that they are about. */
+/** The verdicts of one run in order of offsets, each with its record. `through` is the last offset of the run. */
 export interface AppliedRun {
   readonly through: number;
   readonly verdicts: readonly { readonly verdict: Verdict; readonly read: ReadRecord }[];
 }
 
 /**
- * A run, and the boards that its records were read against. Its calls name the version of these boards, even if this process
- * has read newer ones since. The script refuses a call if the boards have changed.
+ * A run, and the boards against which its records were resolved. Its calls name the version of these boards, even if this
+ * process has read newer boards since. The script refuses a call if the boards have changed.
  */
 interface ReadRun extends Run<ReadRecord> {
   readonly boards: Boards;
@@ -36,10 +36,10 @@ interface ApplierServices {
   readonly boards: LiveBoards;
 }
 
-/** How often a run is read again because its boards changed, before the partition starts again. */
+/** How many times a run may be refused because the boards changed. After that, the partition starts again. */
 const MAX_BOARD_CHANGES = 5;
 
-/** The live boards kept changing. A new start of the partition helps. */
+/** The live boards changed during a start, or too often during one run. A new start of the partition helps. */
 class BoardsChangedError extends Error {
   constructor() {
     super('the live boards changed while events were applied');
@@ -93,8 +93,8 @@ export class Applier {
   }
 
   /**
-   * Moves the applied offset of each shard that is behind the first offset to read: the log or all boards begin there. A board
-   * that went live since may need earlier events, so a change of boards starts the partition again. @throws StoreChangedError
+   * Moves the applied offset of each shard up to the first offset to read, where the log or all boards begin. If the boards have
+   * changed, it throws, because a board that is live now may need earlier events. @throws StoreChangedError, BoardsChangedError
    */
   async begin(published: number): Promise<void> {
     const boards = this.services.boards.current;
@@ -135,7 +135,7 @@ export class Applier {
     return records.map((record) => readRecord(record, this.partition, boards));
   }
 
-  /** The verdicts of all shards; undefined if the boards have changed. */
+  /** Applies a run to all shards and returns their verdicts; undefined if the boards have changed. */
   async #applyShards(run: ReadRun, published: number): Promise<Verdict[] | undefined> {
     const verdicts: Verdict[] = [];
     const shards = this.#byShard(run.items);
@@ -210,8 +210,8 @@ export class Applier {
   }
 
   /**
-   * A record belongs to the shard of the board that it names, even if there is no such board. A record without a readable board
-   * belongs to the partition's home shard. So the shard depends on the record alone: one shard decides on it, once.
+   * Groups records by shard: that of the board that a record names, even if there is no such board, or the partition's home
+   * shard if no board can be read. So the shard depends on the record alone, and only one shard decides on the record.
    */
   #byShard(items: readonly ReadRecord[]): Map<number, ReadRecord[]> {
     const { store } = this.services;

@@ -20,11 +20,11 @@ const MAX_CONCURRENT_STARTS = 16;
 /** A start that takes longer no longer counts against the limit. */
 const LONG_START_MS = 5_000;
 
-/** Ties the life of each assigned partition to its PartitionIngest. */
+/** Opens a PartitionIngest for each start of an assigned partition, hands it the batches, and closes it on release. */
 @Controller()
 export class IngestController {
   readonly #partitions = new Map<number, PartitionIngest>();
-  /** Partitions whose publisher another instance has fenced: not fenced again unless they are ours. */
+  /** Partitions whose publisher another instance has fenced. We fence it in turn only if the group says that they are ours. */
   readonly #fenced = new Set<number>();
 
   readonly #starts = pLimit(MAX_CONCURRENT_STARTS);
@@ -58,7 +58,7 @@ export class IngestController {
 
   async #start(assignment: PartitionAssignment): Promise<number> {
     const { partition, signal } = assignment;
-    signal.throwIfAborted(); // the partition was lost while it waited
+    signal.throwIfAborted(); // the partition was lost while its start waited
     if (this.#fenced.has(partition) && !(await assignment.stillOurs()))
       throw new PartitionTakenError(partition);
     this.#fenced.delete(partition);

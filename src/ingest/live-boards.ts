@@ -19,7 +19,7 @@ export class NoLiveBoardsError extends Error {
 export class LiveBoards {
   #boards: Boards = { live: new Map(), building: new Set(), removed: new Set(), versions: [] };
 
-  /** `register` registers boards that Redis has lost; it does nothing in a process without that role. */
+  /** `register` registers boards that Redis has lost; it does nothing in a process without the role reconciliation. */
   constructor(
     private readonly store: Pick<BoardStore, 'boards' | 'areRegistered' | 'sweep'>,
     private readonly register: () => Promise<void>,
@@ -30,8 +30,8 @@ export class LiveBoards {
   }
 
   /**
-   * Reads the boards from Redis. @throws NoLiveBoardsError if Redis lacks a known board that no command has removed, or all
-   * boards: then it has lost them, and their events must not become dead letters
+   * Reads the boards from Redis. @throws NoLiveBoardsError if Redis has no boards, or lacks a known board that no command has
+   * removed: Redis has lost them, and their events must not become dead letters
    */
   async refresh(): Promise<void> {
     if ((await this.store.boards()) === this.#boards) return;
@@ -44,7 +44,7 @@ export class LiveBoards {
     this.#boards = boards;
   }
 
-  /** The first offset of a partition that any live board needs. Earlier events are only published. */
+  /** The first offset of a partition that any live board needs. Earlier records change no board; some have results to publish. */
   firstNeeded(partition: number): number {
     const starts = [...this.#boards.live.values()].map((live) => live.starts?.get(partition) ?? 0);
     return starts.length === 0 ? 0 : Math.min(...starts);
@@ -66,7 +66,7 @@ export class LiveBoards {
     if (failures.length > 0) throw new Error(failures.join('; '));
   }
 
-  /** Repeats until none is left: during a backlog, views may expire faster than one call removes them. */
+  /** Deletes until no expired view is left: during a backlog, views may expire faster than one call removes them. */
   async #deleteExpiredViewsOf(live: LiveBoard, signal: AbortSignal): Promise<number> {
     let total = 0;
     for (let count = 1; count > 0 && !signal.aborted; total += count)
@@ -74,7 +74,7 @@ export class LiveBoards {
     return total;
   }
 
-  /** undefined if Redis has lost a board. */
+  /** Reads the boards; undefined if Redis has lost one. */
   async #read(): Promise<Boards | undefined> {
     if (!(await this.store.areRegistered())) return undefined;
     const boards = await this.store.boards();

@@ -18,7 +18,7 @@ import { identityOf, ScoreLog } from './score-log.js';
 
 /** How often a partition sends its published position to all shards. */
 const KEEP_UP_EVERY_MS = 1_000;
-/** How often to check that the log is still the applied one, even without a sign of another. */
+/** How often to check that the log is still the one that was applied, even without a sign of another log. */
 const CHECK_LOG_EVERY_MS = 10_000;
 
 /** The services that all partitions of the process share. */
@@ -33,11 +33,11 @@ export class IngestServices {
   @Inject() readonly resultLog: ResultLog;
 }
 
-/** A check that found the log to be the applied one. */
+/** A successful check that the log is the one that was applied. */
 interface LogCheck {
-  /** When it began. */
+  /** When the check began. */
   readonly at: number;
-  /** The last applied record at that time, or one of the first since. */
+  /** The last applied record at that time. If there was none, the last record of the first batch since. */
   last: RecordIdentity | undefined;
 }
 
@@ -164,8 +164,8 @@ export class PartitionIngest {
   }
 
   /**
-   * Reads again the record that was the last applied one at the previous check. A later record is no proof: it could be from
-   * another log itself. @throws LogEndsError, OtherLogError
+   * Reads again the record that was the last applied one at the previous check. A later record proves nothing: it could
+   * itself be from another log. @throws LogEndsError, OtherLogError
    */
   async #checkLog(): Promise<void> {
     const next = { at: performance.now(), last: this.#last };
@@ -173,7 +173,7 @@ export class PartitionIngest {
     const { partition } = this.assignment;
     const { continuity, scoreLog } = this.services;
     if (last !== undefined)
-      await continuity.storeCheckedRecord(partition, last).catch(() => undefined); // the next check keeps a later one
+      await continuity.storeCheckedRecord(partition, last).catch(() => undefined); // the next check stores a later record
     await scoreLog.check(partition, { published: this.#published, last });
     this.#checked = next;
   }
@@ -200,7 +200,7 @@ export class PartitionIngest {
   }
 }
 
-/** Finds where to go on with a partition. @throws StoreChangedError, LogEndsError, OtherLogError */
+/** Finds the offset at which a partition continues. @throws StoreChangedError, LogEndsError, OtherLogError */
 async function findStart(
   partition: number,
   services: IngestServices,

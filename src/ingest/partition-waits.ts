@@ -7,15 +7,15 @@ import { Logger } from '../infra/logger.js';
 const RETRY_MS = 100;
 const LOG_EVERY_MS = 5_000;
 
-/** Waits for a partition while other partitions recover. */
+/** Lets a partition wait while other partitions recover. */
 export interface Waiter {
   /** Resolves when the partition may try again. @throws when the partition is taken away */
   wait(): Promise<void>;
-  /** The partition no longer waits. */
+  /** Notes that the partition no longer waits. */
   done(): void;
 }
 
-/** The partitions of this process that wait for others to reach their recovery targets. Each logs that every few seconds. */
+/** The partitions of this process that wait for others to reach their recovery targets. Logs each wait every few seconds. */
 @Injectable()
 export class PartitionWaits {
   readonly #waiting = new Set<number>();

@@ -23,7 +23,7 @@ class ManualPublish {
 const settled = () => new Promise(setImmediate);
 
 describe('PublishPipeline', () => {
-  it('publishes in one transaction, in order, what was added during the last one', async () => {
+  it('publishes in one transaction, in order, what was added during the previous one', async () => {
     const manual = new ManualPublish();
     const pipeline = new PublishPipeline(manual.publish, () => undefined);
     for (const nextOffset of [1, 2, 3]) await pipeline.add(publication(nextOffset));
@@ -53,7 +53,7 @@ describe('PublishPipeline', () => {
     expect(added).toBe(true);
   });
 
-  it('reports the first failure once, then publishes and accepts nothing more', async () => {
+  it('reports the first failure once, and from then on publishes nothing and accepts nothing', async () => {
     const manual = new ManualPublish();
     const failures: Error[] = [];
     const pipeline = new PublishPipeline(manual.publish, (error) => failures.push(error));

@@ -1,7 +1,7 @@
 import type { Message } from 'kafkajs';
 import { toError } from '#kafka-batch';
 
-/** A message for a result topic. It goes to the partition that its cause came from. */
+/** A message for a result topic. It goes to the partition with the same number as that of its cause. */
 export interface Result {
   readonly topic: string;
   readonly message: Message;
@@ -20,8 +20,8 @@ const MAX_RESULTS_PER_TRANSACTION = 2_000;
 const BYTES_OF_A_RESULT = 4_096;
 
 /**
- * Publishes in order while the next records are applied. It runs one transaction at a time, each with all results that
- * were added meanwhile. States: open, then failed after the first error: nothing more is published.
+ * Publishes in order while the next records are applied. Runs one transaction at a time, each with the results that were added
+ * during the previous one, up to a limit. States: open, then failed after the first error: nothing more is published.
  */
 export class PublishPipeline {
   readonly #waiting: Publication[] = [];

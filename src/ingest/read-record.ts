@@ -46,10 +46,10 @@ function deadLetter(offset: number, { code, detail }: DeadLetterReason): ApplyEn
 }
 
 const MAX_SUGGESTIONS = 5;
-/** How many unknown names get suggestions. Each of them is compared with all live boards. */
+/** How many unknown names get suggestions. Each such name is compared with all live boards. */
 const MAX_COMPARED_NAMES = 100;
 
-/** Details by live boards and unknown name. */
+/** The details of dead letters for unknown boards, by the live boards and the unknown name. */
 const unknownDetails = new WeakMap<object, Map<string, string>>();
 
 function unknownBoardDetail(board: string, boards: ReadonlyMap<string, LiveBoard>): string {

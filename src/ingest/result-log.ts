@@ -49,7 +49,7 @@ export class ResultLimitChangedError extends Error {
   }
 }
 
-/** A result is larger than its topic accepts. Nothing of its transaction is visible; the outbox keeps it. */
+/** A result is larger than its topic accepts. Nothing of its transaction is visible; the outbox keeps the results. */
 export class ResultTooLargeError extends PermanentPartitionError {
   constructor(limits: string, cause: Error) {
     super(
@@ -59,9 +59,9 @@ export class ResultTooLargeError extends PermanentPartitionError {
   }
 }
 
-/** A broker accepts requests of 100 MiB (socket.request.max.bytes), whatever the topic allows. */
+/** Stays below 100 MiB, the largest request that a broker accepts (socket.request.max.bytes), whatever the topic allows. */
 const MAX_REQUEST_BYTES = 64 * 1_024 * 1_024;
-/** max.message.bytes limits a whole batch; this is what Kafka adds to its records. */
+/** Bytes that Kafka adds to the records of a batch. They count, because max.message.bytes limits the whole batch. */
 const BATCH_OVERHEAD = 100;
 const MAX_CONCURRENT_FENCINGS = 8;
 
@@ -130,7 +130,7 @@ export class ResultLog {
 
   /**
    * Fences the publishers of partitions and returns the published positions, which are final then. Owners that are alive
-   * start their partitions again. A failure stops it soon. Cost: about ten requests per partition.
+   * start their partitions again. After a failure, it opens no further publishers. Cost: about ten requests per partition.
    */
   async finalPositions(
     partitions: readonly number[],

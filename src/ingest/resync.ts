@@ -9,7 +9,7 @@ import { recoveryTargetsText } from './partition-waits.js';
 /** How often to look whether another process has ended its resync. */
 const RETRY_MS = 100;
 
-/** The state of the boards that Kafka keeps. */
+/** State of the boards that is stored in Kafka. */
 export interface KeptInKafka {
   /** Fences the publishers of all partitions and returns the published positions. */
   finalPositions(): Promise<ReadonlyMap<number, number>>;
@@ -60,14 +60,14 @@ export class Resync {
       this.#suspected.set(shard, continuity);
   }
 
-  /** The token of each shard, after a resync if one is due. One call at a time, because partitions start together. */
+  /** The token of each shard, after a resync if one is due. Calls run in sequence, because partitions start at the same time. */
   continuity(): Promise<string[]> {
     const tokens = this.#turn.catch(() => undefined).then(() => this.#tokens());
     this.#turn = tokens;
     return tokens;
   }
 
-  /** Whether a partition that is below its published position already has that as its recovery target. */
+  /** Whether the partition's recovery target is at or beyond `published`. If so, notes that the shard recovers. */
   async isRecovering(shard: number, partition: number, published: number): Promise<boolean> {
     const isRecovering = (await this.#targetsOf(shard)).some(
       (found) => found.partition === partition && found.target >= published,
@@ -107,7 +107,7 @@ export class Resync {
     }
   }
 
-  /** Renews its lease until it ends. Releases the lease also on failure, so that any process may begin again at once. */
+  /** Renews the lease of the resync until it ends. Releases it also on failure, so that any process may begin again at once. */
   async #resync(shard: number, seen: Continuity): Promise<string | undefined> {
     const begun = await this.store.beginResync(shard, seen, this.leaseMs);
     if (begun === undefined) return undefined;
@@ -159,7 +159,7 @@ export class Resync {
   }
 }
 
-/** When a token was made, in us of the server's clock. */
+/** When a token was made, in µs of the server's clock. */
 function timeOf(token: string): number {
   return Number(token.slice(token.indexOf(' ') + 1));
 }

@@ -14,7 +14,7 @@ import {
 } from '#kafka-batch';
 import { TopicsMissingError } from '../infra/topics.js';
 
-/** Identifies a record when it is read again; the hash is 64 bits, of key and value. */
+/** Returns what identifies a record when it is read again. The hash of key and value has 64 bits. */
 export function identityOf({ offset, timestamp, key, value }: KafkaRecord): RecordIdentity {
   const hash = createHash('sha256')
     .update(`${key?.length ?? -1} ${value?.length ?? -1}\n`)
@@ -30,7 +30,7 @@ interface KnownLog {
   readonly last: RecordIdentity | undefined;
 }
 
-/** Checks of the score topic, apart from its consumer. */
+/** Checks the score topic, independently of its consumer. */
 export class ScoreLog {
   constructor(
     private readonly kafka: Kafka,
@@ -46,7 +46,7 @@ export class ScoreLog {
 
   /**
    * Checks that the log is the one that was applied: it reaches the published position and has the last applied record, unless
-   * its history is cut above that. Returns the offsets that the log holds. @throws LogEndsError, OtherLogError
+   * that record was cut from its history. Returns the offsets that the log holds. @throws LogEndsError, OtherLogError
    */
   async check(partition: number, known: KnownLog): Promise<LogRange> {
     const { kafka, topic } = this;
@@ -59,7 +59,7 @@ export class ScoreLog {
     }
   }
 
-  /** Only a record that differs proves another log; a missing one may appear later. */
+  /** Only a different record proves that this is another log; a missing record may appear later. */
   #problemOf(
     partition: number,
     { range, record }: PartitionLook,

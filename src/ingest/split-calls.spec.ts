@@ -25,7 +25,7 @@ const event = (offset: number, views: number): { entry: EventEntry } => ({
 
 const boards = new Map([['arena', { definition: plain }]]);
 
-/** Records with gaps between their offsets, as transactions and dead batches leave them. */
+/** Records with gaps between their offsets, as transaction markers and aborted records leave them. */
 const records = fc
   .array(
     fc.record({ gap: fc.integer({ min: 1, max: 3 }), views: fc.integer({ min: 1, max: 40 }) }),

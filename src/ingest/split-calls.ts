@@ -16,7 +16,7 @@ export const FULL_CALL: CallLimits = { entries: 500, viewUpdates: 2_000 };
 /** The limit for the entries of one call. A larger entry gets a call of its own. */
 export const MAX_CALL_BYTES = 1_048_576;
 
-/** Cost of an update that looks up ranks before and after; each further column adds a share of the cost. */
+/** Cost of an update that looks up ranks before and after; each further column adds a share of the update's cost. */
 const UPDATE_WITH_RANKS = 2;
 const FURTHER_COLUMN = 1 / 8;
 /** Cost of reading and storing a view, once per call. */
@@ -121,7 +121,7 @@ export class CallWork {
     return event.views.filter(({ view }) => !this.#views.has(`${board} ${view}`));
   }
 
-  /** In view updates. */
+  /** The cost of an event, in view updates. */
   #cost({ board, event }: EventEntry, newViews: readonly ResolvedView[]): number {
     const definition = this.boards.get(board)?.definition;
     if (definition === undefined) throw new Error(`a run has an event of unknown board ${board}`);

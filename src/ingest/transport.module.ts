@@ -24,7 +24,7 @@ export class IngestStatus {
     return this.waits.current;
   }
 
-  /** Whether the partition needs operator action, so that a new process would fail as well. */
+  /** Whether a partition with this error needs an operator, because a new process would fail as well. */
   needsOperator(error: Error | undefined): boolean {
     return error instanceof ResultPartitionMissingError || error instanceof NoLiveBoardsError;
   }
