@@ -12,7 +12,7 @@ const NO_BOARDS: Boards = {
   versions: [],
 };
 
-/** An applier whose store returns these outcomes in order, and the calls that its waiter gets. */
+/** An applier whose store returns these outcomes in order, and the calls that its waiter and its store get. */
 function applierOf(
   answers: ApplyOutcome[],
   wait: () => Promise<void> = () => Promise.resolve(),

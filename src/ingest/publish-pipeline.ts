@@ -13,7 +13,7 @@ export interface Publication {
   readonly nextOffset: number;
 }
 
-/** A partition that holds more unpublished results than this stops applying. */
+/** A partition with more unpublished results than this waits before it applies more records. */
 export const MAX_WAITING_RESULTS = 4_000;
 const MAX_RESULTS_PER_TRANSACTION = 2_000;
 /** A larger result counts as several: a dead letter may be as large as its record. */
