@@ -83,7 +83,7 @@ describe('a listing of views', () => {
   it.each([
     ['while a page is read', 7],
     ['between two pages', 12],
-  ])('lists each view that exists throughout exactly once, when most others are deleted %s', async (_, call) => {
+  ])('lists each view that stays exactly once, when most are deleted %s', async (_, call) => {
     for (let trial = 0; trial < 6; trial++) {
       fixture = await new StoreFixture(redis, newKeys()).register(definition);
       const names = viewNames(SIZE, trial);

@@ -77,7 +77,7 @@ describe('a partition a thousand times busier than the others', () => {
     return seen;
   }
 
-  /** Sends one event after the other while `more`, each to the next quiet partition; returns the ms until its rank change is visible. */
+  /** While `more`, sends one event to the next quiet partition. Returns the ms until each rank change was visible. */
   async function latencies(
     seen: ReadonlyMap<string, number>,
     more: (probes: number) => Promise<boolean>,

@@ -8,7 +8,7 @@ import { KafkaProxy } from '../support/kafka-proxy.js';
 import { Collector } from './collector.js';
 import { numbers, TestTopic } from './topic.js';
 
-/** A partition is paused as soon as one batch is handled and another one waits. */
+/** With this queue, a partition is paused as soon as one batch waits while another one is handled. */
 const SHORT_QUEUE = { queue: { high: 0, low: 1, bytes: 1_000_000 } };
 
 describe('a batch consumer', () => {

@@ -8,14 +8,14 @@ import {
 import { SILENT } from '../support/loggers.js';
 import type { TestTopic } from './topic.js';
 
-/** Handlers that store the records of each partition, and start it after them. */
+/** Handlers that store the records of each partition, and start a partition after its last stored record. */
 export class Memory {
   readonly records = new Map<number, KafkaRecord[]>();
   readonly next = new Map<number, number>();
   readonly assignments = new Map<number, PartitionAssignment>();
   starts = 0;
   released = 0;
-  /** Starts per partition that are not released, and the most at a time. */
+  /** How many starts of each partition are not released yet; `mostOpen` is the largest such number so far. */
   readonly open = new Map<number, number>();
   mostOpen = 0;
   /** Batches passed to the handler. */
@@ -76,7 +76,7 @@ export const FAST = {
   backoff: { firstMs: 10, maxMs: 50 },
 } as const;
 
-/** A batch consumer that stores what it gets. It is closed with its topic. */
+/** A batch consumer that stores what it gets. It is closed when its topic is removed. */
 export class Collector extends Memory {
   readonly fatal: Error[] = [];
   readonly consumer: BatchConsumer;

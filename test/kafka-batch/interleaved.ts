@@ -1,7 +1,7 @@
 import type { Kafka, Message, Transaction } from 'kafkajs';
 import { transactionsEnded } from '../support/kafka-client.js';
 
-/** The key of an abort marker, for kafkajs. */
+/** The key by which kafkajs recognizes an abort marker. */
 const ZEROS = Buffer.alloc(4);
 
 interface Interleaved {

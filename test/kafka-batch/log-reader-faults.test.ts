@@ -37,7 +37,7 @@ describe('a log reader over a connection that fails', () => {
     topic.onRemove(() => reader.close());
     return reader;
   };
-  /** Reads until it has `count` values of both partitions. */
+  /** Reads until it has `count` values of both partitions together. */
   const read = async (reader: LogReader, count: number): Promise<string[]> => {
     const values: string[] = [];
     await until(async () => {
@@ -49,18 +49,18 @@ describe('a log reader over a connection that fails', () => {
   };
 
   it.each<[string, KafkaAction]>([
-    ['is lost with the response', 'swallowReply'],
-    ['is lost in the middle of a response', 'tearReply'],
-    ['never answers', 'hangBefore'],
+    ['the connection is lost with the response', 'swallowReply'],
+    ['the connection is lost in the middle of a response', 'tearReply'],
+    ['the broker never answers', 'hangBefore'],
     [
-      'reports a missing offset that is in the log',
+      'the broker reports as missing an offset that is in the log',
       { error: KAFKA_ERROR.offsetOutOfRange, executed: false },
     ],
     [
-      'reports that the broker is not the leader any more',
+      'the broker reports that it is not the leader any more',
       { error: KAFKA_ERROR.notLeaderOrFollower, executed: false },
     ],
-  ])('continues without loss when it %s', async (_, action) => {
+  ])('continues without loss when %s', async (_, action) => {
     await topic.send(0, numbers(0, 10));
     const from = await open();
     const asked = proxy.onRequest(KAFKA_API.metadata, { delayMs: 0 }, { times: Infinity });

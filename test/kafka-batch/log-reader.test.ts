@@ -58,7 +58,7 @@ describe('a log reader', () => {
 
   it('reads several partitions from their offsets, in order, and then new records', async () => {
     for (const partition of [0, 1, 2]) await topic.send(partition, numbers(0, 100));
-    const reader = await open({ 0: 0, 1: 40, 2: 100 }); // 40: a broker returns the whole batch
+    const reader = await open({ 0: 0, 1: 40, 2: 100 }); // a broker returns the whole batch that contains offset 40
     const batches = await readAll(reader);
     expect([0, 1, 2].map((partition) => valuesOf(batches, partition))).toEqual([
       numbers(0, 100),

@@ -106,7 +106,7 @@ describe('look-ups of positions', () => {
     expect(await offsets(9_999_999_999_999)).toEqual([5, 1]);
   });
 
-  it('find records of many partitions at once, more than fit in one response, though one fails', async () => {
+  it('find records of many partitions at once, more than fit in one response, although one look-up fails', async () => {
     const many = await TestTopic.create(14);
     topic.onRemove(() => many.remove());
     const { kafka, name } = many;

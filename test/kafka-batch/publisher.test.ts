@@ -27,7 +27,7 @@ describe('TransactionalPublisher', () => {
   });
   afterEach(() => topic.remove());
 
-  it('publishes records and offset, in one transaction after the other, in several sends each', async () => {
+  it('publishes records and their offset in one transaction after the other, also in several sends per transaction', async () => {
     const publisher = await topic.publisher();
     expect(await committed()).toBe(-1);
     const headers = Object.fromEntries(numbers(0, 5).map((name) => [name, 'x'.repeat(40)]));

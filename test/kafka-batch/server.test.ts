@@ -132,7 +132,7 @@ describe('KafkaBatchServer', () => {
     expect(memory.values(0)).toEqual(numbers(0, 12));
   });
 
-  it('starts a partition that was lost and came back only after its last batch is done', async () => {
+  it('starts a partition again, after losing and regaining it, only when its last batch is done', async () => {
     topic = await TestTopic.create(2);
     const memory = new Memory();
     const release = memory.hold();

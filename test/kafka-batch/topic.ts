@@ -29,7 +29,7 @@ export class TestTopic {
   ): Promise<TestTopic> {
     const topic = new TestTopic(`test-${randomUUID().slice(0, 8)}`, suffix);
     await topic.admin.connect();
-    const kept = { 'retention.ms': '-1', ...settings }; // also for old timestamps
+    const kept = { 'retention.ms': '-1', ...settings }; // keeps also records with old timestamps
     const configEntries = Object.entries(kept).map(([name, value]) => ({ name, value }));
     await topic.admin.createTopics({
       topics: [{ topic: topic.name, numPartitions, configEntries }],
@@ -61,7 +61,7 @@ export class TestTopic {
     await producer.disconnect();
   }
 
-  /** Runs before the topic is removed; the last one first. */
+  /** Registers what to run before the topic is removed; what is registered last runs first. */
   onRemove(close: () => Promise<void>): void {
     this.#closers.push(close);
   }
@@ -94,7 +94,7 @@ export class TestTopic {
     return publisher;
   }
 
-  /** Values for partition 0, and the next offset of the group with the topic's name. */
+  /** A publication of values to partition 0 and of the next offset of the group with the topic's name. */
   publication(values: readonly string[], offset: number) {
     const at = { topic: this.name, partition: 0 };
     const messages = values.map((value) => ({ value }));

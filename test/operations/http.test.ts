@@ -5,7 +5,7 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
 
-/** Where a service serves HTTP, as its log says. */
+/** The URL of a service's HTTP server, from its log. */
 function urlOf({ errors }: RanklogProcess): string {
   return /health and metrics at ([^"]+)/.exec(errors)?.[1] ?? 'nowhere';
 }
@@ -86,7 +86,7 @@ describe('a running process', () => {
     expect([list.status, await list.json()]).toEqual([200, []]);
   });
 
-  it('reports partitions that wait for others to recover, as no problem', async () => {
+  it('reports partitions that wait until others have recovered, but not as a problem', async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 2 });
     const players = Array.from({ length: 20 }, (_, index) => `player-${index}`); // of both partitions
     const service = await instance.start();
@@ -166,7 +166,7 @@ describe('a running process', () => {
     expect(second.errors).not.toContain('assigned partitions');
   });
 
-  it('reports a reconciliation of any process and its events; a stream does not delay a SIGTERM', async () => {
+  it('reports a reconciliation of any process and its events; an open event stream does not delay the end after SIGTERM', async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 1 });
     const service = await instance.start();
     const leases = new LeaseStore(instance.redis, new KeySpace(instance.name), { shards: 1 });

@@ -37,7 +37,7 @@ describe('two services with different settings on the same topics and Redis', ()
     return records.map(({ key }) => key!.toString()).sort();
   }
 
-  it('refuse to start with a reason, and publish nothing twice', async () => {
+  it('do not run together: the second one refuses to start, with a reason, and nothing is published twice', async () => {
     await instance.start();
     const { name } = instance;
     for (const [variable, roles] of [

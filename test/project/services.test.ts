@@ -37,7 +37,7 @@ describe('npm run services', () => {
   });
 
   it('starts both, says where they are, does nothing the second time, and starts a killed Kafka with its data', async () => {
-    // Two at once, for the lock between them.
+    // Two commands at once, to test the lock between them.
     const ups = await Promise.all([services.run(['up']), services.run(['up'])]);
     for (const up of ups) expect(up).toMatchObject({ exitCode: 0, stdout: '' });
     const first = await services.status();
@@ -65,7 +65,7 @@ describe('npm run services', () => {
     await admin.disconnect();
   });
 
-  it('never ends a foreign process that has the pid of a server by now', async () => {
+  it('never ends a foreign process that has got the pid of a server that has died', async () => {
     const foreign = spawn('sleep', ['600']);
     await once(foreign, 'spawn');
     const redis = services.pid('redis');
@@ -81,7 +81,7 @@ describe('npm run services', () => {
     }
   });
 
-  it('shows the end of the log of a Kafka that does not come up, and chooses a new port where the old one is taken', async () => {
+  it('shows the end of the log of a Kafka that does not come up, and chooses a new port for a Redis whose old one is taken', async () => {
     const { redis } = JSON.parse(readFileSync(services.path('state.json'), 'utf8')) as {
       redis: { port: number };
     };
@@ -111,7 +111,7 @@ describe('npm run services', () => {
     expect(() => readFileSync(services.path('kafka-data-4.1', 'meta.properties'))).toThrow();
   });
 
-  it('asks docker compose where an engine answers, and shows its words when it fails', async () => {
+  it('uses docker compose if a Docker engine answers, and shows the output of docker compose if that fails', async () => {
     const calls = services.path('docker-calls');
     services.docker(
       `echo "$*" >> ${calls}; case "$*" in *" up "*) exit 17;; *logs*) echo 'kafka-1 | no space left';; esac`,

@@ -10,7 +10,7 @@ const FOREGROUND = path.join(PROJECT, 'scripts/foreground.mjs');
 const LOCK = path.join(PROJECT, 'scripts/lock.mjs');
 const PACKAGES = path.join(PROJECT, 'scripts/services/packages.mjs');
 
-/** Runs a module's text in a node of its own, for 110 s at most. */
+/** Runs the text of a module in a new Node.js process, for 110 s at most. */
 function runModule(text: string, options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
   const node = [process.execPath, '--input-type=module', '-e', text];
   return runCommand('timeout', ['110', ...node], options);
@@ -35,7 +35,7 @@ describe('the setup of a clone', () => {
     writeFileSync(path.join(copy.folder, 'src/cli/main.ts'), text);
   };
 
-  it('builds once, and never takes a build that failed for a good one', async () => {
+  it('builds once, but builds again after a build that failed', async () => {
     main("export const half: number = '1/2';\n");
     for (const time of ['first', 'second'])
       expect({ time, ...(await setUp('ensureBuild')) }).toMatchObject({
@@ -50,7 +50,7 @@ describe('the setup of a clone', () => {
     expect(await setUp('ensureBuild')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
   });
 
-  it('leaves linked dependencies alone, which npm ci would remove from where they are', async () => {
+  it('does not run npm ci on linked dependencies, because npm ci would remove them from their own folder', async () => {
     const bin = path.join(copy.folder, 'bin');
     mkdirSync(bin);
     writeFileSync(path.join(bin, 'npm'), '#!/bin/sh\nexit 17\n', { mode: 0o755 });
@@ -89,7 +89,7 @@ it('the lock between commands is void when its holder was killed', async () => {
 });
 
 describe('a command in the foreground', () => {
-  // It says what it got, and ends a while after the first signal, so that a second one would be seen.
+  // Prints each signal that it gets, and ends a while after the first one, so that a second one would be seen.
   const CHILD = `
     for (const name of ['SIGINT', 'SIGTERM'])
       process.on(name, () => { console.log('got', name); setTimeout(() => process.exit(7), 300); });
@@ -113,7 +113,7 @@ describe('a command in the foreground', () => {
     ['SIGTERM', [process.execPath, program], (child) => child.kill('SIGTERM')],
     [
       'SIGINT',
-      // Ctrl-C of a terminal, which `script` gives it.
+      // Ctrl-C in a terminal, which `script` provides.
       ['script', '-qec', `'${process.execPath}' '${program}'`, '/dev/null'],
       (child) => child.stdin?.write('\x03'),
     ],

@@ -49,7 +49,7 @@ describe('a build during live traffic', () => {
   const generationsOf = (changes: readonly RankChange[]) =>
     new Set(changes.map(({ generation }) => generation));
 
-  it('that is throttled reports the records that it has applied, and no end before all are', async () => {
+  it('that is throttled reports the records that it has applied, and reports no end before all are applied', async () => {
     const statuses: ReconciliationStatus[] = [];
     const reports: RunProgress[] = [];
     const onProgress = (progress: RunProgress) => reports.push(progress);
@@ -90,7 +90,7 @@ describe('a build during live traffic', () => {
     expect(seconds).toBeGreaterThan((3 * places) / eventsPerSecond - 1);
   });
 
-  it('of the same definitions keeps every chain of rank changes, one of others gives each event one by its own', async () => {
+  it('of the same definitions keeps every chain of rank changes; with changed definitions, no event lacks its rank change', async () => {
     const earlier = generationsOf(await scene.rankChanges());
     const { live } = await sandbox.store.boards();
     scene.traffic.start(20, 10);
@@ -110,14 +110,14 @@ describe('a build during live traffic', () => {
     expect(generationsOf(changes)).toEqual(new Set([...earlier, ...later]));
     expect(brokenChains(unchanged)).toEqual([]);
     expect(brokenChainsOfGenerations(changes)).toEqual([]);
-    // With either definition, each event of "arena" moves a state.
+    // With either definition, each event of "arena" whose delta is not 0 changes a state.
     const causes = changes.filter(({ board }) => board === 'arena').map(causeOf);
     const expected = Array.from({ length: scene.traffic.sent }, (_, serial) => event(serial));
     const moving = expected.filter(({ board, delta }) => board === 'arena' && delta !== 0);
     expect(causes.length).toBeGreaterThanOrEqual(moving.length);
   });
 
-  it('that is the first of a board leaves it alone if another process has made it live', async () => {
+  it('that is the first of a board leaves the board alone if another process has made it live', async () => {
     const before = await sandbox.live('arena');
     const statuses = await sandbox.leases.statuses();
     expect(await build(CHANGED, { isFirst: true })).toEqual([]);

@@ -43,7 +43,7 @@ describe('a log whose beginning is gone', () => {
     expect(await verify(name)).toMatchObject({ equal: true, places: 25 });
   };
 
-  it('before ranklog first read it: a board begins where it did, in status, for verify, and when Redis is lost', async () => {
+  it('before ranklog first read it: a board begins where the log began then, for status, for verify, and after a loss of Redis', async () => {
     await open({ partitions: 2 });
     const { sandbox } = scene;
     await scene.traffic.send(400);
@@ -114,7 +114,7 @@ describe('a log whose beginning is gone', () => {
     await expectPartialOutput();
   });
 
-  /** What commands print of "cup", which begins at offset 200. */
+  /** Checks what commands print about "cup", which begins at offset 200. */
   const expectPartialOutput = async () => {
     const { generation } = await scene.sandbox.live('cup');
     expect(await partialHistory()).toMatchObject([
@@ -151,7 +151,7 @@ describe('a log whose beginning is gone', () => {
     });
   };
 
-  it('above what was read of a partition: a board built from the rest is verified, though ingest has not reached it', async () => {
+  it('beyond the applied offset of a partition: a board built from the rest is verified, although ingest has not reached the rest', async () => {
     await open({ partitions: 2, sent: 100 });
     await scene.stop();
     await scene.traffic.send(400);

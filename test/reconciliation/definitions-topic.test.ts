@@ -34,7 +34,7 @@ describe('the definitions topic', () => {
   });
   const byBoard = (...records: readonly DefinitionRecord[]) =>
     new Map(records.map((record) => [record.board, record]));
-  /** Sends records as they are, to partitions of choice. */
+  /** Sends records as they are, to the partitions that they name. */
   const send = async (messages: readonly kafkajs.Message[]) => {
     const { DefaultPartitioner } = kafkajs.Partitioners;
     const producer = topic.kafka.producer({ createPartitioner: DefaultPartitioner });
@@ -43,7 +43,7 @@ describe('the definitions topic', () => {
     await producer.disconnect();
   };
 
-  it('is empty at first, and gives back what was written, of all partitions: starts and removals, too', async () => {
+  it('is empty at first, then returns what was written to any partition, also starts and removals', async () => {
     await definitions.write([]);
     expect(await definitions.readAll()).toEqual(new Map());
     expect(await readCommitted(topic.kafka, topic.name)).toEqual([]);
@@ -58,7 +58,7 @@ describe('the definitions topic', () => {
     expect(new Set(written.map(({ partition }) => partition)).size).toBe(3);
   });
 
-  it('takes the latest promotion of a board, whoever wrote last', async () => {
+  it('takes the latest promotion of a board, whichever record was written last', async () => {
     const [old, now] = [current('arena', 5), current('arena', 7, { definition: null })];
     await definitions.write([old]);
     await definitions.write([now]);
@@ -69,7 +69,7 @@ describe('the definitions topic', () => {
     expect(await definitions.readAll()).toEqual(byBoard(again));
   });
 
-  it('writes what is in force again where an older record came after it, which is all that compaction would leave', async () => {
+  it('writes a record in force again if an older one follows it, because compaction would keep only the older one', async () => {
     const [old, now] = [current('arena', 5), current('arena', 7)];
     await definitions.write([current('other', 8), current('other', 9), old, now]);
     expect(await definitions.repair()).toEqual([]);
@@ -82,7 +82,7 @@ describe('the definitions topic', () => {
     expect(await definitions.repair()).toEqual([]);
   });
 
-  it('leaves out aborted transactions, and with a warning what can not be read', async () => {
+  it('leaves out aborted transactions, and, with a warning, records that can not be read', async () => {
     const record = current('arena', 5);
     await definitions.write([record]);
     const later = encodeDefinitionRecord(current('arena', 9), topic.name);
@@ -108,7 +108,7 @@ describe('the definitions topic', () => {
     expect(await definitions.readAll()).toEqual(byBoard(record));
   });
 
-  it('keeps its identity once, until it is moved, and again after it is lost', async () => {
+  it('stores one identity until it is moved to another one, and stores it again after it is lost', async () => {
     const { kafka, admin, name } = topic;
     const of = (group: string) =>
       new DefinitionsTopic(kafka, admin, name, {
@@ -148,7 +148,7 @@ describe('the definitions topic', () => {
     return read.finally(() => proxy.close());
   };
 
-  it('is read to its end behind a slow broker, and not taken for empty when no answer comes', async () => {
+  it('is read to its end from a slow broker, and is not taken for empty if no response comes', async () => {
     const record = current('arena', 7);
     await definitions.write([record]);
     expect(await readThrough({ delayMs: 3_000 }, { times: 1 })).toEqual(byBoard(record));

@@ -25,7 +25,7 @@ describe('the definitions that are in force', () => {
   let store: BoardStore;
   let definitions: DefinitionsTopic;
   let sandbox: Sandbox;
-  /** Changes what is live, and does not record it in Kafka. */
+  /** A sandbox that changes what is live without recording it in Kafka. */
   let unrecorded: Sandbox;
   let sent = 0;
 
@@ -130,7 +130,7 @@ describe('the definitions that are in force', () => {
     await results();
   });
 
-  it('are restored in a Redis that comes back from before a promotion, by the roles apart', async () => {
+  it('are restored in a Redis that comes back from before a promotion, with the roles in separate processes', async () => {
     await restart('--roles', 'ingest');
     const builder = await instance.start('--roles', 'reconciliation');
     await score(10);

@@ -19,8 +19,8 @@ const event = (serial: number) => ({
 });
 
 /**
- * Free memory next to the live board. The smallest shadow, the one of a verify, takes three times as much, so it does not fit
- * into the memory of published results either.
+ * Memory that is free in addition to the live board. Even the smallest shadow, that of a verify, takes three times as much, so
+ * it does not fit even if the memory of published results becomes free.
  */
 const ROOM = 750_000;
 
@@ -67,7 +67,7 @@ describe('a Redis without room for a second generation', () => {
     await scene.send(200);
   });
 
-  it('refuses a lease with the same error; the board is exact after all', async () => {
+  it('refuses a lease with the same error; the board is exact after all these runs', async () => {
     await own.redis.config('SET', 'maxmemory', '1');
     await expect(scene.sandbox.reconciler.build(arena, RUN)).rejects.toThrow(OutOfMemoryError);
     expect(await scene.sandbox.wrongViews(arena[0]!)).toEqual([]);

@@ -42,7 +42,7 @@ describe('the history of a board', () => {
     }
     return found;
   };
-  /** A time after that of all records sent so far, and before that of all to come. */
+  /** A time after the timestamps of all records sent so far, and before those of all later ones. */
   const betweenRecords = async () => {
     const time = Date.now() + 1;
     await until(() => Date.now() > time, 'the clock has moved on');
@@ -72,7 +72,7 @@ describe('the history of a board', () => {
     expect(new Set(ofArena.map(({ generation }) => generation))).toEqual(new Set(promotions));
   });
 
-  /** Runs some work once, when Redis has a change of roles and before Kafka has its record. */
+  /** Runs some work once, after Redis has changed roles and before Kafka gets the definition record. */
   const beforeRecord = (work: () => Promise<void> | void) => {
     const { definitions } = sandbox;
     const write = definitions.write.bind(definitions);
@@ -82,7 +82,7 @@ describe('the history of a board', () => {
     });
   };
 
-  it('is rolled back, not cancelled, if the run is cancelled when Redis has done it', async () => {
+  it('is rolled back, not cancelled, if the run is cancelled after the rollback in Redis', async () => {
     const { generation: before } = await sandbox.live('arena');
     const cancelling = new AbortController();
     beforeRecord(() => {
@@ -107,7 +107,7 @@ describe('the history of a board', () => {
     );
   });
 
-  it('is rolled back once if the lease is lost when Redis has done it', async () => {
+  it('is rolled back only once if the lease is lost after the rollback in Redis', async () => {
     const { leases, keys } = sandbox;
     const { generation: before } = await sandbox.live('arena');
     const renew = leases.renew.bind(leases);

@@ -36,13 +36,13 @@ describe('a run', () => {
       const status = await arena();
       return status?.state === 'running' && status.done > 300;
     }, 'the build is under way');
-  /** Messages from now on that match. */
+  /** Returns a function that lists the matching messages logged from now on. */
   const newWords = (pattern: RegExp) => {
     const before = sandbox.words.length;
     return () => sandbox.words.slice(before).filter((word) => pattern.test(word));
   };
 
-  it('of a build begins again when Redis is emptied on its way, and ends during the recovery', async () => {
+  it('of a build begins again when Redis is emptied during the build, and ends during the recovery', async () => {
     const building = build(BEST, { eventsPerSecond: 500 });
     await isUnderWay();
     await own.redis.flushall();
@@ -100,7 +100,7 @@ describe('a run', () => {
     expect(changes.filter(({ generation }) => built.has(generation))).toHaveLength(1_000);
   });
 
-  /** The shadow of "cup" is lost once, when "arena" is done. */
+  /** Makes Redis lose the shadow of "cup" once, when "arena" is done; then runs `onLoss`. */
   const loseCup = (onLoss: () => Promise<unknown>) => {
     const { generations, keys } = sandbox;
     const begun = Date.now();
@@ -120,7 +120,7 @@ describe('a run', () => {
     });
   };
 
-  it('of two boards that begins again leaves the one that is done to its new holder', async () => {
+  it('of two boards that begins again leaves the board that is done to the new holder of its lease', async () => {
     const restarts = newWords(/begins again/);
     const { leases, keys } = sandbox;
     let lease: Lease | undefined;
@@ -138,7 +138,7 @@ describe('a run', () => {
     }
   });
 
-  it('of two boards that begins again and fails leaves the status of the one that is done', async () => {
+  it('of two boards that begins again and fails keeps the status of the board that is done', async () => {
     const done: unknown[] = [];
     loseCup(async () => {
       done.push(await arena());

@@ -32,7 +32,7 @@ export function definitionsOf(yaml: string): BoardDefinition[] {
 
 const DAY = 86_400_000;
 
-/** A reconciler in this process that works with the services of a test instance. */
+/** A reconciler in this process that works with the Kafka and the Redis of a test instance. */
 export class Sandbox {
   readonly store: BoardStore;
   readonly leases: LeaseStore;
@@ -94,7 +94,7 @@ export class Sandbox {
   }
 
   /**
-   * Applies the log to an oracle, for a definition whose views stay. Computes states only: the ranks of each event would
+   * Applies the log to an oracle, for a definition whose views never expire. Computes states only: the ranks of each event would
    * take too long with a long log.
    */
   async oracle(definition: BoardDefinition): Promise<Oracle> {
@@ -231,14 +231,14 @@ export class Scene {
     return writeFile(this.instance.env['RANKLOG_BOARDS'] ?? '', yaml);
   }
 
-  /** Rank changes, of which no two have the same cause. */
+  /** Reads the rank changes; checks that no two have the same cause. */
   async rankChanges(): Promise<RankChange[]> {
     const changes = await readRankChanges(this.instance.kafka, this.instance.topics);
     expect(new Set(changes.map(causeOf)).size).toBe(changes.length);
     return changes;
   }
 
-  /** Stops the traffic. Checks that each event gave one result at most, and that the boards equal builds from the log. */
+  /** Stops the traffic. Checks that each event gave at most one rank change, and that the boards equal builds from the log. */
   async expectExact(yaml: string): Promise<RankChange[]> {
     await this.traffic.stop();
     await this.send(0);

@@ -4,7 +4,7 @@ import { TestInstance, until, type RanklogProcess } from '../support/instance.js
 const BOARDS =
   'boards: { arena: { columns: [{ name: score }] }, chess: { columns: [{ name: elo }] } }';
 
-/** The lines of `metrics` that begin so. */
+/** The lines of `/metrics` that begin with `name`. */
 async function metrics(service: RanklogProcess, name: string): Promise<string[]> {
   const url = /health and metrics at ([^"]+)/.exec(service.errors)?.[1] ?? '';
   const text = await (await fetch(`${url}/metrics`)).text();
@@ -32,14 +32,14 @@ describe('the schedule', () => {
   const says = (service: RanklogProcess, words: string) =>
     until(() => service.errors.includes(words), `the log says: ${words}`);
 
-  /** Waits for these metrics of the last verify: the next turn may just have removed them. */
+  /** Waits until the metrics of the last verify are these: they are missing if the next turn has just removed them. */
   const tells = (service: RanklogProcess, lines: readonly string[]) =>
     until(
       async () => (await metrics(service, 'ranklog_verify_equal')).sort().join() === lines.join(),
       `the metrics are: ${lines.join()}`,
     );
 
-  /** A player of arena loses their place in the ranking. */
+  /** Removes a player of arena from the ranking; returns the damaged generation. */
   const damage = async () => {
     const { redis, name } = instance;
     const generation = (await redis.hget(`${name}:2:{0}:live`, 'arena')) ?? '';

@@ -29,7 +29,7 @@ const event = (serial: number) => ({
   attributes: { region: serial % 2 === 0 ? 'eu' : 'us' },
 });
 
-/** These show in any state of a board; damage.test.ts of the store tries the others. */
+/** Damages that change any board, whatever its state; test/board-store/damage.test.ts tries all of `damages`. */
 const DAMAGES: readonly Damage[] = [
   ...['ZADD of a member', 'ZREM', 'DEL of a ranking', 'HDEL of a view'].map((name) =>
     damages.find((damage) => damage.name === name)!,
@@ -55,7 +55,7 @@ describe('verify', () => {
   const { random, seed } = seededRandom();
   let scene: Scene;
   let sandbox: Sandbox;
-  /** The oracle of the log, until more events are sent. */
+  /** An oracle that has applied the whole log; valid until more events are sent. */
   let oracle: Oracle | undefined;
 
   beforeAll(async () => {

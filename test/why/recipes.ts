@@ -13,9 +13,9 @@ export interface Recipe {
   readonly shown: (score: number) => readonly number[];
 }
 
-/** A recipe for one column and a time, which is read, computed and written as a whole. */
+/** A recipe for one column and a time. The client reads the old score, computes the new one and writes it as a whole. */
 export interface TimeRecipe extends Recipe {
-  /** Up to this score, it distinguishes players who are one `tick` (ms) apart. */
+  /** The largest score up to which the recipe distinguishes players who are one `tick` (ms) apart. */
   readonly holdsTo: number;
   readonly tick: 1 | 1_000;
   readonly scoreOf: (score: number, time: number) => number | bigint;
@@ -67,7 +67,7 @@ export const timeRecipes: readonly TimeRecipe[] = [
   contestRecipe,
 ];
 
-/** For sums, without reading first. */
+/** Recipes for sums that do not read the old score first. */
 export const sumRecipes = {
   plain: {
     name: '`ZINCRBY` gain: ties by name',

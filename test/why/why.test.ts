@@ -124,7 +124,7 @@ async function rowOf(recipe: Recipe | TimeRecipe, views: Views): Promise<Row> {
   return { name: recipe.name, count: total(await Promise.all(counts)), ...holdsTo };
 }
 
-/** The count of ranklog, and its players with a wrong reach time. */
+/** The count of ranklog, and how many of its players have a wrong reach time. */
 async function ranklogOf({ views, definition, inputs }: Comparison) {
   const ranked = await rankedByRanklog({ redis, keys: newKeys() }, definition, inputs);
   const counts: Count[] = [];
