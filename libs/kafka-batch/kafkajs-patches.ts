@@ -160,7 +160,7 @@ function rejectMissingOffsets(): void {
 
 /**
  * kafkajs delivers aborted records when transactions interleave, and takes any key of four zero bytes for an abort
- * marker. This marks aborted records as control records, which kafkajs skips but counts as read; otherwise fetches would repeat.
+ * marker. This marks aborted records as control records. kafkajs skips these but counts them as read, so no fetch repeats.
  */
 function hideAbortedRecords(): void {
   replace(Broker.prototype, 'fetch', (fetch) => {

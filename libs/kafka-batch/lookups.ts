@@ -213,7 +213,7 @@ export class LeaderLookups {
     );
   }
 
-  /** Requests a partition again if it may be empty only because others have filled the response, whose size is limited. */
+  /** Sends fetches, and repeats those that may be empty only because others filled the response, whose size is limited. */
   async #requestFetches(asks: readonly FetchAsk[]): Promise<Map<FetchAsk, FetchedPartition>> {
     const answers = new Map<FetchAsk, FetchedPartition>();
     for (let open = [...asks]; open.length > 0; open = open.filter((ask) => !answers.has(ask))) {

@@ -24,7 +24,7 @@ const LONG_START_MS = 5_000;
 @Controller()
 export class IngestController {
   readonly #partitions = new Map<number, PartitionIngest>();
-  /** Partitions whose publisher another instance has fenced. We fence it in turn only if the group says that they are ours. */
+  /** Partitions whose publisher another instance has fenced. We fence again only if the group says that the partition is ours. */
   readonly #fenced = new Set<number>();
 
   readonly #starts = pLimit(MAX_CONCURRENT_STARTS);
