@@ -25,7 +25,7 @@ import { defineScripts, MOVED } from './scripts.js';
 import { standingsOf, type Standings } from './standings.js';
 import type { BoardFacts, RecoveryTarget, LiveBoard } from './types.js';
 
-/** How often one read follows a board to a newer generation; builds are slower than that. */
+/** How many times one read follows a board to a newer generation. Builds take too long for more to go live during a read. */
 const MOST_FOLLOWED = 5;
 
 const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
@@ -43,8 +43,8 @@ export interface Page {
 }
 
 /**
- * Whether to count dense ranks. A page from the top always has them. Elsewhere Redis reads up to 10,000 players in front (10 ms),
- * enough for the first 5,000 places, and for later ones if enough players are tied.
+ * Whether to count dense ranks. A page from the top always has them. For any other page or rank, Redis reads up to 10,000 players
+ * in front of it (10 ms): enough for the first 5,000 places, and for later places if enough players are tied.
  */
 export interface DenseOption {
   readonly dense?: boolean;
@@ -58,7 +58,7 @@ type Place = Pick<Located, 'board' | 'shard' | 'generation'>;
 /**
  * Reads boards. A page or a rank takes one trip to Redis: the reader names the generation that it found last, and the script
  * reads it only while it is live. Otherwise the script returns the live generation and its definition, and the reader calls
- * again. The definition of a generation never changes, so it is parsed once. An expired view does not exist, swept or not.
+ * again. The definition of a generation never changes, so it is parsed once. It never reads an expired view, swept or not.
  * A reply is `stale` while Redis lacks published events, which are being applied again.
  */
 export class BoardReader {
@@ -88,7 +88,7 @@ export class BoardReader {
     return this.#locate(board);
   }
 
-  /** The live boards with their counters, by name. Cost: three requests, and two more a board. */
+  /** The live boards with their counters, sorted by name. Cost: two requests, five per shard, and three per board. */
   async overviews(): Promise<BoardOverview[]> {
     const { redis, keys } = this;
     const store = new BoardStore(redis, keys, { shards: await this.shards() });
@@ -200,7 +200,7 @@ export class BoardReader {
     throw new ExpiredViewError(board, readable.view, readable.expiresAt ?? Infinity, Number(reply));
   }
 
-  /** A step of a listing. Reads the sizes afterwards: a view that is swept in between has size 0. */
+  /** Reads one step of a listing, then the sizes of its views. A view that is swept in between has size 0 and is left out. */
   async #viewsFrom(board: string, cursor: string): Promise<ViewsStep> {
     const { keys, redis } = this;
     const [reply, located] = await this.#read(board, (found) =>

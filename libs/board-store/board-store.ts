@@ -23,7 +23,7 @@ import { parseVerdicts } from './verdict-text.js';
 
 const REDIS = 'Redis';
 
-/** How many expired views one sweep removes from a board: a short script. All of them are gone when a sweep returns 0. */
+/** The most expired views that one sweep removes from a board, so that its script is short. All are gone when a sweep returns 0. */
 const MOST_SWEPT = 100;
 
 /** Writes to the boards in Redis. Every method may be repeated after a lost reply. */
@@ -44,7 +44,7 @@ export class BoardStore extends ShardedStore {
     return this.allShards.length;
   }
 
-  /** The shard of a partition's records without a board. */
+  /** The shard that handles the records of a partition that belong to no board. */
   homeShard(partition: number): number {
     return partition % this.shards;
   }
@@ -57,8 +57,8 @@ export class BoardStore extends ShardedStore {
   }
 
   /**
-   * Claims each shard for this ranklog. `moves` also claims shards of another ranklog with as many shards; its calls are refused
-   * from then on. @throws OtherIdentityError
+   * Claims each shard for this ranklog. With `moves`, also claims the shards of another ranklog that has the same number of shards;
+   * the scripts then refuse that ranklog's calls. @throws OtherIdentityError
    */
   async claim({ moves = false } = {}): Promise<void> {
     const { keys, redis } = this;
@@ -72,8 +72,8 @@ export class BoardStore extends ShardedStore {
   }
 
   /**
-   * Makes boards live that are not, all of a shard in one step. A new board in a shard that has applied events is `building`, as
-   * it lacks them. `current` are the definition records of Kafka; `begins` are the starts of boards without a record.
+   * Makes new boards live, all boards of a shard in one step. If the shard has applied events, a new board becomes `building`: it
+   * lacks these events. `current` are the definition records of Kafka; `begins` are the starts of boards without such a record.
    */
   async registerBoards(
     definitions: readonly BoardDefinition[],
@@ -153,7 +153,7 @@ export class BoardStore extends ShardedStore {
     return Math.max(...found.map(Number));
   }
 
-  /** Whether the outbox has verdicts of records below an offset that are not known to be published. Cost: linear in them. */
+  /** Whether the outbox has verdicts, not known to be published, of records below an offset. Cost: linear in the outbox. */
   async hasUnpublished(partition: number, below: number): Promise<boolean> {
     for (const shard of this.allShards) {
       const published = await this.redis.hget(this.keys.published(shard), String(partition));
@@ -233,7 +233,7 @@ function registration(
   ];
 }
 
-/** Leader changes come after the other results of their event. */
+/** Orders verdicts by offset; a leader change comes after the other results of its event. */
 function byOffset(a: Verdict, b: Verdict): number {
   return (
     a.offset - b.offset || Number(a.kind === 'leaderChange') - Number(b.kind === 'leaderChange')

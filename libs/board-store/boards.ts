@@ -5,15 +5,15 @@ import type { Boards, ShadowPurpose } from './generation-types.js';
 import type { KeySpace } from './keys.js';
 import type { LiveBoard, RecordIdentity, Starts } from './types.js';
 
-/** What `live` holds for a board whose first generation is being built. */
+/** The value in the Redis hash `live` for a board whose first generation is being built. */
 export const BUILDING = '-';
 
-/** The field of `live` with the version of the pointers (lua/includes/shard.lua). No board has this name. */
+/** The field of `live` that holds the version of the pointers (lua/includes/shard.lua). No board has this name. */
 export const VERSION = '';
 
 /**
- * The boards of all shards, from the pointers and the definitions that they point to. A pointer without a definition is
- * left out: Redis has lost a part. Returns `known` if no version has changed since.
+ * Reads the boards of all shards: the pointers, and the definitions of the generations that they point to. Leaves out a board
+ * whose definition is missing, as Redis has lost it. Returns `known` itself if no version has changed since.
  */
 export async function readBoards(
   redis: Redis,
@@ -59,7 +59,7 @@ export function liveBoardOf(
   return { board, generation, definition, ...(starts && { starts: parseStarts(starts) }) };
 }
 
-/** The purpose of a generation and when it was begun, in ms; empty for a registered one. */
+/** What a generation was begun for, and when, in ms. Empty for a generation that registerBoards made live. */
 export interface Origin {
   readonly purpose?: ShadowPurpose | undefined;
   readonly begunAt?: number | undefined;
@@ -77,7 +77,7 @@ export function parseOrigin(text: string | null | undefined): Origin {
   return { ...facts, ends: ends === undefined ? undefined : parseStarts(ends) };
 }
 
-/** '' for the whole log. */
+/** Starts as a text; '' for the whole log. */
 export function startsText(starts: Starts | undefined): string {
   return starts === undefined ? '' : JSON.stringify(Object.fromEntries(starts));
 }

@@ -14,7 +14,7 @@ import type { KeySpace } from './keys.js';
 import { runArguments, TIE_SIGNS } from './run-arguments.js';
 import { refusalOf, rowsOf, type CatchUpReply } from './scripts.js';
 
-/** Where a catch-up call goes: the shadow of a shard, under a lease. */
+/** What a catch-up call writes to: the shadow of a board in its shard, under the lease of the board. */
 export interface ShadowPlace {
   readonly keys: KeySpace;
   readonly shard: number;
@@ -22,13 +22,13 @@ export interface ShadowPlace {
   readonly shadow: Shadow;
 }
 
-/** Keys and arguments of a script, in addition to lua/includes/catch-up.lua. */
+/** The keys and arguments of a script in addition to those of lua/includes/catch-up.lua. */
 export interface EndingArguments {
   readonly keys: readonly string[];
   readonly arguments: readonly (string | number)[];
 }
 
-/** How many keys and arguments of lua/includes/catch-up.lua precede the ones of the script. */
+/** The numbers of keys and arguments of lua/includes/catch-up.lua, which precede those of the script. */
 const KEYS_OF_HEAD = 5;
 const ARGUMENTS_OF_HEAD = 6;
 
@@ -67,7 +67,7 @@ export function catchUpArguments(
   ];
 }
 
-/** The outcome of a reply; `readEnding` reads the words that the script adds once the shadow is caught up. */
+/** Reads a reply; `readEnding` reads the words that the script adds once the shadow is caught up. */
 export function catchUpOutcome<Ending>(
   reply: CatchUpReply,
   readEnding?: (words: string[]) => Ending,
@@ -123,7 +123,7 @@ export function comparisonEnding(
   };
 }
 
-/** Reads what lua/commands/compare-generations-14.lua adds, for the step that continued at `cursor`. */
+/** Reads the words that lua/commands/compare-generations-14.lua adds to a reply. The first argument is where its step began. */
 export function readComparison(
   { walk, rest }: ComparisonCursor,
   [server = '', expected, found, cursor = '0', count, viewCount, ...words]: readonly string[],

@@ -11,11 +11,11 @@ export interface Comparison extends Continuity {
 
 export interface Recovered {
   readonly token: string;
-  /** Boards whose last promotion the shard had lost. If there are any, it was emptied and recovers from the start of the log. */
+  /** Boards whose last promotion the shard had lost. If any, the shard was emptied and recovers from the start of the log. */
   readonly outdated: readonly string[];
 }
 
-/** What each shard stores to notice losses of Redis, and changes of the log. */
+/** Reads and writes what each shard stores so that processes notice losses of Redis, and changes of the log. */
 export class ContinuityStore extends ShardedStore {
   get shards(): readonly number[] {
     return this.allShards;
@@ -31,8 +31,8 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Begins a resync: the shard refuses all calls from now on. The lease keeps others from beginning one for `ms`. Returns
-   * undefined if the shard has changed since it was seen, or another process resyncs it.
+   * Begins a resync: the shard refuses all calls from now on. For `ms`, the lease keeps other processes from beginning a resync.
+   * Returns undefined if the continuity of the shard is no longer `seen`, or another process resyncs the shard.
    */
   async beginResync(
     shard: number,
@@ -50,7 +50,7 @@ export class ContinuityStore extends ShardedStore {
     return undefined;
   }
 
-  /** Extends the lease. A lost lease is no error here: endResync finds out whether another process has begun. */
+  /** Extends the lease. A lost lease is no error here: endResync finds out whether another process has begun a resync. */
   async renew({ lease: { key, token, ms } }: Comparison): Promise<void> {
     await this.redis.ranklogRenewLease(2, key, key, token, ms, '', '');
   }
@@ -61,9 +61,9 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Ends a resync. `positions` are the published positions of all partitions, final since beginResync; `current` are the definition
-   * records of Kafka, by board. Partitions below their position recover from now on; a shard that has lost a promotion recovers
-   * from the start. Returns undefined if the shard has changed meanwhile: the resync has to be repeated.
+   * Ends a resync. `positions` are the published positions of all partitions, read after beginResync and final; `current` are the
+   * definition records of Kafka, by board. Partitions below their position recover from now on; a shard that has lost a promotion
+   * recovers from the start of the log. Returns undefined if the shard has changed meanwhile; the resync then has to be repeated.
    */
   async endResync(
     shard: number,
@@ -105,7 +105,7 @@ export class ContinuityStore extends ShardedStore {
     return token === undefined ? undefined : { token, outdated };
   }
 
-  /** Partitions below their recovery targets, by shard and partition. Cost: two requests per shard. */
+  /** Partitions below their recovery targets, sorted by shard and partition. Cost: two requests per shard. */
   async recoveryTargets(): Promise<RecoveryTarget[]> {
     return (await this.perShard((shard) => this.#recoveringIn(shard))).flat();
   }
@@ -118,12 +118,12 @@ export class ContinuityStore extends ShardedStore {
     return records.sort((a, b) => b.offset - a.offset)[0];
   }
 
-  /** An applied record that is checked against the log again and again. */
+  /** An applied record of a partition, older than the last one, that every start checks against the log. */
   async checkedRecord(partition: number): Promise<RecordIdentity | undefined> {
     return parseRecord(await this.redis.hget(this.keys.checkedRecords(), String(partition)));
   }
 
-  /** Stores such a record for later starts: records applied after it may be of another log. */
+  /** Stores a record for checkedRecord. The last applied record is not enough: it may be of another log. */
   async storeCheckedRecord(partition: number, record: RecordIdentity): Promise<void> {
     await this.redis.hset(this.keys.checkedRecords(), String(partition), recordText(record));
   }
@@ -144,7 +144,7 @@ export class ContinuityStore extends ShardedStore {
   }
 }
 
-/** The promotion that Kafka knows, and whether the board is defined since. */
+/** When the board was last promoted or removed according to Kafka (0: never), and whether it is defined since then. */
 function promotionOf(current: DefinitionRecord | undefined): [number, 0 | 1] {
   return current === undefined ? [0, 0] : [current.since, current.definition === null ? 0 : 1];
 }

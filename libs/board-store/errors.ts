@@ -78,7 +78,7 @@ export class ListingInterruptedError extends BoardStoreError {
 
 export class LeaseHeldError extends BoardStoreError {
   readonly holder: string;
-  /** How long the lease lasts at least, unless its holder renews it. */
+  /** How long the lease still lasts if its holder does not renew it. */
   readonly msLeft: number;
 
   constructor(
@@ -96,7 +96,7 @@ export class LeaseHeldError extends BoardStoreError {
   }
 }
 
-/** The lease of a board expired, or Redis lost it. Nothing was written since. */
+/** The lease of a board expired, or Redis lost it. This process has written nothing since. */
 export class LeaseLostError extends BoardStoreError {
   constructor(
     readonly board: string,
@@ -128,7 +128,7 @@ export class OtherIdentityError extends BoardStoreError {
     where: string,
     readonly kept: Partial<Identity>,
     readonly differences: readonly string[],
-    /** False if the number of shards differs: it decides where each board is. */
+    /** False if the numbers of shards differ, as this number decides in which shard each board is. */
     readonly isMovable: boolean,
   ) {
     const wayOut = isMovable
@@ -142,7 +142,7 @@ export class OtherIdentityError extends BoardStoreError {
   }
 }
 
-/** Whether Redis refused a command or a script because its memory is full. What it refused wrote nothing. */
+/** Whether Redis refused a command or a script because its memory is full. What Redis refused has written nothing. */
 export function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('OOM '); // Redis has no error codes but these words
 }

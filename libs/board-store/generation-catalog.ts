@@ -7,18 +7,18 @@ import { heldLease } from './lease-store.js';
 import { refusalOf } from './scripts.js';
 import { ShardedStore } from './sharded-store.js';
 
-/** How many views of a discarded generation one step deletes. */
+/** The most views of a discarded generation that one step deletes. */
 const VIEWS_A_STEP = 100;
 
 /** All generations in Redis. Discards unneeded generations, and frees their memory. */
 export class GenerationCatalog extends ShardedStore {
-  /** By board, the live generation first. Cost: seven requests per shard. */
+  /** All generations, sorted by board; of each board, the live one first. Cost: seven requests per shard. */
   async generations(): Promise<GenerationOverview[]> {
     const found = await this.perShard((shard) => this.#generationsOf(shard));
     return found.flat().sort((a, b) => (a.board < b.board ? -1 : Number(a.board > b.board)));
   }
 
-  /** Discards a snapshot; false if there is none of this id, also among those just discarded. May be repeated. */
+  /** Discards a snapshot. False if no snapshot has this id, nor a discarded generation not yet freed: the call may be repeated. */
   async removeSnapshot(generation: string): Promise<boolean> {
     for (const shard of this.allShards)
       if ((await this.#discard(shard, { from: 'snapshot', generation })) === 1) return true;
@@ -26,7 +26,7 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Discards the shadow of a killed build, verify or snapshot and returns its board; undefined if there is none of this id.
+   * Discards the shadow of a killed build, verify or snapshot and returns its board; undefined if no shadow has this id.
    * The shadow of a rollback counts as the previous generation. @throws LeaseHeldError while a process works on it
    */
   async discardShadow(generation: string): Promise<string | undefined> {
@@ -45,8 +45,8 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Frees some of the memory of shadows of a killed verify or rollback, previous generations past their grace time, and discarded
-   * generations. Returns the number of steps; all is gone when that is 0. Any number of processes may sweep at once.
+   * Discards shadows of killed verifies and rollbacks, and previous generations past their grace time; frees some memory of each
+   * discarded generation. Returns the number of steps, 0 if nothing was left to do. Any number of processes may sweep at once.
    */
   async sweep(): Promise<number> {
     let steps = 0;
@@ -66,7 +66,7 @@ export class GenerationCatalog extends ShardedStore {
     return killed + expired + discarded.length;
   }
 
-  /** Discards the generations of a role whose entries have such a second word. Returns how many. */
+  /** Discards each generation of a role for which `isUnneeded` holds for the second word of its entry. Returns how many. */
   async #discardThose(
     shard: number,
     from: 'shadow' | 'previous',
@@ -89,11 +89,11 @@ export class GenerationCatalog extends ShardedStore {
     return moveGeneration(this.redis, this.keys, shard, { ...move, to: 'discarded' });
   }
 
-  /** Plain commands are enough: nothing writes to a discarded generation. Returns whether it may have more views. */
+  /** Frees memory of a discarded generation, by plain commands, as nothing writes to it. Returns whether it may have more views. */
   async #deleteSome(shard: number, generation: string): Promise<boolean> {
     const { keys, redis } = this;
     const views = keys.views(shard, generation);
-    // A scan from the start may find nothing although there are views: it stops among the slots of deleted ones.
+    // A scan from the start may find nothing although views are left: it stops among the slots of deleted views.
     const names = (await redis.hrandfield(views, VIEWS_A_STEP)) as string[];
     if (names.length > 0) {
       if (!(await this.#deleteReports(shard, generation, names))) return true;
@@ -118,15 +118,15 @@ export class GenerationCatalog extends ShardedStore {
     const { keys, redis } = this;
     const text = await redis.hget(keys.definitions(shard), generation);
     if (text === null) return true;
-    const { board } = JSON.parse(text) as { board: string }; // a later version may have written the rest
+    const { board } = JSON.parse(text) as { board: string }; // a later version of ranklog may have written the rest
     const live = await redis.hget(keys.live(shard), board);
-    if (live === null) return true; // the reports went with the board
+    if (live === null) return true; // the reports were deleted with the board
     const all = [keys.live(shard), keys.views(shard, live), keys.leaders(shard, board)];
     const reply = await redis.ranklogDeleteReports(3, ...all, board, live, ...views);
     return refusalOf(reply) === undefined;
   }
 
-  /** One by one, and the set last: Redis refuses a transaction when its memory is full. */
+  /** Deletes the texts one by one, then the id: Redis would refuse a transaction when its memory is full. */
   async #deleteTexts(shard: number, generation: string): Promise<void> {
     const { keys, redis } = this;
     await redis.hdel(keys.definitions(shard), generation);
@@ -181,7 +181,7 @@ type Facts = Pick<GenerationOverview, 'role' | 'since' | 'keptUntil'>;
 
 const PARTITION_CLOCK = 'clock:';
 
-/** Partitions with event ids, by the facts of a generation, as the shard may have lost its applied offsets. */
+/** The partitions with event ids, according to the facts of a generation: the shard may have lost its applied offsets. */
 function partitionsOf(facts: readonly string[]): number[] {
   return facts
     .filter((name) => name.startsWith(PARTITION_CLOCK))

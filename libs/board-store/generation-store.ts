@@ -30,7 +30,7 @@ import { refusalOf, type CatchUpReply } from './scripts.js';
 import { ShardedStore } from './sharded-store.js';
 import type { Starts } from './types.js';
 
-/** A generation to begin; see Shadow. `asOf` is the moment that a snapshot shows, in ms. */
+/** A shadow to begin; see Shadow. `asOf` is the moment that a snapshot shows, in ms. */
 export interface NewShadow {
   readonly definition: BoardDefinition;
   readonly purpose: Exclude<ShadowPurpose, 'rollback'>;
@@ -46,13 +46,13 @@ export interface Promotion {
 }
 
 /**
- * Generations beside the live one. A shadow is begun, brought to the live applied offsets, and in the same atomic step promoted
+ * Generations other than the live one. A shadow is begun, brought to the live applied offsets, and in the same atomic step promoted
  * or compared. Every write needs the board's lease; every method may be repeated.
  */
 export class GenerationStore extends ShardedStore {
   /**
-   * The live generation of boards as last read, which saves a request per call. The scripts refuse another one. It is read again for
-   * each shadow, as other processes may have moved the pointer.
+   * The live generation of each board as last read, which saves a request per call. The scripts refuse a call that names another
+   * one. It is read again for each shadow, as other processes may have moved the pointer.
    */
   readonly #believed = new Map<string, string>();
 
@@ -86,7 +86,7 @@ export class GenerationStore extends ShardedStore {
     return offsetsOf(await this.redis.hgetall(this.keys.appliedOffsets(this.shardOf(board))));
   }
 
-  /** Begins a shadow and discards another one of the board. @throws LeaseLostError */
+  /** Begins a shadow and discards any earlier one of the board. @throws LeaseLostError */
   async begin(
     lease: Lease,
     { definition, purpose, starts, ends, asOf }: NewShadow,
@@ -142,7 +142,7 @@ export class GenerationStore extends ShardedStore {
     return catchUpOutcome(await this.redis.ranklogBuild(...catchUpArguments(place, stretches)));
   }
 
-  /** Brings a shadow to the live applied offsets and makes it live. The generation that was live is kept for `graceMs`. */
+  /** Brings a shadow to the live applied offsets and, once there, makes it live. The earlier live one is kept for `graceMs`. */
   async promote(
     lease: Lease,
     shadow: Shadow,
@@ -176,7 +176,7 @@ export class GenerationStore extends ShardedStore {
     return outcome;
   }
 
-  /** Brings a shadow to the live applied offsets and compares a part of it with the live generation, from the cursor on. */
+  /** Brings a shadow to the live applied offsets and, once there, compares a part, from the cursor on, with the live generation. */
   async compare(
     lease: Lease,
     shadow: Shadow,

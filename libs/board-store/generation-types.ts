@@ -7,7 +7,7 @@ export interface Boards {
   /** Boards without a live generation: their first one is being built. */
   readonly building: ReadonlySet<string>;
   readonly removed: ReadonlySet<string>;
-  /** The version of each shard's pointers (lua/includes/shard.lua), read before the boards, so they are never older than it. */
+  /** The version of each shard's pointers (lua/includes/shard.lua), read before the boards: no board is older than its version. */
   readonly versions: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export type ShadowPurpose = 'build' | 'verify' | 'snapshot' | 'rollback';
 /** A generation that catches up with the live applied offsets; only the holder of the board's lease may write to it. */
 export interface Shadow extends LiveBoard {
   readonly purpose: ShadowPurpose;
-  /** Snapshots only: the offset after the last one that it applies, by partition. */
+  /** Snapshots only: per partition, the offset after the last one that the snapshot applies. */
   readonly ends?: Starts;
 }
 
@@ -98,8 +98,8 @@ export interface Difference {
 }
 
 /**
- * The number of events that were refused for `maxViews`, in the shadow and on the live board. Which ones these are depends on how
- * the partitions interleaved, so boards that have refused some may differ.
+ * The number of events that were refused for `maxViews`: `expected` by the shadow, `found` by the live board. How the partitions
+ * interleave decides which events are refused, so the two may differ once one of them has refused events.
  */
 export interface TooManyViews {
   readonly expected: number;
@@ -110,7 +110,7 @@ export interface ComparisonStep {
   /** Missing at the end of the comparison. */
   readonly next?: ComparisonCursor;
   readonly compared: number;
-  /** Places of players in views of the shadow. */
+  /** How many of the compared items are places of players in views of the shadow. */
   readonly places: number;
   readonly views: number;
   readonly differences: readonly Difference[];
@@ -135,7 +135,7 @@ export interface GenerationOverview {
   readonly asOf?: number;
 }
 
-/** The status of a running or the last reconciliation of a board, stored in Redis for all processes. */
+/** The status of the running or last reconciliation of a board, stored in Redis for all processes. */
 export interface ReconciliationStatus {
   readonly board: string;
   readonly kind: 'build' | 'verify' | 'rollback' | 'snapshot';
@@ -143,18 +143,18 @@ export interface ReconciliationStatus {
   readonly generation: string;
   /** Host and process id. */
   readonly holder: string;
-  /** Records of the log that were read, of those to read. */
+  /** Records of the log that were read; `total` counts those to read. */
   readonly done: number;
   readonly total: number;
   /** Records per second, over the last seconds. */
   readonly rate: number;
-  /** Estimate until the end; null if unknown or at the end. */
+  /** Estimated time until the end; null if unknown or at the end. */
   readonly secondsLeft: number | null;
   /** Times in ms of the holder's clock. */
   readonly startedAt: number;
   readonly updatedAt: number;
-  /** A sentence on the result; of a failed one, the reason. */
+  /** A sentence on the result, or the reason of a failure. */
   readonly outcome?: string;
-  /** Of a verify that is done: whether the board equals the log; null if the two could not be compared. */
+  /** For a verify that is done: whether the board equals the log; null if the two could not be compared. */
   readonly equal?: boolean | null;
 }

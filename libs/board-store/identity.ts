@@ -11,7 +11,7 @@ const ORIGINS: Readonly<Record<keyof Identity, string>> = {
 
 /** Compares the identity that Redis or Kafka keeps with the one of this process. */
 export class IdentityCheck {
-  /** The form in which Redis and Kafka keep it. */
+  /** The identity of this process as Redis and Kafka keep it. */
   readonly text: string;
   /** Called with the first difference found while the process runs; the process then has to end. */
   onOther: (error: OtherIdentityError) => void = () => undefined;
@@ -20,7 +20,7 @@ export class IdentityCheck {
     this.text = JSON.stringify(ours);
   }
 
-  /** `kept` is a text as above, or empty. A part that either side lacks is no difference. @throws OtherIdentityError */
+  /** `kept` has the form of `text`, or is empty. A part that either side lacks is no difference. @throws OtherIdentityError */
   compare(kept: string, where: string): void {
     if (kept === '' || kept === this.text) return;
     const { ours } = this;

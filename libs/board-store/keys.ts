@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The version of the layout. Another one is a Redis without boards, so what an older version wrote is never misread. */
+/** The version of the layout, part of the keys of each shard. So another version finds no boards, and never misreads any. */
 const LAYOUT = 2;
 
 /**
@@ -12,7 +12,7 @@ export class KeySpace {
 
   /** string: number of shards; fixed when the first instance starts */
   readonly shards = () => `${this.prefix}:shards`;
-  /** hash: partition -> an older record, as in `records`, that is checked against the log again and again */
+  /** hash: partition -> an older applied record, as in `records`, that every start checks against the log */
   readonly checkedRecords = () => this.#key(0, 'checked-records');
 
   /**
@@ -26,7 +26,7 @@ export class KeySpace {
   readonly continuity = this.#ofShard('continuity');
   /** string: lease of the process that resyncs the shard; expires */
   readonly resyncLease = this.#ofShard('comparison');
-  /** hash: partition -> recovery target; only partitions below theirs */
+  /** hash: partition -> recovery target; only of partitions below their target */
   readonly recoveryTargets = this.#ofShard('recovery-targets');
   /** hash: partition -> applied offset */
   readonly appliedOffsets = this.#ofShard('applied-offsets');
@@ -37,7 +37,7 @@ export class KeySpace {
   /** zset: verdicts of an apply call -> its last offset; from the published position on */
   readonly outbox = (shard: number, partition: number) => this.#key(shard, `outbox:${partition}`);
 
-  /** hash: generation -> JSON of its definition; of every generation whose keys are in use */
+  /** hash: generation -> JSON of its definition; of every generation that still has keys */
   readonly definitions = this.#ofShard('definitions');
   /** hash: generation -> JSON of its start offsets by partition; only generations that begin later than the log */
   readonly starts = this.#ofShard('starts');
@@ -67,7 +67,7 @@ export class KeySpace {
   readonly appliedOffsetsOf = this.#ofGeneration('applied-offsets');
   /** hash: view -> view version */
   readonly views = this.#ofGeneration('views');
-  /** zset: view -> ms of the event clock at which it expires; only views that do */
+  /** zset: view -> ms of the event clock at which it expires; only views that expire */
   readonly expiries = this.#ofGeneration('expiries');
   /**
    * hash: `clock`, `clock:<partition>` (ms), `expired`, `duplicates`, `tooManyViews` (events), `floor` (all view versions are

@@ -6,12 +6,12 @@ import type { Lease, ReconciliationStatus } from './generation-types.js';
 import { refusalOf } from './scripts.js';
 import { ShardedStore } from './sharded-store.js';
 
-/** Lease duration without a renewal, in ms: how long others wait after its holder dies. */
+/** How long a lease lasts without renewal, in ms: the longest that other processes wait after its holder dies. */
 export const LEASE_MS = 15_000;
 
 export const HOLDER = `${hostname()}:${process.pid}`;
 
-/** The outcome of a run whose process ended. The sweep discards the shadow of a verify or a rollback; other shadows are kept. */
+/** The outcome of a reconciliation whose process died. The sweep discards the shadow of a verify or rollback; others are kept. */
 const ENDED = 'its process is gone';
 const KEPT = `${ENDED}; what was built is kept, and the next run continues it; "ranklog boards discard", or another command for the board, discards it`;
 
@@ -27,7 +27,7 @@ export class LeaseStore extends ShardedStore {
     throw error;
   }
 
-  /** Extends a lease to LEASE_MS from now, and stores the status of its run, if given. @throws LeaseLostError */
+  /** Extends a lease to LEASE_MS from now, and stores the status of its reconciliation, if given. @throws LeaseLostError */
   async renew({ board, token }: Lease, status?: ReconciliationStatus): Promise<void> {
     const shard = this.shardOf(board);
     const text = status === undefined ? '' : JSON.stringify(status);
@@ -41,7 +41,7 @@ export class LeaseStore extends ShardedStore {
     await releaseLease(this.redis, this.#key(board), token);
   }
 
-  /** The running or last reconciliation of each board, by name. Cost: one request per shard, and one per running reconciliation. */
+  /** The running or last reconciliation of each board, sorted by name. Cost: one request per shard, and one per running one. */
   async statuses(): Promise<ReconciliationStatus[]> {
     const texts = await this.perShard((shard) =>
       this.redis.hvals(this.keys.reconciliations(shard)),

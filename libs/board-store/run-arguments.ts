@@ -82,7 +82,7 @@ class ArgumentTables {
     private readonly run: RunOfEntries,
   ) {}
 
-  /** One text for all fields: each further argument would cost about as much as the whole text. */
+  /** An entry as one argument with all fields: a second argument would cost about as much as this whole text. */
   entry(entry: ApplyEntry): string {
     if (entry.kind === 'deadLetter')
       return `${entry.offset}\n0\n${entry.code}\n\n\n\n${entry.detail}`;
@@ -128,7 +128,7 @@ class ArgumentTables {
   }
 }
 
-/** The parts of a definition that the script needs. */
+/** The parts of a definition that the scripts need. */
 function settings(definition: BoardDefinition): (string | number)[] {
   const { columns, ties, publish } = definition;
   return [

@@ -23,7 +23,7 @@ function sectionsOf(path: string): Record<string, string> {
   return sections;
 }
 
-/** The largest number that begins an item of a list, such as `2 live, 3 to 5 as in x.lua`, up to the part of variable length. */
+/** The largest number that begins an item of a list, such as `2 live, 3 to 5 as in x.lua`, before the part of variable length. */
 function lastItem(list: string): number {
   const fixed = list.replace(/\([^)]*\)/g, '').replace(/[,;]? then .*/, '');
   const items = [...fixed.matchAll(/(?:^|[,;:]) ?(\d+)(?: (?:to|and) (\d+))? /g)];
@@ -37,7 +37,7 @@ const highest = (text: string, name: 'KEYS' | 'ARGV') =>
 const body = (name: string) => scriptText(`commands/${name}`).replace(/--.*$/gm, '');
 
 describe('the scripts', () => {
-  it.each(commands)('%s has the keys and arguments of its name and header', (name) => {
+  it.each(commands)('%s has the keys and arguments that its name and header say', (name) => {
     const { KEYS = '', ARGV = '', ...others } = sectionsOf(`commands/${name}`);
     expect(Object.keys(others)).toEqual(['Returns', 'Cost']);
     expect(lastItem(KEYS)).toBe(Number(/-(\d+)\.lua$/.exec(name)?.[1]));
@@ -45,7 +45,7 @@ describe('the scripts', () => {
     expect(highest(body(name), 'ARGV')).toBe(lastItem(ARGV));
   });
 
-  it.each(commands)('%s returns the codes of its header', (name) => {
+  it.each(commands)('%s returns the codes that its header lists', (name) => {
     const codes = (text: string) => [...new Set(text.match(/\b[A-Z]+_[A-Z]+\b|\b(GAP|RECOVERING)\b/g))]; // prettier-ignore
     const returns = (body(name).match(/return (nil, )?[A-Z_]+\b/g) ?? []).join();
     const documented = codes(sectionsOf(`commands/${name}`)['Returns'] ?? '');

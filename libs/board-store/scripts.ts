@@ -31,10 +31,10 @@ declare module 'ioredis' {
 /** The reply of the scripts that include lua/includes/catch-up.lua. */
 export type CatchUpReply = number | (number | string)[];
 
-/** First word of a reply to a read that named another generation: see lua/includes/read.lua. */
+/** First word of the reply to a read that named an outdated generation: see lua/includes/read.lua. */
 export const MOVED = 'MOVED';
 
-/** Why a script wrote nothing: the codes of lua/includes/return-codes.lua. A spec compares both. */
+/** Why a script wrote nothing: the codes of lua/includes/return-codes.lua. A spec compares the two lists. */
 export enum ReturnCode {
   generationChanged = -1,
   rolledBack = -2,
@@ -56,7 +56,7 @@ export function refusalOf(reply: unknown): Refusal | undefined {
   return refusal;
 }
 
-/** The files of lua/commands; the number in a name is that of the fixed keys. dist/ may hold outdated ones, so they are listed. */
+/** The files of lua/commands, listed as dist/ may hold outdated ones. The number in a name is the number of the fixed keys. */
 export const SCRIPTS = [
   'apply-7',
   'begin-resync-2',
@@ -82,7 +82,7 @@ const FOLDER = new URL('./lua/', import.meta.url);
 const INCLUDE = /^-- include (\S+)$/gm;
 
 /**
- * Makes the scripts commands of this client: EVALSHA, and EVAL only if the server does not know the script.
+ * Defines the scripts as commands of this client: it sends EVALSHA, and EVAL only if the server does not know the script.
  * Safe to call more than once on a client.
  */
 export function defineScripts(redis: Redis): void {

@@ -8,7 +8,7 @@ export interface Standing extends Required<Placing> {
   readonly denseRank?: number;
   /** The number of players in the view with worse columns. */
   readonly aheadOf: number;
-  /** Their share of the view in percent, cut (not rounded) to two decimals: 0 for the last player, never 100. */
+  /** The share of these players in the view, in percent, cut (not rounded) to two decimals: 0 for the last player, never 100. */
   readonly percentile: number;
   readonly reachedAt: number;
 }
@@ -73,7 +73,7 @@ function playersOf(definition: BoardDefinition, reply: readonly string[]): Playe
   return ties;
 }
 
-/** Exact down to the cut, as a view has fewer than 2^32 players. */
+/** `aheadOf` in percent of `size`, cut to two decimals: exactly, as a view has fewer than 2^32 players. */
 function percentile(aheadOf: number, size: number): number {
   return Math.floor((10_000 * aheadOf) / size) / 100;
 }

@@ -21,7 +21,7 @@ export interface LiveBoard {
   readonly board: string;
   readonly generation: string;
   readonly definition: BoardDefinition;
-  /** Missing for the whole log. */
+  /** Missing if the generation begins where the log begins. */
   readonly starts?: Starts;
 }
 
@@ -29,7 +29,7 @@ export interface LiveBoard {
 export interface BoardFacts {
   /** The event clock in ms; null before the first event, and if no window has `keep`. */
   readonly clock: number | null;
-  /** Events of which a view had expired. */
+  /** Events with at least one view that had already expired. */
   readonly expired: number;
   /** Events dropped by `deduplicate`. */
   readonly duplicates: number;
@@ -88,7 +88,7 @@ export interface ApplyCall {
   readonly partition: number;
   /** The applied offset that the caller believes in; -1 for none. */
   readonly believed: number;
-  /** The published position. `through` lies below it, or no entry does: a call never straddles it. */
+  /** The published position. Either `through` is below it, or no entry is: a call never straddles it. */
   readonly published: number;
   /** First offset of the run: at most the stored applied offset + 1. Offsets without an entry have nothing to apply. */
   readonly from: number;
@@ -97,7 +97,7 @@ export interface ApplyCall {
   readonly entries: readonly ApplyEntry[];
   /** The version of the shard's pointers that the caller believes in: see Boards. */
   readonly version: string;
-  /** The boards of the entries, as live in that version; other boards do no harm. */
+  /** The boards of the entries, as they are live in `version`; it may contain other boards. */
   readonly boards: ReadonlyMap<string, LiveBoard>;
   /** The token of the shard's continuity that the caller believes in. */
   readonly continuity: string;
@@ -117,7 +117,7 @@ export type ApplyOutcome =
 export type ApplyRefusal =
   'generationChanged' | 'rolledBack' | 'storeChanged' | 'recovering' | 'gap';
 
-/** The outcome of one record, complete without a definition. Records without a verdict changed nothing. */
+/** The outcome of one record, readable without a definition. Records without a verdict changed nothing. */
 export type Verdict = RankChangeVerdict | DeadLetterVerdict | LeaderChangeVerdict;
 export interface RankChangeVerdict {
   readonly kind: 'rankChange';
@@ -135,7 +135,7 @@ export interface DeadLetterVerdict {
 /** The top of a view differs from what was last reported. */
 export interface LeaderChangeVerdict {
   readonly kind: 'leaderChange';
-  /** The last event of the call that changed the view. */
+  /** The offset of the last event in the call that changed the view. */
   readonly offset: number;
   readonly generation: string;
   readonly view: string;

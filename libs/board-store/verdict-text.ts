@@ -9,7 +9,7 @@ import type {
   ViewChange,
 } from './types.js';
 
-/** Separates the verdicts of one call. No text in a verdict has control characters of its own: see isId and ApplyEntry. */
+/** Separates the verdicts of one call. No text in a verdict has control characters of its own: see isId and DeadLetterEntry. */
 const SEPARATOR = '\u001e';
 
 /** Reads verdicts as lua/includes/verdict.lua writes them. */
@@ -17,7 +17,7 @@ export function parseVerdicts(text: string): Verdict[] {
   return text.split(SEPARATOR).map(parseVerdict);
 }
 
-/** The offset, a newline, then the outcome of the record. */
+/** Reads an offset, a newline, then the outcome of the record. */
 function parseVerdict(text: string): Verdict {
   const lines = text.split('\n');
   const offset = Number(lines[0]);
@@ -29,7 +29,7 @@ function parseVerdict(text: string): Verdict {
 /** The parts of the columns that the reader of a verdict needs. */
 export type VerdictColumns = readonly Pick<Column, 'name' | 'order' | 'decimals'>[];
 
-/** Part of every verdict, so that it can be read without the definition. */
+/** The text of the columns in each rank change and leader change, so that no reader of these needs the definition. */
 export function columnsText(columns: VerdictColumns): string {
   return JSON.stringify(columns.map(({ name, order, decimals }) => ({ name, order, decimals })));
 }

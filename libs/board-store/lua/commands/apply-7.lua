@@ -8,11 +8,11 @@
 --       the pointers that the caller believes in (6 and 8: shard.lua), then the run (arguments.lua)
 -- Returns  { applied offset, verdicts, ... } of the run, applied now or before (verdict.lua);
 --          GENERATION_CHANGED, ROLLED_BACK, STORE_CHANGED, RECOVERING, GAP
--- Cost  O(log players) for each entry and view, whatever the ties; overtook and leaders add theirs
+-- Cost  O(log players) for each entry and view, whatever the ties; overtook and leaders cost extra
 --
--- A run covers all its offsets, also those without a record of ours (transaction markers, aborted
--- records). If a log begins above 0, a call without entries from 0 comes first. A script is not
--- rolled back: everything that can fail is checked before the first write.
+-- A run covers all its offsets, also those without an entry (transaction markers, aborted records).
+-- If a log begins above offset 0, the first call has no entries and begins at 0. Redis does not
+-- roll back a script, so everything that can fail is checked before the first write.
 
 -- include shard.lua
 -- include return-codes.lua
@@ -35,7 +35,7 @@ local published = math.max(tonumber(ARGV[3]), tonumber(call('HGET', KEYS[3], par
 local through = math.max(applied_offset, last)
 -- A call never straddles the published position: it is muted as a whole, or not at all.
 local unmuted = through >= published
--- Below the recovery target of a partition, the boards lack published events: ranks would be wrong.
+-- While a partition is below its recovery target, boards lack published events: ranks may be wrong.
 local target = tonumber(call('HGET', KEYS[6], partition) or '0')
 local has_new_entries = #entries > 0 and entries[#entries].offset > applied_offset
 if unmuted and has_new_entries and call('HLEN', KEYS[6]) > 0 then return RECOVERING end

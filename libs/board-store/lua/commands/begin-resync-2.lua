@@ -7,8 +7,8 @@
 -- Cost  O(1)
 --
 -- Only the holder of the lease begins a resync. end-resync-13.lua checks the value that this script
--- writes, not the lease: a delayed process can't end its resync once another one has begun, or the
--- shard was emptied again.
+-- writes, not the lease: a delayed process can't end its resync once another resync has begun, or
+-- the shard was emptied meanwhile.
 
 -- include shard.lua
 -- include lease.lua

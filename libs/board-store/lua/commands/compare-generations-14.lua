@@ -19,14 +19,14 @@
 -- Cost  as apply-7.lua, without ranks, and about 500 players, or 300 views or event ids; more where
 --       Redis packs a small hash or set
 --
--- A cursor is valid on the server that returned it: on another one, or after a restart, a scan
--- would leave something out.
+-- A cursor is valid only on the server that returned it: on another one, or after a restart, a scan
+-- could leave something out.
 
 -- include shard.lua
 -- include catch-up.lua
 
--- By name. A walk takes a cursor and the event clock of the shadow, and returns the next cursor,
--- the number of items compared, and views whose players are to be compared.
+-- Functions by name of the walk. Each takes a cursor and the event clock of the shadow; it returns
+-- the next cursor, the number of items compared, and views whose players are to be compared.
 local walks = {}
 local differences = {}
 
@@ -38,7 +38,7 @@ local function differ(kind, view, player, expected, found)
   append(differences, { kind, view, player, expected or '', found or '' })
 end
 
--- The values of some names in a key.
+-- Runs a command on a key, for names in chunks. Returns the value of each name.
 local function each_of(command, key, names)
   local found = {}
   for first, last in chunks(names) do
@@ -48,7 +48,7 @@ local function each_of(command, key, names)
   return found
 end
 
--- Some fields and values of a hash, or members and scores, as two lists; and the next cursor.
+-- Returns some fields and their values, or members and scores, as two lists; and the next cursor.
 local function scan(command, key, cursor, step)
   local reply = call(command, key, cursor, 'COUNT', step)
   local names, values = {}, {}

@@ -1,5 +1,5 @@
 -- Ends a resync: sets the recovery targets of a shard to the published positions in Kafka, read
--- after all publishers were fenced. The larger target wins.
+-- after all publishers were fenced. An earlier target stays if it is larger.
 --
 -- A shard that has lost the promotion of a board is emptied, and its boards are built again with
 -- the live definitions: every result since the promotion belongs to other generations.
@@ -19,7 +19,7 @@
 
 local last = 3 + 2 * tonumber(ARGV[3])
 
--- A removed board has no pointer, or that of a new build.
+-- A removed board has no pointer, or BUILDING if it is being built again.
 local function has_lost_promotion(board, since, is_defined)
   local pointer = call('HGET', KEYS[5], board)
   if not is_defined and (not pointer or pointer == BUILDING) then return false end
@@ -45,7 +45,7 @@ local function are_all_known(known)
   return true
 end
 
--- Recovery targets and published positions stay: Kafka has them, and the larger one wins.
+-- Recovery targets and published positions stay: they come from Kafka, and may only be raised.
 local function empty()
   for _, generation in ipairs(call('HKEYS', KEYS[11])) do
     if call('HEXISTS', KEYS[12], generation) == 0 then call('SADD', KEYS[13], generation) end

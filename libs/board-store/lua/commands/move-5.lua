@@ -9,12 +9,12 @@
 --
 -- from      to
 -- shadow    snapshot   nothing is applied to it any more
--- shadow    discarded  a rollback becomes the previous generation again; repeated, this returns 0
+-- shadow    discarded  that of a rollback becomes previous again, so a repeated call returns 0
 -- previous  shadow     another shadow of the board is discarded
 -- previous  discarded  once its grace time is over
 -- snapshot  discarded
 --
--- Only the holder of the lease moves a shadow or makes one. Without a holder, no token is needed.
+-- Only the holder of the lease moves or makes a shadow. While nobody holds it, no token is needed.
 --
 -- KEYS  1 to 5 as in roles.lua
 -- ARGV  1 token ('' without the lease), 2 board ('' for a snapshot's), 3 generation ('' for the

@@ -1,5 +1,5 @@
 -- Ends a build or a rollback: brings the shadow to the live applied offsets and, once it is there,
--- makes it live. The live generation becomes the previous one; the previous one is discarded.
+-- makes it live. The live generation becomes the previous one; the former one is discarded.
 --
 -- KEYS  1 to 5 as in catch-up.lua, 6 promotions, 7 previous, 8 discarded, 9 removed, 10 facts of
 --       the shadow, 11 facts of the live generation, 12 its applied offsets, 13 leaders of the
@@ -13,7 +13,7 @@
 -- include shard.lua
 -- include catch-up.lua
 
--- View versions of the shadow continue above the versions of the live generation.
+-- The largest view version of the live generation: those of the shadow continue above it.
 local function largest_version()
   local facts = call('HMGET', KEYS[11], 'floor', 'version')
   return math.max(tonumber(facts[1]) or 0, tonumber(facts[2]) or 0)

@@ -1,4 +1,4 @@
--- Gives boards their first generation. A board with a live generation and its definition keeps it.
+-- Gives boards their first generation. A board whose live generation has a definition keeps it.
 --
 -- KEYS  1 live, 2 applied offsets, 3 definitions, 4 registered, 5 starts, 6 promotions, 7 removed
 -- ARGV  1 number of boards, then for each: its name, hash of the definition, definition (JSON),
@@ -8,7 +8,7 @@
 -- Cost  O(partitions + boards)
 --
 -- A generation id is the server's time in us and the hash of the definition, so it is never used
--- again. The clock of a new server may be behind: promotions still get a later time.
+-- again. If the clock of a new server is behind, promotions still get a later time.
 
 -- include shard.lua
 
@@ -29,7 +29,7 @@ for i = 2, last, 5 do
     new[#new + 1] = { board, generation, ARGV[i + 2], ARGV[i + 3] }
     if not is_late then promotions[board] = next_move(KEYS[6], board, since) end
   elseif generation ~= BUILDING and since == 0 and call('HEXISTS', KEYS[6], board) == 0 then
-    promotions[board] = now -- live since before promotions were stored
+    promotions[board] = now -- went live before ranklog stored promotions
   end
   generations[#generations + 1] = generation
 end

@@ -1,5 +1,5 @@
--- Removes a board with all its generations but snapshots. Its events are unknown from now on;
--- unpublished results will be published. May be repeated.
+-- Removes a board with all its generations but snapshots. From now on, its events are of an unknown
+-- board. Results that are still in the outbox will be published. May be repeated.
 --
 -- KEYS  1 to 5 as in roles.lua, 6 live, 7 promotions, 8 removed, 9 leaders of the board
 -- ARGV  1 token, 2 board, 3 only undo its registration, while its first generation is built (1, 0)

@@ -3,7 +3,7 @@
 -- KEYS  for each board: views, facts, expiries, event ids of the partition, leaders; then for each
 --       view: ranking, players
 -- ARGV  number of boards, of views, of entries, then
---       boards:  name, generation, updates (a letter a column: s b l), tie (1 earliest, -1 latest,
+--       boards:  name, generation, updates (letter per column: s b l), tie (1 earliest, -1 latest,
 --                0 none), columns (JSON), rank changes (e every, m moved, n none), overtook,
 --                leaders, maxViews, late events are dead letters (1, 0), some view may expire (1,
 --                0), span of event ids in ms (- none), publish the competition rank (1, 0)
@@ -89,7 +89,7 @@ local function read_entries(at, count, boards, views)
   return entries, at + count
 end
 
--- The run after argument `at` and key `key`; returns where it ends.
+-- Reads the run after argument `at` and key `key`. Returns the run, and where both end.
 local function read_run(at, key)
   local boards, views, entries = unpack(ARGV, at + 1, at + 3)
   local run = {}

@@ -39,10 +39,10 @@ local function advance_clock(board, time)
   if board.keeps and (not board.clock or time > board.clock) then board.clock = time end
 end
 
--- Event ids count once within a span of event time, on boards that ask for it. One set a board and
--- partition: event id, newline, player id -> time of the applied event. Their clock is the latest
--- time of the board's events in this partition, so the partition's log alone decides what a
--- duplicate is.
+-- With `deduplicate`, an event id counts once within a span of event time. A sorted set per board
+-- and partition holds: event id, newline, player id -> time of the applied event. The span ends at
+-- the partition's clock, the latest time of the board's events in the partition. So the partition's
+-- log alone decides what a duplicate is.
 
 local function oldest_id_time(board)
   return board.partition_clock - board.span
@@ -55,8 +55,8 @@ local function load_event_id(entry)
   end
 end
 
--- Also advances the partition's clock. An event that is not younger than the span is applied, and
--- its id is not stored.
+-- Whether an event is a duplicate. Also advances the partition's clock. An event from before the
+-- span counts as none, and its id is not stored.
 local function is_duplicate(entry)
   local board, id = entry.board, entry.event_id
   board.partition_clock = math.max(board.partition_clock or entry.time, entry.time)
@@ -72,7 +72,7 @@ local function is_duplicate(entry)
 end
 
 -- A clock that jumps ahead outdates many ids at once. The bound keeps the script short, and is
--- larger than what a call can add. is_duplicate ignores outdated ids.
+-- larger than what a call can add. is_duplicate ignores outdated ids that are still stored.
 local MAX_IDS_DELETED = 5000
 
 local function delete_old_event_ids(board)

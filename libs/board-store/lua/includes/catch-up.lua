@@ -1,8 +1,8 @@
 -- Brings a shadow nearer to the live applied offsets: what build, promote and compare-generations
 -- share. Everything is muted: only the live generation has results.
 --
--- KEYS  1 lease, 2 shadows, 3 live, 4 applied offsets, 5 applied offsets of the shadow, those of
---       the script, then the runs
+-- KEYS  1 lease, 2 shadows, 3 live, 4 applied offsets, 5 applied offsets of the shadow, other
+--       keys of the script, then the runs
 -- ARGV  1 token, 2 board, 3 generation of the shadow, 4 number of stretches, 5 number of keys
 --       before the runs, 6 number of arguments before the stretches; for each stretch: partition,
 --       first offset, last offset, its run (arguments.lua)
@@ -58,7 +58,7 @@ local function catch_up()
 end
 
 -- { caught up (1, 0), number of partitions, then for each: partition, applied offset of the shadow,
--- live applied offset }. A shadow that begins after the live applied offset is caught up.
+-- live applied offset }. A shadow that begins after the live applied offset counts as caught up.
 local function progress_in(partitions)
   local found, caught_up = { 1, #partitions }, true
   for _, partition in ipairs(partitions) do

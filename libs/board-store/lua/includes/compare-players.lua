@@ -1,5 +1,5 @@
 -- Walks over a view: `players` of the shadow (state, member and score), `extraPlayers` that only
--- the live generation has, and the live `ranking`, for members that do not follow from a state.
+-- the live generation has, and the live `ranking`, for members that match no state.
 
 local PLAYERS_A_STEP = 500
 local view, columns, tie = ARGV[11], tonumber(ARGV[12]), tonumber(ARGV[13])
@@ -23,7 +23,7 @@ local function compare_player(player, expected, live)
   end
 end
 
--- Ends if the view has expired since it was found: one generation may be swept before the other.
+-- The walk ends if the view has expired meanwhile: a sweep may free one generation's view first.
 local function walk_over(command, key, compare_page)
   return function(cursor, clock)
     if #common_views({ view }, clock) == 0 then return '0', 0, {} end

@@ -17,7 +17,7 @@ local function ends_of(names, views, expiries, clock)
   return found
 end
 
--- Ends of views in the shadow and in the live generation; both by the clock of the shadow.
+-- When views expire in the shadow and in the live generation, both by the clock of the shadow.
 local function ends_in_both(names, clock)
   return ends_of(names, KEYS[6], KEYS[7], clock), ends_of(names, KEYS[9], KEYS[10], clock)
 end
@@ -49,7 +49,7 @@ walks['extraViews'] = function(cursor, clock)
   return next, 0, {}
 end
 
--- The partition's clock and the number of event ids within the span, which decide on later events.
+-- The partition's clock and the number of event ids in the span, which decide on later duplicates.
 local function summary_of_ids(facts, event_ids)
   local clock = call('HGET', facts, 'clock:' .. ARGV[11])
   if not clock then return 'nothing' end
@@ -80,8 +80,8 @@ local function ids_differ(ids, times)
   end
 end
 
--- Ends at the first difference. Where both have as many ids, the live generation has an extra one
--- only if another is missing.
+-- Ends at the first difference. If both have the same number of ids, the live generation can have
+-- an extra id only if it lacks another.
 walks['eventIds'] = function(cursor)
   local expected, live = summary_of_ids(KEYS[8], KEYS[12]), summary_of_ids(KEYS[11], KEYS[13])
   if expected ~= live then differ_in_ids(expected, live) end

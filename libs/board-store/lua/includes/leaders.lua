@@ -1,5 +1,5 @@
 -- Leader changes: the difference of the top of a view to what was last reported. Reports are kept
--- outside the generations, so a new build shows as a difference, too. Events that are applied again
+-- outside the generations, so a promotion can cause a leader change. Events that are applied again
 -- after a loss delete the report: the next report is a first one. A report is the version, a
 -- newline, then the top as lines in order: competition rank and the value of each column in sort
 -- direction, a tab, the player id.
@@ -34,8 +34,8 @@ local function top_lines(view)
   return lines
 end
 
--- If the live generation doesn't have a view, any stored report is of an earlier generation, so the
--- next report is a first one. The sweep of that generation deletes the stored report.
+-- Loads the last reports. The stored report of a view that the live generation lacks is of an
+-- earlier one, whose sweep deletes the report. So the next report is a first one.
 local function load_reports(views)
   for _, view in ipairs(views) do
     view.reported = view.published and view.board.leaders > 0
@@ -56,7 +56,7 @@ local function write_leader_change(view)
   begin_verdict(view.cause, head_of('leaders', view.board) .. report)
 end
 
--- For the views that the run has changed. Without `unmuted`, deletes their reports.
+-- Reports the leaders of the views that the run has changed; if muted, deletes their reports.
 local function write_reports(boards, unmuted)
   for _, board in ipairs(boards) do
     for _, view in ipairs(board.moved) do

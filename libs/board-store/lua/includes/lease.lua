@@ -7,7 +7,7 @@ local function holds_lease(lease, token)
   return call('GET', lease) == token
 end
 
--- The shadow of a board, or nil; of a rollback with the ms until which the generation is kept.
+-- The shadow of a board, or nil; for a rollback, also the ms until which it is kept.
 local function shadow_of(shadows, board)
   local text = call('HGET', shadows, board)
   if not text then return nil end

@@ -15,7 +15,7 @@ local function expired_by()
   return clock and tonumber(ARGV[5]) <= tonumber(clock) and clock
 end
 
--- The version of the view; nil if it does not exist. At least that of any report of the view.
+-- The version of the view, at least that of any report of the view; nil if there is no such view.
 local function version()
   local version = call('HGET', KEYS[8], ARGV[4])
   if not version then return nil end

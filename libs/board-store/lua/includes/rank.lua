@@ -1,4 +1,4 @@
--- Sort key and ranks. test/model/oracle-format.ts computes the same members in another way.
+-- Members of rankings, and ranks. test/model/oracle-format.ts computes these members differently.
 
 -- include base.lua
 
@@ -23,7 +23,7 @@ end
 -- How many players have better columns, whatever their reach time. A probe member, the bare bytes
 -- of the further columns, sorts before every member that begins with them, so its rank is the
 -- answer. No member equals it, as player ids are never empty. Nothing can fail between ZADD and
--- ZREM. ZREM can't delete the key, as the ranking holds the caller's player. No replica gets it.
+-- ZREM. ZREM can't delete the key, as the ranking holds the caller's player. Replicas get no probe.
 local function probe_better_columns(ranking, score, columns)
   if columns == '' then return call('ZCOUNT', ranking, '-inf', format('(%d', score)) end
   redis.set_repl(redis.REPL_NONE)

@@ -17,7 +17,7 @@ local function read_role(role, id)
   return generation and { generation = generation, kept_until = kept_until }
 end
 
--- Moves a generation that read_role found. A discarded rollback becomes the previous generation
+-- Moves a generation that read_role found. The discarded shadow of a rollback becomes previous
 -- again. The first write is one that Redis accepts when its memory is full, and once a script has
 -- written, Redis refuses no further write.
 local function move(found, from, to)

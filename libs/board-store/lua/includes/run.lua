@@ -14,7 +14,7 @@ local function unexpired_views(entry)
   return unexpired
 end
 
--- Sets the player's next state in each view. Returns whether one changes, and if a sum overflows.
+-- Sets the player's next state in each view. Returns if any changes, and if a sum overflows.
 local function find_next_states(entry, views)
   local changes, player, updates = false, entry.player, entry.board.updates
   for i = 1, #views do
@@ -43,7 +43,7 @@ local EXPIRED = 'all views of %s that the event belongs to have expired'
 local FULL = '%s has its most views (maxViews: %d), and the event would make %d more'
 local OVERFLOW = 'a sum of %s would leave +-(2^53-1) minor units'
 
--- The order of the checks decides what a board is.
+-- What a board contains depends on the order of these checks.
 local function apply_entry(entry)
   local board = entry.board
   if not board then return write_dead_letter(entry, entry.code, entry.detail) end
@@ -68,7 +68,7 @@ local function apply_entry(entry)
   if changes then move_in_views(entry, views) end
 end
 
--- Keeps the entries above the applied offset, up to `last`. `unmuted`: publishes their results.
+-- Selects the entries above the applied offset, up to `last`, and loads what apply_run needs.
 local function load_run(run, partition, applied_offset, last, unmuted)
   local fresh, now = {}, now_in_us()
   for _, board in ipairs(run.boards) do load_board(board, partition) end

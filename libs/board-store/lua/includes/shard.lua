@@ -6,7 +6,7 @@
 --
 -- Continuity: the replication id of the server that the shard was last resynced on, and the time of
 -- the resync. A restarted server or a promoted replica has another id, and may have lost
--- acknowledged writes. During a resync, it names no server. Its times only grow.
+-- acknowledged writes. During a resync, the continuity names no server. Its times only grow.
 
 -- include base.lua
 
@@ -19,7 +19,7 @@ local function read_version(live)
   return string.match(call('HGET', live, VERSION) or '0', '^(%d+) ?(.*)$')
 end
 
--- Keeps the identity if none is given.
+-- Sets a new version. Keeps the identity if none is given.
 local function move_version(live, identity)
   local before, kept = read_version(live)
   local version = math.max(now_in_us(), tonumber(before) + 1)

@@ -40,7 +40,7 @@ local function merge_sum(state, old, i, delta, time)
   return value > MAX_EXACT or value < -MAX_EXACT
 end
 
--- Compares a submission with all columns of an update: -1 better, 0 equal, 1 worse.
+-- Compares a submission in all columns of one update (b, l): -1 better, 0 equal, 1 worse.
 local function compare(updates, letter, old, values)
   for c, update in ipairs(updates) do
     if update == letter then
@@ -51,7 +51,7 @@ local function compare(updates, letter, old, values)
   return 0
 end
 
--- The new time of the columns of an update (b best, l latest); nil if their values stay.
+-- The new time of the columns of one update (b best, l latest); nil if they keep value and time.
 local function taken_at(updates, letter, old, c, values, time)
   if not old then return time end
   local present = old[3 * c - 1]

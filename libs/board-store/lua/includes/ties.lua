@@ -7,10 +7,10 @@
 
 local columns_width = 8 * (tonumber(ARGV[6]) - 1)
 
--- How many players a step of different_columns reads, and the length of a tie that it jumps over.
+-- How many players a step of different_columns reads, and how long a tie must be to be jumped over.
 local STEP, LONG_TIE = 64, 16
--- The most players that it reads, which takes about 10 ms. A jump counts as STEP players, as it
--- searches for the end of the tie.
+-- The most players that different_columns reads, which takes about 10 ms. A jump counts as STEP
+-- players, as it searches for the end of the tie.
 local MOST_COUNTED = 10000
 
 -- Whether the player at a position has this score, and these bytes for the further columns.
@@ -38,7 +38,7 @@ local function tie_begin(position, score, columns)
   return tied
 end
 
--- The first position after that tie.
+-- The first position after the tie that the player at a position belongs to.
 local function tie_end(position, score, columns)
   local last = call('ZCOUNT', KEYS[9], '-inf', format('%d', score))
   if columns == '' then return last end

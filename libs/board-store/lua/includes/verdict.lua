@@ -5,7 +5,7 @@
 --   leaders    \n generation \n columns (JSON) \n view \t version \t since | - \t count
 --              \n top \n top before (leaders.lua)
 --   deadLetter \n code \n detail
--- placing: rank, competition rank (- if not published), each column in sort direction; with spaces
+-- placing: rank, competition rank (- if not published), columns in sort direction, between spaces
 -- rank player: a player who was passed, and the new rank
 -- SEPARATOR joins the verdicts of a call to one member of the outbox, scored by its last offset.
 
@@ -46,7 +46,7 @@ local function placing(position, better, state)
   return text
 end
 
--- The players between the new and the old position, best first. A new player passes all after it.
+-- The players after the new position, up to the old one, best first: a new player has passed all.
 local function passed(view, before, after)
   local board, text = view.board, ''
   local last = math.min(before or call('ZCARD', view.ranking) - 1, after + board.overtook)
@@ -57,7 +57,7 @@ local function passed(view, before, after)
   return text
 end
 
--- The verdicts in the outbox of some offsets. Records at or below the applied offset have no other.
+-- The verdicts in the outbox for records from `first` to `last`. Applied records have no others.
 -- A member may hold verdicts of offsets before `first` or after `last`.
 local function stored_verdicts(outbox, first, last)
   local found = {}
