@@ -83,7 +83,7 @@ describe('a boards file with random values', () => {
     );
   });
 
-  it('is refused for an invalid value only at its place', () => {
+  it('is refused only at the place of its invalid value', () => {
     const fields = placesOf(GOOD).filter((path) => path[1] === 'arena' && path.length > 2);
     fc.assert(
       fc.property(fc.constantFrom(...fields), fc.constantFrom(null, [7]), (path, by) => {

@@ -5,7 +5,7 @@ import { isNear, suggestion } from './suggestion.js';
 /** What is wrong with a value of a boards file. `reason` names the value and what to do. */
 export interface Problem {
   readonly path: Path;
-  /** The key within the value at `path` that is wrong, such as an unknown field. The other keys are valid. */
+  /** Set if only one key of the value at `path` is wrong, such as an unknown field. */
   readonly key?: string;
   readonly reason: string;
 }
@@ -70,7 +70,7 @@ function isWithin(error: ErrorObject, { instancePath, schemaPath }: ErrorObject)
   return inside && error.schemaPath.startsWith(schemaPath);
 }
 
-/** The index of the form that a value is meant to have; -1 if unknown. The first required field marks a form. */
+/** The index of the form that a value is meant to have; -1 if unknown. A form is recognised by its first required field. */
 function formOf({ data, parentSchema }: ErrorObject): number {
   const { anyOf = [] } = parentSchema as SchemaPart;
   if (typeof data === 'string') return anyOf.findIndex((form) => form.enum !== undefined);
@@ -94,7 +94,7 @@ function pathOf({ instancePath }: ErrorObject): Path {
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  // The name of a board can consist of digits.
+  // The name of a board stays a text, even if it consists of digits.
   return parts.map((part, depth) => (depth > 1 && /^\d+$/.test(part) ? Number(part) : part));
 }
 

@@ -48,7 +48,7 @@ export function readYaml(text: string, file: string): YamlContent {
   }
 }
 
-/** Keeps a number only where its text is also that of the double: 0.1, but not 1e3 or 0.30000000000000001. */
+/** Replaces a number by its text unless its double has the same text: keeps 0.1, but not 1e3 or 0.30000000000000001. */
 function keepExactNumbers(document: Document): void {
   visit(document, {
     Scalar(key, node) {

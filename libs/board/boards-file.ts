@@ -28,7 +28,7 @@ function validator(): ValidateFunction {
     allowUnionTypes: true,
     useDefaults: true,
     verbose: true,
-    // Its spec validates the schema. Here, that and optimizing the code would take longer than running it.
+    // boards-schema.spec.ts validates the schema. Validating it here and optimizing the code would take longer than running it.
     ...{ validateSchema: false, meta: false, code: { optimize: false } },
   })
     .addVocabulary(['errorMessage'])
@@ -83,7 +83,7 @@ function validParts(
     const [, name, field, index] = path;
     if (name !== board || field === undefined || key !== undefined) continue;
     valid[field] = withoutPart(field, valid[field], index);
-    // `publish` refers to windows and dimensions: without all of them, its names can't be checked.
+    // `publish` names windows and dimensions: if some of these were refused, the names can't be checked.
     if (field === 'windows' || field === 'dimensions')
       valid['publish'] = { ...(valid['publish'] as object), [field]: undefined };
   }

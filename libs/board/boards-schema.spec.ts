@@ -15,7 +15,7 @@ import {
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-/** The schema of a board, down to the enums. */
+/** The schema of a board, with types for the parts that the tests read. */
 const BOARD = boardsFileSchema().properties.boards.additionalProperties as unknown as {
   readonly properties: {
     readonly columns: { readonly items: { readonly properties: object } };
@@ -95,7 +95,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-/** Every property of the schema, however deep, by its name. */
+/** Every property of the schema, at any depth, with its name. */
 function* fieldsOf(schema: unknown): Generator<[string, Schema]> {
   if (typeof schema !== 'object' || schema === null) return;
   const { properties = {} } = schema as Schema;

@@ -29,7 +29,7 @@ function refusal(columns: readonly Column[], numbers: EventNumbers): [string, st
   }
 }
 
-describe('a column of weights', () => {
+describe('a column with weights', () => {
   const clicks = column({ name: 'fame', decimals: 2, from: { clicks: 1, shares: 5, reports: -3 } });
 
   it('gains the weighted sum of the inputs in the event', () => {
@@ -44,7 +44,7 @@ describe('a column of weights', () => {
     expect(values([clicks], { deltas: { clicks: '3', reports: '1' } })).toEqual([0]);
   });
 
-  it('shares inputs with columns of other decimals', () => {
+  it('shares inputs with columns that have other decimals', () => {
     const plain = column({ name: 'clicks', decimals: 4 });
     expect(values([clicks, plain], { deltas: { clicks: '0.5' } })).toEqual([50, 5_000]);
     expect(refusal([clicks, plain], { deltas: { clicks: '0.125' } })).toEqual([

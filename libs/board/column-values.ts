@@ -28,7 +28,7 @@ const inputsOf = derived((definition) => {
   return [...new Set(names)];
 });
 
-/** A value for each column in sort direction, null for a sum without a value. @throws RejectedEventError */
+/** The event's value for each column, in sort direction; null for a `sum` without an input. @throws RejectedEventError */
 export function columnValues(
   definition: BoardDefinition,
   numbers: EventNumbers,

@@ -4,7 +4,7 @@ import { formatDecimal, isDecimal, parseDecimal, type ParsedDecimal } from './de
 
 const MOST = 2n ** 53n - 1n;
 
-/** What parseDecimal must say, by BigInt alone; for texts of the form of a decimal. */
+/** What parseDecimal must return, computed by BigInt alone. Only for texts in the form of a decimal. */
 function oracle(text: string, decimals: number): ParsedDecimal {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   if (fraction.length > decimals) return { ok: false, reason: 'TOO_MANY_DECIMALS' };
@@ -29,7 +29,7 @@ const decimalText = fc
   .map((parts) => parts.join(''));
 
 describe('reading a decimal', () => {
-  it('agrees with BigInt on every text of the form', () => {
+  it('agrees with BigInt on every text in the form of a decimal', () => {
     fc.assert(
       fc.property(decimalText, decimals, (text, digits) => {
         expect(parseDecimal(text, digits)).toStrictEqual(oracle(text, digits));
@@ -74,7 +74,7 @@ describe('reading a decimal', () => {
     expect(parseDecimal(text, 15)).toEqual({ ok: false, reason: 'NOT_A_DECIMAL' });
   });
 
-  it('looks at 64 characters and no more', () => {
+  it('accepts up to 64 characters and no more', () => {
     expect(parseDecimal(`-${'9'.repeat(63)}`, 0)).toEqual({ ok: false, reason: 'OUT_OF_RANGE' });
     expect(parseDecimal('9'.repeat(65), 0)).toEqual({ ok: false, reason: 'NOT_A_DECIMAL' });
     expect(parseDecimal('9'.repeat(1_000_000), 0).ok).toBe(false);

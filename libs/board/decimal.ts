@@ -6,7 +6,7 @@ export type ParsedDecimal =
 const DECIMAL = /^-?(0|[1-9]\d*)(\.\d+)?$/;
 const MAX_TEXT_LENGTH = 64;
 
-/** Integers of up to 15 digits are always exact. */
+/** An integer of up to this many digits is always exact in a double. */
 const SAFE_DIGITS = 15;
 
 /** Whether a text is an exact decimal: digits with at most one point, optionally a leading minus, no exponent. */

@@ -217,7 +217,7 @@ const window: fc.Arbitrary<Window> = fc.oneof(
     })),
 );
 
-/** Some of a list, in its order; undefined for all of it. */
+/** A part of a list, in the order of the list; undefined for the whole list. */
 const someOf = <T>(list: readonly T[]): fc.Arbitrary<T[] | undefined> =>
   fc
     .subarray([...list], { minLength: 1 })
@@ -328,7 +328,7 @@ function respelled(fields: ReturnType<typeof boardFields>, gen: GeneratorValue):
   );
 }
 
-/** The same instant in another zone, the same expression with more spaces. */
+/** The same window with `+00:00` for `Z`, or with more spaces in its cron expression. */
 function respelledWindow(window: Fields, maybe: () => boolean): Fields {
   const { from, cron } = window;
   return {

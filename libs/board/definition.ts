@@ -15,28 +15,28 @@ export const LATE = ['deadLetter', 'count'] as const;
 /** Which changes of a player are published: all, only changes of a rank, or none. */
 export const RANK_CHANGES = ['every', 'moved', 'none'] as const;
 
-/** Ranks in a rank change: the position (1 2 3 4), and the rank over equal columns (1 2 2 4). */
+/** Ranks in a rank change: the position (1 2 3 4), and the rank that players with equal columns share (1 2 2 4). */
 export const RANKS = ['ordinal', 'competition'] as const;
 
 /** Windows of the calendar, in the board's time zone. */
 export const CALENDAR_WINDOWS = ['day', 'week', 'month', 'year'] as const;
 export type CalendarWindow = (typeof CALENDAR_WINDOWS)[number];
 
-/** A number that players are compared by, stored as an integer of minor units: 0 to 15 `decimals` after the point. */
+/** A number by which players are compared. It is stored in minor units: the value times 10^`decimals` (0 to 15), an integer. */
 export interface Column {
   readonly name: string;
   readonly update: Update;
   readonly order: (typeof ORDERS)[number];
   readonly decimals: number;
-  /** Bounds of the value that one event can add, in minor units. */
+  /** Bounds of the value of one event (with `from`: of its weighted sum), in minor units. */
   readonly min?: number;
   readonly max?: number;
-  /** Weights by input: the column gains the weighted sum of these deltas. */
+  /** Weights by input: an event adds the weighted sum of its deltas for these inputs. */
   readonly from?: Readonly<Record<string, number>>;
 }
 
 interface Expiring {
-  /** How long a view exists after its end, in ms of the board's event clock; undefined: for ever. */
+  /** How long a view exists after the end of its window, in ms of the board's event clock; undefined: for ever. */
   readonly keepMs?: number;
 }
 
@@ -65,9 +65,9 @@ export interface Publish {
   readonly windows?: readonly string[];
   /** undefined: all. */
   readonly dimensions?: readonly (readonly string[])[];
-  /** How many of the overtaken players a rank change names. */
+  /** How many overtaken players a rank change names at most. */
   readonly overtook: number;
-  /** How many places from the top leader changes report; 0: none. */
+  /** The N of the top N that leader changes report; 0: no leader changes. */
   readonly leaders: number;
 }
 
@@ -107,7 +107,7 @@ export function canExpire({ windows }: Pick<BoardDefinition, 'windows'>): boolea
   return windows.some((window) => keepOf(window) !== undefined);
 }
 
-/** Caches what `derive` computes from a definition, for as long as the definition is used. */
+/** Caches what `derive` computes from a definition, for as long as the definition is in memory. */
 export function derived<T>(
   derive: (definition: BoardDefinition) => T,
 ): (definition: BoardDefinition) => T {

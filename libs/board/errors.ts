@@ -61,7 +61,7 @@ export class NoSuchViewError extends BoardError {
   }
 }
 
-/** The `current` or `previous` instance of a window does not exist: before the first interval, for example. `at` is ms. */
+/** The `current` or `previous` instance of a window does not exist, as before the first interval. `at` is ms since 1970. */
 export class NoInstanceError extends BoardError {
   readonly code = 'NO_INSTANCE';
 
@@ -88,7 +88,7 @@ export type EventRejectionCode =
   | 'INVALID_TIME'
   | 'TOO_FAR_AHEAD';
 
-/** An event that the board rejects. resolveEvent catches it and returns the rejection. */
+/** The board rejects an event. resolveEvent catches this error and returns the rejection. */
 export class RejectedEventError extends BoardError {
   constructor(
     readonly code: EventRejectionCode,

@@ -7,7 +7,7 @@ import { suggestion } from './suggestion.js';
 
 type PlainFields = 'ties' | 'timeZone' | 'late' | 'dimensions' | 'maxViews' | 'publish';
 
-/** A board that the schema has checked, with defaults. Undefined entries were reported by the schema. */
+/** A board that the schema has checked, with defaults. Entries that the schema refused are undefined. */
 export interface BoardText extends Pick<BoardDefinition, PlainFields> {
   readonly columns: readonly (ColumnText | undefined)[];
   readonly windows: readonly (WindowText | undefined)[];
@@ -78,13 +78,13 @@ function readColumn(column: ColumnText, report: Report): Column {
   return { name, update, order, decimals, ...bounds, ...(hasEffect(from, name) && { from }) };
 }
 
-/** A column without weights takes the delta of its own name once; so does `{NAME: 1}`. */
+/** Whether weights change anything. `{NAME: 1}` does not: a column NAME without weights also adds the delta NAME once. */
 function hasEffect(from: Column['from'], name: string): boolean {
   const [first, second] = Object.entries(from ?? {});
   return second !== undefined || (first !== undefined && (first[0] !== name || first[1] !== 1));
 }
 
-/** In minor units, NaN for a bound that was reported. */
+/** In minor units. Reports an invalid bound and returns NaN for it. */
 function readBound(
   which: 'min' | 'max',
   { decimals, [which]: value }: ColumnText,
@@ -103,7 +103,7 @@ function readBound(
   return { [which]: NaN };
 }
 
-/** Each ranking has one name, so the names of a dimension can't be repeated in another order. */
+/** Reports a dimension that has the names of an earlier one in another order: a ranking has only one name. */
 function reportRepeatedDimensions(dimensions: BoardDefinition['dimensions'], report: Report): void {
   for (const [index, names] of dimensions.entries()) {
     const first = dimensions.find((other) => sortedText(other) === sortedText(names)) ?? names;
@@ -115,7 +115,7 @@ function reportRepeatedDimensions(dimensions: BoardDefinition['dimensions'], rep
   }
 }
 
-/** Lists that name everything are left out, others are in the board's order, so that equal meanings have equal texts. */
+/** Leaves out lists that name everything and sorts others in the board's order, so that equal meanings have equal texts. */
 function readPublish(
   { windows, dimensions, ...rest }: Publish,
   windowNames: readonly string[],

@@ -17,7 +17,7 @@ interface Keep {
   readonly keep?: ms.StringValue;
 }
 
-/** The windows with times in ms, NaN for times that were reported. Undefined entries were reported by the schema. */
+/** The windows, with times in ms (NaN for an invalid time, which is reported). Skips undefined entries: the schema refused them. */
 export function readWindows(
   windows: readonly (WindowText | undefined)[],
   timeZone: string,
@@ -59,7 +59,7 @@ function readWindow(window: WindowText, timeZone: string, report: Report): Windo
 const TIME =
   /^\d{4}-\d\d-\d\d(?<clock>[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?<zone>[Zz]|[+-]\d\d:\d\d)?)?$/;
 
-/** ms since 1970; NaN for a text that was reported. */
+/** ms since 1970. Reports a text that is not a time, and returns NaN for it. */
 export function readTime(field: string, text: string, timeZone: string, report: Report): number {
   const time = parseTime(text, timeZone);
   if (time >= EARLIEST_TIME && time <= LATEST_TIME) return time;
@@ -71,8 +71,8 @@ export function readTime(field: string, text: string, timeZone: string, report: 
 }
 
 /**
- * A date is its first moment. A local time that occurs twice is the first of the two; one that a clock change skips is
- * moved forward by the gap. NaN for a text that is not a time.
+ * A date means its first moment; a local time that occurs twice, the first of the two. A local time that a clock change
+ * skips is moved forward by the gap. NaN for a text that is not a time.
  */
 function parseTime(text: string, timeZone: string): number {
   const parts = TIME.exec(text);
@@ -108,11 +108,11 @@ function cronProblem(cron: string, start: number): string | undefined {
   }
 }
 
-/** The main names of the zones that Node knows. It also accepts others, such as old names. */
+/** The main names of the zones that Node knows. Node also accepts other names, such as old ones. */
 const TIME_ZONES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 const LOWER_CASE_TIME_ZONES = TIME_ZONES.map((zone) => zone.toLowerCase());
 
-/** Answers UTC for a zone that was reported, so that the other fields can be checked. */
+/** Reports a text that is not a zone, and returns UTC for it, so that the other fields can be checked. */
 export function readTimeZone(timeZone: string, report: Report): string {
   if (isTimeZone(timeZone)) return timeZone;
   report(
@@ -134,7 +134,7 @@ function isTimeZone(text: string): boolean {
   }
 }
 
-/** A zone with a similar name, or with this city. */
+/** Suggests a zone with a similar name, or the zone of a city. */
 function nearZone(timeZone: string): string {
   const city = timeZone.toLowerCase().replaceAll(' ', '_');
   const index = LOWER_CASE_TIME_ZONES.findIndex((zone) => zone.endsWith(`/${city}`));

@@ -4,8 +4,8 @@ import { formatDecimal } from './decimal.js';
 /**
  * The value and the time of each column of one player in one view.
  * Values are in *sort direction*: minor units, negated for `desc` columns, so that smaller is always better.
- * `settled` is false for a `sum` whose deltas so far were all 0: its time is that of the earliest event. After that, the
- * time of a `sum` is that of its latest delta other than 0.
+ * `settled` is false for a `sum` whose deltas so far were all 0: its time is that of the earliest event. A
+ * settled `sum` has the time of its latest delta other than 0.
  */
 export type PlayerState = readonly ColumnState[];
 export interface ColumnState {
@@ -31,7 +31,7 @@ export function parseState(text: string): PlayerState {
   });
 }
 
-/** The latest time of the columns, in ms. It breaks ties. A repeated `latest` value moves it (decision 16). */
+/** The latest time of the columns, in ms. It breaks ties. A repeated value of a `latest` column updates it (decision 16). */
 export function reachTime(state: PlayerState): number {
   return Math.max(...state.map(({ time }) => time));
 }

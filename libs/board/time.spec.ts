@@ -47,7 +47,7 @@ describe('a time with a zone', () => {
   });
 });
 
-describe('no time at all', () => {
+describe('a value that is not a time', () => {
   // prettier-ignore
   const NO_TIMES = [
     '', ' ', 'now', '2026-11-20', '2026-11-20T09:00:00', '2026-11-20T09:00Z', '2026-11-20 09:00:00Z', '20261120T090000Z',
@@ -59,18 +59,18 @@ describe('no time at all', () => {
     '0000-12-31T23:59:59Z', '10000-01-01T00:00:00Z', '+010000-01-01T00:00:00Z', '-0001-01-01T00:00:00Z',
     '0001-01-01T00:00:00+00:01', '0000-12-31T23:30:00-01:00', '9999-12-31T23:59:59-00:01', '1763629200000', '２026-11-20T09:00:00Z',
   ];
-  it.each(NO_TIMES)('%j', (text) => {
+  it.each(NO_TIMES)('can be %j', (text) => {
     expect(parseTime(text)).toBeUndefined();
   });
 
-  it('is a text of more than 64 characters', () => {
+  it('can be a time with more than 64 characters', () => {
     const digits = (count: number) => `2026-11-20T09:00:00.${'1'.repeat(count)}Z`;
     expect(parseTime(digits(43))).toBe(Date.parse('2026-11-20T09:00:00.111Z'));
     expect(parseTime(digits(44))).toBeUndefined();
     expect(parseTime(digits(1_000_000))).toBeUndefined();
   });
 
-  it.each([[0], [1763629200000], [null], [[]], [{}], [true]])('is %j', (value) => {
+  it.each([[0], [1763629200000], [null], [[]], [{}], [true]])('can be %j', (value) => {
     expect(isEventTime(value)).toBe(false);
   });
 });

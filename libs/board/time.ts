@@ -6,11 +6,11 @@ const RFC_3339 =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const MAX_TEXT_LENGTH = 64;
 
-/** Date.UTC reads the years 0 to 99 as 1900 to 1999, so it gets a year of the next cycle of the calendar. */
+/** Date.UTC reads the years 0 to 99 as 1900 to 1999, so readTime adds a cycle of the calendar and subtracts it again. */
 const CYCLE_YEARS = 400;
 const CYCLE_MS = 146_097 * 86_400_000;
 
-/** The last text and its time: the validator checks a text, then the decoder reads it. */
+/** The last text and its time, cached: the decoder parses a text just after the validator has checked it. */
 let last: { readonly text: string; readonly time: number | undefined } = {
   text: '',
   time: undefined,
@@ -25,7 +25,7 @@ export function parseTime(text: string): number | undefined {
   return last.time;
 }
 
-/** On the hot path: faster than Date.parse, which also accepts February 30. The regular expression checks all ranges but the day. */
+/** On the hot path: faster than Date.parse, which also accepts February 30. The regular expression checks all but month lengths. */
 function readTime(text: string): number | undefined {
   if (text.length > MAX_TEXT_LENGTH || !RFC_3339.test(text)) return undefined;
   const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 7), digits(text, 8, 10)];
@@ -43,13 +43,13 @@ function digits(text: string, from: number, to: number): number {
   return value;
 }
 
-/** The first three digits of a fraction that ends before `end`. */
+/** The ms of a fraction that ends before `end`: its first three digits. */
 function fractionMs(text: string, end: number): number {
   const count = Math.max(0, Math.min(3, end - 20));
   return digits(text, 20, 20 + count) * 10 ** (3 - count);
 }
 
-/** The offset from UTC of the zone that starts at `at`. */
+/** The offset from UTC, in minutes, of the zone that starts at index `at`. */
 function zoneMinutes(text: string, at: number): number {
   if (text.length - at === 1) return 0;
   const minutes = digits(text, at + 1, at + 3) * 60 + digits(text, at + 4, at + 6);

@@ -24,7 +24,7 @@ describe('the text of a view', () => {
     );
   });
 
-  it('is printable ASCII with single spaces and reads back as the same view, whatever the values', () => {
+  it('is printable ASCII with single spaces and reads back as the same view, for any values', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(attributeName, attributeValue)), (where) => {
         const text = formatView({ window: 'all', where });

@@ -9,7 +9,7 @@ export interface View {
   readonly where: readonly (readonly [name: string, value: string])[];
 }
 
-/** Attributes of an event. An event with several values of an attribute moves the views of each. */
+/** Attributes of an event. An event with several values of an attribute moves the views of each value. */
 export type Attributes = Readonly<Record<string, string | readonly string[]>>;
 
 /** A view that an event moves. `expiresAt` is in ms of the board's event clock; null: never. */

@@ -21,7 +21,7 @@ export function viewToRead(
   return readable(definition, { window, where }, instance);
 }
 
-/** The view of a text whose window is absolute. @throws MalformedViewError, NoSuchViewError */
+/** The view that a text names; its window must be absolute. @throws MalformedViewError, NoSuchViewError */
 export function readableView(definition: BoardDefinition, text: string): ReadableView {
   const view = parseView(text);
   return readable(definition, view, parseWindow(definition, view.window));
@@ -37,7 +37,7 @@ function readable(
   return { view, expiresAt: instance.expiresAt };
 }
 
-/** undefined unless the text is the `current` or `previous` of a window of the board. */
+/** The current or previous instance that a text names; undefined if the text names none. @throws NoInstanceError */
 function relativeInstance(
   definition: BoardDefinition,
   text: string,
@@ -58,7 +58,7 @@ function relativeInstance(
   return undefined;
 }
 
-/** The names of the current instance, then that of the previous one. `all` and seasons have one instance only. */
+/** The two names of the current instance, then the name of the previous one. `all` and seasons have one instance only. */
 function namesOf(window: Window): readonly string[] {
   const name = windowName(window);
   if (window.kind === 'all' || window.kind === 'season') return [name];

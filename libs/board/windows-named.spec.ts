@@ -20,7 +20,7 @@ const anyTime = fc.oneof(
 const keep = fc.option(fc.integer({ min: 1, max: 100 }), { nil: undefined });
 
 describe('windows by name', () => {
-  it('are seasons that contain their start, not their end, and expire keep after it', () => {
+  it('can be seasons, which contain their start, not their end, and expire `keep` after their end', () => {
     const season = fc
       .tuple(anyTime, anyTime, keep)
       .map(([a, b, keepMs]): Extract<Window, { kind: 'season' }> => ({
@@ -53,7 +53,7 @@ describe('windows by name', () => {
   });
 });
 
-/** Expressions, and the local minutes (in ms as if in UTC) that they match. */
+/** Expressions, each with a function that says which local minutes (Dates as if in UTC) it matches. */
 const EXPRESSIONS: readonly (readonly [cron: string, names: (face: Date) => boolean])[] = [
   ['0 18 * * 5', (face) => face.getUTCDay() === 5 && minuteOfDay(face) === 18 * 60],
   ['30 2 * * *', (face) => minuteOfDay(face) === 150],
@@ -86,10 +86,10 @@ const CHANGES: readonly (readonly [zone: string, change: string])[] = [
 const interval = fc.record({
   expression: fc.constantFrom(...EXPRESSIONS),
   change: fc.constantFrom(...CHANGES),
-  /** The interval's start from the change, in ms. */
+  /** From the clock change to the interval's start, in ms. */
   lead: fc.integer({ min: -6 * DAY, max: DAY / 8 }),
   keepMs: keep,
-  /** Times to look up, in ms from the change, in this order: the cache must not matter. */
+  /** Times to look up, in ms from the clock change, in this order: the cache must not change what is found. */
   distances: fc.array(
     fc.oneof(
       fc.integer({ min: -8 * DAY, max: 2 * DAY }),
@@ -146,9 +146,9 @@ describe('intervals', () => {
     expect(windowsAt(leap, EARLIEST_TIME)).toEqual([undefined]);
   });
 
-  // The expression takes 20 ms: without a cache, these events would block ingest.
+  // Evaluating the expression takes 20 ms: without a cache, these events would block ingest.
   it.each([Date.UTC(2020, 0, 1), Date.UTC(2026, 0, 1)])(
-    'are cached where there is none: from %d, before the start or before the first time after it',
+    'are cached as missing: from %d, before the start or before the first time after the start',
     (begin) => {
       const definition = definitionOf('0 0 29 2 *', 'Europe/Paris', {
         start: Date.UTC(2025, 0, 1),
@@ -160,7 +160,7 @@ describe('intervals', () => {
     },
   );
 
-  it('do not have texts before the start, between two starts or of another window', () => {
+  it('are not found by texts of times before the start or between two starts, or in another form', () => {
     const definition = definitionOf('0 18 * * 5', 'UTC', { start: Date.UTC(2026, 10, 20) });
     // prettier-ignore
     const names = [
@@ -179,7 +179,7 @@ function momentsOf(
   { start, end }: { start: number; end: number },
 ): number[] {
   const moments: number[] = [];
-  // The two days before the start show which times are not new.
+  // Reads from two days before the start, to know which times the clock has shown already.
   const begin = Math.floor(start / DAY) * DAY - 2 * DAY;
   let shown = begin + offsetAt(zone, begin);
   for (let time = begin; time < end; time += MINUTE) {

@@ -77,7 +77,7 @@ function dayOf(date: DateTime): number {
   return Math.floor(date.toMillis() / DAY);
 }
 
-/** An instance from the first instants of its first date and of the date after it. Slow. */
+/** An instance, computed from the first instants of its first date and of the date after its last. Slow. */
 function plainInstance(kind: CalendarWindow, zone: string, time: number): WindowInstance {
   const date = DateTime.fromMillis(dateAt(zone, time) * DAY, { zone: 'utc' });
   const first = date.startOf(kind);
@@ -244,7 +244,7 @@ describe('calendar windows', () => {
     ['America/Sao_Paulo', '2018-11-04', 23],
     ['America/Havana', '2026-11-01', 25],
     ['Europe/Paris', '2026-11-20', 24],
-    // It begins at 00:00 and, a minute later, the clock goes back to 23:01 of the day before.
+    // This day begins at 00:00 and, a minute later, the clock goes back to 23:01 of the day before.
     ['America/St_Johns', '2010-11-07', 25],
     ['America/St_Johns', '2010-11-06', 24],
     ['Pacific/Apia', '2011-12-29', 24],
@@ -254,7 +254,7 @@ describe('calendar windows', () => {
     expect((found.end - found.start) / 3_600_000).toBe(hours);
   });
 
-  it('do not have texts of dates that do not exist', () => {
+  it('are not found by texts of dates that do not exist, or in another form', () => {
     // prettier-ignore
     const names = [
       'day:2011-12-30', 'day:2026-02-29', 'day:2026-13-01', 'week:2026-W54', 'week:2027-W53', 'week:2026-W00', 'week:2026-W1', 'month:2026-00',

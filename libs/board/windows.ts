@@ -12,7 +12,7 @@ import {
 } from './definition.js';
 import { EARLIEST_TIME, LATEST_TIME } from './time.js';
 
-/** A span of event time: contains `start`, not `end` (ms since 1970). Without a `text`, the window has no instance there. */
+/** A span of event time: contains `start`, not `end` (ms since 1970). Without a `text`, the window has no instance in it. */
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -26,11 +26,11 @@ export interface WindowInstance extends Required<Span> {
 
 const END_OF_TIME = LATEST_TIME + 1;
 
-/** About 11 years of days. */
+/** How many spans a WindowFinder caches at most: about 11 years of days. */
 const MAX_CACHED_SPANS = 4_096;
 
 /**
- * The instance of each of the board's windows that contains a time; undefined where a window has none.
+ * For each window of the board, the instance that contains a time; undefined if there is none.
  * Cost: a binary search per window. The first time in an instance also costs a calendar or, much slower, a cron calculation.
  */
 export function windowsAt(
@@ -172,7 +172,7 @@ export function cronFrom(expression: string, from: number): CronExpression {
 /**
  * The span from one time of the cron expression to the next. The expression describes wall clock times. cron-parser
  * steps through them in UTC, because in zones with clock changes it can return a time twice, skip one, or give up.
- * firstShown then finds when the zone's clock first shows each, or jumps over it.
+ * firstShown then finds when the zone's clock first shows each of these times, or jumps over it.
  */
 function intervalAt(
   { name, cron, start }: Interval,
@@ -202,7 +202,7 @@ function firstShown(wallClock: number, timeZone: string): number {
   return (at ?? zoned).epochMilliseconds;
 }
 
-/** A time within the instance that a text can name; undefined when the text can't name an instance of this window. */
+/** A time within the instance that a text would name; undefined if the text can't name an instance of this window. */
 function timeWithin(window: Window, text: string, timeZone: string): number | undefined {
   try {
     switch (window.kind) {
@@ -223,8 +223,8 @@ function timeWithin(window: Window, text: string, timeZone: string): number | un
 }
 
 /**
- * Noon of a day well inside the day, week, month or year of a text. In some zones, the years 0001 to 9999 in UTC reach
- * into the years 0 and 10000. @throws RangeError
+ * Noon of a day well inside the day, week, month or year that a text names. On the clocks of some zones, the years 0001
+ * to 9999 of UTC begin in year 0 or end in year 10000. @throws RangeError
  */
 function dateWithin(kind: CalendarWindow, text: string, timeZone: string): number {
   const [, digits = '', rest = ''] = /^(\d{4,5})(-.+)?$/.exec(text) ?? [];

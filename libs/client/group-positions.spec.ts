@@ -80,7 +80,7 @@ describe('HandledPositions', () => {
     ]);
   });
 
-  it('commits a released partition a last time', async () => {
+  it('commits a released partition a last time, and not again if this fails', async () => {
     commit = () => Promise.reject(new Error('no coordinator'));
     create();
     positions.handled(0, 1);

@@ -3,8 +3,8 @@ import type { Admin } from 'kafkajs';
 type Positions = ReadonlyMap<number, number>;
 
 /**
- * Start offsets of a group, per partition without a committed offset. Read them before the group is joined: it gets all that is
- * published from then on. Only a new group may start at the end; partitions without an entry start at their first result.
+ * The offsets at which a new group starts: the ends of all partitions. Empty for other groups and with `fromBeginning`: then
+ * a partition without a committed offset starts at its first result. Join afterwards, so that no later result is missed.
  */
 export async function readStartPositions(
   admin: Admin,
@@ -17,16 +17,16 @@ export async function readStartPositions(
   return new Map(offsets.map(({ partition, high }) => [partition, Number(high)]));
 }
 
-/** After a crash, the results of this time, in ms, may be delivered again. */
+/** How often offsets are committed, in ms. After a crash, the results of this time may be delivered again. */
 const COMMIT_INTERVAL_MS = 1_000;
 
-/** The offset after the handled results of each partition, committed at an interval. */
+/** Commits, at an interval, the offset after the handled results of each partition. */
 export class HandledPositions {
   #uncommitted = new Map<number, number>();
   #last: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
 
-  /** @param commit writes offsets to the group; offsets that it fails to write go with the next ones */
+  /** @param commit writes offsets to the group; offsets that it fails to write are written with the next ones */
   constructor(
     private readonly commit: (positions: Positions) => Promise<void>,
     private readonly onFailure: (error: unknown) => void,
@@ -36,7 +36,7 @@ export class HandledPositions {
     this.#timer.unref();
   }
 
-  /** `position` is the next offset of the partition. */
+  /** Notes that all results of a partition below `position` are handled. */
   handled(partition: number, position: number): void {
     this.#uncommitted.set(partition, position);
   }
@@ -47,7 +47,7 @@ export class HandledPositions {
     return this.#last;
   }
 
-  /** Commits a last time; then the partition belongs to another member. */
+  /** Commits a last time, then forgets the partition: another member gets it. */
   async release(partition: number): Promise<void> {
     await this.flush();
     this.#uncommitted.delete(partition);

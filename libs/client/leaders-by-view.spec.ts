@@ -64,7 +64,7 @@ describe('LeadersByView', () => {
     expect(leaders.top('arena', 'all')).toEqual(SECOND.top);
   });
 
-  it('reports a gap, and the movements over it', () => {
+  it('reports a gap, and the movements across it', () => {
     const leaders = new LeadersByView();
     leaders.take(FIRST);
     expect(leaders.take(THIRD)).toEqual({
@@ -76,7 +76,7 @@ describe('LeadersByView', () => {
     });
   });
 
-  it('reports a gap at a first change in the middle, and when the versions start again', () => {
+  it('reports a gap if the first change follows another, or a later one follows none', () => {
     const leaders = new LeadersByView();
     expect(leaders.take(SECOND)).toMatchObject({ gap: true, left: [] });
     const again = leaderChange({ version: 12, since: null, ids: ['c'] });

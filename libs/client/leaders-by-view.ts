@@ -3,8 +3,8 @@ import { leaderMovements, type Leader, type LeaderChange, type LeaderMovements }
 export interface LeaderStep extends LeaderMovements {
   readonly top: readonly Leader[];
   /**
-   * Whether leader changes between the two tops are missing, or the previous top was never published. The movements
-   * still lead from the previous top to the new one.
+   * Whether this leader change does not start from the known top, because leader changes in between are missing or were
+   * never published. The movements still lead from the known top to the new one.
    */
   readonly gap: boolean;
 }
@@ -18,7 +18,7 @@ const UNKNOWN: KnownTop = { version: null, top: [] };
 
 /**
  * The top N of views, from leader changes in any order: the newest one of each view counts. Keeps one top in memory for
- * each view until it is forgotten.
+ * each view until the view is forgotten.
  */
 export class LeadersByView {
   readonly #boards = new Map<string, Map<string, KnownTop>>();

@@ -30,7 +30,7 @@ export interface SubscriberOptions {
   /** Members of a group share the partitions. Each group gets all results. */
   readonly groupId: string;
   readonly topicPrefix?: string;
-  /** Whether a new group starts at the first result in Kafka; by default it starts at the next one. */
+  /** Whether a new group starts at the first result in Kafka; by default it starts at the next one to be published. */
   readonly fromBeginning?: boolean;
   /**
    * Called when results were deleted (retention) before they were read; the subscription then continues after them.
@@ -41,18 +41,18 @@ export interface SubscriberOptions {
 
 type Handle<T> = (result: T) => Promise<void> | void;
 
-/** Consecutive failed starts of partitions, each after a longer pause, before the subscription ends. */
+/** After this many failed starts of partitions in a row, the subscription ends. The pauses between them grow. */
 const MAX_FAILED_STARTS = 10;
 
 /** These values keep a member in the group while its handler blocks the event loop. */
 const CONSUMER = { sessionTimeout: 30_000, heartbeatInterval: 3_000 };
 
 /**
- * Delivers all committed results of a topic: results of a partition in order and in sequence, of several partitions
- * concurrently. A slow handler delays no other partition.
+ * Delivers all committed results of a topic: those of one partition in order and one at a time, those of several
+ * partitions concurrently. A slow handler delays no other partition.
  * A result may be delivered again: after a crash the results of the last second, after a rebalance the results that were
  * being handled. `source` identifies a result. An error of the handler ends the subscription; a new subscriber of the
- * same group gets that result again.
+ * same group gets the failed result again.
  * States: new, started, ended (stopped or failed). A subscriber starts once.
  */
 export abstract class ResultSubscriber<T> {
@@ -198,7 +198,7 @@ export abstract class ResultSubscriber<T> {
   }
 }
 
-/** Delivers rank changes; the changes of a player in order. */
+/** Delivers rank changes: those of one player in order, if producers key score events by player. */
 export class RankChangeSubscriber extends ResultSubscriber<RankChange> {
   constructor(options: SubscriberOptions) {
     super(options, topicNames(options.topicPrefix).rankChanges, decodeRankChange);
@@ -206,8 +206,8 @@ export class RankChangeSubscriber extends ResultSubscriber<RankChange> {
 }
 
 /**
- * Delivers leader changes. Those of a view come from several partitions, so a newer one may come first: LeadersByView
- * handles that. One member of a larger group sees only a part of them.
+ * Delivers leader changes. Those of one view come from several partitions, so a newer one may come before an older one,
+ * which LeadersByView then ignores. If a group has several members, each gets only a part of the leader changes.
  */
 export class LeaderChangeSubscriber extends ResultSubscriber<LeaderChange> {
   constructor(options: SubscriberOptions) {

@@ -40,7 +40,7 @@ describe('the message of a score event', () => {
   });
 });
 
-/** A fake client with 3 partitions; `sends` has the partitions of the messages of each send. */
+/** A fake client with 3 partitions; `sends` lists, for each send, the partitions of its messages. */
 function fakeClient(): { kafka: Kafka; sends: number[][] } {
   const sends: number[][] = [];
   const partitionMetadata = [0, 1, 2].map((partitionId) => ({ partitionId, leader: 1 }));
@@ -59,7 +59,7 @@ function fakeClient(): { kafka: Kafka; sends: number[][] } {
 }
 
 describe('sending events', () => {
-  it('sends to one partition at a time, as kafkajs confuses several when leaders move', async () => {
+  it('makes each send to one partition, as kafkajs confuses several when leaders move', async () => {
     const { kafka, sends } = fakeClient();
     const events = Array.from({ length: 30 }, (_, i) => ({ ...EVENT, playerId: `p-${i}` }));
     await new ScoreProducer({ kafka }).send(events);

@@ -53,7 +53,7 @@ export class ScoreProducer {
     await this.#producer.disconnect();
   }
 
-  /** Sends events in order; resolves when all in-sync replicas have them. @throws InvalidScoreEventError before it sends any */
+  /** Sends events in order; resolves when all in-sync replicas have them. @throws InvalidScoreEventError before any is sent */
   async send(events: readonly ScoreEvent[]): Promise<void> {
     await this.sendMessages(events.map((event) => this.toMessage(JSON.stringify(event))));
   }
@@ -86,7 +86,7 @@ export class ScoreProducer {
       placed.push({ ...message, partition });
     }
     const sends = [...byPartition.values()].map((placed) => this.#send(placed));
-    // no send is pending when it throws
+    // waits for all sends, so that none is pending when this throws
     for (const sent of await Promise.allSettled(sends))
       if (sent.status === 'rejected') throw sent.reason;
   }

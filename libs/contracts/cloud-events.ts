@@ -28,8 +28,8 @@ export function cloudEventHeaders({
 }
 
 /**
- * Why the headers of a record say that it is not a JSON score event; undefined if it can be one. A record without headers
- * is a score event. `ce_type` decides, even as the only header.
+ * Why, by its headers, a record can't be a JSON score event; undefined if it can. A record without headers can. `ce_type`
+ * is checked even if it is the only header.
  */
 export function cloudEventProblem(headers: RecordHeaders): Rejection | undefined {
   const unsupported = (detail: string) => ({ code: 'UNSUPPORTED_CLOUDEVENT', detail }) as const;
@@ -64,7 +64,7 @@ export function cloudEventProblem(headers: RecordHeaders): Rejection | undefined
 export function cloudEventId(headers: RecordHeaders): string | undefined {
   const id = lastHeader(headers, 'ce_id');
   if (id === undefined || headerText(headers, 'ce_specversion') === undefined) return undefined;
-  // As text, all invalid UTF-8 would be the same replacement character.
+  // Decoding would make different ids equal: it replaces all invalid UTF-8 by the same character.
   if (typeof id !== 'string' && !isUtf8(id)) return undefined;
   const text = id.toString();
   return isId(text) ? text : undefined;

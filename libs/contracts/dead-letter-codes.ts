@@ -1,6 +1,6 @@
 /**
  * Every reason for which a record becomes a dead letter: what is wrong, and what to do.
- * docs/reference/dead-letters.md is this list (test: libs/contracts/dead-letter-codes.spec.ts).
+ * docs/reference/dead-letters.md has the same list (test: libs/contracts/dead-letter-codes.spec.ts).
  */
 export const DEAD_LETTER_CODES = {
   EMPTY_VALUE:

@@ -8,12 +8,12 @@ export interface DeadLetterReason {
   readonly detail: string;
 }
 
-/** A part of a record that can be left out of a dead letter which would be too large. It stays in the log. */
+/** A part of a record that is left out if the dead letter would be too large. The record in the log still has it. */
 type Part = 'value' | 'headers' | 'key';
 
 /**
  * The dead letter of a record: its key, value and headers, and headers of ranklog with the reason, which replace older ones. If
- * its batch would be larger than `maxBytes`, the largest part is left out, then the next one; headers have its size and digest.
+ * its batch would be larger than `maxBytes`, the largest part is left out, then the next one. Headers have their sizes and digests.
  */
 export function encodeDeadLetter(
   source: Source,
@@ -31,7 +31,7 @@ export function encodeDeadLetter(
   }
 }
 
-/** The headers that describe a left out part are about as large as this. */
+/** Smaller parts are not left out: the headers that describe a left-out part are about as large as this. */
 const MIN_LEFT_OUT_BYTES = 256;
 
 /** The parts that are worth leaving out, largest first. */
@@ -64,7 +64,7 @@ function without(
   };
 }
 
-/** The size of a left out part, and the digest of a key or a value. */
+/** Headers with the size of a left-out part, and with the digest of a key or a value. */
 function digestHeaders(part: Part, { key, value, headers }: RawRecord): [string, string][] {
   if (part === 'headers') return [['ranklog_headers_bytes', String(headerBytes(headers))]];
   const bytes = (part === 'value' ? value : key) ?? Buffer.alloc(0);
@@ -74,7 +74,7 @@ function digestHeaders(part: Part, { key, value, headers }: RawRecord): [string,
   ];
 }
 
-/** An earlier dead letter can have these headers although the new one has all parts. */
+/** A record that was a dead letter before can have these headers. They are dropped: the new dead letter may have all parts. */
 const DIGEST_HEADERS = /^ranklog_(value|key|headers)_(bytes|sha256)$/;
 
 /** Kafka allows headers without a value. kafkajs reads them as null, but throws when it has to write null. */
@@ -87,7 +87,7 @@ function writableHeaders(headers: RecordHeaders): Record<string, HeaderValue | H
   );
 }
 
-/** What Kafka adds to a batch, and at most to a record (lengths, timestamp, offset) and to a header (two lengths). */
+/** Bytes that Kafka adds to a batch, and at most to each record (lengths, timestamp, offset) and header (two lengths). */
 const BATCH_OVERHEAD = 61;
 const RECORD_OVERHEAD = 36;
 const HEADER_OVERHEAD = 10;
@@ -121,7 +121,7 @@ export function cutDetail(detail: string): string {
 
 /** What the headers of ranklog say about a dead letter. */
 export interface DeadLetter extends Source, DeadLetterReason {
-  /** The parts of the record that are only in the log. `sha256` is hexadecimal, and undefined for headers. */
+  /** The parts of the record that were left out: only the log has them. `sha256` is hexadecimal, and undefined for headers. */
   readonly leftOut: readonly {
     readonly part: Part;
     readonly bytes: number;

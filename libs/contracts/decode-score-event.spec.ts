@@ -398,7 +398,7 @@ describe('decoding', () => {
     );
   });
 
-  it('gives the same for a text and for the value of a record', () => {
+  it('gives the same result for a text and for a record with this value', () => {
     const text = withFields('"delta":1');
     expect(decodeText(text)).toEqual(decodeScoreEvent(record(text)));
   });

@@ -56,7 +56,7 @@ export function decodeText(text: string, cloudEventId?: string): ScoreEventDecod
 /** Levels of objects and arrays, including the event itself. */
 const MAX_LEVELS = 100;
 
-/** The limit is fixed, so that the result never depends on the free stack of the reader. */
+/** The limit is fixed, so that the verdict never depends on how much stack the process has left. */
 function nestsTooDeeply(value: object, levelsLeft: number): boolean {
   if (levelsLeft === 0) return true;
   const isTooDeep = (child: unknown) =>
@@ -91,7 +91,7 @@ function decodeFields(event: ScoreEvent, text: string): ScoreEventDecoding {
   };
 }
 
-/** Many serialisers write null for an absent optional field. */
+/** Makes fields with null absent: many serialisers write null for an absent optional field. */
 function dropNulls(value: Record<string, unknown>): void {
   for (const field of SCORE_EVENT_FIELDS) if (value[field] === null) value[field] = undefined;
 }

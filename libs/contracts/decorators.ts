@@ -86,7 +86,7 @@ export const IsCount =
   (target, property) => {
     Min(least)(target, property);
     Max(Number.MAX_SAFE_INTEGER)(target, property);
-    // Last, because the last one sets the type in the compiled schema: Min and Max set number.
+    // The last decorator sets the type in the compiled schema. Min and Max would set it to number.
     IsInt()(target, property);
   };
 

@@ -22,7 +22,7 @@ export interface DefinitionRecord {
   readonly since: number;
   /** null if the board was removed. */
   readonly definition: BoardDefinition | null;
-  /** The first offset of the generation, by partition; missing for the whole log. */
+  /** The offset at which the generation begins, by partition; missing if it contains the whole log. */
   readonly starts?: ReadonlyMap<number, number>;
 }
 
@@ -80,7 +80,7 @@ export function decodeDefinitionRecord(record: RawRecord): DefinitionRecord {
   };
 }
 
-/** Any version can have written the definition. This version accepts it only if it knows all of its fields. */
+/** Another version of ranklog may have written the definition. This version refuses a definition with fields unknown to it. */
 function decodeDefinition(board: string, stored: object): BoardDefinition {
   const problem = (reason: string) => contract.malformed(`definition: ${reason}`);
   const definition = readDefinition(JSON.stringify(stored));
@@ -97,7 +97,7 @@ function decodeDefinition(board: string, stored: object): BoardDefinition {
   return definition;
 }
 
-/** undefined if fields are missing: then reading them can throw any error. */
+/** undefined if fields are missing: reading such a text can throw any error. */
 function readDefinition(text: string): BoardDefinition | undefined {
   try {
     const definition = parseDefinitionText(text);

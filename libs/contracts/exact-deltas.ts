@@ -19,7 +19,7 @@ type Result =
  */
 const INEXACT_NUMBER = /[:[,]\s*-?(?:[\d.]{16}|[\d.]+[eE]|0\.0{6})/;
 
-/** The name of `delta` among the values. */
+/** The name under which `delta` is kept, as if it were one of `deltas`. */
 const DELTA = '';
 
 /**
@@ -46,7 +46,7 @@ class NumberText {
   constructor(readonly text: string) {}
 }
 
-/** Replaces texts by those in the JSON text. Answers what is wrong with a number. */
+/** Replaces texts with an exponent by those in the JSON text. Returns what is wrong with a number; undefined if nothing. */
 function restoreNumbers(
   event: ScoreEvent,
   texts: Record<string, string>,
@@ -66,12 +66,12 @@ function restoreNumbers(
   return undefined;
 }
 
-/** 1.50 and 1.5 are the same JSON number, so trailing zeros are not decimals, unlike in a string. */
+/** 1.50 and 1.5 are the same JSON number, so trailing zeros don't count as decimals, unlike in a string. */
 function withoutTrailingZeros(number: string): string {
   return number.includes('.') ? number.replace(/\.?0+$/, '') : number;
 }
 
-/** JSON.parse has accepted the text, so this can't fail. As there, the last value of a repeated name counts. */
+/** JSON.parse has accepted the text, so this can't fail. As in JSON.parse, the last value of a repeated name counts. */
 function readNumbersAsText(text: string): { delta?: unknown; deltas?: Record<string, unknown> } {
   return parseLossless(text, null, {
     parseNumber: (number) => new NumberText(number),

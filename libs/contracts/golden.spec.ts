@@ -118,7 +118,7 @@ describe('the golden records', () => {
     },
   );
 
-  it('hold the dead letter of a record that is too large: where it is, its size and its digest', () => {
+  it('include the dead letter of a record that is too large, with its place, size and digest', () => {
     const file = golden('dead-letter-digest') as DeadLetterGolden & { maxBytes: number };
     const record = toRecord(file.record);
     const letter = encodeDeadLetter(file.source, record, file.reason, file.maxBytes);
@@ -150,7 +150,7 @@ describe('the fields of results, as docs/versioning.md promises them', () => {
     'rank-change-overtook': ['overtook', 'competitionRank'],
   };
 
-  /** Each object of a value, except the columns, whose names are the board's. */
+  /** Each object within a value, except `columns`: the board chooses the names in it. */
   const objectsIn = (value: unknown): Record<string, unknown>[] =>
     typeof value !== 'object' || value === null
       ? []

@@ -30,7 +30,7 @@ export class LeftLeader {
   rankBefore: number;
 }
 
-/** The new top N of a view, and the changes since its last report. */
+/** The new top N of a view, and the changes since the view's last report. */
 @AlsoRequired('since')
 export class LeaderChange {
   @IsId()

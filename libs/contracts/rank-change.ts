@@ -13,7 +13,7 @@ import {
 import { causeId, type RawRecord } from './record.js';
 import { Cause, MovedPlayer, RankPlacing, ResultContract } from './result-contract.js';
 
-/** The change of a player in one view. `before` is null for a new player, `after` for a player who left the view. */
+/** The change of a player's place in one view. `before` is null for a new player, `after` for a player who left the view. */
 @AlsoRequired('before', 'after')
 export class RankMovement {
   @IsString()

@@ -9,7 +9,7 @@ export interface RawRecord {
   readonly headers: RecordHeaders;
 }
 
-/** The text of a header; if it is repeated, of the last one. */
+/** The text of a header; of the last one if the header is repeated. */
 export function headerText(headers: RecordHeaders, name: string): string | undefined {
   return lastHeader(headers, name)?.toString();
 }
@@ -27,7 +27,7 @@ export interface Source {
   readonly offset: number;
 }
 
-/** `topic/partition/offset`: the id of all that a record causes, so that subscribers can deduplicate. */
+/** `topic/partition/offset`: the id, or the start of the id, of each result of a record. Subscribers can deduplicate by it. */
 export function causeId({ topic, partition, offset }: Source): string {
   return `${topic}/${partition}/${offset}`;
 }

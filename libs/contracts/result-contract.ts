@@ -19,7 +19,7 @@ export class ResultContract<T extends object> {
     this.matches = compileValidator(target);
   }
 
-  /** CloudEvents headers of a result of `source`, which determines `id`. */
+  /** The CloudEvents headers of a record. `ce_source` names the topic of `source`. */
   headers(id: string, source: Pick<Source, 'topic'>) {
     return cloudEventHeaders({ id, type: this.type, source: `/ranklog/${source.topic}` });
   }
@@ -70,7 +70,7 @@ class Placing {
   columns: Readonly<Record<string, string>>;
 }
 
-/** A place in a rank change. `competitionRank` is the rank over equal columns, if the board publishes it. */
+/** A place in a rank change. `competitionRank` is the rank that players with equal columns share, if the board publishes it. */
 export class RankPlacing extends Placing {
   @MayBeAbsent()
   @IsCount(1)

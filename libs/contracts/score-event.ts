@@ -22,7 +22,7 @@ export class ScoreEvent {
   @IsId()
   playerId: string;
 
-  /** For a board with one input: added by `sum`, compared by `best` and `latest`. Events have either this or `deltas`. */
+  /** The value for a board with one input: a `sum` adds it, `best` and `latest` may keep it. An event has this or `deltas`. */
   @MayBeAbsent()
   @IsDelta()
   delta?: string | number;
@@ -41,7 +41,7 @@ export class ScoreEvent {
   @IsId()
   eventId?: string;
 
-  /** The dimensions of a board use these. With several values, the event moves the view of each. */
+  /** The dimensions of a board use these. If an attribute has several values, the event moves the views of each. */
   @MayBeAbsent()
   @IsAttributes()
   attributes?: Readonly<Record<string, AttributeValue>>;
@@ -98,7 +98,7 @@ function found(field: Field, value: unknown): string {
   return `${field} is ${show(value)}`;
 }
 
-/** The first invalid entry. If all are valid, their number is not. */
+/** Describes the first invalid entry. If all entries are valid, their number is wrong and is described. */
 function foundInside(
   field: Field,
   value: Record<string, unknown>,
@@ -111,7 +111,7 @@ function foundInside(
   return `${field} is ${show(value)} (${Object.keys(value).length} names)`;
 }
 
-/** The first invalid value of a list, unless the list is too long. */
+/** Describes the first invalid value of a list, or the list itself if it is too long. */
 function foundEntry(place: string, entry: unknown): string {
   if (!Array.isArray(entry) || entry.length > MAX_ATTRIBUTE_VALUES)
     return `${place} is ${show(entry)}`;

@@ -6,7 +6,7 @@ export const MAX_ATTRIBUTE_BYTES = 256;
 export const MAX_ATTRIBUTE_VALUES = 64;
 /** How many columns an event can name. */
 export const MAX_DELTAS = 64;
-/** A double holds all decimals of up to 15 significant digits. */
+/** How many significant digits a JSON number can have: a double holds all decimals of up to 15. */
 export const MAX_NUMBER_DIGITS = 15;
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
@@ -57,7 +57,7 @@ export function isDelta(value: unknown): value is string | number {
   return typeof value === 'number' && Number.isFinite(value) && hasSafeDigits(String(value));
 }
 
-/** Values by column: 1 to 64. */
+/** 1 to 64 values by column. */
 export function isDeltas(value: unknown): value is Record<string, string | number> {
   if (!isPlainObject(value)) return false;
   let count = 0;

@@ -9,7 +9,7 @@ const { matches: isLeaderChange } = leaderChangeContract;
 const explainRankChange = (value: unknown) => rankChangeContract.explain(value);
 const explainLeaderChange = (value: unknown) => leaderChangeContract.explain(value);
 
-/** Values that validators often mistake for others. */
+/** Values that validators often judge wrongly. */
 const oddity = fc.oneof(
   fc.constantFrom<unknown>(null, [], {}, [[]], [null], [{}], '', ' 1', '1e3', 'NaN', '-0', '0'),
   fc.constantFrom<unknown>(0, -0, 1, -1, 0.5, 1e21, 1e-7, 2 ** 53, 2 ** 53 - 1, NaN, Infinity),
