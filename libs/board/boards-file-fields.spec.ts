@@ -116,7 +116,7 @@ describe('the other fields of a board', () => {
     );
   });
 
-  it('are reported for all boards at once, in the order of their lines', () => {
+  it('are checked in all boards at once, with problems in the order of their lines', () => {
     const text = `boards:
   one:
     columns:
@@ -140,7 +140,7 @@ describe('the other fields of a board', () => {
     ]);
   });
 
-  it('are reported at once, both of the schema and of other rules', () => {
+  it('are checked by the schema and by other rules at once', () => {
     const text = `boards:
   arena:
     colour:
@@ -180,13 +180,13 @@ describe('the other fields of a board', () => {
     ['columns by name', '{columns: {a: 1}, timeZone: Nowhere}', ['columns', 'timeZone']],
     ['no fields', '[1]', ['[1] is not allowed']],
     ['invalid columns and numbers', '{columns: [7], maxViews: 0}', ['columns[0]', 'maxViews']],
-  ])('are reported for a board with %s', (_what, board, problems) => {
+  ])('are all checked in a board with %s', (_what, board, problems) => {
     expect(problemsOf(`boards: {a: ${board}}`)).toEqual(
       problems.map((problem) => expect.stringContaining(problem)),
     );
   });
 
-  it('are reported for a board with an invalid name, and at the anchor of an alias', () => {
+  it('are checked in a board with an invalid name too; problems are at the anchor of an alias', () => {
     const text = `boards:
   "a b":
     columns: &columns

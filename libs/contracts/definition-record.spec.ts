@@ -32,7 +32,7 @@ const record = (value: string, headers = {}, key = 'arena') => ({
 const encoded = (fields: object = {}) =>
   encodeDefinitionRecord({ ...IN_FORCE, ...fields }, 'ranklog.definitions').value;
 
-/** The value with its definition changed. */
+/** The value of the record, with a changed definition. */
 const withDefinition = (change: (fields: Record<string, unknown>) => unknown) => {
   const fields = JSON.parse(definitionText(definition)) as Record<string, unknown>;
   return JSON.stringify({ ...(JSON.parse(encoded()) as object), definition: change(fields) });
