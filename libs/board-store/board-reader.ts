@@ -25,7 +25,7 @@ import { defineScripts, MOVED } from './scripts.js';
 import { standingsOf, type Standings } from './standings.js';
 import type { BoardFacts, RecoveryTarget, LiveBoard } from './types.js';
 
-/** How many times one read follows a board to a newer generation. Builds take too long for more to go live during a read. */
+/** How many times one read follows a board to a newer generation. Builds are too slow for more to go live during one read. */
 const MOST_FOLLOWED = 5;
 
 const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
@@ -58,7 +58,7 @@ type Place = Pick<Located, 'board' | 'shard' | 'generation'>;
 /**
  * Reads boards. A page or a rank takes one trip to Redis: the reader names the generation that it found last, and the script
  * reads it only while it is live. Otherwise the script returns the live generation and its definition, and the reader calls
- * again. The definition of a generation never changes, so it is parsed once. It never reads an expired view, swept or not.
+ * again. The definition of a generation never changes, so it is parsed once. Expired views are never read, swept or not.
  * A reply is `stale` while Redis lacks published events, which are being applied again.
  */
 export class BoardReader {

@@ -61,7 +61,7 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Ends a resync. `positions` are the published positions of all partitions, read after beginResync and final; `current` are the
+   * Ends a resync. `positions` are the published positions of all partitions once their publishers are fenced; `current` are the
    * definition records of Kafka, by board. Partitions below their position recover from now on; a shard that has lost a promotion
    * recovers from the start of the log. Returns undefined if the shard has changed meanwhile; the resync then has to be repeated.
    */

@@ -12,13 +12,13 @@ const VIEWS_A_STEP = 100;
 
 /** All generations in Redis. Discards unneeded generations, and frees their memory. */
 export class GenerationCatalog extends ShardedStore {
-  /** All generations, sorted by board; of each board, the live one first. Cost: seven requests per shard. */
+  /** All generations, sorted by board; of each board, the live one first. Cost: eight requests per shard. */
   async generations(): Promise<GenerationOverview[]> {
     const found = await this.perShard((shard) => this.#generationsOf(shard));
     return found.flat().sort((a, b) => (a.board < b.board ? -1 : Number(a.board > b.board)));
   }
 
-  /** Discards a snapshot. False if no snapshot has this id, nor a discarded generation not yet freed: the call may be repeated. */
+  /** Discards a snapshot; may be repeated. Returns false if no snapshot has this id, and no generation that was just discarded. */
   async removeSnapshot(generation: string): Promise<boolean> {
     for (const shard of this.allShards)
       if ((await this.#discard(shard, { from: 'snapshot', generation })) === 1) return true;

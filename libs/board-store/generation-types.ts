@@ -46,7 +46,7 @@ export interface AppliedOffset {
 export type ShadowRefusal =
   'leaseLost' | 'shadowGone' | 'gap' | 'generationChanged' | 'serverChanged';
 
-/** The outcome of a catch-up call. `appliedOffsets` covers the partitions of the call; after promote and compare, all live partitions. */
+/** The outcome of a catch-up call. `appliedOffsets` covers the partitions of the call; after promote and compare, all live ones. */
 export type CatchUpOutcome<Ending> =
   | {
       readonly status: 'applied';
@@ -99,7 +99,7 @@ export interface Difference {
 
 /**
  * The number of events that were refused for `maxViews`: `expected` by the shadow, `found` by the live board. How the partitions
- * interleave decides which events are refused, so the two may differ once one of them has refused events.
+ * interleave decides which events are refused, so the two boards may differ if either has refused events.
  */
 export interface TooManyViews {
   readonly expected: number;

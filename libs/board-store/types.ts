@@ -97,7 +97,7 @@ export interface ApplyCall {
   readonly entries: readonly ApplyEntry[];
   /** The version of the shard's pointers that the caller believes in: see Boards. */
   readonly version: string;
-  /** The boards of the entries, as they are live in `version`; it may contain other boards. */
+  /** The boards of the entries, as they are live in `version`; the map may contain other boards. */
   readonly boards: ReadonlyMap<string, LiveBoard>;
   /** The token of the shard's continuity that the caller believes in. */
   readonly continuity: string;

@@ -14,7 +14,7 @@
 -- previous  discarded  once its grace time is over
 -- snapshot  discarded
 --
--- Only the holder of the lease moves or makes a shadow. While nobody holds it, no token is needed.
+-- Only the lease holder moves or makes a shadow. While there is no holder, no token is needed.
 --
 -- KEYS  1 to 5 as in roles.lua
 -- ARGV  1 token ('' without the lease), 2 board ('' for a snapshot's), 3 generation ('' for the

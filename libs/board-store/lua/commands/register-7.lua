@@ -1,4 +1,4 @@
--- Gives boards their first generation. A board whose live generation has a definition keeps it.
+-- Gives boards their first generation. A board keeps a live generation that has a definition.
 --
 -- KEYS  1 live, 2 applied offsets, 3 definitions, 4 registered, 5 starts, 6 promotions, 7 removed
 -- ARGV  1 number of boards, then for each: its name, hash of the definition, definition (JSON),

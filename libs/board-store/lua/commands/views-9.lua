@@ -7,7 +7,7 @@
 --          at which it expires ('' for never) }; { 'MOVED', ... } (read.lua)
 -- Cost  about STEP views; more where Redis packs a small hash
 --
--- HSCAN finds every view that exists all the time. It may repeat views when the hash table shrinks.
+-- HSCAN finds every view that exists at each step. It may repeat views when the hash table shrinks.
 
 -- include read.lua
 

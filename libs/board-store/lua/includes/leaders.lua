@@ -34,8 +34,8 @@ local function top_lines(view)
   return lines
 end
 
--- Loads the last reports. The stored report of a view that the live generation lacks is of an
--- earlier one, whose sweep deletes the report. So the next report is a first one.
+-- Loads the last reports. If the live generation lacks a view, its stored report is of an earlier
+-- generation, whose sweep deletes the report. So the next report is a first one.
 local function load_reports(views)
   for _, view in ipairs(views) do
     view.reported = view.published and view.board.leaders > 0

@@ -14,7 +14,7 @@ local function unexpired_views(entry)
   return unexpired
 end
 
--- Sets the player's next state in each view. Returns if any changes, and if a sum overflows.
+-- Sets the player's next state in each view. Returns whether any changes, and if a sum overflows.
 local function find_next_states(entry, views)
   local changes, player, updates = false, entry.player, entry.board.updates
   for i = 1, #views do

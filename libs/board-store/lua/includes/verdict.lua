@@ -5,7 +5,7 @@
 --   leaders    \n generation \n columns (JSON) \n view \t version \t since | - \t count
 --              \n top \n top before (leaders.lua)
 --   deadLetter \n code \n detail
--- placing: rank, competition rank (- if not published), columns in sort direction, between spaces
+-- placing, joined by spaces: rank, competition rank (- if not published), columns in sort direction
 -- rank player: a player who was passed, and the new rank
 -- SEPARATOR joins the verdicts of a call to one member of the outbox, scored by its last offset.
 
@@ -46,7 +46,7 @@ local function placing(position, better, state)
   return text
 end
 
--- The players after the new position, up to the old one, best first: a new player has passed all.
+-- The players after the new position, up to the old one (for a new player, the last), best first.
 local function passed(view, before, after)
   local board, text = view.board, ''
   local last = math.min(before or call('ZCARD', view.ranking) - 1, after + board.overtook)
