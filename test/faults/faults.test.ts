@@ -7,9 +7,9 @@ import { runPlan, type RunReport } from './run.js';
 import { OwnKafka } from './world/own-kafka.js';
 
 const NAMES = FAULTS.map(({ name }) => name);
-/** One for each plan. With these seeds, faults rebuild boards about as often as they change them. */
+/** One seed for each bounded plan. With these seeds, the faults rebuild boards about as often as they change definitions. */
 const SEEDS = [24743, 23338, 3483];
-/** Together they contain each fault once. */
+/** Plans that together contain each fault once. */
 const BOUNDED_PLANS = SEEDS.map((planSeed, plan) =>
   planWith(
     planSeed,

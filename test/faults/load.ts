@@ -4,7 +4,7 @@ import { cloudEventHeaders, SCORE_EVENT_TYPE } from '#contracts';
 
 export type Random = () => number;
 
-/** A whole number from 0 to below the limit. */
+/** A random whole number from 0 to limit - 1. */
 export function below(random: Random, limit: number): number {
   return Math.floor(random() * limit);
 }
@@ -16,7 +16,7 @@ export function pick<T>(random: Random, items: readonly T[]): T {
 }
 
 const PLAYERS = Array.from({ length: 9 }, (_, index) => `player ${index}`).concat(['ü%=', '😀']);
-/** This player's points are near the end of the range, so some events are refused. */
+/** This player's points are near the end of the range of a sum, so some of the player's events are refused. */
 const RICH = 'croesus';
 const REGIONS = ['eu', 'us 1'];
 const DELTAS = ['-2.5', '-1', '0', '0', '0.01', '1', '1', '2.50', '10'];
@@ -39,7 +39,7 @@ interface Event {
   readonly attributes?: Readonly<Record<string, string>>;
 }
 
-/** Few distinct values and times: many ties. */
+/** A random event. It has one of a few values and times, so that there are many ties. */
 function eventFor(random: Random, playerId: string, serial: number): Event {
   const time = Date.parse('2026-03-01T20:00:00Z') + below(random, 60) * 3_600_000;
   const common = { playerId, occurredAt: new Date(time).toISOString() };
@@ -142,7 +142,7 @@ export class Load {
     }
   }
 
-  /** Retries until it succeeds: the broker may be down. */
+  /** Sends again until it succeeds or `stop` was called, because the broker may be down. */
   async #sendSafely(messages: Message[]): Promise<void> {
     for (;;)
       try {

@@ -10,7 +10,7 @@ interface Options {
   readonly minutes: number;
   readonly seed: number;
   readonly json: boolean;
-  /** Names; empty for all. */
+  /** Names of faults; empty for all faults. */
   readonly faults: readonly string[];
 }
 

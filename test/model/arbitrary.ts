@@ -20,12 +20,12 @@ const KNOWN_SEED = 20_261_120;
 
 const { RANKLOG_TEST_RUNS, RANKLOG_TEST_SEED } = process.env;
 
-/** How long the test of a property may take, in ms: some minutes, or an hour where more runs are asked for. */
+/** How long the test of a property may take, in ms: five minutes, or an hour if RANKLOG_TEST_RUNS is set. */
 export const PROPERTY_TIMEOUT = RANKLOG_TEST_RUNS === undefined ? 300_000 : 3_600_000;
 
 /**
- * The run's own settings for fast-check: RANKLOG_TEST_SEED repeats a run, RANKLOG_TEST_RUNS makes it longer. A run ends
- * before the timeout of its test, which would hide the counterexample of a late failure or of a long shrinking.
+ * The settings of fast-check for a run. RANKLOG_TEST_SEED repeats a run, RANKLOG_TEST_RUNS makes it longer. A run ends before
+ * its test times out, because a timeout would hide the counterexample of a late failure or of a long shrinking.
  */
 export function runs(usual: number, seed = Number(RANKLOG_TEST_SEED ?? randomInt(2 ** 31))) {
   const numRuns = Number(RANKLOG_TEST_RUNS ?? usual);
@@ -38,12 +38,12 @@ export function runs(usual: number, seed = Number(RANKLOG_TEST_SEED ?? randomInt
   };
 }
 
-/** The same for a property that runs twice: with KNOWN_SEED, and with a new seed. */
+/** The settings for a property that runs twice: with KNOWN_SEED, and with a new seed. */
 export function knownAndNewRuns(usual: number) {
   return RANKLOG_TEST_SEED === undefined ? [runs(usual, KNOWN_SEED), runs(usual)] : [runs(usual)];
 }
 
-/** Minor units. */
+/** A value in minor units. */
 export const valueArbitrary: fc.Arbitrary<number> = fc.oneof(
   { weight: 12, arbitrary: fc.constantFrom(0, 0, 1, -1, 2) },
   { weight: 4, arbitrary: fc.integer({ min: -300, max: 300 }) },

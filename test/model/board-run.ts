@@ -15,7 +15,7 @@ import type { ApplyStep, BoardStep, BoardStepOf } from './steps.js';
 
 type Between = BoardStepOf<'verify'>['between'];
 
-/** The steps of builders, compared with the model. */
+/** Runs the steps of builders, and compares their outcomes with the model. */
 export class BoardRun {
   readonly #catalog: GenerationCatalog;
   readonly #builders = new Map<string, Builder>();
@@ -23,7 +23,7 @@ export class BoardRun {
   constructor(
     private readonly sandbox: Sandbox,
     private readonly registry: RegistryRun,
-    /** What live ingest does meanwhile. */
+    /** Runs a step of live ingest, between the calls of a verify. */
     private readonly meanwhile: (step: ApplyStep | { kind: 'sweep' }) => Promise<void>,
   ) {
     const { redis, keys, shards } = sandbox;
@@ -74,7 +74,7 @@ export class BoardRun {
     return this.sandbox.model;
   }
 
-  /** A process with the lease; none if it turned out to be fenced, and ended. */
+  /** Returns the board's builder, with the lease. Forgets a builder that turns out to be fenced, and returns undefined. */
   async #builder(board: string): Promise<Builder | undefined> {
     const builder = this.#builders.get(board) ?? new Builder(this.sandbox, board);
     this.#builders.set(board, builder);
@@ -211,7 +211,7 @@ export class BoardRun {
       expect(removed).toBe(this.#model.generation(generation).oracle.sweep(board).length);
   }
 
-  /** Another process takes the lease; later calls of the first one have no effect. */
+  /** Gives the lease to another process, and checks that later calls of the first process have no effect. */
   async #steal(zombie: Builder): Promise<void> {
     const other = new Builder(this.sandbox, zombie.board);
     this.#builders.set(zombie.board, other);
@@ -228,7 +228,7 @@ export class BoardRun {
     this.#builders.delete(board);
   }
 
-  /** A board that was removed is in the file again. */
+  /** Puts a removed board into the file again, and registers it. */
   async #readd(board: string, variant: number): Promise<void> {
     if (!this.#model.removed.has(board)) return;
     const variants = this.sandbox.variants(board);

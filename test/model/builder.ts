@@ -23,10 +23,10 @@ import { Stretches, type Amount } from './stretches.js';
 const GRACE_MS = 600_000;
 
 /**
- * A process that reconciles a board. It keeps the answers of Redis from when it took the lease, and compares every later
- * answer with the model.
+ * A process that reconciles a board. It keeps the lease and the shadow that Redis returned, and compares every answer with the
+ * model.
  *
- * States: without a lease; with one; fenced, when another process has the lease: then its calls have no effect.
+ * States: without a lease; with a lease; fenced. A fenced process has lost the lease to another one, and its calls have no effect.
  */
 export class Builder {
   readonly #leases: LeaseStore;
@@ -49,7 +49,7 @@ export class Builder {
     return this.#shadow;
   }
 
-  /** Takes the lease when it has none. Returns whether it can work: a fenced process can't. */
+  /** Takes the lease if this process has none. Returns whether the process can work: a fenced one can't. */
   async prepare(): Promise<boolean> {
     if (this.#lease === undefined) await this.#acquire();
     if (this.#lease?.token === this.#model.leases.get(this.board)) return true;
@@ -108,7 +108,7 @@ export class Builder {
     this.#model.leases.delete(board);
   }
 
-  /** Brings some of the log. */
+  /** Applies some of the log to the shadow. */
   async feed(amount: Amount): Promise<void> {
     const shadow = this.#shadow;
     if (shadow === undefined) return;
@@ -120,7 +120,7 @@ export class Builder {
     expect(outcome).toEqual({ status: 'applied', appliedOffsets });
   }
 
-  /** Promotes the shadow if it comes to the live applied offsets. Returns whether it did. */
+  /** Promotes the shadow if the call brings it to the live applied offsets. Returns whether it was promoted. */
   async promote({ sizes, kept }: Pick<BoardStepOf<'promote'>, 'sizes' | 'kept'>): Promise<boolean> {
     const shadow = this.#shadow;
     if (shadow === undefined || !(shadow.purpose === 'build' || shadow.purpose === 'rollback'))
@@ -138,7 +138,7 @@ export class Builder {
     return true;
   }
 
-  /** A call with an ending, which it reaches when the shadow is at the live applied offsets. */
+  /** Makes a call and returns its ending, which the call reaches only if the shadow comes to the live applied offsets. */
   async #reach<E>(
     shadow: Shadow,
     amount: Amount,
@@ -157,7 +157,7 @@ export class Builder {
     return outcome.ending;
   }
 
-  /** The next step of a comparison with the live generation, which the shadow reaches first. */
+  /** Brings the shadow to the live applied offsets, and does the next step of its comparison with the live generation. */
   async compare(shadow: Shadow, cursor?: ComparisonCursor): Promise<ComparisonStep> {
     const step = await this.#reach(shadow, {}, (stretches) =>
       this.#generations.compare(this.#held(), shadow, stretches, cursor),
@@ -166,7 +166,7 @@ export class Builder {
     return step;
   }
 
-  /** No call of a process that has lost its lease changes anything. */
+  /** Checks that no call of a process that has lost its lease changes anything. */
   async expectFenced(): Promise<void> {
     const before = await this.#dump();
     for (const call of this.#calls()) {
@@ -174,7 +174,7 @@ export class Builder {
       if (outcome instanceof LeaseLostError) continue;
       const isLive = this.#shadow?.generation === this.#model.live.get(this.board);
       const { status } = outcome as CatchUpOutcome<unknown>;
-      // The store repeats its answer to a promotion that was done before, whoever asks.
+      // The store repeats its answer to a promotion that was done before, whichever process asks.
       expect(['leaseLost', 'generationChanged', ...(isLive ? ['applied'] : [])]).toContain(status);
     }
     expect(await this.#dump()).toEqual(before);
@@ -225,7 +225,7 @@ export class Builder {
     return this.#model.shadows.get(this.board)?.generation === generation;
   }
 
-  /** Redis was put back to when there was another shadow, or none. */
+  /** Whether Redis was put back to a time when it had another shadow, or none. If so, continues with what it has now. */
   async #hasLost(shadow: Shadow, { status }: CatchUpOutcome<unknown>): Promise<boolean> {
     expect(status === 'shadowGone').toBe(!this.#isAtWork(shadow));
     if (status !== 'shadowGone') return false;
@@ -268,7 +268,7 @@ export class Builder {
     return [...found.keys()];
   }
 
-  /** All that the holder of a lease may call. */
+  /** All calls that the holder of a lease may make. */
   #calls(): (() => Promise<unknown>)[] {
     const shadow = this.#shadow;
     const [lease, generations] = [this.#held(), this.#generations];

@@ -11,7 +11,7 @@ export interface GenerationModel {
   /** Whether it began as a shadow; otherwise it was live from the start. */
   readonly isBegun: boolean;
   readonly oracle: Oracle;
-  /** The last offset of each partition; unused for a live generation, which has the offsets of the shard. */
+  /** The last applied offset of each partition; unused for a live generation, which has the offsets of the shard. */
   readonly appliedOffsets: Map<number, number>;
 }
 
@@ -31,12 +31,12 @@ export const NO_GENERATION = '-';
 /** The expected boards, generations and lease holders of a store. Plain data, apart from the oracles. */
 export class GenerationsModel {
   readonly all = new Map<string, GenerationModel>();
-  /** By board, these all. */
+  /** By board, like all maps from here to `leases`. */
   readonly live = new Map<string, string>();
   readonly shadows = new Map<string, ShadowModel>();
   readonly previous = new Map<string, PreviousModel>();
   readonly promotions = new Map<string, number>();
-  /** The token of the lease. */
+  /** The tokens of the leases. */
   readonly leases = new Map<string, string>();
   readonly removed = new Set<string>();
   /** Generations that have become live by a promotion. */
@@ -105,7 +105,7 @@ export class GenerationsModel {
     else this.discard(generation);
   }
 
-  /** Discards unneeded generations: shadows of a verify or a rollback without a lease, and previous ones that are not kept. */
+  /** Discards the shadows of a verify or rollback whose board has no lease, and previous generations that are not kept. */
   clean(): void {
     for (const [board, { purpose }] of [...this.shadows])
       if ((purpose === 'verify' || purpose === 'rollback') && !this.leases.has(board))
@@ -127,7 +127,7 @@ export class GenerationsModel {
     if (generation !== undefined) this.discarded = [...this.discarded, generation];
   }
 
-  /** The views that a sweep deletes now, for boards that are live. */
+  /** Forgets the discarded generations; returns the views of those whose board is live, which a sweep deletes now. */
   takeDiscarded(): [board: string, views: Iterable<string>][] {
     const swept = this.discarded.filter(({ board }) => this.liveGeneration(board) !== undefined);
     this.discarded = [];

@@ -14,7 +14,7 @@ export class KafkaDefinitions {
     this.#file = new Map(file.map((definition) => [definition.board, definition]));
   }
 
-  /** The board is in the file again. */
+  /** Puts a removed board into the file again. */
   add(definition: BoardDefinition): void {
     this.#file.set(definition.board, definition);
     this.#again.add(definition.board);
@@ -49,7 +49,7 @@ export class KafkaDefinitions {
       if (since > (this.current.get(board)?.since ?? 0)) this.record(model, board);
   }
 
-  /** Boards whose last promotion the store lacks. A removed board has no pointer, or that of a new build. */
+  /** Boards whose last promotion the store lacks. A removed board has no pointer, or the pointer of a new build. */
   lostPromotions({ live, promotions }: GenerationsModel): string[] {
     return [...this.current.values()]
       .filter(({ board, since, definition }) => {

@@ -38,7 +38,7 @@ export class LiveAnswers {
     kept.outbox.push(...fresh);
   }
 
-  /** A call gives one version to all its verdicts on a view, above the versions of earlier calls. */
+  /** Checks that a call gives all its verdicts on a view one version, above the versions of earlier calls. */
   #takeVersions({ model, boards }: Known, verdicts: readonly Verdict[]): void {
     const versions = new Map<string, number>();
     for (const verdict of verdicts) {
@@ -83,7 +83,7 @@ interface Ordered {
   readonly view?: unknown;
 }
 
-/** By offset; a leader change comes after the other verdicts of its event. */
+/** Orders by offset; a leader change comes after the other verdicts of its event. */
 function byOffset(a: Ordered, b: Ordered): number {
   return (
     a.offset - b.offset || Number(a.kind === 'leaderChange') - Number(b.kind === 'leaderChange')

@@ -22,7 +22,7 @@ interface Parts {
   readonly keys: KeySpace;
   readonly shards: number;
   readonly log: ScenarioLog;
-  /** Called once with each result of a partition that is published. */
+  /** Called once for each published result of a partition. */
   readonly published: (partition: number, verdict: Verdict) => void;
 }
 
@@ -36,8 +36,8 @@ export const NO_BOARDS: Boards = {
 /**
  * Live ingest and the model of the store: applies records, publishes their results, and compares every answer.
  *
- * States: in step with the store; recovery after Redis was lost, until every partition has been applied up to its published
- * position again: until then nothing beyond is applied anywhere.
+ * States: in step with the store; recovering after a loss of Redis, until every partition has been applied up to its published
+ * position again. Until then, nothing beyond the published positions is applied.
  */
 export class LiveRun {
   readonly store: BoardStore;
@@ -77,8 +77,8 @@ export class LiveRun {
   }
 
   /**
-   * Compares the shards with the published positions, and with the live definitions; calls of callers from before are
-   * refused from then on. `reset` is called with each shard first, and returns its boards whose promotions are lost.
+   * Compares the shards with the published positions and with the live definitions. From then on, the store refuses calls with
+   * an older continuity. `reset` resets the model of a shard, and returns the boards of the shard whose promotions are lost.
    */
   async endResync(
     current: ReadonlyMap<string, DefinitionRecord>,
@@ -167,8 +167,8 @@ export class LiveRun {
   }
 
   /**
-   * Continues from what the store still has, by this model. Shards may have lost different parts: records that one of them
-   * lacks are applied again in all.
+   * Continues from what the store still has according to `model`. Shards may have lost different parts; records that one shard
+   * lacks are applied again in all shards.
    */
   forget(model: StoreModel): void {
     this.model = model;
@@ -179,7 +179,7 @@ export class LiveRun {
     }
   }
 
-  /** The store refuses a caller whose applied offsets were lost. `model` and `boards` match the present store. */
+  /** Checks that the store refuses a caller whose applied offsets were lost. `model` and `boards` match the present store. */
   async compareRollBacks(model: StoreModel, { live, versions }: Boards): Promise<void> {
     for (const partition of this.#next.keys())
       for (const shard of this.#shards()) {
@@ -192,7 +192,7 @@ export class LiveRun {
       }
   }
 
-  /** Where no record is left below the published position, a call without records reaches it. */
+  /** Brings each partition that has no record left below its published position to that position, by calls without records. */
   async #reachPublished(): Promise<void> {
     for (const [partition, published] of this.#published.entries()) {
       if (this.#isBehind(partition)) continue;
@@ -203,7 +203,7 @@ export class LiveRun {
     }
   }
 
-  /** The store refuses a run that skips records, whatever the caller believes. */
+  /** Checks that the store refuses a run that skips records, whatever applied offset the caller believes in. */
   async #expectGaps(partition: number, first: number): Promise<void> {
     const log = this.#log(partition);
     for (const shard of this.#shards()) {
@@ -214,7 +214,7 @@ export class LiveRun {
     }
   }
 
-  /** While a shard recovers, nothing new is applied to it. */
+  /** Checks that a shard that recovers refuses new records. */
   async #expectRefusal(partition: number): Promise<void> {
     for (const shard of this.#shards()) {
       const { from } = this.idleCall(shard, partition);
@@ -232,7 +232,7 @@ export class LiveRun {
     return next !== undefined && next.offset < this.#published[partition]!;
   }
 
-  /** Moves the published position by a share of what was applied; what lies between is published. */
+  /** Moves the published position by a share of what was applied and not yet published, and publishes the results up to there. */
   #publish(partition: number, share: number): void {
     const from = this.#published[partition]!;
     const applied = offsetAfter(this.#log(partition), this.#next[partition]!);
@@ -245,7 +245,7 @@ export class LiveRun {
     this.#published[partition] = to;
   }
 
-  /** A call with those records of a run that belong to a shard. */
+  /** A call with the records of a run that belong to a shard. */
   #call(shard: number, partition: number, from: number, run: readonly LogEntry[]): ApplyCall {
     const through = run.at(-1)?.offset ?? from - 1;
     const entries = run.filter((entry) => this.#isOf(shard, partition, entry));

@@ -81,7 +81,7 @@ function draftArbitrary(
   );
 }
 
-/** The records of drafts. A repeat of no event is left out. */
+/** Turns drafts into records. A repeat without an earlier event is left out. */
 function recordsOf(drafts: readonly Draft[]): readonly SentRecord[] {
   const sent: Extract<SentRecord, { kind: 'event' }>[] = [];
   return drafts.flatMap((draft): SentRecord[] => {

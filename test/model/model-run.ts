@@ -137,7 +137,7 @@ export class ModelRun {
     this.#live.boards = boards;
   }
 
-  /** Resets a shard that lacks a promotion recorded in Kafka: its boards are built again from the log. */
+  /** Resets the model of a shard that lacks a promotion recorded in Kafka: its boards are built again from the log. */
   #resetOutdated(shard: number): string[] {
     const isHere = (board: string) => this.#sandbox.shardOf(board) === shard;
     const lost = this.#sandbox.kafka.lostPromotions(this.#model).filter(isHere);
@@ -152,7 +152,7 @@ export class ModelRun {
     return lost;
   }
 
-  /** Every generation equals its oracle byte for byte, whatever happens concurrently. */
+  /** Checks that every generation equals its oracle byte for byte, whatever happens concurrently. */
   async #compare(): Promise<void> {
     const { redis, keys } = this;
     const generations = [...this.#model.all.values()].map((live) => {
@@ -167,7 +167,7 @@ export class ModelRun {
     await Promise.all([...generations, ...boards]);
   }
 
-  /** The version of a view that reads return only grows, and is at least the published one. */
+  /** Checks for one view of a board that the version that reads return never decreases. */
   async #compareVersions(board: string): Promise<void> {
     const live = this.#model.liveGeneration(board);
     for (const view of live?.oracle.views(board).slice(0, 1) ?? []) {
@@ -177,7 +177,7 @@ export class ModelRun {
     }
   }
 
-  /** A subscriber can compute every existing view from the results, if the results of each player are in order. */
+  /** Checks that a subscriber can compute each view from the results, if the results of each player are in order. */
   #compareSubscriber(board: string): void {
     this.#noteUnpromised();
     if (!this.scenario.keyed || this.#registry.changed.has(board)) return;
@@ -196,7 +196,7 @@ export class ModelRun {
     }
   }
 
-  /** Boards that depend on the interleaving of partitions may differ from the results published before. */
+  /** Notes boards that depend on the interleaving of partitions: they may differ from the results published before. */
   #noteUnpromised(): void {
     for (const live of this.#model.all.values())
       if (!this.#model.isPromised(live, this.scenario.keyed))

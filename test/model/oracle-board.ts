@@ -45,9 +45,9 @@ export interface BoardMemory {
   duplicates: number;
   /** Events refused with TOO_MANY_VIEWS. */
   refused: number;
-  /** Whether a sum left the range, which follows from the order of a player's own events. */
+  /** Whether a sum left the range, which depends on the order of a player's own events. */
   overflowed: boolean;
-  /** Whether an event was refused for a reason that follows from how the partitions interleaved. */
+  /** Whether an event was refused for a reason that depends on how the partitions interleaved. */
   orderMattered: boolean;
   readonly partitions: Map<number, OraclePartition>;
   readonly views: Map<string, OracleView>;
@@ -144,7 +144,7 @@ function change(
     const after = updatedState(definition, before, event);
     if (after === 'outOfRange') {
       memory.overflowed = true;
-      // A view that expires may have been left out in another order, and the others moved.
+      // In another order, a view that expires might have been left out, and the other views changed.
       memory.orderMattered ||= event.views.some(({ expiresAt }) => expiresAt !== null);
       return refused('SUM_OUT_OF_RANGE');
     }

@@ -6,7 +6,7 @@ import type { OracleState } from './oracle-update.js';
 const EARLIEST = BigInt(Date.parse('0001-01-01T00:00:00.000Z'));
 const LATEST = BigInt(Date.parse('9999-12-31T23:59:59.999Z'));
 
-/** The ZSET member: 8 bytes for each column but the first, 7 for the reach time unless ties are `none`, the player id. */
+/** The ZSET member: 8 bytes for each column but the first, 7 for the reach time unless ties are `none`, then the player id. */
 export function memberOf(state: OracleState, ties: Ties, playerId: string): Buffer {
   const further = state.slice(1).map(({ value }) => valueHex(BigInt(value)));
   return Buffer.concat([

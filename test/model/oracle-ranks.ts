@@ -31,7 +31,7 @@ export interface Player {
 }
 export type Players = ReadonlyMap<string, OracleState>;
 
-/** Who is in front: columns in their order, then the reach time as the ties say, then the bytes of the player id. */
+/** Negative if `a` is in front of `b`: by the columns in order, then the reach time as `ties` says, then the bytes of the id. */
 export function comparePlayers(definition: BoardDefinition, a: Player, b: Player): number {
   return (
     compareColumns(a.state, b.state) ||

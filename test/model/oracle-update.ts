@@ -45,7 +45,7 @@ function updatedSum(old: OracleColumn | undefined, delta: number, time: number):
   };
 }
 
-/** The better submission; of two equal ones the earlier. */
+/** Whether the `best` columns take the event: the better submission wins, and of two equal ones the earlier. */
 function takesBest(
   definition: BoardDefinition,
   before: OracleState | undefined,
@@ -57,7 +57,7 @@ function takesBest(
   return comparison < 0 || (comparison === 0 && event.occurredAt < before[columns[0]!]!.time);
 }
 
-/** The later submission; of two at one time the better. */
+/** Whether the `latest` columns take the event: the later submission wins, and of two at one time the better. */
 function takesLatest(
   definition: BoardDefinition,
   before: OracleState | undefined,

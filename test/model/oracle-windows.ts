@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 import type { BoardDefinition, Window } from '#board';
 import { DAILY } from './definitions.js';
 
-/** A span of time by its name; `end` is excluded. */
+/** A span of time and its name; `end` is excluded. */
 export interface PlainInstance {
   readonly text: string;
   readonly end: number;
@@ -15,7 +15,7 @@ const TEXTS = {
   year: "'year:'yyyy",
 } as const;
 
-/** The instance of a window that holds a time, by luxon. libs/board/windows.spec.ts tries more of zones and times. */
+/** The instance of a window that holds a time, by luxon. libs/board/windows.spec.ts tries more zones and times. */
 export function instanceAt(
   window: Window,
   time: number,

@@ -93,7 +93,7 @@ describe('an event that could be refused for two reasons', () => {
 
   interface Case {
     readonly events: readonly ResolvedEvent[];
-    /** Of the last event. */
+    /** The reason for which the last event is refused, if it is. */
     readonly code: string | undefined;
     /** The event clock, and how many events were expired and duplicates. */
     readonly facts: readonly number[];

@@ -34,7 +34,7 @@ export interface OracleBytes {
 
 /**
  * Leaderboards, plain and slow: a map of states for each view and a full sort for each rank. Written from the
- * specification, never from the scripts, so that both are wrong together only if that is.
+ * specification, never from the scripts, so that oracle and scripts are wrong together only if the specification is.
  */
 export class Oracle {
   readonly #definitions: ReadonlyMap<string, BoardDefinition>;
@@ -57,7 +57,7 @@ export class Oracle {
     return judge(this.#definition(board), this.memory(board), event, partition);
   }
 
-  /** The views that exist, by their text. */
+  /** The texts of the views that exist, sorted. */
   views(board: string): string[] {
     const memory = this.memory(board);
     return [...memory.views]
@@ -80,7 +80,7 @@ export class Oracle {
       .map((standing) => ({ playerId: standing.playerId, ...placingIn(standing) }));
   }
 
-  /** The same in sort direction, without names of columns: two tops that differ in nothing else are one. */
+  /** The leaders as a text, with values in sort direction and without names of columns. Tops with equal texts count as equal. */
   leadersText(board: string, view: string): string {
     const players = inOrder(this.#definition(board), this.#players(board, view));
     const lines = this.leaders(board, view).map(({ playerId, competitionRank }, index) => {

@@ -9,7 +9,7 @@ import { compareVersions } from './store-comparison.js';
 export class RegistryRun {
   /** Every generation that was ever live. */
   readonly #generations = new Set<string>();
-  /** Boards whose results do not tell all of them: they were not live for a while, or became another board. */
+  /** Boards that can not be computed from their results: they were not live for a while, or became another board. */
   readonly changed = new Set<string>();
 
   constructor(private readonly sandbox: Sandbox) {}
@@ -55,7 +55,7 @@ export class RegistryRun {
     model.promotions.set(board, promotion);
   }
 
-  /** Live ingest reads the boards again. */
+  /** Reads the boards again for live ingest, and compares them with the model. */
   async refresh(): Promise<void> {
     const { live: run, model, shardOf } = this.sandbox;
     const boards = await run.store.boards();
@@ -73,7 +73,7 @@ export class RegistryRun {
     run.boards = boards;
   }
 
-  /** The pointer of a board has moved: an older caller writes nothing, and a definition record may be written. */
+  /** Call it after a pointer has moved. Checks that an older caller is refused; writes the definition record if `recorded`. */
   async moved(board: string, recorded: boolean): Promise<void> {
     const { kafka, live, model, shardOf } = this.sandbox;
     const outcome = await live.store.apply(live.idleCall(shardOf(board), 0));

@@ -4,12 +4,12 @@ import type { SentRecord } from './logs.js';
 import { resolvePlainly, type PlainResolution, type SentEvent } from './oracle-resolve.js';
 import type { Scenario } from './scenario.js';
 
-/** A record as it is applied now. Some have nothing to apply, and no result. */
+/** A record as it is applied now. A record of kind `none` has nothing to apply, and no result. */
 export type LogEntry = ApplyEntry | { readonly kind: 'none'; readonly offset: number };
 
 type PlacedRecord = SentRecord & { readonly offset: number };
 
-/** The log of a scenario: what each of its records is to the live boards, and to a generation. */
+/** The log of a scenario. It resolves its records against the live boards, or against a generation. */
 export class ScenarioLog {
   readonly #records: readonly (readonly PlacedRecord[])[];
   readonly #boards: readonly string[];
@@ -39,7 +39,7 @@ export class ScenarioLog {
     return (this.offsets(partition).at(-1) ?? -1) + 1;
   }
 
-  /** The board and the player that a record names; undefined where it is no event. */
+  /** The board and the player that a record names; undefined if the record is no event. */
   target(partition: number, offset: number): { board: string; playerId: string } | undefined {
     const record = this.#records[partition]!.find((one) => one.offset === offset);
     return record?.kind === 'event'
@@ -47,12 +47,12 @@ export class ScenarioLog {
       : undefined;
   }
 
-  /** The records of a partition as live ingest takes them. */
+  /** The records of a partition, resolved against the live boards. */
   live(partition: number, boards: Boards): readonly LogEntry[] {
     return this.#records[partition]!.map((record) => this.#entry(record, partition, boards));
   }
 
-  /** The events of a partition that are on a generation. */
+  /** The events of a partition that a generation contains once the whole log is applied. */
   events({ board, definition, starts }: LiveBoard, partition: number): readonly EventEntry[] {
     return this.#records[partition]!.flatMap((record) => {
       if (record.kind === 'deadLetter' || this.#boards[record.board] !== board) return [];
@@ -103,7 +103,7 @@ export function offsetAfter(log: readonly LogEntry[], count: number): number {
   return (log.slice(0, count).at(-1)?.offset ?? -1) + 1;
 }
 
-/** A run as the calls it takes: none straddles the published position. An empty run is one call, too. */
+/** Splits a run into calls, none of which straddles the published position. An empty run is one call, too. */
 export function splitAt(run: readonly LogEntry[], published: number): (readonly LogEntry[])[] {
   const at = run.filter(({ offset }) => offset < published).length;
   return at === 0 || at === run.length ? [run] : [run.slice(0, at), run.slice(at)];

@@ -21,11 +21,11 @@ export function applyStepArbitrary(partitions: number) {
     partition: fc.nat({ max: partitions - 1 }),
     /** How many new records it applies. */
     size: fc.nat({ max: 5 }),
-    /** How many earlier ones it applies again, as after a lost reply or a restart. */
+    /** How many earlier records it applies again, as after a lost reply or a restart. */
     back: seldom(2, records, 0),
-    /** How many it leaves out first, as after a fetch that skipped records: the store has to refuse the rest. */
+    /** How many records it leaves out first, as after a fetch that skipped records: the store has to refuse the run. */
     skip: seldom(5, records, 0),
-    /** It believes in an applied offset and a published position of long ago, as a zombie does. */
+    /** Whether it believes in an applied offset and a published position of long ago, as a zombie does. */
     stale: fc.boolean(),
     /** How far the published position moves first: a share of what was applied and not yet published. */
     publish: fc.constantFrom(0, 0, 0.5, 1),
@@ -44,7 +44,7 @@ export const mishapArbitrary = fc.record({
   first: fc.boolean(),
 });
 
-/** All kinds of steps of a board, with how often they come. */
+/** All kinds of steps of a board, each with its weight. */
 export function boardStepsArbitrary(boards: number, partitions: number) {
   const ofEach = <T>(arbitrary: fc.Arbitrary<T>) => {
     const all = Array.from({ length: partitions }, () => arbitrary);
@@ -67,7 +67,7 @@ export function boardStepsArbitrary(boards: number, partitions: number) {
     kind: fc.constant('feed'),
     board,
     instead,
-    /** How much of each partition the builder brings, and how much it repeats. */
+    /** How many new records of each partition the builder applies. `back`: how many it repeats. */
     sizes,
     back: fc.constantFrom(0, 0, 0, 2, RECORDS),
   });
@@ -79,7 +79,7 @@ export function boardStepsArbitrary(boards: number, partitions: number) {
     sizes: seldom(4, sizes),
     /** Whether the live generation can be promoted again later. */
     kept: fc.constantFrom(true, true, true, false),
-    /** Whether the definition record is written; else the builder is killed before it. */
+    /** Whether the definition record is written; if not, the builder is killed before it writes the record. */
     recorded: fc.constantFrom(true, true, false),
   });
   const meanwhile = fc.oneof(

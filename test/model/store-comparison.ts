@@ -29,7 +29,7 @@ export async function compareGeneration(
     }),
   );
   const facts = await redis.hgetall(keys.facts(shard, generation));
-  delete facts['floor']; // of view versions, which are Redis' own, as is the largest
+  delete facts['floor']; // the model can't know view versions: their floor, and the largest one
   delete facts['version'];
   expect({ expired: '0', duplicates: '0', tooManyViews: '0', ...facts }).toEqual({
     ...(canExpire(definition) && clock > -Infinity ? { clock: String(clock) } : {}),
@@ -128,7 +128,7 @@ function generationKeys(
   ];
 }
 
-/** The version of a shard's pointers never goes back, and has grown when its boards have changed. */
+/** Checks that the version of a shard's pointers never decreases, and has grown if the shard's boards have changed. */
 export function compareVersions(before: Boards, now: Boards, shardOf: (board: string) => number) {
   const boardsOf = ({ live, building, removed }: Boards, shard: number) => {
     const generations = [...live.values()].map(({ board, generation }) => [board, generation]);

@@ -13,20 +13,20 @@ export interface ShardPartition {
   target: number;
 }
 
-/** The top of a view as last reported, and that as the store keeps it. */
+/** The top of a view as last reported, and its text as the store keeps it. */
 interface LeaderReport {
   readonly version: number;
   readonly top: readonly OracleLeader[];
   readonly text: string;
 }
 
-/** A verdict as the oracle expects it: it can't know the version, which Redis draws from its clock. */
+/** A verdict as the oracle expects it, without the version, which Redis draws from its clock. */
 export type ExpectedVerdict = Readonly<Record<string, unknown>> & {
   readonly kind: Verdict['kind'];
   readonly offset: number;
 };
 
-/** The last record of a call that moved a view. */
+/** A view that a call moved, and the last record that moved it. */
 interface Cause {
   readonly board: string;
   readonly view: string;
@@ -57,7 +57,7 @@ export class StoreModel {
     return known;
   }
 
-  /** What a comparison with Kafka notes: who is below the published position has lost something. */
+  /** Sets the recovery targets of a shard: a partition below its published position has lost something. */
   recover(shard: number, positions: readonly number[]): void {
     for (const [partition, position] of positions.entries()) {
       const kept = this.partition(shard, partition);
@@ -79,8 +79,8 @@ export class StoreModel {
   }
 
   /**
-   * Applies entries that are new to the store; answers the verdicts but for their versions. All of them lie below the
-   * published position (`muted`), or none does.
+   * Applies entries that are new to the store; returns the verdicts without their versions. Either all entries are below the
+   * published position (`muted`), or none is.
    */
   judge(
     entries: readonly ApplyEntry[],
@@ -114,8 +114,8 @@ export class StoreModel {
   }
 
   /**
-   * None if the top equals the last report. A view that expired later in its call is still reported. The report
-   * of a view that is new to the board is from an earlier generation, and does not count.
+   * Returns the leader change of a view; none if the top equals the last report. A view that expired later in the same call is
+   * still reported. A report of a view that is new to the board comes from an earlier generation, and does not count.
    */
   #leaderChange({ board, view, offset, isNew }: Cause): ExpectedVerdict[] {
     const oracle = this.generations.oracle(board);
@@ -127,7 +127,7 @@ export class StoreModel {
     return [{ kind: 'leaderChange', offset, board, view, since, top, before }];
   }
 
-  /** Takes in the report that the store has made. */
+  /** Notes a report that the store has made. */
   report(board: string, { view, version, top }: LeaderChangeVerdict): void {
     const text = this.generations.oracle(board).leadersText(board, view);
     this.reports.set(`${board} ${view}`, { version, top, text });

@@ -2,14 +2,14 @@ import type { AppliedOffset, Shadow, Stretch } from '#board-store';
 import type { Sandbox } from './sandbox.js';
 import type { BoardStepOf } from './steps.js';
 
-/** How much of the log a call brings: a number of records of each partition, or all. */
+/** How much of the log a builder hands to a call: a number of records of each partition, or all. */
 export type Amount = Partial<Pick<BoardStepOf<'feed'>, 'sizes' | 'back'>>;
 
 /** Feeds the log to a shadow and to the model. */
 export class Stretches {
   constructor(private readonly sandbox: Sandbox) {}
 
-  /** What a builder brings next. */
+  /** The stretches that a builder hands to its next call. */
   next(shadow: Shadow, { sizes, back = 0 }: Amount = {}): Stretch[] {
     const { log } = this.sandbox;
     return Array.from({ length: log.partitions }, (_, partition) => {

@@ -23,7 +23,7 @@ export class Subscriber {
   readonly #taken = new Set<string>();
   /** By `board view`, then by player id. */
   readonly #columns = new Map<string, Map<string, Columns>>();
-  /** The same, without chains that ended. */
+  /** The same columns, without those of chains that ended. */
   readonly #chains = new Map<string, Map<string, Columns>>();
   /** By `board view`. */
   readonly #leaders = new Map<string, LeaderChangeVerdict[]>();
@@ -64,7 +64,7 @@ export class Subscriber {
 
   /**
    * The top of a view by the leader changes alone, in the order of their versions. A change follows from the previous
-   * change, unless the store lost that (`unbroken` is false): then the change has the whole top.
+   * change, unless the store lost the previous one (`unbroken` is false): then the change has the whole top.
    */
   leaders(view: string, { unbroken }: { unbroken: boolean }): LeaderChangeVerdict['top'] {
     const changes = (this.#leaders.get(view) ?? []).toSorted((a, b) => a.version - b.version);

@@ -1,6 +1,6 @@
 import type { BoardDefinition } from '#board';
 
-/** The plainest board, for specs to vary: one sum of points, all other fields at their defaults, and no event may come early. */
+/** The plainest board, for specs to vary: one sum of points, other fields at their defaults, and no event may be dated ahead. */
 export const arena: BoardDefinition = {
   board: 'arena',
   columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],

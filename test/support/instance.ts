@@ -184,7 +184,7 @@ export class RanklogProcess {
 
 const POLL_MS = 25;
 
-/** Waits until a condition holds. @throws after `seconds`, naming it */
+/** Waits until a condition holds. @throws after `seconds`, naming `what` */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,

@@ -36,7 +36,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs a program without a terminal and input. */
+/** Runs a program without a terminal or input. */
 export function runCommand(
   command: string,
   args: readonly string[],

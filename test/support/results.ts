@@ -96,7 +96,7 @@ export async function readDeadLetters(kafka: Kafka, topics: TopicNames) {
   });
 }
 
-/** Timeouts of the console consumer for the next record, in ms; longer ones for a busy machine. */
+/** How long the console consumer waits for the next record, in ms: longer in each try, for a busy machine. */
 const CONSOLE_TIMEOUTS_MS = [3_000, 15_000, 45_000];
 
 /** The headers of the `expected` committed results of some topics, each as a line of Kafka's console consumer. */
@@ -141,7 +141,7 @@ export function causeOf({ source }: Pick<RankChange, 'source'>): string {
 }
 
 /**
- * The rank changes of a player whose `before` differs from the `after` of the previous one in the same view and epoch;
+ * The rank changes whose `before` differs from the `after` of the previous one of the player in the same view and epoch;
  * empty for correct results. A new epoch, by default none, may begin with any columns.
  */
 export function brokenChains(

@@ -5,9 +5,12 @@ const { default: TestSequencer } = /** @type {typeof import('@jest/test-sequence
   createRequire(import.meta.url)('@jest/test-sequencer')
 );
 
-/** Jest sorts by size if it knows no times. If the longest file began last, all other workers would idle. */
+/**
+ * The longest file, which begins first. Jest sorts by size if it knows no times; if this file began last, all other workers
+ * would idle.
+ */
 const LONGEST = /\/test\/faults\/faults\.test\.ts$/;
-/** A moment each: they fill the time for which the last of the others run. */
+/** Files that take a moment each. They begin last, and keep workers busy while the last long files run. */
 const SHORT = /\.spec\.ts$/;
 
 export default class Sequencer extends TestSequencer {

@@ -88,7 +88,7 @@ export class TcpProxy {
     this.#dropping = false;
   }
 
-  /** Delays bytes in both directions; 0 ends it. */
+  /** Delays bytes in both directions; 0 ends the delay. */
   delay(ms: number): void {
     this.#terms.delayMs = ms;
   }
@@ -108,8 +108,8 @@ export class TcpProxy {
   }
 
   /**
-   * Until `restore`: the server executes a request, but the connection breaks before the reply. With `to`, only for
-   * connections with such a request.
+   * Until `restore`: the server executes a request, but the connection breaks before the reply. With `to`, only on
+   * connections with a request for which `to` returns true.
    */
   dropReplies(to?: (request: Buffer) => boolean): void {
     this.#dropping = to ?? true;

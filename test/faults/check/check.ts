@@ -17,7 +17,7 @@ export interface Verdict {
   readonly deadLetters: number;
 }
 
-/** All checks of a run. `losses`: when Redis lost acknowledged writes, in us since 1970, like versions. */
+/** Makes all checks of a run. `losses`: the times at which Redis lost acknowledged writes, in us since 1970, like versions. */
 export function check(topic: string, facts: RunFacts, losses: readonly number[]): Verdict {
   const expected = expectedOf(topic, facts);
   return {
@@ -100,7 +100,7 @@ function differences(what: string, wanted: readonly string[], found: readonly st
   ];
 }
 
-/** Chains break between definitions: only the replay knows the columns of a player by the next one. */
+/** Finds broken chains, for each definition alone: only the replay knows the columns of a player under the next definition. */
 function chainProblems({ rankChanges }: RunFacts, { boards }: Expected): string[] {
   const epochs = new Map(boards.map((history) => [history.board, history.epochs]));
   const epochOf = (change: RankChange) => epochs.get(change.board)?.at(versionOf(change)) ?? 0;

@@ -6,7 +6,7 @@ import { hashOf, summary, versionOf, type PromotionFact, type RunFacts } from '.
 /** The time in which a board had one definition, over any number of generations. */
 interface Epoch {
   readonly hash: string;
-  /** The first version that may belong to it. */
+  /** The first version that may belong to the epoch. */
   readonly since: number;
 }
 
@@ -59,7 +59,10 @@ function hashesOf(board: string, { known }: RunFacts): Set<string> {
   return new Set(own.map(definitionHash));
 }
 
-/** Rank changes of generations that were not live then or have unknown definitions, and boards without their last definition. */
+/**
+ * Finds rank changes of generations that were not live at the version or whose definition is unknown, and boards that do not
+ * have their last definition.
+ */
 export function generationProblems(facts: RunFacts, losses: readonly number[]): string[] {
   const { definitions, known, promotions, rankChanges } = facts;
   const hashes = new Map(known.map(({ board }) => [board, hashesOf(board, facts)]));

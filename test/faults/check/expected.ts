@@ -25,22 +25,22 @@ interface BadRecord extends LogRecord {
   readonly code: string;
 }
 
-/** The effect of an event by one definition. */
+/** The effect of an event according to one definition. */
 export interface Outcome {
-  /** In the terms of the board; missing if the definition refuses it. */
+  /** The event in the board's terms; missing if the definition refuses the event. */
   readonly event?: ResolvedEvent;
-  /** Published views that it changes. With at least one, it has a rank change. */
+  /** Published views that the event changes. If there is at least one, the event has a rank change. */
   readonly moved: readonly string[];
-  /** The possible reasons of its dead letter. */
+  /** The possible reasons of the event's dead letter. */
   readonly reasons?: ReadonlySet<string>;
 }
 
-/** The effect of the whole log by one definition. */
+/** The effect of the whole log according to one definition. */
 export interface Judgement {
   readonly definition: BoardDefinition;
-  /** After all events. */
+  /** The oracle after all events. */
   readonly oracle: Oracle;
-  /** By the id of the record. */
+  /** The outcome of each event, by the id of its record. */
   readonly outcomes: ReadonlyMap<string, Outcome>;
 }
 
@@ -74,7 +74,7 @@ export interface Expected {
   readonly deadLetters: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Judges the log by every definition that was live, and each event by the one that applied it. */
+/** Judges the log by every definition that was live, and takes for each event the outcome of the definition that applied it. */
 export function expectedOf(topic: string, facts: RunFacts): Expected {
   const names = new Set(facts.known.map(({ board }) => board));
   const { events, bad } = readLog(topic, names, facts.log);
@@ -99,7 +99,7 @@ export function expectedOf(topic: string, facts: RunFacts): Expected {
   };
 }
 
-/** The log by partition and offset: events of known boards, and bad records. */
+/** Sorts the log by partition and offset, and separates the events of known boards from the bad records. */
 function readLog(
   topic: string,
   boards: ReadonlySet<string>,
@@ -118,7 +118,10 @@ function readLog(
   return { events, bad };
 }
 
-/** Applies the events of the definition's board, partition by partition: all events of a player are in one partition. */
+/**
+ * Applies the events of the definition's board, one partition after the other. That is enough,
+ * because all events of a player are in one partition.
+ */
 function judge(definition: BoardDefinition, events: readonly BoardRecord[]): Judgement {
   const oracle = new Oracle([definition]);
   const own = events.filter(({ event }) => event.board === definition.board);
@@ -141,7 +144,7 @@ function outcomeOf(
     : outcome;
 }
 
-/** The oracle computes ranks, which is slow, only for published views. */
+/** Marks all views of an event as unpublished: for these, the oracle does not compute ranks, which is slow. */
 export function unpublished(event: ResolvedEvent): ResolvedEvent {
   return { ...event, views: event.views.map((view) => ({ ...view, published: false })) };
 }
@@ -157,7 +160,7 @@ function historyOf(board: string, facts: RunFacts, all: readonly BoardRecord[]):
     own.map((definition) => [definitionHash(definition), judge(definition, all)]),
   );
   const changes = facts.rankChanges.filter((change) => change.board === board);
-  // If a rank change is there twice, the first one counts.
+  // If an event has two rank changes, the first one counts.
   const rankChanges = new Map(changes.toReversed().map((change) => [causeOf(change), change]));
   const refused = new Map(facts.deadLetters.map(({ id, code }) => [id, code]));
   const partitions = groupBy(
@@ -182,7 +185,7 @@ interface BoardFacts extends Pick<BoardHistory, 'epochs' | 'judgements'> {
 function appliedEvents(records: readonly BoardRecord[], facts: BoardFacts): AppliedEvent[] {
   const { epochs, rankChanges } = facts;
   let next = epochs.count - 1;
-  /** For each record, the epoch of the next one with a rank change, including itself. */
+  /** For each record: the epoch of its rank change, or else of the next rank change in the partition, or else the last epoch. */
   const lastEpochs = records
     .toReversed()
     .map(({ id }) => {
@@ -200,10 +203,11 @@ function appliedEvents(records: readonly BoardRecord[], facts: BoardFacts): Appl
 }
 
 /**
- * A rank change carries the version, and the generation whose id names the definition. An event without one was applied
- * between its neighbours in the partition that have one, by a definition for which it changes nothing, or which refuses it
- * for the reason of its dead letter. It was applied after it was written. Among these epochs the earliest one is assumed,
- * because every rank computed by a later definition includes its effect.
+ * Finds out when, and by which definition, one record was applied. A rank change has the version, and the id of its
+ * generation names the definition. An event without a rank change was applied after it was written, and between the nearest
+ * events of its partition that have one. The definition is one under which the event changes nothing, or one that refuses the
+ * event for the reason of its dead letter. If several epochs fit, the earliest one is assumed, because every rank computed by
+ * a later definition includes the effect of the event.
  */
 function appliedEvent(
   record: BoardRecord,

@@ -3,7 +3,7 @@ import type { LeaderChange, RankChange } from '#contracts';
 import type { OracleBytes } from '../../model/oracle.js';
 import type { ReadRecord } from '../../support/results.js';
 
-/** The logs and stores after a run, read when everything was published. */
+/** The contents of the logs and stores after a run, read once everything was published. */
 export interface RunFacts {
   /** The live definitions at the end. */
   readonly definitions: readonly BoardDefinition[];
@@ -23,7 +23,7 @@ export interface RunFacts {
   readonly stored: ReadonlyMap<string, OracleBytes>;
 }
 
-/** A promotion, as the definitions topic has it; `since` in us, like versions. */
+/** A promotion, as the definitions topic records it; `since` is in us, like versions. */
 export interface PromotionFact {
   readonly board: string;
   readonly generation: string;
@@ -42,12 +42,12 @@ export interface ConsoleIds {
   readonly deadLetters: readonly string[];
 }
 
-/** The id of a leader change: that of its cause, and the view. */
+/** The id of a leader change: the id of its cause, and the view. */
 export function leaderChangeId({ source, view }: LeaderChange): string {
   return `${source.topic}/${source.partition}/${source.offset} ${view}`;
 }
 
-/** A generation id ends with the hash of its definition. */
+/** Returns the hash of the definition, with which a generation id ends. */
 export function hashOf(generation: string): string {
   return generation.slice(generation.indexOf('-') + 1);
 }
@@ -59,7 +59,7 @@ export function versionOf({ changes }: Pick<RankChange, 'changes'>): number {
 
 const MAX_SHOWN = 5;
 
-/** Problems of one kind: their number, and the first ones. */
+/** Describes the problems of one kind in lines: their number, and the first ones. */
 export function summary(what: string, problems: readonly string[]): string[] {
   if (problems.length === 0) return [];
   const rest = problems.length - MAX_SHOWN;

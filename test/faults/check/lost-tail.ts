@@ -4,8 +4,8 @@ import { updatedState, type OracleState } from '../../model/oracle-update.js';
 
 /**
  * The events of a partition, in the order of its log, that were applied but not published when Redis lost them. They are
- * applied and published again later. Ranks of other players that were published in between rightly counted them, because they
- * were on the board. How many of them were applied is unknown; but they are always the first events of the tail.
+ * applied and published again later. Ranks of other players that were computed before the loss rightly counted the events
+ * that were on the board then. How many these were is unknown, but they are always the first events of the tail.
  */
 export type LostTail = readonly ResolvedEvent[];
 
@@ -20,8 +20,8 @@ export interface Mover {
 export type Places = readonly [number, number, number, number];
 
 /**
- * All places that a rank change may have: on the board of the published events, plus any number of first events of each
- * lost tail.
+ * Returns all places that a rank change may have. They are computed on boards with the published events and any number of the
+ * first events of each lost tail.
  */
 export function possiblePlaces(
   definition: BoardDefinition,
@@ -41,7 +41,7 @@ export function possiblePlaces(
   return new Set(sums.map((places) => places.join()));
 }
 
-/** How many players of a tail are ahead of the mover, after each of its events. */
+/** Counts the players of a tail who are ahead of the mover: before the tail, and after each event of the tail. */
 function countsWhileApplied(
   definition: BoardDefinition,
   mover: Mover,

@@ -17,22 +17,22 @@ import { possiblePlaces, type LostTail } from './lost-tail.js';
 type Movement = RankChange['changes'][number];
 type Placing = NonNullable<Movement['after']>;
 
-/** An event in one view by one definition, and its published movement. */
+/** An event in one view according to one definition, and its published movement. */
 interface Step {
   readonly cause: AppliedEvent;
   readonly event: ResolvedEvent;
   readonly version: number;
-  /** Undefined if another definition applied the event, or it has no rank change. */
+  /** Undefined if another definition applied the event, or the event has no rank change. */
   readonly published?: { readonly movement: Movement | undefined };
 }
 
 /**
  * Replays the events of each view on the oracle, in the order in which they were applied, once for each definition of the
- * board. Every rank change of that definition must have the oracle's ranks and columns before and after, and overtaken
- * players. So no rank was computed on a board that lacked an earlier event.
+ * board. Every rank change by a definition must have the oracle's ranks and columns, before and after, and the oracle's
+ * overtaken players. This shows that no rank was computed on a board that lacked an earlier event.
  *
- * `losses`: when Redis lost acknowledged writes, in us since 1970, like versions. Earlier ranks may count events that were
- * lost before they were published: see lost-tail.ts.
+ * `losses`: the times at which Redis lost acknowledged writes, in us since 1970, like versions. Ranks from before a loss may
+ * count events that were lost before they were published: see lost-tail.ts.
  */
 export function replayProblems({ boards }: Expected, losses: readonly number[]): string[] {
   const wrong = boards.flatMap((history) =>
@@ -57,7 +57,7 @@ function stepsByView(
   return new Map([...views].map(([view, all]) => [view, all.map(({ step }) => step)]));
 }
 
-/** By the definition: the views that the event changes, and the views of its rank change. */
+/** A step for each view that the event changes according to the definition, and for each view of its rank change. */
 function stepsOf(
   cause: AppliedEvent,
   outcome: Outcome | undefined,
@@ -75,7 +75,7 @@ function stepsOf(
   });
 }
 
-/** Without its id, because it is known already whether the event is a duplicate. */
+/** Limits an event to one view. Leaves out the event id, because it is already known whether the event is a duplicate. */
 function inOneView(
   { playerId, occurredAt, values, views }: ResolvedEvent,
   view: string,
@@ -146,7 +146,7 @@ class ViewReplay {
     return possiblePlaces(definition, mover, { players, tails }).has(places.join());
   }
 
-  /** The events that the other partitions may have applied at a version, and lost. */
+  /** The events that the other partitions may have applied before a version, and lost later. */
   #lostTails(at: { version: number; loss: number; partition: number }): LostTail[] {
     const lost = this.parts.steps.filter(
       ({ version, cause }) =>

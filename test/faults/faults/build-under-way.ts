@@ -17,7 +17,7 @@ export interface BuildRequest {
 const SECONDS = 6;
 /** More than the load sends, so that the build ends under load. */
 const MIN_RECORDS_PER_SECOND = 150;
-/** The records of the first second are read at once: a shorter log leaves no time to disturb the build. */
+/** A throttled build reads the records of its first second at once, so a shorter log leaves no time to disturb the build. */
 const MIN_RECORDS = 3 * MIN_RECORDS_PER_SECOND;
 
 /** At least one board, in random order. */
@@ -35,9 +35,9 @@ export function applyOf(boards: readonly BoardName[]): BuildRequest {
   return { boards, changed: boards, args: ['apply', '--yes', '--json'] };
 }
 
-/** A build is disturbed before more of it than this is done. */
+/** The largest share of a build that may be done before the build is disturbed. */
 const MAX_DONE = 0.6;
-/** A rebuild that ends before it was seen in progress is started again, more slowly. */
+/** How often a rebuild is started. If it ends before it was seen in progress, it is started again, more slowly. */
 const MAX_TRIES = 3;
 
 /** Starts a throttled build, and waits until a random part of it is done. */
@@ -65,7 +65,7 @@ export async function beginBuild(
   }
 }
 
-/** How much of the log a build has read; -1 before it begins. */
+/** The share of the log that a build has read; -1 before the build begins. */
 async function shareDone(world: World, board = ''): Promise<number> {
   const shadow = await world.generations.shadow(board);
   if (shadow === undefined) return -1;
@@ -83,7 +83,10 @@ interface Built {
   }[];
 }
 
-/** A build is started again if Redis makes it wait for longer than a command may take, as on a busy machine. */
+/**
+ * How often a build is started. It is started again if Redis makes it wait for longer than a command may take, as on a busy
+ * machine.
+ */
 const MAX_STARTS = 4;
 
 /** Waits until a build has succeeded, and checks that its generations are live. @throws otherwise */

@@ -16,9 +16,12 @@ import {
 } from './build-under-way.js';
 import { restartEmpty, restoreSnapshot } from './servers.js';
 
-/** Faults of `ranklog boards ...` under load. Each changes definitions back. */
+/** Faults of `ranklog boards ...` under load. A fault that changes definitions changes them back. */
 
-/** Rebuilds some boards, or builds them with other definitions; changes these back once results by them are published. */
+/**
+ * A fault that does `work` during a build: a rebuild of some boards, or a build with other definitions. It changes the
+ * definitions back once results of the new definitions are published.
+ */
 function duringBuild(
   name: string,
   work: (world: World, random: Random, request: BuildRequest) => Promise<void>,
@@ -72,9 +75,9 @@ async function rollBack(world: World, random: Random): Promise<void> {
   }
 }
 
-/** Exit code of a command that finds the lease held. */
+/** Exit code of a command that is refused because another one holds the lease. */
 const REFUSED = 3;
-/** Longer than the start of a second command takes. */
+/** How long the first build takes: longer than the start of a second command. */
 const SECONDS_OF_THE_FIRST = 10;
 
 async function startTwoBuilders(

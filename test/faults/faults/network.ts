@@ -18,7 +18,7 @@ function namesOf(workers: readonly Worker[]): string {
   return workers.map(({ name }) => name).join(', ');
 }
 
-/** Closes the connections of all workers a few times; new ones are accepted. */
+/** Closes the connections of all workers a few times; new connections are accepted. */
 function breakConnections(server: Server): Fault {
   return {
     name: `break-${server}`,

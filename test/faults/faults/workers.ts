@@ -5,7 +5,7 @@ import type { Worker } from '../world/worker.js';
 import { MAX_WORKERS, type World } from '../world/world.js';
 import type { Fault } from './fault.js';
 
-/** Starts a second worker if there is only one, so that another one can take over. */
+/** Starts workers until two are running, so that one can take over from the other. */
 export async function ensureTwo(world: World): Promise<void> {
   while (world.running.length < 2) await addWorker(world);
 }
@@ -28,7 +28,7 @@ async function terminateWorker(world: World, random: Random): Promise<void> {
   world.did('terminations', `worker ${victim.name} terminated`);
 }
 
-/** Pauses a worker, does something else, and resumes it once others publish its partitions. */
+/** Pauses a worker, does something else, and resumes the worker once others publish its partitions. */
 export async function asZombie(
   world: World,
   random: Random,

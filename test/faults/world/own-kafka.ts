@@ -16,7 +16,7 @@ export class OwnKafka {
     private readonly release: readonly string[],
   ) {}
 
-  /** `release` such as 3.9; by default, the release of scripts/services. */
+  /** `release` is, for example, 3.9; by default, the release of scripts/services. */
   static async start(release?: string): Promise<OwnKafka> {
     const services = new ServicesFolder();
     useDownloads(services);
@@ -36,11 +36,11 @@ export class OwnKafka {
     return this.#address;
   }
 
-  /** Starts the broker with the address and data that it had; resolves when it answers. */
+  /** Starts the broker with the address and data that it had before; resolves when it answers. */
   async up(): Promise<void> {
     const { exitCode, stderr } = await this.services.run(
       ['up', ...this.release],
-      { REDIS_URL: process.env['REDIS_URL'] }, // so that no Redis is started: each run has one
+      { REDIS_URL: process.env['REDIS_URL'] }, // so that no Redis is started: each run starts its own
     );
     if (exitCode !== 0) throw new Error(`Kafka does not start: ${stderr}`);
   }
@@ -85,7 +85,7 @@ function exists(pid: number): boolean {
 const HOST = '127.0.0.1';
 const JVM = ['-Xms64m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:+ExitOnOutOfMemoryError'];
 
-/** A broker that joins the first one, which is the controller of both. Their data folders are side by side. */
+/** A broker that joins the first broker, which is the controller of both. Both have their data in the same parent folder. */
 class AddedBroker {
   private constructor(
     readonly port: number,
@@ -127,7 +127,7 @@ function settingsIn(file: string): Map<string, string> {
   return new Map([...found].map(([, name = '', value = '']) => [name, value]));
 }
 
-/** The jars of the broker with this data folder: for `kafka-data-4.1`, those in `kafka-4.1.2` beside it. */
+/** The jars of the broker with this data folder: for `kafka-data-4.1`, those of `kafka-4.1.2` in the same parent folder. */
 function classpathBeside(data: string): string {
   const folder = path.dirname(data);
   const prefix = `${path.basename(data).replace('-data', '')}.`;

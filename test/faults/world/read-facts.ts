@@ -43,7 +43,7 @@ export async function readFacts(world: World): Promise<RunFacts> {
   }));
   const definitions: BoardDefinition[] = live.map(({ definition }) => definition);
   const stored = await readStored(world, live);
-  // The topic is compacted later than a run ends, so it has all records.
+  // A run ends before Kafka compacts the definitions topic, so the topic still has all records.
   const promotions = current
     .filter(({ key }) => key?.toString() !== IDENTITY_KEY)
     .map((record) => decodeDefinitionRecord(record));
@@ -51,7 +51,7 @@ export async function readFacts(world: World): Promise<RunFacts> {
   return { definitions, known: KNOWN, promotions, log, ...results, stored };
 }
 
-/** Waits until all shards have applied the whole log. After a loss, boards recover while nothing new is published. */
+/** Waits until all shards have applied the whole log. After a loss, boards may still recover when everything is published. */
 export async function allApplied(world: World): Promise<void> {
   const ends = await world.logEnds();
   const reader = new BoardReader(world.redis.redis, world.keys);

@@ -71,7 +71,7 @@ export class Worker {
     return this.log.trimEnd().split('\n').slice(-LINES_SHOWN).join('\n');
   }
 
-  /** Waits until it is about to commit a transaction, so it has partitions with records. */
+  /** Waits until the worker is about to commit a transaction, which shows that it has partitions with records. */
   async publishes(): Promise<void> {
     const commit = this.kafka.onRequest(KAFKA_API.endTxn, { delayMs: 0 });
     await eventually(() => commit.isDone, `worker ${this.name} publishes`);

@@ -17,7 +17,7 @@ import { Worker } from './worker.js';
 export const PARTITIONS = 4;
 export const MAX_WORKERS = 3;
 
-/** The topics, keys, Redis server and workers of one run, and the tally of what was done to them. Ended by `remove`. */
+/** The topics, keys, Redis server and workers of one run, and the tally of what was done to them. End it with `remove`. */
 export class World {
   readonly name = `faults-${randomUUID().slice(0, 8)}`;
   readonly topics: TopicNames = topicNames(this.name);
@@ -37,7 +37,7 @@ export class World {
   private constructor(
     readonly kafka: OwnKafka,
     readonly shards: number,
-    /** Prints a line of what happens. */
+    /** Prints a line about what happens. */
     readonly note: (line: string) => void,
   ) {
     this.client = testKafka({
@@ -111,7 +111,7 @@ export class World {
     return new Map(boards.map(({ board, generation }) => [board, generation]));
   }
 
-  /** Call it while Redis is down. */
+  /** Records that Redis has lost acknowledged writes. Call it while Redis is down. */
   recordLoss(): void {
     this.losses.push(Date.now() * 1_000);
   }
@@ -186,7 +186,7 @@ export class World {
     await Promise.all(this.#commands.map((command) => command.kill()));
     await Promise.all(this.workers.map((worker) => worker.end('SIGKILL')));
     const deleted = this.admin.deleteTopics({ topics: Object.values(this.topics) });
-    await deleted.catch(() => undefined); // there are none, or the broker ends too
+    await deleted.catch(() => undefined); // the topics do not exist, or the broker ends too
     await this.admin.disconnect();
     await Promise.all(this.#redisServers.map((server) => server.remove()));
     await rm(this.#folder, { recursive: true, force: true });
