@@ -53,7 +53,7 @@ for (const [name, make] of Object.entries(CASES)) {
   );
 }
 
-/** Events a second. @param {import('#contracts').RawRecord[]} records */
+/** Events per second. @param {import('#contracts').RawRecord[]} records */
 function decodeAll(records) {
   const start = performance.now();
   for (const record of records) decodeScoreEvent(record);

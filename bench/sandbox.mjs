@@ -9,9 +9,9 @@ import { topicNames } from '#contracts';
 
 export const PARTITIONS = 4;
 
-/** Topics, group, keys and a boards file of one run, and clients for them. Ended by `remove`. */
+/** Topics, group, keys and a boards file of one run, and clients for them. `remove` ends it. */
 export class Sandbox {
-  /** @param {string} what the run is called */
+  /** @param {string} what prefix of the run's name */
   constructor(what) {
     this.name = `${what}-${randomUUID().slice(0, 8)}`;
     this.topics = topicNames(this.name);

@@ -5,10 +5,10 @@ import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
 
 /**
  * @typedef {{ player: string, delta: number, time: number }} Score
- * @typedef {{ apply(scores: readonly Score[]): Promise<unknown>, prefix: string }} Contender what takes scores in, and where it keeps them
+ * @typedef {{ apply(scores: readonly Score[]): Promise<unknown>, prefix: string }} Contender applies scores to keys with `prefix`
  */
 
-/** No longer than a prefix in production is: Redis keeps short keys of a script's commands at hand. */
+/** As short as a prefix in production: Redis reuses the objects of short arguments of a script's commands. */
 const newPrefix = () => `bench${randomUUID().slice(0, 4)}`;
 
 /**
@@ -34,7 +34,7 @@ export function counter(redis, { views, ranks = false }) {
 }
 
 /**
- * Resolved and applied by BoardStore: arguments, script, verdicts. The results of a batch count as published with the next.
+ * Resolves and applies scores with BoardStore: arguments, script, verdicts. Each batch names the results before it as published.
  * @param {import('ioredis').Redis} redis @param {import('#board').BoardDefinition} definition @returns {Promise<Contender>}
  */
 export async function ranklog(redis, definition) {

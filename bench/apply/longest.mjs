@@ -1,5 +1,5 @@
 // @ts-check
-// How long one call of the apply script keeps Redis, on the boards that cost most: `npm run bench:apply -- --longest [--players N]`.
+// How long one call of the apply script keeps Redis busy, on the boards that cost most: `npm run bench:apply -- --longest [--players N]`.
 import { randomUUID } from 'node:crypto';
 import { parseBoardsFile, resolveEvent } from '#board';
 import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
@@ -111,7 +111,7 @@ async function compared(continuity) {
 }
 
 /**
- * The player's points of the last column change.
+ * Makes an event that gives the player `points` in every column.
  * @param {ReadonlyMap<string, import('#board-store').LiveBoard>} boards @param {number} offset
  * @param {number} player @param {string} points @returns {import('#board-store').EventEntry}
  */

@@ -1,6 +1,6 @@
 // @ts-check
 // `npm run bench:apply -- [--players N] [--json]`: compares the apply script with pipelined ZINCRBY, through the same client, in one run;
-// with `--longest` (300,000 players by default), how long its longest call keeps Redis.
+// with `--longest` (300,000 players by default), measures how long its longest call keeps Redis busy.
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { parseBoardsFile } from '#board';

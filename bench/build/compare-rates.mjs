@@ -6,7 +6,7 @@ import { checkScores, goLive, rebuild } from './ranklog.mjs';
 
 /** @typedef {{ events: number, players: number }} Size */
 
-/** A rebuild against what others do to the same log, one after the other. @param {Size} size */
+/** Compares a rebuild with two peers that read the same log, one after the other. @param {Size} size */
 export async function compareRates({ events, players }) {
   const sandbox = new Sandbox('build');
   const { topics, name } = sandbox;

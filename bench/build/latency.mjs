@@ -10,7 +10,7 @@ const LONGEST_WAIT_MS = 30_000;
 
 /** @typedef {{ events: number, p50: number, p99: number, worst: number }} Latencies in ms */
 
-/** Sends score events at a steady rate, and hears of them as a read_committed subscriber to rank changes. */
+/** Sends score events at a steady rate, and receives their rank changes as a read_committed subscriber. */
 export class LiveTraffic {
   #consumer;
   #producer;
@@ -42,7 +42,7 @@ export class LiveTraffic {
   }
 
   /**
-   * The time from an event to its rank change, of all events that are sent while the work goes on.
+   * Measures the time from an event to its rank change, for all events that are sent while the work goes on.
    * @param {() => Promise<unknown>} work @returns {Promise<Latencies>}
    */
   async during(work) {

@@ -20,7 +20,7 @@ export async function runPeer(file, { topics, name, events }) {
   return { ...measured, besides: (performance.now() - begin) / 1_000 - measured.seconds };
 }
 
-/** A process of node whose words are kept. */
+/** A node process whose output is kept. */
 export class NodeProcess {
   #child;
   #args;

@@ -16,7 +16,7 @@ export const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }\n';
 /** @typedef {import('../sandbox.mjs').Sandbox} Sandbox */
 
 /**
- * Makes the board live, with the applied offsets at the end of the log and without players. Saves the time that
+ * Makes the board live, with the applied offsets at the end of the log and without players. That saves the time that
  * ingest would need to get there.
  * @param {Sandbox} sandbox
  */
@@ -38,8 +38,8 @@ export async function goLive({ redis, admin, name, topics }) {
 }
 
 /**
- * `ranklog boards rebuild arena`, a process of its own. Its seconds are from the start of the reconciliation to its end:
- * lease, all of the log, promotion.
+ * Runs `ranklog boards rebuild arena` in a process of its own. Measures from the start of the reconciliation to its end:
+ * the lease, all of the log, the promotion.
  * @param {Sandbox} sandbox @returns {Promise<import('./processes.mjs').Run>}
  */
 export async function rebuild(sandbox) {

@@ -8,7 +8,7 @@ const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }\n';
 
 /**
- * Ingest as a process of its own: from its first commit to the last, so that the start of node does not count.
+ * Runs ingest in a process of its own, and measures from its first commit to its last: the start of node does not count.
  * @param {import('../sandbox.mjs').Sandbox} sandbox @param {number} events
  * @returns {Promise<number>} events per second, results published
  */

@@ -115,7 +115,7 @@ function print(samples) {
 }
 
 /**
- * How much a size grows in a million events, by least squares.
+ * How much a size grows per million events, by least squares.
  * @param {Sample[]} samples @param {'rss' | 'heapUsed'} what
  */
 function slope(samples, what) {
