@@ -28,7 +28,7 @@ const ARENA = { board: 'arena', playerId: 'p', delta: 1, attributes: { region: '
 const event = (fields: object) => JSON.stringify({ ...ARENA, ...fields });
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `g-${index}`);
 
-/** Events before the bad records, which fill the boards or advance their clocks. */
+/** Good events, sent before the bad records: they fill the boards or advance their clocks. */
 const GOOD: readonly Message[] = [
   { key: 'full', value: event({ playerId: 'full', delta: '90071992547409.91' }) },
   { key: 'p', value: event({ delta: '0.10' }) },

@@ -13,7 +13,7 @@ describe('npm run services', () => {
   });
   afterAll(() => services.remove());
 
-  it('says how to start servers that are down, and refuses what it does not know', async () => {
+  it('says how to start servers that are down, and refuses unknown arguments', async () => {
     expect(await services.run(['env'])).toMatchObject({
       exitCode: 1,
       stdout: '',
@@ -36,7 +36,7 @@ describe('npm run services', () => {
     expect(stderr).not.toContain('secret');
   });
 
-  it('starts both, says where they are, does nothing the second time, and starts a killed Kafka with its data', async () => {
+  it('starts both servers, says where they are, does nothing the second time, and starts a killed Kafka with its data', async () => {
     // Two commands at once, to test the lock between them.
     const ups = await Promise.all([services.run(['up']), services.run(['up'])]);
     for (const up of ups) expect(up).toMatchObject({ exitCode: 0, stdout: '' });
@@ -101,7 +101,7 @@ describe('npm run services', () => {
     }
   });
 
-  it('stops both, and removes their data on demand', async () => {
+  it('stops both servers, and removes their data on demand', async () => {
     expect((await services.run(['down', '--purge'])).exitCode).toBe(0);
     expect(await services.status()).toMatchObject({
       exitCode: 1,
