@@ -52,7 +52,7 @@ describe('the preview of an event', () => {
     });
   });
 
-  it('shows values as written, in either order', () => {
+  it('shows values with the signs of the event, in descending and ascending columns', () => {
     expect(preview({ ...event, deltas: { kills: 3, seconds: '-0.25' } })).toMatchObject({
       columns: { kills: '3', seconds: '-0.250' },
     });
@@ -71,7 +71,7 @@ describe('the preview of an event', () => {
     ],
     ['a value beyond its bounds', { ...event, deltas: { kills: -1 } }, 'OUT_OF_BOUNDS'],
     [
-      'a time ahead',
+      'a time in the future',
       { ...event, deltas: { kills: 1 }, occurredAt: '2027-01-01T00:00:00Z' },
       'TOO_FAR_AHEAD',
     ],

@@ -71,6 +71,6 @@ function movingEvent(
         players: keys.players(shard, 'GENERATION', view),
       },
     })),
-    live: keys.live(shard), // the hash of live generations by board: the values of GENERATION
+    live: keys.live(shard), // this hash has the live generation of each board, which replaces GENERATION in the keys
   };
 }

@@ -13,7 +13,7 @@ describe('an error of Redis', () => {
     server?.close();
   });
 
-  /** The error of a GET on a server that sends this reply to each command, or closes the connection. */
+  /** The error of a GET on a server that answers each command with this reply; undefined: it closes the connection. */
   async function failure(answer: string | undefined, options: RedisOptions): Promise<unknown> {
     const started = createServer((socket) => {
       socket.on('error', () => undefined);
@@ -27,7 +27,7 @@ describe('an error of Redis', () => {
     const { port } = started.address() as AddressInfo;
     redis = new Redis(port, '127.0.0.1', {
       enableReadyCheck: false,
-      disableClientInfo: true, // one command, one answer
+      disableClientInfo: true, // so that GET is the only command
       ...options,
     });
     redis.on('error', () => undefined);

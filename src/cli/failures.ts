@@ -28,7 +28,7 @@ import { ScoreTopicError, TopicsMissingError } from '../infra/topics.js';
 import { BoardsFileMissingError } from '../registry/board-registrar.js';
 import { CommandError, EXIT } from './exit-codes.js';
 
-/** The errors of each exit code. Other errors: `unreachable` if they are retriable, else `failed`. */
+/** The errors of each exit code. Other errors: `unreachable` if they are retriable or Redis is unavailable, else `failed`. */
 const ERRORS = [
   { exitCode: EXIT.cancelled, types: [CancelledError] },
   {

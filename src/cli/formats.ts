@@ -29,7 +29,7 @@ export function countText(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-/** `expiresAt` is in ms; null: never. An event clock never passes LATEST_TIME, because no event is later. */
+/** The time of `expiresAt` (ms); null: never. Times after LATEST_TIME are never, because no event is later. */
 export function expiryText(expiresAt: number | null): string | null {
   return expiresAt === null || expiresAt > LATEST_TIME ? null : formatTime(expiresAt);
 }
@@ -37,9 +37,9 @@ export function expiryText(expiresAt: number | null): string | null {
 /** How to build what a partial generation lacks. */
 export const WHOLE_LOG_HINT = '"--from start" reads the whole log';
 
-/** The first offset of a generation by partition, as JSON. */
+/** The first offset of a generation in each partition, as JSON. */
 export function startsJson(starts: Starts): Record<string, number> {
-  return Object.fromEntries(starts); // keys that are numbers are in their order
+  return Object.fromEntries(starts); // an object orders its integer keys by number
 }
 
 /** `partial, from 0:1200 1:998`: partitions with their first offsets. */

@@ -11,7 +11,7 @@ const status = (state: ReconciliationStatus['state']): ReconciliationStatus => (
   ...{ done: 5, total: 10, rate: 1, secondsLeft: 5, startedAt: 0, updatedAt: 0 },
 });
 
-/** Fails with each of the errors in turn, then answers the number of earlier tries. */
+/** Work that fails with each of the errors in turn, then returns the number of tries, including the last. */
 function work(...errors: Error[]) {
   let tries = 0;
   return () => {
@@ -41,7 +41,7 @@ describe('withLease', () => {
     });
   });
 
-  it('refuses if that process runs, or if the holder is on another machine', async () => {
+  it('refuses if the holder runs on this machine, or is on another one', async () => {
     await expect(withLease(work(held(HERE)), waiting({ isAlive: true }))).rejects.toThrow(HERE);
     await expect(withLease(work(held('far:4711')), waiting())).rejects.toThrow('far:4711');
   });
@@ -76,7 +76,7 @@ const refusal = (...statuses: ReconciliationStatus[]) =>
   buildingRefusal(new BoardBuildingError('arena'), statuses);
 
 describe('buildingRefusal', () => {
-  it('shows who builds it, its progress and the time left', () => {
+  it('shows who builds the board, the progress and the time left', () => {
     expect(refusal(RUN)).toMatchObject({
       exitCode: 1,
       message:
@@ -85,7 +85,7 @@ describe('buildingRefusal', () => {
     expect(refusal({ ...RUN, secondsLeft: null }).message).toMatch(/of 10,000 records$/);
   });
 
-  it('has no progress while no build runs', () => {
+  it('shows no progress while no build of the board runs', () => {
     const { message } = new BoardBuildingError('arena');
     expect(refusal({ ...RUN, state: 'failed' }).message).toBe(message);
     expect(refusal({ ...RUN, board: 'other' }).message).toBe(message);

@@ -21,8 +21,8 @@ interface LeaseOptions {
 const MARGIN_MS = 100;
 
 /**
- * Runs work that needs the lease of a board. If a process of this machine died with the lease, waits once until the lease
- * expires. Refuses if another process holds it.
+ * Runs work that needs the lease of a board. If the holder is a dead process of this machine, waits once until the
+ * lease expires. Refuses if a running process or one of another machine holds it.
  * @throws CommandError
  */
 export async function withLease<T>(work: () => Promise<T>, options: LeaseOptions): Promise<T> {
@@ -76,7 +76,7 @@ function refusal(
   return new CommandError(`${message}. It runs ${work}`, EXIT.unreachable);
 }
 
-/** Refuses to read a board before its first build; shows the progress of the build if it runs. */
+/** The error for reading a board before its first build has ended, with the progress of the build if it runs. */
 export function buildingRefusal(
   { board, message }: BoardBuildingError,
   statuses: readonly ReconciliationStatus[],

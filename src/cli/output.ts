@@ -12,7 +12,7 @@ export function print<T>(
 /** Prints a part of a long output. Resolves when it is written: the caller makes the next part only then. */
 export function printPart(text: string): Promise<void> {
   return new Promise((resolve) => {
-    process.stdout.write(text, () => resolve()); // runCommand handles an error
+    process.stdout.write(text, () => resolve()); // run-command.ts handles errors of standard output
   });
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Command } from 'commander';
 import { createProgram } from './program.js';
 
-/** Commands that do something, with their full names. */
+/** Commands that have no inner commands, with their full names. */
 function leaves(parent: Command, prefix = ''): { name: string; command: Command }[] {
   return parent.commands.flatMap((command) => {
     const name = prefix + command.name();

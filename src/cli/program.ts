@@ -9,7 +9,7 @@ const { version } = createRequire(import.meta.url)('#package') as { version: str
 
 const COMMANDS = [start, topics, produce, status, views, standings, rank, watch, boards, config];
 
-/** The command line. Every command loads this, so it must not load a client of a server or a framework. */
+/** The command line. Every command loads this module, so it loads neither a framework nor a client of Kafka or Redis. */
 export function createProgram(): Command {
   const program = new Command('ranklog')
     .description('Leaderboards that are a pure function of a Kafka log.')
@@ -30,7 +30,7 @@ export function createProgram(): Command {
   return program;
 }
 
-/** A command inherits only the settings that its parent has when they are copied. */
+/** Copies the settings of the parent to the command, then to its inner commands: later changes would not reach them. */
 function add(command: Command, parent: Command): void {
   parent.addCommand(command.copyInheritedSettings(parent));
   for (const inner of command.commands) inner.copyInheritedSettings(command);

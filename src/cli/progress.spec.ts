@@ -31,7 +31,7 @@ describe('ProgressBar', () => {
     expect(bar.written()).toBe('100 %  100,000 records, 5,000/s\n');
   });
 
-  it('shows another count, a growing total, a rate, the time left and a note', () => {
+  it('shows the count, total, rate, time left and note that it is given', () => {
     const bar = barOf({ total: 100 });
     bar.at(10, 50, { count: 7, total: 200, rate: 3, secondsLeft: 600 });
     expect(bar.written()).toBe('25 %  7 records, 3/s, about 10 min left\n');
@@ -66,7 +66,7 @@ async function written(progress: (second: number) => RunProgress, seconds: numbe
 }
 
 const RATE = 1_000;
-/** The records that are left grow by `growth` a second. */
+/** Progress at which the number of records left grows by `growth` per second. */
 const growing = (growth: number) => (second: number) => {
   const left = 20_000 + growth * second;
   const done = RATE * second;
@@ -86,7 +86,7 @@ describe('showProgress', () => {
     expect(onTerminal).toContain('\r\u001b[Kranklog: the log grows at least as fast');
   });
 
-  it('does not warn within 30 s, or while the run gets nearer, waits, or is close to its end', async () => {
+  it('does not warn in the first 30 s, or while the run catches up, waits or is close to its end', async () => {
     const waits = (second: number) => ({ ...growing(500)(second), rate: 0 });
     const isClose = (second: number) => ({ ...growing(0)(second), total: RATE * second + 9_000 });
     const isNearerOnce = (second: number) => growing(second % 20 === 0 ? -1 : 500)(second);

@@ -12,7 +12,7 @@ export interface ProgressFacts {
   readonly rate?: number;
   /** null: unknown. */
   readonly secondsLeft?: number | null;
-  /** Shown at the end. */
+  /** Shown at the end of the line. */
   readonly note?: string;
 }
 
@@ -22,7 +22,7 @@ export interface ProgressBarOptions {
   readonly now?: () => number;
 }
 
-/** Between lines where there is no terminal. */
+/** The time between lines where there is no terminal. */
 const LINE_EVERY_MS = 10_000;
 const STALL_AFTER_MS = 30_000;
 const NEAR_END_SECONDS = 10;
@@ -110,7 +110,7 @@ export async function showProgress<T>(
   }
 }
 
-/** Whether a run gets no nearer to the end of the log, and is not close to it. */
+/** Whether a run neither gets nearer to the end of the log nor is close to it. */
 function isBehind({ done, total, rate, secondsLeft }: RunProgress): boolean {
   return secondsLeft === null && rate > 0 && total - done > rate * NEAR_END_SECONDS;
 }

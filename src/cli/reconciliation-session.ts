@@ -17,7 +17,7 @@ import { openSession, type Session } from './session.js';
 @Module({ imports: [ConnectionsModule, ReconcilerModule] })
 class CommandModule {}
 
-/** The tools of the commands on generations. */
+/** The settings, connections, stores and services that commands on generations use. */
 export type ReconciliationSession = ReturnType<typeof sessionOf>;
 
 function sessionOf(app: INestApplicationContext, { settings, logger }: Session) {
@@ -36,7 +36,7 @@ function sessionOf(app: INestApplicationContext, { settings, logger }: Session) 
 }
 
 /**
- * Runs `use` on an application context of the role `reconciliation`, then closes it. `checks`: Redis has to belong to this ranklog.
+ * Runs `use` on an application context of the role `reconciliation`, then closes it. `checks`: refuse a Redis of another ranklog.
  * @throws ServiceUnreachableError, TopicsMissingError, OtherIdentityError
  */
 export async function withReconciliation<T>(

@@ -9,7 +9,7 @@ import { WHOLE_LOG_HINT, startsText, startsJson } from './formats.js';
 import { showProgress } from './progress.js';
 import type { BuildOptions } from './usage/options.js';
 
-/** Runs work on the log that needs the leases of boards, and shows its progress. @throws CommandError */
+/** Runs work that reads the log and needs the leases of boards; shows its progress. @throws CommandError */
 export function runOnLog<T>(
   { leases }: Pick<ReconciliationSession, 'leases'>,
   signal: AbortSignal,
@@ -25,7 +25,7 @@ export interface BuiltBoard {
   readonly generation: string;
   /** The generation that was live before; null: none. */
   readonly previous: string | null;
-  /** Its first offset by partition; null: it has the whole log. */
+  /** The first offset of the generation in each partition; null: it has the whole log. */
   readonly startsAt: Readonly<Record<string, number>> | null;
 }
 
@@ -58,7 +58,7 @@ export async function build(
   }
 }
 
-/** Boards are promoted one by one, so some can be live already. */
+/** The error of a cancelled build. Names boards that are already promoted, because boards are promoted one by one. */
 function cancelled(
   definitions: readonly BoardDefinition[],
   before: Boards,

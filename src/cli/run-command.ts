@@ -1,9 +1,9 @@
 import { EXIT } from './exit-codes.js';
 
-/** Time for a command to clean up after its reader is gone. */
+/** Time for a command to clean up after the reader of its output is gone. */
 const PIPE_GRACE_MS = 2_000;
 
-/** The action of a command, whose code is loaded when it runs. Its answer is the exit code of the process. */
+/** The action of a command. It loads the code of the command, runs it, and sets the exit code that the code returns. */
 export function lazy<Arguments extends unknown[]>(
   load: () => Promise<(...args: Arguments) => Promise<number>>,
 ): (...args: Arguments) => Promise<void> {

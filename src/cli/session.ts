@@ -16,7 +16,7 @@ export interface RedisSession extends Session {
   readonly reader: BoardReader;
 }
 
-/** Settings, with log level `warn` unless the user sets another. */
+/** The settings and a logger, whose level is `warn` unless RANKLOG_LOG_LEVEL is set. */
 export function openSession(): Session {
   const { settings } = loadSettings();
   const logLevel = process.env['RANKLOG_LOG_LEVEL'] === undefined ? 'warn' : settings.logLevel;
@@ -24,7 +24,7 @@ export function openSession(): Session {
 }
 
 /**
- * Runs `use` with a connection to Redis, then closes it. Reads this snapshot, or the live generations.
+ * Runs `use` with a connection to Redis, then closes it. `generation`: the snapshot that `reader` reads; default: live generations.
  * @throws ServiceUnreachableError
  */
 export async function withRedis<T>(

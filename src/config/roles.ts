@@ -1,3 +1,3 @@
-/** What a process does; one or several. */
+/** What a process can do. `start` runs one or several roles in a process. */
 export const ROLES = ['ingest', 'reconciliation'] as const;
 export type Role = (typeof ROLES)[number];

@@ -4,7 +4,7 @@ import ms from 'ms';
 export interface Format<T> {
   /** Completes "use ..." in the error for a bad value. */
   readonly allowed: string;
-  /** The checked value of a text from the environment, or of a value from the config file; undefined: refused. */
+  /** Checks and converts a text from the environment or a value from the config file; undefined: refused. */
   readonly parse: (given: unknown) => T | undefined;
 }
 
@@ -88,7 +88,7 @@ export const brokers: Format<readonly string[]> = {
   },
 };
 
-/** Loads `cron` only when a schedule is set: no other command needs it. */
+/** Loads the package `cron` only when a schedule or a time zone is set: nothing else needs the package here. */
 function hasNextTime(expression: string, zone: string): boolean {
   const { CronTime } = createRequire(import.meta.url)('cron') as typeof import('cron');
   try {

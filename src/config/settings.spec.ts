@@ -33,7 +33,7 @@ describe('loadSettings', () => {
     expect(Object.keys(settings).sort()).toEqual(Object.keys(SETTINGS_SCHEMA).sort());
   });
 
-  it('accepts 0 for no limit and any port, and cron schedules', () => {
+  it('accepts 0 as a port and as a rate without limit, and cron schedules', () => {
     const { settings } = loadSettings({
       RANKLOG_HTTP_PORT: '0',
       RANKLOG_BACKGROUND_RATE: '0',

@@ -30,7 +30,7 @@ export class SettingsError extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables of the project's scripts and tests, which are no settings. */
+/** RANKLOG_CONFIG and the variables of the project's scripts and tests, which are no settings. */
 const OTHER_VARIABLES = /^RANKLOG_(CONFIG$|SERVICES_|TEST_)/;
 
 const NAMES = Object.keys(SETTINGS_SCHEMA) as SettingName[];

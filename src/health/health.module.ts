@@ -17,7 +17,7 @@ export class HealthService {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** Costs no request to a server. */
+  /** Sends no request to Kafka or Redis. */
   report(): HealthReport {
     return healthReport({
       isRunning: this.isRunning,

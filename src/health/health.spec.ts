@@ -66,7 +66,7 @@ describe('the health of a process', () => {
     });
   });
 
-  it('is not known while the process starts', () => {
+  it('is "starting" while the process starts', () => {
     expect(healthReport(facts({}, { isRunning: false })).status).toBe('starting');
   });
 });

@@ -4,7 +4,7 @@ import type { ConsumerHealth, PartitionHealth } from '#kafka-batch';
 export interface HealthFacts {
   /** Whether all roles of the process have started. */
   readonly isRunning: boolean;
-  /** Status of the connection to Redis; `ready` is the good one. */
+  /** The status that ioredis gives its connection; `ready` is the only good one. */
   readonly redis: string;
   readonly consumer: ConsumerHealth;
   /** Partitions that wait for others to recover. */

@@ -8,13 +8,13 @@ import { Shutdown } from './shutdown.js';
 export interface ProcessOptions {
   readonly settings: Settings;
   readonly logger: Logger;
-  /** None for a command. */
+  /** Empty for a command other than `start`. */
   readonly roles: readonly Role[];
-  /** Missing for a command. */
+  /** Missing for a command other than `start`. */
   readonly shutdown?: Shutdown;
 }
 
-/** Tokens of values that have no class. */
+/** Injection tokens of values that have no class. */
 export const PROCESS_OPTIONS = Symbol('ProcessOptions');
 export const SETTINGS = Symbol('Settings');
 

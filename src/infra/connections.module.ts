@@ -17,7 +17,7 @@ import { createRedis, createStores, type Stores } from './redis.js';
 import { waitForServices } from './services.js';
 import { requireTopics } from './topics.js';
 
-/** All stores, for providers that need several of them. */
+/** The injection token of all stores, for providers that need several of them. */
 export const STORES = Symbol('Stores');
 
 const PROVIDERS = [

@@ -305,7 +305,7 @@ describe('the HTTP server', () => {
   });
 });
 
-/** The events of a stream, by their types. */
+/** The types of the events of a stream. */
 function typesOf(text: string): string[] {
   return [...text.matchAll(/^event: (.*)$/gm)].map(([, type = '']) => type);
 }

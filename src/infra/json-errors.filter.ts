@@ -29,7 +29,7 @@ export class JsonErrorsFilter implements ExceptionFilter {
     );
   }
 
-  /** Fastify calls this for requests that it refuses before routing, such as malformed addresses. */
+  /** Fastify calls this directly for requests that it refuses before routing, such as those with malformed URLs. */
   answer(error: Error, request: FastifyRequest, reply: FastifyReply): void {
     const status = statusOf(error);
     const isUnexpected = status >= 500 && !(error instanceof HttpException);

@@ -31,7 +31,7 @@ export function createLogger(settings: LogSettings): Logger {
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-/** Loads pino with the first line: most commands log none. */
+/** Loads pino. Called for the first line that is logged, because most commands log none. */
 function createPino({ logLevel, logFormat }: LogSettings): Pino.Logger {
   const require = createRequire(import.meta.url);
   const { destination, pino, stdSerializers } = require('pino') as typeof Pino;
@@ -46,7 +46,7 @@ function createPino({ logLevel, logFormat }: LogSettings): Pino.Logger {
   );
 }
 
-/** The message of an error is in the line already; its stack is for debugging. */
+/** Leaves out errors: their messages are in the line already, and their stacks are for debugging. */
 function withoutErrors(facts: object): object {
   return Object.fromEntries(Object.entries(facts).filter(([, fact]) => !(fact instanceof Error)));
 }
@@ -57,7 +57,7 @@ function ignore(): void {
 
 export const SILENT: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** Nest's own lines, through our logger. Its report of a failed start is for debugging: the caller reports the error. */
+/** Logs Nest's own lines with our logger; its report of a failed start as `debug`, because the caller reports the error. */
 export function nestLogger(logger: Logger): LoggerService {
   const to =
     (level: Level) =>

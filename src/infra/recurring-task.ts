@@ -15,7 +15,7 @@ export class RecurringTask {
     }, this.everyMs).unref();
   }
 
-  /** Waits for the turn in progress. */
+  /** Stops the timer and waits for the turn in progress. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#turn;

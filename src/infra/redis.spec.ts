@@ -4,7 +4,7 @@ import { loadSettings } from '../config/settings.js';
 import { createRedis } from './redis.js';
 
 describe('the log of the Redis connection', () => {
-  it('names the cause of a failed or lost connection once, and the end of it', () => {
+  it('names the cause of a failed or lost connection once, and says when it is restored', () => {
     const lines: string[] = [];
     const logger = loggerTo((message) => lines.push(message));
     const redis = createRedis(loadSettings({}).settings, logger); // connects on the first command

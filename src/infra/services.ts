@@ -52,7 +52,7 @@ export async function waitForServices(
   if (failure !== undefined) throw failure.reason;
 }
 
-/** An attempt to connect may take long to fail; an abort does not wait for it. */
+/** Rejects as soon as the signal is aborted, because an attempt to connect may take long to fail. */
 function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const abort = () => reject(signal.reason as Error);
@@ -67,7 +67,7 @@ async function pingRedis(redis: Redis): Promise<void> {
   await redis.ping();
 }
 
-/** One attempt. `waitFor` logs why it failed, so kafkajs does not. Commands without Kafka never load its client. */
+/** Tries once. kafkajs logs nothing, because `waitFor` logs errors. Imports kafkajs here: some commands need no Kafka. */
 async function pingKafka(settings: Settings): Promise<void> {
   const { createKafka } = await import('./kafka.js');
   const admin = createKafka(settings, SILENT, 0).admin();

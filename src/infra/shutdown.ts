@@ -48,12 +48,12 @@ export class Shutdown {
     }
   }
 
-  /** The process cannot go on. The caller has logged why. */
+  /** Begins a shutdown because the process cannot go on. The caller has logged why. */
   fail(): void {
     this.#request(1);
   }
 
-  /** Everything is closed: the deadline no longer applies. */
+  /** Cancels the deadline, when everything is closed. */
   finished(): void {
     clearTimeout(this.#deadline);
   }

@@ -28,7 +28,7 @@ describe('Throttle', () => {
     await throttle.next(events);
     return Date.now() - begun;
   };
-  /** A tenth of a second, less what timers may be early. */
+  /** A tenth of a second, minus the time by which a timer may fire early. */
   const MS = 95;
 
   it('limits events per second, in calls of any size', async () => {
@@ -40,7 +40,7 @@ describe('Throttle', () => {
     expect(await wait(throttle, 1)).toBeGreaterThanOrEqual(MS);
   });
 
-  it('makes up for at most a second after a long pause', async () => {
+  it('makes up for at most one second of a long pause', async () => {
     const throttle = new Throttle(RATE);
     now += 50_000;
     await throttle.next(RATE);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** After a pause, at most this much is made up for: more would come as a flood. */
+/** How much of a pause is made up for at most: more would cause a flood of events. */
 const MAX_CATCH_UP_MS = 1_000;
 
 /** Limits events to `rate` per second, with bursts of one second; without a rate it never waits. */

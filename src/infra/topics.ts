@@ -103,8 +103,8 @@ export async function maxMessageBytes(admin: Admin, topic: string): Promise<numb
 }
 
 /**
- * Checks the settings of an existing score topic. Refuses a loss of events that is not accepted. With a logger (at a start),
- * warns of an accepted loss and of unbounded timestamps; without one, refuses unbounded timestamps. @throws ScoreTopicError
+ * Checks the settings of an existing score topic. Refuses a topic that loses events, unless that is accepted. With a logger
+ * (at a start), warns of an accepted loss and of unbounded timestamps; without one, refuses unbounded timestamps. @throws ScoreTopicError
  */
 export async function checkScoreTopic(
   admin: Admin,

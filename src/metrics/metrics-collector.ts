@@ -4,7 +4,7 @@ import { IngestStatus } from '../ingest/transport.module.js';
 import { Metrics } from './metrics.js';
 import { resetStoreMetrics, setStoreMetrics, StoreReader, type StoreFacts } from './store-facts.js';
 
-/** Updates the metrics for each scrape. However many scrape at once, Redis gets one request at a time. */
+/** Updates the metrics for each scrape. Scrapes at the same time share one read of Redis. */
 @Injectable()
 export class MetricsCollector {
   #reading: Promise<StoreFacts> | undefined;
@@ -17,7 +17,7 @@ export class MetricsCollector {
     private readonly ingest: IngestStatus,
   ) {}
 
-  /** The text that Prometheus reads. If Redis does not answer in time, the text says so and leaves out its metrics. */
+  /** The text that Prometheus reads. If Redis does not answer in time, the text says so, without the metrics of Redis. */
   async scrape(): Promise<string> {
     this.#setPartitions();
     await this.#setStore();
@@ -47,9 +47,9 @@ export class MetricsCollector {
     else setStoreMetrics(this.metrics, facts);
   }
 
-  /** undefined if Redis failed. Scrapes that come meanwhile share the request. */
+  /** Reads from Redis; undefined if that failed. Scrapes that come during a read share it. */
   #read(): Promise<StoreFacts | undefined> {
     this.#reading ??= this.store.read().finally(() => (this.#reading = undefined));
-    return this.#reading.catch(() => undefined); // ranklog_redis_up reports it
+    return this.#reading.catch(() => undefined); // ranklog_redis_up reports the failure
   }
 }

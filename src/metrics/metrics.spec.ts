@@ -179,7 +179,7 @@ describe('a scrape', () => {
     expect(text).toContain('process_cpu_seconds_total');
   });
 
-  it('sends one request to Redis at a time', async () => {
+  it('shares one read of Redis with scrapes that come meanwhile', async () => {
     let answer: (facts: StoreFacts) => void = () => undefined;
     readStore = () => new Promise((resolve) => (answer = resolve));
     const scrapes = collector();

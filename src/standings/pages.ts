@@ -13,7 +13,7 @@ export interface TopRequest {
 
 /**
  * The first `most` players of a view. Reads them again, a few times, if the view changes between two pages. `consistent` is
- * false if it changed each time: then a player may be missing or there twice, and later pages have no dense ranks.
+ * false if the view changed each time: then a player may be missing or appear twice, and later pages have no dense ranks.
  */
 export async function readTop(
   reader: PageReader,
@@ -39,7 +39,7 @@ async function readPages(reader: PageReader, { board, view, most }: TopRequest) 
   return { standings: { ...first, entries }, consistent };
 }
 
-/** Adds dense ranks, counted on from the entry before. */
+/** Adds dense ranks to a page, counting on from `before`, the last entry of the page before. */
 function countDense(entries: readonly Standing[], before: Standing | undefined): Standing[] {
   let { competitionRank = 0, denseRank = 0 } = before ?? {};
   return entries.map((entry) => {

@@ -2,11 +2,11 @@ import type { Admin, Kafka } from 'kafkajs';
 import type { BoardReader } from '#board-store';
 import { lastCommittedRecord } from '#kafka-batch';
 
-/** Positions of a partition of the score topic, each the next offset. `lag` counts unpublished offsets. */
+/** Positions in a partition of the score topic: offsets after the last one included. `lag` counts unpublished offsets. */
 export interface PartitionPosition {
   readonly partition: number;
   readonly logEnd: number;
-  /** After the last committed record. Transaction markers and open transactions after it have nothing to publish. */
+  /** The offset after the last committed record. Transaction markers and open transactions after it have nothing to publish. */
   readonly committedEnd: number;
   readonly applied: number;
   readonly published: number;
@@ -21,8 +21,8 @@ interface TopicAndGroup {
 }
 
 /**
- * The position of every partition, by number. Cost: three requests, and a connection and a search for the last record of each
- * partition that is not published to its end.
+ * The position of every partition, by number. Cost: three requests; and, for each partition that is not
+ * published to its end, a connection and a search for the last record.
  */
 export async function readPositions(
   { kafka, admin }: { kafka: Kafka; admin: Admin },

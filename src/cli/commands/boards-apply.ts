@@ -114,7 +114,7 @@ async function carryOut(
   return { built, removed };
 }
 
-/** The error, listing the steps that were completed. */
+/** Adds the completed steps to the error. */
 function notRemoved(error: unknown, remove: readonly string[], { built, removed }: Applied) {
   const done = [
     ...built.map(({ board }) => `${board} was promoted`),

@@ -14,7 +14,7 @@ export async function boardsCheck(
   return reports.every(({ problems }) => problems.length === 0) ? EXIT.ok : EXIT.no;
 }
 
-/** Loads the settings only if needed: that takes longer than to check a file. */
+/** Loads the settings only here, because that takes longer than to check a file. */
 async function defaultFile(): Promise<string> {
   const { loadSettings } = await import('../../config/settings.js');
   return loadSettings().settings.boards;

@@ -56,7 +56,7 @@ async function readEvent(given: string): Promise<Buffer> {
   }
 }
 
-/** A boards file with one line for each field, and for each column and window with fields. */
+/** The text of a boards file, with one line for each field of a board. A list of maps has one line for each map. */
 function toYaml(value: object): string {
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, {

@@ -13,7 +13,7 @@ export interface SnapshotOptions extends Omit<BuildOptions, 'from'> {
 export function boardsSnapshot(board: string, options: SnapshotOptions): Promise<number> {
   return withReconciliation(async (session) => {
     const { until, throttle, allowPartialHistory } = options;
-    await session.reader.liveBoard(board); // throws if there is none
+    await session.reader.liveBoard(board); // throws if the board is not live
     if (until.isDate)
       process.stderr.write(
         `ranklog: --until is ${formatTime(until.time)}, the start of that day in UTC\n`,
@@ -44,7 +44,7 @@ export function boardsDiscard(generation: string): Promise<number> {
   });
 }
 
-/** Answers a note for the user. */
+/** Discards a snapshot or a shadow. Returns a note for the user. */
 async function discard(
   catalog: ReconciliationSession['catalog'],
   generation: string,

@@ -31,7 +31,7 @@ export function boardsVerify(boards: readonly string[], options: VerifyOptions):
   });
 }
 
-/** @throws CommandError for a board that is being built, because exit code 1 means a difference */
+/** @throws the error of reading the board; for a board that is being built, with exit code 3, as 1 would mean a difference */
 async function refuse(reader: BoardReader, board: string): Promise<void> {
   try {
     await reader.liveBoard(board);

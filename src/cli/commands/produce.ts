@@ -20,7 +20,7 @@ const MAX_BYTES_PER_SEND = 512 * 1_024;
 /** Bytes for the key, the headers and the framing of a record. */
 const RECORD_OVERHEAD = 1_024;
 
-/** Sends per second with --rate, so that events are spread evenly. */
+/** How often --rate sends in a second, so that events are spread evenly. */
 const PACED_SENDS = 20;
 
 export function produce(file: string, options: ProduceOptions): Promise<number> {
@@ -112,7 +112,7 @@ function toMessage(producer: ScoreProducer, { text, bytes }: Line, largest: numb
   return producer.toMessage(text);
 }
 
-/** Bytes of a file, 0 for standard input. @throws CommandError for a missing file */
+/** The size of a file in bytes; 0 for standard input. @throws CommandError for a missing file */
 function sizeOf(file: string): number {
   if (file === '-') return 0;
   try {

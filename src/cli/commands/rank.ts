@@ -65,7 +65,7 @@ async function rankEverywhere(reader: BoardReader, board: string, readRank: Read
     const read = await Promise.all(
       views.map(({ view }) =>
         readRank(view).catch((error: unknown) => {
-          if (error instanceof ExpiredViewError) return undefined; // since the views were listed
+          if (error instanceof ExpiredViewError) return undefined; // it has expired since the views were listed
           throw error;
         }),
       ),

@@ -50,7 +50,7 @@ function defaultWindow({ windows }: BoardDefinition): string {
   return window === undefined ? 'all' : windowName(window);
 }
 
-/** Suggests a similar view of the same window, in case the name is misspelt. */
+/** Warns of an empty view, and suggests a similar one of the same window, in case the name is misspelt. */
 async function warnOfEmpty(reader: BoardReader, { board, view }: Standings): Promise<void> {
   const { window } = parseView(view);
   const views = (await reader.views(board)).map((summary) => summary.view);

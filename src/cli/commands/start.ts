@@ -29,7 +29,7 @@ export async function start({ roles }: StartOptions): Promise<number> {
   return process.exit(await shutdown.exitCode); // a pending attempt to connect would keep the process alive
 }
 
-/** Returns undefined when a signal ended the process before it ran: that is no failure. */
+/** Returns undefined if a signal ended the start, which is no failure. */
 async function startUnlessEnded(
   options: ApplicationOptions,
 ): Promise<INestApplicationContext | undefined> {

@@ -101,7 +101,7 @@ function factsText({ boards, recovering, reconciliations, building, partial }: F
 
 const POLL_MS = 200;
 
-/** Waits until every partition has published its present records; false when the time is up. */
+/** Waits until every partition is applied and published up to its `committedEnd`. Returns false when the time is up. */
 async function waitFor(
   positions: readonly PartitionPosition[],
   read: () => Promise<ReadonlyMap<number, Progress>>,
@@ -146,7 +146,7 @@ function toTable(positions: readonly PartitionPosition[]): string {
   return table(head, cellsOf(positions, fields));
 }
 
-/** Only the process of a partition knows that it has stopped. */
+/** Says where to see whether a partition has stopped, because only its own process knows. */
 function lagText(positions: readonly PartitionPosition[]): string[] {
   if (positions.every(({ lag }) => lag === 0)) return [];
   return [

@@ -52,7 +52,7 @@ function adopt(): Promise<void> {
 
 /**
  * Claims Redis first, so that processes with the old settings stop applying. Then fences their publishers, so that the
- * published position is final. Claims the topic last, so that no process starts before that.
+ * published position is final. Claims the topic last, so that no process starts until all are fenced.
  */
 async function move(
   { settings, redis, identity, store, definitions, kafka, admin }: ReconciliationSession,

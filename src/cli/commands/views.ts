@@ -24,7 +24,7 @@ export function views(board: string, { generation, json = false }: ViewsOptions)
   }, generation);
 }
 
-/** The next elements of a JSON array; the caller closes it. */
+/** The next elements of a JSON array; the caller closes the array. */
 function jsonItems(summaries: readonly ViewSummary[], isFirst: boolean): string {
   return (isFirst ? '[' : ',') + JSON.stringify(summaries.map(toJson), null, 2).slice(1, -2);
 }

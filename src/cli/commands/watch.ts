@@ -70,7 +70,7 @@ async function watchKind<T extends { readonly board: string }>(
     return EXIT.ok;
   } finally {
     await subscriber.stop();
-    await admin.deleteGroups([groupId]).catch(() => undefined); // Kafka deletes an empty group after a week
+    await admin.deleteGroups([groupId]).catch(() => undefined); // otherwise, Kafka deletes the empty group after a week
   }
 }
 
