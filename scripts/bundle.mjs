@@ -1,5 +1,5 @@
 // @ts-check
-// Bundles the compiled command line with its dependencies: to find and load 2,300 modules takes longer than most commands.
+// Bundles the compiled command line with its dependencies: finding and loading 2,300 modules would take longer than most commands.
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
@@ -15,7 +15,7 @@ const EXTERNAL = [
 ];
 
 /**
- * A module of ours finds its files by its URL.
+ * Keeps the URL of each of our modules, by which the module finds its files.
  * @type {import('esbuild').Plugin}
  */
 const KEEP_URLS = {

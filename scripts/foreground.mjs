@@ -8,12 +8,12 @@ const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 /**
  * Runs a program on this terminal and hands signals on to it.
  * @param {string} command @param {string[]} args @param {import('node:child_process').SpawnOptions} [options]
- * @returns {Promise<number>} its exit code; 128 + signal when a signal ended it, as a shell says it
+ * @returns {Promise<number>} its exit code; 128 + signal when a signal ended it, as shells report it
  */
 export function runInForeground(command, args, options = {}) {
   const child = spawn(command, args, { stdio: 'inherit', ...options });
   const pass = (/** @type {NodeJS.Signals} */ signal) => {
-    // Ctrl-C reaches the child without us; a second one would mean "at once".
+    // Ctrl-C reaches the child without us; a second SIGINT would make it end at once.
     if (signal !== 'SIGINT' || !onTerminal()) child.kill(signal);
   };
   for (const signal of SIGNALS) process.on(signal, pass);

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { processStart } from './process-start.mjs';
 
 /**
- * Runs `work` while no other process holds the lock file; waits for one that does. A lock whose process ended is void.
+ * Runs `work` while no other process holds the lock file; waits while one does. A lock whose process has ended does not count.
  * @template T
  * @param {string} file @param {() => T | Promise<T>} work
  * @returns {Promise<T>}
@@ -39,7 +39,7 @@ function take(file) {
 function isHeld(file) {
   try {
     const [pid, start] = readFileSync(file, 'utf8').split('\n');
-    // Empty: its holder is about to write it.
+    // Empty: the holder is about to write its pid.
     return !pid || processStart(Number(pid)) === start;
   } catch {
     return false;

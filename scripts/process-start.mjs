@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * When a process started. With the pid it names one process for good; a pid alone is used again by others.
+ * When a process started. Together with the pid, it identifies a process; a pid alone may be reused by a later process.
  * @param {number} pid
  * @returns {string | undefined} undefined when there is no such process
  */

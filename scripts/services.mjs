@@ -1,8 +1,8 @@
 // @ts-check
-// `npm run services -- ARGS`: dependencies first, then Kafka and Redis.
+// `npm run services -- ARGS`: installs dependencies, then controls Kafka and Redis.
 import { ensureDependencies } from './with-setup.mjs';
 
 await ensureDependencies();
 const { main } = await import('./services/main.mjs');
-// exit: clients of servers that did not answer may still hold timers.
+// Exits explicitly, because clients of servers that did not answer may still hold timers.
 process.exit(await main(process.argv.slice(2)));

@@ -1,5 +1,5 @@
 // @ts-check
-// `npm run test:faults -- [OPTIONS]`: the fault suite for as long as one likes. See test/faults/README.md.
+// `npm run test:faults -- [OPTIONS]`: runs the fault suite for a given time. See test/faults/README.md.
 import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

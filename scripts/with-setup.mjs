@@ -1,5 +1,5 @@
 // @ts-check
-// Prepares a clone for a command: dependencies, build, servers. Only node's own modules until `npm ci` has run.
+// Prepares a clone for a command: dependencies, build, servers. Imports only Node's own modules until `npm ci` has run.
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
@@ -20,7 +20,7 @@ const BUILD_CONFIGS = [
   ],
 ];
 
-/** Dependencies as the lockfile says; installs them when they are missing or older than it. Linked ones are left alone. */
+/** Installs the dependencies of the lockfile if they are missing or older than it. Leaves linked ones alone. */
 export async function ensureDependencies() {
   const fresh = () =>
     isLinked() || modified('node_modules/.package-lock.json') >= modified('package-lock.json');
@@ -34,7 +34,7 @@ export async function ensureDependencies() {
   });
 }
 
-/** dist/, built anew when a source is newer. */
+/** Builds dist/ again if a source is newer. */
 export async function ensureBuild() {
   const stamp = path.join(ROOT, 'dist', '.tsbuildinfo');
   const fresh = () => modified('dist/.tsbuildinfo') >= newestSource();
@@ -48,7 +48,7 @@ export async function ensureBuild() {
       rmSync(stamp, { force: true }); // the compiler writes it in spite of errors
       process.exit(code);
     }
-    utimesSync(stamp, started, started); // the compiler leaves it when it has nothing to write
+    utimesSync(stamp, started, started); // the compiler does not touch it when it has nothing to write
   });
 }
 
@@ -71,7 +71,7 @@ async function startServers(names) {
 }
 
 /**
- * Runs a node program in place of this one: its signals, its exit code.
+ * Runs a node program in place of this one: passes signals on to it, and takes over its exit code.
  * @param {string[]} args @param {NodeJS.ProcessEnv} env
  */
 export async function runNode(args, env) {
@@ -79,7 +79,7 @@ export async function runNode(args, env) {
 }
 
 /**
- * Its output goes to standard error: standard output is the command's.
+ * Runs a command of the setup. Its output goes to standard error: standard output belongs to the command that needs the setup.
  * @param {string} command @param {string[]} args
  * @returns {number} exit code
  */
@@ -87,7 +87,7 @@ function run(command, args) {
   return spawnSync(command, args, { cwd: ROOT, stdio: ['ignore', 2, 2] }).status ?? 1;
 }
 
-/** Whether the dependencies are those of another folder: npm ci would empty it. */
+/** Whether node_modules is a link to another folder, which npm ci would empty. */
 function isLinked() {
   return lstatSync(path.join(ROOT, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink();
 }

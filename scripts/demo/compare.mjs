@@ -50,7 +50,7 @@ function reason({ board, name }) {
 }
 
 /**
- * Whether the small board is as checked by hand.
+ * Whether the photo-finish board equals the expected one, which was checked by hand.
  * @param {import('#board-store').Standings} standings
  */
 export function photoFinishIsRight({ entries }) {

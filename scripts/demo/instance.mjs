@@ -45,7 +45,7 @@ export class DemoInstance {
     return new Promise((resolve) => child.on('close', (code) => resolve(code ?? 1)));
   }
 
-  /** Starts the service in the background; its words go to the log. */
+  /** Starts the service in the background; its output goes to the log. */
   start() {
     mkdirSync(path.dirname(this.log), { recursive: true });
     const service = spawn(process.execPath, [CLI, 'start'], {
@@ -56,7 +56,7 @@ export class DemoInstance {
     this.#service = service;
   }
 
-  /** Stops the service, and removes what it has made. */
+  /** Stops the service, and removes its topics, groups and keys. */
   async remove() {
     await this.#stop();
     const admin = this.kafka.admin();

@@ -5,7 +5,7 @@ import { RankChangeSubscriber } from '#client';
 /** @typedef {{ change: RankChange, movement: RankChange['changes'][number], places: number }} Move */
 
 /**
- * Reads rank changes from the beginning until there are `expected` of them.
+ * Reads rank changes from the beginning until there are `expected` of them, or for 20 s.
  * @param {import('kafkajs').Kafka} kafka @param {string} name topic prefix @param {number} expected
  * @returns {Promise<RankChange[]>}
  */
@@ -37,7 +37,7 @@ export async function readRankChanges(kafka, name, expected) {
 }
 
 /**
- * The movements over the most places in one view, largest first.
+ * The `most` largest movements in one view, largest first.
  * @param {RankChange[]} changes @param {string} view @param {number} most
  * @returns {Move[]}
  */

@@ -5,7 +5,7 @@ import { readState, runningPid } from './state.mjs';
 export const VARIABLES = /** @type {const} */ ({ kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL' });
 
 /**
- * Where a server is: as the environment says, else where it was started.
+ * The address of a server: from the environment, else where it was started.
  * @param {import('./state.mjs').ServerName} name
  * @returns {string | undefined}
  */
@@ -22,7 +22,7 @@ export function localAddress(name, port) {
   return name === 'kafka' ? `127.0.0.1:${port}` : `redis://127.0.0.1:${port}`;
 }
 
-/** @returns {{ KAFKA_BROKERS?: string, REDIS_URL?: string }} of the servers that are known */
+/** @returns {{ KAFKA_BROKERS?: string, REDIS_URL?: string }} of the servers with a known address */
 export function serverVariables() {
   const kafka = addressOf('kafka');
   const redis = addressOf('redis');

@@ -55,7 +55,7 @@ async function checkGiven(name) {
 }
 
 /**
- * Stops what `up` started; servers of the environment are left alone.
+ * Stops what `up` started; servers that the environment names are left alone.
  * @param {{ purge?: boolean }} options `purge`: removes their data too
  */
 export async function down({ purge = false }) {

@@ -38,7 +38,7 @@ export async function startCompose(release, names) {
   try {
     if (code !== 0) throw new Error(`docker compose up ended with ${code}`);
     if (names.includes('redis')) await pingRedis(localAddress('redis', compose.redis));
-    // Its healthcheck knows of an open port only.
+    // The healthcheck of Kafka's container only checks that its port is open.
     if (names.includes('kafka'))
       await retryFor(60, () => probeKafka(localAddress('kafka', compose.kafka)));
   } catch (error) {
@@ -50,7 +50,7 @@ export async function startCompose(release, names) {
 }
 
 /**
- * The project that was started last, when it answers or its ports are free; else the same data on new ports.
+ * The project of a release (default: the last one): on the ports of the last start if it answers or they are free, else new ones.
  * @param {string | undefined} asked
  * @returns {Promise<Compose>}
  */
@@ -66,7 +66,7 @@ async function composeState(asked) {
   }
   const clone = createHash('sha256').update(HOME).digest('hex').slice(0, 8);
   return {
-    // Data is kept by project: an older Kafka can't read a newer one's.
+    // Each release has its own project, which keeps its data: an older Kafka can't read the data of a newer one.
     project: `ranklog-${clone}-kafka-${release.replace('.', '-')}`,
     release,
     kafka: await getPort({ host: '127.0.0.1', port: known?.kafka ?? 0 }),
@@ -94,7 +94,7 @@ export function stopCompose({ purge }) {
 }
 
 /**
- * One of Kafka's own tools, in the container.
+ * Runs one of Kafka's own tools in its container.
  * @param {Compose} compose @param {string} name @param {string[]} args
  * @returns {Promise<number>} exit code
  */

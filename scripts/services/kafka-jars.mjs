@@ -10,7 +10,7 @@ import { HOME } from './state.mjs';
 
 const POM = fileURLToPath(new URL('kafka.pom.xml', import.meta.url));
 
-/** Releases that can be asked for: the patch of each, and the slf4j that it is built with. */
+/** Releases that can be asked for: the patch version of each, and the slf4j version that it is built with. */
 const RELEASES = new Map([
   ['4.1', { kafka: '4.1.2', slf4j: '1.7.36' }],
   ['3.9', { kafka: '3.9.2', slf4j: '1.7.36' }],
@@ -65,7 +65,7 @@ async function ensureJars(folder, versions) {
   writeFileSync(complete, '');
 }
 
-/** Adds up what Maven says it has downloaded; the rest it had already. */
+/** Adds up the downloads that Maven reports; jars in its cache are not downloaded. */
 function downloadCounter() {
   const BYTES = new Map([
     ['B', 1],

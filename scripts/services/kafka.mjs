@@ -38,7 +38,7 @@ async function launch(release) {
   const host = '127.0.0.1';
   const before = readState().kafka;
   const port = await getPort({ host, port: before?.port ?? 0 });
-  // Kept, so that brokers which were added to it find it again.
+  // The controller keeps its port, so that brokers that were added to it find it again.
   const controller = await getPort({ host, port: before?.controller ?? 0 });
   const data = path.join(HOME, `kafka-data-${release}`);
   const config = path.join(HOME, 'kafka.properties');
@@ -51,7 +51,7 @@ async function launch(release) {
 /** @param {string} classpath @param {string} config */
 function format(classpath, config) {
   const id = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url');
-  // One id of 64 begins with "-": as a word of its own it would be taken for an option.
+  // One id of 64 begins with "-": as a separate argument it would be taken for an option.
   const args = ['format', `--cluster-id=${id}`, '--config', config];
   run('java', ['-cp', classpath, 'kafka.tools.StorageTool', ...args]);
 }
@@ -75,7 +75,7 @@ function properties({ port, controller, data }) {
     'transaction.state.log.min.isr': 1,
     'transaction.state.log.num.partitions': 4,
     'group.initial.rebalance.delay.ms': 0,
-    // Tests kill members of groups; this is how soon their partitions may go to others.
+    // Tests kill members of groups; this lets other members take over their partitions soon.
     'group.min.session.timeout.ms': 1_000,
     'log.cleaner.dedupe.buffer.size': 8_388_608,
     'num.io.threads': 2,

@@ -15,7 +15,7 @@ const NEEDS = {
     major: () => majorOf('redis-server', ['--version'], /v=(\d+)/),
   },
   java: {
-    // Which of them there is depends on the Debian.
+    // Which of these packages exists depends on the release of Debian.
     packages: ['openjdk-17-jre-headless', 'openjdk-21-jre-headless', 'default-jre-headless'],
     oldest: 17,
     major: () => majorOf('java', ['-version'], /version "(\d+)/),
@@ -23,13 +23,13 @@ const NEEDS = {
   mvn: {
     packages: ['maven'],
     oldest: 3,
-    // Asked for its version it would want a Java, which may be missing too.
+    // Only looks for mvn: "mvn --version" needs Java, which may be missing too.
     major: () => (spawnSync('sh', ['-c', 'command -v mvn']).status === 0 ? 3 : 0),
   },
 };
 
 /**
- * Installs what is missing or too old: with apt, as root on Debian; else an error that says what to install.
+ * Installs what is missing or too old: with apt, as root on Debian; otherwise throws an error that says what to install.
  * @param {Command[]} commands
  */
 export async function ensureInstalled(commands) {

@@ -9,7 +9,7 @@ import { HOME, logFile, removePid, runningPid, writePid } from './state.mjs';
 /** @typedef {import('./state.mjs').ServerName} ServerName */
 
 /**
- * Starts a server that outlives this script. Its words go to its log; the log before is kept as `.previous`.
+ * Starts a server that outlives this script. Its output goes to its log; the previous log is kept as `.previous`.
  * @param {ServerName} name @param {string} command @param {string[]} args
  */
 export function startServer(name, command, args) {
@@ -25,7 +25,7 @@ export function startServer(name, command, args) {
 }
 
 /**
- * Waits until a server answers; an error with the tail of its log when it ends or takes too long.
+ * Waits until a server answers; throws an error with the tail of its log if it ends or takes too long.
  * @param {{ name: ServerName, answers: () => Promise<unknown>, seconds: number }} wait
  */
 export async function waitUntilItAnswers({ name, answers, seconds }) {
@@ -39,7 +39,7 @@ export async function waitUntilItAnswers({ name, answers, seconds }) {
 }
 
 /**
- * Retries until `work` succeeds. Throws the last error once `seconds` have passed or it can't succeed any more.
+ * Retries until `work` succeeds. Throws the last error once `seconds` have passed or `canSucceed` returns false.
  * @template T
  * @param {number} seconds @param {() => Promise<T>} work @param {() => boolean} [canSucceed]
  * @returns {Promise<T>}
@@ -57,7 +57,7 @@ export async function retryFor(seconds, work, canSucceed = () => true) {
 }
 
 /**
- * Ends a server that this script started: politely, after 15 s by force. A foreign process with its pid is left alone.
+ * Ends a server that this script started: with SIGTERM, after 15 s with SIGKILL. A foreign process with its pid is left alone.
  * @param {ServerName} name
  */
 export async function stopServer(name) {

@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline';
 import { lastLines, say, ServiceError } from './say.mjs';
 
 /**
- * Runs a command that takes a while and says how far it is: alive on a terminal, else a line every 5 s.
+ * Runs a command that takes a while and says how far it is: on a terminal in one line that changes, else with a line every 5 s.
  * @param {{ label: string, command: string, args: string[], env?: NodeJS.ProcessEnv, read: (line: string) => string }} job
- *   `read` gets each line of output and answers how far the job is by now
+ *   `read` gets each line of output and returns how far the job is by now
  */
 export async function runWithProgress({ label, command, args, env = process.env, read }) {
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -38,7 +38,7 @@ export async function pingRedis(url) {
     lazyConnect: true,
     connectTimeout: 3_000,
     commandTimeout: 3_000,
-    // It asks for INFO without a time limit; PING says enough.
+    // The ready check sends INFO without a time limit; PING is enough.
     enableReadyCheck: false,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,

@@ -26,7 +26,7 @@ export const HOME = path.resolve(
 
 const FILE = path.join(HOME, 'state.json');
 
-/** @returns {State} where servers were started last; whether they run is another question */
+/** @returns {State} where servers were started last; they may have ended since */
 export function readState() {
   return existsSync(FILE) ? /** @type {State} */ (JSON.parse(readFileSync(FILE, 'utf8'))) : {};
 }
@@ -38,7 +38,7 @@ export function changeState(change) {
   renameSync(`${FILE}.new`, FILE);
 }
 
-/** Forgets servers and their data; downloads stay. */
+/** Deletes the data, logs and state of the servers; downloads stay. */
 export function purgeData() {
   if (!existsSync(HOME)) return;
   const names = readdirSync(HOME).filter((name) =>
