@@ -104,7 +104,7 @@ export async function maxMessageBytes(admin: Admin, topic: string): Promise<numb
 
 /**
  * Checks the settings of an existing score topic. Refuses a topic that loses events, unless that is accepted. With a logger
- * (at a start), warns of an accepted loss and unbounded timestamps; without one, refuses unbounded timestamps. @throws ScoreTopicError
+ * (at a start), warns of accepted loss and unbounded timestamps; without one, refuses unbounded timestamps. @throws ScoreTopicError
  */
 export async function checkScoreTopic(
   admin: Admin,
