@@ -29,7 +29,7 @@ describe('an apply call that is refused writes nothing, for', () => {
   type Row = [string, () => Promise<unknown>, Parameters<StoreFixture['call']>[1], string];
 
   it.each<Row>([
-    ['another version of the boards', fill, { from: 2, version: '1' }, 'generationChanged'],
+    ['another version of the pointers', fill, { from: 2, version: '1' }, 'generationChanged'],
     ['pointers that are gone', losePointers, { from: 2 }, 'generationChanged'],
     [
       'an applied offset below the one that the caller knows',
@@ -79,14 +79,14 @@ describe('an apply call', () => {
     expect(verdictsOf(await fixture.store.apply({ ...call, published: 5 }))).toEqual([]);
   });
 
-  it('returns only verdicts of the outbox at or below the applied offset, whatever the entries are', async () => {
+  it('takes the verdicts at or below the applied offset from the outbox, whatever the entries are', async () => {
     const first = await fixture.apply([scored('a', [5]), scored('b', [0]), scored('b', [0])]);
     const again = await fixture.apply([scored('x', [9]), scored('y', [9]), scored('z', [9])]);
     expect(again).toEqual(first);
     expect(await redis.zcard(fixture.keys.ranking(0, fixture.live.generation, 'all'))).toBe(2);
   });
 
-  it('deletes event ids older than the span some at a time, so a clock that jumps ahead does not block Redis', async () => {
+  it('deletes at most 5,000 event ids older than the span of deduplicate, so a clock that jumps ahead does not block Redis', async () => {
     const span = 60_000;
     await fixture.register({ ...arena, board: 'ids', deduplicateMs: span });
     const key = fixture.keys.eventIds(0, fixture.live.generation, 0);
@@ -129,7 +129,7 @@ describe('the version of a view', () => {
       verdict.kind === 'rankChange' ? verdict.changes.map(({ version }) => version) : [],
     );
 
-  it('is the time of the server in us, one for each call', async () => {
+  it('is the time of the server in us, and the same for the whole call', async () => {
     const [seconds, micros] = (await redis.time()).map(Number);
     const [first, second] = await versions(0);
     expect(first).toBe(second);
@@ -154,7 +154,7 @@ describe('the version of a view', () => {
 });
 
 describe('the ranks of an event', () => {
-  it('are exact at both ends of the range, and a sum beyond them is a dead letter', async () => {
+  it('are exact at both ends of the range of a sum, and a sum beyond the range is a dead letter', async () => {
     const max = Number.MAX_SAFE_INTEGER;
     const events = [
       scored('top', [max]),
@@ -191,7 +191,7 @@ describe('the ranks of an event', () => {
   });
 
   it.each<[Publish['rankChanges'], Publish['ranks'], string[]]>([
-    // b draws level with a at the fourth event: its competition rank changes, its ordinal rank does not.
+    // At the fourth event, b draws level with a: the competition rank of b changes, the ordinal rank does not.
     [
       'every',
       RANKS,
@@ -201,7 +201,7 @@ describe('the ranks of an event', () => {
     ['moved', RANKS, ['- -> 1 (1)', '- -> 2 (2)', '2 (2) -> 2 (1)', '2 (1) -> 1 (1)']],
     ['moved', ['ordinal'], ['- -> 1', '- -> 2', '2 -> 1']],
     ['none', RANKS, []],
-  ])('are published for %s event with the ranks %j', async (rankChanges, ranks, expected) => {
+  ])('are published as rankChanges %s and ranks %j say', async (rankChanges, ranks, expected) => {
     const publish = { ...arena.publish, rankChanges, ranks };
     fixture = await new StoreFixture(redis, newKeys()).register({ ...arena, publish });
     const events = ['a', 'a', 'b', 'b', 'b'].map((playerId) => scored(playerId, [1]));
@@ -210,7 +210,7 @@ describe('the ranks of an event', () => {
 });
 
 describe('registering', () => {
-  it('gives a board one generation, even if repeated with another definition', async () => {
+  it('gives a board one generation, even if the board is registered again with another definition', async () => {
     const again = await fixture.store.registerBoards([{ ...arena, ties: 'none' }]);
     expect(again.live).toEqual(new Map([['arena', fixture.live]]));
     expect(await fixture.store.boards()).toEqual(again);

@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const columns = ['points', 'difference'].map((name) => ({ ...arena.columns[0]!, name }));
 
-/** A board of two columns on which one player leads and `players` others are equal. */
+/** A board of two columns on which one player leads and `players` others are tied. */
 async function tied(players: number, fields: Partial<BoardDefinition> = {}): Promise<StoreFixture> {
   const fixture = new StoreFixture(own.redis, newKeys());
   await fixture.register({ ...arena, columns, ...fields });
@@ -58,7 +58,7 @@ describe('a tie in several columns', () => {
   });
 
   it.each(['earliest', 'none'] as const)(
-    'leaves only the players as members of the ranking, also in the append-only file (ties: %s)',
+    'leaves no member in the ranking but those of the players, also in the append-only file (ties: %s)',
     async (ties) => {
       const fixture = await tied(3, { ties });
       await fixture.apply([scored(nameOf(2), [0, 1])], { from: 4 });

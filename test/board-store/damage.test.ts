@@ -58,7 +58,7 @@ class DamagedBoard {
     return logs.map((events, partition) => stretchOf(events, { partition }));
   }
 
-  /** All differences between the board and a build from the log. */
+  /** All differences between the board and a build from the log. `between` runs after each step of the comparison. */
   async differences(between?: () => Promise<readonly Stretch[]>): Promise<Difference[]> {
     const shadow = await this.fixture.begin('verify');
     const { differences } = await this.compare(shadow, between);
@@ -70,7 +70,10 @@ class DamagedBoard {
     await this.fixture.makeLive(await this.fixture.begin(), this.stretches(), 0);
   }
 
-  /** Returns the differences from a shadow, the number of compared views, and the largest number of views in one step. */
+  /**
+   * Returns the differences from a shadow, the number of compared views, and the largest number of views in one step.
+   * `between` runs after each step, and returns the stretches for the next step.
+   */
   async compare(shadow: Shadow, between = () => Promise.resolve<readonly Stretch[]>([])) {
     const differences = new Map<string, Difference>();
     let stretches: readonly Stretch[] = this.stretches();
@@ -149,7 +152,7 @@ describe('damage to a board', () => {
     PROPERTY_TIMEOUT,
   );
 
-  it('is reported player by player among many, without false differences under traffic', async () => {
+  it('is reported player by player among many players, without false differences under traffic', async () => {
     const players = Array.from({ length: 1_700 }, (_, index) => `p${index}`);
     const events = players.map((player, index) => scored(player, [index % 50]));
     const board = await DamagedBoard.make(arena, [events, []]);
@@ -265,7 +268,7 @@ describe('damage to a board', () => {
     expect((await board.compare(shadow)).differences).toEqual([]);
   });
 
-  it('to counters and versions is no difference', async () => {
+  it('to counters and versions of views is not reported', async () => {
     const board = await DamagedBoard.make(arena, [[scored('a', [1])]]);
     const { keys, live } = board.fixture;
     await redis.hset(keys.views(0, live.generation), 'all', 5);

@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis';
 import type { BoardPlace } from '../model/store-keys.js';
 
-/** Damage that somebody can do to a board in Redis. `choice` has three random numbers, which select what is damaged. */
+/** Damage that somebody can do to a board in Redis. `choice`: random numbers for the view, the player and the value. */
 export interface Damage {
   readonly name: string;
   readonly damage: (redis: Redis, place: BoardPlace, choice: readonly number[]) => Promise<unknown>;
 }
 
-/** Selects a view, a member of its ranking and one of its players. Returns them with the keys of the view and of its board. */
+/** Selects a view, and in the view a member of the ranking and a player. Returns them with the keys of the view and the board. */
 async function chosen(
   redis: Redis,
   { keys, shard, live: { generation } }: BoardPlace,
@@ -40,7 +40,7 @@ const ACTS: Record<string, Act> = {
   'ZADD of a short member': (redis, { ranking }, value) => redis.zadd(ranking, value, 'g'),
   'ZADD of a score': (redis, { ranking, member }, value) =>
     redis.zadd(ranking, 'XX', value, member),
-  'a second place of a player': (redis, { ranking, member }) => {
+  'a second member of a player': (redis, { ranking, member }) => {
     const bytes = Buffer.from(member);
     bytes[0] = (bytes[0] ?? 0) ^ 1;
     return redis.zadd(ranking, 5, bytes);

@@ -24,7 +24,7 @@ const current = (...records: readonly (Partial<DefinitionRecord> & { board: stri
     ]),
   );
 const promotions = () => fixture.store.promotions();
-/** Makes a board live and compares its shard, so that events can be applied to it. */
+/** Makes boards live and resyncs their shard with Kafka, so that events can be applied to them. */
 const register = async (...args: Parameters<typeof fixture.store.registerBoards>) => {
   const boards = await fixture.store.registerBoards(...args);
   await fixture.compare();
@@ -34,7 +34,7 @@ const register = async (...args: Parameters<typeof fixture.store.registerBoards>
 };
 
 describe('registering', () => {
-  it('stores the time at which each pointer moved, and changes it only when the pointer moves again', async () => {
+  it('stores when the pointer of each board moved, and changes that time only when the pointer moves again', async () => {
     const before = Date.now() * 1_000;
     await register([arena]);
     const first = await promotions();
@@ -44,7 +44,7 @@ describe('registering', () => {
     expect([...(await promotions()).keys()]).toEqual(['arena', 'other']);
   });
 
-  it('stores a time later than that of the definition record, even if the clock of the server is behind', async () => {
+  it('stores a later time than the definition record has, even if the clock of the server is behind', async () => {
     await register([arena], current({ board: 'arena' }));
     expect(await promotions()).toEqual(new Map([['arena', FAR + 1]]));
   });
@@ -56,7 +56,7 @@ describe('registering', () => {
     expect([...(await promotions()).keys()]).toEqual(['arena']);
   });
 
-  it('stores a missing time of a live board, unless Kafka has a definition record', async () => {
+  it('stores the missing time of a live board, unless Kafka has a definition record of the board', async () => {
     await register([arena]);
     await redis.del(fixture.keys.promotions(0));
     await register([arena], current({ board: 'arena' }));
@@ -65,7 +65,7 @@ describe('registering', () => {
     expect((await promotions()).get('arena')).toBeGreaterThan(0);
   });
 
-  it('stores the starts of a board', async () => {
+  it('stores the start offsets of a board', async () => {
     const starts = new Map([[0, 12], [3, 1]]); // prettier-ignore
     const { live } = await register([arena, other], current({ board: 'arena', starts }));
     expect(live.get('arena')?.starts).toEqual(starts);
@@ -80,7 +80,7 @@ describe('registering', () => {
   });
 });
 
-describe('a resync of a shard that has lost the promotion of a board', () => {
+describe('a resync of a shard that may have lost the promotion of a board', () => {
   let boards: ReadonlyMap<string, LiveBoard>;
   beforeEach(async () => {
     boards = (await register([other, arena])).live;
@@ -109,7 +109,7 @@ describe('a resync of a shard that has lost the promotion of a board', () => {
       .map((key) => key.split('}:')[1])
       .filter((name) => name !== undefined);
 
-  it('leaves only what recovery needs, and discards the generations of the shard', async () => {
+  it('leaves only what recovery needs if the promotion is lost, and discards the generations of the shard', async () => {
     expect(await recover(current({ board: 'arena' }))).toEqual(['arena']);
     const generations = [...boards.values()].map(({ generation }) => generation);
     expect((await names()).filter((name) => !generations.some((id) => name.startsWith(id))).sort()).toEqual([
@@ -123,7 +123,7 @@ describe('a resync of a shard that has lost the promotion of a board', () => {
     ]);
   });
 
-  it('makes the shard recover like an empty one: muted below the published position, then every result once', async () => {
+  it('makes a shard that lost it recover like an empty one: muted below the published position, then every result once', async () => {
     await recover(current({ board: 'arena' }));
     boards = (await fixture.store.registerBoards([other, arena], current({ board: 'arena' }))).live;
     fixture.live = boards.get('other')!;
@@ -181,7 +181,7 @@ describe('a resync of a shard that has lost the promotion of a board', () => {
     expect(await names()).toEqual(before);
   });
 
-  it('changes nothing if the shard has a board that the caller does not know', async () => {
+  it('changes nothing if the shard got a board after the caller had read the boards', async () => {
     const { continuity } = fixture;
     const begun = (await continuity.beginResync(0, await continuity.continuity(0)))!;
     const late = interceptedClient(redis, /^hkeys$/, async (run) => {

@@ -63,7 +63,7 @@ describe.each([true, false])(
       expect(await listing.views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
     });
 
-    it('does not shorten a list of views: the listing fails if the rankings, which give the sizes, are deleted', async () => {
+    it('does not shorten a list of views: the listing fails if the rankings, from which it reads the sizes, are deleted', async () => {
       const reader = late(/^zcard$/);
       const all = [{ view: 'all', size: 2 }];
       if (isSwept) await expect(reader.views('arena')).rejects.toThrow(ListingInterruptedError);

@@ -62,7 +62,7 @@ export async function comparedToken(
   const begun = await store.beginResync(shard, await store.continuity(shard));
   const recovered = begun && (await store.endResync(shard, begun, positions));
   if (begun !== undefined) await store.release(begun);
-  if (recovered === undefined) throw new Error(`shard ${shard} can't be compared`);
+  if (recovered === undefined) throw new Error(`the resync of shard ${shard} was refused`);
   return recovered.token;
 }
 
@@ -78,8 +78,9 @@ export class StoreFixture {
   readonly store: BoardStore;
   readonly continuity: ContinuityStore;
   live: LiveBoard;
+  /** The continuity that calls name. */
   token = '';
-  /** The version of the boards that calls name. */
+  /** The version of the pointers that calls name. */
   version = '';
 
   constructor(
@@ -108,7 +109,7 @@ export class StoreFixture {
     this.token = await comparedToken(this.continuity, 0, positions);
   }
 
-  /** Makes later calls name the present version of the boards. */
+  /** Makes later calls name the present version of the pointers. */
   async refresh(): Promise<void> {
     this.version = (await this.store.boards()).versions[0]!;
   }
@@ -149,7 +150,7 @@ export class StoreFixture {
 }
 
 export function verdictsOf(outcome: ApplyOutcome): readonly Verdict[] {
-  if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
+  if (outcome.status !== 'applied') throw new Error(`the call was refused: ${outcome.status}`);
   return outcome.verdicts;
 }
 

@@ -55,15 +55,15 @@ it('boards are read when memory is full', async () => {
   expect(await reader.overviews()).toMatchObject([{ board: 'arena', views: 1 }]);
 });
 
-it.each(['build', 'left by a killed build', 'snapshot'])(
-  'a %s is discarded and its memory freed when memory is full',
+it.each(['build', 'killed build', 'snapshot'])(
+  'the generation of a %s is discarded and freed when memory is full',
   async (kind) => {
     const { generations, catalog, lease } = fixture;
     const shadow = await fixture.build(EVENTS, {
       purpose: kind === 'snapshot' ? 'snapshot' : 'build',
     });
     if (kind === 'snapshot') await generations.keepAsSnapshot(lease, shadow);
-    if (kind.startsWith('left')) await fixture.killHolder();
+    if (kind.startsWith('killed')) await fixture.killHolder();
     await fill();
     if (kind === 'build') await generations.discard(lease, shadow);
     else if (kind === 'snapshot')

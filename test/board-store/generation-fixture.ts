@@ -107,8 +107,9 @@ export class GenerationFixture extends StoreFixture {
   }
 }
 
+/** The result of the ending of a catch-up call, which runs once the shadow has reached the live applied offsets. */
 export function endingOf<T>(outcome: CatchUpOutcome<T>): T {
   if (outcome.status !== 'applied' || outcome.ending === undefined)
-    throw new Error(`no ending: ${JSON.stringify(outcome)}`);
+    throw new Error(`the catch-up call did not run its ending: ${JSON.stringify(outcome)}`);
   return outcome.ending;
 }

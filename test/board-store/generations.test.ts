@@ -52,7 +52,7 @@ describe('a build', () => {
     expect(endingOf(await promote(shadow))).toEqual({ since });
   });
 
-  it('of a new board, when the board is unregistered, makes callers read the boards again', async () => {
+  it('of a new board may be given up: once the board is unregistered, callers have to read the boards again', async () => {
     await fixture.apply(events);
     await fixture.store.registerBoards([{ ...arena, board: 'late' }]);
     await fixture.refresh();
@@ -61,7 +61,7 @@ describe('a build', () => {
     expect(await fixture.store.apply(call)).toEqual({ status: 'generationChanged' });
   });
 
-  it('shows larger view versions after its promotion, also of unchanged views', async () => {
+  it('never shows a smaller view version after its promotion, and a larger one after the next event', async () => {
     await fixture.apply(events.slice(0, 2));
     await redis.hset(fixture.keys.views(0, fixture.live.generation), 'all', '8999999999999999');
     await fixture.apply([events[2]!], { from: 2 });
@@ -83,7 +83,7 @@ describe('a build', () => {
     expect([[...live.keys()], removed.size]).toEqual([['arena'], 0]);
   });
 
-  it('begins at its start offsets', async () => {
+  it('contains only the events from its start offsets on', async () => {
     await fixture.apply(events);
     const starts = new Map([[0, 2]]);
     const shadow = await generations.begin(lease, { definition: arena, purpose: 'build', starts });

@@ -60,7 +60,7 @@ describe('an identity', () => {
     await expect(storeOf({ group: 'g2' }).claim()).rejects.toThrow('RANKLOG_GROUP');
   });
 
-  it('that was replaced makes the next call of its process be refused, and is reported once', async () => {
+  it('that replaces another one refuses the next call of a process with the old one, which reports the new one once', async () => {
     const check = new IdentityCheck(ours);
     const reported: string[] = [];
     check.onOther = ({ message }) => reported.push(message);

@@ -20,7 +20,7 @@ beforeEach(async () => {
   fixture = await GenerationFixture.make(testRedis, { definition: top2, events: both });
 });
 
-/** Promotes a build of these events; the generation before is kept for `graceMs`. */
+/** Promotes a build of these events; the previous generation can be rolled back to for `graceMs`. */
 async function promote(events: readonly ResolvedEvent[], definition = top2, graceMs = 0) {
   await fixture.makeLive(await fixture.build(events, { definition }), [], graceMs);
 }
@@ -42,10 +42,11 @@ async function leaderChanges(event: ResolvedEvent) {
   );
 }
 
+/** The views of which Redis has a leader report: the top as last reported. */
 const reported = async () => (await fixture.redis.hkeys(fixture.keys.leaders(0, 'arena'))).sort();
 
 describe('leader reports after a promotion', () => {
-  it('continue in a view of both generations, and begin again in a view that returns', async () => {
+  it('continue in a view that both generations have, and begin again in a view that the new one lacked at first', async () => {
     await promote(allOnly, top2, 60_000);
     const changes = await leaderChanges(scored('c', [9], { views: lasting('all', 'all x=1') }));
     expect(changes).toEqual([
@@ -70,7 +71,7 @@ describe('leader reports after a promotion', () => {
   });
 });
 
-it('a leader report begins again after events that are applied again, muted', async () => {
+it('leader reports begin again after events that were applied muted', async () => {
   const muted = scored('b', [1], { views: lasting('all') });
   await fixture.apply([muted], { from: both.length, published: both.length + 1 });
   const verdicts = await fixture.apply([scored('c', [9])], { from: both.length + 1, published: 3 });

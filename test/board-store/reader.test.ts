@@ -109,6 +109,7 @@ async function compareExpired({ reader, oracle }: Filled) {
   }
 }
 
+/** Compares the overview of the board with the oracle. */
 async function compareFacts({ reader, oracle }: Filled, { maxViews, windows }: BoardDefinition) {
   const { clock, expired, duplicates } = oracle.memory('arena');
   const keeps = windows.some((window) => 'keepMs' in window);
@@ -120,7 +121,7 @@ async function compareFacts({ reader, oracle }: Filled, { maxViews, windows }: B
 
 describe('reading a board', () => {
   it.each(knownAndNewRuns(40))(
-    'gives the views, pages, places and facts of the oracle (%s)',
+    'gives the views, pages, places and overview of the oracle (%s)',
     async (parameters) => {
       const limits = fc.integer({ min: 1, max: 6 });
       await fc.assert(

@@ -26,7 +26,7 @@ const targets = async () =>
 const outcome = async (...args: Parameters<StoreFixture['call']>) =>
   (await fixture.store.apply(fixture.call(...args))).status;
 
-describe('a shard below the published position of some partition', () => {
+describe('a shard that is below the published positions of some partitions', () => {
   beforeEach(async () => {
     await fixture.apply([scored('a', [1]), scored('a', [1])]);
     await fixture.compare(new Map([[0, 1], [1, 2], [2, 0], [3, 1]])); // prettier-ignore
@@ -65,7 +65,7 @@ describe('a shard below the published position of some partition', () => {
     expect(await targets()).toEqual(['3: 0 of 1']);
   });
 
-  it('returns earlier verdicts, and advances a partition without new events', async () => {
+  it('returns earlier verdicts of a partition that is not below, and moves its applied offset if there are no new events', async () => {
     const again = await fixture.apply([scored('a', [1])], { from: 1, published: 1 });
     expect(movements(again)).toEqual(['1 (1) -> 1 (1)']);
     expect(await outcome([], { from: 2, through: 7, published: 1 })).toBe('applied');
@@ -90,7 +90,7 @@ describe('a shard below the published position of some partition', () => {
 });
 
 describe('the continuity of a shard', () => {
-  it('is resynced by one process at a time, and every call is refused until the resync ends', async () => {
+  it('is set by one resync at a time, and every call is refused until that resync ends', async () => {
     const { continuity: store, keys } = fixture;
     const seen = await store.continuity(0);
     const begun = (await store.beginResync(0, seen))!;
@@ -102,7 +102,7 @@ describe('the continuity of a shard', () => {
     expect(await isStale()).toBe(true);
     expect(await store.beginResync(0, seen)).toBeUndefined();
     expect(await store.beginResync(0, await store.continuity(0))).toBeUndefined();
-    await redis.del(keys.resyncLease(0)); // as if it had run out
+    await redis.del(keys.resyncLease(0)); // as if the lease had expired
     const again = (await store.beginResync(0, await store.continuity(0)))!;
     await store.renew(begun);
     await store.release(begun);
@@ -114,7 +114,7 @@ describe('the continuity of a shard', () => {
     });
   });
 
-  it('is not set if the shard was emptied, or another server answers, since the resync began', async () => {
+  it('is not set if the shard was emptied since the resync began, or another server answers', async () => {
     const { continuity: store } = fixture;
     const begun = (await store.beginResync(0, await store.continuity(0)))!;
     const elsewhere = { ...begun, server: 'f'.repeat(40) };
@@ -126,14 +126,14 @@ describe('the continuity of a shard', () => {
     expect(await redis.exists(fixture.keys.continuity(0))).toBe(0);
   });
 
-  it('has times that only grow, even if the clock of the server goes back', async () => {
+  it('contains a time, which each resync makes larger even if the clock of the server has gone back', async () => {
     const { server } = await fixture.continuity.continuity(0);
     await redis.set(fixture.keys.continuity(0), `${server} 9000000000000000`);
     await fixture.compare();
     expect(fixture.token).toBe(`${server} 9000000000000002`);
   });
 
-  it('is not resynced by a process that has read an older continuity', async () => {
+  it('is not replaced by a process that has read an older continuity', async () => {
     const seen = await fixture.continuity.continuity(0);
     await fixture.compare();
     expect(await fixture.continuity.beginResync(0, seen)).toBeUndefined();
@@ -149,7 +149,7 @@ describe('the continuity of a shard', () => {
     expect(await outcome([scored('a', [1])])).toBe('applied');
   });
 
-  it('ends when the server restarts with its data, or a replica takes over', async () => {
+  it('is no longer valid when the server restarts with its data, or a replica takes over', async () => {
     const own = await RedisServer.start();
     let other = own;
     try {
@@ -178,7 +178,7 @@ describe('the continuity of a shard', () => {
   });
 });
 
-describe('the last record of a partition', () => {
+describe('the last applied record of a partition', () => {
   const record = (offset: number) => ({ offset, timestamp: 1_000 + offset, hash: `h${offset}` });
 
   it('is stored with the applied offset, and changes only with it', async () => {

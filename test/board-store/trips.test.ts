@@ -49,12 +49,13 @@ describe('a reader', () => {
 });
 
 /**
- * Gives two pages. If the hash table shrinks after 5 or after 10 steps, HSCAN repeats the most views: it has then read nearly
- * all of a bucket of the smaller table.
+ * So many views that a listing has two pages. If Redis shrinks their hash table after 5 or 10 steps of the listing, HSCAN repeats
+ * the most views: it has then read nearly all views that come into one bucket of the smaller table.
  */
 const SIZE = 12_400;
 /** One view in KEPT stays; the others are deleted. */
 const KEPT = 400;
+
 /** Gives a board views of one player each. */
 async function addViews(client: Redis, { keys, live }: StoreFixture, names: readonly string[]) {
   const fill = client.pipeline();
@@ -83,7 +84,7 @@ describe('a listing of views', () => {
   it.each([
     ['while a page is read', 7],
     ['between two pages', 12],
-  ])('lists each view that stays exactly once, when most are deleted %s', async (_, call) => {
+  ])('lists each view that stays exactly once, although most other views are deleted %s', async (_, call) => {
     for (let trial = 0; trial < 6; trial++) {
       fixture = await new StoreFixture(redis, newKeys()).register(definition);
       const names = viewNames(SIZE, trial);
@@ -100,7 +101,7 @@ describe('a listing of views', () => {
     }
   });
 
-  it('reads some views at a time, and returns pages ordered by text', async () => {
+  it('reads a limited number of views at a time, and returns pages sorted by name', async () => {
     await addViews(redis, fixture, viewNames(SIZE));
     const replies: number[] = [];
     const client = interceptedClient(redis, /^ranklogViews$/, async (run) => {

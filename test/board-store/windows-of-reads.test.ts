@@ -103,7 +103,7 @@ describe('the windows of a reader', () => {
     'Australia/Lord_Howe',
   ];
 
-  /** Checks who is in the window instance that contains a time: by its absolute name, as the current and as the previous one. */
+  /** Checks who is in the window instance that contains a time, read by its absolute name, as `current`, and as `previous`. */
   async function compare(board: ScoredBoard, scores: readonly Score[], window: Window, at: number) {
     const { text, end } = instanceAt(window, at, board.definition)!;
     const scorers = scores
@@ -121,7 +121,7 @@ describe('the windows of a reader', () => {
   }
 
   it(
-    'have the players who scored in them, by the time zone of the board: as the current one, and as the previous one after their end',
+    'have the players who scored in them, by the time zone of the board: as `current` until they end, then as `previous`',
     async () => {
       const times = fc.uniqueArray(timeArbitrary, { minLength: 1, maxLength: 4 });
       await fc.assert(
