@@ -22,7 +22,7 @@ export interface BuildOptions extends RunOptions {
 }
 
 export interface BuildReport extends PromotionReport {
-  /** Present if the generation lacks the beginning of the log. */
+  /** Where the generation begins, by partition; missing if it begins at the start of the log. */
   readonly starts?: Starts;
   /** How many records the generation covers, from its start in the log to its applied offsets. */
   readonly records: number;
@@ -36,7 +36,7 @@ export class Build implements RunWork<void> {
   readonly #reports = new Map<string, BuildReport>();
   /** Boards that another process has built. */
   readonly #builtByOthers = new Set<string>();
-  /** Boards that this run has registered, and whether they were removed boards before. */
+  /** For each board that this run has registered: whether it was a removed board before. */
   readonly #registered = new Map<string, boolean>();
 
   constructor(
@@ -54,7 +54,7 @@ export class Build implements RunWork<void> {
     return this.#waiting.map(({ board }) => board);
   }
 
-  /** The boards left to build, without those that an earlier attempt made live: another run may hold their leases by now. */
+  /** The boards left to build: not those that an earlier attempt made live, whose leases another run may hold by now. */
   get #waiting(): BoardDefinition[] {
     const isDone = (board: string) => this.#reports.has(board) || this.#builtByOthers.has(board);
     return this.definitions.filter(({ board }) => !isDone(board));

@@ -9,7 +9,7 @@ import { withRetries } from './retries.js';
 import type { ShadowQueue } from './shadow-queue.js';
 import type { StallWatch } from './stall-watch.js';
 
-/** A call that applies stretches; if the shadow is then at the live applied offsets, the call also promotes or compares. */
+/** A catch-up call: applies stretches and, if the shadow is then at the live applied offsets, promotes or compares (its ending). */
 export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
 
 /** How long to wait for more of the log before reading the live applied offsets again. */
@@ -18,7 +18,7 @@ const LOOK_EVERY_MS = 200;
 /** How often expired views of a shadow are removed: the log may create far more views than are kept at a time. */
 const SWEEP_EVERY_MS = 2_000;
 
-/** Close to the live applied offsets, calls double in size per ENDINGS_IN_VAIN failed endings, up to MOST_GROWTH-fold. */
+/** Close to the live applied offsets, calls double in size after each ENDINGS_IN_VAIN calls in vain, up to MOST_GROWTH-fold. */
 const ENDINGS_IN_VAIN = 8;
 const MOST_GROWTH = 4;
 
@@ -37,7 +37,7 @@ export interface CatchUpParts {
   readonly signal: AbortSignal;
 }
 
-/** A call in flight. Redis applies it in full, unless Redis has lost data. */
+/** A call in flight. Its entries lie below the live applied offsets, so Redis applies all of them, unless it has lost data. */
 interface UnansweredCall {
   readonly stretches: readonly Stretch[];
   readonly outcome: Promise<CatchUpOutcome<never>>;
@@ -63,7 +63,7 @@ export class CatchUp {
     this.#noEnding = (stretches) => generations.catchUp(lease, queue.shadow, stretches);
   }
 
-  /** The last offset in the shadow, by partition. */
+  /** The applied offsets of the shadow, by partition. */
   get appliedOffsets(): Record<string, number> {
     return Object.fromEntries(this.parts.queue.appliedOffsets());
   }
@@ -92,19 +92,19 @@ export class CatchUp {
     await this.parts.throttle.next(players, this.parts.signal);
   }
 
-  /** Makes the next call. If one is unanswered, takes its answer instead, unless the next is full and below the live offsets. */
+  /** Makes the next call, or takes the answer of an unanswered one. Only a full call below the live offsets is sent before that. */
   async #step<E>(limits: CallLimits, ending: Ending<E>): Promise<E | undefined> {
     const { signal, queue, throttle } = this.parts;
     signal.throwIfAborted();
     await this.#sweep();
-    const { stretches, isNear, isFull } = queue.next(limits);
+    const { stretches, reachesLive, isFull } = queue.next(limits);
     const last = this.#unanswered;
-    if (isFull && !isNear && !throttle.isThrottled) {
+    if (isFull && !reachesLive && !throttle.isThrottled) {
       this.#send(stretches);
       if (last !== undefined) await this.#takeAnswer(last);
       return undefined;
     }
-    if (last === undefined) return this.#call<E>(isNear ? ending : this.#noEnding, stretches);
+    if (last === undefined) return this.#call<E>(reachesLive ? ending : this.#noEnding, stretches);
     this.#unanswered = undefined;
     await this.#takeAnswer(last);
     queue.settle();
@@ -112,8 +112,8 @@ export class CatchUp {
   }
 
   /**
-   * The limits of the next call. They grow while live ingest is as fast as calls of the usual size, because the last call has to
-   * bring all that is missing. View updates stay within those of a full call; more would block live ingest for too long.
+   * The limits of the next call. They grow while live ingest is as fast as calls of the usual size, because one call has to bring
+   * all that is missing. View updates stay within those of a full call; more would block live ingest for too long.
    */
   #growingLimits(): CallLimits {
     const limits = this.#limits;

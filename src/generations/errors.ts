@@ -26,20 +26,20 @@ export class HistoryCutError extends ReconciliationError {
   readonly code = 'HISTORY_CUT';
 
   constructor(
-    /** If the log was cut during the run, all of its boards, of which at least one lacks events. */
+    /** The boards that lack events; if the log was cut during the run, all boards of the run, of which at least one does. */
     readonly boards: readonly string[],
     readonly partitions: readonly CutPartition[],
-    /** Whether the run may build from the rest of the log. */
+    /** Whether --allow-partial-history would let the run build from the rest of the log. */
     readonly mayBePartial: boolean,
   ) {
     const cuts = partitions.map(
       ({ partition, from, logStart }) => `partition ${partition}: ${from} to ${logStart - 1}`,
     );
     const hint = mayBePartial
-      ? '; --allow-partial-history takes what there is, and says so in every status'
+      ? '; --allow-partial-history builds without them, and every status says so'
       : '';
     super(
-      `events of board ${quoted(boards)} are gone from the log (${cuts.join(', ')}), so what it was made of can't be read again${hint}`,
+      `events of board ${quoted(boards)} are gone from the log (${cuts.join(', ')}), so the generation would lack them${hint}`,
     );
   }
 }
@@ -128,7 +128,7 @@ export class OutOfMemoryError extends ReconciliationError {
     const numbers =
       memory && ` (maxmemory ${megabytes(memory.most)}, used ${megabytes(memory.used)})`;
     super(
-      `Redis is full${numbers ?? ''}: not enough memory for a second generation of ${quoted(boards)}; it was cancelled to free memory for live events. ` +
+      `Redis is full${numbers ?? ''}: not enough memory for a second generation of ${quoted(boards)}; the run was cancelled to free memory for live events. ` +
         'A build, a verify or a snapshot takes about as much memory as the live board: raise maxmemory, or discard a generation ' +
         '("ranklog boards generations" lists them, "ranklog boards discard" removes a snapshot or what a killed build has left); then start again',
     );

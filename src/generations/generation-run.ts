@@ -255,7 +255,7 @@ export class GenerationRun<T> {
     }
   }
 
-  /** If another process has taken over an expired lease, returns an error that names it: its work must not be redone. */
+  /** If another process has taken over an expired lease, returns an error that names it, so that this run does not begin again. */
   async #orTakenOver(error: unknown, leases: RunLeases): Promise<unknown> {
     if (!(error instanceof LeaseLostError) || !leases.mayHaveExpired(error.board)) return error;
     const { board } = error;

@@ -9,8 +9,8 @@ import type { ShadowQueue } from './shadow-queue.js';
 const RECORDS_PER_TURN = 250;
 
 /**
- * How many bytes a round asks for: of all partitions together, and at least of each. This bounds memory, and objects die young:
- * records that are decoded long before they are needed would cost more in garbage collection than all other work.
+ * How many bytes a round asks for: of all partitions together, and at least of each. This bounds memory. It also keeps the lives
+ * of decoded records short: if they waited long, their garbage collection would cost more than all other work.
  */
 const BYTES_PER_ROUND = 524_288;
 const LEAST_BYTES_PER_PARTITION = 65_536;
@@ -127,8 +127,8 @@ export class LogFeed {
   }
 
   /**
-   * Fetches all needed partitions for which the queues have room; returns undefined if there is none. Also returns undefined while
-   * a full queue has entries to apply: a fetch of other partitions could wait for new records while that queue runs empty.
+   * Begins to fetch all needed partitions for which the queues have room; returns undefined if there are none, or while a full queue
+   * has entries to apply: that queue could run empty before the next round, if a fetch of other partitions waits for new records.
    */
   #beginRound(reader: Rounds): Promise<LogBatch[]> | undefined {
     const partitions = [...this.#partitions];
@@ -174,7 +174,7 @@ export class LogFeed {
     this.#advance(partition, nextOffset);
   }
 
-  /** Adds an event to the queues of its board, except a dead letter: malformed, or refused by the definition of the shadow. */
+  /** Adds the event of a record to the queues of its board. Skips dead letters: malformed, or refused by a shadow's definition. */
   #deliverRecord(partition: number, record: KafkaRecord): void {
     const decoded = decodeScoreEvent(record);
     if (!decoded.ok) return;

@@ -12,7 +12,7 @@ describe('the history of a log', () => {
     expect(cutPartitions(ranges, (partition) => partition * 40)).toEqual([]);
   });
 
-  it('from a time on may be cut if the first offset from that time is the first one left', () => {
+  it('may lack records of a time on if the first offset from that time on is the first one left', () => {
     const needed = neededFrom(
       new Map([
         [0, 0],
@@ -27,7 +27,7 @@ describe('the history of a log', () => {
     expect([...neededFrom(new Map([[1, 41]]), ranges)]).toEqual([[1, 41]]);
   });
 
-  it('that is left begins at the start of the log, or at a later start that was asked for', () => {
+  it('begins, if it is cut, at the first offset left, or at a later start that was asked for', () => {
     expect([...startsOfRest(undefined, ranges)].sort()).toEqual([
       [0, 0],
       [1, 40],

@@ -5,7 +5,7 @@ import { lastCommittedRecord, logRanges, offsetsAtTime, type LogRange } from '#k
 import type { Logger } from '../infra/logger.js';
 import type { CutPartition } from './errors.js';
 
-/** A shadow, and the offset of the last event in it, by partition. */
+/** A shadow and its applied offsets, by partition. */
 export interface OpenShadow {
   readonly shadow: Shadow;
   readonly appliedOffsets: ReadonlyMap<number, number>;
@@ -88,7 +88,7 @@ const CHECK_EVERY_MS = 200;
 const CHECKS_UNTIL_WARNING = 50;
 
 /** The last part of a warning about a wait for live ingest. */
-export const IS_IT_RUNNING = 'does a service run? "ranklog status" shows how far it is';
+export const IS_IT_RUNNING = 'does a service run? "ranklog status" shows how far live ingest is';
 
 /**
  * The first offsets from a time (ms) on. Waits for live ingest to reach them: a generation that begins ahead of live ingest
@@ -100,7 +100,7 @@ export async function startsAtTime(log: ScoreLog, board: string, time: number): 
   for (let check = 0; ; check++) {
     const ahead = await aheadOfIngest(log, board, starts);
     if (ahead.length === 0) return starts;
-    const wait = `board "${board}" waits for live ingest to come to where it begins`;
+    const wait = `board "${board}" waits for live ingest to reach the start of the build`;
     if (check === 0) logger.info(wait);
     if (check === CHECKS_UNTIL_WARNING)
       logger.warn(`${wait} (${ahead.join(', ')}): ${IS_IT_RUNNING}`);
@@ -108,7 +108,7 @@ export async function startsAtTime(log: ScoreLog, board: string, time: number): 
   }
 }
 
-/** Describes the starts that lie ahead of live ingest. Moves a start back to live ingest instead, if no record lies between. */
+/** Describes the starts that lie ahead of live ingest. If no record lies between, moves the start back to live ingest instead. */
 async function aheadOfIngest(
   log: ScoreLog,
   board: string,
@@ -140,8 +140,8 @@ async function recordsEnd(
 }
 
 /**
- * The starts of partitions whose log was cut before the group read any of it: new boards begin there. Leaves out partitions
- * that were read: their lost records may be on boards.
+ * The first offset left of each partition whose log was cut before the group read any of it: new boards begin there. Leaves out
+ * partitions that were read: boards may contain their lost records.
  */
 export async function startsOfUnreadLog(
   admin: Admin,

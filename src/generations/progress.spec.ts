@@ -4,7 +4,7 @@ import { ProgressMeter, ProgressReporter, type RunProgress } from './progress.js
 describe('the progress of a run', () => {
   const meterAt = (clock: { ms: number }) => new ProgressMeter(() => clock.ms);
 
-  it('has neither a rate nor a time left before a second has passed', () => {
+  it('estimates neither the rate nor the time left before a second has passed', () => {
     const clock = { ms: 0 };
     const meter = meterAt(clock);
     expect(meter.note({ done: 0, total: 100 })).toEqual({
@@ -41,7 +41,7 @@ describe('the progress of a run', () => {
     });
   });
 
-  it('takes the growth of the log into account, and has no time left if it grows as fast as it is read', () => {
+  it('takes the growth of the log into account: if the log grows as fast as it is read, the time left is unknown', () => {
     const clock = { ms: 0 };
     const growing = meterAt(clock);
     const outrun = meterAt(clock);

@@ -13,7 +13,7 @@ import { reconciliationJson, type ReconciliationJson } from './reconciliation-js
 /** No reconciliation of the board is running or recorded. */
 export class NoReconciliationError extends HttpException {
   constructor(board: string, known: readonly string[]) {
-    const others = known.length === 0 ? 'there are none at all' : `there are ${known.join(', ')}`;
+    const others = known.length === 0 ? 'nor of any other' : `those of ${known.join(', ')} are`;
     const message = `no reconciliation of board "${board}" is running or recorded; ${others}`;
     super({ code: 'NO_RECONCILIATION', message }, HttpStatus.NOT_FOUND);
   }
@@ -35,7 +35,7 @@ export class Reconciliations implements BeforeApplicationShutdown {
 
   constructor(private readonly leases: LeaseStore) {}
 
-  /** The running or last reconciliation of each board, by its name. @throws StoreUnavailableError */
+  /** The running or last reconciliation of each board, sorted by board. @throws StoreUnavailableError */
   async all(): Promise<ReconciliationJson[]> {
     const statuses = await this.leases.statuses().catch((error: unknown) => {
       throw new StoreUnavailableError(error);

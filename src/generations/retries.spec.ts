@@ -71,7 +71,7 @@ describe('RestartPolicy', () => {
     expect(new RestartPolicy('rollback').helps(unknown)).toBe(false);
   });
 
-  it('allows a verify of several boards to find out which of them lack events', () => {
+  it('begins a verify of several boards again after a cut of the log, to find out which boards lack events', () => {
     const cut = [{ partition: 0, from: 0, logStart: 5 }];
     const helps = (boards: string[]) =>
       new RestartPolicy('verify').helps(new HistoryCutError(boards, cut, true));

@@ -14,7 +14,7 @@ import { BoardsLostError, HistoryCutError, ReconciliationError } from './errors.
 const RETRY_FOR_MS = 60_000;
 const BACKOFF = { firstMs: 50, maxMs: 2_000 };
 
-/** How many attempts may fail with a retriable error. */
+/** How many attempts a run makes at most if each fails with a retriable error. */
 const MOST_ATTEMPTS = 6;
 
 /**

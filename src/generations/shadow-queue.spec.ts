@@ -32,39 +32,39 @@ function queueOf(counts: readonly number[]): ShadowQueue {
 const live = (appliedOffsets: readonly number[]) => new Map(appliedOffsets.entries());
 
 describe('the next call for a shadow', () => {
-  it('takes equal shares of the partitions below their live applied offsets', () => {
+  it('takes entries up to the live applied offsets, in equal shares of the partitions', () => {
     const queue = queueOf([100, 100, 2]);
     queue.noteLive(live([90, 90, 1]));
-    const { stretches, isNear } = queue.next(LIMITS);
-    expect(isNear).toBe(false);
+    const { stretches, reachesLive } = queue.next(LIMITS);
+    expect(reachesLive).toBe(false);
     expect(stretches.map(({ entries }) => entries.length)).toEqual([4, 4, 2]);
     expect(stretches[0]).toMatchObject({ partition: 0, from: 0, through: 3 });
   });
 
-  it('is near when it reaches all live applied offsets, and then also brings entries that were read ahead', () => {
+  it('reaches the live applied offsets if all entries up to them fit, and then also brings entries beyond them', () => {
     const queue = queueOf([6, 6]);
     queue.noteLive(live([1, 1]));
-    const { stretches, isNear } = queue.next(LIMITS);
-    expect(isNear).toBe(true);
+    const { stretches, reachesLive } = queue.next(LIMITS);
+    expect(reachesLive).toBe(true);
     expect(stretches.map(({ entries }) => entries.length)).toEqual([5, 5]);
     expect(stretches.map(({ through }) => through)).toEqual([4, 4]);
   });
 
-  it('is not near while a partition is not read up to its live applied offset', () => {
+  it('does not reach the live applied offsets while a partition is not read that far', () => {
     const queue = queueOf([2, 2]);
     queue.noteLive(live([1, 5]));
-    expect(queue.next(LIMITS).isNear).toBe(false);
+    expect(queue.next(LIMITS).reachesLive).toBe(false);
     expect(queue.behindLive()).toEqual([{ partition: 1, live: 5 }]);
     queue.advance(1, 6);
-    const { isNear, stretches } = queue.next(LIMITS);
-    expect(isNear).toBe(true);
+    const { reachesLive, stretches } = queue.next(LIMITS);
+    expect(reachesLive).toBe(true);
     expect(stretches[1]).toMatchObject({ from: 0, through: 5 });
   });
 
   it('brings nothing if nothing can be applied', () => {
     const queue = queueOf([0]);
     queue.noteLive(live([7]));
-    expect(queue.next(LIMITS)).toEqual({ isNear: false, isFull: false, stretches: [] });
+    expect(queue.next(LIMITS)).toEqual({ reachesLive: false, isFull: false, stretches: [] });
   });
 
   it('holds fewer entries if they change many views, but at least one', () => {
@@ -84,11 +84,11 @@ describe('the next call for a shadow', () => {
     expect(queue.next(LIMITS).stretches[0]).toMatchObject({ from: 7, through: 7 });
   });
 
-  it('continues after the unanswered calls, and begins again after the applied offsets once they are settled', () => {
+  it('begins after the unanswered calls, or after the applied offsets once all calls are settled', () => {
     const queue = queueOf([30]);
     queue.noteLive(live([29]));
     const first = queue.next(LIMITS);
-    expect(first).toMatchObject({ isFull: true, isNear: false });
+    expect(first).toMatchObject({ isFull: true, reachesLive: false });
     queue.send(first.stretches);
     queue.send(queue.next(LIMITS).stretches);
     queue.note(new Map([[0, { shadow: 9, live: 29 }]]));
@@ -137,10 +137,10 @@ class AppliedLog {
         (this.counts[partition] ?? 0) - 1,
         (this.#live[partition] ?? -1) + by,
       );
-    const { stretches, isFull, isNear } = this.#queue.next(LIMITS);
+    const { stretches, isFull, reachesLive } = this.#queue.next(LIMITS);
     expect(stretches.flatMap(({ entries }) => entries).length).toBeLessThanOrEqual(LIMITS.entries);
     const before = this.#unanswered;
-    const isSent = isFull && !isNear;
+    const isSent = isFull && !reachesLive;
     this.#unanswered = isSent ? stretches : undefined;
     if (isSent) this.#queue.send(stretches);
     if (before !== undefined) this.#answer(before, fails);
@@ -172,7 +172,7 @@ function snapshotTo(end: number): ShadowQueue {
 }
 
 describe('the queue of a snapshot', () => {
-  it('is at its ends when all records are applied, also if the log ends in transaction markers', () => {
+  it('is at its ends when all records before them are applied, also if the log ends in transaction markers', () => {
     const queue = snapshotTo(5);
     queue.add(0, entry(2));
     queue.advance(0, 3);

@@ -5,7 +5,7 @@ import { CallWork, type CallLimits } from '../ingest/split-calls.js';
 export interface NextCall {
   readonly stretches: readonly Stretch[];
   /** Whether the call brings the shadow to the live applied offsets, as far as they are known. */
-  readonly isNear: boolean;
+  readonly reachesLive: boolean;
   /** Whether the call reaches its limits. */
   readonly isFull: boolean;
 }
@@ -20,7 +20,7 @@ class PartitionQueue {
   /** The number of entries in unanswered calls and in the next call. */
   #taken = 0;
 
-  /** `applied` is the last offset in the shadow, `read` the last one that was read. */
+  /** `applied` is the applied offset of the shadow, `read` the last offset that was read. */
   constructor(
     public applied: number,
     public read: number,
@@ -127,7 +127,7 @@ export class ShadowQueue {
     return this.#partition(partition).read + 1;
   }
 
-  /** The last offset in the shadow, by partition. */
+  /** The applied offsets of the shadow, by partition. */
   appliedOffsets(): [partition: number, applied: number][] {
     return [...this.#partitions].map(([partition, { applied }]) => [partition, applied]);
   }
@@ -186,8 +186,8 @@ export class ShadowQueue {
   }
 
   /**
-   * Snapshots only: whether all records up to the shadow's ends are applied. The log may end in transaction markers that the live
-   * applied offset does not cover yet.
+   * Snapshots only: whether all records before the shadow's ends are read and applied. Does not compare applied offsets: if the log
+   * ends in transaction markers, the live applied offset may not cover them yet.
    */
   get isAtEnds(): boolean {
     return [...(this.shadow.ends ?? [])].every(([partition, end]) => {
@@ -208,7 +208,7 @@ export class ShadowQueue {
       .map(([partition, { live }]) => ({ partition, live }));
   }
 
-  /** Counts the records from the start of the shadow to the live applied offsets or its ends: all, and the applied ones. */
+  /** Counts records from where the shadow begins to its ends or, without ends, the live applied offsets; `done` are applied. */
   get progress(): { readonly done: number; readonly total: number } {
     let [done, total] = [0, 0];
     for (const [partition, { applied, live }] of this.#partitions) {
@@ -222,19 +222,19 @@ export class ShadowQueue {
 
   /**
    * The next call: entries of every partition up to its live applied offset, as many as fit, in equal shares. If they
-   * all fit, entries read ahead fill the rest, since the live applied offsets move on meanwhile.
+   * all fit, entries beyond these offsets fill the rest, since the live applied offsets move on meanwhile.
    */
   next(limits: CallLimits): NextCall {
     const queues = [...this.#partitions.values()];
     const room = new CallWork(new Map([[this.shadow.board, this.shadow]]), true, limits);
     for (const queue of queues) queue.begin();
     fill(queues, room, (queue) => queue.hasBelowLive);
-    const isNear = queues.every(({ through, live }) => through >= live);
-    if (isNear) fill(queues, room, (queue) => queue.hasMore);
+    const reachesLive = queues.every(({ through, live }) => through >= live);
+    if (reachesLive) fill(queues, room, (queue) => queue.hasMore);
     const stretches = [...this.#partitions]
-      .filter(([, queue]) => isNear || queue.isForward)
+      .filter(([, queue]) => reachesLive || queue.isForward)
       .map(([partition, queue]) => queue.stretch(partition));
-    return { isNear, isFull: room.isFull, stretches };
+    return { reachesLive, isFull: room.isFull, stretches };
   }
 
   #end(partition: number): number {

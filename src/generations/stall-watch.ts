@@ -46,7 +46,7 @@ export class StallWatch {
     const seconds = Math.round(ms / 1_000);
     const what =
       behind.length > 0
-        ? `the log to be read, of which nothing has come for ${seconds} s`
+        ? `records of the log: none has arrived for ${seconds} s`
         : `live ingest, which has stood still for ${seconds} s: ${IS_IT_RUNNING}`;
     this.parts.logger.warn(`board "${this.board}" waits for ${what}`);
   }

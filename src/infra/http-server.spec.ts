@@ -165,13 +165,13 @@ describe('the HTTP server', () => {
       '/reconciliations/chess',
       404,
       'NO_RECONCILIATION',
-      'no reconciliation of board "chess" is running or recorded; there are arena',
+      'no reconciliation of board "chess" is running or recorded; those of arena are',
     ],
     [
       '/reconciliations/chess/events',
       404,
       'NO_RECONCILIATION',
-      'no reconciliation of board "chess" is running or recorded; there are arena',
+      'no reconciliation of board "chess" is running or recorded; those of arena are',
     ],
     ['/metric', 404, 'NOT_FOUND', 'there is nothing at GET /metric'],
     [

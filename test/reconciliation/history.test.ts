@@ -169,7 +169,7 @@ describe('the history of a board', () => {
     const rebuild = instance.spawn('boards', 'rebuild', 'arena', '--from', time);
     const snapshot = instance.spawn('boards', 'snapshot', 'cup', '--until', time);
     const start =
-      /waits for live ingest to come to where it begins \(partition \d: at offset \d+ of \d+.*: does a service run/;
+      /waits for live ingest to reach the start of the build \(partition \d: at offset \d+ of \d+.*: does a service run/;
     await until(() => start.test(rebuild.errors), 'the rebuild says it');
     const still = /waits for live ingest, which has stood still for 1\d s: does a service run/;
     await until(() => still.test(snapshot.errors), 'the snapshot says it');
