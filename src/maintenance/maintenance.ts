@@ -13,7 +13,7 @@ export interface MaintenanceTask {
 }
 
 /**
- * Runs tasks, each at its own interval and one turn at a time, while the boards are registered and the connections open.
+ * Runs tasks, each at its own interval and one turn at a time: from the registration of the boards until the shutdown begins.
  * A failure is logged once, until its reason changes or the task succeeds.
  * States: stopped, then running.
  */

@@ -16,16 +16,16 @@ interface Parts {
 
 /** Definition records by board. */
 type Current = ReadonlyMap<string, DefinitionRecord>;
-type Promotions = ReadonlyMap<string, number>;
+type Promotions = ReadonlyMap<string, number>; // by board: when its pointer last moved, in us of Redis' clock
 
 /**
- * Registers the boards in Redis with the definitions of the definitions topic, and with only new boards of the file: instances
- * with an old and a new file do not undo each other's changes. Also writes to the topic what went live in Redis.
+ * Registers in Redis the boards of the definitions topic and, of the boards file, only those that the topic lacks: so instances with
+ * an old and a new file do not undo each other's changes. Also writes to the topic what went live in Redis.
  */
 export class BoardRegistrar {
   /** The boards of the file, as of the last successful read. */
   #ofFile: readonly BoardDefinition[] | undefined;
-  /** The definitions topic, as far as this process knows. */
+  /** The records of the definitions topic, as this process last read or wrote them. */
   #current: Current = new Map();
   #wanted: ReadonlyMap<string, BoardDefinition> = new Map();
   /** Boards whose definitions are not compared yet, because they had no live generation at the last registration. */
@@ -117,7 +117,7 @@ export class BoardRegistrar {
     );
   }
 
-  /** Forgets the definitions of removed boards: a board may be created again with another one, and its creator builds it. */
+  /** Forgets the definitions of removed boards: whoever creates such a board again, perhaps with another one, also builds it. */
   #forgetRemoved(removed: ReadonlySet<string>): void {
     this.#wanted = new Map([...this.#wanted].filter(([board]) => !removed.has(board)));
     for (const board of removed) this.#uncompared.delete(board);
@@ -144,7 +144,7 @@ export class BoardRegistrar {
     const begun = seen.isContinued ? await continuity.beginResync(shard, seen) : undefined;
     if (begun === undefined) return; // a resync is due anyway
     await continuity.release(begun);
-    log.warn(`shard ${shard} has lost a change of its boards; it is compared with Kafka`);
+    log.warn(`shard ${shard} has lost the promotion or removal of a board; it is compared with Kafka`);
   }
 
   /**
@@ -163,7 +163,7 @@ export class BoardRegistrar {
     ]);
     for (const { board, generation, definition } of records)
       log.info(
-        `board "${board}": ${definition === null ? 'its removal' : `the definition of generation ${generation}`} is kept in Kafka now`,
+        `board "${board}": ${definition === null ? 'its removal' : `the definition of generation ${generation}`} is written to Kafka now`,
       );
   }
 
@@ -221,8 +221,8 @@ export class BoardRegistrar {
 
 function historyText({ starts }: LiveBoard): string {
   if (starts === undefined) return '';
-  const begins = [...starts].map(([partition, from]) => `partition ${partition} from ${from} on`);
-  return `, without what is gone from the log before it: ${begins.join(', ')}`;
+  const begins = [...starts].map(([partition, from]) => `partition ${partition} from offset ${from} on`);
+  return `, without the records before its start: ${begins.join(', ')}`;
 }
 
 export class BoardsFileMissingError extends Error {

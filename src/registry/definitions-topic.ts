@@ -11,7 +11,7 @@ import { LogReader, logRanges, type KafkaRecord, type LogBatch, type LogRange } 
 import type { Logger } from '../infra/logger.js';
 
 const READ_TIMEOUT_MS = 10_000;
-/** After this many rounds in which all brokers answered without a record, compaction has removed the last records. */
+/** After this many rounds without a record, though all brokers answered, compaction must have removed the last records. */
 const QUIET_ROUNDS = 5;
 
 type Ranges = ReadonlyMap<number, LogRange>;
@@ -68,7 +68,7 @@ export class DefinitionsTopic {
       await this.#send(records.map((record) => encodeDefinitionRecord(record, this.topic)));
   }
 
-  /** Writes the identity if the last read found none; with `moves`, always. Safe to repeat. */
+  /** Writes the identity if the last read found none; with `moves`, also over another identity. Safe to repeat. */
   async claim({ moves = false } = {}): Promise<void> {
     if (this.#isClaimed && !moves) return;
     await this.#send([{ key: IDENTITY_KEY, value: this.parts.identity.text }]);

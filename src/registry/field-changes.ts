@@ -10,7 +10,7 @@ export interface FieldChange {
   readonly after: string | null;
 }
 
-/** The differences between two definitions of a board, in the order of the new one; fields that it lacks come last. */
+/** The differences between two definitions of a board, in the order of the new one; fields that only the old one has come last. */
 export function fieldChanges(before: BoardDefinition, after: BoardDefinition): FieldChange[] {
   const [old, now] = [fieldTexts(before), fieldTexts(after)];
   return [...new Set([...now.keys(), ...old.keys()])]

@@ -22,7 +22,7 @@ export interface PlannedBoard {
   readonly fields: readonly FieldChange[];
   /** Memory of the live generation in Redis, if a second generation will be built. */
   readonly liveBytes: number | null;
-  /** The offset by partition where the live generation begins, if that isn't the start of the log and the new one begins there too. */
+  /** Where the new generation will begin, by partition, if that is where the live one begins and not the start of the log. */
   readonly startsAt: Readonly<Record<string, number>> | null;
   /** The build in progress. If it has the definition of the file, no second build is needed. */
   readonly builtBy: BuiltBy | null;
@@ -44,12 +44,12 @@ export interface Backfill {
   readonly lastBuild: { readonly records: number; readonly seconds: number } | null;
 }
 
-/** A board of the file, or one that is only in Redis, and how they differ. */
+/** A board of the file or of Redis, and how its definition in the file differs from the live one. */
 export interface BoardChange extends Pick<PlannedBoard, 'board' | 'change' | 'fields' | 'builtBy'> {
   readonly live?: LiveBoard | undefined;
 }
 
-/** Whether the board must be built for the file to take effect, and no build of it is in progress. */
+/** Whether the definition of the file has to be built, and no build of that definition is in progress. */
 export function needsBuild({ change, builtBy }: Pick<BoardChange, 'change' | 'builtBy'>): boolean {
   const isCurrent = change === 'same' || change === 'removed';
   return !isCurrent && builtBy?.definition !== 'same';
@@ -93,7 +93,7 @@ function builderOf(
   const run = statuses.find((status) => status.board === board && status.state === 'running');
   if (run?.kind !== 'build') return null;
   const { holder, done, total, generation } = run;
-  // A generation ends with the hash of its definition; a build that has none yet is assumed to be the right one.
+  // The id of a generation ends with the hash of its definition. A build without a generation yet is assumed to have the same one.
   const isSame = generation === '' || generation.endsWith(`-${definitionHash(definition)}`);
   return { holder, done, total, definition: isSame ? 'same' : 'other' };
 }

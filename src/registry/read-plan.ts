@@ -51,14 +51,14 @@ export async function readPlan(
   });
   if (toBuild.length === 0) return { boards: planned, backfill: null, cut: [] };
   const log = await readLogFacts(sources, toBuild, from);
-  // The new generations may lack what the live ones lack.
+  // Records that the live generations lack do not count as cut.
   const starts = earliestStarts(toBuild, log.ranges.keys());
   const needed = (partition: number) => starts.get(partition) ?? 0;
   const cut = typeof from === 'number' ? [] : cutPartitions(log.ranges, needed);
   return { boards: planned, backfill: backfillOf(log, statuses), cut };
 }
 
-/** Where the earliest live generation of changed boards begins. New boards begin where the log begins. */
+/** The first offset, by partition, at which the live generation of one of these boards begins; 0 if one of them is new. */
 function earliestStarts(changes: readonly BoardChange[], partitions: Iterable<number>): Starts {
   const earliest = (partition: number) =>
     Math.min(...changes.map(({ live }) => live?.starts?.get(partition) ?? 0));

@@ -2,7 +2,7 @@ import type { Admin, Kafka } from 'kafkajs';
 import type { BoardReader } from '#board-store';
 import { lastCommittedRecord } from '#kafka-batch';
 
-/** Positions in a partition of the score topic: offsets after the last one included. `lag` counts unpublished offsets. */
+/** Positions in a partition of the score topic: each is the offset after the last one that it includes, so 0 includes none. */
 export interface PartitionPosition {
   readonly partition: number;
   readonly logEnd: number;
@@ -10,7 +10,7 @@ export interface PartitionPosition {
   readonly committedEnd: number;
   readonly applied: number;
   readonly published: number;
-  readonly lag: number;
+  readonly lag: number; // offsets that are not published, up to `committedEnd`
 }
 
 export type Progress = Pick<PartitionPosition, 'applied' | 'published'>;

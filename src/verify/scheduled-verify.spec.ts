@@ -110,7 +110,7 @@ describe('a turn of the schedule', () => {
     expect(verified).toEqual([['arena', 'chess', 'golf']]);
     expect(words).toEqual([
       'info: board "arena" is what the log makes of it: 10 places in 2 views verified',
-      'error: board "chess" has 4 difference(s) to the log in 10 places in 2 views, such as missing of ada in "all"',
+      'error: board "chess" has 4 difference(s) to the log in 10 places in 2 views, such as missing (player ada in "all")',
       'info: board "golf" is what the log makes of it: 10 places in 2 views verified',
     ]);
     expect(Object.fromEntries(gauges)).toEqual({
@@ -231,7 +231,7 @@ describe('a turn of the schedule', () => {
     expect([...gauges.keys()]).toContain('success');
   });
 
-  it('leaves out a board with the shadow of a killed build, and warns', async () => {
+  it('leaves out a board with the shadow of a killed build, with a warning', async () => {
     const shadow = (board: string, purpose: Shadow['purpose']) => ({ ...live(board), purpose });
     left = new Map([
       ['arena', shadow('arena', 'build')],
@@ -243,12 +243,12 @@ describe('a turn of the schedule', () => {
     expect(verified).toEqual([['chess', 'golf']]);
     expect(words[0]).toBe(
       'warn: board "arena" is not verified: that would discard what a killed build has built (generation g-arena); ' +
-        'run it again, or discard that with "ranklog boards discard g-arena"',
+        'run the build again, or discard that generation with "ranklog boards discard g-arena"',
     );
     expect([...gauges.keys()]).not.toContain('success');
   });
 
-  it('verifies a board with a killed build of the live definition, if it rebuilds: that build may be its own', async () => {
+  it('verifies a board with a killed build of the live definition, if the schedule rebuilds: that build may be its own', async () => {
     const changed = { ...definition('chess'), maxViews: 7 };
     left = new Map<string, Shadow>([
       ['arena', { ...live('arena'), purpose: 'build' }],

@@ -100,7 +100,7 @@ export class ScheduledVerify {
     this.#forget(board);
     this.parts.log.warn(
       `board "${board}" is not verified: that would discard what a killed ${left.purpose} has built (generation ${left.generation}); ` +
-        `run it again, or discard that with "ranklog boards discard ${left.generation}"`,
+        `run the ${left.purpose} again, or discard that generation with "ranklog boards discard ${left.generation}"`,
     );
     return true;
   }
@@ -146,7 +146,7 @@ export class ScheduledVerify {
     for (const { board } of reports.filter((report) => !compared.includes(report))) {
       this.#forget(board);
       log.warn(
-        `board "${board}" can't be verified: events were refused for its maxViews, and which ones depends on the order of the partitions; ` +
+        `board "${board}" can't be verified: events were refused for its maxViews, and which ones depends on how the partitions interleaved; ` +
           'raise maxViews, and apply the change',
       );
     }
@@ -197,7 +197,7 @@ export class ScheduledVerify {
 function differences({ differences: some }: VerifyReport): string {
   return some
     .map(({ kind, view, playerId }) =>
-      playerId === undefined ? `${kind} of view "${view}"` : `${kind} of ${playerId} in "${view}"`,
+      playerId === undefined ? `${kind} ("${view}")` : `${kind} (player ${playerId} in "${view}")`,
     )
     .join(', ');
 }

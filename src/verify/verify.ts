@@ -19,7 +19,7 @@ const MOST_DIFFERENCES = 1_000;
 
 /** What a comparison has found. */
 interface Findings {
-  /** Places of players in views that the log makes. */
+  /** How many places of players were compared, and in how many views: of those that the log makes. */
   readonly places: number;
   readonly views: number;
   /** The first ones; `differenceCount` counts all. */
@@ -45,7 +45,7 @@ const MOST_REMEMBERED = 10_000;
 
 /** Collects differences: counts all, and keeps the first `most`. A remembered difference that is found again counts once. */
 export class Differences {
-  /** Differences of the board, and of whole views. */
+  /** Differences of the board, of whole views, and of event ids of a partition. */
   readonly #whole = new Map<string, Difference>();
   readonly #ofPlayers = new Map<string, Difference>();
   #playerCount = 0;
@@ -135,7 +135,7 @@ export class Verify implements RunWork<VerifyReport> {
     }
   }
 
-  /** Compares page by page, each at equal applied offsets, so that traffic makes no difference. @throws ServerChangedError */
+  /** Compares page by page, each at equal applied offsets, so that traffic causes no false difference. @throws ServerChangedError */
   async #compare({ lease, shadow, catchUp, progress }: ShadowAtWork): Promise<Findings> {
     const { generations } = this.parts;
     const found = new Differences(this.options.mostDifferences ?? MOST_DIFFERENCES);

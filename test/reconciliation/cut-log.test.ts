@@ -51,7 +51,7 @@ describe('a log whose beginning is gone', () => {
     const service = await scene.start();
     await scene.send(0);
     expect(service.errors).toContain(
-      'without what is gone from the log before it: partition 0 from',
+      'without the records before its start: partition 0 from offset',
     );
     await expectRight('arena');
     expect(await partialHistory()).toMatchObject([{ board: 'arena', startsAt: starts }]);

@@ -166,11 +166,11 @@ describe('the definitions that are in force', () => {
     const { generation, since } = await promoteBest();
     await recorded();
     expect((await definitions.readAll()).get('arena')).toMatchObject({ generation, since });
-    await until(() => service.errors.includes(`generation ${generation} is kept in Kafka now`), 'it is logged'); // prettier-ignore
+    await until(() => service.errors.includes(`generation ${generation} is written to Kafka now`), 'it is logged'); // prettier-ignore
     const restoring = own.redis.multi().flushall();
     for (const [index, name] of names.entries()) restoring.restore(name, 0, dumps[index] ?? '');
     await restoring.exec();
-    await until(() => service.errors.includes('shard 0 has lost a change of its boards'), 'it is noticed'); // prettier-ignore
+    await until(() => service.errors.includes('shard 0 has lost the promotion or removal of a board'), 'it is noticed'); // prettier-ignore
     await score(20);
     expect(await points()).toEqual(each(20));
     await results();
