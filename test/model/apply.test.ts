@@ -17,7 +17,7 @@ describe.each([
   },
 ])('$what', ({ scenarios, usual }) => {
   it.each(knownAndNewRuns(usual))(
-    'is at every moment what the oracle of each generation says, and publishes every result once (%s)',
+    'holds after every step what the oracle of each generation holds, and publishes every result once (%s)',
     async (parameters) => {
       await fc.assert(
         fc.asyncProperty(scenarios, (scenario) => new ModelRun(redis, newKeys(), scenario).run()),

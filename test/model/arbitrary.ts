@@ -15,7 +15,7 @@ export const BASE_TIME = Date.parse('2026-11-20T09:00:00.000Z');
 /** Half an hour before clocks go back in Paris: days, weeks and hours of unusual length. */
 const CLOCK_CHANGE = Date.parse('2026-10-25T00:30:00.000Z');
 
-/** The seed that every run of the tests begins with. */
+/** The seed with which each property runs every time, before it runs with a new seed. */
 const KNOWN_SEED = 20_261_120;
 
 const { RANKLOG_TEST_RUNS, RANKLOG_TEST_SEED } = process.env;
@@ -67,7 +67,7 @@ export const timeArbitrary: fc.Arbitrary<number> = fc.oneof(
 );
 
 const ENDS_OF_TIME = ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'].map(Date.parse);
-/** Times before 1970 and at the ends of the range, too. */
+/** The same, and now and then a time near 1970 or at an end of the range that an event may have. */
 export const wideTimeArbitrary: fc.Arbitrary<number> = fc.oneof(
   { weight: 8, arbitrary: timeArbitrary },
   { weight: 1, arbitrary: fc.integer({ min: -3, max: 3 }) },

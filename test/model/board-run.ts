@@ -149,7 +149,7 @@ export class BoardRun {
     if (!recorded) this.#builders.delete(board);
   }
 
-  /** Whether two generations have the same bytes at the same applied offsets. */
+  /** Whether two generations must have the same bytes at the same applied offsets. */
   #isSameBoard(one: GenerationModel, other: GenerationModel): boolean {
     return (
       definitionText(one.definition) === definitionText(other.definition) &&
@@ -158,7 +158,7 @@ export class BoardRun {
     );
   }
 
-  /** Whether other interleavings of the partitions give the same boards. */
+  /** Whether every interleaving of the partitions gives these generations the same bytes. */
   #arePromised(...generations: GenerationModel[]): boolean {
     const { keyed } = this.sandbox.scenario;
     return generations.every((generation) => this.#model.isPromised(generation, keyed));
@@ -211,7 +211,7 @@ export class BoardRun {
       expect(removed).toBe(this.#model.generation(generation).oracle.sweep(board).length);
   }
 
-  /** Gives the lease to another process, and checks that later calls of the first process have no effect. */
+  /** Gives the lease to another process, and checks that later calls of the process that had it have no effect. */
   async #steal(zombie: Builder): Promise<void> {
     const other = new Builder(this.sandbox, zombie.board);
     this.#builders.set(zombie.board, other);

@@ -138,7 +138,10 @@ export class Builder {
     return true;
   }
 
-  /** Makes a call and returns its ending, which the call reaches only if the shadow comes to the live applied offsets. */
+  /**
+   * Makes a catch-up call. Returns the result of the call's ending (what it does once the shadow has reached the live applied
+   * offsets); undefined if the shadow has not reached them.
+   */
   async #reach<E>(
     shadow: Shadow,
     amount: Amount,
@@ -149,7 +152,7 @@ export class Builder {
     if (await this.#hasLost(shadow, outcome)) return undefined;
     const partitions = await this.#livePartitions();
     const appliedOffsets = this.#stretches.apply(shadow, stretches, partitions);
-    if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
+    if (outcome.status !== 'applied') throw new Error(`the call was refused: ${outcome.status}`);
     expect(outcome.appliedOffsets).toEqual(appliedOffsets);
     expect(outcome.ending !== undefined).toBe(
       [...appliedOffsets.values()].every(({ shadow, live }) => shadow >= live),
@@ -221,6 +224,7 @@ export class Builder {
     expect(known(found)).toEqual(known(appliedOffsets));
   }
 
+  /** Whether this is the board's shadow still. */
   #isAtWork({ generation }: Shadow): boolean {
     return this.#model.shadows.get(this.board)?.generation === generation;
   }

@@ -179,7 +179,7 @@ function publishArbitrary({
     }));
 }
 
-/** A definition and variants that accept most of its events. They take some fields from other random definitions. */
+/** A definition, and variants that accept most of the same events: some of their fields are those of other random definitions. */
 export function variantsArbitrary(board: string): fc.Arbitrary<BoardDefinition[]> {
   const definition = definitionArbitrary(board);
   const some = fc.subarray([...changes], { minLength: 1, maxLength: 3 });

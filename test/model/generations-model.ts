@@ -17,7 +17,7 @@ export interface GenerationModel {
 
 interface PreviousModel {
   readonly generation: string;
-  /** Whether its grace time lasts. */
+  /** Whether its grace time is not over yet. */
   readonly isKept: boolean;
 }
 interface ShadowModel extends Partial<PreviousModel> {
@@ -35,6 +35,7 @@ export class GenerationsModel {
   readonly live = new Map<string, string>();
   readonly shadows = new Map<string, ShadowModel>();
   readonly previous = new Map<string, PreviousModel>();
+  /** When the pointer of the board last moved, in us. */
   readonly promotions = new Map<string, number>();
   /** The tokens of the leases. */
   readonly leases = new Map<string, string>();
@@ -89,7 +90,7 @@ export class GenerationsModel {
     return shadow?.generation !== generation || shadow.purpose !== 'verify';
   }
 
-  /** Whether other interleavings of the partitions give the same board. */
+  /** Whether every interleaving of the partitions gives the same board. `keyed`: the events of a player are in one partition. */
   isPromised(generation: GenerationModel, keyed: boolean): boolean {
     const { orderMattered, overflowed } = generation.oracle.memory(generation.board);
     return !orderMattered && (keyed || !overflowed);

@@ -49,7 +49,10 @@ export class KafkaDefinitions {
       if (since > (this.current.get(board)?.since ?? 0)) this.record(model, board);
   }
 
-  /** Boards whose last promotion the store lacks. A removed board has no pointer, or the pointer of a new build. */
+  /**
+   * Boards whose last promotion the store lacks. A pointer names the live generation of a board. A removed board has none, or,
+   * while it is built again, one that names no generation.
+   */
   lostPromotions({ live, promotions }: GenerationsModel): string[] {
     return [...this.current.values()]
       .filter(({ board, since, definition }) => {

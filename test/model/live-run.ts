@@ -46,6 +46,7 @@ export class LiveRun {
   readonly #resync: ContinuityStore;
   /** By partition, how many records have been applied in every shard. */
   readonly #next: number[];
+  /** The published position of each partition. */
   readonly #published: number[];
   readonly #answers = new LiveAnswers();
   /** The continuity of each shard. */
@@ -77,8 +78,8 @@ export class LiveRun {
   }
 
   /**
-   * Compares the shards with the published positions and with the live definitions. From then on, the store refuses calls with
-   * an older continuity. `reset` resets the model of a shard, and returns the boards of the shard whose promotions are lost.
+   * Resyncs the shards with the published positions and the live definitions. From then on, the store refuses calls with an
+   * older continuity. `reset` resets the model of a shard, and returns the boards of the shard whose promotions are lost.
    */
   async endResync(
     current: ReadonlyMap<string, DefinitionRecord>,
@@ -91,7 +92,7 @@ export class LiveRun {
       const begun = await this.#resync.beginResync(shard, await this.#resync.continuity(shard));
       const recovered = begun && (await this.#resync.endResync(shard, begun, positions, current));
       if (begun !== undefined) await this.#resync.release(begun);
-      if (recovered === undefined) throw new Error(`shard ${shard} can't be compared`);
+      if (recovered === undefined) throw new Error(`the resync of shard ${shard} was refused`);
       this.#tokens.push(recovered.token);
       expect([...recovered.outdated].sort()).toEqual([...reset(shard)].sort());
       this.model.recover(shard, this.#published);
@@ -253,9 +254,9 @@ export class LiveRun {
   }
 
   async #apply(call: ApplyCall): Promise<void> {
-    if (this.model.leavesGap(call)) throw new Error(`a gap before ${call.from}`);
+    if (this.model.leavesGap(call)) throw new Error(`the call skips offsets before ${call.from}`);
     const outcome = await this.store.apply(call);
-    if (outcome.status !== 'applied') throw new Error(`the store answered ${outcome.status}`);
+    if (outcome.status !== 'applied') throw new Error(`the call was refused: ${outcome.status}`);
     this.#answers.compare(this, call, outcome.verdicts);
     const { appliedOffset } = this.model.partition(call.shard, call.partition);
     expect(outcome.appliedOffset).toBe(appliedOffset);

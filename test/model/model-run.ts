@@ -15,7 +15,7 @@ import { StoreModel } from './store-model.js';
 /**
  * Compares live ingest and concurrent reconciliations with the model. Each generation has an oracle,
  * which gets the same events as the store. After `finish`, all records are applied and published,
- * each board equals a build of the whole log by its live definition, and no key is left.
+ * each board equals a build of the whole log by its live definition, and Redis has no unexpected key.
  */
 export class ModelRun {
   readonly #sandbox: Sandbox;
@@ -105,7 +105,7 @@ export class ModelRun {
     const { current } = this.#sandbox.kafka;
     await restoreKeys(this.redis, this.keys, new Map());
     this.#forget(new StoreModel(), NO_BOARDS);
-    this.#saved = undefined; // its verdicts have older versions than the next verdicts
+    this.#saved = undefined; // its outbox has older versions than the next verdicts
     await this.#live.store.claim();
     if (first) await this.#live.endResync(current);
     await this.#registry.register();
@@ -152,7 +152,7 @@ export class ModelRun {
     return lost;
   }
 
-  /** Checks that every generation equals its oracle byte for byte, whatever happens concurrently. */
+  /** Checks after each step that every generation equals its oracle byte for byte. */
   async #compare(): Promise<void> {
     const { redis, keys } = this;
     const generations = [...this.#model.all.values()].map((live) => {

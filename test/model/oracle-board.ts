@@ -38,7 +38,7 @@ export interface OraclePartition {
   readonly remembered: Map<string, number>;
 }
 
-/** All that a board knows; plain data, so that it can be copied. */
+/** All that the oracle stores of a board; plain data, so that it can be copied. */
 export interface BoardMemory {
   clock: number;
   expired: number;
@@ -66,7 +66,7 @@ export function emptyMemory(): BoardMemory {
   };
 }
 
-/** Judges an event in the order of the specification. */
+/** Judges an event in the order that docs/how-it-works.md gives under "Apply". */
 export function judge(
   definition: BoardDefinition,
   memory: BoardMemory,

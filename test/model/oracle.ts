@@ -33,8 +33,8 @@ export interface OracleBytes {
 }
 
 /**
- * Leaderboards, plain and slow: a map of states for each view and a full sort for each rank. Written from the
- * specification, never from the scripts, so that oracle and scripts are wrong together only if the specification is.
+ * Leaderboards, plain and slow: a map of states for each view and a full sort for each rank. Written from the documentation,
+ * never from the scripts, so that oracle and scripts are wrong together only if the documentation is.
  */
 export class Oracle {
   readonly #definitions: ReadonlyMap<string, BoardDefinition>;
@@ -57,7 +57,7 @@ export class Oracle {
     return judge(this.#definition(board), this.memory(board), event, partition);
   }
 
-  /** The texts of the views that exist, sorted. */
+  /** The names of the views that exist, sorted. */
   views(board: string): string[] {
     const memory = this.memory(board);
     return [...memory.views]
@@ -104,7 +104,7 @@ export class Oracle {
     };
   }
 
-  /** Forgets the views that have expired; answers which. */
+  /** Forgets the views that have expired; returns their names. */
   sweep(board: string): string[] {
     const { views } = this.memory(board);
     const standing = new Set(this.views(board));

@@ -9,7 +9,10 @@ import { compareVersions } from './store-comparison.js';
 export class RegistryRun {
   /** Every generation that was ever live. */
   readonly #generations = new Set<string>();
-  /** Boards that can not be computed from their results: they were not live for a while, or became another board. */
+  /**
+   * Boards that can not be computed from their results: they were not live for a while, became another board, or depend on how
+   * the partitions interleave.
+   */
   readonly changed = new Set<string>();
 
   constructor(private readonly sandbox: Sandbox) {}
@@ -73,7 +76,10 @@ export class RegistryRun {
     run.boards = boards;
   }
 
-  /** Call it after a pointer has moved. Checks that an older caller is refused; writes the definition record if `recorded`. */
+  /**
+   * Call it after the pointer of a board (the field that names the live generation) has moved. Checks that a call with the
+   * earlier version of the pointers is refused; writes the definition record if `recorded`.
+   */
   async moved(board: string, recorded: boolean): Promise<void> {
     const { kafka, live, model, shardOf } = this.sandbox;
     const outcome = await live.store.apply(live.idleCall(shardOf(board), 0));

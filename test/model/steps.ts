@@ -40,7 +40,7 @@ export const calmArbitrary = fc.record({
 /** Deletes all keys, or restores the last save, as a failover or a backup does. */
 export const mishapArbitrary = fc.record({
   kind: fc.constantFrom('lose', 'restore', 'restore'),
-  /** Whether the store is compared with Kafka before boards are registered, or after. */
+  /** For `lose`: whether the shards are resynced before the boards are registered; otherwise after. */
   first: fc.boolean(),
 });
 
@@ -77,7 +77,7 @@ export function boardStepsArbitrary(boards: number, partitions: number) {
     instead,
     /** Usually the whole log. */
     sizes: seldom(4, sizes),
-    /** Whether the live generation can be promoted again later. */
+    /** Whether a rollback can promote the generation that is live now again: its grace time lasts. */
     kept: fc.constantFrom(true, true, true, false),
     /** Whether the definition record is written; if not, the builder is killed before it writes the record. */
     recorded: fc.constantFrom(true, true, false),

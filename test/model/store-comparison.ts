@@ -51,7 +51,7 @@ export async function compareGeneration(
   }
 }
 
-/** Where the keys of boards are. */
+/** What the key names of boards are made from. */
 interface Shards {
   readonly keys: KeySpace;
   readonly shards: number;
@@ -128,7 +128,10 @@ function generationKeys(
   ];
 }
 
-/** Checks that the version of a shard's pointers never decreases, and has grown if the shard's boards have changed. */
+/**
+ * Checks the version of a shard's pointers (per board, a pointer names the live generation): the version never decreases, and it
+ * has grown if the shard's boards have changed.
+ */
 export function compareVersions(before: Boards, now: Boards, shardOf: (board: string) => number) {
   const boardsOf = ({ live, building, removed }: Boards, shard: number) => {
     const generations = [...live.values()].map(({ board, generation }) => [board, generation]);

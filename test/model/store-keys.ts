@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { KeySpace, LiveBoard } from '#board-store';
 import type { OracleBytes } from './oracle.js';
 
-/** Where the keys of a board are. */
+/** What the key names of a board are made from. */
 export interface BoardPlace {
   readonly keys: KeySpace;
   readonly shard: number;

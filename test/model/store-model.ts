@@ -26,7 +26,7 @@ export type ExpectedVerdict = Readonly<Record<string, unknown>> & {
   readonly offset: number;
 };
 
-/** A view that a call moved, and the last record that moved it. */
+/** A view in which a call changed players, and the last record that changed one. */
 interface Cause {
   readonly board: string;
   readonly view: string;

@@ -5,7 +5,7 @@ import type { BoardStepOf } from './steps.js';
 /** How much of the log a builder hands to a call: a number of records of each partition, or all. */
 export type Amount = Partial<Pick<BoardStepOf<'feed'>, 'sizes' | 'back'>>;
 
-/** Feeds the log to a shadow and to the model. */
+/** Feeds the log to a shadow and to the model, in stretches: consecutive offsets of one partition, with the board's events. */
 export class Stretches {
   constructor(private readonly sandbox: Sandbox) {}
 
