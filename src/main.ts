@@ -58,7 +58,7 @@ export async function startApplication(options: StartOptions): Promise<NestFasti
   }
 }
 
-/** Registers or claims the boards first, then takes the HTTP port, and only then lets the transport read the log. */
+/** Registers the boards (or only checks whose Redis and Kafka these are), takes the HTTP port, then lets the transport read. */
 async function start(
   app: NestFastifyApplication,
   { settings, roles, logger, shutdown }: StartOptions,

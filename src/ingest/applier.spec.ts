@@ -86,7 +86,7 @@ describe('the start of a partition', () => {
   });
 });
 
-it('reports a refused gap with both offsets', async () => {
+it('names the first offset of a run refused with a gap, and the first offset that is not applied', async () => {
   const { applier, calls } = applierOf([{ status: 'gap' }]);
   const run = { from: 5, nextOffset: 7, published: 0 };
   const applying = applier.apply([], run, () => Promise.resolve());

@@ -24,7 +24,7 @@ interface ReadRun extends Run<ReadRecord> {
 
 /** The state of a partition in Redis when it starts. */
 export interface ApplierStart {
-  /** By shard. */
+  /** By shard, as are the tokens of `continuity`. */
   readonly appliedOffsets: readonly number[];
   readonly continuity: readonly string[];
   /** Where reading begins. */
@@ -80,7 +80,7 @@ export class Applier {
     this.#done = start.offset - 1;
   }
 
-  /** Applies records in runs, and hands each run to `onApplied` before it begins the next. @throws StoreChangedError, AppliedGapError */
+  /** Applies records in runs; hands each run to `onApplied` before it begins the next. @throws StoreChangedError, AppliedGapError */
   async apply(
     records: readonly KafkaRecord[],
     position: BatchPosition,
@@ -93,8 +93,8 @@ export class Applier {
   }
 
   /**
-   * Moves the applied offset of each shard up to the first offset to read, where the log or all boards begin. If the boards have
-   * changed, it throws, because a board that is live now may need earlier events. @throws StoreChangedError, BoardsChangedError
+   * Moves the applied offset of each shard to just before the first offset to read: the log, or every live board, begins there.
+   * Fails if the live boards have changed, because a new one may need earlier events. @throws StoreChangedError, BoardsChangedError
    */
   async begin(published: number): Promise<void> {
     const boards = this.services.boards.current;
@@ -210,8 +210,8 @@ export class Applier {
   }
 
   /**
-   * Groups records by shard: that of the board that a record names, even if there is no such board, or the partition's home
-   * shard if no board can be read. So the shard depends on the record alone, and only one shard decides on the record.
+   * Groups records by the shard of the board that they name, even if there is no such board. A record that can't be decoded goes
+   * to the partition's home shard. So the shard depends on the record alone, and only one shard decides on the record.
    */
   #byShard(items: readonly ReadRecord[]): Map<number, ReadRecord[]> {
     const { store } = this.services;

@@ -30,8 +30,8 @@ export class LiveBoards {
   }
 
   /**
-   * Reads the boards from Redis. @throws NoLiveBoardsError if Redis has no boards, or lacks a known board that no command has
-   * removed: Redis has lost them, and their events must not become dead letters
+   * Reads the boards from Redis. @throws NoLiveBoardsError if Redis has no boards, or lacks one that this process knows and no
+   * command has removed: Redis has lost these boards, and their events must not become dead letters
    */
   async refresh(): Promise<void> {
     if ((await this.store.boards()) === this.#boards) return;

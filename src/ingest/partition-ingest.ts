@@ -92,8 +92,8 @@ export class PartitionIngest {
   }
 
   /**
-   * Fences the previous owner of the partition, and returns the first offset that is not applied in every shard or not
-   * published. Records that are read again change nothing; their results come from the outbox.
+   * Fences the previous publisher of the partition, and returns the first offset that some shard lacks or that is not published.
+   * Records that are read again change nothing; their results come from the outbox.
    */
   static async start(
     assignment: PartitionAssignment,

@@ -41,8 +41,8 @@ describe('partitions that wait', () => {
     for (let round = 0; round < 3; round++)
       for (const partition of [1, 2]) await waitUntilTaken(partition);
     expect(logged).toEqual([
-      'scores/1 waits until others are applied again: partition 7 (20 of 250)',
-      'scores/2 waits until others are applied again: partition 7 (20 of 250)',
+      'scores/1 waits until other partitions have recovered: partition 7 (20 of 250)',
+      'scores/2 waits until other partitions have recovered: partition 7 (20 of 250)',
     ]);
     expect(progress).toHaveLength(6);
   });

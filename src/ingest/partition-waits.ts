@@ -46,7 +46,7 @@ export class PartitionWaits {
       const targets = await this.continuity.recoveryTargets();
       if (targets.length > 0)
         this.log.warn(
-          `${topic}/${partition} waits until others are applied again: ${recoveryTargetsText(targets)}`,
+          `${topic}/${partition} waits until other partitions have recovered: ${recoveryTargetsText(targets)}`,
         );
     }
     await delay(RETRY_MS, undefined, { signal });
@@ -60,7 +60,7 @@ export class PartitionWaits {
   }
 }
 
-/** `partition 1 (20 of 250), 3 (0 of 90)` */
+/** `partition 1 (20 of 250), 3 (0 of 90)`: the next offset to apply, and the recovery target. */
 export function recoveryTargetsText(targets: readonly RecoveryTarget[]): string {
   const texts = targets.map(
     ({ partition, applied, target }) => `${partition} (${applied} of ${target})`,

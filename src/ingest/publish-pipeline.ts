@@ -1,7 +1,7 @@
 import type { Message } from 'kafkajs';
 import { toError } from '#kafka-batch';
 
-/** A message for a result topic. It goes to the partition with the same number as that of its cause. */
+/** A message for a result topic. It goes to the partition with the same number as the partition of the score event. */
 export interface Result {
   readonly topic: string;
   readonly message: Message;

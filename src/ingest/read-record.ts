@@ -18,7 +18,7 @@ export interface ReadRecord {
 
 /**
  * Decodes a record of a partition and resolves it against the live boards. Never throws: a record that can't be applied
- * becomes a dead letter. Skips events of a board that is being built, because the build applies them.
+ * becomes a dead letter. Skips events of a board that is being built (the build applies them), or from before the board begins.
  */
 export function readRecord(record: KafkaRecord, partition: number, boards: Boards): ReadRecord {
   const { offset, timestamp } = record;

@@ -24,7 +24,7 @@ import { maxMessageBytes } from '../infra/topics.js';
 import type { Publication, Result } from './publish-pipeline.js';
 import type { ReadRecord } from './read-record.js';
 
-/** A result topic lacks the partition for the results of an input partition, which waits for it. */
+/** A result topic lacks the partition for the results of a partition of the score topic, which waits until it is added. */
 export class ResultPartitionMissingError extends Error {
   constructor(
     readonly topic: string,
@@ -32,7 +32,7 @@ export class ResultPartitionMissingError extends Error {
     readonly count: number,
   ) {
     super(
-      `topic ${topic} has ${count} partition(s), so results of partition ${partition} have no place; run "ranklog topics", which makes topics and adds partitions: this partition waits for it`,
+      `topic ${topic} has ${count} partition(s), so it lacks partition ${partition}, where the results of score partition ${partition} belong; run "ranklog topics", which creates missing topics and partitions. Until then, score partition ${partition} waits`,
     );
     this.name = 'ResultPartitionMissingError';
   }
@@ -42,7 +42,7 @@ export class ResultPartitionMissingError extends Error {
 export class ResultLimitChangedError extends Error {
   constructor(limits: string, cause: Error) {
     super(
-      `max.message.bytes of a result topic has changed (now ${limits}); the partition starts again with it`,
+      `max.message.bytes of a result topic has changed (now ${limits}); the partition starts again with the new limit`,
       { cause },
     );
     this.name = 'ResultLimitChangedError';
@@ -59,7 +59,7 @@ export class ResultTooLargeError extends PermanentPartitionError {
   }
 }
 
-/** Stays below 100 MiB, the largest request that a broker accepts (socket.request.max.bytes), whatever the topic allows. */
+/** Keeps requests below 100 MiB, the most that a broker accepts (socket.request.max.bytes), whatever the topic allows. */
 const MAX_REQUEST_BYTES = 64 * 1_024 * 1_024;
 /** Bytes that Kafka adds to the records of a batch. They count, because max.message.bytes limits the whole batch. */
 const BATCH_OVERHEAD = 100;
@@ -70,12 +70,12 @@ type Limits = ReadonlyMap<string, number>;
 
 /**
  * The result topics and the published position: all state of ingest that is in Kafka.
- * Results of input partition p go to partition p of the result topics, which one transactional producer at a time writes.
+ * Results of score partition p go to partition p of the result topics, which one transactional producer at a time writes.
  */
 export class ResultLog {
   readonly #topics: TopicNames;
   readonly #resultTopics: readonly string[];
-  /** The size limits of the result topics, as of the start of each partition. */
+  /** By partition: the size limits of the result topics when the partition started. */
   readonly #limits = new Map<number, Limits>();
   readonly #committed = new Batched<number, number>(() =>
     committedOffsets(this.admin, this.names.group, this.#topics.scoreEvents),
@@ -129,8 +129,8 @@ export class ResultLog {
   }
 
   /**
-   * Fences the publishers of partitions and returns the published positions, which are final then. Owners that are alive
-   * start their partitions again. After a failure, it opens no further publishers. Cost: about ten requests per partition.
+   * Fences the publishers of partitions and returns the published positions, which are final then. Processes that publish these
+   * partitions start them again. After a failure, it opens no further publishers. Cost: about ten requests per partition.
    */
   async finalPositions(
     partitions: readonly number[],

@@ -35,7 +35,7 @@ export class StoreChangedError extends Error {
  * `continuity` returns. When it meets a sign of a loss, it reports that to `suspect` and starts again.
  * A resync first fences the publishers of all partitions. So results computed before the loss are in Kafka below a recovery
  * target, or in the outbox that Redis still has, or are never published. No rank is computed without the events whose
- * results subscribers have, nor by an outdated definition: a shard from before a promotion is emptied.
+ * results subscribers have, nor by an outdated definition: a shard that lacks a promotion is emptied.
  */
 export class Resync {
   /** Shards with a sign of a loss, and the token at that time. A later token means that the shard was resynced since. */
@@ -107,7 +107,7 @@ export class Resync {
     }
   }
 
-  /** Renews the lease of the resync until it ends. Releases it also on failure, so that any process may begin again at once. */
+  /** Resyncs a shard, and renews the lease meanwhile. Releases the lease also on failure, so that any process can begin at once. */
   async #resync(shard: number, seen: Continuity): Promise<string | undefined> {
     const begun = await this.store.beginResync(shard, seen, this.leaseMs);
     if (begun === undefined) return undefined;

@@ -46,7 +46,7 @@ export class ScoreLog {
 
   /**
    * Checks that the log is the one that was applied: it reaches the published position and has the last applied record, unless
-   * that record was cut from its history. Returns the offsets that the log holds. @throws LogEndsError, OtherLogError
+   * the log has been cut beyond that record. Returns the offsets that the log holds. @throws LogEndsError, OtherLogError
    */
   async check(partition: number, known: KnownLog): Promise<LogRange> {
     const { kafka, topic } = this;

@@ -40,7 +40,7 @@ const records = fc
   });
 
 describe('splitRuns', () => {
-  it('covers every offset once and in order, within the bounds, and never straddles the published position', () => {
+  it('covers every offset once and in order, within the limits of a call, and never straddles the published position', () => {
     fc.assert(
       fc.property(
         records,
@@ -114,7 +114,7 @@ interface Board {
   readonly published?: number;
 }
 
-/** How many of 1,000 events of one view each go into each run. */
+/** Splits 1,000 events that change one view each; returns the number of events in each run. */
 function runsOf(
   { publish = {}, columns = 1, published = 0 }: Board,
   viewOf: (offset: number) => string,

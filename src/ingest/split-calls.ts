@@ -24,7 +24,7 @@ const UPDATES_OF_A_VIEW = 2;
 /** How many named players (overtaken, or in a top N) cost as much as one update. */
 const NAMES_OF_AN_UPDATE = 10;
 
-/** Upper bound for an entry without the texts below. */
+/** The most bytes of an entry, apart from its views or its detail. */
 const BYTES_OF_AN_ENTRY = 512;
 /** Bytes of a view besides its text, which is sent three times: as an argument and in two keys. */
 const BYTES_OF_A_VIEW = 128;

@@ -30,7 +30,7 @@ export const GAUGES = {
   },
   recoveringApplied: {
     name: 'ranklog_recovery_applied_offset',
-    help: 'Last offset that a recovering partition has applied again after a loss of Redis; only during recovery.',
+    help: 'Next offset that a recovering partition has to apply after a loss of Redis; only during recovery.',
     labels: ['shard', 'partition'],
   },
   recoveringTarget: {

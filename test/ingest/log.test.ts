@@ -109,7 +109,7 @@ describe('a score topic whose history is cut', () => {
     await until(() => service.errors.includes(`${log.name}/0 stops:`), 'partition 0 stops');
     expect(service.errors).toContain('must continue at offset 0, but the log holds 5 to 5');
     await log.isApplied(1, 5);
-    const waiting = `${log.name}/1 waits until others are applied again: partition 0 (0 of 5)`;
+    const waiting = `${log.name}/1 waits until other partitions have recovered: partition 0 (0 of 5)`;
     await until(() => service.errors.includes(waiting), 'partition 1 logs what it waits for');
     const begin = performance.now();
     expect((await reader.appliedOffsets()).get(1)).toBe(5);
@@ -151,7 +151,7 @@ describe('a score topic that gets more partitions while ingest runs', () => {
     await produce();
     const moved = [...(await log.ends())].filter(([partition, end]) => partition >= 2 && end > 0);
     expect(moved.length).toBeGreaterThan(0);
-    const advice = 'so results of partition 2 have no place; run \\"ranklog topics\\"';
+    const advice = 'where the results of score partition 2 belong; run \\"ranklog topics\\"';
     await until(() => service.errors.includes(advice), 'the service logs what to do');
     expect(await scores(instance)).not.toEqual({});
     await instance.run('topics');
