@@ -157,7 +157,7 @@ describe('BatchConsumer', () => {
   const running = async () => (fixture = await new Fixture().running());
   afterEach(() => fixture.consumer.close());
 
-  it('pauses all assigned partitions synchronously', async () => {
+  it('pauses all assigned partitions before the join event returns to kafkajs', async () => {
     fixture = new Fixture();
     await fixture.consumer.start();
     fixture.joined([0, 1, 2]);
@@ -183,7 +183,7 @@ describe('BatchConsumer', () => {
   it.each([
     ['is assigned under another member id', [0], 'n'],
     ['was lost and is assigned again', [1], 'm'],
-  ])('starts a partition that %s', async (_, partitions, memberId) => {
+  ])('releases and starts again a partition that %s', async (_, partitions, memberId) => {
     const { log } = await running();
     fixture.joined(partitions, memberId);
     fixture.joined([0], memberId);

@@ -36,12 +36,12 @@ export interface BatchConsumerOptions {
 }
 
 export interface ConsumerHealth {
-  /** Time in ms since the last fetch or joining of the group, or since the first try to join; 0 before that. */
+  /** Time in ms since the consumer last fetched or joined the group, or began to join it; 0 before that. */
   readonly loopAgeMs: number;
   readonly partitions: ReadonlyMap<number, PartitionHealth>;
 }
 
-/** For low latency: a paused consumer resumes within maxWaitTimeInMs, and finds new partitions within metadataMaxAge. */
+/** For low latency: a resumed partition is fetched within maxWaitTimeInMs, and a new partition is found within metadataMaxAge. */
 const CONSUMER_DEFAULTS = {
   sessionTimeout: 10_000,
   rebalanceTimeout: 30_000,
@@ -49,7 +49,7 @@ const CONSUMER_DEFAULTS = {
   maxWaitTimeInMs: 200,
   maxBytesPerPartition: 1_048_576,
   metadataMaxAge: 15_000,
-  // kafkajs never resets its count of failures while it is a member, so the waits must stay short
+  // kafkajs never resets its count of failures while the consumer is a member, so the waits must stay short
   retry: { initialRetryTime: 100, maxRetryTime: 1_000, multiplier: 2, factor: 0.2, retries: 20 },
 } as const;
 const QUEUE_DEFAULTS: QueueLimits = { high: 5_000, low: 2_000, bytes: 16 * 1_024 * 1_024 };
@@ -58,21 +58,21 @@ const CONNECT_TIMEOUT_MS = 30_000;
 const CONNECT_PAUSE_MS = 500;
 
 /**
- * Delivers whole batches of one topic, in sequence within a partition, concurrently across partitions. Commits no offsets.
+ * Delivers whole batches of one topic, in sequence within a partition, concurrently across partitions. Only `commit` commits.
  * kafkajs never sees an exception of a handler, and never waits for a handler: fetched batches go to a bounded queue per
  * partition, so a slow partition neither delays others nor costs the process its membership of the group.
  */
 export class BatchConsumer {
-  /** The kafkajs consumer. It belongs to this object. */
+  /** The kafkajs consumer. Only this object connects, runs and disconnects it. */
   readonly client: Consumer;
   readonly #admin: Admin;
   #memberId: string | undefined;
   readonly #workers = new Map<number, PartitionWorker>();
-  /** Per partition, the end of all its workers of earlier assignments. */
+  /** Per partition: resolves when its workers of all earlier assignments have ended. */
   readonly #ending = new Map<number, Promise<void>>();
   readonly #closed = new AbortController();
   #starting: Promise<void> | undefined;
-  /** Pauses between restarts of the consumer; reset when it reads something. */
+  /** Pauses between restarts of the kafkajs consumer; reset when a partition takes a batch. */
   readonly #restartBackoff: Backoff;
   #lastFetch: number | undefined;
 
@@ -101,7 +101,7 @@ export class BatchConsumer {
     };
   }
 
-  /** Joins the group. Leaves no connection open if that fails. @throws KafkaUnreachableError */
+  /** Joins the group. Leaves no connection open if this fails. @throws KafkaUnreachableError */
   async start(): Promise<void> {
     this.#starting = this.#start();
     try {
@@ -122,8 +122,8 @@ export class BatchConsumer {
   }
 
   /**
-   * Commits the offsets of partitions that are assigned to this process, even while these are being released. Skips
-   * other partitions, because their new owner may be further ahead.
+   * Commits the offsets of partitions that are assigned to this process, also while `close` releases them. Skips
+   * other partitions, because the members that have them now may have committed larger offsets.
    */
   async commit(positions: ReadonlyMap<number, number>): Promise<void> {
     const { topic } = this.options;
@@ -184,12 +184,12 @@ export class BatchConsumer {
   }
 
   /**
-   * Handles an assignment. A running partition continues if the same member gets it again. Any other partition is
-   * released, and started anew if it is assigned (docs/decisions/0015).
+   * Handles an assignment. A running partition continues if the same member gets it again. Any other partition that had
+   * a worker is released. Then each assigned partition without a worker is started (docs/decisions/0015).
    */
   #joined({ payload }: ConsumerGroupJoinEvent): void {
     const { topic } = this.options;
-    const isSameMember = payload.memberId === this.#memberId; // the group has not removed it
+    const isSameMember = payload.memberId === this.#memberId; // the group has not removed this member meanwhile
     this.#memberId = payload.memberId;
     const partitions = payload.memberAssignment[topic] ?? [];
     if (partitions.length > 0) this.client.pause([{ topic, partitions }]);
@@ -209,7 +209,7 @@ export class BatchConsumer {
     this.options.logger.info(`${topic}: assigned partitions ${partitions.join(', ') || 'none'}`);
   }
 
-  /** Stops a worker. If the partition is assigned again while its last batch is still handled, the next worker waits for that. */
+  /** Stops a worker. If the partition is assigned again while the worker still handles its last batch, the next worker waits. */
   #end(partition: number, worker: PartitionWorker): void {
     const end = worker.stop().finally(() => {
       if (this.#ending.get(partition) === end) this.#ending.delete(partition);
@@ -248,11 +248,11 @@ export class BatchConsumer {
       payload.resolveOffset(batch.lastOffset());
       this.#restartBackoff.reset();
     } catch (error) {
-      worker?.restart(toError(error)); // in kafkajs, an error would stop all partitions
+      worker?.restart(toError(error)); // an error thrown here would make kafkajs stop all partitions
     }
   }
 
-  /** Delays a restart, because kafkajs waits only 100 ms. Allows it until `close`; `health` shows how long an outage lasts. */
+  /** Delays a restart, because kafkajs waits only 100 ms. Refuses none before `close`; `health` shows how long an outage lasts. */
   async #mayRestart(): Promise<boolean> {
     const { signal } = this.#closed;
     await delay(this.#restartBackoff.next(), undefined, { signal }).catch(() => undefined);
@@ -260,11 +260,11 @@ export class BatchConsumer {
   }
 
   #crashed(error: Error, restarts: boolean): void {
-    const { logger, onFatal } = this.options;
+    const { topic, logger, onFatal } = this.options;
     if (restarts) {
-      logger.warn(`the consumer restarts: ${error.message}`, { error });
+      logger.warn(`${topic}: the consumer restarts: ${error.message}`, { error });
     } else if (!this.#isClosing) {
-      logger.error(`the consumer stopped: ${error.message}`, { error });
+      logger.error(`${topic}: the consumer stopped: ${error.message}`, { error });
       onFatal(error);
     }
   }

@@ -1,9 +1,9 @@
 import type { RecordBatch } from './types.js';
 
-/** A fetch that waits for its handler. It starts where the previous one ended. */
+/** A fetch that waits for the handler. If it does not begin where the previous one ended, the worker refuses it. */
 export type QueuedBatch = Pick<RecordBatch, 'from' | 'records' | 'nextOffset' | 'fetchedSince'>;
 
-/** Limits of waiting records: above `high` records or `bytes` the partition is paused, below `low` records resumed. */
+/** Above `high` waiting records, or above `bytes`, the partition is paused; below `low` records and `bytes`, it is resumed. */
 export interface QueueLimits {
   readonly high: number;
   readonly low: number;

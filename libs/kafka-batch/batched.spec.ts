@@ -49,7 +49,7 @@ describe('batched look-ups', () => {
     expect(asked).toEqual([['a'], ['a', 'b']]);
   });
 
-  it('get one request each after Kafka refused the shared one', async () => {
+  it('get one request for each key after Kafka refused the shared request', async () => {
     const { batched, asked, answer, fail } = manual();
     const refusal = protocolErrors.createErrorFromCode(NOT_LEADER);
     const answers = Promise.allSettled([batched.get('a'), batched.get('b')]);
@@ -63,7 +63,7 @@ describe('batched look-ups', () => {
     expect(asked).toEqual([['a', 'b'], ['a'], ['b']]);
   });
 
-  it('fail together when the connection is lost; later ones still work', async () => {
+  it('fail together when the connection is lost; later look-ups still work', async () => {
     const { batched, asked, answer, fail } = manual();
     const lost = new Error('the connection was lost');
     const answers = Promise.allSettled([batched.get('a'), batched.get('b')]);

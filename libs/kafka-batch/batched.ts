@@ -15,7 +15,7 @@ export class Batched<Key, Answer> {
   /** @param request may return an error for a key */
   constructor(private readonly request: (keys: readonly Key[]) => Promise<Answers<Key, Answer>>) {}
 
-  /** The answer for one key; undefined if the response lacks it. */
+  /** The answer for one key; undefined if the response lacks the key. */
   async get(key: Key): Promise<Answer | undefined> {
     this.#keys.add(key);
     this.#next ??= this.#last.then(() => {
@@ -30,7 +30,7 @@ export class Batched<Key, Answer> {
     return answer;
   }
 
-  /** Requests keys together; never rejects. kafkajs fails a whole request if one key has an error; each key then gets its own. */
+  /** Requests keys together; never rejects. kafkajs fails the request if one key has an error; then each key gets its own. */
   async #requestEach(keys: readonly Key[]): Promise<Answers<Key, Answer>> {
     try {
       return await this.request(keys);
@@ -44,7 +44,7 @@ export class Batched<Key, Answer> {
   }
 }
 
-/** Creates one value per client, and keeps it as long as the client. */
+/** Creates one value per client, and keeps it as long as the client exists. */
 export function perClient<Client extends object, Value>(
   create: (client: Client) => Value,
 ): (client: Client) => Value {

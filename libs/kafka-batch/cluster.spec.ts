@@ -21,7 +21,7 @@ function fixture({ most = 2, failures = [] }: { most?: number; failures?: Error[
 }
 
 describe('shared clusters', () => {
-  it('stay within their limit, and the next user gets the one with the fewest users', async () => {
+  it('stay within their limit, and the next user gets the cluster with the fewest users', async () => {
     const { clusters, log } = fixture();
     const leases = await Promise.all([1, 2, 3, 4].map(() => clusters.lease()));
     expect(log).toEqual(['connect 0', 'connect 1']);

@@ -3,7 +3,7 @@ import type Cluster from 'kafkajs/src/cluster/index.js';
 
 export const READ_COMMITTED = 1;
 
-/** Makes connections to all brokers, with the client's settings. kafkajs has no public method for it. Creates no topics. */
+/** Creates a Cluster: the connections to all brokers, with the client's settings. kafkajs has no public method for that. */
 export function createCluster(kafka: Kafka): Cluster {
   const create = Reflect.get(kafka, createClusterSymbol(kafka)) as (options: object) => Cluster;
   return create({
@@ -14,8 +14,8 @@ export function createCluster(kafka: Kafka): Cluster {
 }
 
 /**
- * A producer that uses the connections of a cluster. Never disconnect the producer: that would disconnect the cluster. kafkajs
- * keeps the state of a transaction (producer id, epoch, sequences, locks) per producer.
+ * A producer that uses the connections of a cluster. Never disconnect the producer: that would disconnect the cluster. Sharing is
+ * safe, because kafkajs keeps the state of a transaction (producer id, producer epoch, sequences, locks) per producer.
  */
 export function producerOn(kafka: Kafka, cluster: Cluster, config: ProducerConfig): Producer {
   const sharing = { [createClusterSymbol(kafka)]: { value: () => cluster } };
@@ -26,7 +26,7 @@ function createClusterSymbol(kafka: Kafka): symbol {
   const symbol = Object.getOwnPropertySymbols(kafka).find(
     ({ description }) => description === 'private:Kafka:createCluster',
   );
-  if (symbol === undefined) throw new Error('this is not kafkajs 2.2.4: it has no createCluster');
+  if (symbol === undefined) throw new Error('kafkajs has no createCluster; install kafkajs 2.2.4');
   return symbol;
 }
 

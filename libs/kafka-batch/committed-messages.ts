@@ -2,20 +2,20 @@ import type { KafkaMessage } from 'kafkajs';
 import type { FetchedPartition, RawMessage } from 'kafkajs/src/broker/index.js';
 import type { KafkaRecord } from './types.js';
 
-/** Committed records of one partition, perhaps none. `nextOffset` comes after control, aborted and compacted records, too. */
+/** Committed records of one partition, perhaps none. `nextOffset` counts control, aborted and compacted records, too. */
 export interface LogBatch {
   readonly partition: number;
   readonly records: readonly KafkaRecord[];
   readonly nextOffset: number;
 }
 
-/** The committed records of a fetch that are at or after an offset; undefined if the fetch ends before it. */
+/** The committed records of a fetch, from an offset on; undefined if the fetch ends before this offset. */
 export function logBatch(fetched: FetchedPartition, from: number): LogBatch | undefined {
   const nextOffset = endOf(fetched);
   if (nextOffset <= from) return undefined;
   const records = committedMessages(fetched)
     .map(toRecord)
-    .filter(({ offset }) => offset >= from); // a broker returns whole batches of records
+    .filter(({ offset }) => offset >= from); // a broker returns whole batches, which may begin before it
   return { partition: fetched.partition, records, nextOffset };
 }
 
@@ -34,8 +34,8 @@ export function committedMessages(fetched: Omit<FetchedPartition, 'partition'>):
 }
 
 /**
- * The data records of aborted transactions: the records of the producer from the first offset of its transaction to its
- * next control record. A user's record may have the key of an abort marker, so keys are not compared.
+ * The data records of aborted transactions. Each has the records of its producer from its first offset to the next control
+ * record of the producer. A user's record may have the key of an abort marker, so keys are not compared.
  */
 export function abortedMessages({
   messages,

@@ -39,18 +39,18 @@ describe('a broker error', () => {
   it.each([
     ['a message', 10],
     ['a list of records', 18],
-  ])('counts as too large for %s', (_, code) => {
+  ])('counts as too large when %s is too large', (_, code) => {
     expect(isTooLarge(failure(code))).toBe(true);
   });
 
-  it.each(OTHERS)('counts as none of these with code %i', (code) => {
+  it.each(OTHERS)('counts as neither busy nor fenced nor too large with code %i', (code) => {
     for (const is of [isBusy, isFenced, isTooLarge]) expect(is(failure(code))).toBe(false);
   });
 });
 
 describe('isPermanent', () => {
   const ofBroker = (code: number) => protocolErrors.createErrorFromCode(code);
-  /** kafkajs declares it without the message parameter. */
+  /** kafkajs declares this constructor without its message parameter. */
   const LockTimeout: new (message: string) => Error = kafkajs.KafkaJSLockTimeout;
   const afterRetries = (error: Error) =>
     new kafkajs.KafkaJSNumberOfRetriesExceeded(error, { retryCount: 5, retryTime: 1 });

@@ -86,7 +86,7 @@ export class RecordTooLargeError extends PermanentPartitionError {
     cause: unknown,
   ) {
     super(
-      `Kafka refuses a result for its size (topics ${topics.join(', ')}); raise max.message.bytes of the topic above that of the score topic`,
+      `Kafka refuses a result for its size (topics ${topics.join(', ')}); raise max.message.bytes of these topics above that of the score topic`,
       { cause },
     );
   }
@@ -117,7 +117,7 @@ export class KafkaUnreachableError extends KafkaBatchError {
   }
 }
 
-/** Another publisher was opened with the same transactional id. The transaction is not visible. */
+/** Another publisher was opened with the same transactional id. Readers see nothing of the transaction of this one. */
 export class ProducerFencedError extends KafkaBatchError {
   readonly code = 'PRODUCER_FENCED';
   readonly retriable = true;
@@ -130,7 +130,7 @@ export class ProducerFencedError extends KafkaBatchError {
   }
 }
 
-/** The transaction may be committed or not. Open another publisher, which completes it, and then read the group's offset. */
+/** The transaction may be committed or not. Opening another publisher completes it. Then read the group's offset. */
 export class PublishOutcomeUnknownError extends KafkaBatchError {
   readonly code = 'PUBLISH_OUTCOME_UNKNOWN';
   readonly retriable = true;
@@ -183,7 +183,7 @@ export const isFenced = (error: unknown): boolean => hasType(error, FENCED);
 
 export const isTooLarge = (error: unknown): boolean => hasType(error, TOO_LARGE);
 
-/** Whether the coordinator did nothing yet and expects the request again. */
+/** Whether a coordinator has not executed the request and expects it again. */
 export const isBusy = (error: unknown): boolean => hasType(error, BUSY);
 
 /** Whether a retry of the request would fail again, as for a missing right, a missing codec, or a bug. */

@@ -15,7 +15,7 @@ beforeAll(() => {
 });
 
 describe('a patched request queue', () => {
-  /** A queue of requests to a broker; `sent` has the correlation ids that left it. */
+  /** A queue of requests to a broker; `sent` has the correlation ids of the requests that left it. */
   function queueOf(maxInFlightRequests: number) {
     const sent: number[] = [];
     const limits = { maxInFlightRequests, requestTimeout: 1_000, enforceRequestTimeout: false };
@@ -122,7 +122,7 @@ describe('a patched runner', () => {
     expect(resolved).toEqual(['8']);
   });
 
-  it('skips such a fetch for any other handler', async () => {
+  it('skips a fetch without data records for any other handler', async () => {
     const { runner, resolved } = runnerOf(() => Promise.reject(new Error('was called')));
     await runner.handleBatch(markers());
     expect(resolved).toEqual(['8']);

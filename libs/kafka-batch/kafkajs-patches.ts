@@ -16,10 +16,10 @@ const { KafkaJSConnectionError, KafkaJSGroupCoordinatorNotFound, KafkaJSRequestT
 const UNKNOWN_TOPIC_OR_PARTITION = 3;
 const UNKNOWN_MEMBER_ID = 25;
 
-/** A short pause before a retry: the coordinator is completing the previous transaction in the background. */
+/** A short pause before a retry, because the coordinator is still completing the previous transaction. */
 export const BUSY_WAIT_MS = 20;
 
-/** Retries for about 15 s; then Kafka aborts a transaction. Sets all options: defaults of kafkajs differ under NODE_ENV=test. */
+/** Retries for about 15 s, the timeout of a transaction. Sets all options: defaults of kafkajs differ under NODE_ENV=test. */
 export const BUSY_RETRY: RetryOptions = {
   initialRetryTime: BUSY_WAIT_MS,
   maxRetryTime: 1_000,
@@ -59,7 +59,7 @@ function replace<T extends object, K extends keyof T>(
   prototype[name] = replacement(prototype[name]);
 }
 
-/** How often a queue checks for requests that wait until others are answered. */
+/** How often a queue checks whether it can send its waiting requests, which need the answers to earlier ones first. */
 const PENDING_CHECK_MS = 10;
 
 /** kafkajs wakes up every millisecond per connection to check an empty queue (tulios/kafkajs#1751). */
@@ -203,12 +203,12 @@ function rejoinWithoutMemberId(): void {
   });
 }
 
-/** A batch of kafkajs, with fields that its types lack. */
+/** A kafkajs batch, with fields that the types of kafkajs lack. */
 export interface FetchedBatch extends Pick<Batch, 'messages' | 'lastOffset'> {
   readonly fetchedOffset: string;
   /** When the fetch was sent, by performance.now(). */
   readonly askedAt: number;
-  /** The time since which fetches of the partition have been answered without a long pause or a failure. */
+  /** Since when fetches of the partition have been answered without a long pause or a failure. */
   readonly fetchedSince: number;
 }
 
@@ -221,8 +221,8 @@ export function takingEveryFetch(eachBatch: EachBatchHandler): EachBatchHandler 
 }
 
 /**
- * Delivers fetches without data records, which kafkajs skips. Adds `askedAt`, because kafkajs may deliver a fetch that was sent
- * before a seek when the leader moves. A failed fetch resets `fetchedSince`, because a waiting fetch fails if its topic is deleted.
+ * Delivers fetches without data records, which kafkajs skips. Adds `askedAt`: when a leader moves, kafkajs may deliver a fetch
+ * that was sent before a seek. A failed fetch resets `fetchedSince`: it may have failed because its topic was deleted.
  */
 function deliverEveryFetch(): void {
   replace(Runner.prototype, 'fetch', (fetch) => {
@@ -252,7 +252,7 @@ function deliverEveryFetch(): void {
   });
 }
 
-/** After this time without an answered fetch, fetches of a log count as interrupted. A full queue pauses them for less time. */
+/** After this time without an answered fetch, fetches of a log count as interrupted. A pause for a full queue is shorter. */
 const LONG_PAUSE_MS = 2_000;
 
 /** Per topic and partition: since when its fetches are answered, and its last response, by performance.now(). */

@@ -30,7 +30,7 @@ const { KafkaJSError, KafkaJSOffsetOutOfRange } = kafkajs;
 
 /**
  * Reads partitions of a topic concurrently, from given offsets, without a consumer group. kafkajs has no such reader, so
- * this uses its internals. Holds one response per broker in memory, each of at most 10 MiB, possibly compressed.
+ * this uses its internals. Holds one response per broker in memory, each of at most 10 MiB before decompression.
  * After a failure such as a lost connection, a new leader or a missing topic, logs it and retries until the signal is aborted.
  */
 export class LogReader {
@@ -55,7 +55,7 @@ export class LogReader {
     this.#signal = AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]);
   }
 
-  /** Connects, however long it takes. @throws the abort reason */
+  /** Connects, however long it takes. @throws the abort reason, or an error that no retry repairs */
   static async open(options: LogReaderOptions): Promise<LogReader> {
     patchKafkajs();
     const reader = new LogReader(createCluster(options.kafka), options);
@@ -73,7 +73,7 @@ export class LogReader {
     return this.#positions;
   }
 
-  /** Whether a request is pending: then a round without records does not show the end of the log. */
+  /** Whether some answer is still to be returned: then a round without records does not show the end of the log. */
   get isWaiting(): boolean {
     return !this.#requests.isIdle;
   }
@@ -173,7 +173,7 @@ export class LogReader {
     return byLeader;
   }
 
-  /** Throws a permanent failure. Throws another one only if no broker returned records, else logs it: the next round retries. */
+  /** Throws a permanent failure. Throws any other only if no broker returned records, else logs it: the next round retries. */
   async #take(ms: number): Promise<LogBatch[]> {
     const batches: LogBatch[] = [];
     const failures: unknown[] = [];
@@ -189,7 +189,7 @@ export class LogReader {
     return batches;
   }
 
-  /** Drops records before the positions: after a change of leaders, two answers may hold the same ones. Moves the positions. */
+  /** Drops records before the positions: after a change of leaders, two answers may hold the same records. Moves the positions. */
   #newBatches(fetched: readonly FetchedPartition[]): LogBatch[] {
     return fetched.flatMap((partition) => {
       const batch = logBatch(partition, this.#position(partition.partition));
@@ -223,7 +223,7 @@ export class LogReader {
     return this.#positions.get(partition) ?? 0;
   }
 
-  /** A new leader may have lacked the position when it answered. @throws LogGapError if the log does not hold it now */
+  /** Looks again, as a new leader may have lacked the position at first. @throws LogGapError if the log does not hold it now */
   async #checkRange(nodeId: number, partition: number): Promise<void> {
     const { topic } = this.options;
     const position = this.#position(partition);

@@ -186,7 +186,7 @@ export class LeaderLookups {
     private readonly nodeId: number,
   ) {}
 
-  /** The first offset of a partition, and the offset after its last committed record. */
+  /** The first offset of a partition, and the offset up to which committed records can be read. */
   async range(topic: string, partition: number): Promise<LogRange> {
     const name = `${topic} ${partition}`;
     const [start, end] = await Promise.all([this.#starts.get(name), this.#ends.get(name)]);

@@ -65,7 +65,7 @@ export type KafkaBatchServerOptions = Omit<BatchConsumerOptions, 'handlers'>;
  *     const app = await NestFactory.createMicroservice(ScoresModule, { strategy });
  *     await app.listen();
  *
- * Exactly one controller method of the module handles each of the three events.
+ * Exactly one controller method of the module has each of the three decorators.
  *
  *     @Controller()
  *     class ScoresController {

@@ -226,7 +226,7 @@ describe('PartitionWorker', () => {
     expect(fixture.worker.health.state).toBe('released');
   });
 
-  it('ends when the handler of a permanent error stops it', async () => {
+  it('ends when the handler `stops` of a permanent error stops the worker', async () => {
     const fixture = new Fixture();
     fixture.startOffset = () => Promise.reject(new PermanentPartitionError('no such topic'));
     fixture.stops = () => {
@@ -240,7 +240,7 @@ describe('PartitionWorker', () => {
   it.each([
     ['begins after', { start: 6, end: 10 }],
     ['ends before', { start: 0, end: 4 }],
-  ])('fails with a LogGapError when the log %s the offset', async (_, range) => {
+  ])('fails with a LogGapError when the log %s the start offset', async (_, range) => {
     const fixture = new Fixture();
     fixture.range = range;
     fixture.startOffset = () => Promise.resolve(5);
@@ -266,7 +266,7 @@ describe('PartitionWorker', () => {
     expect(begins).toEqual([0, 3, 5]);
   });
 
-  it('fails when the log is cut while it runs', async () => {
+  it('fails when the log is cut beyond the next offset while the worker runs', async () => {
     const fixture = await new Fixture().start();
     fixture.offer(0, [0], { next: 4 });
     await settled();
@@ -365,7 +365,7 @@ describe('PartitionWorker', () => {
     expect(fixture.lines).toEqual([]);
   });
 
-  it('does not run when it is stopped while the application looks up its offset', async () => {
+  it('does not run when it is stopped while the application looks up the start offset', async () => {
     const fixture = new Fixture();
     let found: (offset: number) => void = () => undefined;
     fixture.startOffset = () => new Promise((resolve) => (found = resolve));

@@ -52,8 +52,8 @@ export interface PartitionWorkerOptions {
  * Runs the handlers of one partition, one call at a time, from its assignment to its loss.
  * States: starting (paused; the application looks up its offset), running, backingOff (paused after a failure; then
  * starting again), failed (a permanent error; paused until the partition is assigned anew), released (the end).
- * Only a running worker takes batches, and only those fetched since its start. A rebalance that leaves the partition
- * with this member ends every state except running.
+ * Only a running worker takes batches, and only those fetched since its last seek. After a rebalance that leaves the
+ * partition with this member, the consumer keeps a running worker and replaces any other.
  */
 export class PartitionWorker {
   #state: PartitionState = 'starting';
@@ -117,7 +117,7 @@ export class PartitionWorker {
     return isNext;
   }
 
-  /** Ends the current start with this error, as `restart` of its assignment does. */
+  /** Ends the current start with this error, as `restart` of the assignment does. */
   restart(reason: Error): void {
     this.#restart?.(reason);
   }
@@ -154,7 +154,7 @@ export class PartitionWorker {
     await delay(wait, undefined, { signal }).catch(() => undefined);
   }
 
-  /** One start of the partition: returns when it is lost, throws when it fails. */
+  /** One start of the partition. Always throws: the failure of the start, or an abort error once the worker is stopped. */
   async #runStart(): Promise<void> {
     const { handlers } = this.options;
     const ended = new AbortController();
@@ -238,7 +238,7 @@ export class PartitionWorker {
   async #refuse(found: number, expected: number): Promise<never> {
     await this.#checkLog(expected);
     throw new Error(
-      `refused records from offset ${found} on, because offset ${expected} comes next; reading again from the applied position`,
+      `refused records from offset ${found} on, because offset ${expected} comes next; asking for the start offset again`,
     );
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ProgressClock } from './progress-clock.js';
 
-/** A clock at 0 ms; each step takes a second. */
+/** A clock at 0 ms; each `wait` adds a second. */
 function clockAt() {
   let now = 0;
   const clock = new ProgressClock(() => now);
@@ -9,7 +9,7 @@ function clockAt() {
 }
 
 describe('ProgressClock', () => {
-  it('counts while a start takes', () => {
+  it('counts the time that a start takes', () => {
     const { clock, wait } = clockAt();
     expect(clock.stuckMs).toBe(0);
     clock.working();

@@ -113,7 +113,7 @@ describe('TransactionalPublisher', () => {
     expect(messages.every(({ partition }) => partition === 3)).toBe(true);
   });
 
-  it('sends to one partition at a time, because kafkajs confuses several when leaders move', async () => {
+  it('sends to one partition at a time, because kafkajs may lose or repeat messages of a larger send when leaders move', async () => {
     const fixture = new Fixture();
     const { records, offset } = publication(1);
     const both = [...records, ...records.map((one) => ({ ...one, topic: 'others' }))];
@@ -161,7 +161,7 @@ describe('TransactionalPublisher', () => {
   );
 
   it.each(['send', 'sendOffsets', 'commit'] as const)(
-    'throws ProducerFencedError when %s is refused for an old epoch',
+    'throws ProducerFencedError when %s is refused for an old producer epoch',
     async (step) => {
       const fixture = new Fixture();
       const publisher = await fixture.open();

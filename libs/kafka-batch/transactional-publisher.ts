@@ -98,7 +98,7 @@ export class TransactionalPublisher {
         await sendAll(transaction, records);
         await sendOffset(transaction, offset);
       } catch (error) {
-        await transaction.abort().catch(() => undefined); // the next publisher completes it
+        await transaction.abort().catch(() => undefined); // the next publisher completes the transaction
         throw error;
       }
       await transaction.commit();

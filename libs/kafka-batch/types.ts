@@ -7,13 +7,13 @@ export interface KafkaRecord {
   readonly headers: Readonly<Record<string, Buffer | string | (Buffer | string)[] | undefined>>;
 }
 
-/** One start of an assigned partition, until its release. */
+/** One start of an assigned partition: from the call of the handler `assigned` to the call of `released`. */
 export interface PartitionAssignment {
   readonly topic: string;
   readonly partition: number;
   /** Aborted when the partition is lost or restarted, or the process stops. */
   readonly signal: AbortSignal;
-  /** Asks the coordinator whether the group is stable and the partition assigned to this member. */
+  /** Asks the group coordinator whether the group is stable and the partition is assigned to this member. */
   stillOurs(): Promise<boolean>;
   /** Reports a failure outside a handler: the partition is released and, after a pause, started again. */
   restart(reason: Error): void;
@@ -22,8 +22,8 @@ export interface PartitionAssignment {
 }
 
 /**
- * The offsets `from` to `nextOffset` - 1 of a partition; batches are contiguous. Offsets without a record are transaction
- * markers, or aborted or compacted records. `records` may be empty.
+ * The offsets `from` to `nextOffset` - 1 of a partition; each batch begins where the previous one ended. Offsets without a
+ * record are transaction markers, or aborted or compacted records. `records` may be empty.
  */
 export interface RecordBatch {
   readonly assignment: PartitionAssignment;
@@ -32,6 +32,6 @@ export interface RecordBatch {
   readonly from: number;
   readonly records: readonly KafkaRecord[];
   readonly nextOffset: number;
-  /** The time since which fetches of the partition have been answered without a long pause or failure, by performance.now(). */
+  /** Since when fetches of the partition have been answered without a long pause or a failure: a time of performance.now(). */
   readonly fetchedSince: number;
 }
