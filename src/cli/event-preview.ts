@@ -71,6 +71,6 @@ function movingEvent(
         players: keys.players(shard, 'GENERATION', view),
       },
     })),
-    live: keys.live(shard), // this hash has the live generation of each board, which replaces GENERATION in the keys
+    live: keys.live(shard), // the key of a hash: board -> id of its live generation, to be put in place of GENERATION
   };
 }

@@ -10,7 +10,7 @@ export const EXIT = {
   unreachable: 3,
   /** A bug, or a server that sends a wrong reply. */
   failed: 4,
-  /** Cancelled by Ctrl-C or SIGTERM; nothing was changed. */
+  /** Cancelled by Ctrl-C or SIGTERM; boards that were promoted or removed before stay so, and the message names them. */
   cancelled: 130,
 } as const;
 

@@ -59,7 +59,7 @@ describe('an error of Redis', () => {
 });
 
 it.each([undefined, 'another process'])(
-  'a lost lease, taken over by %s, has exit code 3',
+  'a lost lease has exit code 3; its new holder: %s',
   (holder) => {
     expect(exitCodeOf(new LeaseLostError('arena', holder))).toBe(EXIT.unreachable);
   },

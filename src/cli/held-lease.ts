@@ -17,12 +17,12 @@ interface LeaseOptions {
   readonly isAlive?: (pid: number) => boolean;
 }
 
-/** The holder may have renewed its lease after it was read. */
+/** Added to the time that the lease still lasts, so that it has surely expired afterwards. */
 const MARGIN_MS = 100;
 
 /**
- * Runs work that needs the lease of a board. If the holder is a dead process of this machine, waits once until the
- * lease expires. Refuses if a running process or one of another machine holds it.
+ * Runs work that needs the lease of a board. If the holder of the lease is a dead process of this machine, waits once until
+ * the lease expires. Refuses if the holder still runs, or ran on another machine.
  * @throws CommandError
  */
 export async function withLease<T>(work: () => Promise<T>, options: LeaseOptions): Promise<T> {
@@ -76,7 +76,7 @@ function refusal(
   return new CommandError(`${message}. It runs ${work}`, EXIT.unreachable);
 }
 
-/** The error for reading a board before its first build has ended, with the progress of the build if it runs. */
+/** The error for reading a board whose first build has not ended, with the progress of that build if it runs. */
 export function buildingRefusal(
   { board, message }: BoardBuildingError,
   statuses: readonly ReconciliationStatus[],

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-/** A line of a file, without its end. `text` is undefined when its bytes are not UTF-8. */
+/** A line of a file, without its line break. `text` is undefined if the bytes of the line are not UTF-8. */
 export interface Line {
   readonly number: number;
   readonly text: string | undefined;

@@ -86,7 +86,7 @@ describe('the text of a plan', () => {
         '',
         'memory in Redis:',
         '  arena: 12 MB in its live generation',
-        'it is kept for 24 h beside the new one, for "ranklog boards rollback"',
+        'each is kept for 24 h beside the new one, for "ranklog boards rollback"',
       ].join('\n'),
     );
   });
@@ -115,7 +115,7 @@ describe('the text of a plan', () => {
   it('warns that the log is cut', () => {
     const cut = [{ partition: 1, from: 0, logStart: 100 }];
     expect(planText({ boards: [fresh], backfill, cut }, { graceMs: DAY_MS })).toContain(
-      'gone in partition 1 (from offset 100)',
+      'gone (partition 1 now begins at offset 100)',
     );
   });
 });

@@ -97,9 +97,9 @@ function backfillText({ records, lastBuild }: NonNullable<Plan['backfill']>): st
 }
 
 function cutText(cut: Plan['cut']): string {
-  const places = cut.map(({ partition, logStart }) => `${partition} (from offset ${logStart})`);
+  const places = cut.map(({ partition, logStart }) => `partition ${partition} now begins at offset ${logStart}`);
   return (
-    `! the beginning of the log is gone in partition ${places.join(', ')}, so a build lacks those events ` +
+    `! the beginning of the log is gone (${places.join(', ')}), so a build lacks the events before ` +
     'and needs --allow-partial-history'
   );
 }
@@ -110,6 +110,6 @@ function memoryText(changed: readonly PlannedBoard[], graceMs: number): string {
   );
   return (
     `memory in Redis:\n${lines.join('\n')}\n` +
-    `it is kept for ${durationText(graceMs / 1_000)} beside the new one, for "ranklog boards rollback"`
+    `each is kept for ${durationText(graceMs / 1_000)} beside the new one, for "ranklog boards rollback"`
   );
 }

@@ -53,7 +53,7 @@ describe('ProgressBar', () => {
   });
 });
 
-/** The output of a run that reports this progress every second. */
+/** What showProgress writes for work that reports this progress every second. */
 async function written(progress: (second: number) => RunProgress, seconds: number, isTTY = false) {
   const stream = Object.assign(new PassThrough(), { isTTY });
   let second = 0;
@@ -86,7 +86,7 @@ describe('showProgress', () => {
     expect(onTerminal).toContain('\r\u001b[Kranklog: the log grows at least as fast');
   });
 
-  it('does not warn in the first 30 s, or while the run catches up, waits or is close to its end', async () => {
+  it('does not warn in the first 30 s, nor while the records left become fewer, none are read, or few are left', async () => {
     const waits = (second: number) => ({ ...growing(500)(second), rate: 0 });
     const isClose = (second: number) => ({ ...growing(0)(second), total: RATE * second + 9_000 });
     const isNearerOnce = (second: number) => growing(second % 20 === 0 ? -1 : 500)(second);

@@ -4,7 +4,7 @@ import { countText, durationText } from './formats.js';
 
 /** Facts in addition to the work done. Without them, rate and time left are averages since the start. */
 export interface ProgressFacts {
-  /** The number to show, if the work is measured in another unit. */
+  /** The number to show, if `done` and `total` are in another unit, such as bytes. */
   readonly count?: number;
   /** The total work, if it has changed. */
   readonly total?: number;
@@ -36,7 +36,7 @@ export class ProgressBar {
   readonly #begin: number;
   #lastLine: number;
 
-  /** `what` names the count, such as "events sent"; `total` is the work to do in any unit, 0 if unknown. */
+  /** `what` says what is counted, such as "events sent"; `total` is the work to do in any unit, 0 if unknown. */
   constructor(
     private readonly what: string,
     private total: number,
@@ -85,7 +85,7 @@ export class ProgressBar {
   }
 }
 
-/** Shows the progress of a run on the log. Warns once after 30 s in which the log grows as fast as the run reads it. */
+/** Shows the progress of a reconciliation. Warns once after 30 s in which the log grows at least as fast as it is read. */
 export async function showProgress<T>(
   run: (onProgress: (progress: RunProgress) => void) => Promise<T>,
   options: ProgressBarOptions = {},
@@ -110,7 +110,7 @@ export async function showProgress<T>(
   }
 }
 
-/** Whether a run neither gets nearer to the end of the log nor is close to it. */
+/** Whether records are read but do not become fewer, and those left take more than NEAR_END_SECONDS. */
 function isBehind({ done, total, rate, secondsLeft }: RunProgress): boolean {
   return secondsLeft === null && rate > 0 && total - done > rate * NEAR_END_SECONDS;
 }

@@ -36,7 +36,7 @@ function sessionOf(app: INestApplicationContext, { settings, logger }: Session) 
 }
 
 /**
- * Runs `use` on an application context of the role `reconciliation`, then closes it. `checks`: refuse a Redis of another ranklog.
+ * Runs `use` with the services of the role `reconciliation`, then closes them. `checks`: refuse a Redis of another ranklog.
  * @throws ServiceUnreachableError, TopicsMissingError, OtherIdentityError
  */
 export async function withReconciliation<T>(

@@ -31,7 +31,7 @@ export interface BuiltBoard {
 
 /**
  * Builds boards in one pass over the log, with a progress bar, and promotes them.
- * @throws CommandError if the run is cancelled, or another process works on a board
+ * @throws CommandError if the user cancels, or another process works on a board
  */
 export async function build(
   session: ReconciliationSession,

@@ -6,8 +6,8 @@ import { EXIT } from './exit-codes.js';
 const SAME_REQUEST_MS = 1_000;
 
 /**
- * Runs a command that cleans up when it is cancelled. Ctrl-C and SIGTERM abort its signal with a CancelledError; a second
- * one ends the process.
+ * Runs work that cleans up when it is cancelled. The first Ctrl-C or SIGTERM aborts the signal of the work with a
+ * CancelledError; the second one ends the process.
  */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const cancellation = new AbortController();

@@ -50,8 +50,8 @@ export function reportText(definition: BoardDefinition, report: VerifyReport): s
 
 function reasonText({ expected, found }: TooManyViews): string {
   return (
-    `maxViews refused ${countText(expected)} event(s) of the log, and ${countText(found)} on the live board; which events depends on the ` +
-    'order of the partitions; raise maxViews in the boards file, run "ranklog boards apply", then verify again'
+    `maxViews refused ${countText(expected)} event(s) of the log, and ${countText(found)} on the live board; which ones it refuses depends on the ` +
+    'order in which the partitions are applied; raise maxViews in the boards file, run "ranklog boards apply", then verify again'
   );
 }
 

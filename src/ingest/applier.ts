@@ -80,7 +80,7 @@ export class Applier {
     this.#done = start.offset - 1;
   }
 
-  /** Applies records in runs; hands each run to `onApplied` before it begins the next. @throws StoreChangedError, AppliedGapError */
+  /** Applies records in runs; hands each to `onApplied` before it begins the next. @throws StoreChangedError, AppliedGapError */
   async apply(
     records: readonly KafkaRecord[],
     position: BatchPosition,

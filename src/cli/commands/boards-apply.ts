@@ -48,7 +48,7 @@ async function apply(session: ReconciliationSession, options: ApplyOptions): Pro
   });
 }
 
-/** @throws CommandError for a board that is not live, or is in the file */
+/** @throws CommandError for a board that is still in the boards file, or that Redis does not have */
 function checkRemovals({ boards }: Plan, remove: readonly string[]): void {
   const removable = boards.filter(({ change }) => change === 'removed').map(({ board }) => board);
   for (const board of remove.filter((name) => !removable.includes(name))) {
@@ -114,7 +114,7 @@ async function carryOut(
   return { built, removed };
 }
 
-/** Adds the completed steps to the error. */
+/** The error of a failed or cancelled removal; it names the steps that were completed before. */
 function notRemoved(error: unknown, remove: readonly string[], { built, removed }: Applied) {
   const done = [
     ...built.map(({ board }) => `${board} was promoted`),

@@ -91,6 +91,6 @@ function movingText(event: MovingEvent): string {
     head,
     table(['column', 'value'], values),
     table(['view', 'published', 'expires'], rows),
-    `keys ("hget ${live} ${board}" answers GENERATION):\n${keys.join('\n')}`,
+    `keys (in place of GENERATION, put what "hget ${live} ${board}" returns):\n${keys.join('\n')}`,
   ].join('\n\n');
 }

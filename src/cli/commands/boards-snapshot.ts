@@ -52,9 +52,9 @@ async function discard(
   if (await catalog.removeSnapshot(generation)) return '';
   const board = await catalog.discardShadow(generation);
   if (board !== undefined)
-    return `; it was the shadow of a dead run on board "${board}"; the next run starts again`;
+    return `; it was the shadow of a killed reconciliation of board "${board}", which the next one can no longer continue`;
   throw new CommandError(
-    `generation ${generation} is neither a snapshot nor the shadow of a dead run, so it can't be discarded; ` +
+    `generation ${generation} is neither a snapshot nor the shadow of a killed reconciliation, so it can't be discarded; ` +
       '"ranklog boards generations" lists all generations',
     EXIT.no,
   );

@@ -51,8 +51,8 @@ function adopt(): Promise<void> {
 }
 
 /**
- * Claims Redis first, so that processes with the old settings stop applying. Then fences their publishers, so that the
- * published position is final. Claims the topic last, so that no process starts until all are fenced.
+ * Stores the new identity in Redis first, so that processes with the old settings stop applying. Then fences their publishers,
+ * so that the published positions are final. Stores it in the definitions topic last, so that no process starts before that.
  */
 async function move(
   { settings, redis, identity, store, definitions, kafka, admin }: ReconciliationSession,

@@ -47,7 +47,7 @@ const apply = new Command('apply')
   .option('--json', 'print JSON')
   .addHelpText(
     'after',
-    '\nReaders see the old boards until the new ones are complete. Ctrl-C changes nothing (exit code 130).' +
+    '\nReaders see the old boards until the new ones are complete. Ctrl-C leaves boards that are not promoted yet as they are (exit code 130).' +
       '\nAfter a crash, run the command again: it continues the build.' +
       '\n\nExamples:\n  ranklog boards apply\n  ranklog boards apply --yes --throttle 5000\n  ranklog boards apply --remove trials',
   )
@@ -60,9 +60,9 @@ const verify = new Command('verify')
   .option('--json', 'print JSON')
   .addHelpText(
     'after',
-    '\nExit code 1: they differ, 2: a board cannot be compared.' +
-      '\nChanges nothing; "boards rebuild" repairs differences. Builds each board a second time, so until it ends' +
-      '\nit needs as much memory in Redis as the live boards.\n\nExamples:\n  ranklog boards verify\n  ranklog boards verify arena --json',
+    '\nExit codes: 1 a board differs from the log, 2 a board cannot be compared, 3 a board is being built.' +
+      '\nChanges nothing; "boards rebuild" repairs differences. Builds each board a second time, so while it runs' +
+      '\nthe boards take about twice the memory in Redis.\n\nExamples:\n  ranklog boards verify\n  ranklog boards verify arena --json',
   )
   .action(lazy(async () => (await import('../commands/boards-verify.js')).boardsVerify));
 
@@ -75,7 +75,7 @@ const rebuild = new Command('rebuild')
   .option('--json', 'print JSON')
   .addHelpText(
     'after',
-    '\nCtrl-C changes nothing (exit code 130).\n\nExamples:\n  ranklog boards rebuild arena\n  ranklog boards rebuild arena football --throttle 5000',
+    '\nCtrl-C leaves boards that are not promoted yet as they are (exit code 130).\n\nExamples:\n  ranklog boards rebuild arena\n  ranklog boards rebuild arena football --throttle 5000',
   )
   .action(lazy(async () => (await import('../commands/boards-rebuild.js')).boardsRebuild));
 
@@ -103,7 +103,7 @@ const snapshot = new Command('snapshot')
   .action(lazy(async () => (await import('../commands/boards-snapshot.js')).boardsSnapshot));
 
 const discard = new Command('discard')
-  .description('discard a snapshot, or the shadow of a crashed run, and free its memory')
+  .description('discard a snapshot, or the shadow of a killed reconciliation, and free its memory')
   .argument('<generation>', 'its id, as "boards generations" prints it')
   .addHelpText(
     'after',
@@ -117,7 +117,7 @@ const generations = new Command('generations')
   .addHelpText('after', '\nExample:\n  ranklog boards generations')
   .action(lazy(async () => (await import('../commands/boards-generations.js')).boardsGenerations));
 
-/** `check`, `show` and `schema` need no server. */
+/** `check`, `show` and `schema` need neither Kafka nor Redis. */
 export const boards = new Command('boards').description(
   'check and apply boards files; verify, rebuild, roll back and snapshot boards',
 );

@@ -38,11 +38,11 @@ export const WHERE = new Option(
 ).argParser(collectWhere);
 export const AT = new Option(
   '--at <time>',
-  'the time that defines current and previous (default: now)',
+  'the time that decides which window is current, and which is previous (default: now)',
 ).argParser(momentOf);
 export const THROTTLE = new Option(
   '--throttle <n>',
-  'read at most n events per second, to leave Redis to live events',
+  'read at most n events per second, to leave Redis time for live events',
 ).argParser(wholeNumber);
 export const FROM = new Option(
   '--from <time>',
