@@ -1,6 +1,6 @@
 // @ts-check
 const BATCH = 500;
-const BATCHES_OF_A_ROUND = 4;
+const BATCHES_PER_ROUND = 4;
 const T0 = Date.parse('2026-01-01T00:00:00Z');
 
 /**
@@ -15,8 +15,8 @@ const T0 = Date.parse('2026-01-01T00:00:00Z');
  * contenders equally, and the median ignores rounds in which it slowed only one. Deletes the keys.
  * @param {import('ioredis').Redis} redis @param {{ players: number, events: number }} size
  * @param {readonly Contender[]} contenders
- * @returns {Promise<(Figures & { speed: number })[]>} speed: the rate of the first contender
- * divided by the rate of this one, the median of the rounds
+ * @returns {Promise<(Figures & { speed: number })[]>} for each contender; `speed`: the rate of the
+ * first contender divided by the rate of this one, the median of the rounds
  */
 export async function race(redis, { players, events }, contenders) {
   for (let from = 0; from < players; from += BATCH) {
@@ -25,8 +25,8 @@ export async function race(redis, { players, events }, contenders) {
   }
   /** @type {Round[][]} */
   const rounds = contenders.map(() => []);
-  for (let from = 0; from < events; from += BATCH * BATCHES_OF_A_ROUND) {
-    const batches = Array.from({ length: BATCHES_OF_A_ROUND }, (_, index) =>
+  for (let from = 0; from < events; from += BATCH * BATCHES_PER_ROUND) {
+    const batches = Array.from({ length: BATCHES_PER_ROUND }, (_, index) =>
       batch(players + from + index * BATCH, BATCH, () => Math.floor(Math.random() * players)),
     );
     for (const [index, contender] of contenders.entries())
@@ -68,7 +68,7 @@ export async function redisCpu(redis) {
 
 /** @param {Round[]} rounds @returns {Omit<Figures, 'bytes'>} */
 function figures(rounds) {
-  const events = BATCH * BATCHES_OF_A_ROUND;
+  const events = BATCH * BATCHES_PER_ROUND;
   return {
     rate: events / (median(rounds.map(({ ms }) => ms)) / 1_000),
     serverCpu: median(rounds.map(({ server }) => server)) / events,

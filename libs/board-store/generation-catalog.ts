@@ -8,7 +8,7 @@ import { refusalOf } from './scripts.js';
 import { ShardedStore } from './sharded-store.js';
 
 /** The most views of a discarded generation that one step deletes. */
-const VIEWS_A_STEP = 100;
+const VIEWS_PER_STEP = 100;
 
 /** All generations in Redis. Discards unneeded generations, and frees their memory. */
 export class GenerationCatalog extends ShardedStore {
@@ -94,7 +94,7 @@ export class GenerationCatalog extends ShardedStore {
     const { keys, redis } = this;
     const views = keys.views(shard, generation);
     // A scan from the start may find nothing although views are left: it stops among the slots of deleted views.
-    const names = (await redis.hrandfield(views, VIEWS_A_STEP)) as string[];
+    const names = (await redis.hrandfield(views, VIEWS_PER_STEP)) as string[];
     if (names.length > 0) {
       if (!(await this.#deleteReports(shard, generation, names))) return true;
       await redis.unlink(...names.flatMap((view) => keys.ofView(shard, generation, view)));

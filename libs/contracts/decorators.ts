@@ -51,7 +51,7 @@ export const RULES = {
   },
   ranklogAttributes: {
     holds: isAttributes,
-    allows: `an object of strings, or of lists of up to ${MAX_ATTRIBUTE_VALUES} strings: names as ids, strings of 1 to ${MAX_ATTRIBUTE_BYTES} bytes without control characters or lone surrogates`,
+    allows: `an object of strings, or of lists of up to ${MAX_ATTRIBUTE_VALUES} strings; each name has 1 to ${MAX_ID_BYTES} bytes, each string 1 to ${MAX_ATTRIBUTE_BYTES}, and neither has control characters or lone surrogates`,
   },
   ranklogColumns: { holds: isColumns, allows: 'an object of decimal strings by column' },
   ranklogStarts: {

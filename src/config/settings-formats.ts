@@ -47,7 +47,7 @@ export const redisUrl = textWhere('redis://host:port or rediss://host:port', (va
   /^rediss?:\/\/\S+$/.test(value),
 );
 export const cron = textWhere(
-  'a cron expression that comes true some day, such as "0 4 * * *" (minute, hour, day, month, day of the week; seconds may come first)',
+  'a cron expression that matches some time, such as "0 4 * * *" (minute, hour, day, month, day of the week; seconds may come first)',
   (value) => value === '' || hasNextTime(value, 'UTC'),
 );
 export const timeZone = textWhere(

@@ -33,7 +33,7 @@ describe('loadSettings', () => {
     expect(Object.keys(settings).sort()).toEqual(Object.keys(SETTINGS_SCHEMA).sort());
   });
 
-  it('accepts 0 as a port and as a rate without limit, and cron schedules', () => {
+  it('accepts cron schedules, and 0 as a port (any free one) and as a rate (no limit)', () => {
     const { settings } = loadSettings({
       RANKLOG_HTTP_PORT: '0',
       RANKLOG_BACKGROUND_RATE: '0',
@@ -77,7 +77,7 @@ describe('loadSettings', () => {
       'RANKLOG_SHARDS: "two" is not allowed; use a whole number from 1 to 100000',
       'RANKLOG_START_TIMEOUT: "30" is not allowed; use a duration such as 500ms, 30s or 5m, up to 1d',
       'RANKLOG_HTTP_PORT: "70000" is not allowed; use a port from 1 to 65535, or 0 for any free one',
-      'RANKLOG_VERIFY_SCHEDULE: "0 4 30 2 *" is not allowed; use a cron expression that comes true some day, such as "0 4 * * *" (minute, hour, day, month, day of the week; seconds may come first)',
+      'RANKLOG_VERIFY_SCHEDULE: "0 4 30 2 *" is not allowed; use a cron expression that matches some time, such as "0 4 * * *" (minute, hour, day, month, day of the week; seconds may come first)',
       'RANKLOG_VERIFY_TIME_ZONE: "Mars/Olympus" is not allowed; use an IANA time zone such as UTC or Europe/Berlin',
       'RANKLOG_LOG_LEVEL: "loud" is not allowed; use one of ["debug","info","warn","error","silent"]',
       'KAFKA_BROKERS: "kafka" is not allowed; use host:port, several separated by commas',

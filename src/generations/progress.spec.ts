@@ -79,7 +79,7 @@ function reporterAt(clock: { ms: number }) {
 }
 
 describe('the progress of a run of several boards', () => {
-  it('is reported for each board to its status, and for the slowest board to the caller', () => {
+  it('is reported for each board to its status, and for the board with most records left to the caller', () => {
     const clock = { ms: 0 };
     const { reporter, noted, reported } = reporterAt(clock);
     reporter.count('large', { done: 0, total: 1_000 });

@@ -48,7 +48,7 @@ export class ProgressMeter {
   }
 }
 
-/** Reports the progress of one attempt: of each board to its status, of the slowest board to the caller. */
+/** Reports the progress of one attempt: of each board to its status, of the board with most records left to the caller. */
 export class ProgressReporter {
   readonly #meters = new Map<string, ProgressMeter>();
   readonly #latest = new Map<string, Progress>();
@@ -68,8 +68,8 @@ export class ProgressReporter {
     this.#latest.set(board, progress);
     this.leases.note(board, progress);
     const left = ({ done, total }: Counts) => total - done;
-    const [slowest = progress] = [...this.#latest.values()].sort((a, b) => left(b) - left(a));
-    this.onProgress?.(this.#compared === 0 ? slowest : { ...slowest, compared: this.#compared });
+    const [behind = progress] = [...this.#latest.values()].sort((a, b) => left(b) - left(a));
+    this.onProgress?.(this.#compared === 0 ? behind : { ...behind, compared: this.#compared });
   }
 
   compare(places: number): void {

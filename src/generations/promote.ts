@@ -11,7 +11,7 @@ import {
 } from './generation-run.js';
 import { cutPartitions, nextOf, type OpenShadow } from './log-history.js';
 import { withRetries } from './retries.js';
-import { warnOfReplaced } from './shadow-plan.js';
+import { warnOfDiscardedShadow } from './shadow-plan.js';
 
 /** A board whose generation went live. */
 export interface PromotionReport {
@@ -67,7 +67,7 @@ export async function rollBack(
 
 async function beginRollback(parts: ReconcilerParts, lease: Lease): Promise<OpenShadow> {
   const { generations, admin, topic } = parts;
-  await warnOfReplaced(parts, lease.board, 'rollback');
+  await warnOfDiscardedShadow(parts, lease.board, 'rollback');
   const shadow = await generations.beginRollback(lease);
   const opened = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
   const cut = cutPartitions(await logRanges(admin, topic), nextOf(opened));

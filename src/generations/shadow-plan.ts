@@ -66,7 +66,7 @@ export async function planShadow(log: PlanParts, request: ShadowRequest): Promis
 }
 
 async function begin(log: PlanParts, lease: Lease, plan: Plan): Promise<OpenShadow> {
-  await warnOfReplaced(log, lease.board, plan.purpose);
+  await warnOfDiscardedShadow(log, lease.board, plan.purpose);
   const shadow = await log.generations.begin(lease, plan);
   return { shadow, appliedOffsets: await log.generations.shadowAppliedOffsets(shadow) };
 }
@@ -114,7 +114,7 @@ export async function leftBehind(generations: Shadows, board: string): Promise<S
 }
 
 /** Warns if a run discards the shadow of a killed run, because a board has only one shadow. */
-export async function warnOfReplaced(
+export async function warnOfDiscardedShadow(
   { generations, logger }: { readonly generations: Shadows; readonly logger: Logger },
   board: string,
   run: string,

@@ -138,7 +138,7 @@ describe('the HTTP server', () => {
     expect(await response.text()).toContain('\nranklog_redis_up 0\n');
   });
 
-  it('lists reconciliations, and returns one by its board, with times of RFC 3339', async () => {
+  it('lists reconciliations, and returns one by its board, with times as in RFC 3339', async () => {
     const other = { ...RUNNING, board: 'a b/ü', state: 'done' as const, outcome: 'live' };
     statuses = () => Promise.resolve([RUNNING, other]);
     const otherJson = {

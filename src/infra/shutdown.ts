@@ -43,7 +43,7 @@ export class Shutdown {
       logger.info(`${name}: finishing what is in flight`);
       this.#request(0);
     } else if (performance.now() - this.#signalledAt >= SAME_REQUEST_MS) {
-      logger.warn(`${name} again: ending at once; unpublished results follow at the next start`);
+      logger.warn(`${name} again: ending at once; the next start publishes what is not published yet`);
       force();
     }
   }
@@ -64,7 +64,7 @@ export class Shutdown {
     const { timeoutMs, logger, force } = this.options;
     this.#deadline = setTimeout(() => {
       logger.error(
-        `not finished after ${timeoutMs} ms; unpublished results follow at the next start`,
+        `shutdown not finished after ${timeoutMs} ms; the next start publishes what is not published yet`,
       );
       force();
     }, timeoutMs);

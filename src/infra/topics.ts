@@ -37,7 +37,7 @@ export interface TopicOptions {
 
 /** Room for the headers that ranklog adds to a dead letter. */
 const DEAD_LETTER_ROOM = 65_536;
-/** Room for the largest rank change: 256 views with 100 passed players each take 10.7 MB. */
+/** Room for the largest rank change: 256 views with 100 overtaken players each take 10.7 MB. */
 const MAX_RANK_CHANGE_BYTES = 12 * 1_024 * 1_024;
 const DEFAULT_MAX_MESSAGE_BYTES = 1_048_588;
 
@@ -64,7 +64,7 @@ export async function createTopics(
     return { topic, partitions: numPartitions, state: 'created' } as const;
   };
   const { scoreEvents, rankChanges, leaderChanges, deadLetters, definitions } = names;
-  // An existing score topic gets no more partitions here: they would move players between partitions. Its owner may add some.
+  // An existing score topic gets no more partitions here: they would move players between partitions. An operator may.
   const isNew = !known.has(scoreEvents);
   if (!isNew) await checkScoreTopic(admin, scoreEvents, options);
   const score = await ensure(scoreEvents, isNew ? options.partitions : 0, {
@@ -139,8 +139,8 @@ function unboundedTimestamps(
   const isBroker = config.get('message.timestamp.type') === 'LogAppendTime';
   if (isBroker || maxAhead === undefined || Number(maxAhead) <= ACCEPTED_AHEAD_MS) return undefined;
   return (
-    `topic ${topic} accepts records dated far ahead (${MAX_AHEAD}=${maxAhead}); one of them can expire all views with "keep" for good. ` +
-    `Limit it to a day or less: ${alter(topic)} ${MAX_AHEAD}=${MAX_AHEAD_MS}`
+    `topic ${topic} accepts records with a timestamp far in the future (${MAX_AHEAD}=${maxAhead}). One such record can make all views with "keep" expire, permanently. ` +
+    `Limit ${MAX_AHEAD} to a day or less: ${alter(topic)} ${MAX_AHEAD}=${MAX_AHEAD_MS}`
   );
 }
 
