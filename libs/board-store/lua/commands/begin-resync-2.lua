@@ -2,8 +2,8 @@
 --
 -- KEYS  1 continuity, 2 lease of the resync
 -- ARGV  1 continuity that the caller has seen ('' for none), 2 token of the lease
--- Returns  the continuity to end the resync with; '' if the shard has changed since, or another
---          process holds the lease
+-- Returns  the continuity to end the resync with; '' if the continuity is no longer the one in
+--          argument 1, or another process holds the lease
 -- Cost  O(1)
 --
 -- Only the holder of the lease begins a resync. end-resync-13.lua checks the value that this script

@@ -2,8 +2,8 @@
 --
 -- KEYS  1 to 5 as in roles.lua, 6 definitions, 7 starts, 8 origins, 9 applied offsets of the shadow
 -- ARGV  1 token, 2 board, 3 generation, 4 purpose, 5 definition (JSON), 6 starts (JSON, '' for the
---       whole log), 7 origin (JSON), then for each partition that begins later: its number, its
---       applied offset
+--       whole log), 7 origin (JSON), then for each partition that begins later: number, offset
+--       before its start
 -- Returns  1; LEASE_LOST
 -- Cost  O(partitions)
 

@@ -1,6 +1,6 @@
 -- Brings a shadow nearer to the live applied offsets.
 --
--- KEYS  1 to 5 as in catch-up.lua, then the runs
+-- KEYS  1 to 5 as in catch-up.lua, then those of the stretches
 -- ARGV  1 to 6 as in catch-up.lua, then the stretches
 -- Returns  progress_in(the partitions of the stretches); LEASE_LOST, SHADOW_GONE, GAP
 -- Cost  as apply-7.lua, without ranks

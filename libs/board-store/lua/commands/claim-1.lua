@@ -1,11 +1,11 @@
--- Writes the identity of a ranklog into a shard that has none. May be repeated.
+-- Sets the identity of a shard that has none, or replaces it if told to. May be repeated.
 --
 -- KEYS  1 live
--- ARGV  1 identity (JSON), 2 whether it replaces another one (1, 0)
+-- ARGV  1 identity (JSON), 2 whether to replace another identity (1, 0)
 -- Returns  the identity that the shard has now
 -- Cost  O(1)
 --
--- The identity is part of the version of the pointers, so the next call of a process with another
+-- A new identity is a new version of the pointers, so the next call of a process with another
 -- identity is refused.
 
 -- include shard.lua

@@ -4,29 +4,29 @@
 -- KEYS  1 to 5 as in catch-up.lua; of the shadow: 6 views, 7 expiries, 8 facts; of the live
 --       generation: 9 views, 10 expiries, 11 facts; 12 and 13 event ids (walk eventIds) or players
 --       (other walks) of the shadow and of the live generation, 14 ranking of the live generation,
---       then the runs
+--       then those of the stretches
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation that the caller believes in, 8 replication id
 --       of the server that the comparison began on ('' begins one), 9 walk (compare-views.lua,
 --       compare-players.lua), 10 cursor ('0' begins a walk), 11 view or partition of the walk, 12
 --       number of columns, 13 tie (1 earliest, -1 latest, 0 none), 14 span of event ids in ms (-
 --       none), then the stretches
--- Returns  progress_in all live partitions and, when caught up: server's replication id, events
---          that the shadow and the live generation refused with TOO_MANY_VIEWS,
---          next cursor ('0' ends the walk), number of players or event ids compared, number of
---          views whose players are to be compared, these views, then for each difference: kind,
---          view, player id, expected, found ('' for none); GENERATION_CHANGED, LEASE_LOST,
---          SHADOW_GONE, SERVER_CHANGED, GAP
+-- Returns  progress_in(the partitions with a live applied offset) and, when caught up: replication
+--          id of the server, number of events refused with TOO_MANY_VIEWS by the shadow, and by the
+--          live generation, cursor for the next step ('0' ends the walk), number of players or
+--          event ids compared, number of views to compare player by player, these views, then for
+--          each difference: kind, view, player id, expected, found ('' for none);
+--          GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, SERVER_CHANGED, GAP
 -- Cost  as apply-7.lua, without ranks, and about 500 players, or 300 views or event ids; more where
 --       Redis packs a small hash or set
 --
--- A cursor is valid only on the server that returned it: on another one, or after a restart, a scan
--- could leave something out.
+-- A walk compares all items of one kind, some in each step. Its cursor is where the next step
+-- begins, on this server only: on another one, or after a restart, a scan could leave items out.
 
 -- include shard.lua
 -- include catch-up.lua
 
--- Functions by name of the walk. Each takes a cursor and the event clock of the shadow; it returns
--- the next cursor, the number of items compared, and views whose players are to be compared.
+-- The walks by name: functions of a cursor and the event clock of the shadow. Each returns the next
+-- cursor, the number of players or event ids compared, and the views to compare player by player.
 local walks = {}
 local differences = {}
 
@@ -38,7 +38,7 @@ local function differ(kind, view, player, expected, found)
   append(differences, { kind, view, player, expected or '', found or '' })
 end
 
--- Runs a command on a key, for names in chunks. Returns the value of each name.
+-- Calls a command on a key, with the names in chunks. Returns the value of each name.
 local function each_of(command, key, names)
   local found = {}
   for first, last in chunks(names) do

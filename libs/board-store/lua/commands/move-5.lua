@@ -9,18 +9,18 @@
 --
 -- from      to
 -- shadow    snapshot   nothing is applied to it any more
--- shadow    discarded  that of a rollback becomes previous again, so a repeated call returns 0
+-- shadow    discarded  but the shadow of a rollback becomes previous; a repeated call returns 0
 -- previous  shadow     another shadow of the board is discarded
--- previous  discarded  once its grace time is over
+-- previous  discarded  only once its grace time is over
 -- snapshot  discarded
 --
--- Only the lease holder moves or makes a shadow. While there is no holder, no token is needed.
+-- Only the holder of the lease moves or makes a shadow. While nobody holds it, no token is needed.
 --
 -- KEYS  1 to 5 as in roles.lua
--- ARGV  1 token ('' without the lease), 2 board ('' for a snapshot's), 3 generation ('' for the
+-- ARGV  1 token ('' without the lease), 2 board ('' for a snapshot), 3 generation ('' for the
 --       previous one), 4 from, 5 to
--- Returns  1, also if it was moved before; 0 if it is not in the role `from`, or its grace time is
---          not over; LEASE_LOST, LEASE_HELD
+-- Returns  1, also if an earlier call moved the generation; 0 if it is not in the role `from`, or
+--          its grace time is not over; LEASE_LOST, LEASE_HELD
 -- Cost  O(1)
 --
 -- Works when memory is full, too.

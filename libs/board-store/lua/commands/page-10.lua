@@ -3,7 +3,7 @@
 -- KEYS  1 to 10 as in places.lua
 -- ARGV  1 to 8 as in places.lua, 9 first position (from 0), 10 number of players
 -- Returns  places (places.lua); the event clock if the view expired; { 'MOVED', ... } (read.lua)
--- Cost  O(log players + page), a tie of k players at an end O(log k log players); dense: ties.lua
+-- Cost  O(log players + page), for a tie of k at either end O(log k log players); dense: ties.lua
 
 -- include places.lua
 

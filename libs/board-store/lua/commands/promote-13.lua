@@ -1,13 +1,13 @@
 -- Ends a build or a rollback: brings the shadow to the live applied offsets and, once it is there,
--- makes it live. The live generation becomes the previous one; the former one is discarded.
+-- makes it live. The live generation becomes the previous one; an older previous one is discarded.
 --
 -- KEYS  1 to 5 as in catch-up.lua, 6 promotions, 7 previous, 8 discarded, 9 removed, 10 facts of
 --       the shadow, 11 facts of the live generation, 12 its applied offsets, 13 leaders of the
---       board, then the runs
+--       board, then those of the stretches
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation that the caller believes in ('-' for none
---       yet), 8 ms for which it is kept, 9 leaders that the shadow reports, then the stretches
--- Returns  progress_in all live partitions and, when caught up, the time of the promotion in us;
---          GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, GAP
+--       yet), 8 grace time for a rollback in ms, 9 N of the shadow's top N, then the stretches
+-- Returns  progress_in(the partitions with a live applied offset) and, when caught up, the time of
+--          the promotion in us; GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, GAP
 -- Cost  as apply-7.lua, without ranks, and O(partitions)
 
 -- include shard.lua
@@ -35,7 +35,7 @@ local function promote(board, shadow, live)
   call('HDEL', KEYS[2], board)
   call('SREM', KEYS[9], board)
   call('DEL', KEYS[5])
-  if ARGV[9] == '0' then call('UNLINK', KEYS[13]) end -- the next report of each view is a first one
+  if ARGV[9] == '0' then call('UNLINK', KEYS[13]) end -- the new definition has no leader reports
   move_version(KEYS[3])
   return note_move(KEYS[6], board)
 end

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 to 10 as in places.lua
 -- ARGV  1 to 8 as in places.lua, 9 player id, 10 tie (1 earliest, -1 latest, 0 none)
--- Returns  as page-10.lua; without an entry if the player is not in the view
+-- Returns  as page-10.lua; a page without players if the player is not in the view
 -- Cost  O(log players), a tie of k players O(log k log players); dense: ties.lua
 
 -- include state.lua

@@ -2,9 +2,9 @@
 --
 -- KEYS  1 live, 2 applied offsets, 3 definitions, 4 registered, 5 starts, 6 promotions, 7 removed
 -- ARGV  1 number of boards, then for each: its name, hash of the definition, definition (JSON),
---       starts (JSON; empty for the whole log), us that its promotion has to be later than; then
+--       starts (JSON; '' for the whole log), us after which its promotion has to lie (0 any); then
 --       removed boards
--- Returns  the live generation of each; '-' if it has to be built, as the shard has applied events
+-- Returns  the live generation of each; '-' for a board to build, as the shard has applied events
 -- Cost  O(partitions + boards)
 --
 -- A generation id is the server's time in us and the hash of the definition, so it is never used

@@ -1,9 +1,9 @@
--- Removes a board with all its generations but snapshots. From now on, its events are of an unknown
--- board. Results that are still in the outbox will be published. May be repeated.
+-- Removes a board with all its generations but snapshots. From now on, its events become dead
+-- letters. Results that are still in the outbox will be published. May be repeated.
 --
 -- KEYS  1 to 5 as in roles.lua, 6 live, 7 promotions, 8 removed, 9 leaders of the board
--- ARGV  1 token, 2 board, 3 only undo its registration, while its first generation is built (1, 0)
--- Returns  us of the removal, after the last move of the pointer; 0 for no such board; LEASE_LOST
+-- ARGV  1 token, 2 board, 3 only undo the registration of a board that is not live yet (1, 0)
+-- Returns  time of the removal in us, later than any promotion; 0 for no such board; LEASE_LOST
 -- Cost  O(reported views)
 --
 -- Undoing a registration works when memory is full, too: it leaves nothing behind.

@@ -1,16 +1,16 @@
--- A run: records of consecutive offsets of one partition, read from the arguments of a script.
+-- Reads a run, or a stretch (catch-up.lua), from the arguments of a script.
 --
 -- KEYS  for each board: views, facts, expiries, event ids of the partition, leaders; then for each
 --       view: ranking, players
 -- ARGV  number of boards, of views, of entries, then
---       boards:  name, generation, updates (letter per column: s b l), tie (1 earliest, -1 latest,
---                0 none), columns (JSON), rank changes (e every, m moved, n none), overtook,
---                leaders, maxViews, late events are dead letters (1, 0), some view may expire (1,
---                0), span of event ids in ms (- none), publish the competition rank (1, 0)
+--       boards:  name, generation, updates (per column: s sum, b best, l latest), tie (1 earliest,
+--                -1 latest, 0 none), columns (JSON), rank changes (e every, m moved, n none),
+--                overtook, leaders, maxViews, late events are dead letters (1, 0), views can expire
+--                (1, 0), span of event ids in ms (- none), publish the competition rank (1, 0)
 --       views:   number of its board, text, ms at which it expires (- never), published (1, 0)
---       entries: one text of lines each: offset, number of its board (0: dead letter), player id |
---                code, occurredAt in ms | empty, value per column in sort direction (. for none) |
---                empty, numbers of its views | empty, event id | detail
+--       entries: a text each, with one line for each of (event | dead letter): offset, number of
+--                its board | 0, player id | code, occurredAt in ms | '', value per column in sort
+--                direction (. for none) | '', numbers of its views | '', event id | detail
 
 -- include base.lua
 
@@ -89,7 +89,7 @@ local function read_entries(at, count, boards, views)
   return entries, at + count
 end
 
--- Reads the run after argument `at` and key `key`. Returns the run, and where both end.
+-- Reads the run after argument `at` and key `key`. Returns the run, its last argument and key.
 local function read_run(at, key)
   local boards, views, entries = unpack(ARGV, at + 1, at + 3)
   local run = {}

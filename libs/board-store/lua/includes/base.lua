@@ -1,5 +1,5 @@
--- Short names for what runs for every event, and helpers for every script. '%d' takes less than
--- half the time of '%.0f'.
+-- Short names for functions that are called for every event, and helpers for every script. Scripts
+-- print integers with '%d' (less than half the time of '%.0f'), which must be exact up to 2^53-1.
 
 local call, pack = redis.call, struct.pack
 local format, find, sub = string.format, string.find, string.sub
@@ -14,7 +14,7 @@ local function now_in_us()
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
 end
 
--- A Lua function takes some thousands of arguments at most.
+-- How many arguments a call gets: a Lua function takes some thousands at most.
 local CHUNK = 1000
 
 -- Iterates over the first and last position of each chunk of a list.

@@ -19,14 +19,14 @@ local function count(board, name)
   board.counts[name] = (board.counts[name] or 0) + 1
 end
 
--- The number of views that have not expired, swept or not.
+-- The number of views, without those that have expired and are not swept yet.
 local function views_of(board)
   local views = call('HLEN', board.versions)
   if not board.keeps then return views end
   return views - call('ZCOUNT', board.expiries, '-inf', format('%d', board.clock))
 end
 
--- The number of new views if the board may not have that many more; else false.
+-- How many views an event would add, if the board would then exceed `maxViews`; else false.
 local function too_many_views(board, views)
   local new = 0
   for i = 1, #views do
@@ -56,7 +56,7 @@ local function load_event_id(entry)
 end
 
 -- Whether an event is a duplicate. Also advances the partition's clock. An event from before the
--- span counts as none, and its id is not stored.
+-- span is never a duplicate, and its id is not stored.
 local function is_duplicate(entry)
   local board, id = entry.board, entry.event_id
   board.partition_clock = math.max(board.partition_clock or entry.time, entry.time)
@@ -71,8 +71,8 @@ local function is_duplicate(entry)
   return false
 end
 
--- A clock that jumps ahead outdates many ids at once. The bound keeps the script short, and is
--- larger than what a call can add. is_duplicate ignores outdated ids that are still stored.
+-- A clock that jumps ahead outdates many ids at once. This bound keeps the script short; as a call
+-- adds fewer ids, later calls delete the rest. Until then, is_duplicate ignores outdated ids.
 local MAX_IDS_DELETED = 5000
 
 local function delete_old_event_ids(board)

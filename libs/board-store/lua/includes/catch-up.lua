@@ -2,13 +2,13 @@
 -- share. Everything is muted: only the live generation has results.
 --
 -- KEYS  1 lease, 2 shadows, 3 live, 4 applied offsets, 5 applied offsets of the shadow, other
---       keys of the script, then the runs
--- ARGV  1 token, 2 board, 3 generation of the shadow, 4 number of stretches, 5 number of keys
---       before the runs, 6 number of arguments before the stretches; for each stretch: partition,
---       first offset, last offset, its run (arguments.lua)
+--       keys of the script, then those of the stretches (arguments.lua)
+-- ARGV  1 token, 2 board, 3 generation of the shadow, 4 number of stretches, 5 number of keys, 6
+--       number of arguments before the stretches, other arguments of the script; for each stretch:
+--       partition, first offset, last offset, its records (arguments.lua)
 --
--- A stretch is applied up to the live applied offset of its partition, and sets the shadow's
--- applied offset with it: if a later stretch fails, the shadow still matches its applied offsets.
+-- A stretch is applied up to the live applied offset of its partition, and the shadow's applied
+-- offset is set with it: if a later stretch fails, the shadow still matches its applied offsets.
 -- The shadow of a verify has no rankings, as nothing reads them.
 
 -- include lease.lua
@@ -57,8 +57,8 @@ local function catch_up()
   return stretches
 end
 
--- { caught up (1, 0), number of partitions, then for each: partition, applied offset of the shadow,
--- live applied offset }. A shadow that begins after the live applied offset counts as caught up.
+-- { caught up in all (1, 0), number of partitions, then for each: partition, applied offset of the
+-- shadow, live applied offset }. A shadow whose start is above the live offset counts as caught up.
 local function progress_in(partitions)
   local found, caught_up = { 1, #partitions }, true
   for _, partition in ipairs(partitions) do

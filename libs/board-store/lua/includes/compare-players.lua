@@ -1,5 +1,5 @@
--- Walks over a view: `players` of the shadow (state, member and score), `extraPlayers` that only
--- the live generation has, and the live `ranking`, for members that match no state.
+-- Walks over one view: `players` compares state, member and score of each player of the shadow,
+-- `extraPlayers` finds players of live alone, `ranking` finds live members that match no state.
 
 local PLAYERS_A_STEP = 500
 local view, columns, tie = ARGV[11], tonumber(ARGV[12]), tonumber(ARGV[13])
@@ -23,7 +23,7 @@ local function compare_player(player, expected, live)
   end
 end
 
--- The walk ends if the view has expired meanwhile: a sweep may free one generation's view first.
+-- The walk ends if the view has expired meanwhile: a sweep may have freed it in one generation.
 local function walk_over(command, key, compare_page)
   return function(cursor, clock)
     if #common_views({ view }, clock) == 0 then return '0', 0, {} end

@@ -22,7 +22,7 @@ local function ends_in_both(names, clock)
   return ends_of(names, KEYS[6], KEYS[7], clock), ends_of(names, KEYS[9], KEYS[10], clock)
 end
 
--- Reports views of the shadow that differ; returns those that both generations have.
+-- Returns the views of both generations; reports those that are missing or differ in the live one.
 local function common_views(names, clock)
   local expected, live = ends_in_both(names, clock)
   local common = {}
@@ -68,7 +68,7 @@ local function id_text(id, time)
   return format('"%s" of %s %s', event_id, player, place)
 end
 
--- Whether an id within the span is missing in the live generation, or has another time there.
+-- Reports an id within the span that is missing, or has another time, in the live generation.
 local function ids_differ(ids, times)
   local oldest = call('HGET', KEYS[8], 'clock:' .. ARGV[11]) - ARGV[14]
   local live = each_of('ZMSCORE', KEYS[13], ids)
@@ -80,8 +80,8 @@ local function ids_differ(ids, times)
   end
 end
 
--- Ends at the first difference. If both have the same number of ids, the live generation can have
--- an extra id only if it lacks another.
+-- Ends at the first difference. Needs no walk for extra ids: as both generations have the same
+-- number of ids, the live one can have an extra id only if it lacks another.
 walks['eventIds'] = function(cursor)
   local expected, live = summary_of_ids(KEYS[8], KEYS[12]), summary_of_ids(KEYS[11], KEYS[13])
   if expected ~= live then differ_in_ids(expected, live) end

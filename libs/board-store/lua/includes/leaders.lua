@@ -1,8 +1,8 @@
--- Leader changes: the difference of the top of a view to what was last reported. Reports are kept
--- outside the generations, so a promotion can cause a leader change. Events that are applied again
--- after a loss delete the report: the next report is a first one. A report is the version, a
--- newline, then the top as lines in order: competition rank and the value of each column in sort
--- direction, a tab, the player id.
+-- Leader changes: the difference of the top N of a view to the last report. Reports belong to the
+-- board, not to a generation, so a promotion can cause a leader change. Events that are applied
+-- again after a loss delete the report, so the next one follows none. A report is the version of
+-- the view, a newline, then the top as lines in order: competition rank and the value of each
+-- column in sort direction, a tab, the player id.
 
 -- include base.lua
 -- include rank.lua
@@ -34,8 +34,8 @@ local function top_lines(view)
   return lines
 end
 
--- Loads the last reports. If the live generation lacks a view, its stored report is of an earlier
--- generation, whose sweep deletes the report. So the next report is a first one.
+-- Loads the last reports. Ignores the report of a view that the live generation lacks: an earlier
+-- generation made it, and it is deleted when the memory of that generation is freed.
 local function load_reports(views)
   for _, view in ipairs(views) do
     view.reported = view.published and view.board.leaders > 0

@@ -1,4 +1,4 @@
--- The lease of a board: the process whose token it holds may write to the shadow. It expires.
+-- The lease of a board: the process whose token is stored may write to the shadow. It expires.
 
 -- include base.lua
 -- include return-codes.lua
@@ -7,7 +7,7 @@ local function holds_lease(lease, token)
   return call('GET', lease) == token
 end
 
--- The shadow of a board, or nil; for a rollback, also the ms until which it is kept.
+-- The shadow of a board, or nil; for a rollback, also the end of its grace time in ms.
 local function shadow_of(shadows, board)
   local text = call('HGET', shadows, board)
   if not text then return nil end

@@ -9,13 +9,13 @@
 
 local id_from = columns_width + tonumber(ARGV[7]) + 1
 
--- The board's event clock if it has reached the view's end; else false.
+-- The board's event clock if the view has expired; else false.
 local function expired_by()
   local clock = ARGV[5] ~= '-' and call('HGET', KEYS[7], 'clock')
   return clock and tonumber(ARGV[5]) <= tonumber(clock) and clock
 end
 
--- The version of the view, at least that of any report of the view; nil if there is no such view.
+-- The version of the view, or the generation's floor if larger; nil if there is no such view.
 local function version()
   local version = call('HGET', KEYS[8], ARGV[4])
   if not version then return nil end
@@ -23,9 +23,9 @@ local function version()
   return tonumber(floor) > tonumber(version) and floor or version
 end
 
--- { stale (1, 0), view version, players in the view, first position, competition position and dense
--- position of the first player ('' if not counted), players with worse columns than the last one,
--- then for each player: id, state }
+-- { stale (1, 0), view version, number of players in the view, position, competition position and
+-- dense position ('' if not counted) of the first player returned, number of players in the view
+-- with worse columns than the last player returned, then for each player returned: id, state }
 local function places(first, limit)
   local members, version = {}, version()
   local size = call('ZCARD', KEYS[9])

@@ -23,7 +23,7 @@ end
 -- How many players have better columns, whatever their reach time. A probe member, the bare bytes
 -- of the further columns, sorts before every member that begins with them, so its rank is the
 -- answer. No member equals it, as player ids are never empty. Nothing can fail between ZADD and
--- ZREM. ZREM can't delete the key, as the ranking holds the caller's player. Replicas get no probe.
+-- ZREM. ZREM can't delete the key, as the ranking holds the player too. Replicas get no probe.
 local function probe_better_columns(ranking, score, columns)
   if columns == '' then return call('ZCOUNT', ranking, '-inf', format('(%d', score)) end
   redis.set_repl(redis.REPL_NONE)
@@ -34,7 +34,7 @@ local function probe_better_columns(ranking, score, columns)
   return better
 end
 
--- The position of a player (false if not there), and the competition position if published.
+-- The position of a player (false if not in the ranking); the competition position if published.
 local function positions(view, state, player)
   local board, member = view.board, view.members[player]
   local position = call('ZRANK', view.ranking, member)

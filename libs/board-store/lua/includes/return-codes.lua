@@ -1,6 +1,6 @@
--- Why a script wrote nothing. scripts.ts translates the codes; a spec compares both.
+-- Why a script wrote nothing. scripts.ts translates the codes; a spec compares the two files.
 
-local GENERATION_CHANGED = -1 -- the caller believes in other pointers, or another live generation
+local GENERATION_CHANGED = -1 -- the caller names another version of the pointers or live generation
 local ROLLED_BACK = -2 -- the applied offset is smaller than the caller believes: Redis lost writes
 local STORE_CHANGED = -3 -- the caller believes in another continuity: new server, or resynced
 local RECOVERING = -4 -- some partition is below its recovery target, and the run has new events
@@ -8,4 +8,4 @@ local LEASE_LOST = -5 -- another process holds the lease of the board, or none d
 local SHADOW_GONE = -6 -- the shadow was discarded, or Redis lost it
 local SERVER_CHANGED = -10 -- the cursor of the comparison belongs to another server
 local LEASE_HELD = -11 -- a process holds the lease of the board, and the caller named no token
-local GAP = -12 -- the run begins beyond the applied offset + 1, so it would skip events
+local GAP = -12 -- the run or stretch begins beyond the applied offset + 1: it would skip events

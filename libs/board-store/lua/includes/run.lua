@@ -1,4 +1,4 @@
--- Applies a run to its boards. load_run reads everything; apply_run writes and cannot fail.
+-- Applies a run or stretch to its boards. load_run only reads; apply_run writes and cannot fail.
 
 -- include arguments.lua
 -- include board.lua
@@ -14,7 +14,7 @@ local function unexpired_views(entry)
   return unexpired
 end
 
--- Sets the player's next state in each view. Returns whether any changes, and if a sum overflows.
+-- Sets view.next, the player's next state. Returns whether any changes, and if a sum overflows.
 local function find_next_states(entry, views)
   local changes, player, updates = false, entry.player, entry.board.updates
   for i = 1, #views do
@@ -39,9 +39,9 @@ local function move_in_views(entry, views)
   end
 end
 
-local EXPIRED = 'all views of %s that the event belongs to have expired'
-local FULL = '%s has its most views (maxViews: %d), and the event would make %d more'
-local OVERFLOW = 'a sum of %s would leave +-(2^53-1) minor units'
+local EXPIRED = 'all views of board "%s" that the event would change have expired'
+local FULL = 'board "%s" can have %d views (maxViews), too few for the %d that the event would add'
+local OVERFLOW = 'a sum of board "%s" would leave +-(2^53-1) minor units'
 
 -- What a board contains depends on the order of these checks.
 local function apply_entry(entry)

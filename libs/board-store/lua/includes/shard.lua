@@ -6,13 +6,13 @@
 --
 -- Continuity: the replication id of the server that the shard was last resynced on, and the time of
 -- the resync. A restarted server or a promoted replica has another id, and may have lost
--- acknowledged writes. During a resync, the continuity names no server. Its times only grow.
+-- acknowledged writes. During a resync, the continuity names no server. Its time only grows.
 
 -- include base.lua
 
 local VERSION = '' -- no board has this name
 local BUILDING = '-' -- the pointer of a board whose first generation is being built
-local RESYNCING = 'comparing'
+local RESYNCING = 'comparing' -- in place of the replication id, during a resync
 
 -- The time and the identity; '0' and '' if there is no version.
 local function read_version(live)

@@ -40,7 +40,7 @@ local function merge_sum(state, old, i, delta, time)
   return value > MAX_EXACT or value < -MAX_EXACT
 end
 
--- Compares a submission in all columns of one update (b, l): -1 better, 0 equal, 1 worse.
+-- Compares an event with a state in all columns of one update: -1 better, 0 equal, 1 worse.
 local function compare(updates, letter, old, values)
   for c, update in ipairs(updates) do
     if update == letter then
@@ -64,8 +64,8 @@ local function taken_at(updates, letter, old, c, values, time)
   return nil
 end
 
--- The state after a submission, or nil if nothing changes; and whether a sum overflows.
--- Commutes: the same submissions in any order give the same state.
+-- The state after an event, or nil if nothing changes; and whether a sum overflows.
+-- Commutes: the same events in any order give the same state.
 local function merge(updates, old, values, time)
   local state, changed, judged, taken = { 0, 0, '~' }, not old, nil, nil
   for c = 1, #updates do

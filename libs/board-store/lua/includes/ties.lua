@@ -1,4 +1,4 @@
--- Ties of a view, for scripts that only read; others use a probe: rank.lua. Positions start at 0.
+-- Ties of a view, for reads; scripts that write use a probe (rank.lua). Positions start at 0.
 --
 -- KEYS  9 ranking
 -- ARGV  6 number of columns

@@ -1,12 +1,12 @@
 -- A verdict is the outcome of one record, as text that can be read without the definition: see
 -- verdict-text.ts. After the offset:
---   change     \n generation \n columns (JSON) { \n view \t version \t placing | - \t placing
+--   change     \n generation \n columns (JSON) { \n view \t version \t before | - \t after
 --              { \t rank player } }
 --   leaders    \n generation \n columns (JSON) \n view \t version \t since | - \t count
 --              \n top \n top before (leaders.lua)
 --   deadLetter \n code \n detail
--- placing, joined by spaces: rank, competition rank (- if not published), columns in sort direction
--- rank player: a player who was passed, and the new rank
+-- before, after: rank, competition rank (- if not published), columns in sort direction; by spaces
+-- rank player: a player who was passed, and the new rank; since: version of the last report
 -- SEPARATOR joins the verdicts of a call to one member of the outbox, scored by its last offset.
 
 -- include base.lua

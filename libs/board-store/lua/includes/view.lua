@@ -1,8 +1,8 @@
--- What a run does to one view:
+-- What a run or stretch does to one view, in these fields:
 --   states   player -> state during the run, false if there is none
 --   members  player -> member in the ranking, false if there is none; only of players in `moved`
 --   moved    players whose state changed, in order; their states are stored at the end of the run
---   live     ranks are published, so the ranking follows each event; else it is stored at the end
+--   live     ranks are published: the ranking is updated at each event, else once at the end
 
 -- include base.lua
 -- include state.lua
