@@ -17,7 +17,7 @@ import { executed, lost, refused } from './request-faults.js';
 
 const busy = { error: KAFKA_ERROR.concurrentTransactions, executed: false };
 
-/** A publisher behind a proxy; it publishes `0`, `1`, `2` and so on. */
+/** A publisher behind a proxy; it publishes the values `0`, `1`, `2` and so on, one in each transaction. */
 class Fixture {
   #next = 0;
   #publisher: TransactionalPublisher | undefined;
@@ -46,7 +46,7 @@ class Fixture {
     this.#next += 1;
   }
 
-  /** Opens another publisher, finds out what is published, and publishes the next value. */
+  /** Opens another publisher, reads which values are committed, and publishes the next one. */
   async recover(): Promise<void> {
     await this.open();
     this.#next = (await this.#values()).length;

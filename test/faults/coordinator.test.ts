@@ -94,11 +94,11 @@ describe('a service under load goes on, when', () => {
     await ingest.remove();
   });
 
-  /** Publishing all events must not take long, and the service must be alive. */
+  /** Checks that all events are published soon, and that the service is alive. */
   const expectProgress = async (maxMs = STALL_MS) => {
     const ms = Math.round(await timed(() => ingest.published()));
     if (ms > maxMs)
-      throw new Error(`it took ${ms} ms; the end of the log: ${service.errors.slice(-3_000)}`);
+      throw new Error(`publishing took ${ms} ms; end of the log: ${service.errors.slice(-3_000)}`);
     expect(service.exitCode).toBeNull();
   };
 
@@ -140,7 +140,7 @@ describe('a service under load goes on, when', () => {
     await expectProgress();
   });
 
-  it('its requests get no response on open connections', async () => {
+  it('its requests get no response, while its connections stay open', async () => {
     const undisturbed = await timed(() => ingest.published());
     const commit = ingest.proxy.onRequest(KAFKA_API.endTxn, 'hangAfter');
     await until(() => commit.executed === 1, 'a commit is executed without a response');
@@ -166,7 +166,7 @@ describe('a service under load goes on, when', () => {
     await expectProgress();
   });
 
-  it('and publishes every result exactly once', async () => {
+  it('its load has ended, and has published every result exactly once', async () => {
     isLoading = false;
     await load;
     await ingest.expectExactlyOnce();

@@ -7,13 +7,13 @@ import { ProxiedIngest } from './proxied-ingest.js';
 /** More results than fit into one Produce request. */
 const EVENTS = 1_500;
 
-/** When the process is killed: at the nth request of a kind; the request or its response is not delivered. */
+/** When the process is killed: when the nth request of a kind (hangBefore) or the response to it (hangAfter) is held back. */
 const MOMENTS = [
-  ['after the step in Redis, before its transaction', 'addPartitionsToTxn', 'hangBefore', 1],
+  ['after the apply call in Redis, before the transaction', 'addPartitionsToTxn', 'hangBefore', 1],
   ['after its first results', 'produce', 'hangAfter', 1],
   ['between two requests with results of one transaction', 'produce', 'hangBefore', 2],
-  ['between results and position', 'addOffsetsToTxn', 'hangBefore', 1],
-  ['after position and results, before the commit', 'endTxn', 'hangBefore', 1],
+  ['between the results and the position', 'addOffsetsToTxn', 'hangBefore', 1],
+  ['after the results and the position, before the commit', 'endTxn', 'hangBefore', 1],
   ['between the commit and its response', 'endTxn', 'hangAfter', 1],
 ] as const;
 
@@ -36,7 +36,7 @@ describe('ingest that is killed', () => {
   });
   afterAll(() => ingest.remove());
 
-  /** Holds the nth request of a kind, after the process has applied events in Redis. */
+  /** Sends events. Returns once the nth request of a kind, or its response, is held, and Redis has applied some of the events. */
   const holdAt = async (
     api: keyof typeof KAFKA_API,
     action: 'hangBefore' | 'hangAfter',
@@ -47,10 +47,10 @@ describe('ingest that is killed', () => {
     const when = ({ body }: KafkaRequest) => body.includes(instance.name) && (seen += 1) === nth;
     const fault = proxy.onRequest(KAFKA_API[api], action, { when });
     await ingest.produce(EVENTS);
-    await until(() => fault.isDone, 'the request has arrived');
-    if (action === 'hangAfter') await until(() => fault.executed === 1, 'it is executed');
+    await until(() => fault.isDone, 'the request to be held has been sent');
+    if (action === 'hangAfter') await until(() => fault.executed === 1, 'Kafka has executed it');
     const applied = async () => (await instance.reader.appliedOffsets()).get(0) ?? 0;
-    await until(async () => (await applied()) > sent, 'Redis has applied some');
+    await until(async () => (await applied()) > sent, 'Redis has applied some of the events');
   };
 
   it.each(MOMENTS)('%s: the next start is not delayed', async (_when, api, action, nth) => {
@@ -61,5 +61,5 @@ describe('ingest that is killed', () => {
     expect(await timed(start)).toBeLessThan(Math.max(14_000, 5 * usual));
   });
 
-  it('and publishes every result exactly once', () => ingest.expectExactlyOnce());
+  it('publishes every result exactly once, in the end', () => ingest.expectExactlyOnce());
 });

@@ -40,7 +40,7 @@ export function planWith(seed: number, faults: readonly string[]): Plan {
   };
 }
 
-/** The random numbers of the load, or of a fault by its place in the plan. */
+/** The random numbers of the load, or of the fault of a step (the index of the step, from 0). */
 export function randomOf({ seed }: Plan, what: 'load' | number): Random {
   return randomFrom(seed * 31 + (what === 'load' ? 0 : 1 + what));
 }

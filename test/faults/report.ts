@@ -17,7 +17,7 @@ export function totalsOf(reports: readonly RunReport[]): Totals {
   return totals;
 }
 
-/** The verdict in a line, and the problems if there are any. */
+/** The verdict on a run in a line, and the problems if there are any, each in lines of its own. */
 export function verdictText({ plan: { seed }, seconds, verdict }: RunReport): string {
   const { problems, records, results, deadLetters } = verdict;
   const size = `${records} records, ${results} events with a result, ${deadLetters} dead letters, ${seconds.toFixed(1)} s`;

@@ -100,7 +100,7 @@ export class TestInstance {
       () => service.errors.includes('"running:') || service.exitCode !== null,
       'the service runs',
     );
-    if (service.exitCode !== null) throw new Error(`the service ended: ${service.errors}`);
+    if (service.exitCode !== null) throw new Error(`the service did not start: ${service.errors}`);
     return service;
   }
 
@@ -157,7 +157,7 @@ export class RanklogProcess {
 
   constructor(args: readonly string[], env: NodeJS.ProcessEnv) {
     this.#child = spawn(process.execPath, [CLI, ...args], {
-      env: { RANKLOG_HTTP_PORT: '0', ...env }, // many run concurrently
+      env: { RANKLOG_HTTP_PORT: '0', ...env }, // a free port, as many run concurrently
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child.stdout?.on('data', (data: Buffer) => (this.output += data.toString()));

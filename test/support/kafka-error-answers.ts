@@ -20,7 +20,7 @@ export const KAFKA_ERROR = {
 const NO_THROTTLING = int32(0);
 const NONE64 = Buffer.alloc(8, 0xff);
 
-/** The body of a response with only an error, for each partition of the request. */
+/** The body of a response with only an error: one for the whole request, or the same one for each of its partitions. */
 export function errorAnswer(request: KafkaRequest, code: number): Buffer {
   const answer = ANSWERS.get(request.apiKey);
   if (answer === undefined) throw new Error(`no error answer is known for api ${request.apiKey}`);

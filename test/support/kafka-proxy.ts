@@ -17,7 +17,7 @@ import { TcpProxy, type Address, type Link, type LinkHandler } from './tcp-proxy
  * - swallowReply: executed, but the connection breaks before the response;
  * - tearReply: executed, but the connection breaks in the middle of the response;
  * - cutBefore: not executed, the connection breaks;
- * - hangBefore, hangAfter: not executed, or executed; without a response on an open connection;
+ * - hangBefore, hangAfter: not executed, or executed, and no response; the connection stays open;
  * - error: the response is this error code, whether it was executed or not;
  * - delayMs: executed after this delay.
  */
@@ -46,7 +46,7 @@ export class KafkaFault {
     },
   ) {}
 
-  /** Whether all its requests have come. */
+  /** Whether as many requests as it is for have got it. */
   get isDone(): boolean {
     return this.hits >= this.limits.times;
   }

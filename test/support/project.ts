@@ -15,7 +15,7 @@ import path from 'node:path';
 /** The project's folder. */
 export const PROJECT = path.resolve(import.meta.dirname, '../..');
 
-/** A copy of parts of the project, which shares node_modules. */
+/** A copy of parts of the project, with a link to the project's node_modules. */
 export class ProjectCopy {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'ranklog-copy-'));
 
@@ -60,7 +60,7 @@ export interface ServerStatus {
   readonly answers: boolean;
 }
 
-/** scripts/services with its own folder, and with a fake docker. */
+/** Runs scripts/services.mjs with a folder of its own, and with a shell script in place of docker. */
 export class ServicesFolder {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'ranklog-services-'));
 

@@ -178,7 +178,7 @@ export class TcpProxy {
     link.hangUp();
   }
 
-  /** Ignores errors, as a close follows each one. */
+  /** Forgets the link once both sockets are closed. Ignores errors, as a close follows each one. */
   #watch(link: Link): void {
     const { client, server, requests, replies } = link;
     for (const [socket, flow] of [

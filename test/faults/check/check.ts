@@ -7,7 +7,7 @@ import { leaderChangeId, summary, versionOf, type RunFacts } from './facts.js';
 import { leaderProblems } from './leaders.js';
 import { replayProblems } from './replay.js';
 
-/** The problems of a run (none if it was exact), and its size. */
+/** The problems of a run (none if the run was exact), and the size of the run. */
 export interface Verdict {
   readonly problems: readonly string[];
   /** Records of the score topic. */
@@ -93,14 +93,17 @@ function differences(what: string, wanted: readonly string[], found: readonly st
   return [
     ...summary(`${what} that are missing`, missing),
     ...summary(
-      `${what} that are there more than once`,
+      `${what} that were published more than once`,
       repeated.map(([id, count]) => `${id}: ${count} times`),
     ),
-    ...summary(`${what} without an applied event`, unexpected),
+    ...summary(`${what} that are not expected`, unexpected),
   ];
 }
 
-/** Finds broken chains, for each definition alone: only the replay knows the columns of a player under the next definition. */
+/**
+ * Finds broken chains within each epoch, the time during which one definition of a board was live: only the replay knows the
+ * columns that a player has under the next definition.
+ */
 function chainProblems({ rankChanges }: RunFacts, { boards }: Expected): string[] {
   const epochs = new Map(boards.map((history) => [history.board, history.epochs]));
   const epochOf = (change: RankChange) => epochs.get(change.board)?.at(versionOf(change)) ?? 0;

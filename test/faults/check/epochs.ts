@@ -3,14 +3,15 @@ import type { RankChange } from '#contracts';
 import { causeOf } from '../../support/results.js';
 import { hashOf, summary, versionOf, type PromotionFact, type RunFacts } from './facts.js';
 
-/** The time in which a board had one definition, over any number of generations. */
+/** An epoch: the time during which one definition of a board was live, over any number of generations. */
 interface Epoch {
+  /** The hash of the definition. */
   readonly hash: string;
   /** The first version that may belong to the epoch. */
   readonly since: number;
 }
 
-/** The definitions that a board had, in order, according to its rank changes and promotions. */
+/** The epochs of a board, in order, according to its rank changes and promotions. */
 export class Epochs {
   private constructor(private readonly epochs: readonly Epoch[]) {}
 
@@ -37,7 +38,7 @@ export class Epochs {
     return this.epochs.some((epoch) => epoch.hash === hash);
   }
 
-  /** The index of the epoch of a version. */
+  /** The index of the epoch to which a version belongs. */
   at(version: number): number {
     return Math.max(
       0,
@@ -60,8 +61,8 @@ function hashesOf(board: string, { known }: RunFacts): Set<string> {
 }
 
 /**
- * Finds rank changes of generations that were not live at the version or whose definition is unknown, and boards that do not
- * have their last definition.
+ * Finds rank changes of a generation that was not live at the version of the rank change, or whose definition is unknown; and
+ * boards whose live definition is not that of their last promotion.
  */
 export function generationProblems(facts: RunFacts, losses: readonly number[]): string[] {
   const { definitions, known, promotions, rankChanges } = facts;
@@ -81,12 +82,12 @@ export function generationProblems(facts: RunFacts, losses: readonly number[]): 
   const notCurrent = definitions.flatMap((definition) => {
     const last = lastPromotion(promotions, definition.board, Infinity)?.generation ?? '';
     const found = definitionHash(definition);
-    return hashOf(last) === found ? [] : [`${definition.board}: ${found} in place of ${last}`];
+    return hashOf(last) === found ? [] : [`${definition.board}: hash ${found}, not of ${last}`];
   });
   return [
     ...summary('rank changes of a generation with an unknown definition', foreign.map(textOf)),
     ...summary('rank changes of a generation that was not live then', notLive),
-    ...summary('boards that do not have their last definition', notCurrent),
+    ...summary('boards whose live definition is not that of their last promotion', notCurrent),
   ];
 }
 

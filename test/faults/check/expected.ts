@@ -53,7 +53,7 @@ export interface AppliedEvent extends BoardRecord {
   readonly rankChange?: RankChange;
 }
 
-/** The events of one board, and its definitions. */
+/** The events of one board, its definitions, and its epochs: the times during which one definition was live. */
 export interface BoardHistory {
   readonly board: string;
   readonly epochs: Epochs;
@@ -63,14 +63,14 @@ export interface BoardHistory {
   readonly events: readonly AppliedEvent[];
 }
 
-/** The expected results of a score topic. Records are named `topic/partition/offset`. */
+/** The results that a score topic must have. An id is that of a record of the score topic: `topic/partition/offset`. */
 export interface Expected {
   /** After all events, by the definitions that are live at the end. */
   readonly oracle: Oracle;
   readonly boards: readonly BoardHistory[];
-  /** Events that changed their player in a view, by the definition that applied them. Each has one rank change. */
+  /** Ids of events that changed a published view, by the definition that applied each event. Each has one rank change. */
   readonly applied: ReadonlySet<string>;
-  /** Bad records, with the possible reasons of each. */
+  /** Ids of bad records and of refused events, with the possible reasons of each. Each has one dead letter. */
   readonly deadLetters: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -175,9 +175,9 @@ function historyOf(board: string, facts: RunFacts, all: readonly BoardRecord[]):
 
 /** The facts of one board. */
 interface BoardFacts extends Pick<BoardHistory, 'epochs' | 'judgements'> {
-  /** By the record that caused it. */
+  /** By the id of the event that caused the rank change. */
   readonly rankChanges: ReadonlyMap<string, RankChange>;
-  /** The reasons of dead letters, by record. */
+  /** The reasons of dead letters, by the id of the bad record or refused event. */
   readonly refused: ReadonlyMap<string, string>;
 }
 
@@ -185,7 +185,10 @@ interface BoardFacts extends Pick<BoardHistory, 'epochs' | 'judgements'> {
 function appliedEvents(records: readonly BoardRecord[], facts: BoardFacts): AppliedEvent[] {
   const { epochs, rankChanges } = facts;
   let next = epochs.count - 1;
-  /** For each record: the epoch of its rank change, or else of the next rank change in the partition, or else the last epoch. */
+  /**
+   * For each record, the last epoch in which it may have been applied: that of its rank change, or else of the next rank change in
+   * the partition, or else the last epoch of the board.
+   */
   const lastEpochs = records
     .toReversed()
     .map(({ id }) => {

@@ -17,7 +17,7 @@ export interface RunFacts {
   readonly rankChanges: readonly RankChange[];
   readonly leaderChanges: readonly LeaderChange[];
   readonly deadLetters: readonly DeadLetterFact[];
-  /** Ids of committed results from Kafka's own console consumer. */
+  /** Ids of committed results, as Kafka's own console consumer reads them. */
   readonly consoleIds: ConsoleIds;
   /** The bytes of each view in Redis, by `board view`. */
   readonly stored: ReadonlyMap<string, OracleBytes>;
@@ -42,7 +42,7 @@ export interface ConsoleIds {
   readonly deadLetters: readonly string[];
 }
 
-/** The id of a leader change: the id of its cause, and the view. */
+/** The id of a leader change: the `topic/partition/offset` of the event that caused it, and the view. */
 export function leaderChangeId({ source, view }: LeaderChange): string {
   return `${source.topic}/${source.partition}/${source.offset} ${view}`;
 }
@@ -52,7 +52,7 @@ export function hashOf(generation: string): string {
   return generation.slice(generation.indexOf('-') + 1);
 }
 
-/** The version at which an event was applied. A call gives all views that it changes the same version. */
+/** The version at which the event of a rank change was applied. An apply call gives all views that it changes the same version. */
 export function versionOf({ changes }: Pick<RankChange, 'changes'>): number {
   return changes[0]?.version ?? 0;
 }

@@ -6,9 +6,9 @@ import { groupBy, summary, versionOf, type PromotionFact, type RunFacts } from '
 
 /**
  * Finds leader changes that are not the difference to the previous leader change of their view, and views whose last leader
- * change does not have their top. After a change of definition, the new top is reported only when the view changes next. A
- * chain may begin again with the whole top if Redis lost the last reported top, or after a promotion whose new generation did
- * not have the view yet.
+ * change does not have the top of the view. After a change of definition, the new top is reported only when the view changes
+ * next. A chain (the leader changes of a view) may begin again with the whole top if Redis lost the last reported top, or after
+ * a promotion whose new generation did not have the view yet.
  */
 export function leaderProblems(
   facts: RunFacts,
@@ -33,8 +33,8 @@ export function leaderProblems(
     }),
   );
   return [
-    ...summary('leader changes that do not follow from the one before', broken),
-    ...summary('views whose last leader change is not their top', ends),
+    ...summary('leader changes that do not follow from the previous one of their view', broken),
+    ...summary('views whose last leader change does not have their top', ends),
   ];
 }
 
@@ -43,6 +43,7 @@ function changedByLastDefinition(
   { definitions, rankChanges }: RunFacts,
   { boards, oracle }: Expected,
 ): Set<string> {
+  /** By board: an epoch is the time during which one definition was live. */
   const epochs = new Map(boards.map((history) => [history.board, history.epochs]));
   const last = (board: string) => (epochs.get(board)?.count ?? 1) - 1;
   const changed = rankChanges

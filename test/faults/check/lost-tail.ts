@@ -16,7 +16,7 @@ export interface Mover {
   readonly after: OracleState;
 }
 
-/** Rank and competition rank before (0 for a new player) and after; 0 for a rank that the board does not publish. */
+/** Rank and competition rank before, then both after. 0 for a rank that the board does not publish, and before for a new player. */
 export type Places = readonly [number, number, number, number];
 
 /**

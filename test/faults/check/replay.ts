@@ -22,7 +22,7 @@ interface Step {
   readonly cause: AppliedEvent;
   readonly event: ResolvedEvent;
   readonly version: number;
-  /** Undefined if another definition applied the event, or the event has no rank change. */
+  /** Undefined if another definition applied the event, or the event has no rank change. `movement`: its change of this view. */
   readonly published?: { readonly movement: Movement | undefined };
 }
 

@@ -61,7 +61,7 @@ export async function beginBuild(
     await eventually(isAtShare, `a build of ${boards[0]} is in progress`);
     if (!build.hasEnded) return build;
     if (attempt + 1 === tries || (await build.exitCode()) !== 0)
-      throw new Error(`the build ended too early: ${build.log}`);
+      throw new Error(`the build ended before it was seen in progress: ${build.log}`);
   }
 }
 
@@ -101,7 +101,7 @@ export async function succeeds(world: World, build: BoardsCommand): Promise<Buil
   const live = await world.live();
   for (const { board, generation } of built)
     if (live.get(board) !== generation)
-      throw new Error(`${board} is live as ${live.get(board)}, not as ${generation}`);
+      throw new Error(`${board} has the live generation ${live.get(board)}, not ${generation}`);
   world.count('builds', built.length);
   return built;
 }

@@ -101,16 +101,16 @@ async function freezeBuilder(world: World, random: Random, request: BuildRequest
   const frozenAt = performance.now();
   await expireLeases(world, request.boards);
   await continues(world, request);
-  // If the lease ends before it expires by the builder's own clock, the builder assumes a loss of Redis and begins again.
+  // A builder that loses its lease before the lease has expired by its own clock assumes a loss of Redis, and begins again.
   const hasExpired = () => performance.now() - frozenAt > LEASE_MS;
-  await eventually(hasExpired, 'the lease has expired by the clock of its holder, too');
+  await eventually(hasExpired, 'the lease has expired by the clock of the frozen builder, too');
   const live = await world.live();
   frozen.signal('SIGCONT');
   await frozen.exitCode();
   const now = await world.live();
   for (const [board, generation] of live)
     if (now.get(board) !== generation)
-      throw new Error(`a builder promoted ${board}, whose lease another one had`);
+      throw new Error(`the frozen builder promoted ${board} after it had lost the lease`);
   world.did('builders frozen', `a frozen builder of ${request.boards.join(', ')} had no effect`);
 }
 
@@ -178,7 +178,7 @@ export const BUILD_FAULTS: readonly Fault[] = [
       const live = await world.live();
       for (const { board, generation } of built)
         if (hashOf(live.get(board) ?? '') !== hashOf(generation))
-          throw new Error(`${board} was live as ${generation}, then as ${live.get(board)}`);
+          throw new Error(`${board}: ${live.get(board)} has not the definition of ${generation}`);
       await changeBack(world);
     },
   },

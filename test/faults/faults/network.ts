@@ -134,8 +134,9 @@ function disturbTransactions(
       for (let time = 0; time < times; time++) {
         const api = pick(random, draw.apis);
         const action = draw.action(random);
+        const [apiName = ''] = Object.entries(KAFKA_API).find(([, key]) => key === api) ?? [];
         const faults = world.running.map(({ kafka }) => kafka.onRequest(api, action));
-        await eventually(() => faults.some(({ isDone }) => isDone), `request ${api} is disturbed`);
+        await eventually(() => faults.some(({ isDone }) => isDone), `${apiName} is disturbed`);
         for (const { kafka } of world.running) kafka.clearFaults();
         await world.publishedMore(1 + below(random, 40));
       }

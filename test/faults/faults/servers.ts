@@ -23,7 +23,7 @@ export async function restoreSnapshot(world: World): Promise<void> {
   world.did('restores of a snapshot', 'Redis restored from a snapshot');
 }
 
-/** Delay that makes a recovery last long enough to be disturbed. */
+/** A delay that makes a recovery last long enough to be disturbed. */
 const SLOW_MS = 100;
 
 /** Restarts Redis empty, and does something else while the boards recover. */
@@ -33,7 +33,7 @@ async function whileRecovering(world: World, work: () => Promise<void>): Promise
   const shards = Array.from({ length: world.shards }, (_, it) => world.keys.appliedOffsets(it));
   await eventually(
     async () => (await world.redis.redis.exists(...shards)) > 0,
-    'the first applied offsets are there again',
+    'Redis has some applied offset again',
   );
   await work();
   for (const { redis } of world.running) redis.delay(0);
@@ -99,7 +99,7 @@ export const SERVER_FAULTS: readonly Fault[] = [
         const replica = await RedisServer.start('--replicaof', '127.0.0.1', String(link.port));
         await eventually(
           async () => /master_link_status:up/.test(await replica.redis.info('replication')),
-          'the replica has all of the primary',
+          'the replica has all data of the primary',
         );
         link.freeze();
         const behind = 1 + below(random, 200);

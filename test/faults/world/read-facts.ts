@@ -75,7 +75,7 @@ async function readStored(
   return stored;
 }
 
-/** One console consumer reads the three result topics. The headers tell them apart. */
+/** One console consumer reads the three result topics. The headers of a result show which topic it comes from. */
 async function readConsoleIds(
   { kafka, topics: { rankChanges, leaderChanges, deadLetters } }: World,
   expected: Promise<number>,

@@ -136,7 +136,7 @@ export class World {
     return new Map(partitions.map(({ partition, offset }) => [partition, Math.max(0, +offset)]));
   }
 
-  /** The end of each partition of the score topic. */
+  /** The offset after the last record of each partition of the score topic. */
   async logEnds(): Promise<Map<number, number>> {
     const offsets = await this.admin.fetchTopicOffsets(this.topics.scoreEvents);
     return new Map(offsets.map(({ partition, high }) => [partition, Number(high)]));
@@ -163,7 +163,7 @@ export class World {
         const published = await this.published();
         return [...ends].every(([partition, end]) => (published.get(partition) ?? 0) >= end);
       },
-      'the records that the log had then are published',
+      'everything below the given offsets is published',
       seconds,
     );
   }
