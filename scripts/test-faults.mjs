@@ -17,7 +17,7 @@ Options:
   --json        the report as JSON on standard output; what happens meanwhile goes to standard error
   --help
 
-Exit codes: 0 all runs were exact, 1 not so (the seeds are printed), 2 wrong usage.
+Exit codes: 0 all runs were exact, 1 some were not (their seeds are printed), 2 wrong usage.
 `;
 
 const JEST = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));

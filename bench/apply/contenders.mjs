@@ -34,7 +34,7 @@ export function counter(redis, { views, ranks = false }) {
 }
 
 /**
- * Resolves and applies scores with BoardStore: arguments, script, verdicts. Each batch names the results before it as published.
+ * Resolves and applies scores with BoardStore: arguments, script, verdicts. Each call names earlier results as published.
  * @param {import('ioredis').Redis} redis @param {import('#board').BoardDefinition} definition @returns {Promise<Contender>}
  */
 export async function ranklog(redis, definition) {

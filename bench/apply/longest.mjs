@@ -17,7 +17,7 @@ const ROUNDS = 8;
 const RANKS = 'ranks: [ordinal, competition]';
 const NAMES = `publish: { ${RANKS}, overtook: 100, leaders: 100 }`;
 const VIEWS = 'dimensions: [[x]], maxViews: 1000000';
-/** All players are equal in all columns. `share`: the part of the players that a board has. */
+/** All players are equal in all columns. `share`: which part of `players` the board has. */
 const CASES = [
   { name: '1 column', columns: 1 },
   { name: '2 columns', columns: 2 },
@@ -46,7 +46,7 @@ export async function longestCalls(redis, players) {
   return rows;
 }
 
-/** @typedef {{ script: number, cpu: number }} Call ms that the script took, and ms of CPU in Redis: the first also counts waits for a CPU */
+/** @typedef {{ script: number, cpu: number }} Call in ms: `script` until its end, with waits for a CPU; `cpu` of Redis */
 /** @typedef {{ longest: Call, median: Call, calls: number }} Figures */
 
 /** @param {{ name: string, published: Figures, muted: Figures }} row @param {{ published: Figures }} plain */
@@ -55,7 +55,7 @@ function print({ name, published, muted }, plain) {
     `${longest.script.toFixed(1)} ms, CPU ${longest.cpu.toFixed(1)} (median ${median.cpu.toFixed(1)})`;
   const ratio = (published.longest.cpu / plain.published.longest.cpu).toFixed(2);
   console.log(
-    `${name}\n  longest call ${ms(published)}; CPU ${ratio} of the first board's\n  muted ${ms(muted)}`,
+    `${name}\n  longest call ${ms(published)}; CPU ${ratio} times that of the first board\n  muted ${ms(muted)}`,
   );
 }
 

@@ -64,11 +64,11 @@ function print({ views, columns, publish, ranklog, zincrby, ranked }) {
     `${serverCpu.toFixed(1)} + ${clientCpu.toFixed(1)}`;
   console.log(
     `${what}\n` +
-      `  ${ranklog.rate.toFixed(0)} events/s: ${zincrby.speed.toFixed(2)} of ZINCRBY (${zincrby.rate.toFixed(0)}), ` +
-      `${ranked.speed.toFixed(2)} of ZREVRANK, ZINCRBY, ZREVRANK (${ranked.rate.toFixed(0)})\n` +
+      `  ${ranklog.rate.toFixed(0)} events/s: ${zincrby.speed.toFixed(2)} times the rate of ZINCRBY (${zincrby.rate.toFixed(0)}), ` +
+      `${ranked.speed.toFixed(2)} times that of ZREVRANK, ZINCRBY, ZREVRANK (${ranked.rate.toFixed(0)})\n` +
       `  CPU of Redis + client: ${cpu(ranklog)} us an event (ZINCRBY: ${cpu(zincrby)}; with ranks: ${cpu(ranked)})\n` +
       `  ${(ranklog.bytes / views).toFixed(0)} bytes a player and view: ` +
-      `${(ranklog.bytes / zincrby.bytes).toFixed(2)} of the plain ZSET (${(zincrby.bytes / views).toFixed(0)})`,
+      `${(ranklog.bytes / zincrby.bytes).toFixed(2)} times those of the plain ZSET (${(zincrby.bytes / views).toFixed(0)})`,
   );
 }
 

@@ -68,7 +68,7 @@ function table(rows) {
         what.padEnd(28),
         `${events} events`,
         `p50 ${p50.toFixed(1)} ms`,
-        `p99 ${p99.toFixed(1)} ms, ${(p99 / quiet).toFixed(2)} of no build`,
+        `p99 ${p99.toFixed(1)} ms, ${(p99 / quiet).toFixed(2)} times that without a build`,
         `worst ${worst.toFixed(0)} ms`,
       ].join('   '),
     )

@@ -37,8 +37,8 @@ function table({ events, players, partitions, rows }) {
   const lines = rows.map(({ what, rate, besides, peakRss }) =>
     [
       `${String(Math.round(rate)).padStart(8)} events/s`,
-      rate === own ? ''.padEnd(24) : `ranklog is ${(own / rate).toFixed(2).padStart(6)} of it`,
-      `${besides.toFixed(1)} s besides`,
+      rate === own ? ''.padEnd(31) : `ranklog: ${(own / rate).toFixed(2).padStart(6)} times this rate`,
+      `${besides.toFixed(1)} s for start and end`,
       `${String(Math.round(peakRss))} MB`,
       what,
     ].join('   '),

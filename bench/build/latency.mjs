@@ -99,7 +99,7 @@ export class LiveTraffic {
   async #allHeard() {
     const end = performance.now() + LONGEST_WAIT_MS;
     while (this.#sent.size > 0) {
-      if (performance.now() > end) throw new Error(`${this.#sent.size} rank changes never came`);
+      if (performance.now() > end) throw new Error(`${this.#sent.size} rank changes are late`);
       await delay(TICK_MS);
     }
   }

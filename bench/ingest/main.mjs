@@ -53,6 +53,6 @@ function print(rows) {
   );
   for (const { what, rate } of rows)
     console.log(
-      `${String(Math.round(rate)).padStart(8)} events/s   ranklog is ${(own / rate).toFixed(2)} of it   ${what}`,
+      `${String(Math.round(rate)).padStart(8)} events/s   ranklog: ${(own / rate).toFixed(2)} times this rate   ${what}`,
     );
 }

@@ -110,7 +110,7 @@ function print(samples) {
     console.log(cells.map(([cell = 0, width = 0]) => String(cell).padStart(width)).join(''));
   });
   console.log(
-    `\nover the second half: RSS ${slopes.rss.toFixed(2)} and heap ${slopes.heapUsed.toFixed(2)} MB a million events`,
+    `\nMB per million events, over the second half: RSS ${slopes.rss.toFixed(2)}, heap ${slopes.heapUsed.toFixed(2)}`,
   );
 }
 

@@ -23,7 +23,7 @@ export class Service {
   /** @throws Error once the process has ended by itself */
   checkAlive() {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null)
-      throw new Error('the service has ended');
+      throw new Error('ranklog start has ended by itself; its messages are above');
   }
 
   /** @returns {Promise<Memory>} */

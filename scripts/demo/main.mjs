@@ -65,7 +65,7 @@ async function show(ranklog) {
   const expected = FOOTBALL_EVENTS + LAPS - LAPS_THAT_CHANGE_NOTHING;
   const changes = await readRankChanges(ranklog.kafka, ranklog.name, expected);
   const view = 'all league=en.1 season=2015-16';
-  title(`The liveliest of the rank changes of ${view}`);
+  title(`The largest movements in the view "${view}"`);
   for (const { change, movement, places } of liveliest(changes, view, 6)) {
     const { playerId, occurredAt } = change;
     const { before, after } = movement;
@@ -105,7 +105,7 @@ async function compare(ranklog) {
   const laps = await ranklog.reader.standings('photo-finish', 'all', { offset: 0, limit: 10 });
   const tiesRight = photoFinishIsRight(laps);
   console.log(
-    `\nLevel drivers by the time of their lap, not by name or arrival: ${tiesRight ? 'right' : 'WRONG'}.`,
+    `\nDrivers with equal laps rank by the time of their lap, not by name or arrival: ${tiesRight ? 'right' : 'WRONG'}.`,
   );
   return figures === 27 && order === 22 && results.length === 27 && tiesRight;
 }

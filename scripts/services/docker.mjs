@@ -44,13 +44,13 @@ export async function startCompose(release, names) {
   } catch (error) {
     const log = run('docker', inProject(compose, ['logs', '--tail', '30']), inEnvironment(compose));
     throw new ServiceError(
-      `${String(error)}; last lines of its log:\n${log}all: docker compose -p ${compose.project} logs`,
+      `${String(error)}; last lines of the log:\n${log}the whole log: docker compose -p ${compose.project} logs`,
     );
   }
 }
 
 /**
- * The project of a release (default: the last one): on the ports of the last start if it answers or they are free, else new ones.
+ * The compose project of a release (default: the last one started). Keeps the ports of the last start unless other programs use them.
  * @param {string | undefined} asked
  * @returns {Promise<Compose>}
  */
@@ -109,7 +109,7 @@ function inProject({ project }, args) {
   return ['compose', '-p', project, ...args];
 }
 
-/** @param {Compose} compose What docker-compose.yml reads from the environment. */
+/** What docker-compose.yml reads from the environment. @param {Compose} compose */
 function inEnvironment({ kafka, redis, release }) {
   const version = kafkaVersion(release);
   const ports = { KAFKA_PORT: String(kafka), REDIS_PORT: String(redis) };

@@ -65,7 +65,7 @@ async function runCommand(argv) {
   }
 }
 
-/** @param {string[]} args The error in words where they can't be understood. */
+/** The options and words of a command, or the problem with them as text. @param {string[]} args */
 function parse(args) {
   const flag = { type: /** @type {const} */ ('boolean') };
   const text = { type: /** @type {const} */ ('string') };

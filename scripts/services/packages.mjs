@@ -5,7 +5,7 @@ import { runWithProgress } from './progress.mjs';
 import { ServiceError } from './say.mjs';
 
 /** @typedef {'redis-server' | 'java' | 'mvn'} Command */
-/** @typedef {{ packages: [string, ...string[]], oldest: number, major: () => number }} Need `packages`: the first that the system has */
+/** @typedef {{ packages: [string, ...string[]], oldest: number, major: () => number }} Need met by the first package known to apt */
 
 /** Commands that native servers need. @type {Record<Command, Need>} */
 const NEEDS = {
@@ -67,7 +67,7 @@ function whatToInstall(commands) {
   const needs = commands.map((command) => `${command} (${NEEDS[command].oldest} or newer)`);
   const packages = commands.map((command) => NEEDS[command].packages.at(-1)).join(' ');
   return (
-    `not found: ${needs.join(', ')}. Install them (Debian, Ubuntu: sudo apt-get install ${packages}), ` +
+    `missing or too old: ${needs.join(', ')}. Install them (Debian, Ubuntu: sudo apt-get install ${packages}), ` +
     'or start Docker, or set KAFKA_BROKERS and REDIS_URL to servers of your own'
   );
 }

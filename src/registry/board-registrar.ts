@@ -19,8 +19,8 @@ type Current = ReadonlyMap<string, DefinitionRecord>;
 type Promotions = ReadonlyMap<string, number>; // by board: when its pointer last moved, in us of Redis' clock
 
 /**
- * Registers in Redis the boards of the definitions topic and, of the boards file, only those that the topic lacks: so instances with
- * an old and a new file do not undo each other's changes. Also writes to the topic what went live in Redis.
+ * Registers in Redis the boards of the definitions topic, and of the boards file only those that the topic lacks. So instances
+ * with an old and a new file do not undo each other's changes. Also writes to the topic what went live in Redis.
  */
 export class BoardRegistrar {
   /** The boards of the file, as of the last successful read. */

@@ -148,6 +148,6 @@ it('names native servers that are too old and can not be installed', async () =>
   );
   rmSync(folder, { recursive: true });
   expect(exitCode).toBe(1);
-  expect(stderr).toContain('not found: redis-server (7 or newer), java (17 or newer)');
+  expect(stderr).toContain('missing or too old: redis-server (7 or newer), java (17 or newer)');
   expect(stderr).toContain('or set KAFKA_BROKERS and REDIS_URL');
 });
