@@ -8,7 +8,7 @@ import {
   type ReconciliationStatus,
 } from '#board-store';
 import { CommandError, EXIT } from './exit-codes.js';
-import { countText, durationText } from './formats.js';
+import { countText, durationText } from './value-text.js';
 
 interface LeaseOptions {
   readonly leases: Pick<LeaseStore, 'statuses'>;

@@ -1,4 +1,4 @@
-import { WHOLE_LOG_HINT, bytesText, countText, durationText, startsText } from './formats.js';
+import { WHOLE_LOG_HINT, bytesText, countText, durationText, startsText } from './value-text.js';
 import { isPublishOnly, type FieldChange } from '../registry/field-changes.js';
 import { needsBuild, type BuiltBy, type Plan, type PlannedBoard } from '../registry/plan.js';
 

@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { RunProgress } from '../generations/progress.js';
-import { countText, durationText } from './formats.js';
+import { countText, durationText } from './value-text.js';
 
 /** Facts in addition to the work done. Without them, rate and time left are averages since the start. */
 export interface ProgressFacts {

@@ -5,7 +5,7 @@ import type { RunOptions } from '../generations/generation-run.js';
 import { CommandError, EXIT } from './exit-codes.js';
 import { withLease } from './held-lease.js';
 import type { ReconciliationSession } from './reconciliation-session.js';
-import { WHOLE_LOG_HINT, startsText, startsJson } from './formats.js';
+import { WHOLE_LOG_HINT, startsText, startsJson } from './value-text.js';
 import { showProgress } from './progress.js';
 import type { BuildOptions } from './usage/options.js';
 

@@ -2,7 +2,7 @@ import { decimalColumns, formatTime, parseState, reachTime, type BoardDefinition
 import type { Difference, TooManyViews } from '#board-store';
 import type { VerifyReport } from '../verify/verify.js';
 import { table } from './output.js';
-import { countText } from './formats.js';
+import { countText } from './value-text.js';
 
 export function reportJson(definition: BoardDefinition, report: VerifyReport) {
   const { board, generation, equal, places, views, differenceCount, appliedOffsets } = report;

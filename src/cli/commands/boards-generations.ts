@@ -2,7 +2,7 @@ import type { GenerationOverview } from '#board-store';
 import { formatTime } from '#board';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
-import { startsJson, startsText } from '../formats.js';
+import { startsJson, startsText } from '../value-text.js';
 import { withReconciliation } from '../reconciliation-session.js';
 
 export function boardsGenerations(options: { json?: boolean }): Promise<number> {

@@ -15,7 +15,7 @@ import {
   type Progress,
 } from '../../standings/positions.js';
 import { EXIT } from '../exit-codes.js';
-import { countText, durationText, startsJson, startsText } from '../formats.js';
+import { countText, durationText, startsJson, startsText } from '../value-text.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
 import { print, table } from '../output.js';
 import { ProgressBar } from '../progress.js';

@@ -1,6 +1,6 @@
 import type { ViewSummary } from '#board-store';
 import { EXIT } from '../exit-codes.js';
-import { expiryText } from '../formats.js';
+import { expiryText } from '../value-text.js';
 import { printPart, table } from '../output.js';
 import { withRedis } from '../session.js';
 import { warnOfStale } from './standings.js';

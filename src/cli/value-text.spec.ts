@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { LATEST_TIME } from '#board';
-import { bytesText, countText, durationText, expiryText } from './formats.js';
+import { bytesText, countText, durationText, expiryText } from './value-text.js';
 
-describe('formats', () => {
+describe('the text of a value', () => {
   it.each([
     [0.2, '1 s'],
     [45, '45 s'],
@@ -25,7 +25,7 @@ describe('formats', () => {
     expect(bytesText(bytes)).toBe(text);
   });
 
-  it('counts have separators', () => {
+  it('separates the thousands of a count', () => {
     expect(countText(1_234_567)).toBe('1,234,567');
   });
 });
