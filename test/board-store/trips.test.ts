@@ -84,7 +84,7 @@ describe('a listing of views', () => {
   it.each([
     ['while a page is read', 7],
     ['between two pages', 12],
-  ])('lists each view that stays exactly once, although most other views are deleted %s', async (_, call) => {
+  ])('lists each remaining view exactly once, when most are deleted %s', async (_, call) => {
     for (let trial = 0; trial < 6; trial++) {
       fixture = await new StoreFixture(redis, newKeys()).register(definition);
       const names = viewNames(SIZE, trial);

@@ -254,8 +254,7 @@ export class LiveRun {
   }
 
   async #apply(call: ApplyCall): Promise<void> {
-    if (this.model.leavesGap(call))
-      throw new Error(`the call skips offsets before ${call.from}`);
+    if (this.model.leavesGap(call)) throw new Error(`the call skips offsets before ${call.from}`);
     const outcome = await this.store.apply(call);
     if (outcome.status !== 'applied') throw new Error(`the call was refused: ${outcome.status}`);
     this.#answers.compare(this, call, outcome.verdicts);
