@@ -1,4 +1,4 @@
-/** A deleted span of a result topic: the offsets from `from` up to, and without, `to`. */
+/** Results that were deleted before the group read them: the offsets `from` to `to` - 1 of a partition. */
 export interface ResultGap {
   readonly topic: string;
   readonly partition: number;
@@ -17,7 +17,7 @@ abstract class ClientError extends Error {
   }
 }
 
-/** Ranklog would refuse the score event. `code` and `detail` are those of the dead letter. */
+/** Ranklog would refuse the score event. `code` and `detail` are those of the dead letter that it would write. */
 export class InvalidScoreEventError extends ClientError {
   constructor(
     readonly code: string,
@@ -52,7 +52,7 @@ export class ResultTopicReplacedError extends ClientError {
   ) {
     super(
       `group ${groupId} must continue at offset ${at.position} of ${at.topic}/${at.partition}, which ends at ${end}: ` +
-        'the topic was recreated or restored from a backup. Subscribe with another group, or delete this one',
+        'the topic was recreated or restored from a backup. Subscribe with another group, or delete this group',
     );
   }
 }

@@ -3,8 +3,8 @@ import type { Admin } from 'kafkajs';
 type Positions = ReadonlyMap<number, number>;
 
 /**
- * The offsets at which a new group starts: the ends of all partitions. Empty for other groups and with `fromBeginning`: then
- * a partition without a committed offset starts at its first result. Join afterwards, so that no later result is missed.
+ * The offsets at which a new group starts: the ends of all partitions. Empty if the group has committed offsets or starts
+ * `fromBeginning`: then a partition without one starts at its first result. Call before joining, so that no result is missed.
  */
 export async function readStartPositions(
   admin: Admin,
@@ -47,7 +47,7 @@ export class HandledPositions {
     return this.#last;
   }
 
-  /** Commits a last time, then forgets the partition: another member gets it. */
+  /** Commits a last time, then forgets the partition, because another member gets it. */
   async release(partition: number): Promise<void> {
     await this.flush();
     this.#uncommitted.delete(partition);

@@ -76,7 +76,7 @@ describe('LeadersByView', () => {
     });
   });
 
-  it('reports a gap if the first change follows another, or a later one follows none', () => {
+  it('reports a gap if the first leader change has a `since`, or a later one has none', () => {
     const leaders = new LeadersByView();
     expect(leaders.take(SECOND)).toMatchObject({ gap: true, left: [] });
     const again = leaderChange({ version: 12, since: null, ids: ['c'] });
@@ -104,7 +104,7 @@ describe('LeadersByView', () => {
     expect(leaders.take(FIRST)).toMatchObject({ gap: false });
   });
 
-  it('keeps the newest top for changes in any order, and each step leads to it', () => {
+  it('keeps the newest top for leader changes in any order; the movements of each step lead to it', () => {
     const tops = fc.array(
       fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', '__proto__'), { maxLength: 4 }),
       { minLength: 1, maxLength: 8 },

@@ -17,7 +17,7 @@ interface KnownTop {
 const UNKNOWN: KnownTop = { version: null, top: [] };
 
 /**
- * The top N of views, from leader changes in any order: the newest one of each view counts. Keeps one top in memory for
+ * The top N of views, from leader changes in any order: the newest leader change of each view counts. Keeps one top in memory for
  * each view until the view is forgotten.
  */
 export class LeadersByView {

@@ -80,7 +80,7 @@ export abstract class ResultSubscriber<T> {
     private readonly decode: (record: RawRecord) => T,
   ) {
     const { kafka, groupId } = options;
-    this.failed.catch(() => undefined); // an application that ignores it must not crash
+    this.failed.catch(() => undefined); // an application that ignores `failed` must not crash
     this.#logger = kafka.logger().namespace('ranklog');
     this.#consumer = new BatchConsumer({
       kafka,
@@ -103,7 +103,7 @@ export abstract class ResultSubscriber<T> {
     );
   }
 
-  /** Joins the group; resolves once it is a member. Call it once. */
+  /** Joins the group; resolves once this subscriber is a member. Call it once. */
   async start(handle: Handle<T>): Promise<void> {
     this.#handle = handle;
     await this.#consumer.start();

@@ -16,7 +16,7 @@ const EVENT = {
 } satisfies ScoreEvent;
 
 describe('the message of a score event', () => {
-  it('has the player as key and the event unchanged, with lists of attributes', () => {
+  it('has the player as key and the event unchanged, also with lists in attributes', () => {
     const { key, value, headers = {} } = producer.toMessage(JSON.stringify(EVENT));
     expect(key).toBe('p-17');
     expect(headers).toMatchObject({ ce_id: 'e-1', ce_source: '/arena' });
@@ -25,7 +25,7 @@ describe('the message of a score event', () => {
     ).toStrictEqual({ ok: true, event: EVENT });
   });
 
-  it('is rejected with the code and the place of the mistake', () => {
+  it('is refused with the code of the dead letter and the path of the invalid value', () => {
     const wrong = { ...EVENT, attributes: { guild: ['red', ''] } };
     let refusal: unknown;
     try {
@@ -59,7 +59,7 @@ function fakeClient(): { kafka: Kafka; sends: number[][] } {
 }
 
 describe('sending events', () => {
-  it('makes each send to one partition, as kafkajs confuses several when leaders move', async () => {
+  it('puts messages of one partition only into a send, because kafkajs may lose or repeat messages of a larger one', async () => {
     const { kafka, sends } = fakeClient();
     const events = Array.from({ length: 30 }, (_, i) => ({ ...EVENT, playerId: `p-${i}` }));
     await new ScoreProducer({ kafka }).send(events);

@@ -27,7 +27,7 @@ export class ScoreProducer {
   readonly #topic: string;
   readonly #source: string;
   readonly #choose = Partitioners.DefaultPartitioner();
-  /** The partitions of the topic at the last send. */
+  /** The partitions of the topic, as kafkajs knew them at the last send. */
   #partitions: PartitionMetadata[] | undefined;
 
   constructor({ kafka, topicPrefix, source = '/ranklog/client' }: ScoreProducerOptions) {

@@ -67,7 +67,7 @@ describe('a score event with CloudEvents headers', () => {
     ['in another case', 'Ranklog.score-event.v1'],
     ['with a trailing space', 'ranklog.score-event.v1 '],
     ['that is empty', ''],
-  ])('is an UNKNOWN_RECORD_TYPE with a type %s, for any other headers', (_, type) => {
+  ])('is refused as UNKNOWN_RECORD_TYPE for a ce_type %s, whatever its other headers are', (_, type) => {
     const others = [{}, HEADERS, { ce_specversion: '0.3' }, { 'content-type': 'application/avro' }];
     for (const headers of others)
       expect(decode({ ...bytes(headers), ce_type: Buffer.from(type) }, Buffer.alloc(0))).toEqual({
@@ -109,8 +109,8 @@ describe('the id of a CloudEvent', () => {
 
   it.each([
     ['129 bytes', Buffer.from('x'.repeat(129))],
-    ['nothing', Buffer.alloc(0)],
-    ['a control character', Buffer.from('a\nb')],
+    ['empty', Buffer.alloc(0)],
+    ['a text with a control character', Buffer.from('a\nb')],
     ['bytes that are not UTF-8', Buffer.from([0xff])],
   ])('is ignored if it is %s', (_, id) => {
     expect(eventId({ ...bytes(HEADERS), ce_id: id })).toBeUndefined();

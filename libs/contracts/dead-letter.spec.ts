@@ -56,7 +56,7 @@ describe('a dead letter', () => {
     });
   });
 
-  it('has the new reason if a dead letter is sent again', () => {
+  it('has the new reason if its record was a dead letter before', () => {
     const { headers } = encode({ ranklog_reason: 'UNKNOWN_BOARD', ranklog_detail: 'earlier' });
     expect(headers).toMatchObject({ ranklog_reason: 'NOT_JSON', ranklog_detail: 'why' });
   });
@@ -111,7 +111,7 @@ describe('a dead letter that would be too large', () => {
     ]);
   });
 
-  it('has no digest headers when it is sent again and fits', () => {
+  it('has no digest headers if its record has them from an earlier dead letter, but fits', () => {
     const { headers } = bounded({ key: small, value: large, headers: {} });
     expect(decodeDeadLetter(bounded({ key: small, value: small, headers }))?.leftOut).toEqual([]);
   });

@@ -13,7 +13,7 @@ type Part = 'value' | 'headers' | 'key';
 
 /**
  * The dead letter of a record: its key, value and headers, and headers of ranklog with the reason, which replace older ones. If
- * its batch would be larger than `maxBytes`, the largest part is left out, then the next one. Headers have their sizes and digests.
+ * its batch would be larger than `maxBytes`, the largest part is replaced by headers with its size and digest, then the next one.
  */
 export function encodeDeadLetter(
   source: Source,

@@ -64,7 +64,7 @@ describe('a score event', () => {
     expect(decoded(withFields(`"delta":1,${nulls}`))).toEqual(decoded(withFields('"delta":1')));
   });
 
-  it('has the last value of a repeated field, even if its text is parsed again', () => {
+  it('has the last value of a repeated field, even if the JSON is parsed again for its numbers', () => {
     const twice = '"delta":1e3,"delta":5';
     expect(decoded(withFields(`"x":1,"x":2,${twice}`)).delta).toBe('5');
     expect(refused(withFields('"delta":5,"delta":1e3')).code).toBe('INVALID_NUMBER');
@@ -83,7 +83,7 @@ describe('a score event', () => {
     expect(Object.entries(deltas ?? {})).toEqual([['__proto__', '5']]);
   });
 
-  it('can have several, one or no values of an attribute', () => {
+  it('can have several values, one or none for an attribute', () => {
     const attributes = { guild: ['red', 'blue', 'red'], team: ['a'], clan: [], region: 'eu' };
     const text = withFields(`"delta":1,"attributes":${JSON.stringify(attributes)}`);
     expect(decoded(text).attributes).toEqual(attributes);
@@ -112,7 +112,7 @@ describe('a JSON number', () => {
     ['10000000000000000', '10000000000000000'],
     ['1000000000000000000000', '1000000000000000000000'],
     ['1.0000000000000000000', '1'],
-  ])('%s is the decimal %s in any event', (number, text) => {
+  ])('%s is read as the decimal %s, whatever else is in the event', (number, text) => {
     expect(decoded(withFields(`"delta":${number}`)).delta).toBe(text);
     expect(decoded(withFields(`"x":1e3,"delta": ${number} ,"y":[9007199254740993]`)).delta).toBe(
       text,
@@ -320,7 +320,7 @@ describe('an invalid score event', () => {
     expect(refused(withFields(fields)).detail).toContain(detail);
   });
 
-  it('is refused for 65 columns, with the limit', () => {
+  it('is refused for 65 columns, with the limit in the detail', () => {
     const columns = (count: number) =>
       withFields(
         `"deltas":${JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`c${n}`, 1])))}`,
@@ -333,7 +333,7 @@ describe('an invalid score event', () => {
 describe('nesting', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-  it('is accepted up to 100 levels including the event, even if its text is parsed again', () => {
+  it('is accepted up to 100 levels including the event, even if the JSON is parsed again for its numbers', () => {
     for (const number of ['1', '0.00000001']) {
       expect(decoded(withFields(`"delta":${number},"x":${nested(99)}`)).delta).toBe(number);
       expect(refused(withFields(`"delta":${number},"x":${nested(100)}`)).code).toBe(

@@ -58,7 +58,7 @@ describe('a definition record', () => {
     expect(decodeDefinitionRecord(record(value, headers, key))).toEqual(current);
   });
 
-  it('has the definition text of Redis, and an id from board and since', () => {
+  it('has the definition as Redis stores it, and an id from board and since', () => {
     const { key, value, headers } = encodeDefinitionRecord(IN_FORCE, 'own.definitions');
     expect(key).toBe('arena');
     expect(value).toContain(`"definition":${definitionText(definition)}`);
@@ -82,11 +82,11 @@ describe('an invalid definition record', () => {
     ['a list', '[]', 'not an object'],
     ['an empty object', '{}', 'generation'],
     [
-      'no definition, not even null',
+      'a number for the definition',
       encoded({ definition: null }).replace('null', '1'),
       'definition',
     ],
-    ['since in ms', encoded({ since: 0.5 }), 'since'],
+    ['a fraction for since', encoded({ since: 0.5 }), 'since'],
     ['starts with invalid offsets', encoded({ starts: new Map([[0, -1]]) }), 'starts'],
     ['starts with invalid partitions', encoded().replace(/}$/, ',"starts":{"first":1}}'), 'starts'],
   ])('is refused with a reason: %s', (_, value, reason) => {
@@ -99,7 +99,7 @@ describe('an invalid definition record', () => {
     ['without columns', (fields) => ({ ...fields, columns: undefined }), 'lacks fields'],
     ['with an invalid column', (fields) => ({ ...fields, columns: [1] }), 'definition: '],
     ['with empty columns', (fields) => ({ ...fields, columns: [] }), 'columns'],
-    ['with an unknown update', (fields) => ({ ...fields, ties: 'random' }), 'ties'],
+    ['with unknown ties', (fields) => ({ ...fields, ties: 'random' }), 'ties'],
     ['of another board', (fields) => ({ ...fields, board: 'other' }), 'another board'],
     ['of a later version', (fields) => ({ ...fields, decay: '1d' }), 'does not know'],
   ])('is refused with a reason: a definition %s', (_, change, reason) => {

@@ -18,7 +18,7 @@ export interface DefinitionRecord {
   readonly board: string;
   /** The live generation; for a removed board, the last one. */
   readonly generation: string;
-  /** When Redis promoted the generation, in us of its clock. Of two records of a board, the one with the larger value counts. */
+  /** When Redis promoted the generation, in µs of the clock of Redis. The record of a board with the largest value counts. */
   readonly since: number;
   /** null if the board was removed. */
   readonly definition: BoardDefinition | null;

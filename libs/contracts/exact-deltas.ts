@@ -46,7 +46,7 @@ class NumberText {
   constructor(readonly text: string) {}
 }
 
-/** Replaces texts with an exponent by those in the JSON text. Returns what is wrong with a number; undefined if nothing. */
+/** Replaces numbers that String wrote with an exponent by their JSON text. Returns what is wrong with a number, if anything. */
 function restoreNumbers(
   event: ScoreEvent,
   texts: Record<string, string>,

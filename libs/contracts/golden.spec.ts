@@ -118,7 +118,7 @@ describe('the golden records', () => {
     },
   );
 
-  it('include the dead letter of a record that is too large, with its place, size and digest', () => {
+  it('include the dead letter of a record that is too large, with its offset, size and digest', () => {
     const file = golden('dead-letter-digest') as DeadLetterGolden & { maxBytes: number };
     const record = toRecord(file.record);
     const letter = encodeDeadLetter(file.source, record, file.reason, file.maxBytes);
@@ -169,7 +169,7 @@ describe('the fields of results, as docs/versioning.md promises them', () => {
     expect(decode({ key: null, value, headers: {} })).toEqual(change);
   });
 
-  it.each(results)('are never removed or null: %s is refused without any of them', (...args) => {
+  it.each(results)('are never removed or null: %s is refused if any required one is', (...args) => {
     const [name, decode] = args;
     const { change } = golden(name) as { change: object };
     for (const part of objectsIn(change))

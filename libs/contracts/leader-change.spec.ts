@@ -43,8 +43,8 @@ function problems(value: string | null, headers = {}): string {
 
 describe('a leader change', () => {
   it.each([
-    ['since an earlier report', CHANGE],
-    ['without an earlier report', { ...CHANGE, since: null }],
+    ['after a previous leader change', CHANGE],
+    ['without a previous leader change', { ...CHANGE, since: null }],
     ['with changes of columns only', { ...CHANGE, entered: [], left: [], moved: [] }],
   ])('%s is decoded to the same value', (_, change) => {
     const { value, headers } = encodeLeaderChange(change);
@@ -81,7 +81,7 @@ describe('an invalid leader change', () => {
     ['an empty object', '{}', 'board'],
     ['no since', JSON.stringify({ ...CHANGE, since: undefined }), 'since'],
     ['a number for a column', JSON.stringify(CHANGE).replace('"9007199254740991"', '1'), 'columns'],
-    ['a leader without a name', JSON.stringify(CHANGE).replace('"p-17"', '""'), 'playerId'],
+    ['a leader with an empty player id', JSON.stringify(CHANGE).replace('"p-17"', '""'), 'playerId'],
   ])('is refused with a reason: %s', (_, value, reason) => {
     expect(problems(value)).toContain(reason);
   });
@@ -121,7 +121,7 @@ describe('the movements between two tops', () => {
     });
   });
 
-  it('are the whole top if there was none before', () => {
+  it('are the whole top, entered, if there was none before', () => {
     expect(leaderMovements([], ranked(['a', 'b'])).entered).toEqual(ranked(['a', 'b']));
   });
 

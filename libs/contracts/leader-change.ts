@@ -30,7 +30,7 @@ export class LeftLeader {
   rankBefore: number;
 }
 
-/** The new top N of a view, and the changes since the view's last report. */
+/** The new top N of a view, and who entered, left or moved since the previous leader change of the view. */
 @AlsoRequired('since')
 export class LeaderChange {
   @IsId()
@@ -46,12 +46,12 @@ export class LeaderChange {
   @IsCount(1)
   version: number;
 
-  /** The version of the last report. null if there was none: then all leaders have entered. */
+  /** The version of the previous leader change of the view. null if there was none: then all leaders have entered. */
   @MayBeNull()
   @IsCount(1)
   since: number | null;
 
-  /** The last score event before this report that changed the view. */
+  /** The last score event that changed the view before this leader change was made. */
   @IsPart(() => Cause)
   source: Cause;
 

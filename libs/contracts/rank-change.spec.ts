@@ -94,12 +94,12 @@ describe('an invalid rank change', () => {
     ['null', 'null', 'not an object'],
     ['an empty object', '{}', 'board'],
     [
-      'a movement without a place',
+      'a movement without `after`',
       JSON.stringify({ ...CHANGE, changes: [{ view: 'all', version: 1, before: null }] }),
       'after',
     ],
     [
-      'a passed player without a rank',
+      'an overtaken player without a rank',
       JSON.stringify(CHANGE).replace(
         '"before":null',
         '"before":null,"overtook":[{"playerId":"a"}]',

@@ -31,7 +31,7 @@ export class RankMovement {
   @IsPart(() => RankPlacing)
   after: RankPlacing | null;
 
-  /** The overtaken players, nearest first. Absent if there are none or the board does not publish them. */
+  /** The overtaken players, beginning with the one just behind. Absent if there are none or the board does not publish them. */
   @MayBeAbsent()
   @IsListOfParts(() => MovedPlayer)
   overtook?: readonly MovedPlayer[];

@@ -44,7 +44,7 @@ export class ResultContract<T extends object> {
 
   /** Why a value does not match; empty if it does. Slow. */
   explain(value: unknown): string[] {
-    if (!isPlainObject(value)) return ['it is not an object'];
+    if (!isPlainObject(value)) return ['the value is not an object'];
     return validateSync(plainToInstance(this.target, value)).map((error) => error.toString());
   }
 }

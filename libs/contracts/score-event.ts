@@ -41,7 +41,7 @@ export class ScoreEvent {
   @IsId()
   eventId?: string;
 
-  /** The dimensions of a board use these. If an attribute has several values, the event moves the views of each. */
+  /** The dimensions of a board use these. If an attribute has several values, the event changes the views of each. */
   @MayBeAbsent()
   @IsAttributes()
   attributes?: Readonly<Record<string, AttributeValue>>;
@@ -98,7 +98,7 @@ function found(field: Field, value: unknown): string {
   return `${field} is ${show(value)}`;
 }
 
-/** Describes the first invalid entry. If all entries are valid, their number is wrong and is described. */
+/** Describes the first invalid entry. If all entries are valid, their number must be wrong: describes the whole value. */
 function foundInside(
   field: Field,
   value: Record<string, unknown>,

@@ -53,7 +53,7 @@ describe('an id', () => {
 });
 
 describe('attributes', () => {
-  it('have ids as names, and values of up to 256 bytes', () => {
+  it('have names of up to 128 bytes, and values of up to 256 bytes', () => {
     expect(isAttributes({})).toBe(true);
     expect(isAttributes({ region: 'eu', ['n'.repeat(128)]: 'é'.repeat(128) })).toBe(true);
   });

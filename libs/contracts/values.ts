@@ -21,7 +21,7 @@ export function isId(value: unknown): value is string {
 /** One value of an attribute, or several (possibly none). */
 export type AttributeValue = string | readonly string[];
 
-/** Attributes by name. Names are ids. */
+/** Attributes by name. A name has the form of an id. */
 export function isAttributes(value: unknown): value is Record<string, AttributeValue> {
   if (!isPlainObject(value)) return false;
   for (const name in value) if (!isId(name) || !isAttributeValue(value[name])) return false;

@@ -207,8 +207,8 @@ describe('the compiled validator and class-validator', () => {
       expect(isScoreEvent(value)).toBe(false);
       expect(isRankChange(value)).toBe(false);
       expect(isLeaderChange(value)).toBe(false);
-      expect(explainRankChange(value)).toEqual(['it is not an object']);
-      expect(explainLeaderChange(value)).toEqual(['it is not an object']);
+      expect(explainRankChange(value)).toEqual(['the value is not an object']);
+      expect(explainLeaderChange(value)).toEqual(['the value is not an object']);
     },
   );
 

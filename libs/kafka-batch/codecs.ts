@@ -17,7 +17,7 @@ const { zstdCompress, zstdDecompress } = zlib as {
   readonly zstdDecompress?: Transform;
 };
 
-/** Adds zstd to kafkajs if Node has it. Other missing codecs throw a MissingCodecError when used. Keeps the application's codecs. */
+/** Adds zstd to kafkajs if Node has it. Other missing codecs throw a MissingCodecError on use. Keeps the application's codecs. */
 export function registerCodecs(): void {
   const codecs = CompressionCodecs as Record<number, () => Codec>;
   for (const [name, type] of Object.entries(CompressionTypes)) {
