@@ -58,7 +58,7 @@ export async function startApplication(options: StartOptions): Promise<NestFasti
   }
 }
 
-/** Registers the boards (or only checks whose Redis and Kafka these are), takes the HTTP port, then lets the transport read. */
+/** Registers the boards (without the role reconciliation, only claims Redis), takes the HTTP port, lets the transport read. */
 async function start(
   app: NestFastifyApplication,
   { settings, roles, logger, shutdown }: StartOptions,

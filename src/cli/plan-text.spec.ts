@@ -115,7 +115,7 @@ describe('the text of a plan', () => {
   it('warns that the log is cut', () => {
     const cut = [{ partition: 1, from: 0, logStart: 100 }];
     expect(planText({ boards: [fresh], backfill, cut }, { graceMs: DAY_MS })).toContain(
-      'gone (partition 1 now begins at offset 100)',
+      '(it now begins in partition 1 at offset 100)',
     );
   });
 });

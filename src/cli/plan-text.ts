@@ -97,9 +97,9 @@ function backfillText({ records, lastBuild }: NonNullable<Plan['backfill']>): st
 }
 
 function cutText(cut: Plan['cut']): string {
-  const places = cut.map(({ partition, logStart }) => `partition ${partition} now begins at offset ${logStart}`);
+  const places = cut.map(({ partition, logStart }) => `${partition} at offset ${logStart}`);
   return (
-    `! the beginning of the log is gone (${places.join(', ')}), so a build lacks the events before ` +
+    `! the beginning of the log is gone (it now begins in partition ${places.join(', ')}), so a build lacks the events before ` +
     'and needs --allow-partial-history'
   );
 }

@@ -110,7 +110,7 @@ export async function showProgress<T>(
   }
 }
 
-/** Whether records are read but do not become fewer, and those left take more than NEAR_END_SECONDS. */
+/** Whether the records left do not become fewer although some are read, and will take more than NEAR_END_SECONDS. */
 function isBehind({ done, total, rate, secondsLeft }: RunProgress): boolean {
   return secondsLeft === null && rate > 0 && total - done > rate * NEAR_END_SECONDS;
 }

@@ -43,7 +43,7 @@ export class Shutdown {
       logger.info(`${name}: finishing what is in flight`);
       this.#request(0);
     } else if (performance.now() - this.#signalledAt >= SAME_REQUEST_MS) {
-      logger.warn(`${name} again: ending at once; the next start publishes what is not published yet`);
+      logger.warn(`${name} again: ending at once; the next start publishes the rest`);
       force();
     }
   }
@@ -64,7 +64,7 @@ export class Shutdown {
     const { timeoutMs, logger, force } = this.options;
     this.#deadline = setTimeout(() => {
       logger.error(
-        `shutdown not finished after ${timeoutMs} ms; the next start publishes what is not published yet`,
+        `shutdown not finished after ${timeoutMs} ms; the next start publishes the rest`,
       );
       force();
     }, timeoutMs);

@@ -117,7 +117,7 @@ describe('boards verify and snapshot', () => {
     });
     expect(await ranklog('boards', 'discard', generation)).toMatchObject({
       code: 1,
-      err: expect.stringContaining('is neither a snapshot nor the shadow of a killed reconciliation'),
+      err: expect.stringContaining('nor the shadow of a killed reconciliation'),
     });
   });
 

@@ -95,7 +95,7 @@ describe('a log whose beginning is gone', () => {
     expect(await scene.json('status')).toMatchObject({ building: ['cup'], partialHistory: [] });
     const { out: plan } = await scene.ranklog('boards', 'plan');
     expect(plan).toContain('+ cup: new; registered, but no process builds it yet');
-    expect(plan).toContain('the beginning of the log is gone (partition 0 now begins at offset 200)');
+    expect(plan).toContain('is gone (it now begins in partition 0 at offset 200)');
     expect(await scene.json('boards', 'plan')).toMatchObject({
       cut: [{ partition: 0, from: 0, logStart: 200 }],
       backfill: { records: 200 },

@@ -27,7 +27,7 @@ export function standings(board: string, options: StandingsOptions): Promise<num
     const view = viewOf(definition, options);
     const most = options.all === true ? Infinity : options.top;
     const { standings: found, consistent } = await readTop(reader, { board, view, most });
-    if (!consistent) process.stderr.write('ranklog: the view changed while it was read, so a player may be missing or appear twice; run the command again\n');
+    if (!consistent) process.stderr.write('ranklog: the view changed during the read; try again\n');
     if (found.stale) warnOfStale();
     if (found.size === 0) await warnOfEmpty(reader, found);
     print(toJson(found), options, () => toTable(found, definition.columns));

@@ -4,7 +4,7 @@ import { AT, GENERATION, VIEW, WHERE, WINDOW, wholeNumber } from './options.js';
 
 export const status = new Command('status')
   .description('show the progress of ingest by partition, counts by board, and running builds')
-  .option('--wait <seconds>', 'wait until the results of all records now in the log are published', wholeNumber)
+  .option('--wait <seconds>', 'wait until all records now in the log are published', wholeNumber)
   .option('--json', 'print JSON')
   .addHelpText(
     'after',

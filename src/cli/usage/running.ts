@@ -17,7 +17,7 @@ export const topics = new Command('topics')
   .description('create missing topics with the configuration that ranklog needs; check the others')
   .option('--partitions <n>', 'partitions of a new score topic (RANKLOG_PARTITIONS)', wholeNumber)
   .option('--allow-short-history', 'accept a score topic that deletes old events')
-  .option('--adopt', 'move Redis and the topics to these settings; processes with other settings stop')
+  .option('--adopt', 'move Redis and the topics to these settings; processes with old ones stop')
   .option('--json', 'print JSON')
   .addHelpText('after', '\nSafe to repeat.\n\nExample:\n  ranklog topics --partitions 12')
   .action(lazy(async () => (await import('../commands/topics.js')).topics));
