@@ -239,7 +239,7 @@ describe('damage to a board', () => {
     expect(await board.fixture.apply([first], { from: 1 })).toEqual([]);
   });
 
-  it('is found if an event id among many has another time or is replaced, but not among ids older than the span of deduplicate', async () => {
+  it('is found if one of many event ids has another time or is replaced; ids older than the span of deduplicate are not compared', async () => {
     const log = Array.from({ length: 1_500 }, (_, index) =>
       scored('a', [1], { eventId: `x${index}` }),
     );

@@ -121,7 +121,7 @@ describe('a listing of views', () => {
     expect(sizes).toHaveLength(2);
   });
 
-  it('fails if another server answers, because its cursor is invalid there', async () => {
+  it('fails if another server answers, because the cursor of the listing is not valid there', async () => {
     const server = await RedisServer.start();
     try {
       const own = await new StoreFixture(server.redis, newKeys()).register(definition);

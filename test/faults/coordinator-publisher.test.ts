@@ -119,7 +119,7 @@ describe('a publisher, when', () => {
     lost('endTxn', 'swallowReply'),
     lost('endTxn', 'cutBefore'),
   ])(
-    '%s, reports an unknown outcome, which the next publisher finds out',
+    '%s, reports that the outcome is unknown; the next publisher goes on after what was committed',
     async (_name, api, action) => {
       const fault = fixture.proxy.onRequest(api, action);
       await expect(fixture.publish()).rejects.toBeInstanceOf(PublishOutcomeUnknownError);

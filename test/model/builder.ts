@@ -224,7 +224,7 @@ export class Builder {
     expect(known(found)).toEqual(known(appliedOffsets));
   }
 
-  /** Whether this is the board's shadow still. */
+  /** Whether this is still the shadow of the board. */
   #isAtWork({ generation }: Shadow): boolean {
     return this.#model.shadows.get(this.board)?.generation === generation;
   }

@@ -8,7 +8,7 @@ export interface SentEvent {
   readonly timestamp: number;
 }
 
-/** A score event resolved for a board: the event in its terms, or every reason why it is refused. */
+/** A score event resolved for a board: the event in the board's terms, or every reason why the board refuses it. */
 export interface PlainResolution {
   readonly event?: ResolvedEvent;
   readonly reasons: ReadonlySet<string>;

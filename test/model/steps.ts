@@ -77,7 +77,7 @@ export function boardStepsArbitrary(boards: number, partitions: number) {
     instead,
     /** Usually the whole log. */
     sizes: seldom(4, sizes),
-    /** Whether a rollback can promote the generation that is live now again: its grace time lasts. */
+    /** Whether the generation that was live gets a grace time, so that a rollback can promote it later. */
     kept: fc.constantFrom(true, true, true, false),
     /** Whether the definition record is written; if not, the builder is killed before it writes the record. */
     recorded: fc.constantFrom(true, true, false),

@@ -6,6 +6,7 @@ import type { OracleLeader } from './oracle.js';
 /** What Redis should hold of one partition in one shard. */
 export interface ShardPartition {
   appliedOffset: number;
+  /** The published position. */
   published: number;
   /** Verdicts as the store first gave them, in the order of offset. */
   outbox: Verdict[];
