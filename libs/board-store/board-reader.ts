@@ -25,7 +25,7 @@ import { defineScripts, MOVED } from './scripts.js';
 import { standingsOf, type Standings } from './standings.js';
 import type { BoardFacts, RecoveryTarget, LiveBoard } from './types.js';
 
-/** How many times one read follows a board to a newer generation. Builds are too slow for more to go live during one read. */
+/** How often one read may find that another generation went live: builds are too slow for more to go live during a read. */
 const MOST_FOLLOWED = 5;
 
 const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
@@ -44,7 +44,7 @@ export interface Page {
 
 /**
  * Whether to count dense ranks. A page from the top always has them. For any other page or rank, Redis reads up to 10,000 players
- * in front of it (10 ms): enough for the first 5,000 places, and for later places if enough players are tied.
+ * in front of it (10 ms): enough for the first 5,000 ranks, and for later ranks if enough players are tied.
  */
 export interface DenseOption {
   readonly dense?: boolean;

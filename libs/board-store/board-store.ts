@@ -119,7 +119,7 @@ export class BoardStore extends ShardedStore {
     return found.every((registered) => registered !== null);
   }
 
-  /** The boards of all shards; the same object until they change. Cost: one short request per shard, five after a change. @throws OtherIdentityError */
+  /** The boards; the same object until they change. Cost: a request per shard, five after a change. @throws OtherIdentityError */
   async boards(): Promise<Boards> {
     const boards = await readBoards(this.redis, this.keys, this.shards, this.#boards);
     for (const version of boards.versions)
@@ -153,7 +153,7 @@ export class BoardStore extends ShardedStore {
     return Math.max(...found.map(Number));
   }
 
-  /** Whether the outbox has verdicts, not known to be published, of records below an offset. Cost: linear in the outbox. */
+  /** Whether the outbox has verdicts of records below an offset that are not known to be published. Cost: linear in the outbox. */
   async hasUnpublished(partition: number, below: number): Promise<boolean> {
     for (const shard of this.allShards) {
       const published = await this.redis.hget(this.keys.published(shard), String(partition));

@@ -5,7 +5,7 @@ import type { Boards, ShadowPurpose } from './generation-types.js';
 import type { KeySpace } from './keys.js';
 import type { LiveBoard, RecordIdentity, Starts } from './types.js';
 
-/** The value in the Redis hash `live` for a board whose first generation is being built. */
+/** The pointer of a board whose first generation is being built. */
 export const BUILDING = '-';
 
 /** The field of `live` that holds the version of the pointers (lua/includes/shard.lua). No board has this name. */
@@ -59,7 +59,7 @@ export function liveBoardOf(
   return { board, generation, definition, ...(starts && { starts: parseStarts(starts) }) };
 }
 
-/** What a generation was begun for, and when, in ms. Empty for a generation that registerBoards made live. */
+/** What a generation was begun for, and when (ms). Empty for a generation that registerBoards made live. See also NewShadow. */
 export interface Origin {
   readonly purpose?: ShadowPurpose | undefined;
   readonly begunAt?: number | undefined;

@@ -22,13 +22,13 @@ export interface ShadowPlace {
   readonly shadow: Shadow;
 }
 
-/** The keys and arguments of a script in addition to those of lua/includes/catch-up.lua. */
+/** A script's own keys and arguments, which follow those of lua/includes/catch-up.lua. */
 export interface EndingArguments {
   readonly keys: readonly string[];
   readonly arguments: readonly (string | number)[];
 }
 
-/** The numbers of keys and arguments of lua/includes/catch-up.lua, which precede those of the script. */
+/** How many keys and arguments lua/includes/catch-up.lua has in front of the script's own. */
 const KEYS_OF_HEAD = 5;
 const ARGUMENTS_OF_HEAD = 6;
 
@@ -123,7 +123,7 @@ export function comparisonEnding(
   };
 }
 
-/** Reads the words that lua/commands/compare-generations-14.lua adds to a reply. The first argument is where its step began. */
+/** Reads the words that lua/commands/compare-generations-14.lua adds to a reply. The first argument is the cursor of the call. */
 export function readComparison(
   { walk, rest }: ComparisonCursor,
   [server = '', expected, found, cursor = '0', count, viewCount, ...words]: readonly string[],

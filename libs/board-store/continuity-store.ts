@@ -55,7 +55,7 @@ export class ContinuityStore extends ShardedStore {
     await this.redis.ranklogRenewLease(2, key, key, token, ms, '', '');
   }
 
-  /** Lets other processes begin, even if this resync has not ended. */
+  /** Lets other processes begin a resync, even if this one has not ended. */
   async release({ lease: { key, token } }: Comparison): Promise<void> {
     await releaseLease(this.redis, key, token);
   }

@@ -61,7 +61,7 @@ export class ExpiredViewError extends BoardStoreError {
     super(
       'EXPIRED_VIEW',
       false,
-      `view "${view}" of board "${board}" has expired: it was kept until ${formatTime(expiresAt)}, and the board's events have come to ${formatTime(clock)}`,
+      `view "${view}" of board "${board}" has expired: it was kept until ${formatTime(expiresAt)}, and the latest event of the board is of ${formatTime(clock)}`,
     );
   }
 }
@@ -107,8 +107,8 @@ export class LeaseLostError extends BoardStoreError {
       'LEASE_LOST',
       takenOverBy === undefined,
       takenOverBy === undefined
-        ? `the lease of board "${board}" was lost: this process was suspended, or Redis lost it; start again`
-        : `the lease of board "${board}" expired while this process was suspended, and ${takenOverBy} took over; its result is kept`,
+        ? `the lease of board "${board}" was lost: this process was suspended, or Redis lost the lease; repeat the command`
+        : `the lease of board "${board}" expired while this process was suspended, and ${takenOverBy} took over the board; "ranklog status" shows the progress`,
     );
   }
 }
@@ -132,12 +132,12 @@ export class OtherIdentityError extends BoardStoreError {
     readonly isMovable: boolean,
   ) {
     const wayOut = isMovable
-      ? 'move it to these settings with "ranklog topics --adopt"'
+      ? 'make the settings of this process the stored ones with "ranklog topics --adopt"'
       : 'start anew with another RANKLOG_REDIS_PREFIX, RANKLOG_GROUP and RANKLOG_TOPIC_PREFIX, as the number of shards cannot change';
     super(
       'OTHER_IDENTITY',
       false,
-      `${where} belongs to a ranklog with other settings: ${differences.join(', ')}. Together they would publish every result twice. Set the values kept there; or ${wayOut}`,
+      `${where} belongs to a ranklog with other settings: ${differences.join(', ')}. Two ranklogs would publish every result twice. Set the values that are stored there; or ${wayOut}`,
     );
   }
 }

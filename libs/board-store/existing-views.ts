@@ -15,7 +15,7 @@ export interface ViewsPage {
   readonly views: readonly ViewSummary[];
 }
 
-/** One step of a listing. `cursor` is for the next step, in this generation, on this server; FIRST_CURSOR: there is none. */
+/** One step of a listing. `cursor` is for the next step, in this generation, on this server; FIRST_CURSOR: no step is left. */
 export interface ViewsStep extends ViewsPage {
   readonly generation: string;
   readonly server: string;

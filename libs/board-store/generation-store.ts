@@ -51,8 +51,8 @@ export interface Promotion {
  */
 export class GenerationStore extends ShardedStore {
   /**
-   * The live generation of each board as last read, which saves a request per call. The scripts refuse a call that names another
-   * one. It is read again for each shadow, as other processes may have moved the pointer.
+   * The live generation of each board as last read: reading it for each call would cost a request. The scripts refuse a call that
+   * names an outdated one. It is read again for each shadow, as other processes may have moved the pointer.
    */
   readonly #believed = new Map<string, string>();
 
@@ -142,7 +142,7 @@ export class GenerationStore extends ShardedStore {
     return catchUpOutcome(await this.redis.ranklogBuild(...catchUpArguments(place, stretches)));
   }
 
-  /** Brings a shadow to the live applied offsets and, once there, makes it live. The earlier live one is kept for `graceMs`. */
+  /** Brings a shadow to the live applied offsets and, once there, makes it live. The generation before it is kept for `graceMs`. */
   async promote(
     lease: Lease,
     shadow: Shadow,
@@ -176,7 +176,7 @@ export class GenerationStore extends ShardedStore {
     return outcome;
   }
 
-  /** Brings a shadow to the live applied offsets and, once there, compares a part, from the cursor on, with the live generation. */
+  /** Brings a shadow to the live applied offsets and, once there, compares a part, from `cursor` on, with the live generation. */
   async compare(
     lease: Lease,
     shadow: Shadow,
@@ -202,7 +202,7 @@ export class GenerationStore extends ShardedStore {
     await this.#remove(lease, 1);
   }
 
-  /** Removes a board. Returns the time in us of the server's clock, 0 if there was no such board. @throws LeaseLostError */
+  /** Removes a board. Returns the time of the removal in us of the server's clock; 0 for no such board. @throws LeaseLostError */
   async remove(lease: Lease): Promise<number> {
     return this.#remove(lease, 0);
   }

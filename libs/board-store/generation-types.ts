@@ -46,7 +46,7 @@ export interface AppliedOffset {
 export type ShadowRefusal =
   'leaseLost' | 'shadowGone' | 'gap' | 'generationChanged' | 'serverChanged';
 
-/** The outcome of a catch-up call. `appliedOffsets` covers the partitions of the call; after promote and compare, all live ones. */
+/** The outcome of a catch-up call. `appliedOffsets`: of the partitions of the call; of all partitions for promote and compare. */
 export type CatchUpOutcome<Ending> =
   | {
       readonly status: 'applied';
@@ -56,7 +56,7 @@ export type CatchUpOutcome<Ending> =
     }
   | { readonly status: ShadowRefusal };
 
-/** A walk of a comparison, from `cursor` on; '0' begins. */
+/** A walk compares all items of one kind, some in each step. `cursor` is where the next step begins; '0' begins the walk. */
 export interface ComparisonWalk {
   readonly over:
     | 'views' // views that should be there
@@ -65,12 +65,12 @@ export interface ComparisonWalk {
     | 'players' // players who should be in a view
     | 'extraPlayers' // players who should not
     | 'ranking'; // the order of a view
-  /** The view or the partition. */
+  /** The view or partition that is walked over; empty for `views` and `extraViews`. */
   readonly name: string;
   readonly cursor: string;
 }
 
-/** Where a comparison continues. Its cursors are valid on one server: on another one it begins again. */
+/** Where a comparison continues. The cursors are valid on `server` only: on another one, the comparison begins again. */
 export interface ComparisonCursor {
   readonly server: string;
   readonly walk: ComparisonWalk;
@@ -85,7 +85,7 @@ export interface Difference {
     | 'extra' // a player who should not
     | 'columns' // other columns
     | 'reachTime' // the same columns at another time
-    | 'order' // the state is right, the place in the ranking is not: absent, twice, or elsewhere
+    | 'order' // the state is right, the position in the ranking is not: absent, twice, or elsewhere
     | 'view' // a view that should (not) be there, or expires at another time
     | 'clock' // the event clock of the board
     | 'eventIds' // the event ids of a partition
@@ -110,7 +110,7 @@ export interface ComparisonStep {
   /** Missing at the end of the comparison. */
   readonly next?: ComparisonCursor;
   readonly compared: number;
-  /** How many of the compared items are places of players in views of the shadow. */
+  /** `compared` if the step compared places of players of the shadow, else 0. */
   readonly places: number;
   readonly views: number;
   readonly differences: readonly Difference[];

@@ -9,9 +9,9 @@ const ORIGINS: Readonly<Record<keyof Identity, string>> = {
   shards: 'RANKLOG_SHARDS',
 };
 
-/** Compares the identity that Redis or Kafka keeps with the one of this process. */
+/** Compares the identity that Redis or Kafka stores with the one of this process. */
 export class IdentityCheck {
-  /** The identity of this process as Redis and Kafka keep it. */
+  /** The identity of this process, in the form in which Redis and Kafka store an identity. */
   readonly text: string;
   /** Called with the first difference found while the process runs; the process then has to end. */
   onOther: (error: OtherIdentityError) => void = () => undefined;

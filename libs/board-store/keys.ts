@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The version of the layout, part of the keys of each shard. So another version finds no boards, and never misreads any. */
+/** The version of the layout, part of the keys of each shard: a ranklog with another layout finds no boards and misreads none. */
 const LAYOUT = 2;
 
 /**
@@ -47,7 +47,7 @@ export class KeySpace {
   readonly promotions = this.#ofShard('promotions');
   /** hash: board -> previous generation, space, ms until which it is kept for a rollback */
   readonly previous = this.#ofShard('previous');
-  /** hash: board -> its shadow and purpose (lua/includes/roles.lua) */
+  /** hash: board -> its shadow, purpose and, for a rollback, end of the grace time (lua/includes/lease.lua) */
   readonly shadows = this.#ofShard('shadows');
   /** hash: snapshot (a generation) -> board */
   readonly snapshots = this.#ofShard('snapshots');

@@ -13,7 +13,7 @@ export const HOLDER = `${hostname()}:${process.pid}`;
 
 /** The outcome of a reconciliation whose process died. The sweep discards the shadow of a verify or rollback; others are kept. */
 const ENDED = 'its process is gone';
-const KEPT = `${ENDED}; what was built is kept, and the next run continues it; "ranklog boards discard", or another command for the board, discards it`;
+const KEPT = `${ENDED}; what was built is kept, and the next attempt continues it; "ranklog boards discard", or another command for the board, discards it`;
 
 /** Leases of boards, and the status of their holders' work. */
 export class LeaseStore extends ShardedStore {
@@ -41,7 +41,7 @@ export class LeaseStore extends ShardedStore {
     await releaseLease(this.redis, this.#key(board), token);
   }
 
-  /** The running or last reconciliation of each board, sorted by name. Cost: one request per shard, and one per running one. */
+  /** The running or last reconciliation of each board, sorted by name. Cost: one request per shard, and one per running status. */
   async statuses(): Promise<ReconciliationStatus[]> {
     const texts = await this.perShard((shard) =>
       this.redis.hvals(this.keys.reconciliations(shard)),

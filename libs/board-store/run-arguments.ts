@@ -41,7 +41,7 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(st
 /** Entries of one partition, and the generations of their boards. */
 type RunOfEntries = Pick<ApplyCall, 'shard' | 'partition' | 'boards' | 'entries'>;
 
-/** A run as keys and arguments: the header of lua/includes/arguments.lua gives the order. */
+/** A run or stretch as keys and arguments: the header of lua/includes/arguments.lua gives the order. */
 export function runArguments(
   keys: KeySpace,
   run: RunOfEntries,
@@ -68,7 +68,7 @@ interface NumberedBoard {
   readonly views: Map<string, number>;
 }
 
-/** The boards and views of one run in order of first use, each numbered from 1. */
+/** The boards and the views of one run or stretch, each numbered from 1 in order of first use. */
 class ArgumentTables {
   readonly boardKeys: string[] = [];
   readonly boardArguments: (string | number)[] = [];
@@ -99,7 +99,7 @@ class ArgumentTables {
     const { keys, run } = this;
     const live = run.boards.get(name);
     if (live === undefined)
-      throw new Error(`a run has an event of board "${name}", which its boards lack`);
+      throw new Error(`a call has an event of board "${name}", but no definition of this board`);
     const board = { number: this.#boards.size + 1, live, views: new Map<string, number>() };
     this.#boards.set(name, board);
     this.boardKeys.push(

@@ -56,7 +56,7 @@ export function refusalOf(reply: unknown): Refusal | undefined {
   return refusal;
 }
 
-/** The files of lua/commands, listed as dist/ may hold outdated ones. The number in a name is the number of the fixed keys. */
+/** The files of lua/commands; a list, as dist/ may also hold files of older builds. A name ends with the number of fixed keys. */
 export const SCRIPTS = [
   'apply-7',
   'begin-resync-2',

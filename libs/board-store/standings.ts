@@ -4,11 +4,11 @@ import type { Placing } from './types.js';
 /** A player's place in a view. `reachedAt` is in ms. */
 export interface Standing extends Required<Placing> {
   readonly playerId: string;
-  /** 1 + the number of different columns in front. Missing if it was not counted. */
+  /** 1 + the number of different columns that players in front have. Missing if it was not counted. */
   readonly denseRank?: number;
   /** The number of players in the view with worse columns. */
   readonly aheadOf: number;
-  /** The share of these players in the view, in percent, cut (not rounded) to two decimals: 0 for the last player, never 100. */
+  /** `aheadOf` in percent of all players of the view, cut (not rounded) to two decimals: 0 for the last player, never 100. */
   readonly percentile: number;
   readonly reachedAt: number;
 }

@@ -16,7 +16,7 @@ export interface Identity {
  */
 export type Starts = ReadonlyMap<number, number>;
 
-/** A generation of a board, by default the live one. */
+/** A generation of a board: the live one, unless stated otherwise. */
 export interface LiveBoard {
   readonly board: string;
   readonly generation: string;
@@ -57,7 +57,7 @@ export interface DeadLetterEntry {
   readonly detail: string;
 }
 
-/** The last record of a run, which identifies the log. The hash is of its key and value. */
+/** The last record of a run: it identifies the log. The hash is that of key and value. */
 export interface RecordIdentity {
   readonly offset: number;
   readonly timestamp: number;
@@ -74,7 +74,7 @@ export interface Continuity {
   readonly isContinued: boolean;
 }
 
-/** A partition below its recovery target in a shard. `applied` is the next offset to apply. */
+/** A partition below its recovery target in a shard. `applied` is the applied offset + 1: the next offset to apply. */
 export interface RecoveryTarget {
   readonly shard: number;
   readonly partition: number;
@@ -150,7 +150,7 @@ export interface Leader extends Required<Placing> {
   readonly playerId: string;
 }
 
-/** A player's movement in one view. `before` is null for a player who was not in it. */
+/** A player's movement in one view. `before` is null for a player who was not in the view. */
 export interface ViewChange {
   readonly view: string;
   readonly version: number;

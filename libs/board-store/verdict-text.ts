@@ -66,7 +66,7 @@ function parseViewChange(line: string, columns: readonly Column[]): ViewChange {
   return words.length > 4 ? { ...change, overtook: words.slice(4).map(parsePassed) } : change;
 }
 
-/** A player who is passed falls back by one place. */
+/** A player who is passed falls back by one rank. */
 function parsePassed(text: string): Passed {
   const space = text.indexOf(' ');
   const rankAfter = Number(text.slice(0, space));

@@ -61,7 +61,7 @@ describe('the commands', () => {
     ];
     const inBatches = [
       [...lines, sprint('ada', '3', '2026-01-01T00:00:00Z')].join('\n'),
-      // The event clock moves on when the others have been applied.
+      // Moves the event clock of "daily", after the events above were applied.
       daily('bob', '1', '2026-01-12T00:00:00Z'),
       `${golf('tom', '72', '2026-01-01T00:00:01Z')}\n${sprint('bob', '5', '2026-01-01T00:00:02Z')}`,
       sprint('cyd', '4', '2026-01-01T00:00:03Z'),
@@ -222,7 +222,7 @@ describe('the commands', () => {
     );
   });
 
-  it('an expired view is shown nowhere, and a read of it reports when it ended', () => {
+  it('an expired view is listed nowhere, and reading it is an error that says when it expired', () => {
     expect(json('views', 'daily')).toMatchObject([
       { view: 'all', size: 3, expiresAt: null },
       { view: 'day:2026-01-02', size: 2, expiresAt: '2026-01-12T23:00:00.000Z' },
@@ -237,7 +237,7 @@ describe('the commands', () => {
     expect([code, err]).toEqual([
       1,
       'ranklog: view "day:2026-01-01" of board "daily" has expired: it was kept until 2026-01-11T23:00:00.000Z, ' +
-        "and the board's events have come to 2026-01-12T00:00:00.000Z\n",
+        'and the latest event of the board is of 2026-01-12T00:00:00.000Z\n',
     ]);
     expect(json('rank', 'daily', 'ada')).toMatchObject({
       places: [{ view: 'all' }, { view: 'week:2026-W01' }],
@@ -353,7 +353,7 @@ describe('the boards of a running ranklog', () => {
   });
   afterAll(() => instance.remove());
 
-  it('are awaited by a process with the role ingest alone; one may be added until the first record, and its events are no dead letters', async () => {
+  it('are awaited by a process with the role ingest alone; a board may be added until the first record, and its events are no dead letters', async () => {
     const ingest = await instance.start('--roles', 'ingest');
     const said = 'no board is live in Redis';
     await until(() => ingest.errors.includes(said), 'it says what it waits for');
