@@ -6,7 +6,7 @@ const file = (column: string, fields = '') =>
   `boards: {arena: {columns: [{name: x, ${column}}]${fields}}}`;
 const columnOf = (column: string) => parseBoardsFile(file(column), 'b.yaml')[0]?.columns[0];
 
-describe('bounds and weights', () => {
+describe('the bounds and weights of a column', () => {
   it.each([
     ["min: '-1.50', max: 2", -150, 200],
     ['min: -1.50, max: 2.25', -150, 225],
@@ -32,7 +32,7 @@ describe('bounds and weights', () => {
     ]);
   });
 
-  it('can have weights for inputs', () => {
+  it('keep the order of the inputs, and an input named __proto__', () => {
     const from = '{a: 1, b: -5, __proto__: 999999999999999}';
     expect(Object.entries(columnOf(`from: ${from}`)?.from ?? {})).toEqual([
       ['a', 1],
@@ -65,14 +65,14 @@ describe('bounds and weights', () => {
     ['from: {a: "1"}', `columns[0].from.a: "1" is not allowed; ${WEIGHT}`],
     ['from: {a: 1000000000000000}', `columns[0].from.a: 1000000000000000 is not allowed; ${WEIGHT}`],
     ['from: {"a b": 1}', 'columns[0].from: "a b" is not allowed; use a letter or _, then up to 63 letters, digits, _ . or -'],
-  ])('refuse %s', (column, ...problems) => {
+  ])('are refused in {%s}', (column, ...problems) => {
     expect(problemsOf(file(column))).toEqual(
       problems.map((problem) => `b.yaml:1: board "arena", ${problem}`),
     );
   });
 });
 
-describe('the other fields of a board', () => {
+describe('the fields of a board', () => {
   const NO_FIELD =
     'unknown field "leader"; use one of rankChanges, ranks, windows, dimensions, overtook, leaders';
   const COUNT = 'is not allowed; use a whole number from 0 to 100';
@@ -98,14 +98,14 @@ describe('the other fields of a board', () => {
     ['publish: {overtook: 101}', `publish.overtook: 101 ${COUNT}`],
     ['publish: {leaders: -1}', `publish.leaders: -1 ${COUNT}`],
     ['publish: {windows: []}', 'publish.windows: [] is not allowed; use a list of windows of the board, such as [all, week]'],
-    ['windows: [all, week], publish: {windows: [all, weak]}', 'publish.windows[1]: the board has no window "weak"; use one of all, week; did you mean week?'],
-    ['windows: [{season: a, from: 2026-01-01, to: 2026-01-02}], publish: {windows: [a]}', 'publish.windows[0]: the board has no window "a"; use one of season:a; did you mean season:a?'],
+    ['windows: [all, week], publish: {windows: [all, weak]}', 'publish.windows[1]: the board has no window "weak"; add it to windows, or use one of these: all, week; did you mean week?'],
+    ['windows: [{season: a, from: 2026-01-01, to: 2026-01-02}], publish: {windows: [a]}', 'publish.windows[0]: the board has no window "a"; add it to windows, or use one of these: season:a; did you mean season:a?'],
     ['windows: [week], publish: {windows: [week, week]}', 'publish.windows: ["week","week"] has a duplicate entry; remove one of the two'],
-    ['dimensions: [[league, country, season]], publish: {dimensions: [[season, league, country]]}', "publish.dimensions[0]: the board has no dimension [season, league, country]; use one of [league, country, season]; did you mean [league, country, season]?"],
+    ['dimensions: [[league, country, season]], publish: {dimensions: [[season, league, country]]}', "publish.dimensions[0]: the board has no dimension [season, league, country]; add it to dimensions, or use one of these: [league, country, season]; did you mean [league, country, season]?"],
     ['dimensions: [[a, b], [c], [b, a]]', 'dimensions[2]: [b, a] gives the same rankings as [a, b]; remove one of the two'],
-    ['publish: {dimensions: [[region]]}', "publish.dimensions[0]: the board has no dimension [region]; use one of []"],
-    ['dimensions: [[], [league, season]], publish: {dimensions: [[league, saison]]}', "publish.dimensions[0]: the board has no dimension [league, saison]; use one of [], [league, season]; did you mean [league, season]?"],
-  ])('refuse %s', (fields, ...problems) => {
+    ['publish: {dimensions: [[region]]}', "publish.dimensions[0]: the board has no dimension [region]; add it to dimensions, or use one of these: [] (the overall ranking)"],
+    ['dimensions: [[], [league, season]], publish: {dimensions: [[league, saison]]}', "publish.dimensions[0]: the board has no dimension [league, saison]; add it to dimensions, or use one of these: [] (the overall ranking), [league, season]; did you mean [league, season]?"],
+  ])('are refused in {%s}', (fields, ...problems) => {
     const found = problemsOf(file('update: sum', `, ${fields}`));
     expect(found).toEqual(
       problems.map((problem) =>
@@ -116,7 +116,7 @@ describe('the other fields of a board', () => {
     );
   });
 
-  it('are checked in all boards at once, with problems in the order of their lines', () => {
+  it('are checked in all boards, and the problems are listed in the order of their lines', () => {
     const text = `boards:
   one:
     columns:
@@ -136,11 +136,11 @@ describe('the other fields of a board', () => {
       'b.yaml:7: board "one", timeZone: "Nowhere" is not a time zone; use an IANA name such as Europe/Paris',
       'b.yaml:8: board "one", windows[1]: duplicate window day; use each window once',
       'b.yaml:10: board "two", columns[0].update: "most" is not allowed; use sum, best, latest; did you mean best?',
-      'b.yaml:13: board "three", publish.windows[0]: the board has no window "day"; use one of all',
+      'b.yaml:13: board "three", publish.windows[0]: the board has no window "day"; add it to windows, or use one of these: all',
     ]);
   });
 
-  it('are checked by the schema and by other rules at once', () => {
+  it('are reported together, whether the schema or another rule refuses them', () => {
     const text = `boards:
   arena:
     colour:
@@ -177,16 +177,16 @@ describe('the other fields of a board', () => {
 
   it.each([
     ['no columns', '{timeZone: Nowhere}', ['the field "columns" is missing', 'timeZone']],
-    ['columns by name', '{columns: {a: 1}, timeZone: Nowhere}', ['columns', 'timeZone']],
-    ['no fields', '[1]', ['[1] is not allowed']],
-    ['invalid columns and numbers', '{columns: [7], maxViews: 0}', ['columns[0]', 'maxViews']],
+    ['columns as an object', '{columns: {a: 1}, timeZone: Nowhere}', ['columns', 'timeZone']],
+    ['a list in place of fields', '[1]', ['[1] is not allowed']],
+    ['an invalid column and an invalid number', '{columns: [7], maxViews: 0}', ['columns[0]', 'maxViews']],
   ])('are all checked in a board with %s', (_what, board, problems) => {
     expect(problemsOf(`boards: {a: ${board}}`)).toEqual(
       problems.map((problem) => expect.stringContaining(problem)),
     );
   });
 
-  it('are checked in a board with an invalid name too; problems are at the anchor of an alias', () => {
+  it('are checked in a board with an invalid name, and in columns from a YAML alias, reported at the line of its anchor', () => {
     const text = `boards:
   "a b":
     columns: &columns
@@ -205,8 +205,8 @@ describe('the other fields of a board', () => {
   });
 });
 
-describe('weights', () => {
-  it('are left out when they have no effect', () => {
+describe('the weights of a column', () => {
+  it('are left out if they are only {NAME: 1}, which has no effect', () => {
     expect(columnOf('from: {x: 1}')).toEqual(columnOf('update: sum'));
     expect(columnOf('from: {x: 2}')).toMatchObject({ from: { x: 2 } });
     expect(columnOf('from: {y: 1}')).toMatchObject({ from: { y: 1 } });

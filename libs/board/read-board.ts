@@ -84,7 +84,7 @@ function hasEffect(from: Column['from'], name: string): boolean {
   return second !== undefined || (first !== undefined && (first[0] !== name || first[1] !== 1));
 }
 
-/** In minor units. Reports an invalid bound and returns NaN for it. */
+/** A bound in minor units. Reports an invalid one, and returns NaN for it. */
 function readBound(
   which: 'min' | 'max',
   { decimals, [which]: value }: ColumnText,
@@ -115,7 +115,7 @@ function reportRepeatedDimensions(dimensions: BoardDefinition['dimensions'], rep
   }
 }
 
-/** Leaves out lists that name everything and sorts others in the board's order, so that equal meanings have equal texts. */
+/** Leaves out a list that names everything, and gives others the board's order, so that equal meanings have equal texts. */
 function readPublish(
   { windows, dimensions, ...rest }: Publish,
   windowNames: readonly string[],
@@ -123,19 +123,17 @@ function readPublish(
   report: Report,
 ): Publish {
   for (const [index, window] of windows?.entries() ?? [])
-    if (!windowNames.includes(window)) {
-      const near = suggestion(window, windowNames);
+    if (!windowNames.includes(window))
       report(
         ['publish', 'windows', index],
-        `the board has no window "${window}"; use one of ${windowNames.join(', ')}${near}`,
+        `the board has no window "${window}"; add it to windows, or use one of these: ${windowNames.join(', ')}${suggestion(window, windowNames)}`,
       );
-    }
   const known = boardDimensions.map(listText);
   for (const [index, names] of dimensions?.entries() ?? [])
     if (!known.includes(listText(names)))
       report(
         ['publish', 'dimensions', index],
-        `the board has no dimension ${listText(names)}; use one of ${known.join(', ')}${nearDimension(names, boardDimensions)}`,
+        `the board has no dimension ${listText(names)}; add it to dimensions, or use one of these: ${known.join(', ')}${nearDimension(names, boardDimensions)}`,
       );
   const published = windowNames.filter((window) => windows?.includes(window) ?? true);
   const asked = dimensions?.map(listText);
@@ -147,7 +145,7 @@ function readPublish(
   };
 }
 
-/** Suggests the same names in the board's order first: the order matters in the names of views. */
+/** Suggests a dimension with the same names first, as their order matters in the names of views. */
 function nearDimension(
   names: readonly string[],
   dimensions: BoardDefinition['dimensions'],
@@ -163,5 +161,5 @@ function sortedText(names: readonly string[]): string {
 }
 
 function listText(names: readonly string[]): string {
-  return `[${names.join(', ')}]`;
+  return names.length === 0 ? '[] (the overall ranking)' : `[${names.join(', ')}]`;
 }
