@@ -51,7 +51,7 @@ describe('boards plan and apply', () => {
     });
   });
 
-  it('plan shows what changes field by field, what is read, and the memory', async () => {
+  it('plan shows each changed field, how many records a build reads, and the memory of the live generations', async () => {
     await scene.writeBoards(CHANGED + TRIALS);
     const { code, out } = await ranklog('boards', 'plan');
     expect(code).toBe(1);
@@ -116,7 +116,7 @@ describe('boards plan and apply', () => {
     await scene.rankChanges();
   });
 
-  it('rollback returns to the previous generation, and a second rollback returns from it', async () => {
+  it('rollback makes the previous generation live, and a second rollback makes the later one live again', async () => {
     const now = await liveArena();
     const back = await scene.json<{ generation: string }>('boards', 'rollback', 'arena');
     expect(back).toMatchObject({ board: 'arena', previous: now });

@@ -36,7 +36,7 @@ describe('a command that is interrupted', () => {
     scene.json<{ role: string; generation: string }[]>('boards', 'generations');
   const shadow = async () =>
     (await generations()).find(({ role }) => role === 'shadow')?.generation ?? 'none';
-  /** Starts a run on "arena" that would take longer than a test; returns once it is under way. */
+  /** Starts a command on "arena" that would take longer than a test; returns once the command is under way. */
   const startSlow = async (...args: string[]) => {
     const command = scene.instance.spawn('boards', ...args, '--throttle', '40');
     await until(async () => {
@@ -47,7 +47,7 @@ describe('a command that is interrupted', () => {
   };
   const deleteLease = () => sandbox.redis.del(sandbox.keys.lease(0, 'arena'));
 
-  it('keeps a second one from running, which names the lease holder and its start; status does, too; Ctrl-C changes nothing', async () => {
+  it('keeps a second command from running, whose error names the lease holder and its start; status does, too; Ctrl-C changes nothing', async () => {
     const before = await generations();
     const first = await startSlow('apply', '--yes');
     const second = await scene.ranklog('boards', 'apply', '--yes');
@@ -137,7 +137,7 @@ describe('a command that is interrupted', () => {
     }
   });
 
-  it('lists what it has removed when it is cancelled, and does not say that everything is as it was before', async () => {
+  it('lists what it has removed when it is cancelled, and does not claim that everything is as it was before', async () => {
     await scene.writeBoards(arena('latest'));
     expect(await scene.ranklog('boards', 'apply', '--yes')).toMatchObject({ code: 0 });
     await sandbox.leases.acquire('trials', `${hostname()}:${2 ** 30}`); // no process has that pid

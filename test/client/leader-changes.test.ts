@@ -12,7 +12,7 @@ import {
 import { seededRandom } from '../support/seeded-random.js';
 
 const KILLS = 5;
-/** Each kill comes after at most this many more published events: fewer than are sent before it. */
+/** Each kill comes after at most this many more published events: fewer than are sent between two kills. */
 const MOST_BEFORE_A_KILL = 1_000;
 const EVENTS = 12_000;
 /** Small sends, so that ingest works while events are sent. */
@@ -43,7 +43,7 @@ function chains(changes: readonly LeaderChange[]): Map<string, LeaderChange[]> {
   return views;
 }
 
-/** The player ids of a top after a step, from its movements alone. */
+/** The player ids of a top after a step, computed from `left`, `moved` and `entered` alone. */
 function replayed(ids: readonly string[], step: LeaderChange | LeaderStep): string[] {
   const ranks = new Map(ids.map((playerId, index) => [playerId, index + 1]));
   for (const { playerId } of step.left) ranks.delete(playerId);

@@ -44,8 +44,8 @@ class WatchedStore extends BoardStore {
   }
 }
 
-describe('a batch of several runs', () => {
-  it('is read again when another partition finds a new generation between its runs', async () => {
+describe('a batch that takes two apply calls', () => {
+  it('goes to the new generation from the second call on, if another partition finds that generation meanwhile', async () => {
     const fixture = await new StoreFixture(redis, newKeys()).register(arena);
     const { store, keys } = fixture;
     const boards = new LiveBoards(store, () => Promise.resolve());
@@ -97,7 +97,7 @@ describe('an event whose board changes before its result is published', () => {
     continuity = [await comparedToken(shards, 0), await comparedToken(shards, 1)];
   });
 
-  /** The kinds of the verdicts that a process gets if it starts at the event. */
+  /** The kinds of the verdicts that a partition gets which starts at the event. */
   async function verdictsOf(
     appliedOffsets = [-1, -1],
     beforeCall: (shard: number) => Promise<void> = () => Promise.resolve(),

@@ -10,8 +10,8 @@ const BATCH = 2_000;
 const QUIET_PROBES = 25;
 const MIN_BUSY_PROBES = 5;
 /**
- * When a busy partition uses both cores, each step of a record waits for its turn: such records took 8 to 16 times as long. A
- * record that waits for a whole fetch of the busy partition takes 150 times as long.
+ * While the busy partition uses both cores, each step of a quiet record waits for a core: such records took 8 to 16 times as
+ * long as in quiet. A record that waits for a whole fetch of the busy partition takes 150 times as long.
  */
 const MAX_SLOWDOWN = 40;
 

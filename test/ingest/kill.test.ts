@@ -6,7 +6,7 @@ import { seededRandom } from '../support/seeded-random.js';
 import { expectExactChains, useScoreTopic } from './score-topic.js';
 
 const SIGNALS = ['SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGKILL', 'SIGTERM', 'SIGKILL'] as const;
-/** Each signal comes after at most this many more published events: fewer than are sent before it. */
+/** In each round, the signal comes after at most this many more published events: fewer than the round sends. */
 const MAX_BEFORE_A_SIGNAL = 1_500;
 /** Small sends, so that the services work while events are sent. */
 const BATCH = 200;

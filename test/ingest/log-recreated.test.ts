@@ -30,7 +30,7 @@ describe('a score topic that was deleted and created again', () => {
     await log.send(1, PLAYERS, 100);
     await log.send(2, ['other'], 100);
   };
-  /** These partitions stop with this error, and apply and publish nothing more; the unused one continues. */
+  /** Checks that all but the unused partition stop with this error, and apply and publish nothing more. */
   const expectStopped = async (error: RegExp) => {
     const { instance, log } = made;
     const partitions = [0, 1, 2];
@@ -61,7 +61,7 @@ describe('a score topic that was deleted and created again', () => {
     expect(service.errors).toContain('the log has another record there: the topic was recreated');
   });
 
-  /** Part of the error at any time of the check: the new log may still be empty, or be shorter or longer than the old one. */
+  /** What all forms of the error have in common: when the log is checked, it may be empty, shorter or longer than the old one. */
   const RECREATED = /topic was recreated/;
 
   it('stops partitions that run', async () => {

@@ -7,8 +7,8 @@ import { event, expectRankChanges, scores, useScoreTopic } from './score-topic.j
 describe('a score topic with transactions, some of them aborted', () => {
   const made = useScoreTopic({ partitions: 2 });
 
-  it.each(['before it starts', 'while it runs'])(
-    'only committed events are applied and published, written %s',
+  it.each(['before ranklog starts', 'while ranklog runs'])(
+    'has only its committed events applied and published; events written %s',
     async (when) => {
       const { instance, log } = made;
       const { random, seed } = seededRandom();
@@ -16,9 +16,9 @@ describe('a score topic with transactions, some of them aborted', () => {
       const message = (step: number) => ({ value: event(`player-${step}`) });
       const write = () =>
         writeInterleaved({ kafka: instance.kafka, name: log.name }, { message, steps: 60, random });
-      const writtenBefore = when === 'before it starts' ? await write() : [];
+      const writtenBefore = when === 'before ranklog starts' ? await write() : [];
       let service = await instance.start();
-      const committed = when === 'while it runs' ? await write() : writtenBefore;
+      const committed = when === 'while ranklog runs' ? await write() : writtenBefore;
       await instance.run('status', '--wait', '60');
       const players = committed.map((step) => `player-${step}`);
       expect(await scores(instance)).toEqual(
@@ -37,7 +37,7 @@ describe('a score topic with transactions, some of them aborted', () => {
     },
   );
 
-  it('nothing is left to publish when all records are aborted, or their transaction is open', async () => {
+  it('leaves nothing to publish while all its unread records are aborted, or in an open transaction', async () => {
     const { instance, log } = made;
     const producer = instance.kafka.producer({
       transactionalId: log.name,

@@ -56,7 +56,7 @@ describe('a score topic whose history is cut', () => {
     });
   });
 
-  it('continues if everything that is gone was applied; stops a partition otherwise, with an error', async () => {
+  it('is read on if every deleted record was applied; otherwise the partition stops with an error', async () => {
     const { instance, log } = made;
     const first = await instance.start();
     await log.send(0, ONE);
@@ -90,7 +90,7 @@ describe('a score topic whose history is cut', () => {
     expect(service.exitCode).toBeNull();
   });
 
-  it('stops its partition if Redis has lost its data, too; the others are applied again, then wait for the stopped one, and log that', async () => {
+  it('stops the cut partition if Redis has lost its data, too; the others are applied again, then wait for it, and log that', async () => {
     const { instance, log } = made;
     const { redis, name, reader } = instance;
     instance.env['RANKLOG_STALL_TIMEOUT'] = '8s';
@@ -136,7 +136,7 @@ describe('a score topic that gets more partitions while ingest runs', () => {
     await producer.disconnect();
   };
 
-  it('waits until the result topics have them too, and loses and repeats nothing', async () => {
+  it('has its new partitions wait until the result topics have them, too; no result is lost or repeated', async () => {
     const { instance, log } = made;
     const service = await instance.start();
     await produce();

@@ -42,7 +42,7 @@ function residentMegabytes(pid: number): number {
   return (Number(text) * 1_024) / 1e6;
 }
 
-describe('a long run of records that can never be applied', () => {
+describe('a long series of records that can never be applied', () => {
   const made = useScoreTopic({ partitions: 2 });
 
   it('becomes dead letters, one each; other records count, and memory stays bounded', async () => {

@@ -14,7 +14,7 @@ async function restore(own: RedisServer): Promise<void> {
   await own.startFromSnapshot();
 }
 
-describe('a partition that lost nothing, or is the only busy one, when Redis', () => {
+describe('when Redis', () => {
   let own: RedisServer;
   let instance: TestInstance;
   let reader: BoardReader;
@@ -47,7 +47,7 @@ describe('a partition that lost nothing, or is the only busy one, when Redis', (
     ['is restarted with an older snapshot', ['ingest,reconciliation', 'ingest'], restore],
     ['is emptied', ['reconciliation', 'ingest'], ({ redis }) => redis.flushall()],
   ])(
-    '%s, computes no rank before the others have recovered; processes with the roles %j',
+    '%s, the only busy partition computes no rank before all have recovered, although it may not notice the loss; processes with the roles %j',
     async (_, processes, lose) => {
       for (const roles of processes) await instance.start('--roles', roles);
       await score(PLAYERS, 10);
@@ -85,7 +85,7 @@ describe('a partition that lost nothing, or is the only busy one, when Redis', (
     },
   );
 
-  it('has lost events and no process runs: reads are stale until the events are applied again', async () => {
+  it('has lost events and no process runs, reads are stale until the events are applied again', async () => {
     const service = await instance.start();
     await score(PLAYERS, 10);
     await instance.published(sent);

@@ -8,7 +8,7 @@ import { loggerTo } from '../support/loggers.js';
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
-/** How long a lease lasts. A process that pauses for three quarters of this time loses its lease. */
+/** How long a lease lasts. It is renewed every quarter of this time, so its holder may pause for up to three quarters of it. */
 const LEASE_MS = 4_000;
 
 let keys: KeySpace;
@@ -51,7 +51,7 @@ async function leaseExpires(): Promise<void> {
 }
 
 describe('a resync', () => {
-  it('that takes longer than its lease runs once, in the instance that began it', async () => {
+  it('that takes longer than a lease lasts runs once, in the instance that began it, which renews the lease', async () => {
     const [first, second] = [new Instance(), new Instance()];
     const token = first.resync.continuity();
     await until(() => first.begun === 1, 'the first one resyncs');
@@ -64,7 +64,7 @@ describe('a resync', () => {
     expect(await redis.exists(keys.resyncLease(0))).toBe(0);
   });
 
-  it('goes to another instance after the lease of a killed one expires, and the killed one cannot end it', async () => {
+  it('goes to another instance after the lease of a killed instance expires, and the killed instance cannot end it', async () => {
     const killed = (await store.beginResync(0, await store.continuity(0), 400))!; // never renewed
     const next = new Instance();
     const token = next.resync.continuity();

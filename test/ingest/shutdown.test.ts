@@ -50,7 +50,7 @@ describe('a shutdown under load', () => {
       await until(async () => (await instance.publishedCount()) > half, 'it works');
       proxy.freeze();
       await producing;
-      await instance.produce(lines.slice(part), BATCH); // it may have published all earlier ones
+      await instance.produce(lines.slice(part), BATCH); // the service may have published all earlier events
 
       const begin = performance.now();
       service.kill('SIGTERM');

@@ -92,7 +92,7 @@ describe('a log reader over a connection that fails', () => {
     },
   );
 
-  it('opens after an outage; retries during one with growing pauses, and logs it', async () => {
+  it('opens after an outage; retries during an outage with growing pauses, and logs each attempt', async () => {
     await topic.send(0, ['a']);
     proxy.cut();
     const opened = open();
@@ -112,7 +112,7 @@ describe('a log reader over a connection that fails', () => {
   });
 
   it.each(['none', 'outage', 'silence'] as const)(
-    'ends a round promptly when it is aborted; fault: %s',
+    'ends a pending fetch promptly when the reader is aborted; fault: %s',
     async (fault) => {
       const abort = new AbortController();
       const reader = await open({ signal: abort.signal }, 10_000);
@@ -133,13 +133,13 @@ describe('a log reader over a connection that fails', () => {
     },
   );
 
-  it('ends its opening when it is aborted', async () => {
+  it('that is being opened ends when it is aborted', async () => {
     proxy.cut();
     const opening = open({ signal: AbortSignal.timeout(300) });
     await expect(opening).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('ends a pending round when it is closed, and leaves no connection', async () => {
+  it('ends a pending fetch when the reader is closed, and leaves no connection', async () => {
     const reader = await open();
     const round = reader.fetch().catch((error: unknown) => error);
     await reader.close();

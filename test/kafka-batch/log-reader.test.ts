@@ -36,7 +36,7 @@ describe('a log reader', () => {
     topic.onRemove(() => reader.close());
     return reader;
   };
-  /** Reads until a round returns something. */
+  /** Fetches until a fetch returns something. */
   const readSome = async (reader: LogReader, wanted?: (partition: number) => boolean) => {
     let batches: LogBatch[] = [];
     await until(async () => {
@@ -90,7 +90,7 @@ describe('a log reader', () => {
     expect(performance.now() - started).toBeGreaterThan(150);
   });
 
-  it('refuses a round while another one is pending', async () => {
+  it('refuses a fetch while another one is pending', async () => {
     await topic.send(0, ['a']);
     const reader = await open({ 0: 0 });
     const first = reader.fetch();

@@ -27,7 +27,7 @@ describe('TransactionalPublisher', () => {
   });
   afterEach(() => topic.remove());
 
-  it('publishes records and their offset in one transaction after the other, also in several sends per transaction', async () => {
+  it('publishes records together with an offset in one transaction each time, also if they take several sends', async () => {
     const publisher = await topic.publisher();
     expect(await committed()).toBe(-1);
     const headers = Object.fromEntries(numbers(0, 5).map((name) => [name, 'x'.repeat(40)]));
@@ -63,7 +63,7 @@ describe('TransactionalPublisher', () => {
     expect(await values()).toEqual(['next']);
   });
 
-  it('rejects a record that Kafka refuses for its size, publishes nothing, and is then broken', async () => {
+  it('rejects a record that Kafka refuses for its size, publishes nothing, and rejects everything from then on', async () => {
     const publisher = await topic.publisher();
     const large = publisher.publish(topic.publication(['small', 'x'.repeat(2_000_000)], 1));
     await expect(large).rejects.toBeInstanceOf(RecordTooLargeError);
@@ -90,7 +90,7 @@ describe('TransactionalPublisher', () => {
     expect(await committed()).toBe(sent);
   });
 
-  it('shares eight connections with others, and is fenced individually', async () => {
+  it('shares eight connections with all other publishers, and is fenced without them', async () => {
     const proxy = await KafkaProxy.toBroker();
     topic.onRemove(() => proxy.close());
     const kafka = testKafka({ brokers: [proxy.broker] });

@@ -112,7 +112,7 @@ describe('KafkaBatchServer', () => {
     expect(state(0)?.state).toBe('running');
   });
 
-  it('continues after ten failures of a handler, bugs and transient ones', async () => {
+  it('continues after ten failures of a handler, both bugs and transient faults', async () => {
     topic = await TestTopic.create(1);
     const memory = new Memory();
     let failures = 0;
@@ -132,7 +132,7 @@ describe('KafkaBatchServer', () => {
     expect(memory.values(0)).toEqual(numbers(0, 12));
   });
 
-  it('starts a partition again, after losing and regaining it, only when its last batch is done', async () => {
+  it('that loses and regains a partition starts it again only when its last batch is done', async () => {
     topic = await TestTopic.create(2);
     const memory = new Memory();
     const release = memory.hold();

@@ -58,7 +58,7 @@ describe('two services with different settings on the same topics and Redis', ()
     expect(await players()).toEqual(names(EVENTS));
   });
 
-  it('take over from each other with --adopt: the other service ends with an error', async () => {
+  it('take over from each other with "topics --adopt": the service with the old settings ends with an error', async () => {
     const service = await instance.start();
     await produce(0);
     await instance.published(EVENTS);

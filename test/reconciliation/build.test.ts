@@ -126,7 +126,7 @@ describe('a build during live traffic', () => {
     expect(await sandbox.redis.keys(`${scene.instance.name}:*lease:*`)).toEqual([]);
   });
 
-  it('continues a killed build; another run of the board discards its shadow with a warning', async () => {
+  it('continues a killed build of the board; a verify or rollback of the board discards its shadow with a warning', async () => {
     const arena = definitionsOf(CHANGED).slice(0, 1);
     const leave = async () => {
       const lease = await sandbox.leases.acquire('arena', 'killed');

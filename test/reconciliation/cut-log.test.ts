@@ -43,7 +43,7 @@ describe('a log whose beginning is gone', () => {
     expect(await verify(name)).toMatchObject({ equal: true, places: 25 });
   };
 
-  it('before ranklog first read it: a board begins where the log began then, for status, for verify, and after a loss of Redis', async () => {
+  it('before ranklog first read it: a board begins where the log began at that time, for status, for verify, and after a loss of Redis', async () => {
     await open({ partitions: 2 });
     const { sandbox } = scene;
     await scene.traffic.send(400);
@@ -77,7 +77,7 @@ describe('a log whose beginning is gone', () => {
     expect(await sandbox.live('arena')).toEqual(before);
   });
 
-  it('before a board was new in the file: commands say so, and apply builds it with --allow-partial-history', async () => {
+  it('before a board was added to the file: commands say so, and apply builds it with --allow-partial-history', async () => {
     await open({ partitions: 1, sent: 400 });
     await scene.stop();
     await cut();
@@ -151,7 +151,7 @@ describe('a log whose beginning is gone', () => {
     });
   };
 
-  it('beyond the applied offset of a partition: a board built from the rest is verified, although ingest has not reached the rest', async () => {
+  it('beyond the applied offset of a partition: a board built from the remaining records is verified, although ingest has not reached them', async () => {
     await open({ partitions: 2, sent: 100 });
     await scene.stop();
     await scene.traffic.send(400);
@@ -165,7 +165,7 @@ describe('a log whose beginning is gone', () => {
     expect(report.places).toBeGreaterThan(0);
   });
 
-  it('and a Redis that is lost: its partitions stop, also without definitions in Kafka, and continue with the remaining records after a rebuild', async () => {
+  it('and a Redis that is emptied: the partitions stop, also without definitions in Kafka, and continue with the remaining records after a rebuild', async () => {
     await open({ partitions: 2, sent: 400 });
     const { instance } = scene;
     const before = await scene.rankChanges();

@@ -69,7 +69,7 @@ describe('the definitions topic', () => {
     expect(await definitions.readAll()).toEqual(byBoard(again));
   });
 
-  it('writes a record in force again if an older one follows it, because compaction would keep only the older one', async () => {
+  it('gets the current record of a board again if an older one follows it, because compaction would keep only the older one', async () => {
     const [old, now] = [current('arena', 5), current('arena', 7)];
     await definitions.write([current('other', 8), current('other', 9), old, now]);
     expect(await definitions.repair()).toEqual([]);
@@ -108,7 +108,7 @@ describe('the definitions topic', () => {
     expect(await definitions.readAll()).toEqual(byBoard(record));
   });
 
-  it('stores one identity until it is moved to another one, and stores it again after it is lost', async () => {
+  it('stores the identity of one ranklog until it is claimed for another one, and stores it again after it was lost', async () => {
     const { kafka, admin, name } = topic;
     const of = (group: string) =>
       new DefinitionsTopic(kafka, admin, name, {

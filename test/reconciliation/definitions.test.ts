@@ -17,7 +17,7 @@ const file = (boards: Readonly<Record<string, string>>) =>
   `boards: { ${Object.entries(boards).map((board) => board.join(': ')).join(', ')} }`; // prettier-ignore
 const PLAYERS = Array.from({ length: 12 }, (_, index) => `player-${index}`);
 
-describe('the definitions that are in force', () => {
+describe('the live definitions', () => {
   let own: RedisServer;
   let instance: TestInstance;
   let service: RanklogProcess;
@@ -25,7 +25,7 @@ describe('the definitions that are in force', () => {
   let store: BoardStore;
   let definitions: DefinitionsTopic;
   let sandbox: Sandbox;
-  /** A sandbox that changes what is live without recording it in Kafka. */
+  /** A sandbox that promotes and removes boards without writing definition records to Kafka. */
   let unrecorded: Sandbox;
   let sent = 0;
 
@@ -158,7 +158,7 @@ describe('the definitions that are in force', () => {
     await recorded();
   });
 
-  it('are recorded in Kafka after their builder was killed, and restored in a server that has lost nothing but a promotion', async () => {
+  it('are recorded in Kafka if their builder does not do it, and restored in a server that has lost nothing but a promotion', async () => {
     await score(10);
     await score(4);
     const names = await own.redis.keys('*');
@@ -176,7 +176,7 @@ describe('the definitions that are in force', () => {
     await results();
   });
 
-  it('are registered again after a cancelled apply, and lack a removed board, also when Redis is emptied and the file has it', async () => {
+  it('are registered again after a cancelled apply, and lack a removed board, also when Redis is emptied and the file has the board', async () => {
     await score(1);
     await writeBoards({ arena: SUM, other: SUM, cup: BEST });
     const continuity = new ContinuityStore(own.redis, sandbox.keys, { shards: 1 });

@@ -19,8 +19,8 @@ const event = (serial: number) => ({
 });
 
 /**
- * Memory that is free in addition to the live board. Even the smallest shadow, that of a verify, takes three times as much, so
- * it does not fit even if the memory of published results becomes free.
+ * Memory that is free beside the live board. Even the smallest shadow, that of a verify, takes three times as much, so it does
+ * not fit, not even after the memory of published results has become free.
  */
 const ROOM = 750_000;
 

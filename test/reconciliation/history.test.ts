@@ -16,7 +16,7 @@ const event = (serial: number) => ({
   delta: 1 + serial,
 });
 
-describe('the history of a board', () => {
+describe('a board', () => {
   let scene: Scene;
   let sandbox: Sandbox;
 
@@ -72,7 +72,7 @@ describe('the history of a board', () => {
     expect(new Set(ofArena.map(({ generation }) => generation))).toEqual(new Set(promotions));
   });
 
-  /** Runs some work once, after Redis has changed roles and before Kafka gets the definition record. */
+  /** Runs some work once, after Redis has changed the roles of generations and before Kafka gets the definition record. */
   const beforeRecord = (work: () => Promise<void> | void) => {
     const { definitions } = sandbox;
     const write = definitions.write.bind(definitions);
@@ -82,7 +82,7 @@ describe('the history of a board', () => {
     });
   };
 
-  it('is rolled back, not cancelled, if the run is cancelled after the rollback in Redis', async () => {
+  it('is reported as rolled back if the rollback is cancelled after it took place in Redis', async () => {
     const { generation: before } = await sandbox.live('arena');
     const cancelling = new AbortController();
     beforeRecord(() => {
@@ -107,7 +107,7 @@ describe('the history of a board', () => {
     );
   });
 
-  it('is rolled back only once if the lease is lost after the rollback in Redis', async () => {
+  it('is rolled back only once if the lease is lost after the rollback took place in Redis', async () => {
     const { leases, keys } = sandbox;
     const { generation: before } = await sandbox.live('arena');
     const renew = leases.renew.bind(leases);
@@ -128,7 +128,7 @@ describe('the history of a board', () => {
     expect(sandbox.words.filter((word) => word.includes('begins again'))).toEqual([]);
   });
 
-  it('is built from a time on, also when it is rebuilt; a snapshot shows it at that time', async () => {
+  it('is built from a time on, and again from there by a rebuild; a snapshot shows the board at that time', async () => {
     const { reconciler } = sandbox;
     const arena = definitionsOf(BOARDS).slice(0, 1);
     const { sent } = scene.traffic;
@@ -181,7 +181,7 @@ describe('the history of a board', () => {
     expect(await points()).toEqual(sums(sent, sent + 50));
   });
 
-  it('ends with a removal that Kafka does not have yet: nothing but its snapshots is left of the board', async () => {
+  it('that is removed leaves nothing but its snapshots, even before Kafka has the removal', async () => {
     const generationsOfCup = async () =>
       (await sandbox.catalog.generations()).filter(({ board }) => board === 'cup');
     const { generation } = await sandbox.reconciler.snapshot('cup', await betweenRecords(), RUN);

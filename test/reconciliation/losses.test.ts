@@ -14,7 +14,7 @@ const event = (serial: number) => ({
   delta: 1 + serial,
 });
 
-describe('a run', () => {
+describe('a reconciliation', () => {
   let own: RedisServer;
   let scene: Scene;
   let sandbox: Sandbox;
@@ -42,7 +42,7 @@ describe('a run', () => {
     return () => sandbox.words.slice(before).filter((word) => pattern.test(word));
   };
 
-  it('of a build begins again when Redis is emptied during the build, and ends during the recovery', async () => {
+  it('that builds begins again when Redis is emptied meanwhile, and ends during the recovery', async () => {
     const building = build(BEST, { eventsPerSecond: 500 });
     await isUnderWay();
     await own.redis.flushall();
@@ -51,7 +51,7 @@ describe('a run', () => {
     await scene.expectExact(BEST);
   });
 
-  it('of a build continues when Redis was away for a while', async () => {
+  it('that builds continues when Redis was away for a while', async () => {
     const retries = newWords(/retrying after/);
     const building = build(SUMS, { eventsPerSecond: 500 });
     await isUnderWay();
@@ -63,7 +63,7 @@ describe('a run', () => {
     await scene.expectExact(SUMS);
   });
 
-  it('of a verify begins again when Redis is restarted between two pages, and finds each damage', async () => {
+  it('that verifies begins again when Redis is restarted between two calls, and finds each damage', async () => {
     const { generations, keys } = sandbox;
     const ranking = keys.ranking(0, (await sandbox.live('arena')).generation, 'all');
     const places = await own.redis.zcard(ranking);
@@ -88,7 +88,7 @@ describe('a run', () => {
     expect(await generations.shadow('arena')).toBeUndefined();
   });
 
-  it('of a build ends at the offsets of stopped live ingest, and later events are applied to the new generation', async () => {
+  it('that builds ends at the live applied offsets if ingest is stopped; ingest applies later events to the new generation', async () => {
     await scene.stop('SIGKILL');
     const { sent } = scene.traffic;
     await scene.traffic.send(1_000);

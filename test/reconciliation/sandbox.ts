@@ -121,7 +121,7 @@ function sorted({ ranking, players }: Awaited<ReturnType<typeof readBytes>>) {
   return { ranking, players: Object.entries(players).sort(([a], [b]) => (a < b ? -1 : 1)) };
 }
 
-/** Sends score events, continuously from `start` to `stop`. */
+/** Sends score events: a number of them at once, or continuously from `start` to `stop`. */
 export class Traffic {
   sent = 0;
   #isStopping = false;
@@ -165,7 +165,7 @@ export class Traffic {
   }
 }
 
-/** An instance, a reconciler for it, and events for it. Tests share one, or open one each. */
+/** An instance, a reconciler for it, and events for it. The tests of a file share a scene, or each opens its own. */
 export class Scene {
   service: RanklogProcess | undefined;
   readonly sandbox: Sandbox;
@@ -273,5 +273,5 @@ export async function ended(child: RanklogProcess): Promise<Ended> {
   return { code, out: child.output, err: child.errors };
 }
 
-/** Options of a run that nothing cancels. */
+/** Options of a reconciliation that nothing cancels. */
 export const RUN = { signal: new AbortController().signal };

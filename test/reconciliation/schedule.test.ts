@@ -32,7 +32,7 @@ describe('the schedule', () => {
   const says = (service: RanklogProcess, words: string) =>
     until(() => service.errors.includes(words), `the log says: ${words}`);
 
-  /** Waits until the metrics of the last verify are these: they are missing if the next turn has just removed them. */
+  /** Waits until the metrics of the last verify are these. A turn soon after a verify removes them; the next one sets them. */
   const tells = (service: RanklogProcess, lines: readonly string[]) =>
     until(
       async () => (await metrics(service, 'ranklog_verify_equal')).sort().join() === lines.join(),
@@ -49,7 +49,7 @@ describe('the schedule', () => {
     return generation;
   };
 
-  it('verifies all live boards again and again, in turns with other processes, and reports differences', async () => {
+  it('verifies all live boards again and again, each time in one of the processes, and reports differences', async () => {
     const service = await create();
     await says(service, 'board \\"arena\\" is what the log makes of it');
     await says(service, 'board \\"chess\\" is what the log makes of it');

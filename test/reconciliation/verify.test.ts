@@ -108,7 +108,7 @@ describe('verify', () => {
     expect(compared).toMatchObject([{ equal: true, views: 12 }]);
   });
 
-  // Last: the other tests would have to read these events, too.
+  // Last, because each verify and build of a later test would have to read these events, too.
   it('finds no difference under heavy traffic on 12 partitions', async () => {
     const { traffic } = scene;
     traffic.start(100, 50);
