@@ -36,7 +36,7 @@ export async function race(redis, { players, events }, contenders) {
   for (const [index, { prefix }] of contenders.entries()) {
     const own = rounds[index] ?? [];
     const ratios = own.map(({ ms }, round) => ms / (rounds[0]?.[round]?.ms ?? NaN));
-    const bytes = (await takeAway(redis, prefix)) / players;
+    const bytes = (await deleteKeys(redis, prefix)) / players;
     results.push({ ...figures(own), bytes, speed: median(ratios) });
   }
   return results;
@@ -95,7 +95,7 @@ function batch(from, size, player) {
  * Deletes the keys. Returns their bytes without the outbox, which is empty once results are published.
  * @param {import('ioredis').Redis} redis @param {string} prefix
  */
-export async function takeAway(redis, prefix) {
+export async function deleteKeys(redis, prefix) {
   let bytes = 0;
   for (const key of await redis.keys(`${prefix}*`)) {
     if (!key.includes(':outbox:')) bytes += (await redis.memory('USAGE', key, 'SAMPLES', 0)) ?? 0;

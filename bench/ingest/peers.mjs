@@ -86,10 +86,10 @@ const HEADERS = {
   ce_specversion: '1.0',
   'content-type': 'application/json',
 };
-const MOST_A_BATCH = 500;
+const MAX_MESSAGES = 500;
 
 /**
- * Reads the whole log once, in batches of at most MOST_A_BATCH.
+ * Reads the whole log once, in batches of at most MAX_MESSAGES.
  * @param {Bench} bench @param {string} groupId
  * @param {(messages: import('kafkajs').KafkaMessage[], partition: number, nextOffset: string) => Promise<void>} handle
  * @returns {Promise<number>} events per second, from the first batch to the last
@@ -107,8 +107,8 @@ async function consume({ kafka, topics, events }, groupId, handle) {
       partitionsConsumedConcurrently: 4,
       eachBatch: async ({ batch }) => {
         begin ||= performance.now();
-        for (let from = 0; from < batch.messages.length; from += MOST_A_BATCH) {
-          const messages = batch.messages.slice(from, from + MOST_A_BATCH);
+        for (let from = 0; from < batch.messages.length; from += MAX_MESSAGES) {
+          const messages = batch.messages.slice(from, from + MAX_MESSAGES);
           await handle(messages, batch.partition, String(Number(messages.at(-1)?.offset) + 1));
           done += messages.length;
         }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { parseBoardsFile } from '#board';
 import { ranklog } from '../apply/contenders.mjs';
-import { median, takeAway } from '../apply/measure.mjs';
+import { median, deleteKeys } from '../apply/measure.mjs';
 
 const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const BOARDS = fileURLToPath(new URL('../../examples/golf/boards.yaml', import.meta.url));
@@ -27,7 +27,7 @@ for (const [name, args] of Object.entries(commands)) {
   const ratios = Array.from({ length: ROUNDS }, () => cpuSeconds(args) / cpuSeconds(['-e', '0']));
   console.log(`${name}: ${median(ratios).toFixed(2)} times the CPU of an empty node`);
 }
-await takeAway(redis, contender.prefix);
+await deleteKeys(redis, contender.prefix);
 await redis.quit();
 
 /** User and system time of a few runs, as bash reports it. @param {string[]} args */

@@ -108,7 +108,7 @@ function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): bool
 type Shadows = Pick<GenerationStore, 'shadow'>;
 
 /** The shadow of a killed build or snapshot, which the next run may continue. */
-export async function leftBehind(generations: Shadows, board: string): Promise<Shadow | undefined> {
+export async function leftShadow(generations: Shadows, board: string): Promise<Shadow | undefined> {
   const shadow = await generations.shadow(board);
   return shadow?.purpose === 'build' || shadow?.purpose === 'snapshot' ? shadow : undefined;
 }
@@ -119,7 +119,7 @@ export async function warnOfDiscardedShadow(
   board: string,
   run: string,
 ): Promise<void> {
-  const left = await leftBehind(generations, board);
+  const left = await leftShadow(generations, board);
   if (left === undefined) return;
   logger.warn(
     `board "${board}": this ${run} discards what a killed ${left.purpose} had built (generation ${left.generation})`,

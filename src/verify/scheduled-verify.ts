@@ -13,7 +13,7 @@ import { CancelledError, HistoryCutError } from '../generations/errors.js';
 import type { Reconciler } from '../maintenance/reconciler.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { VerifyReport } from '../verify/verify.js';
-import { leftBehind } from '../generations/shadow-plan.js';
+import { leftShadow } from '../generations/shadow-plan.js';
 
 export interface ScheduledVerifyParts {
   readonly store: Pick<BoardStore, 'boards'>;
@@ -32,7 +32,7 @@ export interface ScheduledVerifyParts {
 /** A turn of the schedule. */
 export interface Turn {
   readonly signal: AbortSignal;
-  /** In ms. */
+  /** When the turn began, in ms. */
   readonly begun: number;
   /** A verify that another process began at most this many ms earlier belongs to the same turn. */
   readonly sameTurnMs: number;
@@ -81,7 +81,7 @@ export class ScheduledVerify {
     for (const [board, found] of live) {
       const isBusy = running.some((by) => by.board === board); // its lease will refuse this process
       if (taken.some((by) => by.board === board)) this.#forget(board);
-      else if (isBusy || !(await this.#hasLeftBehind(board, found))) ours.push(board);
+      else if (isBusy || !(await this.#hasLeftShadow(board, found))) ours.push(board);
     }
     return { ours, compared: taken.filter(({ equal }) => typeof equal === 'boolean').length };
   }
@@ -90,9 +90,9 @@ export class ScheduledVerify {
    * Whether a killed build or snapshot has left a shadow that a verify would discard; warns of it. If the schedule rebuilds, a
    * killed build of the live definition does not count: it may be the schedule's own, and no other run would continue it.
    */
-  async #hasLeftBehind(board: string, { definition }: LiveBoard): Promise<boolean> {
+  async #hasLeftShadow(board: string, { definition }: LiveBoard): Promise<boolean> {
     const { generations, rebuilds } = this.parts;
-    const left = await leftBehind(generations, board);
+    const left = await leftShadow(generations, board);
     if (left === undefined) return false;
     const isRepair =
       left.purpose === 'build' && definitionText(left.definition) === definitionText(definition);
