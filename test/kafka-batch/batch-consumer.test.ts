@@ -39,7 +39,7 @@ describe('a batch consumer', () => {
     expect(collector.values(0)).toEqual(numbers(0, 10));
   });
 
-  it('owns a partition alone, as members come and go', async () => {
+  it('is the only one that has a partition, as members of its group come and go', async () => {
     const partitionsOf = ({ consumer }: Collector) => [...consumer.health().partitions.keys()];
     const owns = (member: Collector, partition: number) =>
       member.assignments.get(partition)?.stillOurs();
