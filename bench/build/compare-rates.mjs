@@ -37,7 +37,7 @@ function table({ events, players, partitions, rows }) {
   const lines = rows.map(({ what, rate, besides, peakRss }) =>
     [
       `${String(Math.round(rate)).padStart(8)} events/s`,
-      rate === own ? ''.padEnd(31) : `ranklog: ${(own / rate).toFixed(2).padStart(6)} times this rate`,
+      (rate === own ? '' : `ranklog: ${(own / rate).toFixed(2)} times this rate`).padEnd(29),
       `${besides.toFixed(1)} s for start and end`,
       `${String(Math.round(peakRss))} MB`,
       what,

@@ -69,7 +69,8 @@ function peakFile({ folder }) {
 async function lasted({ redis, name }) {
   const leases = new LeaseStore(redis, new KeySpace(name), { shards: SHARDS });
   const status = (await leases.statuses()).find(({ board }) => board === 'arena');
-  if (status?.state !== 'done') throw new Error(`the rebuild is ${status?.state ?? 'unknown'}, not done`);
+  if (status?.state !== 'done')
+    throw new Error(`the rebuild is ${status?.state ?? 'unknown'}, not done`);
   return (status.updatedAt - status.startedAt) / 1_000;
 }
 
@@ -85,7 +86,9 @@ export async function checkScores({ redis, name }, counter) {
   const found = await sumOf(redis, ranking);
   const expected = await sumOf(redis, counter);
   if (found.players !== expected.players || found.sum !== -expected.sum)
-    throw new Error(`the board has ${JSON.stringify(found)}, the counter ${JSON.stringify(expected)}`);
+    throw new Error(
+      `the board has ${JSON.stringify(found)}, the counter ${JSON.stringify(expected)}`,
+    );
 }
 
 /** @param {import('ioredis').Redis} redis @param {string} key */

@@ -10,7 +10,7 @@ import { run, startServer, waitUntilItAnswers } from './processes.mjs';
 import { say, ServiceError } from './say.mjs';
 import { changeState, HOME, readState, runningPid } from './state.mjs';
 
-// A small machine: a log cleaner of the default 128 MB would take half of this heap.
+// For small machines. The log cleaner gets less than its default 128 MB (below), which would be a quarter of this heap.
 const JVM = [
   ...['-Xms256m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:+ExitOnOutOfMemoryError'],
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',

@@ -5,7 +5,7 @@ import { runWithProgress } from './progress.mjs';
 import { ServiceError } from './say.mjs';
 
 /** @typedef {'redis-server' | 'java' | 'mvn'} Command */
-/** @typedef {{ packages: [string, ...string[]], oldest: number, major: () => number }} Need met by the first package known to apt */
+/** @typedef {{ packages: [string, ...string[]], oldest: number, major: () => number }} Need any of `packages` */
 
 /** Commands that native servers need. @type {Record<Command, Need>} */
 const NEEDS = {

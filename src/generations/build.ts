@@ -17,7 +17,7 @@ export interface BuildOptions extends RunOptions {
   readonly from?: From | undefined;
   /** Builds from the rest of the log if its beginning is gone. */
   readonly allowPartialHistory?: boolean | undefined;
-  /** Skips boards that are already live when the run would build them: another process has built them. */
+  /** Builds only first generations: skips a board that is live when its turn comes, as another process has built it. */
   readonly isFirst?: boolean | undefined;
 }
 

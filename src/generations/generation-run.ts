@@ -43,7 +43,7 @@ export interface ReconcilerParts {
 }
 
 export interface RunOptions {
-  /** Cancels the run and undoes what it did. */
+  /** Cancels the run, which undoes what it did, except what `keepsShadows` keeps. */
   readonly signal: AbortSignal;
   /** Keeps the shadows when the signal is aborted, so that the next run can continue them. */
   readonly keepsShadows?: boolean | undefined;

@@ -144,7 +144,7 @@ export class BoardRegistrar {
     const begun = seen.isContinued ? await continuity.beginResync(shard, seen) : undefined;
     if (begun === undefined) return; // a resync is due anyway
     await continuity.release(begun);
-    log.warn(`shard ${shard} has lost the promotion or removal of a board; it is compared with Kafka`);
+    log.warn(`shard ${shard} has lost a promotion or removal; it is compared with Kafka`);
   }
 
   /**
@@ -221,8 +221,8 @@ export class BoardRegistrar {
 
 function historyText({ starts }: LiveBoard): string {
   if (starts === undefined) return '';
-  const begins = [...starts].map(([partition, from]) => `partition ${partition} from offset ${from} on`);
-  return `, without the records before its start: ${begins.join(', ')}`;
+  const begins = [...starts].map(([partition, from]) => `partition ${partition}: offset ${from}`);
+  return `, without the records before its start (${begins.join(', ')})`;
 }
 
 export class BoardsFileMissingError extends Error {

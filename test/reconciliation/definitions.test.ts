@@ -170,7 +170,7 @@ describe('the live definitions', () => {
     const restoring = own.redis.multi().flushall();
     for (const [index, name] of names.entries()) restoring.restore(name, 0, dumps[index] ?? '');
     await restoring.exec();
-    await until(() => service.errors.includes('shard 0 has lost the promotion or removal of a board'), 'it is noticed'); // prettier-ignore
+    await until(() => service.errors.includes('shard 0 has lost a promotion or removal'), 'it is noticed'); // prettier-ignore
     await score(20);
     expect(await points()).toEqual(each(20));
     await results();
