@@ -34,7 +34,7 @@ function placesOf(value: unknown, path: readonly string[] = []): (readonly strin
   return [path, ...parts.flatMap(([key, part]) => placesOf(part, [...path, key]))];
 }
 
-/** A copy of the value, changed at one place. */
+/** A copy of the value, with the part at a path replaced. */
 function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
   if (key === undefined) return by;
   if (Array.isArray(value))
@@ -76,14 +76,14 @@ describe('a boards file with random values', () => {
     );
   });
 
-  it('is refused for a list that is too long, and for each invalid entry', () => {
+  it('is refused for a list that is too long, and also for each invalid entry of the list', () => {
     const content = replaced(GOOD, ['boards', 'arena', 'columns'], Array(9).fill(null));
     expect(problemsOf(content).map(({ field }) => field)).toEqual(
       expect.arrayContaining(['columns', 'columns[0]', 'columns[8]']),
     );
   });
 
-  it('is refused only at the place of its invalid value', () => {
+  it('with one invalid value is refused with problems of that field only', () => {
     const fields = placesOf(GOOD).filter((path) => path[1] === 'arena' && path.length > 2);
     fc.assert(
       fc.property(fc.constantFrom(...fields), fc.constantFrom(null, [7]), (path, by) => {

@@ -179,7 +179,7 @@ describe('the fields of a board', () => {
     ['no columns', '{timeZone: Nowhere}', ['the field "columns" is missing', 'timeZone']],
     ['columns as an object', '{columns: {a: 1}, timeZone: Nowhere}', ['columns', 'timeZone']],
     ['a list in place of fields', '[1]', ['[1] is not allowed']],
-    ['an invalid column and an invalid number', '{columns: [7], maxViews: 0}', ['columns[0]', 'maxViews']],
+    ['an invalid column and number', '{columns: [7], maxViews: 0}', ['columns[0]', 'maxViews']],
   ])('are all checked in a board with %s', (_what, board, problems) => {
     expect(problemsOf(`boards: {a: ${board}}`)).toEqual(
       problems.map((problem) => expect.stringContaining(problem)),

@@ -103,7 +103,7 @@ boards:
   });
 });
 
-describe('an invalid boards file is refused with the place, the value and what to do:', () => {
+describe('an invalid boards file is refused with the field, the value and what to do:', () => {
   const NAME = 'a letter or _, then up to 63 letters, digits, _ . or -';
   const BOARD_NAME = 'a letter or digit, then up to 127 letters, digits, _ . or -';
   const nine = Array.from({ length: 9 }, (_, index) => `{name: c${index}}`).join();
@@ -152,7 +152,7 @@ describe('an invalid boards file is refused with the place, the value and what t
     ['a window as text', field('windows: all'), 'board "arena", windows: "all" is not allowed; use a list of windows, such as [all, week]'],
     ['no dimensions', field('dimensions: []'), 'board "arena", dimensions: [] is not allowed; use a list of 1 to 32 lists of attribute names, such as [[], [league, season]]'],
     ['a dimension as text', field('dimensions: [[], region]'), 'board "arena", dimensions[1]: "region" is not allowed; use a list of up to 8 attribute names, such as [league, season]'],
-    ['a combination twice', field('dimensions: [[a], [a]]'), 'board "arena", dimensions: [["a"],["a"]] has a duplicate entry; remove one of the two'],
+    ['a dimension twice', field('dimensions: [[a], [a]]'), 'board "arena", dimensions: [["a"],["a"]] has a duplicate entry; remove one of the two'],
     ['an attribute twice', field('dimensions: [[a, a]]'), 'board "arena", dimensions[0]: ["a","a"] has a duplicate entry; remove one of the two'],
     ['a bad attribute name', field('dimensions: [["a=b"]]'), `board "arena", dimensions[0][0]: "a=b" is not allowed; use ${NAME}`],
     ['a duration without a unit', field('maxAhead: 5'), 'board "arena", maxAhead: 5 is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w'],
@@ -184,7 +184,7 @@ describe('invalid YAML is refused with its line:', () => {
     ['a second document', 'boards: {}\n---\nboards: {}', 'b.yaml:2: a second YAML document starts here; use one document per file'],
     ['an alias without anchor', 'boards: *all', 'b.yaml:1: not valid YAML: Unresolved alias (the anchor must be set before the alias): all'],
     ['two boards with the same name', 'boards:\n  a: {columns: [{name: x}]}\n  a: {columns: [{name: y}]}', 'b.yaml:3: duplicate key "a"; rename or remove one of the two'],
-    ['two quoted names', 'boards:\n  "a b": 1\n  "a b": 2', 'b.yaml:3: duplicate key "a b"; rename or remove one of the two'],
+    ['two boards with the same quoted name', 'boards:\n  "a b": 1\n  "a b": 2', 'b.yaml:3: duplicate key "a b"; rename or remove one of the two'],
     ['a number and a text as the same name', 'boards:\n  7: 1\n  \'7\': 2', "b.yaml:3: duplicate key '7'; rename or remove one of the two"],
     ['a field twice', 'boards:\n  a:\n    ties: none\n    ties: latest', 'b.yaml:4: duplicate key "ties"; rename or remove one of the two'],
   ])('%s', (_about, text, problem) => {

@@ -49,7 +49,7 @@ describe('a column with weights', () => {
     expect(values([clicks, plain], { deltas: { clicks: '0.5' } })).toEqual([50, 5_000]);
     expect(refusal([clicks, plain], { deltas: { clicks: '0.125' } })).toEqual([
       'TOO_MANY_DECIMALS',
-      'column "fame" of board "arena": "clicks" "0.125" has more decimals than the column\'s 2',
+      'column "fame" of board "arena": input "clicks": "0.125" has more decimals than the column\'s 2',
     ]);
   });
 
@@ -78,7 +78,7 @@ describe('a column with weights', () => {
     ]);
   });
 
-  it('rejects a product out of range even if the sum is in range', () => {
+  it('rejects a weighted input out of range even if the sum is in range', () => {
     const wide = column({ from: { a: 2, b: -2 } });
     const deltas = { a: `${MOST}`, b: `${MOST}` };
     expect(refusal([wide], { deltas })?.[0]).toBe('OUT_OF_RANGE');
@@ -130,7 +130,7 @@ describe('bounds', () => {
     ]);
   });
 
-  it('apply to the value, not to its sort direction', () => {
+  it('apply to the value as sent, before a `desc` column negates it', () => {
     const falling = column({ order: 'desc', min: 0 });
     expect(values([falling], { delta: '5' })).toEqual([-5]);
     expect(refusal([falling], { delta: '-5' })?.[0]).toBe('OUT_OF_BOUNDS');
@@ -156,14 +156,14 @@ describe('bounds', () => {
   });
 });
 
-describe('decimals', () => {
+describe('a column', () => {
   it.each([
     [15, '9.007199254740991', MOST],
     [15, '-9.007199254740991', -MOST],
     [0, '9007199254740991', MOST],
     [15, '0.000000000000001', 1],
     [1, '-0.1', -1],
-  ])('of %i places hold %s exactly', (decimals, delta, minor) => {
+  ])('with %i decimals holds %s exactly', (decimals, delta, minor) => {
     expect(values([column({ decimals })], { delta })).toEqual([minor]);
   });
 
@@ -172,11 +172,11 @@ describe('decimals', () => {
     [0, '9007199254740992', 'OUT_OF_RANGE'],
     [0, '1.0', 'TOO_MANY_DECIMALS'],
     [14, '0.000000000000001', 'TOO_MANY_DECIMALS'],
-  ])('of %i places reject %s', (decimals, delta, code) => {
+  ])('with %i decimals rejects %s', (decimals, delta, code) => {
     expect(refusal([column({ decimals })], { delta })?.[0]).toBe(code);
   });
 
-  it('never give -0', () => {
+  it('never gets the value -0', () => {
     const zero = (fields: Partial<Column>, delta: string) =>
       Object.is(values([column(fields)], { delta })[0], 0);
     expect(zero({}, '-0')).toBe(true);

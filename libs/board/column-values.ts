@@ -107,7 +107,7 @@ function inputValue(fed: FedColumn, input: string, text: string): number {
     TOO_MANY_DECIMALS: `has more decimals than the column's ${decimals}`,
     OUT_OF_RANGE: 'is outside +-(2^53-1) minor units',
   };
-  const value = `${input === name ? '' : `"${input}" `}${JSON.stringify(text.slice(0, 80))}`;
+  const value = `${input === name ? '' : `input "${input}": `}${JSON.stringify(text.slice(0, 80))}`;
   const code = parsed.reason === 'NOT_A_DECIMAL' ? 'INVALID_NUMBER' : parsed.reason;
   throw rejected(fed, code, `${value} ${problems[parsed.reason]}`);
 }

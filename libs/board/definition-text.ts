@@ -12,7 +12,7 @@ import { formatTime } from './time.js';
 
 /**
  * The JSON text of a definition, as Redis and Kafka store it. Equal definitions have equal texts in all versions of
- * ranklog: fields added by later versions are left out at their default, so a default must never change.
+ * ranklog: fields that later versions added are left out if they have their default, so a default must never change.
  */
 export function definitionText(definition: BoardDefinition): string {
   const { board, columns, ties, windows, dimensions, maxAheadMs } = definition;

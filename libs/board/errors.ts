@@ -47,7 +47,7 @@ export class MalformedViewError extends BoardError {
   }
 }
 
-/** A view that the board does not have. `known` lists what could replace `asked`, except instances of a window. */
+/** A view that the board does not have. `known` lists what could replace `asked`, but no instances such as `week:2026-W47`. */
 export class NoSuchViewError extends BoardError {
   readonly code = 'NO_SUCH_VIEW';
 
@@ -61,7 +61,7 @@ export class NoSuchViewError extends BoardError {
   }
 }
 
-/** The `current` or `previous` instance of a window does not exist, as before the first interval. `at` is ms since 1970. */
+/** The `current` or `previous` instance of a window does not exist, such as an interval before `start`. `at`: ms since 1970. */
 export class NoInstanceError extends BoardError {
   readonly code = 'NO_INSTANCE';
 

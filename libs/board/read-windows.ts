@@ -71,7 +71,7 @@ export function readTime(field: string, text: string, timeZone: string, report: 
 }
 
 /**
- * A date means its first moment; a local time that occurs twice, the first of the two. A local time that a clock change
+ * A date means its first moment; a local time that occurs twice means the earlier one; a local time that a clock change
  * skips is moved forward by the gap. NaN for a text that is not a time.
  */
 function parseTime(text: string, timeZone: string): number {

@@ -55,7 +55,7 @@ describe('an event that a board accepts', () => {
     expect(resolved(race, { deltas: { ...deltas, wins: '1' } }).values).toEqual([-1, 60_250, 7]);
   });
 
-  it('can send the only column by name', () => {
+  it('can send the value of the only column by its name, in `deltas`', () => {
     expect(resolved(single, { deltas: { points: '3' } }).values).toEqual([-300]);
   });
 
@@ -64,7 +64,7 @@ describe('an event that a board accepts', () => {
     expect(resolved({ ...single, columns }, { deltas: {} }).values).toEqual([null]);
   });
 
-  it('can omit a sum', () => {
+  it('can omit the value of a sum column', () => {
     expect(resolved(single, { deltas: {} }).values).toEqual([null]);
   });
 
@@ -130,7 +130,7 @@ describe('an event that a board rejects', () => {
     ['TOO_FAR_AHEAD', single, { delta: '1', occurredAt: NOW + 1_001 }, 'occurredAt is 1001 ms after the record\'s timestamp; board "arena" allows 1000 ms (maxAhead)'],
     ['TOO_FAR_AHEAD', { ...single, notAfter: NOW - 1 }, { delta: '1' }, `the event is dated ${formatTime(NOW)}; board "arena" allows times up to ${formatTime(NOW - 1)} (notAfter)`],
     ['TOO_FAR_AHEAD', { ...single, notAfter: NOW }, { delta: '1', occurredAt: NOW + 1 }, `the event is dated ${formatTime(NOW + 1)}; board "arena" allows times up to ${formatTime(NOW)} (notAfter)`],
-  ])('is a %s', (code, definition, fields, detail) => {
+  ])('gets the code %s', (code, definition, fields, detail) => {
     expect(resolveEvent(definition, input(fields), NOW)).toEqual({
       ok: false,
       rejection: { code, detail },

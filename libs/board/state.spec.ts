@@ -11,7 +11,7 @@ describe('sort direction', () => {
   });
 
   it.each([0, 1, -1, Number.MAX_SAFE_INTEGER, -Number.MAX_SAFE_INTEGER])(
-    'is its own inverse for %d',
+    'applied twice gives %d back',
     (value) => {
       expect(sortDirection(desc, sortDirection(desc, value))).toBe(value);
       expect(sortDirection(asc, sortDirection(asc, value))).toBe(value);
@@ -25,7 +25,7 @@ describe('sort direction', () => {
 });
 
 describe('the state text of Redis', () => {
-  it('reads as value and time of each column', () => {
+  it('reads as value, time and `settled` of each column', () => {
     // prettier-ignore
     expect(parseState('-9007199254740991@1795167600123 0~-62135596800000 9007199254740991@0')).toEqual([
       { value: -9007199254740991, time: 1795167600123, settled: true },

@@ -31,7 +31,7 @@ export function parseState(text: string): PlayerState {
   });
 }
 
-/** The latest time of the columns, in ms. It breaks ties. A repeated value of a `latest` column updates it (decision 16). */
+/** The latest time of the columns, in ms. It breaks ties. In a `latest` column, a repeated value sets a new time (decision 16). */
 export function reachTime(state: PlayerState): number {
   return Math.max(...state.map(({ time }) => time));
 }

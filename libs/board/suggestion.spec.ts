@@ -11,7 +11,7 @@ describe('a suggestion', () => {
     expect(suggestion(name, known)).toBe(`; did you mean ${meant}?`);
   });
 
-  it('is not made where nothing is near', () => {
+  it('is empty if no known name is similar', () => {
     expect(suggestion('month', ['all', 'season:spring'])).toBe('');
     expect(suggestion('', ['season:'])).toBe('');
     expect(suggestion('month', [])).toBe('');

@@ -2,7 +2,7 @@ import { derived, windowName, type BoardDefinition } from './definition.js';
 import { MalformedViewError, RejectedEventError } from './errors.js';
 import { windowsAt } from './windows.js';
 
-/** One ranking of a board: a window instance, and a value for each dimension in the order of the definition. */
+/** One ranking of a board: a window instance, and a value for each attribute of one dimension, in the definition's order. */
 export interface View {
   /** The text of a WindowInstance, such as `all` or `week:2026-W47`. */
   readonly window: string;
@@ -86,7 +86,7 @@ function tooManyViews(board: string): RejectedEventError {
   );
 }
 
-/** ` name=value` for each choice of values; the last name changes fastest. */
+/** ` name=value ...` for each choice of values; the value of the last name changes fastest. */
 function combinations(names: readonly string[], lists: readonly (readonly string[])[]): string[] {
   let places = [''];
   for (const [index, name] of names.entries())

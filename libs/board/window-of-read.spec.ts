@@ -69,7 +69,7 @@ describe('the window that a reader asks for', () => {
     expect(view('day', midnight - 25 * 3_600_000 - 1)).toBe('day:2026-10-24');
   });
 
-  it('has the expiry of the window', () => {
+  it('has the time at which its view expires', () => {
     const expiry = (window: string) => viewToRead(board, { window, where: [] }, NIGHT).expiresAt;
     expect(expiry('day')).toBeNull();
     expect(expiry('week:2026-W47')).toBe(Date.parse('2026-11-24T00:00:00+01:00'));
@@ -139,7 +139,7 @@ describe('the dimensions that a reader asks for', () => {
         ['seasn', '1'],
       ],
     ],
-  ] as [[string, string][]][])('can not be %j', (given) => {
+  ] as [[string, string][]][])('are refused if they are %j', (given) => {
     expect(() => viewToRead(board, { window: 'all', where: given }, NIGHT)).toThrow(
       expect.objectContaining({ constructor: NoSuchViewError, known: ['league and season'] }),
     );

@@ -58,7 +58,7 @@ function relativeInstance(
   return undefined;
 }
 
-/** The two names of the current instance, then the name of the previous one. `all` and seasons have one instance only. */
+/** Two names of the current instance, then one of the previous one. `all` and a season have one instance, with one name. */
 function namesOf(window: Window): readonly string[] {
   const name = windowName(window);
   if (window.kind === 'all' || window.kind === 'season') return [name];

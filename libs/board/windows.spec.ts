@@ -41,7 +41,7 @@ function offsetAt(zone: string, time: number): number {
   return Math.round(IANAZone.create(zone).offset(time) * 60_000);
 }
 
-/** The stretches of constant offset that make up [from, to). Clock changes are further apart than a step. */
+/** The parts of [from, to) with a constant offset each. Clock changes are further apart than STEP. */
 function stretches(zone: string, from: number, to: number) {
   const found = [{ from, offset: offsetAt(zone, from) }];
   for (let at = from; at < to; at += STEP) {
@@ -77,7 +77,7 @@ function dayOf(date: DateTime): number {
   return Math.floor(date.toMillis() / DAY);
 }
 
-/** An instance, computed from the first instants of its first date and of the date after its last. Slow. */
+/** An instance, from the first instant of its first date to that of the first date after it. Slow. */
 function plainInstance(kind: CalendarWindow, zone: string, time: number): WindowInstance {
   const date = DateTime.fromMillis(dateAt(zone, time) * DAY, { zone: 'utc' });
   const first = date.startOf(kind);
@@ -181,7 +181,7 @@ describe('calendar windows', () => {
         for (const [index, kind] of CALENDAR.entries()) {
           const from = date.startOf(kind);
           const to = from.plus({ [`${kind}s`]: 1 }).startOf(kind);
-          // luxon is not exact where the clock changes at the edge of a day; plainInstance covers those.
+          // luxon is not exact where the clock changes at the edge of a day; plainInstance covers such days.
           if ([from, to].some((edge) => changesAround(zone, edge.toMillis()))) continue;
           if (date.year < 2 || date.year > 9998 || dateAt(zone, time) !== localDate(date)) continue;
           compared++;

@@ -12,7 +12,7 @@ import {
 } from './definition.js';
 import { EARLIEST_TIME, LATEST_TIME } from './time.js';
 
-/** A span of event time: contains `start`, not `end` (ms since 1970). Without a `text`, the window has no instance in it. */
+/** A span of event time: contains `start`, not `end` (ms since 1970). Without `text`, the window has no instance in this span. */
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -99,7 +99,7 @@ class WindowFinder {
   }
 }
 
-/** The span that contains a time. undefined: no instance, and not worth caching. */
+/** The span that contains a time; undefined if there is no instance, and nothing worth caching. */
 function spanAt(window: Window, time: number, timeZone: string): Span | undefined {
   switch (window.kind) {
     case 'all':
@@ -118,7 +118,7 @@ function spanAt(window: Window, time: number, timeZone: string): Span | undefine
 
 /** The day, week, month or year on the clock of the zone, cut at the years 0001 and 9999. */
 function calendarSpan(kind: CalendarWindow, time: number, timeZone: string): Span {
-  // The first instant of a day is not always midnight; where midnight occurs twice, it is the first one.
+  // The first instant of a day is not always midnight; where midnight occurs twice, it is the first midnight.
   const start = (day: Temporal.PlainDate) => day.toZonedDateTime(timeZone).epochMilliseconds;
   const after = (day: Temporal.PlainDate) => day.add({ [`${kind}s`]: 1 });
   let first = firstDay(kind, zonedTime(time, timeZone).toPlainDate());
