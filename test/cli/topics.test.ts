@@ -94,7 +94,7 @@ describe('the topics', () => {
     await service.ended;
   });
 
-  it('are refused by ranklog topics if the score topic loses events, unless that is accepted', async () => {
+  it('are refused by ranklog topics if the score topic loses events, unless --allow-short-history accepts that', async () => {
     await alterScoreTopic({ 'retention.ms': '3600000' });
     const repair = '--add-config retention.ms=-1,retention.bytes=-1,cleanup.policy=delete';
     await expectRefusal(['retention.ms=3600000', repair, '--allow-short-history']);

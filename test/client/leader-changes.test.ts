@@ -130,7 +130,7 @@ describe('leader changes of an ingest that is killed under load', () => {
     await instance.remove();
   });
 
-  it('come exactly once, by their ids', async () => {
+  it('occur exactly once each, as their ids show', async () => {
     const ids = await consoleConsumerIds(instance.topics.leaderChanges, changes.length);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.toSorted()).toEqual(

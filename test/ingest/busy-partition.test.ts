@@ -28,7 +28,7 @@ describe('a partition a thousand times busier than the others', () => {
   const send = (messages: Message[]) =>
     producer.send({ topic: instance.topics.scoreEvents, messages });
 
-  it('delays rank changes of the others only within a limit, compared with a quiet time of the same run', async () => {
+  it('delays rank changes of the others only within a limit, compared with a quiet time of the same test', async () => {
     instance = await TestInstance.create(BOARDS);
     producer = instance.kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
     await producer.connect();

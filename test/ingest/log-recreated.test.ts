@@ -70,8 +70,8 @@ describe('a score topic that was deleted and created again', () => {
     await expectStopped(RECREATED);
   });
 
-  it.each(['that fails', 'that succeeds'])(
-    'stops partitions that run if the new log is filled before the next fetch, %s, and applies none of it',
+  it.each(['fails', 'succeeds'])(
+    'stops partitions that run if the new log is filled before the next fetch, which %s, and applies none of its records',
     async (next) => {
       const { log } = made;
       const ofScores = ({ body }: KafkaRequest) => body.includes(log.name);
@@ -79,7 +79,7 @@ describe('a score topic that was deleted and created again', () => {
       await until(() => held.isDone, 'a fetch hangs');
       await log.recreate(4);
       await sendOthers();
-      if (next === 'that fails') {
+      if (next === 'fails') {
         // The response to a fetch while the topic is still empty.
         const error = { error: KAFKA_ERROR.offsetOutOfRange, executed: false };
         proxy.onRequest(KAFKA_API.fetch, error, { when: ofScores });

@@ -15,7 +15,7 @@ export class Memory {
   readonly assignments = new Map<number, PartitionAssignment>();
   starts = 0;
   released = 0;
-  /** How often each partition is started and not released yet; `mostOpen` is the largest such number so far. */
+  /** For each partition, the number of starts minus releases; `mostOpen` is the largest such number so far. */
   readonly open = new Map<number, number>();
   mostOpen = 0;
   /** Batches passed to the handler. */

@@ -90,7 +90,7 @@ describe('TransactionalPublisher', () => {
     expect(await committed()).toBe(sent);
   });
 
-  it('shares eight connections with all other publishers, and is fenced without them', async () => {
+  it('shares eight connections with all other publishers, but is fenced alone', async () => {
     const proxy = await KafkaProxy.toBroker();
     topic.onRemove(() => proxy.close());
     const kafka = testKafka({ brokers: [proxy.broker] });

@@ -74,7 +74,7 @@ describe('a build during live traffic', () => {
       expect(status).toMatchObject({ state: 'done', rate: 0, secondsLeft: null });
   });
 
-  it('is followed by a verify, which compares players at its throttle', async () => {
+  it('is followed by a verify, which compares players no faster than its throttle allows', async () => {
     const eventsPerSecond = 1_000;
     const reports: (number | undefined)[] = [];
     const onProgress = ({ compared }: RunProgress) => reports.push(compared);

@@ -43,7 +43,7 @@ describe('the definitions topic', () => {
     await producer.disconnect();
   };
 
-  it('is empty at first, then returns what was written to any partition, also starts and removals', async () => {
+  it('is empty at first, then returns what was written to any partition, also removals and the offsets at which boards begin', async () => {
     await definitions.write([]);
     expect(await definitions.readAll()).toEqual(new Map());
     expect(await readCommitted(topic.kafka, topic.name)).toEqual([]);

@@ -130,7 +130,7 @@ describe('the live definitions', () => {
     await results();
   });
 
-  it('are restored in a Redis that comes back from before a promotion, with the roles in separate processes', async () => {
+  it('are restored in a Redis that returns with a snapshot from before a promotion, with the roles in separate processes', async () => {
     await restart('--roles', 'ingest');
     const builder = await instance.start('--roles', 'reconciliation');
     await score(10);

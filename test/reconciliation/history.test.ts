@@ -94,7 +94,7 @@ describe('a board', () => {
     expect(previous).toBe(before);
     expect((await sandbox.live('arena')).generation).toBe(generation);
     expect(sandbox.words).toContainEqual(
-      `board "arena": the definition of generation ${generation} is not written to Kafka yet (the run was ended); the role reconciliation does that, and has to run somewhere`,
+      `board "arena": the definition of generation ${generation} is not written to Kafka yet (the run was ended); the role reconciliation writes it, and has to run somewhere`,
     );
     const outcome = `back to generation ${generation}`;
     const statuses = await sandbox.leases.statuses();
@@ -206,7 +206,7 @@ describe('a board', () => {
   });
 
   // Last: it replaces the log.
-  it('is not built from a log that ends before the live applied offsets; verify reports them', async () => {
+  it('is not built from a log that ends before the live applied offsets; verify reports that difference', async () => {
     await sandbox.reconciler.build(definitionsOf(BOARDS).slice(0, 1), { ...RUN, from: 'start' });
     await scene.stop('SIGKILL');
     const before = await points();
