@@ -33,7 +33,7 @@ export class StallWatch {
     this.#hasWarned = false;
   }
 
-  /** `behind` are the partitions that are not read up to their live applied offset. @throws AppliedBeyondLogError */
+  /** `behind`: the partitions not read up to their live applied offset (`live`). @throws AppliedBeyondLogError */
   async check(behind: readonly { partition: number; live: number }[]): Promise<void> {
     const now = performance.now();
     if (behind.length > 0 && now - this.#checkedAt >= CHECK_EVERY_MS) {

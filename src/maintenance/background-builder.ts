@@ -91,6 +91,6 @@ export class BackgroundBuilder {
 /** Adds the command with which an operator accepts a partial history. */
 function withHint(error: unknown): Error {
   if (!(error instanceof HistoryCutError)) return toError(error);
-  const hint = 'accept it with "ranklog boards apply --allow-partial-history"';
-  return new Error(`${error.message}: ${hint}`, { cause: error });
+  const hint = 'to build without these events, run "ranklog boards apply --allow-partial-history"';
+  return new Error(`${error.message}; ${hint}`, { cause: error });
 }

@@ -19,7 +19,7 @@ const MOST_DIFFERENCES = 1_000;
 
 /** What a comparison has found. */
 interface Findings {
-  /** How many places of players were compared, and in how many views: of those that the log makes. */
+  /** How many places, in how many views, the shadow has; all of them were compared. */
   readonly places: number;
   readonly views: number;
   /** The first ones; `differenceCount` counts all. */
