@@ -127,8 +127,8 @@ export class LogFeed {
   }
 
   /**
-   * Begins to fetch all needed partitions for which the queues have room. Returns undefined if there are none, or while a full queue
-   * has entries to apply: a fetch of other partitions might wait for new records so long that this queue runs empty.
+   * Begins to fetch all needed partitions for which the queues have room. Returns undefined if there are none, or while a full
+   * queue has entries to apply: a fetch of other partitions might wait for new records so long that this queue runs empty.
    */
   #beginRound(reader: Rounds): Promise<LogBatch[]> | undefined {
     const partitions = [...this.#partitions];

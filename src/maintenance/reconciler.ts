@@ -32,7 +32,7 @@ export class Reconciler {
     return new Verify(this.parts, boards, options).run();
   }
 
-  /** Promotes a board's previous generation again; a second call rolls forward. @throws NoPreviousGenerationError, HistoryCutError */
+  /** Promotes the previous generation; a second call rolls forward. @throws NoPreviousGenerationError, HistoryCutError */
   rollback(board: string, options: RunOptions): Promise<PromotionReport> {
     return rollBack(this.parts, board, options);
   }
