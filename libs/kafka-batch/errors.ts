@@ -40,7 +40,7 @@ export class LogEndsError extends PermanentPartitionError {
     readonly log: LogRange,
   ) {
     super(
-      `${topic}/${partition} was applied up to offset ${applied}, but the log holds only ${log.start} to ${log.end}: ` +
+      `${topic}/${partition} was applied up to offset ${applied}, but the log starts at ${log.start} and ends at ${log.end}: ` +
         `the topic was recreated or restored from a backup. ${WHAT_TO_DO}`,
     );
   }
@@ -71,7 +71,7 @@ export class LogGapError extends PermanentPartitionError {
     readonly log: LogRange,
   ) {
     super(
-      `${topic}/${partition} must continue at offset ${expected}, but the log holds ${log.start} to ${log.end}: ` +
+      `${topic}/${partition} must continue at offset ${expected}, but the log starts at ${log.start} and ends at ${log.end}: ` +
         `its history was cut, or the topic was recreated. ${WHAT_TO_DO}`,
     );
   }

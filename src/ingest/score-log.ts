@@ -71,7 +71,7 @@ export class ScoreLog {
     if (last === undefined || range.start > last.offset) return undefined;
     if (record === undefined)
       return new Error(
-        `Kafka does not return the last applied record of ${topic}/${partition}, offset ${last.offset}, though the log holds ${range.start} to ${range.end}`,
+        `Kafka does not return the last applied record of ${topic}/${partition}, offset ${last.offset}, though the log starts at ${range.start} and ends at ${range.end}`,
       );
     const { timestamp, hash } = identityOf(record);
     const isSame = timestamp === last.timestamp && hash === last.hash;

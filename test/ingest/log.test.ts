@@ -76,7 +76,7 @@ describe('a score topic whose history is cut', () => {
     const service = await instance.start();
     await until(() => service.errors.includes(`${log.name}/1 stops:`), 'partition 1 stops');
     expect(service.errors).toContain(
-      'must continue at offset 5, but the log holds 8 to 10: its history was cut',
+      'must continue at offset 5, but the log starts at 8 and ends at 10: its history was cut',
     );
     expect(service.errors).toContain(
       'This partition stops so that no event is skipped; the others continue; for what to do see',
@@ -107,7 +107,7 @@ describe('a score topic whose history is cut', () => {
 
     const service = await instance.start();
     await until(() => service.errors.includes(`${log.name}/0 stops:`), 'partition 0 stops');
-    expect(service.errors).toContain('must continue at offset 0, but the log holds 5 to 5');
+    expect(service.errors).toContain('at offset 0, but the log starts at 5 and ends at 5');
     await log.isApplied(1, 5);
     const waiting = `${log.name}/1 waits until other partitions have recovered: partition 0 (0 of 5)`;
     await until(() => service.errors.includes(waiting), 'partition 1 logs what it waits for');
