@@ -18,7 +18,7 @@ export class GenerationCatalog extends ShardedStore {
     return found.flat().sort((a, b) => (a.board < b.board ? -1 : Number(a.board > b.board)));
   }
 
-  /** Discards a snapshot; may be repeated. Returns false if no snapshot has this id, and no generation that was just discarded. */
+  /** Discards a snapshot; may be repeated. Returns false unless a snapshot, or a generation just discarded, has this id. */
   async removeSnapshot(generation: string): Promise<boolean> {
     for (const shard of this.allShards)
       if ((await this.#discard(shard, { from: 'snapshot', generation })) === 1) return true;
@@ -66,7 +66,7 @@ export class GenerationCatalog extends ShardedStore {
     return killed + expired + discarded.length;
   }
 
-  /** Discards each generation of a role for which `isUnneeded` holds for the second word of its entry. Returns how many. */
+  /** Discards the generations of a role whose entries have a second word that `isUnneeded` accepts. Returns how many. */
   async #discardThose(
     shard: number,
     from: 'shadow' | 'previous',

@@ -132,7 +132,7 @@ export class GenerationStore extends ShardedStore {
     await this.#move(lease, { from: 'shadow', to: 'discarded', generation });
   }
 
-  /** Brings a shadow nearer to the live applied offsets. */
+  /** Applies stretches to a shadow, up to the live applied offsets. */
   async catchUp(
     lease: Lease,
     shadow: Shadow,
@@ -142,7 +142,7 @@ export class GenerationStore extends ShardedStore {
     return catchUpOutcome(await this.redis.ranklogBuild(...catchUpArguments(place, stretches)));
   }
 
-  /** Brings a shadow to the live applied offsets and, once there, makes it live. The generation before it is kept for `graceMs`. */
+  /** Brings a shadow to the live applied offsets and, once there, makes it live. The previous live one is kept for `graceMs`. */
   async promote(
     lease: Lease,
     shadow: Shadow,

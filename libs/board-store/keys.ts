@@ -34,7 +34,7 @@ export class KeySpace {
   readonly records = this.#ofShard('records');
   /** hash: partition -> published position, as last read from Kafka */
   readonly published = this.#ofShard('published');
-  /** zset: verdicts of an apply call -> its last offset; from the published position on */
+  /** zset: verdicts of an apply call -> last offset of the call; from the published position on */
   readonly outbox = (shard: number, partition: number) => this.#key(shard, `outbox:${partition}`);
 
   /** hash: generation -> JSON of its definition; of every generation that still has keys */

@@ -11,7 +11,7 @@ export const LEASE_MS = 15_000;
 
 export const HOLDER = `${hostname()}:${process.pid}`;
 
-/** The outcome of a reconciliation whose process died. The sweep discards the shadow of a verify or rollback; others are kept. */
+/** The outcome of a reconciliation whose process died. The sweep discards the shadow of a verify or rollback; others stay. */
 const ENDED = 'its process is gone';
 const KEPT = `${ENDED}; what was built is kept, and the next attempt continues it; "ranklog boards discard", or another command for the board, discards it`;
 

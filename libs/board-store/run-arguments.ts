@@ -61,7 +61,7 @@ export function runArguments(
   };
 }
 
-/** A board of a run, numbered, with the numbers of its views. */
+/** The number of a board within a run, and the numbers of its views. */
 interface NumberedBoard {
   readonly number: number;
   readonly live: LiveBoard;

@@ -53,7 +53,7 @@ export interface DeadLetterEntry {
   readonly kind: 'deadLetter';
   readonly offset: number;
   readonly code: string;
-  /** A text without control characters: they separate the verdicts of a call. */
+  /** A text without control characters, as these separate the verdicts of a call. */
   readonly detail: string;
 }
 

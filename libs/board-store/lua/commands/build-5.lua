@@ -1,4 +1,4 @@
--- Brings a shadow nearer to the live applied offsets.
+-- Applies stretches to a shadow, up to the live applied offsets.
 --
 -- KEYS  1 to 5 as in catch-up.lua, then those of the stretches
 -- ARGV  1 to 6 as in catch-up.lua, then the stretches

@@ -1,4 +1,4 @@
--- The place of one player in one view, as a page of one.
+-- The place of one player in one view, as a page with this player only.
 --
 -- KEYS  1 to 10 as in places.lua
 -- ARGV  1 to 8 as in places.lua, 9 player id, 10 tie (1 earliest, -1 latest, 0 none)

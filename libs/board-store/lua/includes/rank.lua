@@ -1,4 +1,4 @@
--- Members of rankings, and ranks. test/model/oracle-format.ts computes these members differently.
+-- Members of rankings, and ranks. test/model/oracle-format.ts computes members in another way.
 
 -- include base.lua
 

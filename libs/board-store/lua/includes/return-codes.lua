@@ -2,7 +2,7 @@
 
 local GENERATION_CHANGED = -1 -- the caller names another version of the pointers or live generation
 local ROLLED_BACK = -2 -- the applied offset is smaller than the caller believes: Redis lost writes
-local STORE_CHANGED = -3 -- the caller believes in another continuity: new server, or resynced
+local STORE_CHANGED = -3 -- the caller names another continuity: new server, or resynced
 local RECOVERING = -4 -- some partition is below its recovery target, and the run has new events
 local LEASE_LOST = -5 -- another process holds the lease of the board, or none does
 local SHADOW_GONE = -6 -- the shadow was discarded, or Redis lost it

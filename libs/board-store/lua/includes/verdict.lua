@@ -7,7 +7,7 @@
 --   deadLetter \n code \n detail
 -- before, after: rank, competition rank (- if not published), columns in sort direction; by spaces
 -- rank player: a player who was passed, and the new rank; since: version of the last report
--- SEPARATOR joins the verdicts of a call to one member of the outbox, scored by its last offset.
+-- SEPARATOR joins a call's verdicts to one member of the outbox, scored by the call's last offset.
 
 -- include base.lua
 
