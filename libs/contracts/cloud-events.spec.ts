@@ -67,7 +67,7 @@ describe('a score event with CloudEvents headers', () => {
     ['in another case', 'Ranklog.score-event.v1'],
     ['with a trailing space', 'ranklog.score-event.v1 '],
     ['that is empty', ''],
-  ])('is refused as UNKNOWN_RECORD_TYPE for a ce_type %s, whatever its other headers are', (_, type) => {
+  ])('is an UNKNOWN_RECORD_TYPE for a ce_type %s, whatever the other headers', (_, type) => {
     const others = [{}, HEADERS, { ce_specversion: '0.3' }, { 'content-type': 'application/avro' }];
     for (const headers of others)
       expect(decode({ ...bytes(headers), ce_type: Buffer.from(type) }, Buffer.alloc(0))).toEqual({

@@ -81,7 +81,7 @@ describe('an invalid leader change', () => {
     ['an empty object', '{}', 'board'],
     ['no since', JSON.stringify({ ...CHANGE, since: undefined }), 'since'],
     ['a number for a column', JSON.stringify(CHANGE).replace('"9007199254740991"', '1'), 'columns'],
-    ['a leader with an empty player id', JSON.stringify(CHANGE).replace('"p-17"', '""'), 'playerId'],
+    ['a leader with an empty id', JSON.stringify(CHANGE).replace('"p-17"', '""'), 'playerId'],
   ])('is refused with a reason: %s', (_, value, reason) => {
     expect(problems(value)).toContain(reason);
   });
