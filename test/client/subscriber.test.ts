@@ -265,7 +265,12 @@ describe('the offset of a subscriber', () => {
     await topic.admin.createPartitions({
       topicPartitions: [{ topic: topic.name, count: 3 }],
     });
-    await topic.admin.fetchTopicOffsets(topic.name);
+    const hasLeaders = () =>
+      topic.admin.fetchTopicOffsets(topic.name).then(
+        () => true,
+        () => false,
+      );
+    await until(hasLeaders, 'the new partitions have leaders');
     await topic.send(2, results(10, 12));
     await subscribe(record, { fromBeginning: false });
     await until(() => seen.at(-1) === 11, 'the results of the new partition are handled');
