@@ -109,7 +109,7 @@ describe('a running process', () => {
     expect(await health(service)).toMatchObject({ status: 'ok', partitions });
     for (const partition of [0, 1])
       await until(
-        () => service.errors.includes(`/${partition} waits until others`),
+        () => service.errors.includes(`/${partition} waits until other partitions`),
         `partition ${partition} logs why it waits`,
       );
     await instance.redis.del(keys.recoveryTargets(0));
