@@ -1,15 +1,7 @@
 import type { Redis } from 'ioredis';
-import { NoSuchViewError, readableView, type ReadableView } from '#board';
-import { BoardStore } from './board-store.js';
-import { BUILDING, liveBoardOf, readBoards } from './boards.js';
-import { ContinuityStore } from './continuity-store.js';
-import {
-  BoardBuildingError,
-  ExpiredViewError,
-  ListingInterruptedError,
-  UnknownBoardError,
-  UnknownGenerationError,
-} from './errors.js';
+import { decimalText, type BoardDefinition, type ReadableView } from '#board';
+import { BoardLocator, type Located } from './board-locator.js';
+import { ExpiredViewError, InvalidReadError, ListingInterruptedError } from './errors.js';
 import {
   byText,
   pagesOf,
@@ -18,99 +10,104 @@ import {
   type ViewsStep,
   type ViewSummary,
 } from './existing-views.js';
-import type { Boards } from './generation-types.js';
-import { shardOf, type KeySpace } from './keys.js';
+import { KeySpace } from './keys.js';
+import {
+  anchorAt,
+  boundsOf,
+  MOST_PLAYERS,
+  patternOf,
+  valuesOf,
+  whole,
+  type Anchor,
+  type AroundRequest,
+  type CountRequest,
+  type Decimal,
+  type DenseOption,
+  type HistogramRequest,
+  type PageRequest,
+  type PlayerRequest,
+  type RankOrShare,
+  type ScoreRange,
+  type SearchRequest,
+} from './read-requests.js';
 import { TIE_SIGNS } from './run-arguments.js';
-import { defineScripts, MOVED } from './scripts.js';
-import { standingsOf, type Standings } from './standings.js';
-import type { BoardFacts, RecoveryTarget, LiveBoard } from './types.js';
-
-/** How often one read may find that another generation went live: builds are too slow for more to go live during a read. */
-const MOST_FOLLOWED = 5;
+import { defineScripts, READ_SCRIPTS } from './scripts.js';
+import {
+  histogramOf,
+  neighboursOf,
+  placesOf,
+  playersOf,
+  standingsOf,
+  type Histogram,
+  type Places,
+  type PlayerStanding,
+  type RankOfScore,
+  type SearchPage,
+  type SelectedStandings,
+  type Standings,
+} from './standings.js';
+import type { LiveBoard } from './types.js';
+import {
+  encodeCursor,
+  pageEndOf,
+  searchCursor,
+  selectedView,
+  type ViewSelection,
+} from './view-selection.js';
 
 const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
 
-export interface BoardOverview extends BoardFacts {
-  readonly board: string;
-  readonly views: number;
-  readonly maxViews: number;
+export interface ReaderOptions {
+  readonly redis: Redis;
+  /** RANKLOG_REDIS_PREFIX of the service; by default `ranklog`. */
+  readonly prefix?: string;
+  /** A snapshot to read instead of live generations. */
+  readonly generation?: string | undefined;
 }
 
-/** A part of a view: `limit` players from position `offset` (from 0) on. */
-export interface Page {
-  readonly offset: number;
+interface Page extends ReadableView, DenseOption {
+  readonly anchor: Anchor;
   readonly limit: number;
+  readonly scores?: ScoreRange | undefined;
 }
+/** A number of keys, the keys and the arguments of lua/includes/places.lua. */
+type PlaceArguments = readonly [number, ...(string | number)[]];
 
 /**
- * Whether to count dense ranks. A page from the top always has them. For any other page or rank, Redis reads up to 10,000 players
- * in front of it (10 ms): enough for the first 5,000 ranks, and for later ranks if enough players are tied.
- */
-export interface DenseOption {
-  readonly dense?: boolean;
-}
-
-interface Located extends LiveBoard {
-  readonly shard: number;
-}
-type Place = Pick<Located, 'board' | 'shard' | 'generation'>;
-
-/**
- * Reads boards. A page or a rank takes one trip to Redis: the reader names the generation that it found last, and the script
- * reads it only while it is live. Otherwise the script returns the live generation and its definition, and the reader calls
- * again. The definition of a generation never changes, so it is parsed once. Expired views are never read, swept or not.
- * A reply is `stale` while Redis lacks published events, which are being applied again.
+ * Reads boards from code that can reach Redis. A read takes one trip to Redis, and one more after a new generation of its board
+ * went live. Expired views are never read, swept or not. Each method rejects with an error of this library for what can't be
+ * read: UnknownBoardError, BoardBuildingError, UnknownGenerationError (a snapshot that is gone), NoSuchViewError,
+ * NoInstanceError, MalformedViewError, ExpiredViewError, InvalidReadError (an argument that fits no board, or not this one).
+ * Costs are those in Redis: N is the number of players in the view; among k players with equal columns, a place costs
+ * O(log k log N).
  */
 export class BoardReader {
-  readonly #found = new Map<string, Located>();
+  readonly #redis: Redis;
+  readonly #keys: KeySpace;
+  readonly #boards: BoardLocator;
 
-  /** `generation` is a snapshot to read in place of the live generation. */
-  constructor(
-    private readonly redis: Redis,
-    private readonly keys: KeySpace,
-    private readonly generation?: string,
-  ) {
-    defineScripts(redis);
+  constructor({ redis, prefix = 'ranklog', generation }: ReaderOptions) {
+    this.#redis = redis;
+    this.#keys = new KeySpace(prefix);
+    this.#boards = new BoardLocator(redis, this.#keys, generation);
+    defineScripts(redis, READ_SCRIPTS);
   }
 
-  /** The boards of all shards. Cost: five short requests per shard. */
-  async boards(): Promise<Boards> {
-    return readBoards(this.redis, this.keys, await this.shards());
-  }
-
-  async liveBoards(): Promise<LiveBoard[]> {
-    const { live } = await this.boards();
+  /** The live boards with their definitions, sorted by name. Cost: one request, and five per shard. */
+  async boards(): Promise<LiveBoard[]> {
+    const { live } = await this.#boards.boards();
     return [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
-  /** The live generation of a board. Cost: two requests. @throws UnknownBoardError, BoardBuildingError */
-  async liveBoard(board: string): Promise<LiveBoard> {
-    return this.#locate(board);
-  }
-
-  /** The live boards with their counters, sorted by name. Cost: two requests, five per shard, and three per board. */
-  async overviews(): Promise<BoardOverview[]> {
-    const { redis, keys } = this;
-    const store = new BoardStore(redis, keys, { shards: await this.shards() });
-    const boards = await this.liveBoards();
-    return Promise.all(
-      boards.map(async (live) => {
-        const { board, generation, definition } = live;
-        const facts = await store.facts(live);
-        const shard = store.shardOf(board);
-        const [views, expired] = await Promise.all([
-          redis.hlen(keys.views(shard, generation)),
-          redis.zcount(keys.expiries(shard, generation), '-inf', facts.clock ?? '(-inf'),
-        ]);
-        return { board, ...facts, views: views - expired, maxViews: definition.maxViews };
-      }),
-    );
+  /** A live board with its definition. Cost: two requests. */
+  async board(board: string): Promise<LiveBoard> {
+    return this.#boards.locate(board);
   }
 
   /**
    * The views that have players, about 10,000 per page, each page sorted by text. A view that exists during the whole listing
    * appears once; a view that begins or ends meanwhile may be missing. No request blocks Redis for long.
-   * @throws UnknownBoardError, BoardBuildingError, ListingInterruptedError
+   * @throws ListingInterruptedError
    */
   viewPages(board: string): AsyncGenerator<ViewsPage> {
     return pagesOf(board, (cursor) => this.#viewsFrom(board, cursor));
@@ -124,174 +121,236 @@ export class BoardReader {
   }
 
   /**
-   * Players of a view in order.
-   * @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError, MalformedViewError, NoSuchViewError, ExpiredViewError
+   * A page of a view: from the top, from a rank, or after another page. A walk by cursor shows a player exactly once if he stays
+   * on the same side of each page's last player while the pages are read. Another one may appear twice, or not at all.
+   * Cost: O(log N + limit).
    */
-  async standings(
+  async standings(board: string, request: PageRequest = {}): Promise<Standings> {
+    const { from, after, scores, dense } = request;
+    const limit = whole('limit', request.limit ?? 100, 0, MOST_PLAYERS);
+    const position = whole('from', from ?? 1, 1, Number.MAX_SAFE_INTEGER) - 1;
+    if (after !== undefined && from !== undefined)
+      throw new InvalidReadError('after', 'excludes from; leave out one of them');
+    const [places] = await this.#page(board, (definition) => {
+      if (after === undefined) {
+        const readable = selectedView(definition, request);
+        return { ...readable, anchor: ['position', position], limit, scores, dense };
+      }
+      const { end, readable } = pageEndOf(definition, after);
+      return { ...readable, anchor: ['behind', end.playerId, end.state], limit, scores, dense };
+    });
+    return standingsOf(places, scores !== undefined);
+  }
+
+  /** The number of players in a view, or of those with such scores. Cost: O(log N). */
+  async count(board: string, { scores, ...selection }: CountRequest = {}): Promise<number> {
+    const [{ count }] = await this.#page(board, (definition) => {
+      return { ...selectedView(definition, selection), anchor: ['position', 0], limit: 0, scores };
+    });
+    return count;
+  }
+
+  /** A player's place, with the players just in front and just behind. Cost: O(log N). */
+  async player(
     board: string,
-    view: string,
-    { offset, limit, dense = false }: Page & DenseOption,
-  ): Promise<Standings> {
-    return this.#readPlaces(board, view, (located, readable) =>
-      this.redis.ranklogPage(
-        ...this.#placeArguments(located, readable, dense || offset === 0),
-        offset,
-        limit,
-      ),
-    );
+    playerId: string,
+    request: PlayerRequest = {},
+  ): Promise<PlayerStanding> {
+    const { dense } = request;
+    const [places, definition] = await this.#page(board, (live) => {
+      return { ...selectedView(live, request), anchor: ['player', playerId, 1], limit: 3, dense };
+    });
+    return neighboursOf(definition, places, playerId);
   }
 
   /**
-   * A player's place, as standings with one entry; without entries if the player is not in the view.
-   * @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError, MalformedViewError, NoSuchViewError, ExpiredViewError
+   * The players around a player, as a page that is shifted at both ends of the view, so that it stays full. Without entries if the
+   * player is not in the view. Cost: O(log N + above + below).
    */
-  async rank(
+  async around(board: string, playerId: string, request: AroundRequest = {}): Promise<Standings> {
+    const { above = 5, below = 5, dense } = request;
+    whole('above', above, 0, MOST_PLAYERS);
+    whole('below', below, 0, MOST_PLAYERS);
+    const limit = whole('above + 1 + below', above + 1 + below, 1, MOST_PLAYERS);
+    const [places] = await this.#page(board, (definition) => {
+      return {
+        ...selectedView(definition, request),
+        anchor: ['player', playerId, above],
+        limit,
+        dense,
+      };
+    });
+    return standingsOf(places);
+  }
+
+  /** Players by id, such as friends or a guild: at most 1,000. Cost: O(log N) per id. */
+  async players(
     board: string,
-    view: string,
+    playerIds: readonly string[],
+    selection: ViewSelection = {},
+  ): Promise<SelectedStandings> {
+    const ids = [...new Set(playerIds)];
+    whole('number of players', ids.length, 1, MOST_PLAYERS);
+    const [reply, definition, view] = await this.#read(
+      board,
+      (live) => selectedView(live, selection),
+      (args, { ties }) => this.#redis.ranklogPlayers(...args, TIE_SIGNS[ties], ...ids),
+    );
+    const { entries, ...head } = playersOf(definition, view, reply);
+    const found = new Set(entries.map(({ playerId }) => playerId));
+    return {
+      ...head,
+      entries: entries.map((entry, index) => ({ ...entry, position: index + 1 })),
+      missing: ids.filter((id) => !found.has(id)),
+    };
+  }
+
+  /** One player on several boards or views, at most 1,000, in the order of the requests. Cost: as `player`, all in one trip. */
+  async playerOn(
     playerId: string,
-    { dense = false }: DenseOption = {},
-  ): Promise<Standings> {
-    return this.#readPlaces(board, view, (located, readable) =>
-      this.redis.ranklogRank(
-        ...this.#placeArguments(located, readable, dense),
-        playerId,
-        TIE_SIGNS[located.definition.ties],
+    requests: readonly (PlayerRequest & { readonly board: string })[],
+  ): Promise<PlayerStanding[]> {
+    whole('number of requests', requests.length, 0, MOST_PLAYERS);
+    return Promise.all(requests.map((request) => this.player(request.board, playerId, request)));
+  }
+
+  /** The rank that a score would have: the values of all columns, or of the only one. Cost: O(log N). */
+  async rankOf(
+    board: string,
+    score: Decimal | Readonly<Record<string, Decimal>>,
+    selection: ViewSelection = {},
+  ): Promise<RankOfScore> {
+    let values: number[] = [];
+    const [{ first, count: _, next: __, entries, ...head }, definition] = await this.#page(
+      board,
+      (live) => {
+        values = valuesOf(live, score);
+        const state = values.map((value) => `${value}@0`).join(' ');
+        return { ...selectedView(live, selection), anchor: ['columns', state], limit: 1 };
+      },
+    );
+    const tied = entries.filter(({ columns }) =>
+      definition.columns.every(
+        (column, index) => columns[column.name] === decimalText(column, values[index] ?? 0),
       ),
     );
+    return {
+      ...head,
+      rank: first + 1,
+      tied: tied.reduce((_, { aheadOf }) => head.size - aheadOf - first, 0),
+    };
   }
 
-  /** For each partition, the first offset that some shard has not applied. */
-  async appliedOffsets(): Promise<Map<number, number>> {
-    const shards = Array.from({ length: await this.shards() }, (_, shard) => shard);
-    const appliedOffsets = await Promise.all(
-      shards.map((shard) => this.redis.hgetall(this.keys.appliedOffsets(shard))),
-    );
-    const partitions = new Set(appliedOffsets.flatMap((shard) => Object.keys(shard)));
-    return new Map(
-      [...partitions].map((partition) => [
-        Number(partition),
-        Math.min(...appliedOffsets.map((shard) => Number(shard[partition] ?? -1))) + 1,
-      ]),
-    );
-  }
-
-  /** Partitions that recover after a loss of Redis. Cost: two requests per shard. */
-  async recoveryTargets(): Promise<RecoveryTarget[]> {
-    return new ContinuityStore(this.redis, this.keys, {
-      shards: await this.shards(),
-    }).recoveryTargets();
-  }
-
-  async shards(): Promise<number> {
-    return Number((await this.redis.get(this.keys.shards())) ?? 1);
-  }
-
-  async #readPlaces(
-    board: string,
-    view: string,
-    call: (located: Located, readable: ReadableView) => Promise<string[] | string>,
-  ): Promise<Standings> {
-    let readable: ReadableView = { view, expiresAt: null };
-    const [reply, { definition }] = await this.#read(board, (located) => {
-      readable = readableView(located.definition, view);
-      return call(located, readable);
+  /**
+   * The player at a rank, or the last one of the best `percent` of the players ("what do I need for the top 1 %?"), as a page of
+   * one; without an entry if there is no such player. Cost: O(log N).
+   */
+  async at(board: string, asked: RankOrShare, request: PlayerRequest = {}): Promise<Standings> {
+    const { dense } = request;
+    const anchor = anchorAt(asked);
+    const [places] = await this.#page(board, (definition) => {
+      return { ...selectedView(definition, request), anchor, limit: 1, dense };
     });
-    if (typeof reply !== 'string') return standingsOf(definition, readable.view, reply);
+    return standingsOf(places);
+  }
+
+  /** How many players have which scores, for plots. Cost: O(log N) per bucket. */
+  async histogram(board: string, request: HistogramRequest = {}): Promise<Histogram> {
+    const buckets = whole('buckets', request.buckets ?? 20, 1, 1_000);
+    const [reply, definition, view] = await this.#read(
+      board,
+      (live) => selectedView(live, request),
+      (args, live) =>
+        this.#redis.ranklogHistogram(...args, buckets, ...boundsOf(live, request.scores)),
+    );
+    return histogramOf(definition, view, reply);
+  }
+
+  /**
+   * A step of a search for players whose id contains a text, in either case of ASCII letters. There is no index: a step looks at
+   * about 1,000 players and returns the cursor of the next one, maybe without entries. A player who is in the view during the
+   * whole search is found, maybe more than once. Cost: 1,000 players, and O(log N) per player found.
+   */
+  async search(
+    board: string,
+    text: string,
+    { after, ...selection }: SearchRequest = {},
+  ): Promise<SearchPage> {
+    const pattern = patternOf(text);
+    const [at, server, cursor] = after === undefined ? [undefined, '', '0'] : searchCursor(after);
+    const [[nowOn = '', nextCursor = '', ...reply], definition, view] = await this.#read(
+      board,
+      (live) => selectedView(live, at === undefined ? selection : { view: at }),
+      (args, { ties }) => this.#redis.ranklogSearch(...args, TIE_SIGNS[ties], cursor, pattern),
+    );
+    if (server !== '' && server !== nowOn)
+      throw new InvalidReadError('after', 'the cursor is of another Redis server; search again');
+    const next = nextCursor === '0' ? {} : { next: encodeCursor([view, nowOn, nextCursor]) };
+    return { ...playersOf(definition, view, reply), ...next };
+  }
+
+  async #page(
+    board: string,
+    pageOf: (definition: BoardDefinition) => Page,
+  ): Promise<[Places, BoardDefinition]> {
+    let page: Page | undefined;
+    const [reply, definition, view] = await this.#read(
+      board,
+      (live) => {
+        page = pageOf(live);
+        const isTop = page.anchor[0] === 'position' && page.anchor[1] === 0;
+        return { ...page, dense: page.dense === true || isTop };
+      },
+      (args, live) => {
+        const { anchor, limit, scores } = page as Page;
+        const bounds = boundsOf(live, scores);
+        return this.#redis.ranklogPage(...args, TIE_SIGNS[live.ties], ...bounds, limit, ...anchor);
+      },
+    );
+    return [placesOf(definition, view, reply), definition];
+  }
+
+  /** Calls a script for one view. Returns its reply, with the definition and the view that were read. */
+  async #read(
+    board: string,
+    viewOf: (definition: BoardDefinition) => ReadableView & DenseOption,
+    call: (args: PlaceArguments, definition: BoardDefinition) => Promise<string[] | string>,
+  ): Promise<[reply: string[], BoardDefinition, view: string]> {
+    let readable: ReadableView = { view: '', expiresAt: null };
+    const [reply, { definition }] = await this.#boards.read(board, (located) => {
+      readable = viewOf(located.definition);
+      return call(this.#placeArguments(located, readable), located.definition);
+    });
+    if (typeof reply !== 'string') return [reply, definition, readable.view];
     throw new ExpiredViewError(board, readable.view, readable.expiresAt ?? Infinity, Number(reply));
   }
 
   /** Reads one step of a listing, then the sizes of its views. A view that is swept in between has size 0 and is left out. */
   async #viewsFrom(board: string, cursor: string): Promise<ViewsStep> {
-    const { keys, redis } = this;
-    const [reply, located] = await this.#read(board, (found) =>
-      redis.ranklogViews(...this.#viewsArguments(found), cursor),
+    const [reply, located] = await this.#boards.read(board, (found) =>
+      this.#redis.ranklogViews(...this.#boards.viewsArguments(found), cursor),
     );
     const { shard, generation } = located;
     const step = viewsStepOf(reply, generation);
     const sizes = await Promise.all(
-      step.views.map(({ view }) => redis.zcard(keys.ranking(shard, generation, view))),
+      step.views.map(({ view }) => this.#redis.zcard(this.#keys.ranking(shard, generation, view))),
     );
-    if (sizes.includes(0) && (await this.#locate(board)).generation !== generation)
+    if (sizes.includes(0) && (await this.#boards.locate(board)).generation !== generation)
       throw new ListingInterruptedError(board);
     const sized = step.views.map((view, index) => ({ ...view, size: sizes[index] ?? 0 }));
     return { ...step, views: sized.filter(({ size }) => size > 0) };
   }
 
-  /** Calls a script with the board's generation; calls it again while the script names another generation to read. */
-  async #read<R extends string[] | string>(
-    board: string,
-    call: (located: Located) => Promise<R>,
-  ): Promise<[R, Located]> {
-    for (let attempt = 1; ; attempt++) {
-      const cached = this.#found.get(board);
-      const located = cached ?? (await this.#locate(board));
-      try {
-        const reply = await call(located);
-        if (reply[0] !== MOVED) return [reply, located];
-        if (attempt === MOST_FOLLOWED) throw new UnknownGenerationError(board, located.generation);
-        this.#follow(board, located.shard, reply);
-      } catch (error) {
-        // The cached definition may be outdated; only the live one shows that there is no such view.
-        if (cached === undefined || !(error instanceof NoSuchViewError)) throw error;
-        this.#found.delete(board);
-      }
-    }
-  }
-
-  /** Asks Redis which generation to read. @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError */
-  async #locate(board: string): Promise<Located> {
-    const shard = shardOf(board, await this.shards());
-    const args = this.#viewsArguments({ board, shard, generation: '' });
-    const located = this.#follow(board, shard, await this.redis.ranklogViews(...args, ''));
-    if (located !== undefined) return located;
-    if (this.generation !== undefined) throw new UnknownGenerationError(board, this.generation);
-    const known = (await this.liveBoards()).map((other) => other.board);
-    throw new UnknownBoardError(board, known);
-  }
-
-  /** Caches the generation that a script returned; undefined for none. @throws BoardBuildingError */
-  #follow(board: string, shard: number, reply: readonly string[] | string): Located | undefined {
-    const [, generation = '', text = '', starts] = reply;
-    this.#found.delete(board);
-    if (generation === BUILDING) throw new BoardBuildingError(board);
-    if (text === '') return undefined;
-    const live = liveBoardOf(board, generation, text, starts);
-    this.#found.set(board, { ...live, shard });
-    return this.#found.get(board);
-  }
-
-  /** The arguments of lua/commands/views-9.lua before the cursor. */
-  #viewsArguments(place: Place) {
-    return this.#arguments(place, [this.keys.expiries(place.shard, place.generation)]);
-  }
-
   /** The arguments of lua/includes/places.lua. */
-  #placeArguments(located: Located, { view, expiresAt }: ReadableView, dense: boolean) {
+  #placeArguments(located: Located, { view, expiresAt, dense }: ReadableView & DenseOption) {
     const { shard, generation, definition } = located;
     return [
-      ...this.#arguments(located, this.keys.ofView(shard, generation, view)),
+      ...this.#boards.arguments(located, this.#keys.ofView(shard, generation, view)),
       view,
       expiresAt ?? '-',
       definition.columns.length,
       REACH_TIME_WIDTH[definition.ties],
-      dense ? 1 : 0,
+      dense === true ? 1 : 0,
     ] as const;
-  }
-
-  /** The arguments of lua/includes/read.lua; `own` are the further keys of a script. */
-  #arguments({ board, shard, generation }: Place, own: readonly string[]) {
-    const { keys } = this;
-    const all = [
-      keys.live(shard),
-      keys.snapshots(shard),
-      keys.definitions(shard),
-      keys.starts(shard),
-      keys.continuity(shard),
-      keys.recoveryTargets(shard),
-      keys.facts(shard, generation),
-      keys.views(shard, generation),
-      ...own,
-    ];
-    return [all.length, ...all, board, generation, this.generation ?? ''] as const;
   }
 }

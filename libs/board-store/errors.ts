@@ -66,6 +66,17 @@ export class ExpiredViewError extends BoardStoreError {
   }
 }
 
+/** A read with an argument that is no such value, or does not fit the board: a rank, a limit, a cursor, a column. */
+export class InvalidReadError extends BoardStoreError {
+  constructor(
+    /** The name of the argument. */
+    readonly argument: string,
+    problem: string,
+  ) {
+    super('INVALID_READ', false, `${argument}: ${problem}`);
+  }
+}
+
 export class ListingInterruptedError extends BoardStoreError {
   constructor(readonly board: string) {
     super(

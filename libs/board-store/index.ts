@@ -1,4 +1,4 @@
-export { BoardReader, type BoardOverview, type Page } from './board-reader.js';
+export { BoardReader, type ReaderOptions } from './board-reader.js';
 export { BoardStore } from './board-store.js';
 export { ContinuityStore, type Comparison, type Recovered } from './continuity-store.js';
 export * from './errors.js';
@@ -8,6 +8,19 @@ export { GenerationStore, type Promotion, type NewShadow } from './generation-st
 export * from './identity.js';
 export { KeySpace, shardOf } from './keys.js';
 export { HOLDER, LEASE_MS, LeaseStore } from './lease-store.js';
-export type { Standing, Standings } from './standings.js';
+export type * from './read-requests.js';
+export type {
+  Histogram,
+  Neighbour,
+  PlayerStanding,
+  RankOfScore,
+  SearchPage,
+  SelectedStandings,
+  Standing,
+  Standings,
+  ViewHead,
+} from './standings.js';
+export { StoreStatus, type BoardOverview } from './store-status.js';
 export * from './types.js';
 export * from './generation-types.js';
+export type { ViewSelection } from './view-selection.js';

@@ -15,14 +15,16 @@ declare module 'ioredis' {
     ranklogCompareGenerations: Script<CatchUpReply>;
     ranklogDeleteReports: Script<number>;
     ranklogEndResync: Script<string[]>;
+    ranklogHistogram: Script<string[] | string>;
     ranklogMove: Script<number>;
     ranklogPage: Script<string[] | string>;
+    ranklogPlayers: Script<string[] | string>;
     ranklogPromote: Script<CatchUpReply>;
-    ranklogRank: Script<string[] | string>;
     ranklogReadContinuity: Script<[server: string, token: string, isContinued: number]>;
     ranklogRegister: Script<string[]>;
     ranklogRemove: Script<number | string>;
     ranklogRenewLease: Script<number>;
+    ranklogSearch: Script<string[] | string>;
     ranklogSweep: Script<number>;
     ranklogViews: Script<string[]>;
   }
@@ -56,6 +58,15 @@ export function refusalOf(reply: unknown): Refusal | undefined {
   return refusal;
 }
 
+/** The scripts that read boards. */
+export const READ_SCRIPTS = [
+  'histogram-10',
+  'page-10',
+  'players-10',
+  'search-10',
+  'views-9',
+] as const;
+
 /** The files of lua/commands; a list, as dist/ may also hold files of older builds. A name ends with the number of fixed keys. */
 export const SCRIPTS = [
   'apply-7',
@@ -67,15 +78,13 @@ export const SCRIPTS = [
   'delete-reports-3',
   'end-resync-13',
   'move-5',
-  'page-10',
   'promote-13',
-  'rank-10',
   'read-continuity-1',
   'register-7',
   'remove-9',
   'renew-lease-2',
   'sweep-6',
-  'views-9',
+  ...READ_SCRIPTS,
 ] as const;
 
 const FOLDER = new URL('./lua/', import.meta.url);
@@ -85,8 +94,8 @@ const INCLUDE = /^-- include (\S+)$/gm;
  * Defines the scripts as commands of this client: it sends EVALSHA, and EVAL only if the server does not know the script.
  * Safe to call more than once on a client.
  */
-export function defineScripts(redis: Redis): void {
-  for (const script of SCRIPTS) {
+export function defineScripts(redis: Redis, scripts: readonly string[] = SCRIPTS): void {
+  for (const script of scripts) {
     const name = commandName(script);
     if (!(name in redis)) redis.defineCommand(name, { lua: scriptText(`commands/${script}.lua`) });
   }

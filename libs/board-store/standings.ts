@@ -1,7 +1,18 @@
-import { decimalColumns, parseState, reachTime, type BoardDefinition } from '#board';
+import {
+  decimalColumns,
+  decimalText,
+  formatDecimal,
+  formatTime,
+  parseDecimal,
+  parseState,
+  reachTime,
+  type BoardDefinition,
+} from '#board';
+import { rowsOf } from './scripts.js';
 import type { Placing } from './types.js';
+import { cursorAfter } from './view-selection.js';
 
-/** A player's place in a view. `reachedAt` is in ms. */
+/** A player's place in a view. Columns are exact decimals, as texts. */
 export interface Standing extends Required<Placing> {
   readonly playerId: string;
   /** 1 + the number of different columns that players in front have. Missing if it was not counted. */
@@ -10,70 +21,214 @@ export interface Standing extends Required<Placing> {
   readonly aheadOf: number;
   /** `aheadOf` in percent of all players of the view, cut (not rounded) to two decimals: 0 for the last player, never 100. */
   readonly percentile: number;
-  readonly reachedAt: number;
+  /** RFC 3339 */
+  readonly reachedAt: string;
 }
 
-export interface Standings {
+/** What every read of a view says. */
+export interface ViewHead {
   readonly board: string;
   readonly view: string;
+  /** Grows with every change of the view; 0 for a view that never had a player. */
   readonly version: number;
   /** Redis lost published events, which are being applied again: ranks may be wrong. */
   readonly stale: boolean;
+  /** The number of players in the view. */
   readonly size: number;
-  readonly entries: readonly Standing[];
 }
 
+export interface Standings extends ViewHead {
+  /** In order. */
+  readonly entries: readonly Standing[];
+  /** The number of players with the scores asked for; missing if none were asked for. */
+  readonly count?: number;
+  /** The cursor of the next page; missing on the last page. */
+  readonly next?: string;
+}
+
+/** A neighbour in the order of a view. */
+export interface Neighbour extends Standing {
+  /** By how much the better of the two players is better, per column; negative where it is worse. */
+  readonly gap: Readonly<Record<string, string>>;
+}
+
+/** One player in a view: `standing` is null for a player who is not in it. */
+export interface PlayerStanding extends ViewHead {
+  readonly playerId: string;
+  readonly standing: Standing | null;
+  /** The player just in front; null at the top. */
+  readonly above: Neighbour | null;
+  /** The player just behind; null at the end. */
+  readonly below: Neighbour | null;
+}
+
+export interface Selected extends Standing {
+  /** The position among the players asked for, from 1. */
+  readonly position: number;
+}
+
+/** The players asked for, in order, and those who are not in the view. */
+export interface SelectedStandings extends ViewHead {
+  readonly entries: readonly Selected[];
+  readonly missing: readonly string[];
+}
+
+/** Players whose first column is from `min` to `max`, both included. Buckets come from the best one on. */
+export interface Histogram extends ViewHead {
+  readonly buckets: readonly {
+    readonly min: string;
+    readonly max: string;
+    readonly count: number;
+  }[];
+}
+
+/** Where a score would rank: `rank` as players with equal columns share it, `tied` of whom have exactly these columns. */
+export interface RankOfScore extends ViewHead {
+  readonly rank: number;
+  readonly tied: number;
+}
+
+/** The players that a step of a search found, in order. */
+export interface SearchPage extends ViewHead {
+  readonly entries: readonly Standing[];
+  /** The cursor of the next step; missing at the end. */
+  readonly next?: string;
+}
+
+type Reply = readonly (string | number)[];
+
+/** A page with what its reply says about its first position, from 0. */
+export type Places = Standings & { readonly first: number; readonly count: number };
+
 /** Reads a reply of lua/includes/places.lua, which describes its head. */
-export function standingsOf(
-  definition: BoardDefinition,
-  view: string,
-  reply: readonly string[],
-): Standings {
-  const [stale = 0, version = 0, size = 0, first = 0, better = 0, dense = 0, worse = 0] = reply
-    .slice(0, HEAD_LENGTH)
-    .map(Number);
-  const ties = playersOf(definition, reply.slice(HEAD_LENGTH));
+export function placesOf(definition: BoardDefinition, view: string, reply: Reply): Places {
+  const [first = 0, better = 0, dense = 0, worse = 0, count = 0] = reply.slice(3).map(Number);
+  const rows = rowsOf(reply.slice(HEAD_LENGTH).map(String), 2);
+  const head = headOf(definition, view, reply);
   let position = first;
+  const ties = tiesOf(definition, rows);
   const entries = ties.flatMap((players, number) => {
     const begin = position;
     position += players.length;
-    const aheadOf = number === ties.length - 1 ? worse : size - position;
     const shared = {
       competitionRank: (number === 0 ? better : begin) + 1,
       ...(reply[DENSE] !== '' && { denseRank: dense + number + 1 }),
-      aheadOf,
-      percentile: percentile(aheadOf, size),
+      ...shareOf(number === ties.length - 1 ? worse : head.size - position, head.size),
     };
     return players.map((player, index) => ({ rank: begin + index + 1, ...shared, ...player }));
   });
-  return { board: definition.board, view, version, stale: stale === 1, size, entries };
+  const [playerId = '', state = ''] = rows.at(-1) ?? [];
+  const isLast = rows.length === 0 || position >= head.size;
+  const next = isLast ? {} : { next: cursorAfter(definition, { view, state, playerId }) };
+  return { ...head, first, count, entries, ...next };
 }
 
-const HEAD_LENGTH = 7;
+const HEAD_LENGTH = 8;
 const DENSE = 5;
+
+/** The page alone; with the number of players in the range if scores were asked for. */
+export function standingsOf({ first: _, count, ...page }: Places, isRange = false): Standings {
+  return isRange ? { ...page, count } : page;
+}
+
+/** Picks a player and his neighbours from a page of up to three. */
+export function neighboursOf(
+  definition: BoardDefinition,
+  { first: _, count: __, next: ___, entries, ...head }: Places,
+  playerId: string,
+): PlayerStanding {
+  const index = entries.findIndex((entry) => entry.playerId === playerId);
+  const standing = entries[index];
+  const [above, below] = [entries[index - 1], entries[index + 1]];
+  if (standing === undefined)
+    return { ...head, playerId, standing: null, above: null, below: null };
+  return {
+    ...head,
+    playerId,
+    standing,
+    above: above === undefined ? null : { ...above, gap: gapOf(definition, above, standing) },
+    below: below === undefined ? null : { ...below, gap: gapOf(definition, standing, below) },
+  };
+}
+
+/** Reads a reply of lua/commands/histogram-10.lua. */
+export function histogramOf(definition: BoardDefinition, view: string, reply: Reply): Histogram {
+  const [column] = definition.columns;
+  const buckets = rowsOf(reply.slice(3).map(String), 3).map(([best, worst, count]) => {
+    const texts = [best, worst].map((value) =>
+      column === undefined ? '' : decimalText(column, Number(value)),
+    );
+    const [min = '', max = ''] = column?.order === 'desc' ? texts.reverse() : texts;
+    return { min, max, count: Number(count) };
+  });
+  return { ...headOf(definition, view, reply), buckets };
+}
+
+/** Reads a reply of lua/includes/players.lua; entries are in order. */
+export function playersOf(definition: BoardDefinition, view: string, reply: Reply) {
+  const head = headOf(definition, view, reply);
+  const entries = rowsOf(reply.slice(3).map(String), 5).map(
+    ([playerId = '', state = '', position, better, worse]): Standing => ({
+      rank: Number(position) + 1,
+      competitionRank: Number(better) + 1,
+      ...shareOf(Number(worse), head.size),
+      ...playerOf(definition, playerId, state),
+    }),
+  );
+  return { ...head, entries: entries.sort((a, b) => a.rank - b.rank) };
+}
+
+/** The head of a reply: stale, version, size. */
+export function headOf(
+  { board }: BoardDefinition,
+  view: string,
+  [stale, version, size]: Reply,
+): ViewHead {
+  return { board, view, version: Number(version), stale: Number(stale) === 1, size: Number(size) };
+}
+
+/** How much better one player is than another, per column. Differences can exceed the values, so they are computed exactly. */
+export function gapOf(
+  { columns }: BoardDefinition,
+  better: Standing,
+  worse: Standing,
+): Record<string, string> {
+  const minor = ({ columns: values }: Standing, name: string, decimals: number) => {
+    const parsed = parseDecimal(values[name] ?? '', decimals);
+    return BigInt(parsed.ok ? parsed.minor : 0);
+  };
+  return Object.fromEntries(
+    columns.map(({ name, decimals, order }) => {
+      const more = minor(better, name, decimals) - minor(worse, name, decimals);
+      return [name, formatDecimal(order === 'desc' ? more : -more, decimals)];
+    }),
+  );
+}
 
 type Player = Pick<Standing, 'playerId' | 'columns' | 'reachedAt'>;
 
 /** The players of a page, grouped by equal columns. */
-function playersOf(definition: BoardDefinition, reply: readonly string[]): Player[][] {
+function tiesOf(definition: BoardDefinition, rows: readonly string[][]): Player[][] {
   const ties: Player[][] = [];
   let before: string | undefined;
-  for (let index = 0; index < reply.length; index += 2) {
-    const state = parseState(reply[index + 1] ?? '');
-    const values = state.map(({ value }) => value);
-    const player = {
-      playerId: reply[index] ?? '',
-      columns: decimalColumns(definition, values),
-      reachedAt: reachTime(state),
-    };
-    if (values.join() === before) ties.at(-1)?.push(player);
+  for (const [playerId = '', text = ''] of rows) {
+    const player = playerOf(definition, playerId, text);
+    const columns = text.replaceAll(/[@~]-?\d+/g, '');
+    if (columns === before) ties.at(-1)?.push(player);
     else ties.push([player]);
-    before = values.join();
+    before = columns;
   }
   return ties;
 }
 
-/** `aheadOf` in percent of `size`, cut to two decimals: exactly, as a view has fewer than 2^32 players. */
-function percentile(aheadOf: number, size: number): number {
-  return Math.floor((10_000 * aheadOf) / size) / 100;
+function playerOf(definition: BoardDefinition, playerId: string, text: string): Player {
+  const state = parseState(text);
+  const values = state.map(({ value }) => value);
+  const columns = decimalColumns(definition, values);
+  return { playerId, columns, reachedAt: formatTime(reachTime(state)) };
+}
+
+/** The percentile is exact, as a view has fewer than 2^32 players. */
+function shareOf(aheadOf: number, size: number): Pick<Standing, 'aheadOf' | 'percentile'> {
+  return { aheadOf, percentile: Math.floor((10_000 * aheadOf) / size) / 100 };
 }

@@ -30,9 +30,9 @@ export function parseDecimal(text: string, decimals: number): ParsedDecimal {
 }
 
 /** The decimal text of minor units: all decimals of the column, no exponent, no "-0". */
-export function formatDecimal(minor: number, decimals: number): string {
-  if (decimals === 0) return String(minor + 0);
-  const digits = String(Math.abs(minor)).padStart(decimals + 1, '0');
+export function formatDecimal(minor: number | bigint, decimals: number): string {
+  if (decimals === 0) return String(minor);
+  const digits = String(minor < 0 ? -minor : minor).padStart(decimals + 1, '0');
   const point = digits.length - decimals;
   return `${minor < 0 ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
 }

@@ -4,7 +4,7 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
-import { BoardReader, KeySpace } from '#board-store';
+import { BoardReader } from '#board-store';
 import { topicNames } from '#contracts';
 import { HOME, ROOT } from '../services/state.mjs';
 
@@ -31,7 +31,7 @@ export class DemoInstance {
     const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
     this.kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING });
     this.redis = new Redis(process.env['REDIS_URL'] ?? '');
-    this.reader = new BoardReader(this.redis, new KeySpace(name));
+    this.reader = new BoardReader({ redis: this.redis, prefix: name });
     this.topics = topicNames(name);
   }
 

@@ -87,8 +87,8 @@ async function compare(ranklog) {
   title('Compared with the official final tables');
   const results = [];
   for (const table of officialTables()) {
-    const standings = await ranklog.reader.standings('football', viewOf(table), {
-      offset: 0,
+    const standings = await ranklog.reader.standings('football', {
+      view: viewOf(table),
       limit: 100,
     });
     results.push(compareTable(table, standings));
@@ -102,7 +102,7 @@ async function compare(ranklog) {
 
   title('Ties: eight laps, checked by hand (demo/photo-finish)');
   await must(ranklog, 'standings', 'photo-finish');
-  const laps = await ranklog.reader.standings('photo-finish', 'all', { offset: 0, limit: 10 });
+  const laps = await ranklog.reader.standings('photo-finish', { view: 'all', limit: 10 });
   const tiesRight = photoFinishIsRight(laps);
   console.log(
     `\nDrivers with equal laps rank by the time of their lap, not by name or arrival: ${tiesRight ? 'right' : 'WRONG'}.`,

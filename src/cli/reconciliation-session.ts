@@ -29,7 +29,7 @@ function sessionOf(app: INestApplicationContext, { settings, logger }: Session) 
     identity: app.get(IdentityCheck),
     definitions: app.get(DefinitionsTopic),
     registrar: app.get(BoardRegistrar),
-    reader: new BoardReader(redis, stores.keys),
+    reader: new BoardReader({ redis, prefix: stores.keys.prefix }),
     reconciler: app.get(Reconciler),
     graceMs: settings.rollbackGrace,
   };

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { BoardBuildingError, BoardReader, KeySpace, LeaseStore } from '#board-store';
+import { BoardBuildingError, BoardReader, KeySpace, LeaseStore, StoreStatus } from '#board-store';
 import { createRedis } from '../infra/redis.js';
 import { waitForServices } from '../infra/services.js';
 import { createLogger, type Logger } from '../infra/logger.js';
@@ -14,6 +14,7 @@ export interface RedisSession extends Session {
   readonly redis: Redis;
   readonly keys: KeySpace;
   readonly reader: BoardReader;
+  readonly status: StoreStatus;
 }
 
 /** The settings and a logger, whose level is `warn` unless RANKLOG_LOG_LEVEL is set. */
@@ -36,8 +37,9 @@ export async function withRedis<T>(
   const keys = new KeySpace(settings.redisPrefix);
   try {
     await waitForServices(settings, { redis }, logger);
-    const reader = new BoardReader(redis, keys, generation);
-    return await use({ settings, logger, redis, keys, reader });
+    const reader = new BoardReader({ redis: redis, prefix: keys.prefix, generation: generation });
+    const status = new StoreStatus(redis, keys);
+    return await use({ settings, logger, redis, keys, reader, status });
   } catch (error) {
     if (!(error instanceof BoardBuildingError)) throw error;
     throw buildingRefusal(error, await new LeaseStore(redis, keys, settings).statuses());

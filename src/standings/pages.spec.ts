@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Page, Standing, Standings } from '#board-store';
+import type { PageRequest, Standing, Standings } from '#board-store';
 import { readTop, type PageReader } from './pages.js';
 
 const SIZE = 2_500;
@@ -16,7 +16,7 @@ function standing(index: number, dense: boolean): Standing {
     aheadOf: behind,
     percentile: Math.floor((10_000 * behind) / SIZE) / 100,
     columns: { points: String(-tie) },
-    reachedAt: 0,
+    reachedAt: '2026-01-01T00:00:00.000Z',
   };
 }
 
@@ -30,17 +30,16 @@ class FakeReader implements PageReader {
     private readonly size = SIZE,
   ) {}
 
-  standings(board: string, view: string, { offset, limit }: Page): Promise<Standings> {
+  standings(board: string, { view = '', from = 1, limit = 0 }: PageRequest): Promise<Standings> {
     if (this.moves(this.reads++)) this.#version += 1;
-    const length = Math.max(0, Math.min(limit, this.size - offset));
-    const entries = Array.from({ length }, (_, index) => standing(offset + index, offset === 0));
+    const length = Math.max(0, Math.min(limit, this.size - from + 1));
+    const entries = Array.from({ length }, (_, index) => standing(from - 1 + index, from === 1));
     const head = { board, view, version: this.#version, stale: false, size: this.size };
     return Promise.resolve({ ...head, entries });
   }
 }
 
-const top = (reader: PageReader, most: number) =>
-  readTop(reader, { board: 'arena', view: 'all', most });
+const top = (reader: PageReader, most: number) => readTop(reader, 'arena', { view: 'all', most });
 const players = (length: number) => Array.from({ length }, (_, index) => standing(index, true));
 
 describe('the top of a view', () => {

@@ -1,13 +1,11 @@
-import type { BoardReader, Standing, Standings } from '#board-store';
+import type { BoardReader, Standing, Standings, ViewSelection } from '#board-store';
 
 export type PageReader = Pick<BoardReader, 'standings'>;
 
 const PAGE = 1_000;
 const MAX_ATTEMPTS = 5;
 
-export interface TopRequest {
-  readonly board: string;
-  readonly view: string;
+export interface TopRequest extends ViewSelection {
   readonly most: number;
 }
 
@@ -17,21 +15,23 @@ export interface TopRequest {
  */
 export async function readTop(
   reader: PageReader,
+  board: string,
   request: TopRequest,
 ): Promise<{ standings: Standings; consistent: boolean }> {
   for (let attempt = 1; ; attempt++) {
-    const read = await readPages(reader, request);
+    const read = await readPages(reader, board, request);
     if (read.consistent || attempt === MAX_ATTEMPTS) return read;
   }
 }
 
-async function readPages(reader: PageReader, { board, view, most }: TopRequest) {
-  const first = await reader.standings(board, view, { offset: 0, limit: Math.min(most, PAGE) });
+async function readPages(reader: PageReader, board: string, { most, ...selection }: TopRequest) {
+  const first = await reader.standings(board, { ...selection, limit: Math.min(most, PAGE) });
+  const { view } = first;
   const entries: Standing[] = [...first.entries];
   let consistent = true;
   while (entries.length < Math.min(most, first.size)) {
     const limit = Math.min(PAGE, most - entries.length);
-    const page = await reader.standings(board, view, { offset: entries.length, limit });
+    const page = await reader.standings(board, { view, from: entries.length + 1, limit });
     consistent &&= page.version === first.version;
     if (page.entries.length === 0) break;
     entries.push(...(consistent ? countDense(page.entries, entries.at(-1)) : page.entries));

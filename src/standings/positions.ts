@@ -1,5 +1,5 @@
 import type { Admin, Kafka } from 'kafkajs';
-import type { BoardReader } from '#board-store';
+import type { StoreStatus } from '#board-store';
 import { lastCommittedRecord } from '#kafka-batch';
 
 /** Positions in a partition of the score topic: each is the offset after the last one that it includes, so 0 includes none. */
@@ -26,13 +26,13 @@ interface TopicAndGroup {
  */
 export async function readPositions(
   { kafka, admin }: { kafka: Kafka; admin: Admin },
-  reader: BoardReader,
+  status: StoreStatus,
   names: TopicAndGroup,
 ): Promise<PartitionPosition[]> {
   const { topic } = names;
   const [ends, progress] = await Promise.all([
     admin.fetchTopicOffsets(topic),
-    readProgress(admin, reader, names),
+    readProgress(admin, status, names),
   ]);
   const positions = ends.map(async ({ partition, high }) => {
     const logEnd = Number(high);
@@ -48,12 +48,12 @@ export async function readPositions(
 /** The progress of the partitions that have a committed offset. Cost: two requests. */
 export async function readProgress(
   admin: Admin,
-  reader: BoardReader,
+  status: StoreStatus,
   { topic, group }: TopicAndGroup,
 ): Promise<Map<number, Progress>> {
   const [[committed], applied] = await Promise.all([
     admin.fetchOffsets({ groupId: group, topics: [topic] }),
-    reader.appliedOffsets(),
+    status.appliedOffsets(),
   ]);
   return new Map(
     committed?.partitions.map(({ partition, offset }) => [

@@ -139,9 +139,9 @@ describe('damage to a board', () => {
           await board.rebuild();
           expect(await board.differences()).toEqual([]);
           await compareGeneration(redis, board.place, board.oracle());
-          const reader = new BoardReader(redis, place.keys);
+          const reader = new BoardReader({ redis, prefix: place.keys.prefix });
           for (const view of board.oracle().views('arena').slice(0, 2)) {
-            const { entries } = await reader.standings('arena', view, { offset: 0, limit: 100 });
+            const { entries } = await reader.standings('arena', { view, limit: 100 });
             expect(entries).toEqual(board.oracle().standings('arena', view));
           }
         }),

@@ -39,7 +39,11 @@ async function replace({ isSwept, definition = arena }: Replacement): Promise<vo
 
 /** A reader that runs `meanwhile` before each command that matches `late`. */
 function lateReader(late: RegExp, meanwhile: () => Promise<void>, generation?: string) {
-  return new BoardReader(lateClient(redis, late, meanwhile), fixture.keys, generation);
+  return new BoardReader({
+    redis: lateClient(redis, late, meanwhile),
+    prefix: fixture.keys.prefix,
+    generation: generation,
+  });
 }
 
 describe.each([true, false])(
@@ -52,13 +56,10 @@ describe.each([true, false])(
       );
 
     it('is not read as an empty board: page, rank and views come from its successor', async () => {
-      const { entries } = await late(/^ranklogPage$/).standings('arena', 'all', {
-        offset: 0,
-        limit: 9,
-      });
+      const { entries } = await late(/^ranklogPage$/).standings('arena', { view: 'all', limit: 9 });
       expect(entries.map(({ playerId, rank }) => [playerId, rank])).toEqual([['b', 1], ['a', 2]]); // prettier-ignore
-      const { entries: found } = await late(/^ranklogRank$/).rank('arena', 'all', 'a');
-      expect(found).toMatchObject([{ playerId: 'a', rank: 2 }]);
+      const { standing } = await late(/^ranklogPage$/).player('arena', 'a');
+      expect(standing).toMatchObject({ playerId: 'a', rank: 2 });
       const listing = late(/^ranklogViews$/, 2); // the first call finds the generation
       expect(await listing.views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
     });
@@ -74,27 +75,28 @@ describe.each([true, false])(
     it('is followed by a successor that is read with its own definition, not with the cached one', async () => {
       const reader = fixture.reader();
       const points = async () => {
-        const { entries } = await reader.rank('arena', 'all', 'a');
-        return entries.map(({ columns }) => columns);
+        return (await reader.player('arena', 'a')).standing?.columns;
       };
-      expect(await points()).toEqual([{ points: '3' }]);
+      expect(await points()).toEqual({ points: '3' });
       const columns = arena.columns.map((column) => ({ ...column, decimals: 1 }));
       await replace({ isSwept, definition: { ...arena, columns } });
-      expect(await points()).toEqual([{ points: '0.3' }]);
+      expect(await points()).toEqual({ points: '0.3' });
     });
 
     it('does not hide a view that only its successor has', async () => {
       const reader = fixture.reader();
-      await reader.rank('arena', 'all', 'a');
+      await reader.player('arena', 'a');
       await replace({ isSwept, definition: { ...arena, dimensions: [[], ['region']] } });
       const view = 'all region=eu';
-      expect(await reader.rank('arena', view, 'a')).toMatchObject({ view, entries: [] });
-      await expect(reader.rank('arena', 'all team=red', 'a')).rejects.toThrow(NoSuchViewError);
+      expect(await reader.player('arena', 'a', { view })).toMatchObject({ view, standing: null });
+      await expect(reader.player('arena', 'a', { where: { team: 'red' } })).rejects.toThrow(
+        NoSuchViewError,
+      );
     });
 
     it('ends a read with an error if every successor is discarded, too', async () => {
       const always = lateReader(/^ranklogPage$/, () => replace({ isSwept }));
-      const reading = always.standings('arena', 'all', { offset: 0, limit: 9 });
+      const reading = always.standings('arena', { view: 'all', limit: 9 });
       await expect(reading).rejects.toBeInstanceOf(UnknownGenerationError);
     });
   },
@@ -103,15 +105,15 @@ describe.each([true, false])(
 describe('a board', () => {
   it('that is removed is unknown to a reader with a cached definition', async () => {
     const reader = fixture.reader();
-    await reader.rank('arena', 'all', 'a');
+    await reader.player('arena', 'a');
     await fixture.generations.remove(fixture.lease);
-    await expect(reader.rank('arena', 'all', 'a')).rejects.toThrow(UnknownBoardError);
+    await expect(reader.player('arena', 'a')).rejects.toThrow(UnknownBoardError);
     await expect(reader.views('arena')).rejects.toThrow(UnknownBoardError);
   });
 
   it('without the definition of its live generation is unknown', async () => {
     await redis.del(fixture.keys.definitions(0));
-    const reading = fixture.reader().liveBoard('arena');
+    const reading = fixture.reader().board('arena');
     await expect(reading).rejects.toBeInstanceOf(UnknownBoardError);
   });
 });
@@ -123,7 +125,7 @@ describe('a snapshot that is discarded while it is read', () => {
     const discard = async () => {
       await fixture.catalog.removeSnapshot(generation);
     };
-    const reading = lateReader(/^ranklogRank$/, discard, generation).rank('arena', 'all', 'a');
+    const reading = lateReader(/^ranklogPage$/, discard, generation).player('arena', 'a');
     await expect(reading).rejects.toBeInstanceOf(UnknownGenerationError);
   });
 });

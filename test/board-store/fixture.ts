@@ -3,6 +3,7 @@ import {
   BoardReader,
   BoardStore,
   ContinuityStore,
+  StoreStatus,
   type ApplyCall,
   type ApplyEntry,
   type ApplyOutcome,
@@ -91,8 +92,12 @@ export class StoreFixture {
     this.continuity = new ContinuityStore(redis, keys, { shards: 1 });
   }
 
+  status(): StoreStatus {
+    return new StoreStatus(this.redis, this.keys);
+  }
+
   reader(): BoardReader {
-    return new BoardReader(this.redis, this.keys);
+    return new BoardReader({ redis: this.redis, prefix: this.keys.prefix });
   }
 
   async register(definition: BoardDefinition): Promise<this> {

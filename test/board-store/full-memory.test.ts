@@ -47,12 +47,11 @@ it('a shadow catches up no further when memory is full', async () => {
 it('boards are read when memory is full', async () => {
   await fill();
   const reader = fixture.reader();
-  const page = await reader.standings('arena', 'all', { offset: 0, limit: 9 });
+  const page = await reader.standings('arena', { view: 'all', limit: 9 });
   expect(page.entries.map(({ playerId }) => playerId)).toEqual(['b', 'a']);
-  const { entries } = await reader.rank('arena', 'all', 'a');
-  expect(entries).toMatchObject([{ playerId: 'a', rank: 2 }]);
+  expect(await reader.player('arena', 'a')).toMatchObject({ standing: { rank: 2 } });
   expect(await reader.views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
-  expect(await reader.overviews()).toMatchObject([{ board: 'arena', views: 1 }]);
+  expect(await fixture.status().overviews()).toMatchObject([{ board: 'arena', views: 1 }]);
 });
 
 it.each(['build', 'killed build', 'snapshot'])(

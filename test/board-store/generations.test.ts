@@ -29,8 +29,12 @@ beforeEach(async () => {
 });
 
 async function top(generation?: string): Promise<string[]> {
-  const reader = new BoardReader(redis, fixture.keys, generation);
-  const { entries } = await reader.standings('arena', 'all', { offset: 0, limit: 10 });
+  const reader = new BoardReader({
+    redis: redis,
+    prefix: fixture.keys.prefix,
+    generation: generation,
+  });
+  const { entries } = await reader.standings('arena', { view: 'all', limit: 10 });
   return entries.map(({ playerId, columns }) => `${playerId} ${columns['points'] ?? ''}`);
 }
 
@@ -67,7 +71,7 @@ describe('a build', () => {
     await fixture.apply([events[2]!], { from: 2 });
     const shadow = await fixture.build(events);
     const version = async () =>
-      (await fixture.reader().standings('arena', 'all', { offset: 0, limit: 1 })).version;
+      (await fixture.reader().standings('arena', { view: 'all', limit: 1 })).version;
     expect(await version()).toBe(9_000_000_000_000_000);
     endingOf(await promote(shadow));
     expect(await version()).toBeGreaterThanOrEqual(9_000_000_000_000_000);

@@ -12,7 +12,7 @@ afterAll(close);
 async function readerOf(definition: BoardDefinition, events: readonly ResolvedEvent[]) {
   const fixture = await new StoreFixture(redis, newKeys()).register(definition);
   await fixture.apply(events);
-  return new BoardReader(redis, fixture.keys);
+  return new BoardReader({ redis, prefix: fixture.keys.prefix });
 }
 
 /** The ranks of a player as a text: `rank competition dense, ahead of, percentile`. */
@@ -47,25 +47,25 @@ describe('the ranks of a view', () => {
   it('never have a percentile of 100', async () => {
     const points = Array.from({ length: 20_001 }, (_, index) => scored(`p${index}`, [-index]));
     const reader = await readerOf(arena, points);
-    const { entries } = await reader.rank('arena', 'all', 'p0');
-    expect(entries).toMatchObject([{ aheadOf: 20_000, percentile: 99.99 }]);
+    const { standing } = await reader.player('arena', 'p0');
+    expect(standing).toMatchObject({ aheadOf: 20_000, percentile: 99.99 });
   });
 
   it('include the dense rank down to 10,000 different players, and further down if ties are long', async () => {
     const dense = async (reader: BoardReader, playerId: string) => {
-      const { entries } = await reader.rank('arena', 'all', playerId, { dense: true });
-      return entries.map(({ rank, denseRank }) => [rank, denseRank]);
+      const { standing } = await reader.player('arena', playerId, { dense: true });
+      return [standing?.rank, standing?.denseRank];
     };
     const different = Array.from({ length: 12_000 }, (_, index) => scored(`p${index}`, [-index]));
     const alone = await readerOf(arena, different);
-    expect(await dense(alone, 'p9999')).toEqual([[10_000, 10_000]]);
-    expect(await dense(alone, 'p11999')).toEqual([[12_000, undefined]]);
-    const page = { offset: 11_000, limit: 1, dense: true };
-    const [entry] = (await alone.standings('arena', 'all', page)).entries;
+    expect(await dense(alone, 'p9999')).toEqual([10_000, 10_000]);
+    expect(await dense(alone, 'p11999')).toEqual([12_000, undefined]);
+    const page = { from: 11_001, limit: 1, dense: true };
+    const [entry] = (await alone.standings('arena', page)).entries;
     expect(entry).toMatchObject({ rank: 11_001, competitionRank: 11_001 });
     expect(entry).not.toHaveProperty('denseRank');
     const tied = different.map((event, index) => ({ ...event, values: [index >> 12] }));
-    expect(await dense(await readerOf(arena, tied), 'p9999')).toEqual([[12_000, 3]]);
+    expect(await dense(await readerOf(arena, tied), 'p9999')).toEqual([12_000, 3]);
   });
 
   it(
@@ -85,12 +85,12 @@ describe('the ranks of a view', () => {
             rank.split(' ')[1] === String(index + 1) ? [index - 1, index] : [],
           );
           for (const offset of [...edges.slice(1), ranks.length - 1]) {
-            const page = { offset, limit: 3, dense: true };
-            const { entries } = await reader.standings('arena', 'all', page);
+            const page = { from: offset + 1, limit: 3, dense: true };
+            const { entries } = await reader.standings('arena', page);
             expect(entries.map(short)).toEqual(ranks.slice(offset, offset + 3));
             const { playerId = '' } = entries[0] ?? {};
-            const place = await reader.rank('arena', 'all', playerId, { dense: true });
-            expect(place.entries.map(short)).toEqual([ranks[offset]]);
+            const { standing } = await reader.player('arena', playerId, { dense: true });
+            expect(standing && short(standing)).toBe(ranks[offset]);
           }
         }),
         runs(50),

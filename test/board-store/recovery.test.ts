@@ -13,9 +13,9 @@ beforeEach(async () => {
 });
 
 const isStale = async () => {
-  const reader = new BoardReader(fixture.redis, fixture.keys);
-  const page = await reader.standings('arena', 'all', { offset: 0, limit: 1 });
-  const place = await reader.rank('arena', 'all', 'a');
+  const reader = new BoardReader({ redis: fixture.redis, prefix: fixture.keys.prefix });
+  const page = await reader.standings('arena', { view: 'all', limit: 1 });
+  const place = await reader.player('arena', 'a');
   expect(place.stale).toBe(page.stale);
   return page.stale;
 };

@@ -8,7 +8,6 @@ import { interceptedClient, lateClient, once, openTestRedis } from './test-redis
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
-const PAGE = { offset: 0, limit: 10 };
 const definition = { ...arena, dimensions: [[], ['x']], maxViews: 1_000_000 };
 
 /** A connection that counts the commands it sends. */
@@ -30,18 +29,18 @@ beforeEach(async () => {
 describe('a reader', () => {
   it('takes one round trip for a page or a rank once it knows the generation', async () => {
     const counting = new CountingRedis(process.env['REDIS_URL'] ?? '');
-    const reader = new BoardReader(counting, fixture.keys);
+    const reader = new BoardReader({ redis: counting, prefix: fixture.keys.prefix });
     const trips = async (read: () => Promise<unknown>) => {
       const before = counting.sent;
       await read();
       return counting.sent - before;
     };
-    const page = () => reader.standings('arena', 'all', PAGE);
-    const rank = () => reader.rank('arena', 'all', 'a', { dense: true });
+    const page = () => reader.standings('arena');
+    const rank = () => reader.player('arena', 'a', { dense: true });
     await page();
     await rank();
     expect([await trips(page), await trips(rank)]).toEqual([1, 1]);
-    expect(await trips(() => reader.standings('arena', 'all x=1', PAGE))).toBe(1);
+    expect(await trips(() => reader.standings('arena', { view: 'all x=1' }))).toBe(1);
     await fixture.apply([scored('b', [1])], { from: 2 });
     expect(await trips(rank)).toBe(1);
     counting.disconnect();
@@ -93,9 +92,9 @@ describe('a listing of views', () => {
       const gone = names.filter((_, index) => index % KEPT !== 0);
       const meanwhile = once(() => removeViews(fixture, gone), call);
       const client = lateClient(redis, /^ranklogViews$/, meanwhile);
-      const found = (await new BoardReader(client, fixture.keys).views('arena')).map(
-        ({ view }) => view,
-      );
+      const found = (
+        await new BoardReader({ redis: client, prefix: fixture.keys.prefix }).views('arena')
+      ).map(({ view }) => view);
       expect(new Set(found).size).toBe(found.length);
       expect(kept.filter((view) => !found.includes(view))).toEqual([]);
     }
@@ -109,7 +108,7 @@ describe('a listing of views', () => {
       replies.push(reply.length);
       return reply;
     });
-    const reader = new BoardReader(client, fixture.keys);
+    const reader = new BoardReader({ redis: client, prefix: fixture.keys.prefix });
     const sizes: number[] = [];
     for await (const { views } of reader.viewPages('arena')) {
       const names = views.map(({ view }) => view);
@@ -131,7 +130,7 @@ describe('a listing of views', () => {
         await server.start();
       }, 3);
       const client = lateClient(server.redis, /^ranklogViews$/, restart);
-      const listing = new BoardReader(client, own.keys).views('arena');
+      const listing = new BoardReader({ redis: client, prefix: own.keys.prefix }).views('arena');
       await expect(listing).rejects.toThrow(ListingInterruptedError);
     } finally {
       await server.remove();

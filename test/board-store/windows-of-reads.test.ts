@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { resolveEvent, viewToRead, windowName, type BoardDefinition, type Window } from '#board';
-import { BoardReader, ExpiredViewError } from '#board-store';
+import { BoardReader, StoreStatus, ExpiredViewError } from '#board-store';
 import { PROPERTY_TIMEOUT, runs, timeArbitrary } from '../model/arbitrary.js';
 import { DAILY } from '../model/definitions.js';
 import { instanceAt } from '../model/oracle-windows.js';
@@ -12,7 +12,6 @@ const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
 const DAY = 86_400_000;
-const TOP = { offset: 0, limit: 10 };
 
 /** A board to which events of one point each are applied, one by one. */
 class ScoredBoard {
@@ -27,7 +26,11 @@ class ScoredBoard {
   static async of(fields: Partial<BoardDefinition>): Promise<ScoredBoard> {
     const definition = { ...arena, maxAheadMs: 10_000 * DAY, ...fields };
     const fixture = await new StoreFixture(redis, newKeys()).register(definition);
-    return new ScoredBoard(definition, fixture, new BoardReader(redis, fixture.keys));
+    return new ScoredBoard(
+      definition,
+      fixture,
+      new BoardReader({ redis, prefix: fixture.keys.prefix }),
+    );
   }
 
   async score(playerId: string, occurredAt: number) {
@@ -40,7 +43,7 @@ class ScoredBoard {
   /** The players in the view that `window` names at a time. */
   async players(window: string, at: number): Promise<string[]> {
     const { view } = viewToRead(this.definition, { window, where: [] }, at);
-    const { entries } = await this.reader.standings('arena', view, TOP);
+    const { entries } = await this.reader.standings('arena', { view });
     return entries.map(({ playerId }) => playerId);
   }
 }
@@ -65,13 +68,15 @@ describe('a view that has expired', () => {
       expect(await redis.exists(key)).toBe(swept ? 0 : 1);
       const expired = { constructor: ExpiredViewError, board: 'arena', view, expiresAt };
       const facts = expect.objectContaining({ ...expired, clock: expiresAt });
-      await expect(reader.standings('arena', view, TOP)).rejects.toThrow(facts);
-      await expect(reader.rank('arena', view, 'ada')).rejects.toThrow(facts);
-      const reading = reader.rank('arena', withoutPlayers, 'ada');
+      await expect(reader.standings('arena', { view })).rejects.toThrow(facts);
+      await expect(reader.player('arena', 'ada', { view })).rejects.toThrow(facts);
+      const reading = reader.player('arena', 'ada', { view: withoutPlayers });
       await expect(reading).rejects.toThrow(ExpiredViewError);
       const views = (await reader.views('arena')).map((one) => one.view);
       expect(views).toEqual(['all', 'day:2026-11-21', 'day:2026-11-22']);
-      expect(await reader.overviews()).toMatchObject([{ views: 3, clock: expiresAt }]);
+      expect(await new StoreStatus(redis, fixture.keys).overviews()).toMatchObject([
+        { views: 3, clock: expiresAt },
+      ]);
     }
   });
 

@@ -50,8 +50,7 @@ describe('one event dated 2100', () => {
       .finally(() => producer.disconnect());
   };
   const standing = async (view: string) => {
-    const page = { offset: 0, limit: 10 };
-    const { entries } = await scene.instance.reader.standings('arena', view, page);
+    const { entries } = await scene.instance.reader.standings('arena', { view });
     return entries.map(({ columns }) => columns);
   };
   const expectHarm = async () => {

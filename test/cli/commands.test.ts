@@ -358,13 +358,13 @@ describe('the boards of a running ranklog', () => {
     const said = 'no board is live in Redis';
     await until(() => ingest.errors.includes(said), 'it says what it waits for');
     await instance.start('--roles', 'reconciliation');
-    await until(async () => (await instance.reader.liveBoards()).length > 0, 'boards are live');
+    await until(async () => (await instance.reader.boards()).length > 0, 'boards are live');
     const file = String(instance.env['RANKLOG_BOARDS']);
     await writeFile(file, `${BOARDS}  late: { columns: [{ name: score }] }\n`);
     await instance.start('--roles', 'reconciliation');
     await instance.produce(['{"board":"late","playerId":"ada","delta":1}']);
     await instance.published(1);
-    const { size } = await instance.reader.standings('late', 'all', { offset: 0, limit: 1 });
+    const { size } = await instance.reader.standings('late', { view: 'all', limit: 1 });
     expect(size).toBe(1);
   });
 });

@@ -193,8 +193,7 @@ describe('leader changes of an ingest that is killed under load', () => {
   });
 
   async function leadersInRedis(view: string) {
-    const page = { offset: 0, limit: LEADERS };
-    const { entries } = await instance.reader.standings('arena', view, page);
+    const { entries } = await instance.reader.standings('arena', { view, limit: LEADERS });
     return entries.map(({ playerId, rank, competitionRank, columns }) => ({
       playerId,
       rank,

@@ -48,10 +48,10 @@ async function run(definition: BoardDefinition, lines: readonly string[], some: 
         deadLetters.push(`line ${verdict.offset + 1}: ${verdict.code}`);
   }
   const { board } = definition;
-  const reader = new BoardReader(redis, fixture.keys);
+  const reader = new BoardReader({ redis, prefix: fixture.keys.prefix });
   const views = await reader.views(board);
   const standings = await Promise.all(
-    views.map(({ view }) => reader.standings(board, view, { offset: 0, limit: 100 })),
+    views.map(({ view }) => reader.standings(board, { view, limit: 100 })),
   );
   const { expired, duplicates } = await fixture.store.facts(fixture.live);
   return [

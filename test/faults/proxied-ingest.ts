@@ -53,7 +53,7 @@ export class ProxiedIngest {
     expect(brokenChains(changes)).toEqual([]);
     const ids = await consoleConsumerIds(topics.rankChanges, this.sent);
     expect([new Set(ids).size, ids.length]).toEqual(once);
-    const { entries } = await reader.standings('arena', 'all', { offset: 0, limit: PLAYERS });
+    const { entries } = await reader.standings('arena', { view: 'all', limit: PLAYERS });
     const scores = entries.map(({ columns }) => Number(columns['score']));
     expect(scores.reduce((sum, score) => sum + score, 0)).toBe(this.sent);
   }

@@ -69,8 +69,8 @@ describe('a batch that takes two apply calls', () => {
       await boards.refresh(); // as another partition does
     });
 
-    const reader = new BoardReader(redis, keys);
-    const { entries } = await reader.standings('arena', 'all', { offset: 0, limit: 9 });
+    const reader = new BoardReader({ redis, prefix: keys.prefix });
+    const { entries } = await reader.standings('arena', { view: 'all', limit: 9 });
     expect(runs).toBe(2);
     expect(entries.map(({ columns }) => columns)).toEqual([{ points: '1.00' }, { points: '1.00' }]);
   });

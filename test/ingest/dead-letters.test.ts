@@ -108,7 +108,7 @@ describe('records that can never be applied', () => {
     });
     expect(await consoleConsumerIds(topics.deadLetters, BAD.length)).toHaveLength(BAD.length);
     expect(await readRankChanges(kafka, topics)).toHaveLength(GOOD.length + 1);
-    const { entries } = await reader.standings('arena', 'all region=eu', { offset: 0, limit: 10 });
+    const { entries } = await reader.standings('arena', { view: 'all region=eu', limit: 10 });
     expect(entries.map(({ playerId, columns }) => [playerId, columns['points']])).toEqual([
       ['full', '90071992547409.91'],
       ['p', '0.30'],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { BoardReader, KeySpace } from '#board-store';
+import { BoardReader, KeySpace, StoreStatus } from '#board-store';
 import { ScoreProducer } from '#client';
 import type { RankChange } from '#contracts';
 import { TestInstance, until } from '../support/instance.js';
@@ -18,6 +18,7 @@ describe('when Redis', () => {
   let own: RedisServer;
   let instance: TestInstance;
   let reader: BoardReader;
+  let status: StoreStatus;
   let sent = 0;
 
   beforeEach(async () => {
@@ -25,7 +26,8 @@ describe('when Redis', () => {
     own = await RedisServer.start();
     const env = { REDIS_URL: `redis://127.0.0.1:${own.port}` };
     instance = await TestInstance.create(BOARDS, { partitions: 2, env });
-    reader = new BoardReader(own.redis, new KeySpace(instance.name));
+    reader = new BoardReader({ redis: own.redis, prefix: instance.name });
+    status = new StoreStatus(own.redis, new KeySpace(instance.name));
   });
   afterEach(async () => {
     await instance.remove();
@@ -73,9 +75,8 @@ describe('when Redis', () => {
       expect(changes).toHaveLength(sent);
       expect(new Set(changes.map(causeOf)).size).toBe(sent);
       expect(brokenChains(changes)).toEqual([]);
-      await until(async () => (await reader.recoveryTargets()).length === 0, 'all is recovered');
-      const page = { offset: 0, limit: 100 };
-      const { entries, stale } = await reader.standings('arena', 'all', page);
+      await until(async () => (await status.recoveryTargets()).length === 0, 'all is recovered');
+      const { entries, stale } = await reader.standings('arena');
       expect(stale).toBe(false);
       expect(entries.map(({ columns }) => columns['points'])).toEqual([
         ...lost.map(() => '1010'),
@@ -95,7 +96,7 @@ describe('when Redis', () => {
     service.kill('SIGKILL');
     await service.ended;
     await restore(own);
-    const top = () => reader.standings('arena', 'all', { offset: 0, limit: 1 });
+    const top = () => reader.standings('arena', { view: 'all', limit: 1 });
     expect(await top()).toMatchObject({ stale: true, entries: [{ columns: { points: '10' } }] });
     const standings = instance.spawn('standings', 'arena', '--json');
     expect(await standings.ended).toBe(0);

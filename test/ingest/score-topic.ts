@@ -89,7 +89,7 @@ export class ScoreTopic {
   /** Waits until a partition is applied up to an offset. */
   async isApplied(partition: number, offset: number): Promise<void> {
     await until(
-      async () => ((await this.instance.reader.appliedOffsets()).get(partition) ?? 0) >= offset,
+      async () => ((await this.instance.status.appliedOffsets()).get(partition) ?? 0) >= offset,
       `partition ${partition} is applied up to ${offset}`,
     );
   }
@@ -143,7 +143,7 @@ export async function expectExactChains(instance: TestInstance, count: number): 
 
 /** The scores of all players. */
 export async function scores({ reader }: TestInstance): Promise<Record<string, number>> {
-  const { entries } = await reader.standings('arena', 'all', { offset: 0, limit: 1_000 });
+  const { entries } = await reader.standings('arena', { view: 'all', limit: 1_000 });
   return Object.fromEntries(
     entries.map(({ playerId, columns }) => [playerId, Number(columns['score'])]),
   );

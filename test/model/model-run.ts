@@ -36,7 +36,7 @@ export class ModelRun {
     this.#sandbox = new Sandbox(redis, keys, scenario);
     this.#registry = new RegistryRun(this.#sandbox);
     this.#boards = new BoardRun(this.#sandbox, this.#registry, (step) => this.#step(step));
-    this.#reader = new BoardReader(redis, keys);
+    this.#reader = new BoardReader({ redis, prefix: keys.prefix });
   }
 
   async run(): Promise<void> {
@@ -171,7 +171,7 @@ export class ModelRun {
   async #compareVersions(board: string): Promise<void> {
     const live = this.#model.liveGeneration(board);
     for (const view of live?.oracle.views(board).slice(0, 1) ?? []) {
-      const { version } = await this.#reader.standings(board, view, { offset: 0, limit: 1 });
+      const { version } = await this.#reader.standings(board, { view, limit: 1 });
       expect(version).toBeGreaterThanOrEqual(this.#read.get(`${board} ${view}`) ?? 0);
       this.#read.set(`${board} ${view}`, version);
     }

@@ -17,7 +17,7 @@ export interface OracleStanding extends OraclePlacing {
   /** How many players have worse columns; `percentile` is their share of the view, in percent, cut to two decimals. */
   readonly aheadOf: number;
   readonly percentile: number;
-  readonly reachedAt: number;
+  readonly reachedAt: string;
 }
 export interface OraclePassed {
   readonly playerId: string;
@@ -74,7 +74,7 @@ export function standingsOf(definition: BoardDefinition, players: Players): Orac
       aheadOf: behind.length,
       percentile: Number((10_000n * BigInt(behind.length)) / BigInt(ordered.length)) / 100,
       columns: decimalsOf(definition, state),
-      reachedAt: reachTimeOf(state),
+      reachedAt: new Date(reachTimeOf(state)).toISOString(),
     };
   });
 }

@@ -189,7 +189,7 @@ describe('a log whose beginning is gone', () => {
     await scene.stop();
     await scene.start();
     await scene.send(100);
-    const isStale = async () => (await instance.reader.rank('arena', 'all', 'nobody')).stale;
+    const isStale = async () => (await instance.reader.player('arena', 'nobody')).stale;
     await until(async () => !(await isStale()), 'it has recovered');
     await expectRight('arena');
     expect(await partialHistory()).toMatchObject([{ board: 'arena', startsAt: starts }]);

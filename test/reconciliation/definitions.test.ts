@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseBoardsFile, type BoardDefinition } from '#board';
-import { BoardReader, ContinuityStore, type BoardStore } from '#board-store';
+import { BoardReader, StoreStatus, ContinuityStore, type BoardStore } from '#board-store';
 import { BoardRegistrar } from '../../src/registry/board-registrar.js';
 import type { DefinitionsTopic } from '../../src/registry/definitions-topic.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
@@ -37,7 +37,7 @@ describe('the live definitions', () => {
     instance = await TestInstance.create(boards, { partitions: 2, env });
     sandbox = new Sandbox(instance, own.redis);
     ({ store, definitions } = sandbox);
-    reader = new BoardReader(own.redis, sandbox.keys);
+    reader = new BoardReader({ redis: own.redis, prefix: sandbox.keys.prefix });
     unrecorded = new Sandbox(instance, own.redis);
     unrecorded.definitions.write = () => Promise.resolve();
     service = await instance.start();
@@ -58,7 +58,7 @@ describe('the live definitions', () => {
   const writeBoards = (boards: Readonly<Record<string, string>>) =>
     writeFile(instance.env['RANKLOG_BOARDS'] ?? '', file(boards));
   const points = async (board = 'arena') => {
-    const { entries } = await reader.standings(board, 'all', { offset: 0, limit: 100 });
+    const { entries } = await reader.standings(board, { view: 'all', limit: 100 });
     return entries.map(({ columns }) => Number(columns['points']));
   };
   const each = (value: number) => PLAYERS.map(() => value);
@@ -111,7 +111,7 @@ describe('the live definitions', () => {
       await own.redis.flushall();
       if (restarts) await restart();
       await score(1, ['arena', 'other']);
-      expect((await reader.liveBoard('arena')).definition).toEqual(live.get('arena')?.definition);
+      expect((await reader.board('arena')).definition).toEqual(live.get('arena')?.definition);
       expect(await points()).toEqual(each(total));
       expect(await points('other')).toEqual(each(total));
       expect(await points('late')).toEqual([]);
@@ -145,10 +145,13 @@ describe('the live definitions', () => {
     await own.startFromSnapshot();
     expect((await store.boards()).live.get('arena')?.generation).not.toBe(generation);
     await score(20);
-    await until(async () => (await reader.recoveryTargets()).length === 0, 'all is recovered');
+    await until(
+      async () => (await new StoreStatus(own.redis, sandbox.keys).recoveryTargets()).length === 0,
+      'all is recovered',
+    );
 
     expect(await points()).toEqual(each(20));
-    expect((await reader.liveBoard('arena')).definition).toEqual(best);
+    expect((await reader.board('arena')).definition).toEqual(best);
     const changes = await results();
     const columns = changes.slice(-1).map(({ changes }) => changes[0]?.before?.columns);
     expect(columns).toEqual([{ points: '12' }]);

@@ -28,7 +28,7 @@ describe('a board', () => {
   afterAll(() => scene.close());
 
   const points = async (reader = scene.instance.reader) => {
-    const { entries } = await reader.standings('arena', 'all', { offset: 0, limit: 100 });
+    const { entries } = await reader.standings('arena', { view: 'all', limit: 100 });
     return Object.fromEntries(
       entries.map(({ playerId, columns }) => [playerId, columns['points']]),
     );
@@ -137,7 +137,11 @@ describe('a board', () => {
     const snapshot = await reconciler.snapshot('arena', time, RUN);
     await reconciler.build(arena, { ...RUN, from: time });
     expect(await points()).toEqual(sums(sent, sent + 200));
-    const reader = new BoardReader(sandbox.redis, sandbox.keys, snapshot.generation);
+    const reader = new BoardReader({
+      redis: sandbox.redis,
+      prefix: sandbox.keys.prefix,
+      generation: snapshot.generation,
+    });
     expect(await points(reader)).toEqual(sums(0, sent));
     expect((await sandbox.live('arena')).starts).toBeDefined();
     const [report] = await reconciler.verify(['arena'], RUN);

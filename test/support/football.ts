@@ -32,7 +32,7 @@ export async function compareWithOfficialTables(
   for (const { board, ranking } of JSON.parse(text) as OfficialTable[]) {
     const [, league, season] = board.split('/');
     const view = `all league=${league ?? ''} season=${season ?? ''}`;
-    const { entries } = await reader.standings('football', view, { offset: 0, limit: 100 });
+    const { entries } = await reader.standings('football', { view, limit: 100 });
     const found = new Map(entries.map((entry) => [entry.playerId, entry]));
     const hasFigures = ({
       playerId,

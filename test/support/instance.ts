@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import type { Admin, Kafka } from 'kafkajs';
-import { BoardReader, KeySpace } from '#board-store';
+import { BoardReader, KeySpace, StoreStatus } from '#board-store';
 import { ScoreProducer } from '#client';
 import { topicNames, type TopicNames } from '#contracts';
 import { testKafka } from './kafka-client.js';
@@ -33,6 +33,7 @@ export class TestInstance {
   readonly kafka: Kafka;
   readonly redis: Redis;
   readonly reader: BoardReader;
+  readonly status: StoreStatus;
   readonly #processes: RanklogProcess[] = [];
 
   private constructor(
@@ -43,7 +44,8 @@ export class TestInstance {
   ) {
     this.kafka = kafka;
     this.redis = new Redis(process.env['REDIS_URL'] ?? '');
-    this.reader = new BoardReader(this.redis, new KeySpace(this.name));
+    this.reader = new BoardReader({ redis: this.redis, prefix: this.name });
+    this.status = new StoreStatus(this.redis, new KeySpace(this.name));
     Object.assign(env, {
       RANKLOG_TOPIC_PREFIX: this.name,
       RANKLOG_GROUP: this.name,

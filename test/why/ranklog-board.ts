@@ -1,6 +1,7 @@
 import { parseDecimal, resolveEvent, type BoardDefinition, type ScoreInput } from '#board';
 import { BoardReader, type KeySpace } from '#board-store';
 import type { Redis } from 'ioredis';
+import { readTop } from '../../src/standings/pages.js';
 import { StoreFixture } from '../board-store/fixture.js';
 import type { Player } from './players.js';
 import { parts } from './zset.js';
@@ -28,12 +29,12 @@ export async function rankedByRanklog(
       return parsed.ok ? parsed.minor : NaN;
     });
   return async (view) => {
-    const page = { offset: 0, limit: 5_000 };
-    const standings = await new BoardReader(redis, keys).standings(definition.board, view, page);
+    const reader = new BoardReader({ redis, prefix: keys.prefix });
+    const { standings } = await readTop(reader, definition.board, { view, most: Infinity });
     return standings.entries.map(({ playerId, columns, reachedAt }) => ({
       id: playerId,
       columns: minor(columns),
-      at: reachedAt,
+      at: Date.parse(reachedAt),
     }));
   };
 }

@@ -9,7 +9,7 @@ import type { BuildOptions, JsonOption } from '../usage/options.js';
 export function boardsRebuild(boards: readonly string[], options: BuildOptions): Promise<number> {
   return withReconciliation(async (session) => {
     const names = [...new Set(boards)];
-    const live = await Promise.all(names.map((board) => session.reader.liveBoard(board)));
+    const live = await Promise.all(names.map((board) => session.reader.board(board)));
     const definitions = live.map(({ definition }) => definition);
     const built = await interruptible((signal) =>
       build(session, definitions, { ...options, signal }),

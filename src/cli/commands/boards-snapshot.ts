@@ -13,7 +13,7 @@ export interface SnapshotOptions extends Omit<BuildOptions, 'from'> {
 export function boardsSnapshot(board: string, options: SnapshotOptions): Promise<number> {
   return withReconciliation(async (session) => {
     const { until, throttle, allowPartialHistory } = options;
-    await session.reader.liveBoard(board); // throws if the board is not live
+    await session.reader.board(board); // throws if the board is not live
     if (until.isDate)
       process.stderr.write(
         `ranklog: --until is ${formatTime(until.time)}, the start of that day in UTC\n`,

@@ -14,9 +14,7 @@ export type VerifyOptions = Pick<BuildOptions, 'throttle' | 'json'>;
 export function boardsVerify(boards: readonly string[], options: VerifyOptions): Promise<number> {
   return withReconciliation(async (session) => {
     const { reader, reconciler } = session;
-    const live = new Map(
-      (await reader.liveBoards()).map((board) => [board.board, board.definition]),
-    );
+    const live = new Map((await reader.boards()).map((board) => [board.board, board.definition]));
     const names = boards.length === 0 ? [...live.keys()] : [...new Set(boards)];
     if (names.length === 0) throw new CommandError('there is no live board to verify', EXIT.no);
     for (const board of names) if (!live.has(board)) await refuse(reader, board);
@@ -34,7 +32,7 @@ export function boardsVerify(boards: readonly string[], options: VerifyOptions):
 /** @throws the error of reading the board; for a board that is being built, with exit code 3, as 1 would mean a difference */
 async function refuse(reader: BoardReader, board: string): Promise<void> {
   try {
-    await reader.liveBoard(board);
+    await reader.board(board);
   } catch (error) {
     throw error instanceof BoardBuildingError
       ? new CommandError(error.message, EXIT.unreachable)

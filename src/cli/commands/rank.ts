@@ -1,42 +1,42 @@
-import { ExpiredViewError, type BoardReader, type Standing, type Standings } from '#board-store';
-import { formatTime } from '#board';
+import {
+  ExpiredViewError,
+  type BoardReader,
+  type PlayerStanding,
+  type Standing,
+  type ViewSelection,
+} from '#board-store';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { withRedis } from '../session.js';
-import type { ViewOptions } from '../usage/options.js';
-import { entryToJson, viewOf, warnOfStale } from './standings.js';
+import { warnOfStale } from './standings.js';
 
-export interface RankOptions extends ViewOptions {
+export interface RankOptions extends ViewSelection {
   readonly dense?: boolean;
   readonly generation?: string;
   readonly json?: boolean;
 }
-interface Place {
+interface Place extends Standing {
   readonly view: string;
   readonly size: number;
-  readonly standing: Standing;
 }
 
 export function rank(board: string, player: string, options: RankOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
-    const readRank = (view: string) => reader.rank(board, view, player, options);
-    const { view, window, where, at } = options;
+    const { view, window, where, at, dense } = options;
+    const read = (selection: ViewSelection) =>
+      reader.player(board, player, { ...selection, dense });
     const isOne = [view, window, where, at].some((option) => option !== undefined);
-    const { stale, found } = isOne
-      ? await rankInOne(reader, board, options, readRank)
-      : await rankEverywhere(reader, board, readRank);
-    if (stale) warnOfStale();
-    const places = found.flatMap(({ view, size, entries }) =>
-      entries.map((standing) => ({ view, size, standing })),
+    const { found, stale } = isOne
+      ? await read({ view, window, where, at }).then((one) => ({ found: [one], stale: one.stale }))
+      : await readEverywhere(reader, board, (name) => read({ view: name }));
+    const isStale = stale || found.some((one) => one.stale);
+    if (isStale) warnOfStale();
+    const places = found.flatMap(({ view, size, standing }) =>
+      standing === null ? [] : [{ view, size, ...standing }],
     );
-    if (options.dense === true && places.some(({ standing }) => standing.denseRank === undefined))
+    if (dense === true && places.some(({ denseRank }) => denseRank === undefined))
       process.stderr.write(`ranklog: ${TOO_DEEP}\n`);
-    const json = places.map(({ view, size, standing }) => ({
-      view,
-      size,
-      ...entryToJson(standing),
-    }));
-    print({ board, playerId: player, stale, places: json }, options, () =>
+    print({ board, playerId: player, stale: isStale, places }, options, () =>
       toTable(board, player, places),
     );
     return places.length > 0 ? EXIT.ok : EXIT.no;
@@ -45,44 +45,32 @@ export function rank(board: string, player: string, options: RankOptions): Promi
 
 const TOO_DEEP = 'a dense rank is missing: more than 10,000 players are in front';
 
-type ReadRank = (view: string) => Promise<Standings>;
-
-async function rankInOne(
+async function readEverywhere(
   reader: BoardReader,
   board: string,
-  options: ViewOptions,
-  readRank: ReadRank,
-) {
-  const { definition } = await reader.liveBoard(board);
-  const standings = await readRank(viewOf(definition, options));
-  return { stale: standings.stale, found: [standings] };
-}
-
-async function rankEverywhere(reader: BoardReader, board: string, readRank: ReadRank) {
-  const found: Standings[] = [];
+  read: (view: string) => Promise<PlayerStanding>,
+): Promise<{ found: PlayerStanding[]; stale: boolean }> {
+  const found: (PlayerStanding | undefined)[] = [];
   let isStale = false;
   for await (const { views, stale } of reader.viewPages(board)) {
-    const read = await Promise.all(
-      views.map(({ view }) =>
-        readRank(view).catch((error: unknown) => {
-          if (error instanceof ExpiredViewError) return undefined; // it has expired since the views were listed
-          throw error;
-        }),
-      ),
+    isStale ||= stale;
+    const reads = views.map(({ view }) =>
+      read(view).catch((error: unknown) => {
+        if (error instanceof ExpiredViewError) return undefined; // it has expired since the views were listed
+        throw error;
+      }),
     );
-    const standings = read.filter((one) => one !== undefined);
-    isStale ||= stale || standings.some((one) => one.stale);
-    found.push(...standings.filter(({ entries }) => entries.length > 0));
+    found.push(...(await Promise.all(reads)));
   }
-  return { stale: isStale, found };
+  return { found: found.filter((one) => one !== undefined), stale: isStale };
 }
 
 function toTable(board: string, player: string, places: readonly Place[]): string {
   if (places.length === 0) return `${player} is not ranked on ${board}`;
-  const columns = Object.keys(places[0]?.standing.columns ?? {});
-  const dense = places.some(({ standing }) => standing.denseRank !== undefined);
+  const columns = Object.keys(places[0]?.columns ?? {});
+  const dense = places.some(({ denseRank }) => denseRank !== undefined);
   const head = ['view', 'rank', 'competition', ...(dense ? ['dense'] : []), 'ahead of', '%'];
-  const rows = places.map(({ view, size, standing }) => [
+  const rows = places.map(({ view, size, ...standing }) => [
     view,
     standing.rank,
     standing.competitionRank,
@@ -90,7 +78,7 @@ function toTable(board: string, player: string, places: readonly Place[]): strin
     `${standing.aheadOf} of ${size}`,
     standing.percentile,
     ...columns.map((column) => standing.columns[column] ?? ''),
-    formatTime(standing.reachedAt),
+    standing.reachedAt,
   ]);
   return `${player} on ${board}\n\n${table([...head, ...columns, 'reached'], rows)}`;
 }

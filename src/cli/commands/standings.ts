@@ -1,20 +1,11 @@
-import {
-  formatTime,
-  parseView,
-  suggestion,
-  viewToRead,
-  windowName,
-  type BoardDefinition,
-  type Column,
-} from '#board';
-import type { BoardReader, Standing, Standings } from '#board-store';
+import { parseView, suggestion } from '#board';
+import type { BoardReader, Standings, ViewSelection } from '#board-store';
 import { readTop } from '../../standings/pages.js';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { withRedis } from '../session.js';
-import type { ViewOptions } from '../usage/options.js';
 
-export interface StandingsOptions extends ViewOptions {
+export interface StandingsOptions extends ViewSelection {
   readonly top: number;
   readonly all?: boolean;
   readonly generation?: string;
@@ -23,31 +14,16 @@ export interface StandingsOptions extends ViewOptions {
 
 export function standings(board: string, options: StandingsOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
-    const { definition } = await reader.liveBoard(board);
-    const view = viewOf(definition, options);
+    const { view, window, where, at } = options;
     const most = options.all === true ? Infinity : options.top;
-    const { standings: found, consistent } = await readTop(reader, { board, view, most });
+    const request = { view, window, where, at, most };
+    const { standings: found, consistent } = await readTop(reader, board, request);
     if (!consistent) process.stderr.write('ranklog: the view changed during the read; try again\n');
     if (found.stale) warnOfStale();
     if (found.size === 0) await warnOfEmpty(reader, found);
-    print(toJson(found), options, () => toTable(found, definition.columns));
+    print(toJson(found), options, () => toTable(found));
     return EXIT.ok;
   }, options.generation);
-}
-
-/** The view that the options name. By default the overall view of `all`, or of the board's first window. */
-export function viewOf(
-  definition: BoardDefinition,
-  { view, window, where = [], at = Date.now() }: ViewOptions,
-): string {
-  const selection =
-    view === undefined ? { window: window ?? defaultWindow(definition), where } : parseView(view);
-  return viewToRead(definition, selection, at).view;
-}
-
-function defaultWindow({ windows }: BoardDefinition): string {
-  const window = windows.find(({ kind }) => kind === 'all') ?? windows[0];
-  return window === undefined ? 'all' : windowName(window);
 }
 
 /** Warns of an empty view, and suggests a similar one of the same window, in case the name is misspelt. */
@@ -66,24 +42,17 @@ export function warnOfStale(): void {
 }
 
 function toJson({ board, view, stale, size, entries }: Standings) {
-  return { board, view, stale, size, entries: entries.map(entryToJson) };
+  return { board, view, stale, size, entries };
 }
 
-/** An entry as `standings --json` and `rank --json` print it. */
-export function entryToJson({ reachedAt, ...place }: Standing) {
-  return { ...place, reachedAt: formatTime(reachedAt) };
-}
-
-function toTable(
-  { board, view, size, entries }: Standings,
-  columns: readonly Pick<Column, 'name'>[],
-): string {
-  const head = ['rank', 'player', ...columns.map(({ name }) => name), 'reached'];
+function toTable({ board, view, size, entries }: Standings): string {
+  const columns = Object.keys(entries[0]?.columns ?? {});
+  const head = ['rank', 'player', ...columns, 'reached'];
   const rows = entries.map(({ rank, playerId, columns: values, reachedAt }) => [
     rank,
     playerId,
-    ...columns.map(({ name }) => values[name] ?? ''),
-    formatTime(reachedAt),
+    ...columns.map((name) => values[name] ?? ''),
+    reachedAt,
   ]);
   const more =
     entries.length < size ? `\n${entries.length} of ${size} players; --all shows the rest` : '';

@@ -38,11 +38,11 @@ async function showStatus(
   const { settings, admin, topics } = kafka;
   await requireTopics(admin, [topics.scoreEvents]);
   const where = { topic: topics.scoreEvents, group: settings.group };
-  let positions = await readPositions(kafka, redis.reader, where);
+  let positions = await readPositions(kafka, redis.status, where);
   let isDone = true;
   if (wait !== undefined) {
-    isDone = await waitFor(positions, () => readProgress(admin, redis.reader, where), wait);
-    positions = await readPositions(kafka, redis.reader, where);
+    isDone = await waitFor(positions, () => readProgress(admin, redis.status, where), wait);
+    positions = await readPositions(kafka, redis.status, where);
   }
   const facts = await readFacts(redis);
   print({ partitions: positions, ...factsJson(facts) }, { json }, () =>
@@ -55,12 +55,12 @@ async function showStatus(
 
 type Facts = Awaited<ReturnType<typeof readFacts>>;
 
-async function readFacts({ redis, keys, reader }: RedisSession) {
-  const shards = await reader.shards();
+async function readFacts({ redis, keys, status }: RedisSession) {
+  const shards = await status.shards();
   const [boards, recovering, { live, building }, reconciliations] = await Promise.all([
-    reader.overviews(),
-    reader.recoveryTargets(),
-    reader.boards(),
+    status.overviews(),
+    status.recoveryTargets(),
+    status.boards(),
     new LeaseStore(redis, keys, { shards }).statuses(),
   ]);
   const partial = [...live.values()].flatMap(({ board, generation, starts }) =>

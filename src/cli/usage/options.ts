@@ -7,15 +7,6 @@ export interface JsonOption {
   readonly json?: boolean;
 }
 
-/** Options that name a view. `at` is ms. */
-export interface ViewOptions {
-  readonly view?: string;
-  readonly window?: string;
-  readonly where?: readonly NameAndValue[];
-  readonly at?: number;
-}
-type NameAndValue = readonly [string, string];
-
 /** Options of commands that build. */
 export interface BuildOptions extends JsonOption {
   readonly from?: From;
@@ -106,10 +97,12 @@ export function collect(text: string, before: readonly string[] = []): string[] 
   return [...before, text];
 }
 
-function collectWhere(text: string, before: readonly NameAndValue[] = []): NameAndValue[] {
+function collectWhere(text: string, before: Readonly<Record<string, string>> = {}) {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('use --where name=value');
-  return [...before, [text.slice(0, at), text.slice(at + 1)]];
+  const name = text.slice(0, at);
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given twice`);
+  return { ...before, [name]: text.slice(at + 1) };
 }
 
 /** Role names, separated by commas. */

@@ -1,5 +1,5 @@
 import { parseBoardsFile, type BoardDefinition } from '#board';
-import { BoardReader, shardOf, type LiveBoard } from '#board-store';
+import { BoardReader, StoreStatus, shardOf, type LiveBoard } from '#board-store';
 import { decodeDefinitionRecord } from '#contracts';
 import { IDENTITY_KEY } from '../../../src/registry/definitions-topic.js';
 import type { OracleBytes } from '../../model/oracle.js';
@@ -24,7 +24,10 @@ const KNOWN = [boardsFile(), boardsFile(BOARD_NAMES)].flatMap((text) =>
 /** Reads the facts of a run, after the load has ended and everything is published. */
 export async function readFacts(world: World): Promise<RunFacts> {
   const { client, topics } = world;
-  const live = await new BoardReader(world.redis.redis, world.keys).liveBoards();
+  const live = await new BoardReader({
+    redis: world.redis.redis,
+    prefix: world.keys.prefix,
+  }).boards();
   const reading = Promise.all([
     readRankChanges(client, topics),
     readLeaderChanges(client, topics),
@@ -54,9 +57,9 @@ export async function readFacts(world: World): Promise<RunFacts> {
 /** Waits until all shards have applied the whole log. After a loss, boards may still recover when everything is published. */
 export async function allApplied(world: World): Promise<void> {
   const ends = await world.logEnds();
-  const reader = new BoardReader(world.redis.redis, world.keys);
+  const status = new StoreStatus(world.redis.redis, world.keys);
   await eventually(async () => {
-    const applied = await reader.appliedOffsets();
+    const applied = await status.appliedOffsets();
     return [...ends].every(([partition, end]) => (applied.get(partition) ?? 0) === end);
   }, 'every shard has applied the whole log');
 }

@@ -107,7 +107,10 @@ export class World {
 
   /** The live generation of each board. */
   async live(): Promise<Map<string, string>> {
-    const boards = await new BoardReader(this.redis.redis, this.keys).liveBoards();
+    const boards = await new BoardReader({
+      redis: this.redis.redis,
+      prefix: this.keys.prefix,
+    }).boards();
     return new Map(boards.map(({ board, generation }) => [board, generation]));
   }
 

@@ -1,10 +1,81 @@
--- A page of a view, in order.
+-- Players of a view in order, from an anchor on.
 --
 -- KEYS  1 to 10 as in places.lua
--- ARGV  1 to 8 as in places.lua, 9 first position (from 0), 10 number of players
+-- ARGV  1 to 8 as in places.lua, 9 tie (1 earliest, -1 latest, 0 none), 10 best and 11 worst value
+--       of the first column ('' for any): only players in between are read, 12 number of players,
+--       13 anchor, then its arguments:
+--         position  position of the first player among these players
+--         share     s: the last player of the first s millionths of the view
+--         player    id, number of players in front: shifted at both ends of the view, so that the
+--                   page stays full; nobody if the player is not in the view
+--         behind    id, state: the players behind this one with this state, if he has it or not
+--         columns   state: from the first player on who is not better than it
 -- Returns  places (places.lua); the event clock if the view expired; { 'MOVED', ... } (read.lua)
 -- Cost  O(log players + page), for a tie of k at either end O(log k log players); dense: ties.lua
 
+-- include state.lua
+-- include rank.lua
 -- include places.lua
 
-return moved() or expired_by() or places(tonumber(ARGV[9]), tonumber(ARGV[10]))
+local ranking, size, limit = KEYS[9], call('ZCARD', KEYS[9]), tonumber(ARGV[12])
+
+local function state_of(text)
+  return text and parse_state(text, tonumber(ARGV[6]))
+end
+
+-- Whether text a is before b by its bytes: `<` would compare as the locale does.
+local function is_before(a, b)
+  for i = 1, math.min(#a, #b) do
+    local one, other = string.byte(a, i), string.byte(b, i)
+    if one ~= other then return one < other end
+  end
+  return #a < #b
+end
+
+-- The number of members before a score and member, which need not be in the ranking.
+local function count_before(score, member)
+  local first = call('ZCOUNT', ranking, '-inf', format('(%d', score))
+  local last = call('ZCOUNT', ranking, '-inf', format('%d', score))
+  while first < last do
+    local middle = math.floor((first + last) / 2)
+    local found = call('ZRANGE', ranking, middle, middle)[1]
+    if is_before(found, member) then first = middle + 1 else last = middle end
+  end
+  return first
+end
+
+-- The first position of a page, by the name of its anchor; nil for no page.
+local anchors = {}
+
+function anchors.position(from, position) return from + tonumber(position) end
+
+function anchors.share(_, share)
+  return math.max(0, math.ceil(tonumber(share) * size / 1000000) - 1)
+end
+
+function anchors.player(_, id, in_front)
+  local state = state_of(call('HGET', KEYS[10], id))
+  local position = state and call('ZRANK', ranking, member_of(tonumber(ARGV[9]), state, id))
+  return position and math.max(0, math.min(position - tonumber(in_front), size - limit))
+end
+
+function anchors.behind(_, id, text)
+  local state = state_of(text)
+  local member = member_of(tonumber(ARGV[9]), state, id)
+  local position = call('ZRANK', ranking, member)
+  return position and position + 1 or count_before(state[1], member)
+end
+
+function anchors.columns(_, text)
+  local state = state_of(text)
+  return count_before(state[1], sub(member_of(0, state, ''), 1, columns_width))
+end
+
+local refused = moved() or expired_by()
+if refused then return refused end
+local from = ARGV[10] == '' and 0 or call('ZCOUNT', ranking, '-inf', '(' .. ARGV[10])
+local to = ARGV[11] == '' and size or call('ZCOUNT', ranking, '-inf', ARGV[11])
+local first = anchors[ARGV[13]](from, unpack(ARGV, 14))
+if not first then return places(0, 0, 0) end
+first = math.max(from, first)
+return places(first, math.max(0, math.min(limit, to - first)), math.max(0, to - from))

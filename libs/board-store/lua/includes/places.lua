@@ -25,15 +25,16 @@ end
 
 -- { stale (1, 0), view version, number of players in the view, position, competition position and
 -- dense position ('' if not counted) of the first player returned, number of players in the view
--- with worse columns than the last player returned, then for each player returned: id, state }
-local function places(first, limit)
+-- with worse columns than the last player returned, `selected`: the number of players that the
+-- caller chooses from; then for each player returned: id, state }
+local function places(first, limit, selected)
   local members, version = {}, version()
   local size = call('ZCARD', KEYS[9])
   if limit > 0 and version then
     local last = format('%d', first + limit - 1)
     members = call('ZRANGE', KEYS[9], format('%d', first), last, 'WITHSCORES')
   end
-  local found = { stale(), version or '0', version and size or 0, first, 0, '', 0 }
+  local found = { stale(), version or '0', version and size or 0, first, 0, '', 0, selected }
   if #members == 0 then return found end
   found[5] = tie_begin(first, tonumber(members[2]), sub(members[1], 1, columns_width))
   if ARGV[8] == '1' then found[6] = different_columns(found[5]) or '' end

@@ -1,0 +1,111 @@
+import type { Redis } from 'ioredis';
+import { NoSuchViewError } from '#board';
+import { BUILDING, liveBoardOf, readBoards } from './boards.js';
+import {
+  BoardBuildingError,
+  InvalidReadError,
+  UnknownBoardError,
+  UnknownGenerationError,
+} from './errors.js';
+import type { Boards } from './generation-types.js';
+import { shardOf, type KeySpace } from './keys.js';
+import { MOVED } from './scripts.js';
+import type { LiveBoard } from './types.js';
+
+/** How often one read may find that another generation went live: builds are too slow for more to go live during a read. */
+const MOST_FOLLOWED = 5;
+
+export interface Located extends LiveBoard {
+  readonly shard: number;
+}
+type Position = Pick<Located, 'board' | 'shard' | 'generation'>;
+
+/**
+ * Finds the generation of a board that is to be read. It names to a script the generation that it found last, and the script reads it
+ * only while it is live. Otherwise the script returns the live generation and its definition, and is called again. The
+ * definition of a generation never changes, so it is parsed once.
+ */
+export class BoardLocator {
+  readonly #found = new Map<string, Located>();
+
+  /** `generation` is a snapshot to read instead of live generations. */
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: KeySpace,
+    private readonly generation?: string,
+  ) {}
+
+  /** The boards of all shards. Cost: five short requests per shard. */
+  async boards(): Promise<Boards> {
+    return readBoards(this.redis, this.keys, await this.#shards());
+  }
+
+  /** Calls a script with the board's generation; calls it again while the script names another generation to read. */
+  async read<R extends string[] | string>(
+    board: string,
+    call: (located: Located) => Promise<R>,
+  ): Promise<[R, Located]> {
+    for (let attempt = 1; ; attempt++) {
+      const cached = this.#found.get(board);
+      const located = cached ?? (await this.locate(board));
+      try {
+        const reply = await call(located);
+        if (reply[0] !== MOVED) return [reply, located];
+        if (attempt === MOST_FOLLOWED) throw new UnknownGenerationError(board, located.generation);
+        this.#follow(board, located.shard, reply);
+      } catch (error) {
+        // The cached definition may be outdated; only the live one shows that there is no such view or column.
+        const isRefused = error instanceof NoSuchViewError || error instanceof InvalidReadError;
+        if (cached === undefined || !isRefused) throw error;
+        this.#found.delete(board);
+      }
+    }
+  }
+
+  /** Asks Redis which generation to read. @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError */
+  async locate(board: string): Promise<Located> {
+    const shard = shardOf(board, await this.#shards());
+    const args = this.viewsArguments({ board, shard, generation: '' });
+    const located = this.#follow(board, shard, await this.redis.ranklogViews(...args, ''));
+    if (located !== undefined) return located;
+    if (this.generation !== undefined) throw new UnknownGenerationError(board, this.generation);
+    throw new UnknownBoardError(board, [...(await this.boards()).live.keys()].sort());
+  }
+
+  /** Caches the generation that a script returned; undefined for none. @throws BoardBuildingError */
+  #follow(board: string, shard: number, reply: readonly string[] | string): Located | undefined {
+    const [, generation = '', text = '', starts] = reply;
+    this.#found.delete(board);
+    if (generation === BUILDING) throw new BoardBuildingError(board);
+    if (text === '') return undefined;
+    const live = liveBoardOf(board, generation, text, starts);
+    this.#found.set(board, { ...live, shard });
+    return this.#found.get(board);
+  }
+
+  /** The arguments of lua/commands/views-9.lua before the cursor. */
+  viewsArguments(place: Position) {
+    return this.arguments(place, [this.keys.expiries(place.shard, place.generation)]);
+  }
+
+  /** The arguments of lua/includes/read.lua; `own` are the further keys of a script. */
+  arguments({ board, shard, generation }: Position, own: readonly string[]) {
+    const { keys } = this;
+    const all = [
+      keys.live(shard),
+      keys.snapshots(shard),
+      keys.definitions(shard),
+      keys.starts(shard),
+      keys.continuity(shard),
+      keys.recoveryTargets(shard),
+      keys.facts(shard, generation),
+      keys.views(shard, generation),
+      ...own,
+    ];
+    return [all.length, ...all, board, generation, this.generation ?? ''] as const;
+  }
+
+  async #shards(): Promise<number> {
+    return Number((await this.redis.get(this.keys.shards())) ?? 1);
+  }
+}

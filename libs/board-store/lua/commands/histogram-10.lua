@@ -1,0 +1,36 @@
+-- How many players of a view have which values of the first column, in buckets of equal width.
+--
+-- KEYS  1 to 10 as in places.lua
+-- ARGV  1 to 8 as in places.lua, 9 number of buckets, 10 best and 11 worst value ('' for that of the
+--       view)
+-- Returns  { stale (1, 0), view version, players in the view, then for each bucket, from the best
+--          on: its best and worst value, its number of players }; no bucket for an empty view;
+--          the event clock if the view expired; { 'MOVED', ... } (read.lua)
+-- Cost  O(log players) per bucket
+
+-- include places.lua
+
+local ranking = KEYS[9]
+
+local function score_at(position)
+  return tonumber(call('ZRANGE', ranking, position, position, 'WITHSCORES')[2])
+end
+
+local refused = moved() or expired_by()
+if refused then return refused end
+local version, size = version(), call('ZCARD', ranking)
+local found = { stale(), version or '0', version and size or 0 }
+if not version or size == 0 then return found end
+local best = ARGV[10] ~= '' and tonumber(ARGV[10]) or score_at(0)
+local worst = ARGV[11] ~= '' and tonumber(ARGV[11]) or score_at(-1)
+local buckets = tonumber(ARGV[9])
+local width = math.floor((worst - best) / buckets) + 1 -- the difference may be rounded
+for bucket = 1, buckets do
+  if best > worst then break end
+  local last = bucket == buckets and worst or math.min(best + width - 1, worst)
+  local first_text, last_text, n = format('%d', best), format('%d', last), #found
+  found[n + 1], found[n + 2] = first_text, last_text
+  found[n + 3] = call('ZCOUNT', ranking, first_text, last_text)
+  best = last + 1
+end
+return found

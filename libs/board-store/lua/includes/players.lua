@@ -1,0 +1,28 @@
+-- Places of single players of a view.
+--
+-- KEYS  9 ranking, 10 players
+-- ARGV  6 number of columns, 9 tie (1 earliest, -1 latest, 0 none)
+
+-- include state.lua
+-- include rank.lua
+-- include places.lua
+
+-- { stale (1, 0), view version, players in the view, then for each player who is in the view: id,
+-- state, position, competition position, players with worse columns }. `ids` and `texts`: the
+-- players and their states, false for none.
+local function places_of(ids, texts)
+  local version, size = version(), call('ZCARD', KEYS[9])
+  local found = { stale(), version or '0', version and size or 0 }
+  for i, id in ipairs(ids) do
+    local state = version and texts[i] and parse_state(texts[i], tonumber(ARGV[6]))
+    local member = state and member_of(tonumber(ARGV[9]), state, id)
+    local position = member and call('ZRANK', KEYS[9], member)
+    if position then
+      local columns, n = sub(member, 1, columns_width), #found
+      found[n + 1], found[n + 2], found[n + 3] = id, texts[i], position
+      found[n + 4] = tie_begin(position, state[1], columns)
+      found[n + 5] = size - tie_end(position, state[1], columns)
+    end
+  end
+  return found
+end

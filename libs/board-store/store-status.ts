@@ -1,0 +1,72 @@
+import type { Redis } from 'ioredis';
+import { BoardLocator } from './board-locator.js';
+import { BoardStore } from './board-store.js';
+import { ContinuityStore } from './continuity-store.js';
+import type { Boards } from './generation-types.js';
+import type { KeySpace } from './keys.js';
+import type { BoardFacts, RecoveryTarget } from './types.js';
+
+export interface BoardOverview extends BoardFacts {
+  readonly board: string;
+  readonly views: number;
+  readonly maxViews: number;
+}
+
+/** The state of a store for those who operate it. */
+export class StoreStatus {
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: KeySpace,
+  ) {}
+
+  /** The boards of all shards. Cost: five short requests per shard. */
+  boards(): Promise<Boards> {
+    return new BoardLocator(this.redis, this.keys).boards();
+  }
+
+  async shards(): Promise<number> {
+    return Number((await this.redis.get(this.keys.shards())) ?? 1);
+  }
+
+  /** The live boards with their counters, sorted by name. Cost: two requests, five per shard, and three per board. */
+  async overviews(): Promise<BoardOverview[]> {
+    const { redis, keys } = this;
+    const store = new BoardStore(redis, keys, { shards: await this.shards() });
+    const { live } = await this.boards();
+    const sorted = [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
+    return Promise.all(
+      sorted.map(async (found) => {
+        const { board, generation, definition } = found;
+        const facts = await store.facts(found);
+        const shard = store.shardOf(board);
+        const [views, expired] = await Promise.all([
+          redis.hlen(keys.views(shard, generation)),
+          redis.zcount(keys.expiries(shard, generation), '-inf', facts.clock ?? '(-inf'),
+        ]);
+        return { board, ...facts, views: views - expired, maxViews: definition.maxViews };
+      }),
+    );
+  }
+
+  /** For each partition, the first offset that some shard has not applied. */
+  async appliedOffsets(): Promise<Map<number, number>> {
+    const shards = Array.from({ length: await this.shards() }, (_, shard) => shard);
+    const appliedOffsets = await Promise.all(
+      shards.map((shard) => this.redis.hgetall(this.keys.appliedOffsets(shard))),
+    );
+    const partitions = new Set(appliedOffsets.flatMap((shard) => Object.keys(shard)));
+    return new Map(
+      [...partitions].map((partition) => [
+        Number(partition),
+        Math.min(...appliedOffsets.map((shard) => Number(shard[partition] ?? -1))) + 1,
+      ]),
+    );
+  }
+
+  /** Partitions that recover after a loss of Redis. Cost: two requests per shard. */
+  async recoveryTargets(): Promise<RecoveryTarget[]> {
+    return new ContinuityStore(this.redis, this.keys, {
+      shards: await this.shards(),
+    }).recoveryTargets();
+  }
+}

@@ -1,0 +1,181 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { BoardDefinition, ResolvedEvent } from '#board';
+import {
+  InvalidReadError,
+  type BoardReader,
+  type PageRequest,
+  type Standing,
+  type Standings,
+} from '#board-store';
+import { runs, PROPERTY_TIMEOUT } from '../model/arbitrary.js';
+import { arena, scored, StoreFixture, T0 } from './fixture.js';
+import { openTestRedis } from './test-redis.js';
+
+const { redis, newKeys, close } = openTestRedis();
+afterAll(close);
+
+const HOUR = 3_600_000;
+const column = arena.columns[0]!;
+
+async function boardOf(definition: BoardDefinition, events: readonly ResolvedEvent[]) {
+  const fixture = await new StoreFixture(redis, newKeys()).register(definition);
+  await fixture.apply(events);
+  return { fixture, reader: fixture.reader() };
+}
+
+const idsOf = ({ entries }: { entries: readonly Standing[] }) =>
+  entries.map(({ playerId }) => playerId);
+
+describe('a walk by cursor', () => {
+  const step = fc.record({ player: fc.nat(29), points: fc.integer({ min: -3, max: 3 }) });
+  const walks = fc.record({
+    start: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 30 }),
+    limit: fc.integer({ min: 1, max: 7 }),
+    /** The moves after each page. */
+    moves: fc.array(fc.array(step, { maxLength: 4 }), { maxLength: 30 }),
+    ties: fc.constantFrom('earliest' as const, 'latest' as const, 'none' as const),
+  });
+
+  it(
+    'shows a player who does not move exactly once, while others move',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(walks, async ({ start, limit, moves, ties }) => {
+          const { fixture, reader } = await boardOf(
+            { ...arena, ties },
+            start.map((points, index) => scored(`p${index}`, [points])),
+          );
+          const moved = new Set<string>();
+          const seen: string[] = [];
+          let offset = start.length;
+          let request: PageRequest | undefined = { limit };
+          for (let read = 0; request !== undefined; read += 1) {
+            const page: Standings = await reader.standings('arena', request);
+            seen.push(...idsOf(page));
+            request = page.next === undefined ? undefined : { limit, after: page.next };
+            for (const { player, points } of moves[read] ?? []) {
+              moved.add(`p${player}`);
+              const event = scored(`p${player}`, [points], { occurredAt: T0 + offset });
+              await fixture.apply([event], { from: offset++ });
+            }
+          }
+          const still = start.map((_, index) => `p${index}`).filter((id) => !moved.has(id));
+          for (const id of still) expect(seen.filter((other) => other === id)).toEqual([id]);
+        }),
+        runs(40),
+      );
+    },
+    PROPERTY_TIMEOUT,
+  );
+
+  it('stays in the view in which it began, when the window is over', async () => {
+    const windows = [{ kind: 'day' as const }];
+    const events = ['a', 'b', 'c'].map((id, index) =>
+      scored(id, [index], {
+        views: [{ view: 'day:2026-11-20', expiresAt: null, published: true }],
+      }),
+    );
+    const { reader } = await boardOf({ ...arena, windows }, events);
+    const first = await reader.standings('arena', { window: 'day', at: T0, limit: 2 });
+    const second = await reader.standings('arena', {
+      ...{ window: 'day', at: T0 + 24 * HOUR },
+      ...(first.next !== undefined && { after: first.next }),
+    });
+    expect([first.view, second.view]).toEqual(['day:2026-11-20', 'day:2026-11-20']);
+    expect([...idsOf(first), ...idsOf(second)]).toEqual(['c', 'b', 'a']);
+    expect(second).not.toHaveProperty('next');
+  });
+});
+
+describe('a search', () => {
+  it('of a large view goes on step by step, and finds each player', async () => {
+    const events = Array.from({ length: 4_000 }, (_, index) => scored(`player-${index}`, [index]));
+    const { reader } = await boardOf(arena, events);
+    const found: string[] = [];
+    let steps = 1;
+    let page = await reader.search('arena', 'R-12');
+    for (; page.next !== undefined; steps += 1) {
+      found.push(...idsOf(page));
+      page = await reader.search('arena', 'R-12', { after: page.next });
+    }
+    found.push(...idsOf(page));
+    expect(steps).toBeGreaterThan(2);
+    const meant = events.map(({ playerId }) => playerId).filter((id) => id.includes('r-12'));
+    expect([...new Set(found)].sort()).toEqual(meant.sort());
+  });
+
+  it.each(['*', '?', '[a]', '\\', '^', '-'])('takes %j as it is', async (text) => {
+    const { reader } = await boardOf(arena, [scored('a', [1]), scored(`x${text}y`, [1])]);
+    expect(idsOf(await reader.search('arena', text))).toEqual([`x${text}y`]);
+  });
+});
+
+describe('a player on several views', () => {
+  it('is answered for each, in the order of the requests', async () => {
+    const views = ['all', 'week:2026-W47'].map((view) => {
+      return { view, expiresAt: null, published: true };
+    });
+    const definition = { ...arena, windows: [{ kind: 'all' }, { kind: 'week' }] as const };
+    const { reader } = await boardOf(definition, [
+      scored('a', [1], { views }),
+      scored('b', [2], { views: views.slice(0, 1) }),
+    ]);
+    const at = { at: T0 };
+    const found = await reader.playerOn('a', [
+      { board: 'arena', window: 'week', ...at },
+      { board: 'arena' },
+      { board: 'arena', window: 'week:previous', ...at },
+    ]);
+    expect(found.map(({ view, standing }) => [view, standing?.rank])).toEqual([
+      ['week:2026-W47', 1],
+      ['all', 2],
+      ['week:2026-W46', undefined],
+    ]);
+  });
+});
+
+describe('a read that asks for what can not be', () => {
+  const definition = {
+    ...arena,
+    columns: [
+      { ...column, decimals: 1 },
+      { ...column, name: 'time' },
+    ],
+  };
+  const other = Buffer.from('["0","all","1@1","a"]').toString('base64url');
+  const refusals: [string, (reader: BoardReader) => Promise<unknown>, string][] = [
+    ['limit', (r) => r.standings('arena', { limit: 1_001 }), 'limit: 1001 is not a whole number from 0 to 1000'],
+    ['limit of no whole number', (r) => r.standings('arena', { limit: 1.5 }), 'limit: 1.5'],
+    ['from', (r) => r.standings('arena', { from: 0 }), 'from: 0 is not a whole number from 1'],
+    ['from and cursor', (r) => r.standings('arena', { from: 2, after: other }), 'after: excludes from'],
+    ['cursor', (r) => r.standings('arena', { after: 'x' }), 'after: "x" is not a cursor'],
+    ['cursor of another board', (r) => r.standings('arena', { after: other }), 'not of board "arena" as it is now'],
+    ['view and window', (r) => r.standings('arena', { view: 'all', window: 'all' }), 'view: excludes window'],
+    ['time', (r) => r.standings('arena', { at: NaN }), 'at: is not a time'],
+    ['players around', (r) => r.around('arena', 'a', { above: 600, below: 600 }), 'above + 1 + below: 1201'],
+    ['no ids', (r) => r.players('arena', []), 'number of players: 0'],
+    ['score of one column', (r) => r.rankOf('arena', 5), 'needs a value for each column of board "arena": points, time'],
+    ['score of another column', (r) => r.rankOf('arena', { points: 1, time: 1, x: 1 }), 'needs a value'],
+    ['decimals', (r) => r.rankOf('arena', { points: '1.25', time: 1 }), 'column "points": "1.25" is not a decimal with at most 1'],
+    ['range', (r) => r.count('arena', { scores: { min: 2, max: 1 } }), 'scores: min 2 is above max 1'],
+    ['percent', (r) => r.at('arena', { percent: 0 }), 'percent: 0 is not above 0'],
+    ['rank', (r) => r.at('arena', { rank: 0 }), 'rank: 0 is not a whole number'],
+    ['buckets', (r) => r.histogram('arena', { buckets: 0 }), 'buckets: 0'],
+    ['text', (r) => r.search('arena', ''), 'text: is empty'],
+    ['cursor of a page', (r) => r.search('arena', 'a', { after: other }), 'is not a cursor'],
+  ]; // prettier-ignore
+
+  it.each(refusals)('is refused: %s', async (_, read, message) => {
+    const { reader } = await boardOf(definition, [scored('a', [1, 1])]);
+    const refused = await read(reader).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(InvalidReadError);
+    expect((refused as Error).message).toContain(message);
+  });
+
+  it('with the cursor of a search on another server is refused', async () => {
+    const { reader } = await boardOf(arena, [scored('a', [1])]);
+    const after = Buffer.from('["all","another","17"]').toString('base64url');
+    await expect(reader.search('arena', 'a', { after })).rejects.toThrow(/another Redis server/);
+  });
+});
