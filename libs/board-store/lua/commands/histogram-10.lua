@@ -1,8 +1,8 @@
 -- How many players of a view have which values of the first column, in buckets of equal width.
 --
 -- KEYS  1 to 10 as in places.lua
--- ARGV  1 to 8 as in places.lua, 9 number of buckets, 10 best and 11 worst value ('' for that of the
---       view)
+-- ARGV  1 to 8 as in places.lua, 9 number of buckets, 10 best value, 11 worst value ('' for that of
+--       the view)
 -- Returns  { stale (1, 0), view version, players in the view, then for each bucket, from the best
 --          on: its best and worst value, its number of players }; no bucket for an empty view;
 --          the event clock if the view expired; { 'MOVED', ... } (read.lua)
