@@ -27,6 +27,20 @@ export class InvalidScoreEventError extends ClientError {
   }
 }
 
+export class SubscriberUsedError extends ClientError {
+  readonly code = 'SUBSCRIBER_USED';
+
+  constructor(
+    readonly groupId: string,
+    state: 'started' | 'stopped',
+  ) {
+    super(
+      `this subscriber of group ${groupId} was ${state} before, and a subscriber starts once: ` +
+        'create another one with the same group, which continues where this one ended',
+    );
+  }
+}
+
 export class ResultGapError extends ClientError {
   readonly code = 'RESULT_GAP';
 

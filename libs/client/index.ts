@@ -2,4 +2,5 @@ export type { Leader, LeaderChange, LeaderMovements, RankChange, ScoreEvent } fr
 export * from './errors.js';
 export * from './leaders-by-view.js';
 export * from './result-subscriber.js';
+export type { HandlerErrors } from './retrying-handler.js';
 export * from './score-producer.js';

@@ -12,6 +12,7 @@ import {
   committedOffsets,
   LogGapError,
   lookAt,
+  toError,
   type KafkaRecord,
   type PartitionAssignment,
   type PermanentPartitionError,
@@ -20,10 +21,17 @@ import {
 import {
   ResultGapError,
   ResultTopicReplacedError,
+  SubscriberUsedError,
   UnreadableResultError,
   type ResultGap,
 } from './errors.js';
 import { HandledPositions, readStartPositions } from './group-positions.js';
+import {
+  RetryingHandler,
+  type Handle,
+  type HandlerErrors,
+  type ResultFacts,
+} from './retrying-handler.js';
 
 export interface SubscriberOptions {
   readonly kafka: Kafka;
@@ -37,9 +45,16 @@ export interface SubscriberOptions {
    * Without it, the subscription ends with a ResultGapError.
    */
   readonly onGap?: (gap: ResultGap) => Promise<void> | void;
+  /** What to do when the handler throws; by default, it is called again until it succeeds. */
+  readonly errors?: HandlerErrors;
 }
 
-type Handle<T> = (result: T) => Promise<void> | void;
+/** A topic of results. */
+interface ResultTopic<T> {
+  readonly name: string;
+  readonly decode: (record: RawRecord) => T;
+  readonly factsOf: (result: T) => ResultFacts;
+}
 
 /** After this many failed starts of partitions in a row, the subscription ends. The pauses between them grow. */
 const MAX_FAILED_STARTS = 10;
@@ -51,8 +66,7 @@ const CONSUMER = { sessionTimeout: 30_000, heartbeatInterval: 3_000 };
  * Delivers all committed results of a topic: those of one partition in order and one at a time, those of several
  * partitions concurrently. A slow handler delays no other partition.
  * A result may be delivered again: after a crash the results of the last second, after a rebalance the results that were
- * being handled. `source` identifies a result. An error of the handler ends the subscription; a new subscriber of the
- * same group gets the failed result again.
+ * being handled. `source` identifies a result. If the handler throws, the subscriber logs the error and follows `errors`.
  * States: new, started, ended (stopped or failed). A subscriber starts once.
  */
 export abstract class ResultSubscriber<T> {
@@ -62,13 +76,13 @@ export abstract class ResultSubscriber<T> {
   #admin: Admin | undefined;
   #startPositions: ReadonlyMap<number, number> = new Map();
   #failedStarts = 0;
-  #handle: Handle<T> = () => undefined;
+  #handler: RetryingHandler<T> | undefined;
   #stopping: Promise<void> | undefined;
   #fail: (error: unknown) => void = () => undefined;
 
   /**
-   * Rejects when the handler, or an error of Kafka that no retry repairs, has ended the subscription. An outage of Kafka
-   * does not end it. Never resolves.
+   * Rejects when the handler (policy `stop`), or an error of Kafka that no retry repairs, has ended the subscription. The error
+   * is also logged. An outage of Kafka does not end the subscription. Never resolves.
    */
   readonly failed = new Promise<never>((_, reject) => {
     this.#fail = reject;
@@ -76,8 +90,7 @@ export abstract class ResultSubscriber<T> {
 
   protected constructor(
     private readonly options: SubscriberOptions,
-    private readonly topic: string,
-    private readonly decode: (record: RawRecord) => T,
+    private readonly topic: ResultTopic<T>,
   ) {
     const { kafka, groupId } = options;
     this.failed.catch(() => undefined); // an application that ignores `failed` must not crash
@@ -85,7 +98,7 @@ export abstract class ResultSubscriber<T> {
     this.#consumer = new BatchConsumer({
       kafka,
       groupId,
-      topic,
+      topic: topic.name,
       logger: this.#logger,
       consumer: CONSUMER,
       onFatal: (error) => this.#end(error),
@@ -103,9 +116,15 @@ export abstract class ResultSubscriber<T> {
     );
   }
 
-  /** Joins the group; resolves once this subscriber is a member. Call it once. */
+  /**
+   * Joins the group; resolves once this subscriber is a member.
+   * @throws SubscriberUsedError if `start` or `stop` was called before, KafkaUnreachableError after 30 s without Kafka
+   */
   async start(handle: Handle<T>): Promise<void> {
-    this.#handle = handle;
+    const { groupId, errors } = this.options;
+    if (this.#stopping !== undefined) throw new SubscriberUsedError(groupId, 'stopped');
+    if (this.#handler !== undefined) throw new SubscriberUsedError(groupId, 'started');
+    this.#handler = new RetryingHandler(handle, this.#logger, errors);
     await this.#consumer.start();
     await Promise.race([this.failed, Promise.resolve()]);
   }
@@ -118,6 +137,15 @@ export abstract class ResultSubscriber<T> {
 
   #end(error: unknown): void {
     this.#fail(error);
+    const { message, stack } = toError(error);
+    const { groupId } = this.options;
+    const topic = this.topic.name;
+    this.#logger.error(`group ${groupId}: the subscription to ${topic} ends: ${message}`, {
+      groupId,
+      topic,
+      error: message,
+      stack,
+    });
     this.stop().catch((problem: unknown) => {
       this.#logger.warn('leaving the group failed', { error: problem });
     });
@@ -127,7 +155,7 @@ export abstract class ResultSubscriber<T> {
     const { groupId, fromBeginning = false } = this.options;
     const { client } = this.#consumer;
     this.#admin = admin;
-    const start = { groupId, topic: this.topic, fromBeginning };
+    const start = { groupId, topic: this.topic.name, fromBeginning };
     this.#startPositions = await readStartPositions(admin, start);
     client.on(client.events.REBALANCING, () => {
       void this.#positions.flush(); // before another member gets a partition
@@ -147,12 +175,13 @@ export abstract class ResultSubscriber<T> {
 
   async #position(partition: number): Promise<number> {
     const { kafka, groupId, onGap } = this.options;
-    const { range: log } = await lookAt(kafka, { topic: this.topic, partition });
-    const offsets = this.#admin && (await committedOffsets(this.#admin, groupId, this.topic));
+    const topic = this.topic.name;
+    const { range: log } = await lookAt(kafka, { topic, partition });
+    const offsets = this.#admin && (await committedOffsets(this.#admin, groupId, topic));
     const committed = offsets?.get(partition);
     const position = committed ?? this.#startPositions.get(partition) ?? log.start;
     const isCut = position < log.start;
-    if (isCut) await onGap?.({ topic: this.topic, partition, from: position, to: log.start });
+    if (isCut) await onGap?.({ topic, partition, from: position, to: log.start });
     const next = isCut && onGap !== undefined ? log.start : position;
     if (next !== committed) this.#positions.handled(partition, next);
     return next;
@@ -161,8 +190,7 @@ export abstract class ResultSubscriber<T> {
   async #batch({ assignment, partition, records, nextOffset }: RecordBatch): Promise<void> {
     try {
       for (const record of records) {
-        if (assignment.signal.aborted) return;
-        await this.#handle(this.#read(partition, record));
+        if (!(await this.#deliver(record, assignment))) return;
         this.#positions.handled(partition, record.offset + 1);
       }
       this.#positions.handled(partition, nextOffset);
@@ -171,11 +199,22 @@ export abstract class ResultSubscriber<T> {
     }
   }
 
+  /** Returns false if the partition is lost, or the subscriber stops, before the handler has succeeded. */
+  async #deliver(
+    record: KafkaRecord,
+    { partition, signal }: PartitionAssignment,
+  ): Promise<boolean> {
+    const result = this.#read(partition, record);
+    const place = { topic: this.topic.name, partition, offset: record.offset };
+    const facts = { ...place, ...this.topic.factsOf(result) };
+    return (await this.#handler?.call(result, facts, signal)) ?? false;
+  }
+
   #read(partition: number, { key, value, headers, offset }: KafkaRecord): T {
     try {
-      return this.decode({ key, value, headers });
+      return this.topic.decode({ key, value, headers });
     } catch (error) {
-      throw new UnreadableResultError(this.topic, partition, offset, error);
+      throw new UnreadableResultError(this.topic.name, partition, offset, error);
     }
   }
 
@@ -201,7 +240,11 @@ export abstract class ResultSubscriber<T> {
 /** Delivers rank changes: those of one player in order, if producers key score events by player. */
 export class RankChangeSubscriber extends ResultSubscriber<RankChange> {
   constructor(options: SubscriberOptions) {
-    super(options, topicNames(options.topicPrefix).rankChanges, decodeRankChange);
+    super(options, {
+      name: topicNames(options.topicPrefix).rankChanges,
+      decode: decodeRankChange,
+      factsOf: ({ board, playerId }) => ({ board, player: playerId }),
+    });
   }
 }
 
@@ -211,6 +254,10 @@ export class RankChangeSubscriber extends ResultSubscriber<RankChange> {
  */
 export class LeaderChangeSubscriber extends ResultSubscriber<LeaderChange> {
   constructor(options: SubscriberOptions) {
-    super(options, topicNames(options.topicPrefix).leaderChanges, decodeLeaderChange);
+    super(options, {
+      name: topicNames(options.topicPrefix).leaderChanges,
+      decode: decodeLeaderChange,
+      factsOf: ({ board, view }) => ({ board, view }),
+    });
   }
 }

@@ -1,46 +1,23 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
-  RankChangeSubscriber,
   ResultGapError,
   ResultTopicReplacedError,
+  SubscriberUsedError,
   UnreadableResultError,
   type RankChange,
   type ResultGap,
   type SubscriberOptions,
 } from '#client';
-import { encodeRankChange } from '#contracts';
 import { writeInterleaved } from '../kafka-batch/interleaved.js';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { until } from '../support/instance.js';
 import { seededRandom } from '../support/seeded-random.js';
-
-/** A rank change with this `source.offset`. */
-function result(number: number): string {
-  const source = { topic: 'scores', partition: 0, offset: number };
-  return encodeRankChange({
-    board: 'arena',
-    generation: 'g1',
-    playerId: 'ada',
-    source,
-    occurredAt: '2026-11-20T09:00:00.000Z',
-    changes: [
-      {
-        view: 'all',
-        version: number + 1,
-        before: null,
-        after: { rank: 1, competitionRank: 1, columns: { points: '1' } },
-      },
-    ],
-  }).value;
-}
-
-const results = (from: number, to: number) =>
-  Array.from({ length: to - from }, (_, index) => result(from + index));
+import { groupOf, hold, result, results, subscribe as subscribeTo } from './rank-change-topic.js';
 
 let topic: TestTopic;
 let seen: number[];
 const record = ({ source }: RankChange) => void seen.push(source.offset);
-const groupId = () => `${topic.prefix}-badges`;
+const groupId = () => groupOf(topic);
 const committed = () => topic.committed(groupId());
 beforeEach(async () => {
   topic = await TestTopic.create(2, {}, '.rank-changes');
@@ -48,25 +25,10 @@ beforeEach(async () => {
 });
 afterEach(() => topic.remove());
 
-/** Starts a member of the topic's group. A new group starts at the first result. The member stops when the topic is removed. */
-async function subscribe(
+const subscribe = (
   handle: (change: RankChange) => Promise<void> | void,
   options: Partial<SubscriberOptions> = {},
-): Promise<RankChangeSubscriber> {
-  const { kafka, prefix } = topic;
-  const group = { groupId: groupId(), topicPrefix: prefix, fromBeginning: true };
-  const subscriber = new RankChangeSubscriber({ kafka, ...group, ...options });
-  topic.onRemove(() => subscriber.stop());
-  await subscriber.start(handle);
-  return subscriber;
-}
-
-/** A promise, and the function that resolves it. */
-function hold() {
-  let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
-  return { held, release };
-}
+) => subscribeTo(topic, handle, options);
 
 describe('a subscriber', () => {
   it('continues a partition while the handler of another one is busy', async () => {
@@ -84,22 +46,6 @@ describe('a subscriber', () => {
     await until(() => seen.at(-1) === 0, 'the busy handler is done');
     expect(seen).toEqual([1, 2, 3, 4, 5, 0]);
   });
-
-  it.each([TypeError, SyntaxError])(
-    'ends with a %p of its handler, and gets the result again after a restart',
-    async (Bug) => {
-      await topic.send(0, results(0, 3));
-      const failing = await subscribe((change) => {
-        record(change);
-        if (change.source.offset === 1) throw new Bug('a bug');
-      });
-      await expect(failing.failed).rejects.toBeInstanceOf(Bug);
-      await failing.stop();
-      await subscribe(record);
-      await until(() => seen.at(-1) === 2, 'the rest is handled');
-      expect(seen).toEqual([0, 1, 1, 2]);
-    },
-  );
 
   it.each([
     ['null', null],
@@ -128,6 +74,16 @@ describe('a subscriber', () => {
     await subscribe(record);
     await until(() => seen.at(-1) === 1_000, 'all results are handled');
     expect(seen).toEqual([...committed, 1_000]);
+  });
+
+  it('starts once, and not after it was stopped', async () => {
+    const subscriber = await subscribe(record);
+    await expect(subscriber.start(record)).rejects.toThrow(
+      `this subscriber of group ${groupId()} was started before, and a subscriber starts once`,
+    );
+    await subscriber.stop();
+    await expect(subscriber.start(record)).rejects.toThrow(SubscriberUsedError);
+    await expect(subscriber.start(record)).rejects.toThrow('was stopped before');
   });
 
   it('waits for the running handler when it stops, and commits its offset', async () => {

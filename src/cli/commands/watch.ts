@@ -62,7 +62,8 @@ async function watchKind<T extends { readonly board: string }>(
   const groupId = `${settings.group}-watch-${randomUUID()}`;
   const { topicPrefix } = settings;
   const { fromBeginning = false, json = false } = selection;
-  const subscriber = new kind.Subscriber({ kafka, groupId, topicPrefix, fromBeginning });
+  const errors = { policy: 'stop', retries: 0 } as const;
+  const subscriber = new kind.Subscriber({ kafka, groupId, topicPrefix, fromBeginning, errors });
   try {
     await printAll(subscriber, kind, selection, () => {
       if (!json) process.stderr.write(`watching ${topic}; press Ctrl-C to end\n`);

@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kafka } from 'kafkajs';
+import { Backoff, toError } from '#kafka-batch';
+
+/** Receives one result. It has handled the result when it returns, or when its promise resolves. */
+export type Handle<T> = (result: T) => Promise<void> | void;
+
+/** What to do when a handler throws. Each failed attempt is logged, whatever the policy. */
+export interface HandlerErrors {
+  /**
+   * - `retry` (the default): call the handler again until it succeeds. No result is lost. Later results of the same partition
+   *   wait meanwhile; other partitions continue.
+   * - `skip`: after `retries` failed retries, continue with the next result.
+   * - `stop`: after `retries` failed retries, end the subscription; `failed` rejects with the error of the handler.
+   */
+  readonly policy?: 'retry' | 'skip' | 'stop';
+  /** Retries of a result before `skip` or `stop`; 5 by default. `retry` has no limit and ignores it. */
+  readonly retries?: number;
+  /** The pause before the first retry, in ms; 200 by default. Pauses double, each is shortened by up to a half at random. */
+  readonly initialDelayMs?: number;
+  /** The longest pause, in ms; 30,000 by default. */
+  readonly maxDelayMs?: number;
+}
+
+/** The facts of a result that logs name, such as its offset and its player. */
+export type ResultFacts = Readonly<Record<string, string | number>>;
+
+/** Calls a handler for one result after the other, and retries as HandlerErrors says. */
+export class RetryingHandler<T> {
+  readonly #errors: Required<HandlerErrors>;
+
+  constructor(
+    private readonly handle: Handle<T>,
+    private readonly logger: ReturnType<Kafka['logger']>,
+    errors: HandlerErrors = {},
+  ) {
+    this.#errors = {
+      policy: 'retry',
+      retries: 5,
+      initialDelayMs: 200,
+      maxDelayMs: 30_000,
+      ...errors,
+    };
+  }
+
+  /**
+   * Resolves to true once the result is handled or skipped, and to false if the signal was aborted before.
+   * @throws the error of the handler, if the policy is `stop`
+   */
+  async call(result: T, facts: ResultFacts, signal: AbortSignal): Promise<boolean> {
+    const { policy, retries, initialDelayMs, maxDelayMs } = this.#errors;
+    const backoff = new Backoff({ firstMs: initialDelayMs, maxMs: maxDelayMs });
+    for (let attempt = 1; !signal.aborted; attempt++)
+      try {
+        await this.handle(result);
+        return true;
+      } catch (error) {
+        const isLast = policy !== 'retry' && attempt > retries;
+        const pauseMs = Math.round(backoff.next());
+        const next = isLast ? NEXT[policy] : `retrying in ${pauseMs} ms`;
+        this.#log(toError(error), { ...facts, attempt }, next);
+        if (isLast && policy === 'stop') throw error;
+        if (isLast) return true;
+        await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+      }
+    return false;
+  }
+
+  #log({ message, stack }: Error, facts: ResultFacts, next: string): void {
+    const where = Object.entries(facts).map(([name, value]) => `${name} ${value}`);
+    this.logger.error(`a handler failed (${where.join(', ')}), ${next}: ${message}`, {
+      ...facts,
+      error: message,
+      stack,
+    });
+  }
+}
+
+const NEXT = { skip: 'skipping the result', stop: 'ending the subscription' };
