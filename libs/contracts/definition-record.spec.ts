@@ -79,8 +79,8 @@ describe('an invalid definition record', () => {
   it.each([
     ['nothing', '', 'not JSON'],
     ['text', 'hello', 'not JSON'],
-    ['a list', '[]', 'not an object'],
-    ['an empty object', '{}', 'generation'],
+    ['a list', '[]', 'must be object'],
+    ['an empty object', '{}', 'board'],
     [
       'a number for the definition',
       encoded({ definition: null }).replace('null', '1'),

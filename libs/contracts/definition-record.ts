@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { IsObject } from 'class-validator';
 import {
   boardFields,
   BoardsFileError,
@@ -8,10 +7,11 @@ import {
   parseDefinitionText,
   type BoardDefinition,
 } from '#board';
+import type { StoredDefinitionRecord } from './classes/definition-record.js';
 import { DEFINITION_RECORD_TYPE } from './cloud-events.js';
-import { AlsoRequired, IsCount, IsId, IsStarts, MayBeAbsent, MayBeNull } from './decorators.js';
 import type { RawRecord } from './record.js';
 import { ResultContract } from './result-contract.js';
+import { isDefinitionRecord } from './validators.generated.js';
 
 /** The definition of a board's live generation, or that the board was removed. */
 export interface DefinitionRecord {
@@ -26,27 +26,10 @@ export interface DefinitionRecord {
   readonly starts?: ReadonlyMap<number, number>;
 }
 
-@AlsoRequired('definition')
-class StoredDefinitionRecord {
-  @IsId()
-  board: string;
-
-  @IsId()
-  generation: string;
-
-  @IsCount(1)
-  since: number;
-
-  @MayBeNull()
-  @IsObject()
-  definition: object | null;
-
-  @MayBeAbsent()
-  @IsStarts()
-  starts?: Readonly<Record<string, number>>;
-}
-
-const contract = new ResultContract(StoredDefinitionRecord, DEFINITION_RECORD_TYPE);
+const contract = new ResultContract<StoredDefinitionRecord>(
+  isDefinitionRecord,
+  DEFINITION_RECORD_TYPE,
+);
 
 /** The record of a live definition: keyed by board, with CloudEvents headers and an id from board and `since`. */
 export function encodeDefinitionRecord(current: DefinitionRecord, topic: string) {

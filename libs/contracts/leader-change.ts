@@ -1,78 +1,16 @@
-import { IsString } from 'class-validator';
+import type { EnteredLeader, LeaderChange } from './classes/leader-change.js';
+import type { MovedPlayer } from './classes/result-parts.js';
 import { LEADERS_CHANGED_TYPE } from './cloud-events.js';
-import {
-  AlsoRequired,
-  IsCount,
-  IsEventTime,
-  IsId,
-  IsListOfParts,
-  IsPart,
-  MayBeNull,
-} from './decorators.js';
 import { causeId, type RawRecord } from './record.js';
-import { Cause, Leader, MovedPlayer, ResultContract } from './result-contract.js';
+import { ResultContract } from './result-contract.js';
+import { isLeaderChange } from './validators.generated.js';
 
-/** A player who entered the top N. */
-export class EnteredLeader {
-  @IsId()
-  playerId: string;
+export type * from './classes/leader-change.js';
 
-  @IsCount(1)
-  rank: number;
-}
-
-/** A player who left the top N. */
-export class LeftLeader {
-  @IsId()
-  playerId: string;
-
-  @IsCount(1)
-  rankBefore: number;
-}
-
-/** The new top N of a view, and who entered, left or moved since the previous leader change of the view. */
-@AlsoRequired('since')
-export class LeaderChange {
-  @IsId()
-  board: string;
-
-  @IsId()
-  generation: string;
-
-  @IsString()
-  view: string;
-
-  /** View version: it only grows. */
-  @IsCount(1)
-  version: number;
-
-  /** The version of the previous leader change of the view. null if there was none: then all leaders have entered. */
-  @MayBeNull()
-  @IsCount(1)
-  since: number | null;
-
-  /** The last score event that changed the view before this leader change was made. */
-  @IsPart(() => Cause)
-  source: Cause;
-
-  /** Event time of the cause. */
-  @IsEventTime()
-  occurredAt: string;
-
-  @IsListOfParts(() => Leader)
-  top: readonly Leader[];
-
-  @IsListOfParts(() => EnteredLeader)
-  entered: readonly EnteredLeader[];
-
-  @IsListOfParts(() => LeftLeader)
-  left: readonly LeftLeader[];
-
-  @IsListOfParts(() => MovedPlayer)
-  moved: readonly MovedPlayer[];
-}
-
-export const leaderChangeContract = new ResultContract(LeaderChange, LEADERS_CHANGED_TYPE);
+export const leaderChangeContract = new ResultContract<LeaderChange>(
+  isLeaderChange,
+  LEADERS_CHANGED_TYPE,
+);
 
 /** The record of a leader change: keyed by board and view, with CloudEvents headers and an id from its cause and view. */
 export function encodeLeaderChange(change: LeaderChange) {

@@ -90,8 +90,8 @@ describe('an invalid rank change', () => {
   it.each([
     ['no value', null, 'not JSON'],
     ['text', 'hello', 'not JSON'],
-    ['a list', '[]', 'not an object'],
-    ['null', 'null', 'not an object'],
+    ['a list', '[]', 'must be object'],
+    ['null', 'null', 'must be object'],
     ['an empty object', '{}', 'board'],
     [
       'a movement without `after`',
@@ -104,7 +104,7 @@ describe('an invalid rank change', () => {
         '"before":null',
         '"before":null,"overtook":[{"playerId":"a"}]',
       ),
-      'rankAfter',
+      'rankBefore',
     ],
     ['no movement', JSON.stringify({ ...CHANGE, changes: [] }), 'changes'],
     ['a number for a column', JSON.stringify(CHANGE).replace('"9007199254740991"', '1'), 'columns'],

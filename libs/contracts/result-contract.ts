@@ -1,22 +1,23 @@
-import { plainToInstance } from 'class-transformer';
-import { IsString, validateSync } from 'class-validator';
 import { cloudEventHeaders } from './cloud-events.js';
-import { compileValidator } from './compile-validator.js';
-import { IsColumns, IsCount, IsId, MayBeAbsent } from './decorators.js';
 import { MalformedRecordError } from './errors.js';
 import { headerText, type RawRecord, type Source } from './record.js';
-import { isPlainObject } from './values.js';
 
-/** The contract of a topic: a class with rules, and its CloudEvents type. */
+/** A compiled validator: see classes/compile-validators.ts. After a value that does not match, `errors` says why. */
+interface Validator {
+  (value: unknown): boolean;
+  errors?: readonly { readonly instancePath: string; readonly message: string }[] | null;
+}
+
+/** The contract of a topic: the rules of its values, and its CloudEvents type. */
 export class ResultContract<T extends object> {
-  /** Whether a value satisfies the rules of the class. Compiled. */
-  readonly matches: (value: unknown) => value is T;
-
   constructor(
-    private readonly target: new () => T,
+    private readonly validator: Validator,
     private readonly type: string,
-  ) {
-    this.matches = compileValidator(target);
+  ) {}
+
+  /** Whether a value satisfies the rules. */
+  matches(value: unknown): value is T {
+    return this.validator(value);
   }
 
   /** The CloudEvents headers of a record. `ce_source` names the topic of `source`. */
@@ -34,7 +35,7 @@ export class ResultContract<T extends object> {
     } catch {
       throw this.malformed('the value is not JSON');
     }
-    if (!this.matches(result)) throw this.malformed(this.explain(result).join('; '));
+    if (!this.matches(result)) throw this.malformed(this.#problems());
     return result;
   }
 
@@ -42,58 +43,11 @@ export class ResultContract<T extends object> {
     return new MalformedRecordError(this.type, problems);
   }
 
-  /** Why a value does not match; empty if it does. Slow. */
-  explain(value: unknown): string[] {
-    if (!isPlainObject(value)) return ['the value is not an object'];
-    return validateSync(plainToInstance(this.target, value)).map((error) => error.toString());
+  /** Why the last value did not match. */
+  #problems(): string {
+    const problems = (this.validator.errors ?? []).map(({ instancePath, message }) => {
+      return `${instancePath === '' ? 'the value' : instancePath} ${message}`;
+    });
+    return problems.join('; ');
   }
-}
-
-/** The score event that caused a result. */
-export class Cause {
-  @IsString()
-  topic: string;
-
-  @IsCount(0)
-  partition: number;
-
-  @IsCount(0)
-  offset: number;
-}
-
-/** The place of a player in a view. Columns are decimal strings. */
-class Placing {
-  @IsCount(1)
-  rank: number;
-
-  @IsColumns()
-  columns: Readonly<Record<string, string>>;
-}
-
-/** A place in a rank change. `competitionRank` is the rank that players with equal columns share, if the board publishes it. */
-export class RankPlacing extends Placing {
-  @MayBeAbsent()
-  @IsCount(1)
-  competitionRank?: number;
-}
-
-/** A player in the top N of a view. */
-export class Leader extends Placing {
-  @IsId()
-  playerId: string;
-
-  @IsCount(1)
-  competitionRank: number;
-}
-
-/** A player whose rank has changed. */
-export class MovedPlayer {
-  @IsId()
-  playerId: string;
-
-  @IsCount(1)
-  rankBefore: number;
-
-  @IsCount(1)
-  rankAfter: number;
 }

@@ -1,7 +1,7 @@
-import { validateSync } from 'class-validator';
-import { compileValidator } from './compile-validator.js';
+import type { ScoreEvent } from './classes/score-event.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
-import { IsAttributes, IsDelta, IsDeltas, IsEventTime, IsId, MayBeAbsent } from './decorators.js';
+import { RULES, type RuleName } from './rules.js';
+import * as compiled from './validators.generated.js';
 import {
   isAttributeText,
   isAttributeValue,
@@ -10,45 +10,12 @@ import {
   isPlainObject,
   MAX_ATTRIBUTE_VALUES,
   show,
-  type AttributeValue,
 } from './values.js';
 
-/** The value of a record of the score topic: what one player gained on one board. Unknown fields are ignored. */
-export class ScoreEvent {
-  @IsId()
-  board: string;
+export type { ScoreEvent };
 
-  /** Also the key of the record, so that the events of a player stay in order. */
-  @IsId()
-  playerId: string;
-
-  /** The value for a board with one input: a `sum` adds it, `best` and `latest` may keep it. An event has this or `deltas`. */
-  @MayBeAbsent()
-  @IsDelta()
-  delta?: string | number;
-
-  /** A value for each input. Inputs of `sum` columns can be left out. */
-  @MayBeAbsent()
-  @IsDeltas()
-  deltas?: Record<string, string | number>;
-
-  /** Event time. Default: the timestamp of the record. */
-  @MayBeAbsent()
-  @IsEventTime()
-  occurredAt?: string;
-
-  @MayBeAbsent()
-  @IsId()
-  eventId?: string;
-
-  /** The dimensions of a board use these. If an attribute has several values, the event changes the views of each. */
-  @MayBeAbsent()
-  @IsAttributes()
-  attributes?: Readonly<Record<string, AttributeValue>>;
-}
-
-/** Whether a value has the fields of the class. Compiled, for the hot path. */
-export const isScoreEvent = compileValidator(ScoreEvent);
+/** Whether a value has the fields of the class. */
+export const isScoreEvent = compiled.isScoreEvent as (value: unknown) => value is ScoreEvent;
 
 const CODES = {
   board: 'INVALID_ID',
@@ -64,27 +31,29 @@ type Field = keyof typeof CODES;
 /** The fields of a score event, in the order in which they are checked. */
 export const SCORE_EVENT_FIELDS = Object.keys(CODES) as Field[];
 
-/** The first invalid field of a value, and what it must be. Slow, for rejected events only. */
+const { properties, required } = compiled.SCORE_EVENT as {
+  readonly properties: Readonly<Record<Field, { readonly ranklogRule: RuleName }>>;
+  readonly required: readonly string[];
+};
+
+/** The first invalid field of a value, and what it must be. */
 export function explainScoreEvent(
   value: Record<string, unknown>,
 ): { field: Field; message: string } | undefined {
-  const event = new ScoreEvent();
-  for (const field of SCORE_EVENT_FIELDS)
-    if (Object.hasOwn(value, field)) Object.assign(event, { [field]: value[field] });
-  const errors = validateSync(event);
   for (const field of SCORE_EVENT_FIELDS) {
-    const error = errors.find(({ property }) => property === field);
-    if (error !== undefined)
-      return { field, message: Object.values(error.constraints ?? {}).join('; ') };
+    const rule = RULES[properties[field].ranklogRule];
+    const found = Object.hasOwn(value, field) ? value[field] : undefined;
+    if (found === undefined ? required.includes(field) : !rule.holds(found))
+      return { field, message: `${field} must be ${rule.allows}` };
   }
   return undefined;
 }
 
-/** Why isScoreEvent rejected an object. Slow. */
+/** Why isScoreEvent rejected an object. */
 export function scoreEventProblem(value: Record<string, unknown>): Rejection {
   const problem = explainScoreEvent(value);
   if (problem === undefined)
-    throw new Error('class-validator accepts an event that the compiled validator rejects');
+    throw new Error('the compiled validator rejects an event with valid fields');
   const { field, message } = problem;
   return { code: CODES[field], detail: `${found(field, value[field])}; ${message}` };
 }

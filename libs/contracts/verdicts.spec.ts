@@ -1,13 +1,39 @@
 import { describe, expect, it } from '@jest/globals';
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
 import fc from 'fast-check';
-import { leaderChangeContract, type LeaderChange } from './leader-change.js';
-import { rankChangeContract, type RankChange } from './rank-change.js';
-import { explainScoreEvent, isScoreEvent, type ScoreEvent } from './score-event.js';
+import { LeaderChange } from './classes/leader-change.js';
+import { RankChange } from './classes/rank-change.js';
+import { ScoreEvent } from './classes/score-event.js';
+import { leaderChangeContract } from './leader-change.js';
+import { rankChangeContract } from './rank-change.js';
+import { explainScoreEvent, isScoreEvent, SCORE_EVENT_FIELDS } from './score-event.js';
+import { isPlainObject } from './values.js';
 
-const { matches: isRankChange } = rankChangeContract;
-const { matches: isLeaderChange } = leaderChangeContract;
-const explainRankChange = (value: unknown) => rankChangeContract.explain(value);
-const explainLeaderChange = (value: unknown) => leaderChangeContract.explain(value);
+const isRankChange = (value: unknown) => rankChangeContract.matches(value);
+const isLeaderChange = (value: unknown) => leaderChangeContract.matches(value);
+
+/** Why a value does not match, by class-validator. */
+function explain(target: new () => object, value: unknown): string[] {
+  if (!isPlainObject(value)) return ['the value is not an object'];
+  return validateSync(plainToInstance(target, value)).map((error) => error.toString());
+}
+const explainRankChange = (value: unknown) => explain(RankChange, value);
+const explainLeaderChange = (value: unknown) => explain(LeaderChange, value);
+
+/** The first invalid field of a score event, by class-validator. */
+function invalidField(value: Record<string, unknown>) {
+  const event = new ScoreEvent();
+  for (const field of SCORE_EVENT_FIELDS)
+    if (Object.hasOwn(value, field)) Object.assign(event, { [field]: value[field] });
+  const errors = validateSync(event);
+  for (const field of SCORE_EVENT_FIELDS) {
+    const error = errors.find(({ property }) => property === field);
+    if (error !== undefined)
+      return { field, message: Object.values(error.constraints ?? {}).join('; ') };
+  }
+  return undefined;
+}
 
 /** Values that validators often judge wrongly. */
 const oddity = fc.oneof(
@@ -181,7 +207,17 @@ describe('the compiled validator and class-validator', () => {
     expectSameVerdicts(
       scoreEvent,
       isScoreEvent,
-      (event) => explainScoreEvent(event as Record<string, unknown>) === undefined,
+      (event) => invalidField(event as Record<string, unknown>) === undefined,
+    );
+  });
+
+  it('give the same reasons for score events', () => {
+    fc.assert(
+      fc.property(mutated(scoreEvent), (value) => {
+        const event = value as Record<string, unknown>;
+        expect(explainScoreEvent(event)).toEqual(invalidField(event));
+      }),
+      { numRuns: 3_000 },
     );
   });
 
