@@ -25,6 +25,7 @@ import {
   type DenseOption,
   type HistogramRequest,
   type PageRequest,
+  type PlaceRequest,
   type PlayerRequest,
   type RankOrShare,
   type ScoreRange,
@@ -34,7 +35,7 @@ import { TIE_SIGNS } from './run-arguments.js';
 import { defineScripts, READ_SCRIPTS } from './scripts.js';
 import {
   histogramOf,
-  neighboursOf,
+  playerStandingOf,
   placesOf,
   playersOf,
   standingsOf,
@@ -131,15 +132,15 @@ export class BoardReader {
     const position = whole('from', from ?? 1, 1, Number.MAX_SAFE_INTEGER) - 1;
     if (after !== undefined && from !== undefined)
       throw new InvalidReadError('after', 'excludes from; leave out one of them');
-    const [places] = await this.#page(board, (definition) => {
+    const [places, definition] = await this.#page(board, (live) => {
       if (after === undefined) {
-        const readable = selectedView(definition, request);
+        const readable = selectedView(live, request);
         return { ...readable, anchor: ['position', position], limit, scores, dense };
       }
-      const { end, readable } = pageEndOf(definition, after);
+      const { end, readable } = pageEndOf(live, after);
       return { ...readable, anchor: ['behind', end.playerId, end.state], limit, scores, dense };
     });
-    return standingsOf(places, scores !== undefined);
+    return standingsOf(definition, places, scores !== undefined);
   }
 
   /** The number of players in a view, or of those with such scores. Cost: O(log N). */
@@ -150,17 +151,18 @@ export class BoardReader {
     return count;
   }
 
-  /** A player's place, with the players just in front and just behind. Cost: O(log N). */
+  /** A player's place, and with `gaps` those of the players just in front and just behind. Cost: O(log N). */
   async player(
     board: string,
     playerId: string,
     request: PlayerRequest = {},
   ): Promise<PlayerStanding> {
-    const { dense } = request;
+    const { dense, gaps = false } = request;
     const [places, definition] = await this.#page(board, (live) => {
-      return { ...selectedView(live, request), anchor: ['player', playerId, 1], limit: 3, dense };
+      const anchor = ['player', playerId, gaps ? 1 : 0] as const;
+      return { ...selectedView(live, request), anchor, limit: gaps ? 3 : 1, dense };
     });
-    return neighboursOf(definition, places, playerId);
+    return playerStandingOf(definition, places, { playerId, gaps });
   }
 
   /**
@@ -172,15 +174,15 @@ export class BoardReader {
     whole('above', above, 0, MOST_PLAYERS);
     whole('below', below, 0, MOST_PLAYERS);
     const limit = whole('above + 1 + below', above + 1 + below, 1, MOST_PLAYERS);
-    const [places] = await this.#page(board, (definition) => {
+    const [places, definition] = await this.#page(board, (live) => {
       return {
-        ...selectedView(definition, request),
+        ...selectedView(live, request),
         anchor: ['player', playerId, above],
         limit,
         dense,
       };
     });
-    return standingsOf(places);
+    return standingsOf(definition, places);
   }
 
   /** Players by id, such as friends or a guild: at most 1,000. Cost: O(log N) per id. */
@@ -221,14 +223,11 @@ export class BoardReader {
     selection: ViewSelection = {},
   ): Promise<RankOfScore> {
     let values: number[] = [];
-    const [{ first, count: _, next: __, entries, ...head }, definition] = await this.#page(
-      board,
-      (live) => {
-        values = valuesOf(live, score);
-        const state = values.map((value) => `${value}@0`).join(' ');
-        return { ...selectedView(live, selection), anchor: ['columns', state], limit: 1 };
-      },
-    );
+    const [{ head, first, entries }, definition] = await this.#page(board, (live) => {
+      values = valuesOf(live, score);
+      const state = values.map((value) => `${value}@0`).join(' ');
+      return { ...selectedView(live, selection), anchor: ['columns', state], limit: 1 };
+    });
     const tied = entries.filter(({ columns }) =>
       definition.columns.every(
         (column, index) => columns[column.name] === decimalText(column, values[index] ?? 0),
@@ -245,13 +244,13 @@ export class BoardReader {
    * The player at a rank, or the last one of the best `percent` of the players ("what do I need for the top 1 %?"), as a page of
    * one; without an entry if there is no such player. Cost: O(log N).
    */
-  async at(board: string, asked: RankOrShare, request: PlayerRequest = {}): Promise<Standings> {
+  async at(board: string, asked: RankOrShare, request: PlaceRequest = {}): Promise<Standings> {
     const { dense } = request;
     const anchor = anchorAt(asked);
-    const [places] = await this.#page(board, (definition) => {
-      return { ...selectedView(definition, request), anchor, limit: 1, dense };
+    const [places, definition] = await this.#page(board, (live) => {
+      return { ...selectedView(live, request), anchor, limit: 1, dense };
     });
-    return standingsOf(places);
+    return standingsOf(definition, places);
   }
 
   /** How many players have which scores, for plots. Cost: O(log N) per bucket. */
@@ -310,18 +309,19 @@ export class BoardReader {
     return [placesOf(definition, view, reply), definition];
   }
 
-  /** Calls a script for one view. Returns its reply, with the definition and the view that were read. */
+  /** Calls a script for one view. Returns the lines of its reply, with the definition and the view that were read. */
   async #read(
     board: string,
     viewOf: (definition: BoardDefinition) => ReadableView & DenseOption,
     call: (args: PlaceArguments, definition: BoardDefinition) => Promise<string[] | string>,
-  ): Promise<[reply: string[], BoardDefinition, view: string]> {
+  ): Promise<[words: string[], BoardDefinition, view: string]> {
     let readable: ReadableView = { view: '', expiresAt: null };
     const [reply, { definition }] = await this.#boards.read(board, (located) => {
       readable = viewOf(located.definition);
       return call(this.#placeArguments(located, readable), located.definition);
     });
-    if (typeof reply !== 'string') return [reply, definition, readable.view];
+    const [lines = ''] = reply;
+    if (typeof reply !== 'string') return [lines.split('\n'), definition, readable.view];
     throw new ExpiredViewError(board, readable.view, readable.expiresAt ?? Infinity, Number(reply));
   }
 

@@ -35,9 +35,14 @@ export interface PageRequest extends CountRequest, DenseOption {
   readonly after?: string | undefined;
 }
 
-export interface PlayerRequest extends ViewSelection, DenseOption {}
+export interface PlaceRequest extends ViewSelection, DenseOption {}
 
-export interface AroundRequest extends PlayerRequest {
+export interface PlayerRequest extends PlaceRequest {
+  /** Whether to add the players just in front and just behind, with the gap to each in every column. */
+  readonly gaps?: boolean | undefined;
+}
+
+export interface AroundRequest extends PlaceRequest {
   /** How many players in front of the player; by default 5. */
   readonly above?: number | undefined;
   /** How many players behind; by default 5. */

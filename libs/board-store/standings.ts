@@ -7,6 +7,7 @@ import {
   parseState,
   reachTime,
   type BoardDefinition,
+  type PlayerState,
 } from '#board';
 import { rowsOf } from './scripts.js';
 import type { Placing } from './types.js';
@@ -56,10 +57,10 @@ export interface Neighbour extends Standing {
 export interface PlayerStanding extends ViewHead {
   readonly playerId: string;
   readonly standing: Standing | null;
-  /** The player just in front; null at the top. */
-  readonly above: Neighbour | null;
-  /** The player just behind; null at the end. */
-  readonly below: Neighbour | null;
+  /** The player just in front; null at the top. Missing if `gaps` was not asked for. */
+  readonly above?: Neighbour | null;
+  /** The player just behind; null at the end. Missing if `gaps` was not asked for. */
+  readonly below?: Neighbour | null;
 }
 
 export interface Selected extends Standing {
@@ -95,18 +96,25 @@ export interface SearchPage extends ViewHead {
   readonly next?: string;
 }
 
-type Reply = readonly (string | number)[];
+type Reply = readonly string[];
 
-/** A page with what its reply says about its first position, from 0. */
-export type Places = Standings & { readonly first: number; readonly count: number };
+/** A page as Redis returned it. `first` is its first position, from 0; `lastState` the state of its last player, if it has any. */
+export interface Places {
+  readonly head: ViewHead;
+  readonly first: number;
+  readonly count: number;
+  readonly entries: readonly Standing[];
+  readonly lastState: string;
+}
 
 /** Reads a reply of lua/includes/places.lua, which describes its head. */
 export function placesOf(definition: BoardDefinition, view: string, reply: Reply): Places {
-  const [first = 0, better = 0, dense = 0, worse = 0, count = 0] = reply.slice(3).map(Number);
-  const rows = rowsOf(reply.slice(HEAD_LENGTH).map(String), 2);
+  const [first = 0, better = 0, dense = 0, worse = 0, count = 0] = reply
+    .slice(3, HEAD_LENGTH)
+    .map(Number);
   const head = headOf(definition, view, reply);
   let position = first;
-  const ties = tiesOf(definition, rows);
+  const ties = tiesOf(definition, reply);
   const entries = ties.flatMap((players, number) => {
     const begin = position;
     position += players.length;
@@ -117,31 +125,40 @@ export function placesOf(definition: BoardDefinition, view: string, reply: Reply
     };
     return players.map((player, index) => ({ rank: begin + index + 1, ...shared, ...player }));
   });
-  const [playerId = '', state = ''] = rows.at(-1) ?? [];
-  const isLast = rows.length === 0 || position >= head.size;
-  const next = isLast ? {} : { next: cursorAfter(definition, { view, state, playerId }) };
-  return { ...head, first, count, entries, ...next };
+  return { head, first, count, entries, lastState: reply.at(-1) ?? '' };
 }
 
 const HEAD_LENGTH = 8;
 const DENSE = 5;
 
-/** The page alone; with the number of players in the range if scores were asked for. */
-export function standingsOf({ first: _, count, ...page }: Places, isRange = false): Standings {
-  return isRange ? { ...page, count } : page;
+/** A page with the cursor of the next one, and with the number of players in the range if scores were asked for. */
+export function standingsOf(
+  definition: BoardDefinition,
+  { head, first, count, entries, lastState }: Places,
+  isRange = false,
+): Standings {
+  const last = entries.at(-1);
+  const end = last && { view: head.view, state: lastState, playerId: last.playerId };
+  const isEnd = first + entries.length >= head.size;
+  return {
+    ...head,
+    ...(isRange && { count }),
+    entries,
+    ...(end && !isEnd && { next: cursorAfter(definition, end) }),
+  };
 }
 
-/** Picks a player and his neighbours from a page of up to three. */
-export function neighboursOf(
+/** Picks a player from a page, and with `gaps` the neighbours. */
+export function playerStandingOf(
   definition: BoardDefinition,
-  { first: _, count: __, next: ___, entries, ...head }: Places,
-  playerId: string,
+  { head, entries }: Places,
+  { playerId, gaps }: { readonly playerId: string; readonly gaps: boolean },
 ): PlayerStanding {
   const index = entries.findIndex((entry) => entry.playerId === playerId);
-  const standing = entries[index];
+  const standing = entries[index] ?? null;
+  if (!gaps) return { ...head, playerId, standing };
+  if (standing === null) return { ...head, playerId, standing, above: null, below: null };
   const [above, below] = [entries[index - 1], entries[index + 1]];
-  if (standing === undefined)
-    return { ...head, playerId, standing: null, above: null, below: null };
   return {
     ...head,
     playerId,
@@ -154,7 +171,7 @@ export function neighboursOf(
 /** Reads a reply of lua/commands/histogram-10.lua. */
 export function histogramOf(definition: BoardDefinition, view: string, reply: Reply): Histogram {
   const [column] = definition.columns;
-  const buckets = rowsOf(reply.slice(3).map(String), 3).map(([best, worst, count]) => {
+  const buckets = rowsOf(reply.slice(3), 3).map(([best, worst, count]) => {
     const texts = [best, worst].map((value) =>
       column === undefined ? '' : decimalText(column, Number(value)),
     );
@@ -167,12 +184,12 @@ export function histogramOf(definition: BoardDefinition, view: string, reply: Re
 /** Reads a reply of lua/includes/players.lua; entries are in order. */
 export function playersOf(definition: BoardDefinition, view: string, reply: Reply) {
   const head = headOf(definition, view, reply);
-  const entries = rowsOf(reply.slice(3).map(String), 5).map(
+  const entries = rowsOf(reply.slice(3), 5).map(
     ([playerId = '', state = '', position, better, worse]): Standing => ({
       rank: Number(position) + 1,
       competitionRank: Number(better) + 1,
       ...shareOf(Number(worse), head.size),
-      ...playerOf(definition, playerId, state),
+      ...playerOf(definition, playerId, parseState(state)),
     }),
   );
   return { ...head, entries: entries.sort((a, b) => a.rank - b.rank) };
@@ -208,21 +225,21 @@ export function gapOf(
 type Player = Pick<Standing, 'playerId' | 'columns' | 'reachedAt'>;
 
 /** The players of a page, grouped by equal columns. */
-function tiesOf(definition: BoardDefinition, rows: readonly string[][]): Player[][] {
+function tiesOf(definition: BoardDefinition, reply: Reply): Player[][] {
   const ties: Player[][] = [];
-  let before: string | undefined;
-  for (const [playerId = '', text = ''] of rows) {
-    const player = playerOf(definition, playerId, text);
-    const columns = text.replaceAll(/[@~]-?\d+/g, '');
-    if (columns === before) ties.at(-1)?.push(player);
+  let before: PlayerState = [];
+  for (let at = HEAD_LENGTH; at < reply.length; at += 2) {
+    const state = parseState(reply[at + 1] ?? '');
+    const isTied = before.length > 0 && before.every(({ value }, at) => value === state[at]?.value);
+    const player = playerOf(definition, reply[at] ?? '', state);
+    if (isTied) ties.at(-1)?.push(player);
     else ties.push([player]);
-    before = columns;
+    before = state;
   }
   return ties;
 }
 
-function playerOf(definition: BoardDefinition, playerId: string, text: string): Player {
-  const state = parseState(text);
+function playerOf(definition: BoardDefinition, playerId: string, state: PlayerState): Player {
   const values = state.map(({ value }) => value);
   const columns = decimalColumns(definition, values);
   return { playerId, columns, reachedAt: formatTime(reachTime(state)) };

@@ -22,18 +22,21 @@ export function sortDirection({ order }: Pick<Column, 'order'>, minor: number): 
 /** Reads a state as Redis stores it: `value@time` for each column, `value~time` if not settled. */
 export function parseState(text: string): PlayerState {
   return text.split(' ').map((word) => {
-    const mark = word.search(/[@~]/);
+    const at = word.indexOf('@');
+    const mark = at < 0 ? word.indexOf('~') : at;
     return {
       value: Number(word.slice(0, mark)),
       time: Number(word.slice(mark + 1)),
-      settled: word[mark] === '@',
+      settled: at >= 0,
     };
   });
 }
 
 /** The latest time of the columns, in ms. It breaks ties. In a `latest` column, a repeated value sets a new time (decision 16). */
 export function reachTime(state: PlayerState): number {
-  return Math.max(...state.map(({ time }) => time));
+  let latest = -Infinity;
+  for (const { time } of state) if (time > latest) latest = time;
+  return latest;
 }
 
 export function decimalText(column: Pick<Column, 'order' | 'decimals'>, value: number): string {
@@ -44,7 +47,8 @@ export function decimalColumns(
   { columns }: Pick<BoardDefinition, 'columns'>,
   values: readonly number[],
 ): Record<string, string> {
-  return Object.fromEntries(
-    columns.map((column, index) => [column.name, decimalText(column, values[index] ?? 0)]),
-  );
+  const texts: Record<string, string> = {};
+  for (const [index, column] of columns.entries())
+    texts[column.name] = decimalText(column, values[index] ?? 0);
+  return texts;
 }

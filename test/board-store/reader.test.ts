@@ -76,8 +76,7 @@ async function walk(reader: BoardReader, request: PageRequest): Promise<Standing
   const first = await reader.standings('arena', request);
   const found = [...first.entries];
   for (let after = first.next; after !== undefined;) {
-    const { view: _, ...rest } = request;
-    const page = await reader.standings('arena', { ...rest, after });
+    const page = await reader.standings('arena', { ...request, after });
     expect(page.view).toBe(first.view);
     found.push(...page.entries);
     after = page.next;
@@ -91,7 +90,7 @@ async function comparePlayers({ reader, oracle, definition }: Filled, view: stri
   const asked = PLAYER_IDS.map(async (playerId) => {
     const index = standings.findIndex((standing) => standing.playerId === playerId);
     const [above, own, below] = [standings[index - 1], standings[index], standings[index + 1]];
-    const found = await reader.player('arena', playerId, { view, dense: true });
+    const found = await reader.player('arena', playerId, { view, dense: true, gaps: true });
     const neighbour = (other: Standing | undefined, isBetter: boolean) =>
       own === undefined || other === undefined
         ? null
@@ -188,7 +187,7 @@ async function compareScores({ reader, oracle, definition }: Filled, view: strin
 
 async function compareRanges({ reader, oracle, definition }: Filled, view: string, some: number) {
   const standings = oracle.standings('arena', view).map(withoutDenseRank);
-  const [{ name = '' } = {}] = definition.columns;
+  const name = definition.columns[0]?.name ?? '';
   const minor = (text: string | undefined) => BigInt((text ?? '0').replace('.', ''));
   const within = (min: string | undefined, max: string | undefined) =>
     standings.filter(({ columns }) => {

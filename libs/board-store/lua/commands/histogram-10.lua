@@ -3,8 +3,8 @@
 -- KEYS  1 to 10 as in places.lua
 -- ARGV  1 to 8 as in places.lua, 9 number of buckets, 10 best value, 11 worst value ('' for that of
 --       the view)
--- Returns  { stale (1, 0), view version, players in the view, then for each bucket, from the best
---          on: its best and worst value, its number of players }; no bucket for an empty view;
+-- Returns  lines: stale (1, 0), view version, players in the view, then for each bucket, from the
+--          best on: its best and worst value, its number of players; no bucket for an empty view;
 --          the event clock if the view expired; { 'MOVED', ... } (read.lua)
 -- Cost  O(log players) per bucket
 
@@ -20,7 +20,7 @@ local refused = moved() or expired_by()
 if refused then return refused end
 local version, size = version(), call('ZCARD', ranking)
 local found = { stale(), version or '0', version and size or 0 }
-if not version or size == 0 then return found end
+if not version or size == 0 then return lines(found) end
 local best = ARGV[10] ~= '' and tonumber(ARGV[10]) or score_at(0)
 local worst = ARGV[11] ~= '' and tonumber(ARGV[11]) or score_at(-1)
 local buckets = tonumber(ARGV[9])
@@ -33,4 +33,4 @@ for bucket = 1, buckets do
   found[n + 3] = call('ZCOUNT', ranking, first_text, last_text)
   best = last + 1
 end
-return found
+return lines(found)

@@ -14,7 +14,7 @@
 -- Cost  O(log players + page), for a tie of k at either end O(log k log players); dense: ties.lua
 
 -- include state.lua
--- include rank.lua
+-- include member.lua
 -- include places.lua
 
 local ranking, size, limit = KEYS[9], call('ZCARD', KEYS[9]), tonumber(ARGV[12])
@@ -62,8 +62,10 @@ end
 function anchors.behind(_, id, text)
   local state = state_of(text)
   local member = member_of(tonumber(ARGV[9]), state, id)
-  local position = call('ZRANK', ranking, member)
-  return position and position + 1 or count_before(state[1], member)
+  if tonumber(call('ZSCORE', ranking, member)) == state[1] then
+    return call('ZRANK', ranking, member) + 1
+  end
+  return count_before(state[1], member)
 end
 
 function anchors.columns(_, text)

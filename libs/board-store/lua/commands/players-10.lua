@@ -2,7 +2,7 @@
 --
 -- KEYS  1 to 10 as in places.lua
 -- ARGV  1 to 8 as in places.lua, 9 tie (1 earliest, -1 latest, 0 none), then at most 1,000 ids
--- Returns  places_of (players.lua); the event clock if the view expired; { 'MOVED', ... } (read.lua)
+-- Returns  lines of places_of (players.lua); the event clock if the view expired; { 'MOVED', ... } (read.lua)
 -- Cost  O(log players) per player, in a tie of k players O(log k log players)
 
 -- include players.lua
@@ -10,4 +10,4 @@
 local refused = moved() or expired_by()
 if refused then return refused end
 local ids = { unpack(ARGV, 10) }
-return places_of(ids, call('HMGET', KEYS[10], unpack(ids)))
+return lines(places_of(ids, call('HMGET', KEYS[10], unpack(ids))))

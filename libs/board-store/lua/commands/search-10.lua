@@ -3,8 +3,8 @@
 -- KEYS  1 to 10 as in places.lua
 -- ARGV  1 to 8 as in places.lua, 9 tie (1 earliest, -1 latest, 0 none), 10 cursor to go on from ('0'
 --       begins), 11 pattern of Redis for ids
--- Returns  { replication id of the server, on which the cursor is valid, next cursor ('0' at the
---          end), then places_of (players.lua) }; the event clock if the view expired; { 'MOVED',
+-- Returns  lines: replication id of the server, on which the cursor is valid, next cursor ('0' at
+--          the end), then places_of (players.lua); the event clock if the view expired; { 'MOVED',
 --          ... } (read.lua)
 -- Cost  STEP players of the view, and O(log players) per player found
 
@@ -22,4 +22,4 @@ end
 local found = places_of(ids, texts)
 table.insert(found, 1, scan[1])
 table.insert(found, 1, replication_id())
-return found
+return lines(found)

@@ -4,11 +4,11 @@
 -- ARGV  6 number of columns, 9 tie (1 earliest, -1 latest, 0 none)
 
 -- include state.lua
--- include rank.lua
+-- include member.lua
 -- include places.lua
 
--- { stale (1, 0), view version, players in the view, then for each player who is in the view: id,
--- state, position, competition position, players with worse columns }. `ids` and `texts`: the
+-- A list: stale (1, 0), view version, players in the view, then for each player who is in the view:
+-- id, state, position, competition position, players with worse columns. `ids` and `texts`: the
 -- players and their states, false for none.
 local function places_of(ids, texts)
   local version, size = version(), call('ZCARD', KEYS[9])

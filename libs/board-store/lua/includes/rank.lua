@@ -1,24 +1,6 @@
--- Members of rankings, and ranks. test/model/oracle-format.ts computes members in another way.
+-- Ranks, for scripts that write.
 
--- include base.lua
-
-local TWO_POW_53 = 9007199254740992
-local EARLIEST_TIME = -62135596800000
-local LATEST_TIME = 253402300799999
-
-local function member_of(tie, state, player)
-  local columns, reached = '', state[2]
-  for i = 4, #state, 3 do
-    local value, time = state[i], state[i + 1]
-    local sign, rest = 1, value
-    if value < 0 then sign, rest = 0, value + TWO_POW_53 end
-    columns = columns .. pack('>BI7', sign, rest)
-    if time > reached then reached = time end
-  end
-  if tie == 0 then return columns .. player end
-  local rest = pack('>I7c0', tie > 0 and reached - EARLIEST_TIME or LATEST_TIME - reached, player)
-  return columns == '' and rest or columns .. rest
-end
+-- include member.lua
 
 -- How many players have better columns, whatever their reach time. A probe member, the bare bytes
 -- of the further columns, sorts before every member that begins with them, so its rank is the

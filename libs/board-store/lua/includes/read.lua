@@ -5,7 +5,7 @@
 -- ARGV  1 board, 2 generation that the caller believes in ('' for none), 3 snapshot to read ('' for
 --       the live generation)
 
--- include shard.lua
+-- include continuity.lua
 
 -- nil if the caller names the generation to read. Otherwise { 'MOVED', generation, its definition
 -- (JSON), its starts (JSON) }, each '' if it does not exist.

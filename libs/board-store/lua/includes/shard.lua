@@ -1,18 +1,15 @@
--- The two values of a shard that every apply call names: version of its pointers, continuity.
+-- The two values of a shard that every apply call names: the version of its pointers, and its
+-- continuity (continuity.lua).
 --
 -- Version: every change of the live, building, removed or registered boards sets a new one. It is
 -- Redis TIME in us, and larger than the previous one, so it never repeats. The identity of the
 -- ranklog (JSON, identity.ts) follows it in the same field of `live`.
---
--- Continuity: the replication id of the server that the shard was last resynced on, and the time of
--- the resync. A restarted server or a promoted replica has another id, and may have lost
--- acknowledged writes. During a resync, the continuity names no server. Its time only grows.
 
 -- include base.lua
+-- include continuity.lua
 
 local VERSION = '' -- no board has this name
 local BUILDING = '-' -- the pointer of a board whose first generation is being built
-local RESYNCING = 'comparing' -- in place of the replication id, during a resync
 
 -- The time and the identity; '0' and '' if there is no version.
 local function read_version(live)
@@ -36,17 +33,4 @@ local function note_move(promotions, board)
   local now = format('%d', next_move(promotions, board, 0))
   call('HSET', promotions, board, now)
   return now
-end
-
-local function replication_id()
-  local id = string.match(call('INFO', 'replication'), 'master_replid:(%x+)')
-  return id or error('INFO has no master_replid, so ranklog cannot notice a loss of data')
-end
-
-local function is_continued(continuity)
-  return continuity and string.match(continuity, '^%x+ ') == replication_id() .. ' '
-end
-
-local function time_of(continuity)
-  return tonumber(string.match(continuity, ' (%d+)$') or '0')
 end

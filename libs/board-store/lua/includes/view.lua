@@ -5,7 +5,7 @@
 --   live     ranks are published: the ranking is updated at each event, else once at the end
 
 -- include base.lua
--- include state.lua
+-- include merge.lua
 -- include rank.lua
 -- include verdict.lua
 

@@ -1,0 +1,20 @@
+-- Continuity: the replication id of the server that the shard was last resynced on, and the time of
+-- the resync. A restarted server or a promoted replica has another id, and may have lost
+-- acknowledged writes. During a resync, the continuity names no server. Its time only grows.
+
+-- include base.lua
+
+local RESYNCING = 'comparing' -- in place of the replication id, during a resync
+
+local function replication_id()
+  local id = string.match(call('INFO', 'replication'), 'master_replid:(%x+)')
+  return id or error('INFO has no master_replid, so ranklog cannot notice a loss of data')
+end
+
+local function is_continued(continuity)
+  return continuity and string.match(continuity, '^%x+ ') == replication_id() .. ' '
+end
+
+local function time_of(continuity)
+  return tonumber(string.match(continuity, ' (%d+)$') or '0')
+end
