@@ -1,3 +1,5 @@
+import { DEAD_LETTER_CODES, type ScoreEvent, type Source } from '#contracts';
+
 /** Results that were deleted before the group read them: the offsets `from` to `to` - 1 of a partition. */
 export interface ResultGap {
   readonly topic: string;
@@ -17,13 +19,75 @@ abstract class ClientError extends Error {
   }
 }
 
-/** Ranklog would refuse the score event. `code` and `detail` are those of the dead letter that it would write. */
+/** The place of a score event in the list that was given to `send`. */
+export interface EventPosition {
+  readonly topic: string;
+  readonly index: number;
+  readonly playerId: unknown;
+}
+
+/**
+ * Ranklog would refuse the score event. `code` and `detail` are those of the dead letter that it would write. `position` is
+ * missing if the event was not part of a list.
+ */
 export class InvalidScoreEventError extends ClientError {
   constructor(
     readonly code: string,
     readonly detail: string,
+    readonly position?: EventPosition,
   ) {
-    super(`${code}: ${detail}`);
+    super(
+      position === undefined
+        ? `${code}: ${detail}`
+        : `${code}: ${detail} in event ${position.index} (player ${JSON.stringify(position.playerId)}) ` +
+            `for ${position.topic}; no event was sent. ${wayOut(code)}`,
+    );
+  }
+}
+
+const wayOut = (code: string) =>
+  (DEAD_LETTER_CODES as Readonly<Record<string, string>>)[code] ?? '';
+
+/** Kafka did not acknowledge all messages. `cause` is the error of kafkajs. */
+export class SendError extends ClientError {
+  readonly code = 'SEND_FAILED';
+
+  /** @param first the first message that was not acknowledged: its index, and its key, the player */
+  constructor(
+    readonly topic: string,
+    readonly first: { readonly index: number; readonly playerId: string },
+    readonly acknowledged: number,
+    cause: unknown,
+  ) {
+    super(
+      `sending to ${topic} failed at event ${first.index} (player ${first.playerId}), ${acknowledged} events are acknowledged: ` +
+        `${messageOf(cause)}. Kafka may have others too. Send the rest again; with the same eventId, boards with ` +
+        '`deduplicate` drop what arrives twice',
+      { cause },
+    );
+  }
+}
+
+/** The outcome of a score event could not be read, though it may exist. The event was sent if `at` has an offset. */
+export class ResultUnknownError extends ClientError {
+  readonly code = 'RESULT_UNKNOWN';
+
+  constructor(
+    readonly at: Pick<Source, 'topic'> & Partial<Source>,
+    readonly event: Pick<ScoreEvent, 'board' | 'playerId'>,
+    reason: string,
+    options?: ErrorOptions,
+  ) {
+    const { topic, partition, offset } = at;
+    const { board, playerId } = event;
+    const place = offset === undefined ? topic : `${topic}/${partition ?? ''} at offset ${offset}`;
+    super(
+      `the outcome of the score event in ${place} (board ${board}, player ${playerId}) is unknown: ${reason}. ` +
+        (offset === undefined
+          ? 'Kafka has not acknowledged the event; it may have it nevertheless'
+          : 'Kafka has the event, so do not send it again; `ranklog status` shows how far ranklog is behind'),
+      options,
+    );
   }
 }
 
@@ -83,8 +147,12 @@ export class UnreadableResultError extends ClientError {
   ) {
     super(
       `cannot read the record at offset ${offset} of ${topic}/${partition}: ` +
-        `${cause instanceof Error ? cause.message : String(cause)}. Did another version or program write it?`,
+        `${messageOf(cause)}. Did another version or program write it?`,
       { cause },
     );
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

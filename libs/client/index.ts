@@ -1,6 +1,14 @@
-export type { Leader, LeaderChange, LeaderMovements, RankChange, ScoreEvent } from '#contracts';
+export type {
+  DeadLetter,
+  Leader,
+  LeaderChange,
+  LeaderMovements,
+  RankChange,
+  ScoreEvent,
+} from '#contracts';
 export * from './errors.js';
 export * from './leaders-by-view.js';
 export * from './result-subscriber.js';
+export type { SendOutcome } from './result-wait.js';
 export type { HandlerErrors } from './retrying-handler.js';
 export * from './score-producer.js';

@@ -38,6 +38,19 @@ describe('the message of a score event', () => {
     expect(code).toBe('INVALID_ATTRIBUTES');
     expect(detail).toContain('attributes.guild[1] is ""');
   });
+
+  it('names its index, its player and the way out when it is one of a list, and nothing is sent', async () => {
+    const { kafka: fake, sends } = fakeClient();
+    const events = [EVENT, { ...EVENT, delta: '1e3' }];
+    await expect(new ScoreProducer({ kafka: fake }).send(events)).rejects.toMatchObject({
+      code: 'INVALID_NUMBER',
+      position: { topic: 'ranklog.score-events', index: 1, playerId: 'p-17' },
+      message: expect.stringMatching(
+        /in event 1 \(player "p-17"\) for ranklog\.score-events; no event was sent\. .*Send a decimal string/,
+      ),
+    });
+    expect(sends).toEqual([]);
+  });
 });
 
 /** A fake client with 3 partitions; `sends` lists, for each send, the partitions of its messages. */

@@ -7,15 +7,20 @@ import {
   SCORE_EVENT_TYPE,
   topicNames,
   type ScoreEvent,
+  type Source,
 } from '#contracts';
 import { patchKafkajs, sendChunks } from '#kafka-batch';
-import { InvalidScoreEventError } from './errors.js';
+import { InvalidScoreEventError, SendError } from './errors.js';
+import { ResultFeed, type ResultFeedOptions } from './result-feed.js';
+import { ResultWait, type SendOutcome } from './result-wait.js';
 
 export interface ScoreProducerOptions {
   readonly kafka: Kafka;
   readonly topicPrefix?: string;
   /** CloudEvents source of the events. */
   readonly source?: string;
+  /** The consumer group of ranklog's ingest (RANKLOG_GROUP), `ranklog` by default; only `sendAndWait` needs it. */
+  readonly group?: string;
 }
 
 /**
@@ -29,8 +34,11 @@ export class ScoreProducer {
   readonly #choose = Partitioners.DefaultPartitioner();
   /** The partitions of the topic, as kafkajs knew them at the last send. */
   #partitions: PartitionMetadata[] | undefined;
+  readonly #feedOptions: ResultFeedOptions;
+  #feed: ResultFeed | undefined;
 
-  constructor({ kafka, topicPrefix, source = '/ranklog/client' }: ScoreProducerOptions) {
+  constructor(options: ScoreProducerOptions) {
+    const { kafka, topicPrefix, source = '/ranklog/client', group = 'ranklog' } = options;
     patchKafkajs();
     this.#producer = kafka.producer({
       idempotent: true,
@@ -41,21 +49,55 @@ export class ScoreProducer {
       },
       retry: { initialRetryTime: 100, retries: 10 },
     });
-    this.#topic = topicNames(topicPrefix).scoreEvents;
+    const topics = topicNames(topicPrefix);
+    this.#topic = topics.scoreEvents;
     this.#source = source;
+    this.#feedOptions = { kafka, topics, group };
   }
 
   async connect(): Promise<void> {
     await this.#producer.connect();
   }
 
+  /** Rejects what still waits in `sendAndWait`. */
   async disconnect(): Promise<void> {
+    await this.#feed?.close();
     await this.#producer.disconnect();
   }
 
-  /** Sends events in order; resolves when all in-sync replicas have them. @throws InvalidScoreEventError before any is sent */
+  /**
+   * Sends events in order; resolves when all in-sync replicas have them.
+   * @throws InvalidScoreEventError before any is sent, SendError
+   */
   async send(events: readonly ScoreEvent[]): Promise<void> {
-    await this.sendMessages(events.map((event) => this.toMessage(JSON.stringify(event))));
+    await this.sendMessages(events.map((event, index) => this.#listed(event, index)));
+  }
+
+  /**
+   * Sends an event and waits until ranklog has applied it. Resolves with its committed rank change or dead letter, or, once
+   * ranklog's group has committed past the event, with the status that it has neither. Takes as long as ranklog needs, and for
+   * events without a result about half a second more.
+   * While calls wait, and 5 s longer, the producer reads all rank changes and dead letters from Kafka: one reader for all calls.
+   * @throws InvalidScoreEventError, SendError, or ResultUnknownError after `timeoutMs`, which includes the time to send
+   */
+  async sendAndWait(
+    event: ScoreEvent,
+    { timeoutMs }: { readonly timeoutMs: number },
+  ): Promise<SendOutcome> {
+    const message = this.#listed(event, 0);
+    const wait = new ResultWait(this.#topic, event);
+    if (this.#feed?.isClosed !== false) this.#feed = new ResultFeed(this.#feedOptions);
+    const feed = this.#feed;
+    const timer = setTimeout(() => wait.fail(`no result after ${timeoutMs} ms`), timeoutMs);
+    try {
+      await Promise.race([feed.join(wait), wait.outcome]);
+      const sent = this.#sendOne(message).then((at) => wait.acknowledged(at));
+      await Promise.race([sent, wait.outcome]);
+      return await wait.outcome;
+    } finally {
+      clearTimeout(timer);
+      feed.leave(wait);
+    }
   }
 
   /** The message of a score event, with its JSON text unchanged. @throws InvalidScoreEventError */
@@ -73,26 +115,68 @@ export class ScoreProducer {
    * first messages of each partition.
    * Each send has messages of one partition: when leaders move during a send to several brokers, kafkajs may drop messages
    * or send them twice. The very first message is sent alone, so that kafkajs learns the partitions.
+   * @throws SendError
    */
   async sendMessages(messages: readonly Message[]): Promise<void> {
+    const acknowledged = new Set<Message>();
+    try {
+      await this.#sendAll(messages, acknowledged);
+    } catch (error) {
+      const index = messages.findIndex((message) => !acknowledged.has(message));
+      const first = { index, playerId: String(messages[index]?.key) };
+      throw new SendError(this.#topic, first, acknowledged.size, error);
+    }
+  }
+
+  async #sendAll(messages: readonly Message[], acknowledged: Set<Message>): Promise<void> {
     const alone = this.#partitions === undefined ? messages.slice(0, 1) : [];
-    await this.#send(alone);
+    await this.#send(alone, acknowledged);
     const partitionMetadata = this.#partitions ?? [];
     const byPartition = new Map<number, Message[]>();
     for (const message of messages.slice(alone.length)) {
       const partition = this.#choose({ topic: this.#topic, partitionMetadata, message });
       const placed = byPartition.get(partition) ?? [];
       byPartition.set(partition, placed);
-      placed.push({ ...message, partition });
+      placed.push(message);
     }
-    const sends = [...byPartition.values()].map((placed) => this.#send(placed));
+    const sends = [...byPartition].map(([partition, placed]) =>
+      this.#send(placed, acknowledged, { partition }),
+    );
     // waits for all sends, so that none is pending when this throws
     for (const sent of await Promise.allSettled(sends))
       if (sent.status === 'rejected') throw sent.reason;
   }
 
-  async #send(messages: readonly Message[]): Promise<void> {
-    for (const chunk of sendChunks(messages))
-      await this.#producer.send({ topic: this.#topic, messages: chunk, acks: -1 });
+  async #send(
+    messages: readonly Message[],
+    acknowledged: Set<Message>,
+    place: { readonly partition?: number } = {},
+  ): Promise<void> {
+    for (const chunk of sendChunks(messages)) {
+      const placed = chunk.map((message) => ({ ...message, ...place }));
+      await this.#producer.send({ topic: this.#topic, messages: placed, acks: -1 });
+      for (const message of chunk) acknowledged.add(message);
+    }
+  }
+
+  async #sendOne(message: Message): Promise<Source> {
+    const topic = this.#topic;
+    try {
+      const [sent] = await this.#producer.send({ topic, messages: [message], acks: -1 });
+      return { topic, partition: sent?.partition ?? NaN, offset: Number(sent?.baseOffset) };
+    } catch (error) {
+      throw new SendError(topic, { index: 0, playerId: String(message.key) }, 0, error);
+    }
+  }
+
+  /** @throws InvalidScoreEventError that names the index of the event in its list */
+  #listed(event: ScoreEvent, index: number): Message {
+    try {
+      return this.toMessage(JSON.stringify(event));
+    } catch (error) {
+      if (!(error instanceof InvalidScoreEventError)) throw error;
+      const position = { topic: this.#topic, index, playerId: event.playerId };
+      throw new InvalidScoreEventError(error.code, error.detail, position);
+    }
   }
 }

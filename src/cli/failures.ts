@@ -15,6 +15,7 @@ import {
   UnknownBoardError,
   UnknownGenerationError,
 } from '#board-store';
+import { SendError } from '#client';
 import { SettingsError } from '../config/settings.js';
 import {
   AppliedBeyondLogError,
@@ -52,6 +53,7 @@ const ERRORS = [
       BoardsLostError,
       LeaseLostError,
       OutOfMemoryError,
+      SendError,
       ServiceUnreachableError,
       kafkajs.KafkaJSError,
     ],

@@ -1,0 +1,182 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Admin, Kafka } from 'kafkajs';
+import { decodeDeadLetter, decodeRankChange, headerText, type TopicNames } from '#contracts';
+import {
+  committedOffsets,
+  logRanges,
+  toError,
+  type KafkaRecord,
+  type LogRange,
+} from '#kafka-batch';
+import { PublishedBoards } from './published-boards.js';
+import type { ResultWait, SendOutcome } from './result-wait.js';
+import { TopicFollower } from './topic-follower.js';
+
+export interface ResultFeedOptions {
+  readonly kafka: Kafka;
+  readonly topics: TopicNames;
+  /** The consumer group of ranklog's ingest. */
+  readonly group: string;
+}
+
+type FollowedTopic = 'rankChanges' | 'deadLetters' | 'definitions';
+type Followers = Readonly<Record<FollowedTopic, TopicFollower>>;
+type Ends = Readonly<Record<FollowedTopic, ReadonlyMap<number, LogRange>>>;
+
+/** How often the group's committed offsets are read while there are waits, in ms. */
+const POLL_MS = 200;
+
+/** How long a feed without waits stays open, in ms: it then costs as much as with waits. */
+const IDLE_MS = 5_000;
+
+/**
+ * Reads all committed rank changes and dead letters from the moment it is opened, and gives each wait its outcome.
+ * An event has no result if the group's committed offset has passed it, and everything that the result topics held after that
+ * was read. The second condition is needed because Kafka may show a committed offset before the results of its transaction.
+ * Closes itself after an error that no retry repairs, and when it had no wait for a while. Then open another.
+ */
+export class ResultFeed {
+  /** By player, because a result has its player as key. */
+  readonly #waits = new Map<string, Set<ResultWait>>();
+  /** Waits whose events the group has passed. */
+  readonly #passed = new WeakSet<ResultWait>();
+  readonly #boards = new PublishedBoards();
+  readonly #admin: Admin;
+  readonly #closed = new AbortController();
+  readonly #followers: Promise<Followers>;
+  readonly #running: Promise<void>[] = [];
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: ResultFeedOptions) {
+    this.#admin = options.kafka.admin();
+    this.#followers = this.#open();
+    this.#followers.then(
+      (followers) => this.#poll(followers),
+      (error: unknown) => this.#end(error),
+    );
+  }
+
+  get isClosed(): boolean {
+    return this.#closed.signal.aborted;
+  }
+
+  /** Adds a wait. Resolves once the ends of the result topics are known: the results of any event sent later will be read. */
+  async join(wait: ResultWait): Promise<void> {
+    clearTimeout(this.#idle);
+    const { playerId } = wait.event;
+    const waits = this.#waits.get(playerId) ?? new Set();
+    this.#waits.set(playerId, waits.add(wait));
+    await this.#followers;
+  }
+
+  leave(wait: ResultWait): void {
+    const { playerId } = wait.event;
+    const waits = this.#waits.get(playerId);
+    waits?.delete(wait);
+    if (waits?.size === 0) this.#waits.delete(playerId);
+    if (this.#waits.size === 0 && !this.isClosed)
+      this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref();
+  }
+
+  /** Fails the waits that are left. */
+  async close(reason = 'the producer was disconnected', cause?: unknown): Promise<void> {
+    if (this.isClosed) return;
+    this.#closed.abort();
+    clearTimeout(this.#idle);
+    for (const wait of this.#all()) wait.fail(reason, cause);
+    await this.#followers.catch(() => undefined); // the waits have its error
+    await Promise.allSettled(this.#running);
+    await this.#admin.disconnect();
+  }
+
+  async #open(): Promise<Followers> {
+    const { topics } = this.options;
+    await this.#admin.connect();
+    const [rankChanges, deadLetters, definitions] = await Promise.all([
+      this.#follow(topics.rankChanges, 'end', (record) =>
+        this.#take(record, 'ce_id', () => ({ status: 'ranked', change: decodeRankChange(record) })),
+      ),
+      this.#follow(topics.deadLetters, 'end', (record) => {
+        const letter = decodeDeadLetter(record);
+        if (letter) this.#take(record, 'ranklog_id', () => ({ status: 'deadLetter', letter }));
+      }),
+      this.#follow(topics.definitions, 'start', (record) => this.#boards.take(record)),
+    ]);
+    return { rankChanges, deadLetters, definitions };
+  }
+
+  async #follow(
+    topic: string,
+    begin: 'start' | 'end',
+    take: (record: KafkaRecord) => void,
+  ): Promise<TopicFollower> {
+    const ranges = await logRanges(this.#admin, topic);
+    const from = new Map([...ranges].map(([partition, range]) => [partition, range[begin]]));
+    const { signal } = this.#closed;
+    const logger = this.options.kafka.logger();
+    const follower = await TopicFollower.open({
+      kafka: this.options.kafka,
+      topic,
+      from,
+      signal,
+      logger,
+    });
+    this.#running.push(follower.run(take).catch((error: unknown) => this.#end(error)));
+    return follower;
+  }
+
+  #end(error: unknown): void {
+    const reason = `reading results failed: ${toError(error).message}`;
+    this.close(reason, error).catch(() => undefined); // the waits have the first error
+  }
+
+  #take(record: KafkaRecord, idHeader: string, read: () => SendOutcome): void {
+    const waits = this.#waits.get(record.key?.toString() ?? '');
+    if (waits === undefined) return;
+    const cause = headerText(record.headers, idHeader) ?? '';
+    for (const wait of waits) wait.take(cause, read);
+  }
+
+  #all(): ResultWait[] {
+    return [...this.#waits.values()].flatMap((waits) => [...waits]);
+  }
+
+  /** Errors are retried: each wait has a time limit of its own. */
+  async #poll(followers: Followers): Promise<void> {
+    const { signal } = this.#closed;
+    while (!signal.aborted) {
+      await this.#findPassed(followers).catch(() => undefined);
+      await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Finds the waits whose events the group has passed. */
+  async #findPassed(followers: Followers): Promise<void> {
+    const { topics, group } = this.options;
+    const open = this.#all().filter((wait) => wait.at !== undefined && !this.#passed.has(wait));
+    if (open.length === 0) return;
+    const committed = await committedOffsets(this.#admin, group, topics.scoreEvents);
+    const passed = open.filter(({ at }) => at && at.offset < (committed.get(at.partition) ?? 0));
+    if (passed.length === 0) return;
+    const ends = {
+      rankChanges: await logRanges(this.#admin, topics.rankChanges),
+      deadLetters: await logRanges(this.#admin, topics.deadLetters),
+      definitions: await logRanges(this.#admin, topics.definitions),
+    };
+    for (const wait of passed) {
+      this.#passed.add(wait);
+      this.#settlePassed(wait, followers, ends).catch((error: unknown) => this.#end(error));
+    }
+  }
+
+  /** Settles a wait when the topics were read up to these ends. Does nothing if its result was among what was read. */
+  async #settlePassed(wait: ResultWait, followers: Followers, ends: Ends): Promise<void> {
+    const partition = wait.at?.partition ?? 0;
+    await followers.rankChanges.reach(partition, ends.rankChanges);
+    await followers.deadLetters.reach(partition, ends.deadLetters);
+    for (const id of ends.definitions.keys())
+      await followers.definitions.reach(id, ends.definitions);
+    const publishesAll = this.#boards.publishesAll(wait.event.board);
+    wait.settle(() => ({ status: publishesAll ? 'unchanged' : 'unpublished' }));
+  }
+}

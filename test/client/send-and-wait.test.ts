@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RankChangeSubscriber, ScoreProducer, type RankChange, type SendOutcome } from '#client';
+import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import { causeOf, readDeadLetters } from '../support/results.js';
+import { seededRandom } from '../support/seeded-random.js';
+
+const BOARDS = `
+boards:
+  arena: { columns: [{ name: points }] }
+  records: { columns: [{ name: best, update: best }] }
+  once: { columns: [{ name: points }], deduplicate: 24h }
+  quiet: { columns: [{ name: points }], publish: { rankChanges: none } }
+  ranks: { columns: [{ name: points }], publish: { rankChanges: moved } }
+  weekly: { columns: [{ name: points }], windows: [all, week], publish: { windows: [week] } }
+`;
+const SOON = { timeoutMs: 60_000 };
+
+let instance: TestInstance;
+let service: RanklogProcess;
+let producer: ScoreProducer;
+const send = (board: string, playerId: string, delta: string, eventId?: string) =>
+  producer.sendAndWait({ board, playerId, delta, ...(eventId !== undefined && { eventId }) }, SOON);
+
+beforeAll(async () => {
+  instance = await TestInstance.create(BOARDS);
+  service = await instance.start();
+  producer = newProducer();
+  await producer.connect();
+});
+afterAll(async () => {
+  await producer.disconnect();
+  await instance.remove();
+});
+
+function newProducer(): ScoreProducer {
+  const { kafka, name } = instance;
+  return new ScoreProducer({ kafka, topicPrefix: name, group: name });
+}
+
+const changeOf = (outcome: SendOutcome): RankChange => {
+  if (outcome.status !== 'ranked') throw new Error(`the outcome is ${outcome.status}`);
+  return outcome.change;
+};
+
+describe('sendAndWait', () => {
+  it('resolves with the rank change of the event', async () => {
+    const first = await send('arena', 'ada', '5');
+    expect(first).toMatchObject({
+      status: 'ranked',
+      change: { playerId: 'ada', changes: [{ before: null, after: { columns: { points: '5' } } }] },
+    });
+    expect(changeOf(await send('arena', 'ada', '2')).changes).toMatchObject([
+      { before: { columns: { points: '5' } }, after: { columns: { points: '7' } } },
+    ]);
+  });
+
+  it('resolves with the dead letter of the event', async () => {
+    const outcome = await send('nowhere', 'ada', '5');
+    expect(outcome).toMatchObject({ status: 'deadLetter', letter: { code: 'UNKNOWN_BOARD' } });
+    const [written] = await readDeadLetters(instance.kafka, instance.topics);
+    expect(written).toMatchObject(outcome.status === 'deadLetter' ? outcome.letter : {});
+  });
+
+  it('is `unchanged` for an event that changes nothing', async () => {
+    expect(await send('records', 'ada', '10')).toMatchObject({ status: 'ranked' });
+    expect(await send('records', 'ada', '9')).toEqual({ status: 'unchanged' });
+    expect(await send('once', 'ada', '1', 'e-1')).toMatchObject({ status: 'ranked' });
+    expect(await send('once', 'ada', '1', 'e-1')).toEqual({ status: 'unchanged' });
+  });
+
+  it.each(['quiet', 'ranks', 'weekly'])(
+    'is `unpublished` without a rank change of a board that does not publish all (%s)',
+    async (board) => {
+      const outcomes = [await send(board, 'ada', '1'), await send(board, 'ada', '1', 'e-2')];
+      const last = await send(board, 'ada', '0');
+      expect(last).toEqual({ status: 'unpublished' });
+      expect(outcomes.map(({ status }) => status)).toEqual(
+        { quiet: ['unpublished', 'unpublished'], ranks: ['ranked', 'unpublished'] }[board] ?? [
+          'ranked',
+          'ranked',
+        ],
+      );
+    },
+  );
+
+  it('gives many concurrent calls what a subscriber gets, through kills of ingest', async () => {
+    const { random, seed } = seededRandom();
+    process.stdout.write(`seed ${seed}\n`);
+    const received = new Map<string, RankChange>();
+    const subscriber = new RankChangeSubscriber({
+      kafka: instance.kafka,
+      groupId: `${instance.name}-compared`,
+      topicPrefix: instance.name,
+    });
+    await subscriber.start((change) => void received.set(causeOf(change), change));
+    const player = () => `p-${Math.floor(random() * 50)}`;
+    const outcomes: SendOutcome[] = [];
+    const waits = Array.from({ length: 1_000 }, async (_, n) => {
+      await until(() => outcomes.length > n - 400, 'earlier calls are done');
+      outcomes.push(await send('arena', player(), String(1 + Math.floor(random() * 9))));
+    });
+    for (const goal of [100, 400]) {
+      await until(() => outcomes.length >= goal, `${goal} calls are done`);
+      service.kill('SIGKILL');
+      await service.ended;
+      service = await instance.start();
+    }
+    await Promise.all(waits);
+    const changes = outcomes.map(changeOf);
+    await until(() => changes.every((change) => received.has(causeOf(change))), 'all are received');
+    await subscriber.stop();
+    expect(new Set(changes.map(causeOf)).size).toBe(1_000);
+    for (const change of changes) expect(received.get(causeOf(change))).toEqual(change);
+  });
+
+  it('rejects after its time limit with the place of the event, and leaves no connection open', async () => {
+    const sockets = () =>
+      process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+    const other = newProducer();
+    await other.connect();
+    await other.send([{ board: 'arena', playerId: 'ada', delta: '1' }]);
+    const before = sockets();
+    service.kill('SIGKILL');
+    await service.ended;
+    const event = { board: 'arena', playerId: 'bob', delta: '1' };
+    await expect(other.sendAndWait(event, { timeoutMs: 5_000 })).rejects.toMatchObject({
+      code: 'RESULT_UNKNOWN',
+      at: { topic: instance.topics.scoreEvents, offset: expect.any(Number) },
+      message: expect.stringMatching(
+        /score-events\/\d at offset \d+ \(board arena, player bob\) is unknown: no result after 5000 ms\. Kafka has the event/,
+      ),
+    });
+    await until(() => sockets() <= before, 'the connections of the wait are closed');
+    service = await instance.start();
+    expect(await other.sendAndWait(event, SOON)).toMatchObject({ status: 'ranked' });
+    await other.disconnect();
+  });
+
+  it('rejects when the producer is disconnected', async () => {
+    service.kill('SIGKILL');
+    await service.ended;
+    const other = newProducer();
+    await other.connect();
+    const waiting = other.sendAndWait({ board: 'arena', playerId: 'cyd', delta: '1' }, SOON);
+    const outcome = expect(waiting).rejects.toThrow('the producer was disconnected');
+    await other.disconnect();
+    await outcome;
+    service = await instance.start();
+  });
+});
+
+describe('send', () => {
+  it('names the event that Kafka refuses, and how many others it has acknowledged', async () => {
+    const big = 'x'.repeat(3_000_000);
+    const events = Array.from({ length: 5 }, (_, n) => ({
+      board: 'arena',
+      playerId: 'dan',
+      delta: '1',
+      ...(n === 3 && { note: big }),
+    }));
+    await expect(producer.send(events)).rejects.toMatchObject({
+      code: 'SEND_FAILED',
+      topic: instance.topics.scoreEvents,
+      first: { index: 3, playerId: 'dan' },
+      acknowledged: 3,
+      cause: expect.objectContaining({ type: 'MESSAGE_TOO_LARGE' }),
+      message: expect.stringMatching(
+        /^sending to \S+ failed at event 3 \(player dan\), 3 events are acknowledged: .*larger than the max/,
+      ),
+    });
+  });
+});
