@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
+import { BoardReader } from '#board-store';
 
 const readme = readFileSync('README.md', 'utf8');
 const blocks = [...readme.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block);
@@ -43,8 +44,12 @@ describe('README.md', () => {
     expect(stdout).toMatch(/ada {2}all region=eu {2}new -> 1 {2}score 1200/);
   });
 
-  it('shows code that compiles', () => {
-    const code = /^```ts\n([^]*?)^```$/m.exec(readme)?.[1] ?? '';
+  it.each([
+    ['README.md', 'RankChangeSubscriber'],
+    ['docs/reading.md', 'BoardReader'],
+  ])('shows code in %s that compiles', (page, name) => {
+    const text = readFileSync(page, 'utf8');
+    const code = /^```ts\n([^]*?)^```$/m.exec(text)?.[1] ?? '';
     const file = path.resolve('test/project/readme-example.ts');
     const { config } = ts.readConfigFile('tsconfig.json', (name) => ts.sys.readFile(name)) as {
       config: unknown;
@@ -53,7 +58,10 @@ describe('README.md', () => {
     const host = ts.createCompilerHost(options);
     const readFile = host.readFile.bind(host);
     const declared = "import type { Kafka } from 'kafkajs';\ndeclare const kafka: Kafka;\n";
-    const example = declared + code.replace("'ranklog/client'", "'#client'");
+    const ours = code
+      .replaceAll("'ranklog/client'", "'#client'")
+      .replaceAll("'@ranklog/reader'", "'#board-store'");
+    const example = declared + ours;
     const overlaid: ts.CompilerHost = {
       ...host,
       fileExists: (name) => name === file || host.fileExists(name),
@@ -65,7 +73,7 @@ describe('README.md', () => {
     };
     const program = ts.createProgram([file], options, overlaid);
     const problems = program.getSemanticDiagnostics(program.getSourceFile(file));
-    expect(code).toContain('RankChangeSubscriber');
+    expect(code).toContain(name);
     expect(problems.map(({ messageText }) => messageText)).toEqual([]);
   });
 
@@ -75,6 +83,14 @@ describe('README.md', () => {
       (link) => !link.startsWith('http') && spawnSync('test', ['-e', link]).status !== 0,
     );
     expect(missing).toEqual([]);
+  });
+});
+
+describe('docs/reading.md', () => {
+  it('names every call of a reader', () => {
+    const page = readFileSync('docs/reading.md', 'utf8');
+    const calls = Object.getOwnPropertyNames(BoardReader.prototype).slice(1);
+    expect(calls.filter((call) => !page.includes(`${call}(`))).toEqual([]);
   });
 });
 
