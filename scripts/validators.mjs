@@ -6,7 +6,6 @@ import { ensureBuild, ensureDependencies } from './with-setup.mjs';
 await ensureDependencies();
 await ensureBuild();
 /** @type {typeof import('../libs/contracts/classes/compile-validators.js')} */
-// eslint-disable-next-line @typescript-eslint/no-unsafe-assignment -- dist/ has no types before the build
 const { validatorsText } = await import(
   new URL('../dist/libs/contracts/classes/compile-validators.js', import.meta.url).href
 );

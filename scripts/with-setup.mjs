@@ -17,6 +17,7 @@ const BUILD_CONFIGS = [
     'package.json',
     'package-lock.json',
     'scripts/bundle.mjs',
+    'scripts/bundling.mjs',
   ],
 ];
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { commandName, refusalOf, ReturnCode, SCRIPTS, scriptText } from './scripts.js';
+import { scriptText } from './script-text.js';
+import { commandName, refusalOf, ReturnCode, SCRIPTS } from './scripts.js';
 
 const LUA = new URL('./lua/', import.meta.url);
 const files = (folder: string) => readdirSync(new URL(folder, LUA)).sort();
@@ -34,7 +35,7 @@ const highest = (text: string, name: 'KEYS' | 'ARGV') =>
   Math.max(0, ...[...text.matchAll(new RegExp(`${name}\\[(\\d+)\\]`, 'g'))].map(([, n]) => Number(n))); // prettier-ignore
 
 /** The code of a script with its includes, without comments. */
-const body = (name: string) => scriptText(`commands/${name}`).replace(/--.*$/gm, '');
+const body = (name: string) => scriptText(name.replace('.lua', '')).replace(/--.*$/gm, '');
 
 describe('the scripts', () => {
   it.each(commands)('%s has the keys and arguments that its name and header say', (name) => {

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
+import { scriptText } from './script-text.js';
 
 type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: (string | number)[]];
 type Script<Reply> = (...args: Arguments) => Promise<Reply>;
@@ -87,9 +87,6 @@ export const SCRIPTS = [
   ...READ_SCRIPTS,
 ] as const;
 
-const FOLDER = new URL('./lua/', import.meta.url);
-const INCLUDE = /^-- include (\S+)$/gm;
-
 /**
  * Defines the scripts as commands of this client: it sends EVALSHA, and EVAL only if the server does not know the script.
  * Safe to call more than once on a client.
@@ -97,7 +94,7 @@ const INCLUDE = /^-- include (\S+)$/gm;
 export function defineScripts(redis: Redis, scripts: readonly string[] = SCRIPTS): void {
   for (const script of scripts) {
     const name = commandName(script);
-    if (!(name in redis)) redis.defineCommand(name, { lua: scriptText(`commands/${script}.lua`) });
+    if (!(name in redis)) redis.defineCommand(name, { lua: scriptText(script) });
   }
 }
 
@@ -106,16 +103,6 @@ export function commandName(script: string): string {
   return `ranklog-${script.replace(/-\d+$/, '')}`.replace(/-(.)/g, (_, letter: string) =>
     letter.toUpperCase(),
   );
-}
-
-/** The text of a script. `-- include NAME.lua` stands for lua/includes/NAME.lua, which is included once. */
-export function scriptText(file: string, included = new Set<string>()): string {
-  const text = readFileSync(new URL(file, FOLDER), 'utf8');
-  return text.replace(INCLUDE, (_, name: string) => {
-    if (included.has(name)) return '';
-    included.add(name);
-    return scriptText(`includes/${name}`, included);
-  });
 }
 
 export function rowsOf(words: readonly string[], length: number): string[][] {

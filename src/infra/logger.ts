@@ -33,12 +33,12 @@ export function createLogger(settings: LogSettings): Logger {
 
 /** Loads pino. Called for the first line that is logged, because most commands log none. */
 function createPino({ logLevel, logFormat }: LogSettings): Pino.Logger {
-  const require = createRequire(import.meta.url);
-  const { destination, pino, stdSerializers } = require('pino') as typeof Pino;
+  const library = createRequire(import.meta.url)('pino') as typeof Pino;
+  const { destination, pino, stdSerializers } = library;
   const options = { level: logLevel, serializers: { error: stdSerializers.errWithCause } };
   if (logFormat === 'json' || (logFormat === 'auto' && !process.stderr.isTTY))
     return pino(options, destination({ dest: 2, sync: true }));
-  const pretty = require('pino-pretty') as typeof PinoPretty;
+  const pretty = createRequire(import.meta.url)('pino-pretty') as typeof PinoPretty;
   const translateTime = 'SYS:HH:MM:ss.l';
   return pino(
     options,

@@ -1,0 +1,93 @@
+// @ts-check
+// What the bundles of the command line and of the packages have in common. They are made from dist/, not from the sources, because
+// Nest needs the metadata of decorators, which only tsc writes.
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('..', import.meta.url));
+export const COMPILED = path.join(ROOT, 'dist');
+
+/**
+ * Bundles what our modules load on first use, and still loads it on first use.
+ * @type {import('esbuild').Plugin}
+ */
+const LAZY_REQUIRES = {
+  name: 'lazy-requires',
+  setup: (bundler) => {
+    bundler.onLoad({ filter: /\/dist\/(src|libs)\/.*\.js$/ }, async ({ path: file }) => {
+      const text = await readFile(file, 'utf8');
+      return { contents: text.replaceAll('createRequire(import.meta.url)', 'require') };
+    });
+  },
+};
+
+/**
+ * Puts the texts of Lua scripts into a bundle.
+ * @param {(list: { READ_SCRIPTS: readonly string[], SCRIPTS: readonly string[] }) => readonly string[]} choose
+ * @returns {import('esbuild').Plugin}
+ */
+function inlineLua(choose) {
+  return {
+    name: 'inline-lua',
+    setup: (bundler) => {
+      bundler.onLoad({ filter: /\/dist\/libs\/board-store\/script-text\.js$/ }, async (module) => {
+        /** @type {{ scriptText: (script: string) => string }} */
+        const { scriptText } = await import(pathToFileURL(module.path).href);
+        /** @type {Parameters<typeof choose>[0]} */
+        const list = await import(new URL('scripts.js', pathToFileURL(module.path)).href);
+        const texts = choose(list).map((script) => [script, scriptText(script)]);
+        const contents = `const TEXTS = ${JSON.stringify(Object.fromEntries(texts))};
+          export const scriptText = (script) => TEXTS[script];`;
+        return { contents };
+      });
+    },
+  };
+}
+
+/**
+ * Options for esbuild.
+ * @param {Parameters<typeof inlineLua>[0]} scripts the Lua scripts that the bundle needs
+ * @returns {import('esbuild').BuildOptions & { metafile: true }}
+ */
+export function bundleOptions(scripts) {
+  return {
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    sourcemap: true,
+    logLevel: 'warning',
+    legalComments: 'none', // thirdPartyLicences has the whole texts
+    metafile: true,
+    plugins: [inlineLua(scripts), LAZY_REQUIRES],
+  };
+}
+
+/**
+ * The licences of the packages in a bundle.
+ * @param {import('esbuild').Metafile} metafile
+ */
+export function thirdPartyLicences(metafile) {
+  const files = Object.values(metafile.outputs).flatMap(({ inputs }) => {
+    return Object.keys(inputs).filter((file) => (inputs[file]?.bytesInOutput ?? 0) > 0);
+  });
+  const folders = new Set(
+    files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []),
+  );
+  return [...folders]
+    .sort()
+    .map(licenceOf)
+    .join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+/** @param {string} folder of a package */
+function licenceOf(folder) {
+  /** @type {{ name: string, version: string, license: string }} */
+  const { name, version, license } = JSON.parse(
+    readFileSync(path.join(folder, 'package.json'), 'utf8'),
+  );
+  const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
+  const texts = files.map((file) => readFileSync(path.join(folder, file), 'utf8').trim());
+  return [`${name} ${version} (${license})`, ...texts, ''].join('\n\n');
+}
