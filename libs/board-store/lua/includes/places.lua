@@ -34,36 +34,24 @@ local function score_of(state)
   return tonumber(string.match(state, '^-?%d+'))
 end
 
--- The ids of members from one position to another, and their states.
-local function read_members(first, last)
-  local members, ids = call('ZRANGE', KEYS[9], format('%d', first), format('%d', last)), {}
-  for i, member in ipairs(members) do ids[i] = sub(member, id_from) end
-  return members, ids, #ids > 0 and call('HMGET', KEYS[10], unpack(ids))
-end
-
 -- Lines: stale (1, 0), view version, number of players in the view, position, competition position
 -- and dense position ('' if not counted) of the first player returned, number of players in the
 -- view with worse columns than the last player returned, `selected`: the number of players that
--- the caller chooses from; then for each player returned: id, state. Reads one more player at both
--- ends, to search for the ends of ties only if there is a tie.
+-- the caller chooses from; then for each player returned: id, state.
 local function places(first, limit, selected)
-  local version, size = version(), call('ZCARD', KEYS[9])
-  local found = { stale(), version or '0', version and size or 0, first, 0, '', 0, selected }
-  if limit == 0 or not version or first >= size then return lines(found) end
-  local before = math.min(first, 1)
-  local members, ids, states = read_members(first - before, first + limit)
-  local last = math.min(before + limit, #ids)
-  for i = before + 1, last do found[#found + 1], found[#found + 2] = ids[i], states[i] end
-  local function columns_of(i) return score_of(states[i]), sub(members[i], 1, columns_width) end
-  local function is_tied(i, j)
-    local score, columns = columns_of(i)
-    local other_score, other_columns = columns_of(j)
-    return score == other_score and columns == other_columns
+  local members, version, size = {}, version(), call('ZCARD', KEYS[9])
+  if limit > 0 and version then
+    members = call('ZRANGE', KEYS[9], format('%d', first), format('%d', first + limit - 1))
   end
-  local is_begin = before == 0 or not is_tied(1, 2)
-  found[5] = is_begin and first or tie_begin(first, columns_of(before + 1))
+  local found = { stale(), version or '0', version and size or 0, first, 0, '', 0, selected }
+  if #members == 0 then return lines(found) end
+  local ids = {}
+  for i, member in ipairs(members) do ids[i] = sub(member, id_from) end
+  local states = call('HMGET', KEYS[10], unpack(ids))
+  for i, state in ipairs(states) do found[2 * i + 7], found[2 * i + 8] = ids[i], state end
+  local columns, last = sub(members[1], 1, columns_width), sub(members[#ids], 1, columns_width)
+  found[5] = tie_begin(first, score_of(states[1]), columns)
   if ARGV[8] == '1' then found[6] = different_columns(found[5]) or '' end
-  local position, is_end = first + last - before - 1, last == #ids or not is_tied(last, last + 1)
-  found[7] = size - (is_end and position + 1 or tie_end(position, columns_of(last)))
+  found[7] = size - tie_end(first + #ids - 1, score_of(states[#ids]), last)
   return lines(found)
 end
