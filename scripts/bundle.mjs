@@ -1,9 +1,9 @@
 // @ts-check
 // Bundles the compiled command line with its dependencies: finding and loading 2,300 modules would take longer than most commands.
-import { rm, writeFile } from 'node:fs/promises';
+import { cp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
-import { bundleOptions, COMPILED, thirdPartyLicences } from './bundling.mjs';
+import { bundleOptions, COMPILED, ROOT, thirdPartyLicences } from './bundling.mjs';
 
 const BUNDLE = path.join(COMPILED, 'cli');
 
@@ -14,6 +14,8 @@ const EXTERNAL = [
   ...['@fastify/view', '@grpc/*', '@nats-io/transport-node', 'amqp-connection-manager', 'mqtt'],
 ];
 
+const LUA = 'libs/board-store/lua';
+await cp(path.join(ROOT, LUA), path.join(COMPILED, LUA), { recursive: true });
 await rm(BUNDLE, { recursive: true, force: true });
 const { metafile } = await build({
   ...bundleOptions(({ SCRIPTS }) => SCRIPTS),

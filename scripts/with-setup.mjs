@@ -13,7 +13,7 @@ const BUILD_CONFIGS = [
   ...[
     'tsconfig.json',
     'tsconfig.build.json',
-    'nest-cli.json',
+
     'package.json',
     'package-lock.json',
     'scripts/bundle.mjs',

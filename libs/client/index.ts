@@ -6,6 +6,8 @@ export type {
   RankChange,
   ScoreEvent,
 } from '#contracts';
+// For services with a consumer of their own.
+export { decodeDeadLetter, decodeLeaderChange, decodeRankChange, topicNames } from '#contracts';
 export * from './errors.js';
 export * from './leaders-by-view.js';
 export * from './result-subscriber.js';

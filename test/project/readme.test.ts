@@ -59,7 +59,7 @@ describe('README.md', () => {
     const readFile = host.readFile.bind(host);
     const declared = "import type { Kafka } from 'kafkajs';\ndeclare const kafka: Kafka;\n";
     const ours = code
-      .replaceAll("'ranklog/client'", "'#client'")
+      .replaceAll(/'@?ranklog\/client'/g, "'#client'")
       .replaceAll("'@ranklog/reader'", "'#board-store'");
     const example = declared + ours;
     const overlaid: ts.CompilerHost = {
