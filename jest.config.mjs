@@ -31,13 +31,13 @@ export default {
     {
       ...shared,
       displayName: 'redis',
-      testMatch: ['<rootDir>/test/{board-store,model}/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/{board-store,model,standings}/**/*.test.ts'],
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
     },
     {
       ...shared,
       displayName: 'system',
-      testMatch: ['<rootDir>/test/!(board-store|model)/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/!(board-store|model|standings)/**/*.test.ts'],
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
     },
   ],

@@ -12,6 +12,7 @@ import { SILENT } from './infra/logger.js';
 import { Shutdown } from './infra/shutdown.js';
 import { Maintenance } from './maintenance/maintenance.js';
 import { BoardRegistrar } from './registry/board-registrar.js';
+import { describeRoutes } from './standings/openapi.js';
 import { AppModule } from './main.js';
 
 /** The application without servers: everything but the connections is real. */
@@ -56,12 +57,14 @@ describe('AppModule', () => {
       .overrideProvider(BoardRegistrar)
       .useValue(registrar)
       .compile();
-    return module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), {
+    const app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), {
       logger: false,
     });
+    await describeRoutes(app);
+    return app;
   }
 
-  it.each([[[...ROLES]], [['ingest']], [['reconciliation']]] satisfies [Role[]][])(
+  it.each([[[...ROLES]], [['ingest']], [['reconciliation']], [['query']]] satisfies [Role[]][])(
     'resolves all providers for the roles %j, and serves health',
     async (roles) => {
       const app = await create(...roles);

@@ -16,10 +16,13 @@ import { IngestModule } from './ingest/ingest.module.js';
 import { ReconciliationModule } from './maintenance/reconciliation.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { BoardRegistrar } from './registry/board-registrar.js';
+import { describeRoutes } from './standings/openapi.js';
+import { StandingsModule } from './standings/standings.module.js';
 
 const ROLE_MODULES: Readonly<Record<Role, Type>> = {
   ingest: IngestModule,
   reconciliation: ReconciliationModule,
+  query: StandingsModule,
 };
 
 @Module({})
@@ -48,7 +51,7 @@ export type StartOptions = ProcessOptions & { readonly shutdown: Shutdown };
  */
 export async function startApplication(options: StartOptions): Promise<NestFastifyApplication> {
   const { logger } = options;
-  const app = await createHttpApplication(AppModule.forRoot(options), logger);
+  const app = await createHttpApplication(AppModule.forRoot(options), logger, options.settings);
   try {
     await start(app, options);
     return app;
@@ -67,6 +70,7 @@ async function start(
   await checkScoreTopic(admin, topics.scoreEvents, settings, logger);
   if (!roles.includes('reconciliation')) await app.get(BoardRegistrar).claim();
   if (roles.includes('ingest')) app.connectMicroservice({ strategy: app.get(KafkaBatchServer) });
+  if (roles.includes('query')) await describeRoutes(app);
   await app.init();
   shutdown.signal.throwIfAborted();
   await listen(app, settings, logger);

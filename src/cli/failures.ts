@@ -24,6 +24,7 @@ import {
   HistoryCutError,
   OutOfMemoryError,
 } from '../generations/errors.js';
+import { isRedisUnavailable } from '../infra/redis.js';
 import { ServiceUnreachableError } from '../infra/services.js';
 import { ScoreTopicError, TopicsMissingError } from '../infra/topics.js';
 import { BoardsFileMissingError } from '../registry/board-registrar.js';
@@ -82,22 +83,4 @@ export function describe(error: unknown): string {
 function hint(error: Error): string {
   if (error instanceof UnknownBoardError) return suggestion(error.board, error.known);
   return error instanceof NoSuchViewError ? suggestion(error.asked, error.known) : '';
-}
-
-/** ioredis has no classes for these errors, only texts. */
-const CLIENT_ERROR =
-  /^(Command timed out|Connection is closed|Stream isn't writeable|Reached the max retries per request limit)/;
-
-/** Error replies of a server that is full or not ready, also from within a script. */
-const SERVER_ERROR =
-  /\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|OOM|NOREPLICAS|MISCONF) /;
-
-const SYSTEM_ERRORS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']);
-
-/** Whether a command failed because Redis is unreachable, full or not ready. */
-function isRedisUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (error.name === 'ReplyError') return SERVER_ERROR.test(error.message);
-  const { code } = error as NodeJS.ErrnoException;
-  return CLIENT_ERROR.test(error.message) || (code !== undefined && SYSTEM_ERRORS.has(code));
 }

@@ -1,4 +1,3 @@
-import { formatTime, LATEST_TIME } from '#board';
 import type { Starts } from '#board-store';
 
 /** `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`. */
@@ -27,11 +26,6 @@ export function bytesText(bytes: number): string {
 /** `1,234,567`. */
 export function countText(count: number): string {
   return count.toLocaleString('en-US');
-}
-
-/** The time of `expiresAt` (ms); null: never. Times after LATEST_TIME are never, because no event is later. */
-export function expiryText(expiresAt: number | null): string | null {
-  return expiresAt === null || expiresAt > LATEST_TIME ? null : formatTime(expiresAt);
 }
 
 /** How to build what a partial generation lacks. */

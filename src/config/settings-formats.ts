@@ -78,6 +78,24 @@ export const duration: Format<number> = {
   },
 };
 
+/** In ms. */
+export const durationOrZero: Format<number> = {
+  allowed: `${duration.allowed}, or 0`,
+  parse: (given) => (given === 0 || given === '0' ? 0 : duration.parse(given)),
+};
+
+/** Origins of web pages, `*` for all; none: an empty text. */
+export const origins: Format<readonly string[]> = {
+  allowed: 'origins such as https://game.example, several separated by commas, or *',
+  parse: (given) => {
+    if (given === '') return [];
+    const names = String(given)
+      .split(',')
+      .map((name) => name.trim());
+    return names.every((name) => /^(\*|https?:\/\/[^\s/]+)$/.test(name)) ? names : undefined;
+  },
+};
+
 export const brokers: Format<readonly string[]> = {
   allowed: 'host:port, several separated by commas',
   parse: (given) => {

@@ -49,6 +49,16 @@ export const SETTINGS_SCHEMA = {
   ),
   httpHost: setting(text, '127.0.0.1', 'The address of the HTTP server; 0.0.0.0 for all.'),
   httpPort: setting(format.port, 9464, 'The port of the HTTP server; 0 picks a free one.'),
+  httpCors: setting(
+    format.origins,
+    '',
+    'Origins of web pages that may read over HTTP (CORS); * for all, empty for none.',
+  ),
+  queryCache: setting(
+    format.durationOrZero,
+    '250ms',
+    'How long an answer over HTTP is kept for equal requests; 0 keeps none.',
+  ),
   verifySchedule: setting(format.cron, '', 'When all boards are verified (cron); empty for never.'),
   verifyTimeZone: setting(format.timeZone, 'UTC', 'The time zone of RANKLOG_VERIFY_SCHEDULE.'),
   verifyRebuild: setting(flag, false, 'Rebuild boards that a scheduled verify finds different.'),

@@ -1,31 +1,9 @@
-import {
-  HttpException,
-  HttpStatus,
-  Injectable,
-  type BeforeApplicationShutdown,
-  type MessageEvent,
-} from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown, type MessageEvent } from '@nestjs/common';
 import { exhaustMap, map, Subject, takeUntil, takeWhile, timer, type Observable } from 'rxjs';
 import { LeaseStore } from '#board-store';
 import { toError } from '#kafka-batch';
+import { ProblemError, problemOf } from '../infra/problems.js';
 import { reconciliationJson, type ReconciliationJson } from './reconciliation-json.js';
-
-/** No reconciliation of the board is running or recorded. */
-export class NoReconciliationError extends HttpException {
-  constructor(board: string, known: readonly string[]) {
-    const others = known.length === 0 ? 'nor of any other' : `those of ${known.join(', ')} are`;
-    const message = `no reconciliation of board "${board}" is running or recorded; ${others}`;
-    super({ code: 'NO_RECONCILIATION', message }, HttpStatus.NOT_FOUND);
-  }
-}
-
-/** Redis, which holds the reconciliations, did not answer. Trying again helps. */
-export class StoreUnavailableError extends HttpException {
-  constructor(cause: unknown) {
-    const message = `Redis does not answer (${toError(cause).message}); try again`;
-    super({ code: 'STORE_UNAVAILABLE', message }, HttpStatus.SERVICE_UNAVAILABLE, { cause });
-  }
-}
 
 /** The running and last reconciliations of all processes, which their runs record in Redis. */
 @Injectable()
@@ -35,26 +13,29 @@ export class Reconciliations implements BeforeApplicationShutdown {
 
   constructor(private readonly leases: LeaseStore) {}
 
-  /** The running or last reconciliation of each board, sorted by board. @throws StoreUnavailableError */
+  /** The running or last reconciliation of each board, sorted by board. */
   async all(): Promise<ReconciliationJson[]> {
-    const statuses = await this.leases.statuses().catch((error: unknown) => {
-      throw new StoreUnavailableError(error);
-    });
+    const statuses = await this.leases.statuses();
     return statuses.map(reconciliationJson).sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
-  /** @throws NoReconciliationError, StoreUnavailableError */
+  /** @throws ProblemError NO_RECONCILIATION */
   async of(board: string): Promise<ReconciliationJson> {
     const all = await this.all();
     const found = all.find((reconciliation) => reconciliation.board === board);
     if (found !== undefined) return found;
     const known = all.map((reconciliation) => reconciliation.board);
-    throw new NoReconciliationError(board, known);
+    const others = known.length === 0 ? 'nor of any other' : `those of ${known.join(', ')} are`;
+    throw new ProblemError(
+      'NO_RECONCILIATION',
+      `no reconciliation of board "${board}" is running or recorded; ${others}`,
+      { asked: board, known },
+    );
   }
 
   /**
-   * Emits `progress` each second while the reconciliation runs, then `end`, each with a ReconciliationJson; `problem` with an
-   * ErrorBody while Redis does not answer. The stream ends after `end`, when Redis no longer has the reconciliation, and at
+   * Emits `progress` each second while the reconciliation runs, then `end`, each with a ReconciliationJson; `problem` with a
+   * Problem while Redis does not answer. The stream ends after `end`, when Redis no longer has the reconciliation, and at
    * shutdown.
    */
   events(board: string): Observable<MessageEvent> {
@@ -77,9 +58,13 @@ export class Reconciliations implements BeforeApplicationShutdown {
       const isLast = data.state !== 'running';
       return { message: { type: isLast ? 'end' : 'progress', data }, isLast };
     } catch (error) {
-      if (!(error instanceof HttpException)) throw error;
-      const isLast = error instanceof NoReconciliationError;
-      return { message: { type: 'problem', data: error.getResponse() }, isLast };
+      const problem = problemOf(toError(error), {
+        method: 'GET',
+        url: `/reconciliations/${board}`,
+      });
+      if (problem.code === 'INTERNAL_SERVER_ERROR') throw error;
+      const isLast = problem.code === 'NO_RECONCILIATION';
+      return { message: { type: 'problem', data: problem }, isLast };
     }
   }
 }

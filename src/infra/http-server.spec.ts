@@ -181,15 +181,19 @@ describe('the HTTP server', () => {
       "'/reconciliations/%zz' is not a valid url component",
     ],
   ])('answers GET %s with %i and a sentence', async (path, status, code, message) => {
-    expect(await get(path)).toEqual({ status, body: { code, message } });
+    const body = { type: `urn:ranklog:problem:${code}`, status, code, detail: message };
+    expect(await get(path)).toEqual({ status, body: { ...body, title: expect.any(String) } });
     expect(errors).toEqual([]);
   });
 
   it('answers 503 when Redis does not answer', async () => {
     statuses = () => Promise.reject(new Error('Command timed out'));
     const body = {
+      type: 'urn:ranklog:problem:STORE_UNAVAILABLE',
+      title: 'Redis does not answer',
+      status: 503,
       code: 'STORE_UNAVAILABLE',
-      message: 'Redis does not answer (Command timed out); try again',
+      detail: 'Redis does not answer (Command timed out); try again',
     };
     expect(await get('/reconciliations')).toEqual({ status: 503, body });
     expect(await get('/reconciliations/arena/events')).toEqual({ status: 503, body });
@@ -200,8 +204,11 @@ describe('the HTTP server', () => {
     expect(await get('/reconciliations')).toEqual({
       status: 500,
       body: {
+        type: 'urn:ranklog:problem:INTERNAL_SERVER_ERROR',
+        title: 'Internal error',
+        status: 500,
         code: 'INTERNAL_SERVER_ERROR',
-        message: 'internal error; the log of the process has the details',
+        detail: 'internal error; the log of the process has the details',
       },
     });
     expect(errors).toEqual([expect.stringContaining('GET /reconciliations failed: ')]);
@@ -268,7 +275,7 @@ describe('the HTTP server', () => {
       let turn = 0;
       statuses = () => {
         turn += 1;
-        if (turn === 2) return Promise.reject(new Error('gone'));
+        if (turn === 2) return Promise.reject(new Error('Connection is closed.'));
         return Promise.resolve(turn < 4 ? [RUNNING] : [{ ...RUNNING, state: 'failed' as const }]);
       };
       const text = await (await fetch(`${url}/reconciliations/arena/events`)).text();

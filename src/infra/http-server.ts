@@ -1,31 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import compress from '@fastify/compress';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SettingsError, type Settings } from '../config/settings.js';
-import { JsonErrorsFilter } from './json-errors.filter.js';
 import { nestLogger, type Logger } from './logger.js';
+import { ProblemsFilter } from './problems.filter.js';
+import { compileRequestSchema } from './request-validation.js';
 
-/** The name of a board has up to 128 bytes, and each may be percent-encoded. */
+/** The name of a board and the id of a player have up to 128 bytes, and each may be percent-encoded. */
 const MAX_PARAMETER_LENGTH = 3 * 128;
+
+/** A thousand ids of players, with each character escaped. */
+const MAX_BODY_BYTES = 1_048_576;
 
 /** The Nest application of the process, on Fastify. It does not listen yet. */
 export async function createHttpApplication(
   module: DynamicModule,
   logger: Logger,
+  { httpCors = [] }: Partial<Pick<Settings, 'httpCors'>> = {},
 ): Promise<NestFastifyApplication> {
-  const errors = new JsonErrorsFilter(logger);
+  const problems = new ProblemsFilter(logger);
   const adapter = new FastifyAdapter({
     // A client that keeps its connection open must not delay the shutdown.
     forceCloseConnections: true,
+    bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    genReqId: requestIdOf,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      errors.answer(error, request, reply);
+      problems.answer(error, request, reply);
     },
   });
   const options = { logger: nestLogger(logger), abortOnError: false };
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, options);
-  return app.useGlobalFilters(errors);
+  const server = adapter.getInstance();
+  server.setValidatorCompiler(compileRequestSchema as never);
+  server.setSerializerCompiler(() => (body) => JSON.stringify(body));
+  logRequests(server, logger);
+  // Brotli costs several times the CPU of gzip.
+  await app.register(compress as never, { encodings: ['gzip', 'deflate'] });
+  if (httpCors.length > 0)
+    app.enableCors({ origin: httpCors.includes('*') ? '*' : [...httpCors], exposedHeaders });
+  return app.useGlobalFilters(problems);
+}
+
+const exposedHeaders = ['etag', 'age', 'retry-after', 'x-request-id'];
+
+/** The id that the client gave its request, or a new one. */
+function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given) ? given : randomUUID();
+}
+
+/** Logs each answer at the level `debug`; gives it the id of its request. */
+function logRequests(server: FastifyInstance, logger: Logger): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id);
+    done();
+  });
+  server.addHook('onResponse', ({ id, method, url }, { statusCode, elapsedTime }, done) => {
+    logger.debug(`${method} ${url} ${statusCode}`, { requestId: id, ms: elapsedTime });
+    done();
+  });
 }
 
 /** @throws SettingsError if the process cannot listen where the settings say */

@@ -67,3 +67,21 @@ export function createStores(
     catalog: new GenerationCatalog(redis, keys, { shards }),
   };
 }
+
+/** ioredis has no classes for these errors, only texts. */
+const CLIENT_ERROR =
+  /^(Command timed out|Connection is closed|Stream isn't writeable|Reached the max retries per request limit)/;
+
+/** Error replies of a server that is full or not ready, also from within a script. */
+const SERVER_ERROR =
+  /\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|OOM|NOREPLICAS|MISCONF) /;
+
+const SYSTEM_ERRORS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']);
+
+/** Whether a command failed because Redis is unreachable, full or not ready. */
+export function isRedisUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.name === 'ReplyError') return SERVER_ERROR.test(error.message);
+  const { code } = error as NodeJS.ErrnoException;
+  return CLIENT_ERROR.test(error.message) || (code !== undefined && SYSTEM_ERRORS.has(code));
+}

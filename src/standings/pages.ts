@@ -1,4 +1,5 @@
-import type { BoardReader, Standing, Standings, ViewSelection } from '#board-store';
+import { formatTime, LATEST_TIME } from '#board';
+import type { BoardReader, Standing, Standings, ViewSelection, ViewSummary } from '#board-store';
 
 export type PageReader = Pick<BoardReader, 'standings'>;
 
@@ -47,4 +48,14 @@ function countDense(entries: readonly Standing[], before: Standing | undefined):
     competitionRank = entry.competitionRank;
     return { ...entry, denseRank };
   });
+}
+
+/** A view of a listing as JSON, with a text for the time until which it is kept. */
+export function viewJson({ view, size, version, expiresAt }: ViewSummary) {
+  return { view, size, version, expiresAt: expiryText(expiresAt) };
+}
+
+/** The time of `expiresAt` (ms); null: never. Times after LATEST_TIME are never, because no event is later. */
+export function expiryText(expiresAt: number | null): string | null {
+  return expiresAt === null || expiresAt > LATEST_TIME ? null : formatTime(expiresAt);
 }

@@ -1,6 +1,6 @@
 import type { ViewSummary } from '#board-store';
 import { EXIT } from '../exit-codes.js';
-import { expiryText } from '../value-text.js';
+import { viewJson } from '../../standings/pages.js';
 import { printPart, table } from '../output.js';
 import { withRedis } from '../session.js';
 import { warnOfStale } from './standings.js';
@@ -26,11 +26,7 @@ export function views(board: string, { generation, json = false }: ViewsOptions)
 
 /** The next elements of a JSON array; the caller closes the array. */
 function jsonItems(summaries: readonly ViewSummary[], isFirst: boolean): string {
-  return (isFirst ? '[' : ',') + JSON.stringify(summaries.map(toJson), null, 2).slice(1, -2);
-}
-
-function toJson({ view, size, version, expiresAt }: ViewSummary) {
-  return { view, size, version, expiresAt: expiryText(expiresAt) };
+  return (isFirst ? '[' : ',') + JSON.stringify(summaries.map(viewJson), null, 2).slice(1, -2);
 }
 
 function toTable(summaries: readonly ViewSummary[]): string {
@@ -40,7 +36,7 @@ function toTable(summaries: readonly ViewSummary[]): string {
       view.view,
       view.size,
       view.version,
-      toJson(view).expiresAt ?? 'never',
+      viewJson(view).expiresAt ?? 'never',
     ]),
   );
 }

@@ -9,7 +9,8 @@ export const start = new Command('start')
   .addHelpText(
     'after',
     '\nThe role reconciliation builds the boards of the boards file (RANKLOG_BOARDS). The role ingest applies score events' +
-      '\nand publishes the results: at most one process per partition of the score topic has work.\n\nExample:\n  ranklog topics && ranklog start',
+      '\nand publishes the results: at most one process per partition of the score topic has work. The role query answers reads' +
+      '\nof the boards over HTTP (RANKLOG_HTTP_PORT).\n\nExample:\n  ranklog topics && ranklog start',
   )
   .action(lazy(async () => (await import('../commands/start.js')).start));
 

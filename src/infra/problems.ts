@@ -1,0 +1,105 @@
+import { HttpException } from '@nestjs/common';
+import { nearNames, NoSuchViewError } from '#board';
+import { UnknownBoardError } from '#board-store';
+import { isRedisUnavailable } from './redis.js';
+
+/**
+ * The problems that HTTP answers report: a code for programs, the status, and a title; the first one of a status is the general
+ * one. docs/reference/http.md lists them.
+ */
+export const PROBLEMS = {
+  BAD_REQUEST: [400, 'Malformed request'],
+  INVALID_REQUEST: [400, 'Invalid value in the request'],
+  UNKNOWN_PARAMETER: [400, 'Unknown parameter or field'],
+  INVALID_READ: [400, 'Value does not fit the board'],
+  MALFORMED_VIEW: [400, 'Malformed view'],
+  NOT_FOUND: [404, 'No such path'],
+  UNKNOWN_BOARD: [404, 'Unknown board'],
+  NO_SUCH_VIEW: [404, 'No such view'],
+  NO_INSTANCE: [404, 'No such instance of a window'],
+  NO_RECONCILIATION: [404, 'No reconciliation'],
+  METHOD_NOT_ALLOWED: [405, 'Method not allowed'],
+  REQUEST_TIMEOUT: [408, 'Request not received in time'],
+  EXPIRED_VIEW: [410, 'Expired view'],
+  PAYLOAD_TOO_LARGE: [413, 'Body too large'],
+  URI_TOO_LONG: [414, 'Part of the path too long'],
+  UNSUPPORTED_MEDIA_TYPE: [415, 'Body is not JSON'],
+  HEADERS_TOO_LARGE: [431, 'Headers or URL too large'],
+  INTERNAL_SERVER_ERROR: [500, 'Internal error'],
+  BOARD_BUILDING: [503, 'Board is being built'],
+  UNKNOWN_GENERATION: [503, 'Board changed during the read'],
+  LISTING_INTERRUPTED: [503, 'Board changed during the listing'],
+  STORE_UNAVAILABLE: [503, 'Redis does not answer'],
+  OVERLOADED: [503, 'Too many requests in flight'],
+} as const satisfies Readonly<Record<string, readonly [status: number, title: string]>>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** The body of every failed answer, as RFC 9457 describes it. */
+export interface Problem {
+  /** A URN that ends with the code. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  /** What failed, with which value, and what to do. */
+  readonly detail: string;
+  readonly code: ProblemCode;
+  /** A name that was probably meant. */
+  readonly suggestion?: string;
+}
+
+/** An error of HTTP itself; errors of the libraries have a code of their own. */
+export class ProblemError extends Error {
+  constructor(
+    readonly code: ProblemCode,
+    detail: string,
+    /** The misspelt name, and those that could be meant. */
+    readonly names?: { readonly asked: string; readonly known: readonly string[] },
+  ) {
+    super(detail);
+    this.name = new.target.name;
+  }
+}
+
+/** The problem for an error. The detail of an unexpected error says nothing about it: the caller logs the error. */
+export function problemOf(error: Error, request: { method: string; url: string }): Problem {
+  const code = codeOf(error);
+  const [status, title] = PROBLEMS[code];
+  const [suggestion] = suggestionsFor(error);
+  const type = `urn:ranklog:problem:${code}`;
+  const detail = detailOf(error, code, request);
+  return { type, title, status, detail, code, ...(suggestion !== undefined && { suggestion }) };
+}
+
+function codeOf(error: Error): ProblemCode {
+  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
+  if (typeof code === 'string' && Object.hasOwn(PROBLEMS, code)) return code as ProblemCode;
+  if (isRedisUnavailable(error)) return 'STORE_UNAVAILABLE';
+  const status = error instanceof HttpException ? error.getStatus() : statusCode;
+  if (typeof status !== 'number' || status < 400 || status >= 500) return 'INTERNAL_SERVER_ERROR';
+  const codes = Object.keys(PROBLEMS) as ProblemCode[];
+  return codes.find((known) => PROBLEMS[known][0] === status) ?? 'BAD_REQUEST';
+}
+
+function detailOf(
+  error: Error,
+  code: ProblemCode,
+  { method, url }: { method: string; url: string },
+): string {
+  if (code === 'INTERNAL_SERVER_ERROR')
+    return 'internal error; the log of the process has the details';
+  if (code === 'STORE_UNAVAILABLE') return `Redis does not answer (${error.message}); try again`;
+  if (code === 'UNSUPPORTED_MEDIA_TYPE') return 'send the body as application/json';
+  if (code === 'NOT_FOUND') return `there is nothing at ${method} ${url}`;
+  return error.message;
+}
+
+function suggestionsFor(error: Error): string[] {
+  if (error instanceof UnknownBoardError) return nearNames(error.board, error.known, 1);
+  if (error instanceof NoSuchViewError) return nearNames(error.asked, error.known, 1);
+  if (error instanceof ProblemError && error.names !== undefined)
+    return nearNames(error.names.asked, error.names.known, 1);
+  return [];
+}

@@ -1,0 +1,44 @@
+import { Ajv, type ErrorObject, type Options, type SchemaObject } from 'ajv';
+import type { FastifySchemaCompiler } from 'fastify';
+import { parseTime } from '#board/time';
+import { ProblemError } from './problems.js';
+
+const OPTIONS: Options = {
+  strict: false, // descriptions for OpenAPI are no keywords of ajv
+  verbose: true,
+  useDefaults: false,
+  formats: { 'date-time': (text: string) => parseTime(text) !== undefined },
+};
+
+/** Parameters of a URL are texts, so they are converted; values of a body need the right type. */
+const inUrl = new Ajv({ ...OPTIONS, coerceTypes: true });
+const inBody = new Ajv(OPTIONS);
+
+/** Compiles the schemas of routes for Fastify. A request that does not match is refused with INVALID_REQUEST or UNKNOWN_PARAMETER. */
+export const compileRequestSchema: FastifySchemaCompiler<SchemaObject> = ({ schema, httpPart }) => {
+  const validate = (httpPart === 'body' ? inBody : inUrl).compile(schema);
+  return (value: unknown) => {
+    if (validate(value)) return { value };
+    const [problem] = validate.errors ?? [];
+    return { error: problem === undefined ? new Error('not valid') : refusal(problem) };
+  };
+};
+
+function refusal({ instancePath, keyword, params, message, ...rest }: ErrorObject): ProblemError {
+  const place = instancePath.slice(1).replaceAll('/', '.');
+  if (keyword === 'additionalProperties') {
+    const asked = String((params as { additionalProperty: unknown }).additionalProperty);
+    const known = Object.keys((rest.parentSchema as SchemaObject)['properties'] as object);
+    return unknownParameter(asked, known);
+  }
+  const given = `${JSON.stringify(rest.data)}`.slice(0, 80);
+  const what = place === '' ? 'the body' : place;
+  const problem = keyword === 'required' ? message : `${message}, not ${given}`;
+  return new ProblemError('INVALID_REQUEST', `${what} ${problem}`);
+}
+
+export function unknownParameter(asked: string, known: readonly string[]): ProblemError {
+  const list = known.length === 0 ? 'there are no parameters' : `use ${known.join(', ')}`;
+  const detail = `there is no parameter ${JSON.stringify(asked)} here; ${list}`;
+  return new ProblemError('UNKNOWN_PARAMETER', detail, { asked, known });
+}

@@ -1,0 +1,94 @@
+import Type, { type TProperties } from 'typebox';
+import { PROBLEMS } from '../infra/problems.js';
+
+const { Array: List, Boolean: Flag, Integer, Number: Decimal, Optional, String: Text } = Type;
+
+/** A schema of this file by its name. */
+const ref = (name: string) => Type.Unsafe({ $ref: `${name}#` });
+const nullable = (name: string) => Type.Unsafe({ anyOf: [{ $ref: `${name}#` }, { type: 'null' }] });
+const named = ($id: string, properties: TProperties) =>
+  Type.Object(properties, { $id, additionalProperties: false });
+
+const COLUMNS = Type.Record(Text(), Text(), { description: 'Exact decimals by column.' });
+
+/** An answer from before Redis stopped answering has `stale` and `age`. */
+const AGE = Optional(
+  Integer({ description: 'Seconds since Redis was read, while Redis does not answer.' }),
+);
+const STALE = Flag({ description: 'Whether ranks may be wrong: Redis lost events, or is away.' });
+
+const HEAD = {
+  board: Text(),
+  view: Text(),
+  version: Integer({ description: 'Grows with every change of the view.' }),
+  stale: STALE,
+  size: Integer({ description: 'The number of players in the view.' }),
+  age: AGE,
+};
+const STANDING = {
+  rank: Integer(),
+  competitionRank: Integer({ description: '1 2 2 4' }),
+  denseRank: Optional(Integer({ description: '1 2 2 3; missing if it was not counted.' })),
+  aheadOf: Integer({ description: 'The number of players with worse columns.' }),
+  percentile: Decimal({ description: '`aheadOf` in percent, cut to two decimals.' }),
+  playerId: Text(),
+  columns: COLUMNS,
+  reachedAt: Text({ format: 'date-time' }),
+};
+const ENTRIES = { entries: List(ref('Standing')) };
+const NEXT = { next: Optional(Text({ description: 'The cursor of the next page.' })) };
+
+/** The bodies of all answers, by the names that OpenAPI gives them. */
+export const ANSWERS = [
+  named('Problem', {
+    type: Text(),
+    title: Text(),
+    status: Integer(),
+    detail: Text({ description: 'What failed, with which value, and what to do.' }),
+    code: Type.Enum(Object.keys(PROBLEMS)),
+    suggestion: Optional(Text({ description: 'A name that was probably meant.' })),
+  }),
+  Type.Object(
+    { board: Text(), stale: Optional(STALE), age: AGE },
+    {
+      $id: 'Board',
+      additionalProperties: true,
+      description: 'A board and its definition, in the fields of a boards file.',
+    },
+  ),
+  named('Boards', { boards: List(ref('Board')), stale: Optional(STALE), age: AGE }),
+  named('Views', {
+    board: Text(),
+    stale: STALE,
+    age: AGE,
+    truncated: Flag({ description: 'Whether the board has more views than these.' }),
+    views: List(
+      Type.Object({
+        view: Text(),
+        size: Integer(),
+        version: Integer(),
+        expiresAt: Type.Unsafe({ type: ['string', 'null'], format: 'date-time' }),
+      }),
+    ),
+  }),
+  named('Standing', STANDING),
+  named('Neighbour', { ...STANDING, gap: COLUMNS }),
+  named('Selected', { ...STANDING, position: Integer() }),
+  named('Standings', { ...HEAD, ...ENTRIES, count: Optional(Integer()), ...NEXT }),
+  named('Search', { ...HEAD, ...ENTRIES, ...NEXT }),
+  named('PlayerStanding', {
+    ...HEAD,
+    playerId: Text(),
+    standing: nullable('Standing'),
+    above: nullable('Neighbour'),
+    below: nullable('Neighbour'),
+  }),
+  named('PlayerStandings', { playerId: Text(), standings: List(ref('PlayerStanding')) }),
+  named('SelectedStandings', { ...HEAD, entries: List(ref('Selected')), missing: List(Text()) }),
+  named('RankOfScore', { ...HEAD, rank: Integer(), tied: Integer() }),
+  named('Count', { board: Text(), count: Integer(), stale: Optional(STALE), age: AGE }),
+  named('Histogram', {
+    ...HEAD,
+    buckets: List(Type.Object({ min: Text(), max: Text(), count: Integer() })),
+  }),
+];

@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto';
+import {
+  Inject,
+  Injectable,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import fresh from 'fresh';
+import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
+import { firstValueFrom, of, type Observable } from 'rxjs';
+import type { Settings } from '../config/settings.js';
+import { SETTINGS } from '../infra/config.module.js';
+import { ProblemError } from '../infra/problems.js';
+import { isRedisUnavailable } from '../infra/redis.js';
+
+const MOST_ANSWERS = 10_000;
+const MOST_BYTES = 64 * 1_048_576;
+
+/** Reads that Redis gets at once, and reads that wait for their turn; more are refused with OVERLOADED. */
+const MOST_READS = 100;
+const MOST_WAITING = 1_000;
+
+/** How old an answer may be while Redis does not answer. */
+const MOST_STALE_MS = 60_000;
+
+interface Answer {
+  readonly body: string;
+  readonly etag: string;
+  /** When its read began, by the monotonic clock. */
+  readonly readAt: number;
+  /** The last attempt to read it again failed, as Redis did not answer. */
+  readonly isFallback: boolean;
+}
+type Read = () => Promise<object>;
+
+/**
+ * Answers reads. Equal GET requests share one answer for `queryCache` ms after its read, and one read at a time. While Redis
+ * does not answer, they get the last answer, with `stale` and its age, for up to a minute.
+ */
+@Injectable()
+export class Answers implements NestInterceptor {
+  readonly #limit = pLimit(MOST_READS);
+  readonly #answers: LRUCache<string, Answer, Read> | undefined;
+
+  constructor(@Inject(SETTINGS) { queryCache }: Pick<Settings, 'queryCache'>) {
+    if (queryCache > 0) this.#answers = newCache(queryCache);
+  }
+
+  async intercept(
+    context: ExecutionContext,
+    next: CallHandler<object>,
+  ): Promise<Observable<string>> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const read = () => this.#limited(() => firstValueFrom(next.handle()));
+    const isCacheable = request.method !== 'POST';
+    const answer = await (isCacheable ? this.#answer(request.url, read) : answerOf(read));
+    return of(write(answer, request, http.getResponse<FastifyReply>()));
+  }
+
+  #limited(read: Read): Promise<object> {
+    if (this.#limit.pendingCount < MOST_WAITING) return this.#limit(read);
+    throw new ProblemError('OVERLOADED', `${MOST_WAITING} reads are waiting for Redis; try again`);
+  }
+
+  async #answer(url: string, read: Read): Promise<Answer> {
+    if (this.#answers === undefined) return answerOf(read);
+    const known = this.#answers.peek(url, { allowStale: true });
+    const allowStale = known?.isFallback === true && ageOf(known) < MOST_STALE_MS;
+    return this.#answers.forceFetch(url, { context: read, allowStale });
+  }
+}
+
+function newCache(ttl: number): LRUCache<string, Answer, Read> {
+  return new LRUCache({
+    ...{ ttl, max: MOST_ANSWERS, maxSize: MOST_BYTES },
+    sizeCalculation: ({ body }, url) => body.length + url.length,
+    fetchMethod: async (_, known: Answer | undefined, { context }) => {
+      try {
+        return await answerOf(context);
+      } catch (error) {
+        if (known === undefined || !isRedisUnavailable(error)) throw error;
+        if (ageOf(known) >= MOST_STALE_MS) throw error;
+        return { ...known, isFallback: true };
+      }
+    },
+  });
+}
+
+async function answerOf(read: Read): Promise<Answer> {
+  const readAt = performance.now();
+  const body = JSON.stringify(await read());
+  const etag = `W/"${hash('sha1', body, 'base64url')}"`;
+  return { body, etag, readAt, isFallback: false };
+}
+
+function ageOf({ readAt }: Answer): number {
+  return performance.now() - readAt;
+}
+
+/** Sets the headers of an answer; returns its body, which is empty if the client has it already. */
+function write(answer: Answer, { headers }: FastifyRequest, reply: FastifyReply): string {
+  void reply.headers({
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-cache',
+  });
+  if (answer.isFallback) {
+    const age = Math.floor(ageOf(answer) / 1_000);
+    void reply.header('age', age);
+    return JSON.stringify({ ...(JSON.parse(answer.body) as object), stale: true, age });
+  }
+  void reply.header('etag', answer.etag);
+  if (!fresh(headers, { etag: answer.etag })) return answer.body;
+  void reply.code(304);
+  return '';
+}

@@ -1,0 +1,119 @@
+import Type, { type Static } from 'typebox';
+
+const text = (description: string) => Type.String({ description });
+const flag = (description: string) => Type.Boolean({ description });
+const whole = (description: string, minimum: number, maximum: number) =>
+  Type.Integer({ description, minimum, maximum });
+const time = (description: string) => Type.String({ description, format: 'date-time' });
+const { Optional } = Type;
+
+const MOST = 1_000;
+
+const SELECTION = {
+  view: Optional(text('The view by its name, such as `week:2026-W47 region=eu`.')),
+  window: Optional(
+    text('The window: `week`, `week:previous`, `week:2026-W47`, `season:NAME`. By default `all`.'),
+  ),
+  at: Optional(
+    time('The time that decides which window is current and which is previous; default: now.'),
+  ),
+};
+const DENSE = { dense: Optional(flag('Whether to count dense ranks (1 2 2 3), too.')) };
+const RANGE = {
+  min: Optional(text('The lowest score of the first column.')),
+  max: Optional(text('The highest score of the first column.')),
+};
+const AFTER = { after: Optional(text('The cursor `next` of the page before; it names the view.')) };
+
+/** A query for a view: own parameters, the selection of a view, and a value for each dimension by its name. */
+function viewQuery<Own extends Type.TProperties>(own: Own) {
+  return Type.Object(
+    { ...own, ...SELECTION },
+    { additionalProperties: Type.String(), description: 'of a view' },
+  );
+}
+
+const closed = { additionalProperties: false };
+
+/** The parameters of each read by GET, with `additionalProperties` for values of dimensions. */
+export const QUERIES = {
+  none: Type.Object({}, closed),
+  standings: viewQuery({
+    limit: Optional(whole('How many players; default: 100.', 0, MOST)),
+    from: Optional(whole('The rank of the first player; default: 1.', 1, 2 ** 53 - 1)),
+    ...AFTER,
+    ...RANGE,
+    ...DENSE,
+  }),
+  player: viewQuery(DENSE),
+  around: viewQuery({
+    above: Optional(whole('How many players in front; default: 5.', 0, MOST)),
+    below: Optional(whole('How many players behind; default: 5.', 0, MOST)),
+    ...DENSE,
+  }),
+  search: viewQuery({
+    search: text('A part of a player id; the case of a-z counts not.'),
+    ...AFTER,
+  }),
+  rank: Type.Object(
+    {
+      score: Optional(text('The score, for a board with one column.')),
+      ...SELECTION,
+    },
+    {
+      additionalProperties: Type.String(),
+      description: '`score.COLUMN` for each column of a board with several',
+    },
+  ),
+  at: viewQuery({
+    rank: Optional(whole('The rank.', 1, 2 ** 53 - 1)),
+    percent: Optional(
+      Type.Number({
+        description: 'The share of the best players, in percent.',
+        exclusiveMinimum: 0,
+        maximum: 100,
+      }),
+    ),
+    ...DENSE,
+  }),
+  count: viewQuery(RANGE),
+  histogram: viewQuery({
+    buckets: Optional(whole('How many buckets; default: 20.', 1, MOST)),
+    ...RANGE,
+  }),
+};
+
+/** A view in a body: dimensions are in `where`. */
+const BODY_SELECTION = {
+  ...SELECTION,
+  where: Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'A value for each dimension.' }),
+  ),
+};
+
+export const BODIES = {
+  players: Type.Object(
+    {
+      playerIds: Type.Array(Type.String(), { minItems: 1, maxItems: MOST }),
+      ...BODY_SELECTION,
+    },
+    closed,
+  ),
+  standingsOf: Type.Object(
+    {
+      requests: Type.Array(
+        Type.Object({ board: Type.String(), ...BODY_SELECTION, ...DENSE }, closed),
+        { maxItems: MOST },
+      ),
+    },
+    closed,
+  ),
+};
+
+export type QueryOf<Name extends keyof typeof QUERIES> = Static<(typeof QUERIES)[Name]>;
+export type BodyOf<Name extends keyof typeof BODIES> = Static<(typeof BODIES)[Name]>;
+
+/** All names that are no dimension in any query; a dimension with such a name is given as `where.NAME`. */
+export const PARAMETERS: ReadonlySet<string> = new Set(
+  Object.values(QUERIES).flatMap(({ properties }) => Object.keys(properties)),
+);

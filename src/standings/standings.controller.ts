@@ -1,0 +1,167 @@
+import { Body, Controller, Param, Query, UseInterceptors } from '@nestjs/common';
+import { BoardReader, InvalidReadError, type RankOrShare } from '#board-store';
+import { Answers } from './answers.js';
+import { BODIES, QUERIES, type BodyOf, type QueryOf } from './request-schemas.js';
+import { Read } from './route.js';
+import { momentOf, readSelected, type Selected } from './selection.js';
+
+/** The reads of one view: each is a method of BoardReader. */
+@Controller('v1/boards/:board')
+@UseInterceptors(Answers)
+export class StandingsController {
+  constructor(private readonly reader: BoardReader) {}
+
+  @Read('standings', {
+    summary: 'A page of a view',
+    answer: 'Standings',
+    querystring: QUERIES.standings,
+  })
+  standings(@Param('board') board: string, @Query() query: QueryOf<'standings'>) {
+    const { limit, from, after, dense } = query;
+    return this.#read(board, 'standings', query, ({ selection }) =>
+      this.reader.standings(board, {
+        ...{ ...selection, limit, from, after, dense },
+        scores: rangeOf(query),
+      }),
+    );
+  }
+
+  @Read('players', {
+    summary: 'Players whose id contains a text',
+    answer: 'Search',
+    querystring: QUERIES.search,
+  })
+  search(@Param('board') board: string, @Query() query: QueryOf<'search'>) {
+    const { search, after } = query;
+    return this.#read(board, 'search', query, ({ selection }) =>
+      this.reader.search(board, search, { ...selection, after }),
+    );
+  }
+
+  @Read('players/:player', {
+    summary: 'A player, with those just in front and behind',
+    answer: 'PlayerStanding',
+    querystring: QUERIES.player,
+  })
+  player(
+    @Param('board') board: string,
+    @Param('player') player: string,
+    @Query() query: QueryOf<'player'>,
+  ) {
+    const { dense } = query;
+    return this.#read(board, 'player', query, ({ selection }) =>
+      this.reader.player(board, player, { ...selection, dense }),
+    );
+  }
+
+  @Read('players/:player/around', {
+    summary: 'The players around a player',
+    answer: 'Standings',
+    querystring: QUERIES.around,
+  })
+  around(
+    @Param('board') board: string,
+    @Param('player') player: string,
+    @Query() query: QueryOf<'around'>,
+  ) {
+    const { above, below, dense } = query;
+    return this.#read(board, 'around', query, ({ selection }) =>
+      this.reader.around(board, player, { ...selection, above, below, dense }),
+    );
+  }
+
+  @Read('players::batch', {
+    summary: 'Several players by id',
+    answer: 'SelectedStandings',
+    body: BODIES.players,
+  })
+  players(@Param('board') board: string, @Body() body: BodyOf<'players'>) {
+    const { playerIds, at, ...selection } = body;
+    return this.reader.players(board, playerIds, { ...selection, at: momentOf(at) });
+  }
+
+  @Read('rank', {
+    summary: 'The rank that a score would have',
+    answer: 'RankOfScore',
+    querystring: QUERIES.rank,
+  })
+  rank(@Param('board') board: string, @Query() query: QueryOf<'rank'>) {
+    return this.#read(board, 'rank', query, ({ selection, columns }) =>
+      this.reader.rankOf(board, query.score ?? columns, selection),
+    );
+  }
+
+  @Read('at', {
+    summary: 'The player at a rank or percentage',
+    answer: 'Standings',
+    querystring: QUERIES.at,
+  })
+  at(@Param('board') board: string, @Query() query: QueryOf<'at'>) {
+    const { dense } = query;
+    return this.#read(board, 'at', query, ({ selection }) =>
+      this.reader.at(board, rankOrShareOf(query), { ...selection, dense }),
+    );
+  }
+
+  @Read('count', {
+    summary: 'The number of players',
+    answer: 'Count',
+    querystring: QUERIES.count,
+  })
+  count(@Param('board') board: string, @Query() query: QueryOf<'count'>) {
+    return this.#read(board, 'count', query, async ({ selection }) => {
+      const count = await this.reader.count(board, { ...selection, scores: rangeOf(query) });
+      return { board, count };
+    });
+  }
+
+  @Read('histogram', {
+    summary: 'How many players have which scores',
+    answer: 'Histogram',
+    querystring: QUERIES.histogram,
+  })
+  histogram(@Param('board') board: string, @Query() query: QueryOf<'histogram'>) {
+    const { buckets } = query;
+    return this.#read(board, 'histogram', query, ({ selection }) =>
+      this.reader.histogram(board, { ...selection, buckets, scores: rangeOf(query) }),
+    );
+  }
+
+  #read<T>(
+    board: string,
+    name: keyof typeof QUERIES,
+    query: object,
+    read: (selected: Selected) => Promise<T>,
+  ): Promise<T> {
+    return readSelected({ reader: this.reader, board, name }, { ...query }, read);
+  }
+}
+
+/** One player on several boards or views. */
+@Controller('v1/players/:player')
+@UseInterceptors(Answers)
+export class PlayersController {
+  constructor(private readonly reader: BoardReader) {}
+
+  @Read('standings', {
+    summary: 'A player on several boards or views',
+    answer: 'PlayerStandings',
+    body: BODIES.standingsOf,
+  })
+  async standings(@Param('player') playerId: string, @Body() body: BodyOf<'standingsOf'>) {
+    const requests = body.requests.map(({ at, ...request }) => ({ ...request, at: momentOf(at) }));
+    return { playerId, standings: await this.reader.playerOn(playerId, requests) };
+  }
+}
+
+/** undefined without bounds, as the reader counts only the players of a range that was asked for. */
+function rangeOf({ min, max }: { min?: string; max?: string }) {
+  return min === undefined && max === undefined ? undefined : { min, max };
+}
+
+/** @throws InvalidReadError unless the query has exactly one of them */
+function rankOrShareOf({ rank, percent }: QueryOf<'at'>): RankOrShare {
+  if (rank !== undefined && percent === undefined) return { rank };
+  if (percent !== undefined && rank === undefined) return { percent };
+  throw new InvalidReadError('rank', 'give either rank or percent');
+}

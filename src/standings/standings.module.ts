@@ -1,0 +1,24 @@
+import { Module } from '@nestjs/common';
+import { Redis } from 'ioredis';
+import { BoardReader, KeySpace } from '#board-store';
+import { RegistryModule } from '../registry/registry.module.js';
+import { Answers } from './answers.js';
+import { BoardsController } from './boards.controller.js';
+import { PlayersController, StandingsController } from './standings.controller.js';
+
+export const READ_CONTROLLERS = [BoardsController, StandingsController, PlayersController];
+
+/** The role `query`: answers reads of the boards over HTTP. */
+@Module({
+  imports: [RegistryModule],
+  controllers: READ_CONTROLLERS,
+  providers: [
+    {
+      provide: BoardReader,
+      inject: [Redis, KeySpace],
+      useFactory: (redis: Redis, { prefix }: KeySpace) => new BoardReader({ redis, prefix }),
+    },
+    Answers,
+  ],
+})
+export class StandingsModule {}

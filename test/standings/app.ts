@@ -1,0 +1,45 @@
+import { Module } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Redis } from 'ioredis';
+import { BoardReader } from '#board-store';
+import { SETTINGS } from '../../src/infra/config.module.js';
+import { createHttpApplication } from '../../src/infra/http-server.js';
+import { Answers } from '../../src/standings/answers.js';
+import { describeRoutes } from '../../src/standings/openapi.js';
+import { READ_CONTROLLERS } from '../../src/standings/standings.module.js';
+import { loggerTo } from '../support/loggers.js';
+
+@Module({})
+class App {}
+
+export interface TestApp {
+  readonly app: NestFastifyApplication;
+  readonly reader: BoardReader;
+  /** Lines that were logged at the levels warn and error. */
+  readonly logged: string[];
+}
+
+/** The application of the role `query` on one Redis. `queryCache` in ms. */
+export async function openApp(
+  { redis, prefix }: { redis: Redis; prefix: string },
+  { queryCache = 0, httpCors = [] as string[] } = {},
+): Promise<TestApp> {
+  const logged: string[] = [];
+  const logger = loggerTo((message, level) => {
+    if (level === 'error' || level === 'warn') logged.push(message);
+  });
+  const reader = new BoardReader({ redis, prefix });
+  const module = {
+    module: App,
+    controllers: READ_CONTROLLERS,
+    providers: [
+      { provide: BoardReader, useValue: reader },
+      { provide: SETTINGS, useValue: { queryCache } },
+      Answers,
+    ],
+  };
+  const app = await createHttpApplication(module, logger, { httpCors });
+  await describeRoutes(app);
+  await app.init();
+  return { app, reader, logged };
+}

@@ -1,0 +1,323 @@
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv } from 'ajv';
+import type { BoardDefinition } from '#board';
+import type { BoardReader } from '#board-store';
+import { arena, lasting, scored, StoreFixture } from '../board-store/fixture.js';
+import { openTestRedis } from '../board-store/test-redis.js';
+import { openApp, type TestApp } from './app.js';
+
+const { redis, newKeys, close } = openTestRedis();
+
+const definition: BoardDefinition = {
+  ...arena,
+  windows: [{ kind: 'all' }, { kind: 'week' }],
+  dimensions: [[], ['region'], ['limit']],
+};
+const duel: BoardDefinition = {
+  ...arena,
+  board: 'duel',
+  columns: ['wins', 'goals'].map((name) => ({ ...arena.columns[0]!, name })),
+};
+const AT = Date.parse('2026-11-20T09:00:00Z');
+const VIEWS = ['all', 'week:2026-W47', 'all region=eu%2Fwest', 'all limit=low'];
+
+let opened: TestApp;
+let reader: BoardReader;
+beforeAll(async () => {
+  const fixture = await new StoreFixture(redis, newKeys()).register(definition);
+  await fixture.store.registerBoards([duel]);
+  const scores = [['ada', 5], ['bob/ü 1', 3], ['eve', 3], ['max', 1]] as const; // prettier-ignore
+  await fixture.apply(
+    scores.map(([playerId, points]) => scored(playerId, [points], { views: lasting(...VIEWS) })),
+  );
+  opened = await openApp({ redis, prefix: fixture.keys.prefix });
+  ({ reader } = opened);
+});
+afterAll(async () => {
+  await opened.app.close();
+  await close();
+});
+
+const BOB = encodeURIComponent('bob/ü 1');
+const inject = (method: 'GET' | 'POST', url: string, payload?: object) =>
+  opened.app.inject({ method, url, ...(payload && { payload }) });
+
+/** Requests, the read of the library that each stands for, and the name of the answer's schema. */
+const READS: [string, string, () => Promise<unknown>, (object | undefined)?][] = [
+  ['/v1/boards/arena/standings', 'Standings', () => reader.standings('arena')],
+  [
+    '/v1/boards/arena/standings?window=week&at=2026-11-20T09:00:00Z&limit=2&from=2&dense=true',
+    'Standings',
+    () => reader.standings('arena', { window: 'week', at: AT, limit: 2, from: 2, dense: true }),
+  ],
+  [
+    '/v1/boards/arena/standings?region=eu%2Fwest&min=3&max=4',
+    'Standings',
+    () =>
+      reader.standings('arena', { where: { region: 'eu/west' }, scores: { min: '3', max: '4' } }),
+  ],
+  [
+    '/v1/boards/arena/standings?where.limit=low&limit=1',
+    'Standings',
+    () => reader.standings('arena', { where: { limit: 'low' }, limit: 1 }),
+  ],
+  [
+    '/v1/boards/arena/standings?view=all%20region%3Deu%252Fwest',
+    'Standings',
+    () => reader.standings('arena', { view: 'all region=eu%2Fwest' }),
+  ],
+  [`/v1/boards/arena/players/${BOB}`, 'PlayerStanding', () => reader.player('arena', 'bob/ü 1')],
+  ['/v1/boards/arena/players/nobody', 'PlayerStanding', () => reader.player('arena', 'nobody')],
+  [
+    `/v1/boards/arena/players/${BOB}/around?above=1&below=0`,
+    'Standings',
+    () => reader.around('arena', 'bob/ü 1', { above: 1, below: 0 }),
+  ],
+  ['/v1/boards/arena/players?search=B%2F', 'Search', () => reader.search('arena', 'B/')],
+  [
+    '/v1/boards/arena/players:batch',
+    'SelectedStandings',
+    () => reader.players('arena', ['eve', 'ada', 'no'], { where: { region: 'eu/west' } }),
+    { playerIds: ['eve', 'ada', 'no'], where: { region: 'eu/west' } },
+  ],
+  ['/v1/boards/arena/rank?score=3', 'RankOfScore', () => reader.rankOf('arena', '3')],
+  [
+    '/v1/boards/duel/rank?score.wins=1&score.goals=2',
+    'RankOfScore',
+    () => reader.rankOf('duel', { wins: '1', goals: '2' }),
+  ],
+  ['/v1/boards/arena/at?rank=2', 'Standings', () => reader.at('arena', { rank: 2 })],
+  ['/v1/boards/arena/at?percent=50', 'Standings', () => reader.at('arena', { percent: 50 })],
+  [
+    '/v1/boards/arena/count?min=2',
+    'Count',
+    async () => ({ board: 'arena', count: await reader.count('arena', { scores: { min: 2 } }) }),
+  ],
+  [
+    '/v1/boards/arena/histogram?buckets=2&min=1&max=4',
+    'Histogram',
+    () => reader.histogram('arena', { buckets: 2, scores: { min: 1, max: 4 } }),
+  ],
+  [
+    '/v1/players/ada/standings',
+    'PlayerStandings',
+    async () => ({
+      playerId: 'ada',
+      standings: await reader.playerOn('ada', [
+        { board: 'duel' },
+        { board: 'arena', window: 'week', at: AT },
+      ]),
+    }),
+    {
+      requests: [{ board: 'duel' }, { board: 'arena', window: 'week', at: '2026-11-20T09:00:00Z' }],
+    },
+  ],
+];
+
+describe('a read over HTTP', () => {
+  it.each(named(READS))('%s answers as the library does', async (_, [url, name, read, body]) => {
+    const response = await inject(body === undefined ? 'GET' : 'POST', url, body);
+    const expected = await read();
+    expect(response.json()).toEqual(JSON.parse(JSON.stringify(expected)));
+    expect(response.statusCode).toBe(200);
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+    expectSchema(name, response.json());
+  });
+
+  it('lists boards in the fields of a boards file, and views with a text for their expiry', async () => {
+    const boards = await inject('GET', '/v1/boards');
+    expect(boards.json()).toMatchObject({ boards: [{ board: 'arena' }, { board: 'duel' }] });
+    const board = await inject('GET', '/v1/boards/arena');
+    expect(board.json()).toMatchObject({
+      ...{ board: 'arena', ties: 'earliest', windows: ['all', 'week'], maxAhead: '0ms' },
+      dimensions: definition.dimensions,
+      columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],
+    });
+    const views = await inject('GET', '/v1/boards/arena/views');
+    const list = [...VIEWS].sort();
+    expect(views.json()).toEqual({
+      ...{ board: 'arena', stale: false, truncated: false },
+      views: list.map((view) => ({ view, size: 4, version: expect.any(Number), expiresAt: null })),
+    });
+    expectSchema('Boards', boards.json());
+    expectSchema('Board', board.json());
+    expectSchema('Views', views.json());
+  });
+
+  it('continues after a page by its cursor, with the query of the first page', async () => {
+    const url = '/v1/boards/arena/standings?region=eu%2Fwest&limit=3';
+    const first = (await inject('GET', url)).json<{ entries: object[]; next: string }>();
+    const second = await inject('GET', `${url}&after=${first.next}`);
+    const { entries } = await reader.standings('arena', { where: { region: 'eu/west' } });
+    expect([...first.entries, ...second.json<{ entries: object[] }>().entries]).toMatchObject(
+      entries.map(({ playerId, rank }) => ({ playerId, rank })),
+    );
+  });
+
+  it('answers 304 without a body to a client that has the answer', async () => {
+    const url = '/v1/boards/arena/standings';
+    const { headers } = await inject('GET', url);
+    expect(headers).toMatchObject({ 'cache-control': 'no-cache' });
+    const etag = String(headers.etag);
+    const again = await opened.app.inject({ url, headers: { 'if-none-match': `"x", ${etag}` } });
+    expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, '', etag]);
+    const other = await opened.app.inject({
+      url: `${url}?limit=1`,
+      headers: { 'if-none-match': etag },
+    });
+    expect(other.statusCode).toBe(200);
+  });
+
+  it('is compressed for clients that accept gzip, unless it is short', async () => {
+    const compressed = async (url: string) => {
+      const headers = { 'accept-encoding': 'gzip, br' };
+      return opened.app.inject({ url, headers });
+    };
+    const long = await compressed('/openapi.json');
+    expect(long.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
+    const text = gunzipSync(long.rawPayload).toString();
+    expect(JSON.parse(text)).toEqual((await inject('GET', '/openapi.json')).json());
+    const short = await compressed('/v1/boards/arena/count');
+    expect(short.headers['content-encoding']).toBeUndefined();
+  });
+
+  it('has the id of its request, the given one or a new one', async () => {
+    const idOf = async (id: string) => {
+      const { headers } = await opened.app.inject({
+        url: '/v1/boards',
+        headers: { 'x-request-id': id },
+      });
+      return headers['x-request-id'];
+    };
+    expect(await idOf('trace-1')).toBe('trace-1');
+    expect(await idOf('a b')).toMatch(/^[\da-f-]{36}$/);
+  });
+
+  it('is open to the web pages of the allowed origins only', async () => {
+    const { app } = await openApp(
+      { redis, prefix: 'none' },
+      { httpCors: ['https://game.example'] },
+    );
+    const allowed = async (of: typeof app, origin: string) => {
+      const { headers } = await of.inject({ url: '/v1/boards', headers: { origin } });
+      return headers['access-control-allow-origin'];
+    };
+    expect(await allowed(app, 'https://game.example')).toBe('https://game.example');
+    expect(await allowed(app, 'https://other.example')).toBeUndefined();
+    expect(await allowed(opened.app, 'https://game.example')).toBeUndefined();
+    await app.close();
+  });
+});
+
+/** Board arena has the parameters of `standings`. */
+const REFUSALS: [string, number, string, string | RegExp, string?][] = [
+  ['/v1/boards/areena/standings', 404, 'UNKNOWN_BOARD', 'there is no board "areena"', 'arena'],
+  ['/v1/boards/%00/count', 404, 'UNKNOWN_BOARD', 'there is no board'],
+  ['/v1/boards/arena/standings?limt=5', 400, 'UNKNOWN_PARAMETER', 'no parameter "limt"', 'limit'],
+  ['/v1/boards/arena/standings?view=all&limt=5', 400, 'UNKNOWN_PARAMETER', '"limt"', 'limit'],
+  ['/v1/boards/arena/standings?regoin=eu', 400, 'UNKNOWN_PARAMETER', '"regoin"', 'region'],
+  ['/v1/boards/arena/count?limit=5', 400, 'UNKNOWN_PARAMETER', 'no parameter "limit"'],
+  ['/v1/boards?limit=5', 400, 'UNKNOWN_PARAMETER', 'there are no parameters'],
+  ['/v1/boards/arena/standings?limit=1001', 400, 'INVALID_REQUEST', 'limit must be <= 1000'],
+  ['/v1/boards/arena/standings?limit=many', 400, 'INVALID_REQUEST', 'not "many"'],
+  ['/v1/boards/arena/standings?limit=', 400, 'INVALID_REQUEST', 'limit must be integer'],
+  ['/v1/boards/arena/standings?limit=1&limit=2', 400, 'INVALID_REQUEST', 'limit must be integer'],
+  ['/v1/boards/arena/standings?region=a&region=b', 400, 'INVALID_REQUEST', 'region must be string'],
+  ['/v1/boards/arena/standings?from=0', 400, 'INVALID_REQUEST', 'from must be >= 1'],
+  ['/v1/boards/arena/standings?at=yesterday', 400, 'INVALID_REQUEST', 'at must match format'],
+  ['/v1/boards/arena/standings?dense=maybe', 400, 'INVALID_REQUEST', 'dense must be boolean'],
+  ['/v1/boards/arena/standings?after=x', 400, 'INVALID_READ', 'is not a cursor'],
+  ['/v1/boards/duel/standings?after=WyJ4IiwiYWxsIiwiMUAwIiwiYSJd', 400, 'INVALID_READ', 'cursor'],
+  ['/v1/boards/arena/standings?after=x&from=2', 400, 'INVALID_READ', 'excludes from'],
+  ['/v1/boards/arena/standings?min=5&max=4', 400, 'INVALID_READ', 'min 5 is above max 4'],
+  ['/v1/boards/arena/standings?min=1.5', 400, 'INVALID_READ', 'is not a decimal'],
+  ['/v1/boards/arena/standings?view=all&window=week', 400, 'INVALID_READ', 'view: excludes'],
+  ['/v1/boards/arena/standings?view=all%20x', 400, 'MALFORMED_VIEW', 'is not a view'],
+  ['/v1/boards/arena/standings?window=wek', 404, 'NO_SUCH_VIEW', 'has no window "wek"', 'week'],
+  ['/v1/boards/arena/standings?region=a&where.limit=b', 404, 'NO_SUCH_VIEW', 'is not ranked by'],
+  ['/v1/boards/arena/rank', 400, 'INVALID_READ', 'needs a value for each column'],
+  ['/v1/boards/duel/rank?score=1', 400, 'INVALID_READ', 'wins, goals'],
+  ['/v1/boards/arena/at', 400, 'INVALID_READ', 'give either rank or percent'],
+  ['/v1/boards/arena/at?rank=1&percent=2', 400, 'INVALID_READ', 'give either rank or percent'],
+  ['/v1/boards/arena/at?percent=0', 400, 'INVALID_REQUEST', 'percent must be > 0'],
+  ['/v1/boards/arena/players?search=', 400, 'INVALID_READ', 'text: is empty'],
+  ['/v1/boards/arena/players', 400, 'INVALID_REQUEST', "must have required property 'search'"],
+  ['/v1/boards/arena/players/a/around?above=1000', 400, 'INVALID_READ', 'above + 1 + below'],
+  ['/v1/boards/arena/histogram?buckets=0', 400, 'INVALID_REQUEST', 'buckets must be >= 1'],
+  ['/v1/boards/arena/nothing', 404, 'NOT_FOUND', 'nothing at GET /v1/boards/arena/nothing'],
+  ['/v1/boards/%zz', 400, 'BAD_REQUEST', 'is not a valid url component'],
+  [`/v1/boards/${'x'.repeat(400)}`, 414, 'URI_TOO_LONG', /./],
+];
+
+describe('a bad request', () => {
+  it.each(named(REFUSALS))('GET %s: a problem', async (_, row) => {
+    const [url, status, code, detail, suggestion] = row;
+    const response = await inject('GET', url);
+    expect(response.json()).toEqual({
+      ...{ type: `urn:ranklog:problem:${code}`, title: expect.any(String), status, code },
+      detail: typeof detail === 'string' ? expect.stringContaining(detail) : expect.anything(),
+      ...(suggestion !== undefined && { suggestion }),
+    });
+    expect(response.statusCode).toBe(status);
+    expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+    expect(response.headers['x-request-id']).toBeDefined();
+    expectSchema('Problem', response.json());
+  });
+
+  const TOO_MANY = JSON.stringify({ playerIds: Array(1_001).fill('a') });
+  const UNKNOWN = '{"playerIds":["a"],"wndow":"x"}';
+  it.each([
+    ['', [400, 'INVALID_REQUEST', 'the body must be object']],
+    ['[]', [400, 'INVALID_REQUEST', 'the body must be object']],
+    ['{"playerIds":[]}', [400, 'INVALID_REQUEST', 'playerIds must NOT have fewer than 1 items']],
+    ['{"playerIds":[1]}', [400, 'INVALID_REQUEST', 'playerIds.0 must be string, not 1']],
+    [TOO_MANY, [400, 'INVALID_REQUEST', 'playerIds must NOT have more than 1000 items']],
+    [UNKNOWN, [400, 'UNKNOWN_PARAMETER', 'no parameter "wndow"']],
+    ['{', [400, 'BAD_REQUEST', 'not valid JSON']],
+    ['{"__proto__":{}}', [400, 'BAD_REQUEST', 'not valid JSON']],
+    [`"${'x'.repeat(1_100_000)}"`, [413, 'PAYLOAD_TOO_LARGE', 'too large']],
+  ] as const)('POST with the body %.40s: a problem', async (body, expected) => {
+    await expectRefusal('/v1/boards/arena/players:batch', body, expected);
+  });
+
+  it('of another content type, or within a list, is a problem', async () => {
+    const csv = [415, 'UNSUPPORTED_MEDIA_TYPE', 'send the body as application/json'] as const;
+    await expectRefusal('/v1/boards/arena/players:batch', 'a', csv, 'text/csv');
+    const requests = '{"requests":[{"board":"areena"}]}';
+    await expectRefusal('/v1/players/a/standings', requests, [404, 'UNKNOWN_BOARD', 'areena']);
+  });
+
+  it('logs nothing', () => {
+    expect(opened.logged).toEqual([]);
+  });
+});
+
+/** Checks that a body is refused with a status, a code and a detail. */
+async function expectRefusal(
+  url: string,
+  payload: string,
+  [status, code, detail]: readonly [number, string, string],
+  type = payload === '' ? undefined : 'application/json',
+): Promise<void> {
+  const headers = type === undefined ? {} : { 'content-type': type };
+  const response = await opened.app.inject({ method: 'POST', url, headers, payload });
+  const problem = { status, code, detail: expect.stringContaining(detail) };
+  expect(response.json()).toMatchObject(problem);
+  expect(response.statusCode).toBe(status);
+  expectSchema('Problem', response.json());
+}
+
+/** Checks an answer against its schema in the OpenAPI document. */
+function expectSchema(name: string, answer: unknown): void {
+  const document = opened.app.getHttpAdapter().getInstance().swagger();
+  const ajv = new Ajv({ strict: false, formats: { 'date-time': true } });
+  ajv.addSchema(document, 'openapi');
+  ajv.validate({ $ref: `openapi#/components/schemas/${name}` }, answer);
+  expect(ajv.errors ?? []).toEqual([]);
+}
+
+/** Rows for it.each with a name in front. (jest would pass a callback for a column that a row lacks.) */
+function named<Row extends readonly [string, ...unknown[]]>(rows: readonly Row[]) {
+  return rows.map((row) => [row[0].slice(0, 80), row] as const);
+}
