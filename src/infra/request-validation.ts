@@ -31,7 +31,7 @@ function refusal({ instancePath, keyword, params, message, ...rest }: ErrorObjec
     const known = Object.keys((rest.parentSchema as SchemaObject)['properties'] as object);
     return unknownParameter(asked, known);
   }
-  const given = `${JSON.stringify(rest.data)}`.slice(0, 80);
+  const given = JSON.stringify(rest.data ?? null).slice(0, 80);
   const what = place === '' ? 'the body' : place;
   const problem = keyword === 'required' ? message : `${message}, not ${given}`;
   return new ProblemError('INVALID_REQUEST', `${what} ${problem}`);

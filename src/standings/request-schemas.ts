@@ -19,6 +19,12 @@ const SELECTION = {
   ),
 };
 const DENSE = { dense: Optional(flag('Whether to count dense ranks (1 2 2 3), too.')) };
+const PLAYER = {
+  ...DENSE,
+  gaps: Optional(
+    flag('Whether to add the players just in front and behind, and the gaps to them.'),
+  ),
+};
 const RANGE = {
   min: Optional(text('The lowest score of the first column.')),
   max: Optional(text('The highest score of the first column.')),
@@ -45,7 +51,7 @@ export const QUERIES = {
     ...RANGE,
     ...DENSE,
   }),
-  player: viewQuery(DENSE),
+  player: viewQuery(PLAYER),
   around: viewQuery({
     above: Optional(whole('How many players in front; default: 5.', 0, MOST)),
     below: Optional(whole('How many players behind; default: 5.', 0, MOST)),
@@ -102,7 +108,7 @@ export const BODIES = {
   standingsOf: Type.Object(
     {
       requests: Type.Array(
-        Type.Object({ board: Type.String(), ...BODY_SELECTION, ...DENSE }, closed),
+        Type.Object({ board: Type.String(), ...BODY_SELECTION, ...PLAYER }, closed),
         { maxItems: MOST },
       ),
     },

@@ -39,7 +39,7 @@ export class StandingsController {
   }
 
   @Read('players/:player', {
-    summary: 'A player, with those just in front and behind',
+    summary: 'A player',
     answer: 'PlayerStanding',
     querystring: QUERIES.player,
   })
@@ -48,9 +48,9 @@ export class StandingsController {
     @Param('player') player: string,
     @Query() query: QueryOf<'player'>,
   ) {
-    const { dense } = query;
+    const { dense, gaps } = query;
     return this.#read(board, 'player', query, ({ selection }) =>
-      this.reader.player(board, player, { ...selection, dense }),
+      this.reader.player(board, player, { ...selection, dense, gaps }),
     );
   }
 

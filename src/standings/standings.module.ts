@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { BoardReader, KeySpace } from '#board-store';
 import { RegistryModule } from '../registry/registry.module.js';
-import { Answers } from './answers.js';
 import { BoardsController } from './boards.controller.js';
 import { PlayersController, StandingsController } from './standings.controller.js';
 
@@ -18,7 +17,6 @@ export const READ_CONTROLLERS = [BoardsController, StandingsController, PlayersC
       inject: [Redis, KeySpace],
       useFactory: (redis: Redis, { prefix }: KeySpace) => new BoardReader({ redis, prefix }),
     },
-    Answers,
   ],
 })
 export class StandingsModule {}

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { KeySpace, LeaseStore, type ReconciliationStatus } from '#board-store';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
@@ -84,6 +85,21 @@ describe('a running process', () => {
     expect(others.filter((line) => line.startsWith('ranklog_partition'))).toEqual([]);
     const list = await fetch(`${urlOf(reconciliation)}/reconciliations`);
     expect([list.status, await list.json()]).toEqual([200, []]);
+  });
+
+  it('answers reads with the role query alone, as the library does, and describes them', async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 1 });
+    const query = await instance.start('--roles', 'query');
+    const read = async (path: string) => (await fetch(urlOf(query) + path)).json();
+    expect(await read('/v1/boards/arena')).toMatchObject({ status: 404, code: 'UNKNOWN_BOARD' });
+    await instance.start('--roles', 'ingest,reconciliation');
+    await produce('ada', 'bob', 'ada');
+    await instance.published(3);
+    const page: unknown = JSON.parse(JSON.stringify(await instance.reader.standings('arena')));
+    expect(page).toMatchObject({ entries: [{ playerId: 'ada' }, { playerId: 'bob' }] });
+    expect(await read('/v1/boards/arena/standings')).toEqual(page);
+    const document = JSON.parse(readFileSync('docs/reference/openapi.json', 'utf8')) as object;
+    expect(await read('/openapi.json')).toEqual(document);
   });
 
   it('reports partitions that wait until others have recovered, but not as a problem', async () => {

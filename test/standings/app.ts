@@ -4,7 +4,6 @@ import type { Redis } from 'ioredis';
 import { BoardReader } from '#board-store';
 import { SETTINGS } from '../../src/infra/config.module.js';
 import { createHttpApplication } from '../../src/infra/http-server.js';
-import { Answers } from '../../src/standings/answers.js';
 import { describeRoutes } from '../../src/standings/openapi.js';
 import { READ_CONTROLLERS } from '../../src/standings/standings.module.js';
 import { loggerTo } from '../support/loggers.js';
@@ -35,7 +34,6 @@ export async function openApp(
     providers: [
       { provide: BoardReader, useValue: reader },
       { provide: SETTINGS, useValue: { queryCache } },
-      Answers,
     ],
   };
   const app = await createHttpApplication(module, logger, { httpCors });

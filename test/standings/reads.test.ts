@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
@@ -68,6 +69,11 @@ const READS: [string, string, () => Promise<unknown>, (object | undefined)?][] =
     () => reader.standings('arena', { view: 'all region=eu%2Fwest' }),
   ],
   [`/v1/boards/arena/players/${BOB}`, 'PlayerStanding', () => reader.player('arena', 'bob/ü 1')],
+  [
+    `/v1/boards/arena/players/${BOB}?gaps=true`,
+    'PlayerStanding',
+    () => reader.player('arena', 'bob/ü 1', { gaps: true }),
+  ],
   ['/v1/boards/arena/players/nobody', 'PlayerStanding', () => reader.player('arena', 'nobody')],
   [
     `/v1/boards/arena/players/${BOB}/around?above=1&below=0`,
@@ -207,6 +213,14 @@ describe('a read over HTTP', () => {
     expect(await allowed(app, 'https://other.example')).toBeUndefined();
     expect(await allowed(opened.app, 'https://game.example')).toBeUndefined();
     await app.close();
+  });
+});
+
+describe('docs/reference/openapi.json', () => {
+  it('describes the routes as they are (if not: npm run openapi)', async () => {
+    const document: unknown = JSON.parse(readFileSync('docs/reference/openapi.json', 'utf8'));
+    expect((await inject('GET', '/openapi.json')).json()).toEqual(document);
+    expect(document).toMatchObject({ openapi: '3.1.0' });
   });
 });
 

@@ -1,0 +1,32 @@
+// @ts-check
+// `npm run openapi`: writes docs/reference/openapi.json, the description of the reads over HTTP, from the compiled code.
+import 'reflect-metadata';
+import { writeFile } from 'node:fs/promises';
+import { Module } from '@nestjs/common';
+import { format, resolveConfig } from 'prettier';
+import { ensureBuild } from './with-setup.mjs';
+
+const FILE = 'docs/reference/openapi.json';
+
+await ensureBuild();
+const { createHttpApplication } = await import('../dist/src/infra/http-server.js');
+const { SILENT } = await import('../dist/src/infra/logger.js');
+const { SETTINGS } = await import('../dist/src/infra/config.module.js');
+const { describeRoutes } = await import('../dist/src/standings/openapi.js');
+const { READ_CONTROLLERS } = await import('../dist/src/standings/standings.module.js');
+const { BoardReader } = await import('../dist/libs/board-store/index.js');
+
+class App {}
+Module({})(App);
+
+const module = {
+  module: App,
+  controllers: READ_CONTROLLERS,
+  providers: [BoardReader, SETTINGS].map((provide) => ({ provide, useValue: {} })), // no read is answered
+};
+const app = await createHttpApplication(module, SILENT);
+await describeRoutes(app);
+await app.init();
+const { payload } = await app.inject('/openapi.json');
+await app.close();
+await writeFile(FILE, await format(payload, { ...(await resolveConfig(FILE)), parser: 'json' }));
