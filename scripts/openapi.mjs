@@ -16,9 +16,10 @@ const { describeRoutes } = await import('../dist/src/standings/openapi.js');
 const { READ_CONTROLLERS } = await import('../dist/src/standings/standings.module.js');
 const { BoardReader } = await import('../dist/libs/board-store/index.js');
 
-class App {}
+function App() {
+  // an empty module
+}
 Module({})(App);
-
 const module = {
   module: App,
   controllers: READ_CONTROLLERS,
