@@ -1,8 +1,8 @@
 /**
  * The layers of ranklog: imports run downwards only.
  *
- *   src  ->  libs/client  ->  libs/kafka-batch
- *        ->  libs/board-store  ->  libs/contracts  ->  libs/board
+ *   src, libs/nestjs  ->  libs/client  ->  libs/kafka-batch
+ *                     ->  libs/board-store  ->  libs/contracts  ->  libs/board
  */
 const lib = (name) => `^libs/${name}/`;
 const CLIENTS_AND_NEST = '^node_modules/(@nestjs/|kafkajs|ioredis|rxjs)';
@@ -56,7 +56,7 @@ module.exports = {
       name: 'board-store-knows-no-kafka',
       severity: 'error',
       from: { path: lib('board-store') },
-      to: { path: '^(libs/(kafka-batch|client)/|node_modules/(kafkajs|@nestjs/))' },
+      to: { path: '^(libs/(kafka-batch|client|nestjs)/|node_modules/(kafkajs|@nestjs/))' },
     },
     {
       name: 'kafka-batch-knows-no-boards',
@@ -68,7 +68,7 @@ module.exports = {
       name: 'client-knows-no-redis',
       severity: 'error',
       from: { path: lib('client') },
-      to: { path: '^(libs/board-store/|node_modules/(ioredis|@nestjs/))' },
+      to: { path: '^(libs/(board-store|nestjs)/|node_modules/(ioredis|@nestjs/))' },
     },
     {
       name: 'libs-are-entered-by-their-imports', // of package.json

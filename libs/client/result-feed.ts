@@ -16,7 +16,7 @@ export interface ResultFeedOptions {
   readonly kafka: Kafka;
   readonly topics: TopicNames;
   /** The consumer group of ranklog's ingest. */
-  readonly group: string;
+  readonly ranklogGroup: string;
 }
 
 type FollowedTopic = 'rankChanges' | 'deadLetters' | 'definitions';
@@ -152,10 +152,10 @@ export class ResultFeed {
 
   /** Finds the waits whose events the group has passed. */
   async #findPassed(followers: Followers): Promise<void> {
-    const { topics, group } = this.options;
+    const { topics, ranklogGroup } = this.options;
     const open = this.#all().filter((wait) => wait.at !== undefined && !this.#passed.has(wait));
     if (open.length === 0) return;
-    const committed = await committedOffsets(this.#admin, group, topics.scoreEvents);
+    const committed = await committedOffsets(this.#admin, ranklogGroup, topics.scoreEvents);
     const passed = open.filter(({ at }) => at && at.offset < (committed.get(at.partition) ?? 0));
     if (passed.length === 0) return;
     const ends = {

@@ -20,7 +20,7 @@ export interface ScoreProducerOptions {
   /** CloudEvents source of the events. */
   readonly source?: string;
   /** The consumer group of ranklog's ingest (RANKLOG_GROUP), `ranklog` by default; only `sendAndWait` needs it. */
-  readonly group?: string;
+  readonly ranklogGroup?: string;
 }
 
 /**
@@ -38,7 +38,7 @@ export class ScoreProducer {
   #feed: ResultFeed | undefined;
 
   constructor(options: ScoreProducerOptions) {
-    const { kafka, topicPrefix, source = '/ranklog/client', group = 'ranklog' } = options;
+    const { kafka, topicPrefix, source = '/ranklog/client', ranklogGroup = 'ranklog' } = options;
     patchKafkajs();
     this.#producer = kafka.producer({
       idempotent: true,
@@ -52,7 +52,7 @@ export class ScoreProducer {
     const topics = topicNames(topicPrefix);
     this.#topic = topics.scoreEvents;
     this.#source = source;
-    this.#feedOptions = { kafka, topics, group };
+    this.#feedOptions = { kafka, topics, ranklogGroup };
   }
 
   async connect(): Promise<void> {

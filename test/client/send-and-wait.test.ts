@@ -34,7 +34,7 @@ afterAll(async () => {
 
 function newProducer(): ScoreProducer {
   const { kafka, name } = instance;
-  return new ScoreProducer({ kafka, topicPrefix: name, group: name });
+  return new ScoreProducer({ kafka, topicPrefix: name, ranklogGroup: name });
 }
 
 const changeOf = (outcome: SendOutcome): RankChange => {

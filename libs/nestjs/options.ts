@@ -1,0 +1,18 @@
+import { ConfigurableModuleBuilder } from '@nestjs/common';
+import type { Redis } from 'ioredis';
+import type { ScoreProducerOptions, SubscriberOptions } from '#client';
+
+/** `kafka` and `redis` are clients of the application: the module does not close the Redis client. */
+export interface RanklogModuleOptions
+  extends ScoreProducerOptions, Omit<SubscriberOptions, 'groupId'> {
+  readonly redis: Redis;
+  /** RANKLOG_REDIS_PREFIX of the service; by default `ranklog`. */
+  readonly redisPrefix?: string;
+  /** The consumer group of handlers that name none: the name of your service. */
+  readonly groupId?: string;
+}
+
+export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
+  new ConfigurableModuleBuilder<RanklogModuleOptions>({ moduleName: 'Ranklog' })
+    .setClassMethodName('forRoot')
+    .build();

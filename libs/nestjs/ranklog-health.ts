@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { MODULE_OPTIONS_TOKEN, type RanklogModuleOptions } from './options.js';
+import { ResultSubscriptions } from './result-subscriptions.js';
+
+const PING_TIMEOUT_MS = 2_000;
+
+/** The result of a health indicator of @nestjs/terminus. `problems` is missing if there are none. */
+export interface RanklogHealthResult {
+  readonly status: 'up' | 'down';
+  readonly problems?: readonly string[];
+}
+
+/** A health indicator. It needs no @nestjs/terminus, which accepts it: `health.check([() => ranklog.isHealthy('ranklog')])`. */
+@Injectable()
+export class RanklogHealth {
+  constructor(
+    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: RanklogModuleOptions,
+    @Inject(ResultSubscriptions) private readonly subscriptions: ResultSubscriptions,
+  ) {}
+
+  /** `down` if Redis does not answer within 2 s, or if a subscription has ended with an error. Never rejects. */
+  async isHealthy<Key extends string>(key: Key): Promise<Record<Key, RanklogHealthResult>> {
+    const ended = [...this.subscriptions.failures].map(
+      ([groupId, error]) => `the subscription of group ${groupId} has ended: ${String(error)}`,
+    );
+    const problems = [...(await this.#redisProblems()), ...ended];
+    const result: RanklogHealthResult =
+      problems.length === 0 ? { status: 'up' } : { status: 'down', problems };
+    return { [key]: result } as Record<Key, RanklogHealthResult>;
+  }
+
+  async #redisProblems(): Promise<string[]> {
+    const timer = new AbortController();
+    const { signal } = timer;
+    const timeout = delay(PING_TIMEOUT_MS, `no answer within ${PING_TIMEOUT_MS} ms`, { signal });
+    try {
+      const answer = await Promise.race([this.options.redis.ping(), timeout]);
+      return answer === 'PONG' ? [] : [`Redis: ${answer}`];
+    } catch (error) {
+      return [`Redis: ${String(error)}`];
+    } finally {
+      timer.abort();
+      timeout.catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import {
+  LeaderChangeSubscriber,
+  RankChangeSubscriber,
+  type LeaderChange,
+  type RankChange,
+  type ResultSubscriber,
+  type SubscriberOptions,
+} from '#client';
+import type { ResultFilter, ResultKind } from './decorators.js';
+import { HandlerExplorer, type DecoratedHandler } from './handler-explorer.js';
+import { MODULE_OPTIONS_TOKEN, type RanklogModuleOptions } from './options.js';
+
+/** A kind of result: how to subscribe to it, and which part of a result a filter lets through. */
+interface Kind<T> {
+  readonly kind: ResultKind;
+  readonly Subscriber: new (options: SubscriberOptions) => ResultSubscriber<T>;
+  readonly select: (result: T, filter: ResultFilter) => T | undefined;
+}
+
+const RANK: Kind<RankChange> = {
+  kind: 'rank-changes',
+  Subscriber: RankChangeSubscriber,
+  select: (change, filter) => {
+    const changes = change.changes.filter(({ view }) => matches(change.board, view, filter));
+    return changes.length === 0 ? undefined : Object.assign({}, change, { changes });
+  },
+};
+
+const LEADER: Kind<LeaderChange> = {
+  kind: 'leader-changes',
+  Subscriber: LeaderChangeSubscriber,
+  select: (change, filter) => (matches(change.board, change.view, filter) ? change : undefined),
+};
+
+function matches(board: string, view: string, filter: ResultFilter): boolean {
+  if (filter.board !== undefined && filter.board !== board) return false;
+  return filter.view instanceof RegExp
+    ? view.search(filter.view) >= 0
+    : (filter.view ?? view) === view;
+}
+
+/**
+ * Subscribes the decorated methods: one subscriber for each group and kind of result, in the consumer group `GROUP.rank-changes`
+ * or `GROUP.leader-changes`. Its handlers get a result one after the other; if one throws, all of them may get it again.
+ */
+@Injectable()
+export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDestroy {
+  /** By consumer group, the error that has ended its subscription. */
+  readonly failures = new Map<string, unknown>();
+  readonly #subscribers: { stop(): Promise<void> }[] = [];
+
+  constructor(
+    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: RanklogModuleOptions,
+    @Inject(HandlerExplorer) private readonly explorer: HandlerExplorer,
+  ) {}
+
+  /** Resolves once all subscribers are members of their groups. */
+  async onApplicationBootstrap(): Promise<void> {
+    await Promise.all([...this.#subscribe(RANK), ...this.#subscribe(LEADER)]);
+  }
+
+  /** Waits for running handlers, before providers that they use are destroyed. */
+  async onModuleDestroy(): Promise<void> {
+    await Promise.all(this.#subscribers.map((subscriber) => subscriber.stop()));
+  }
+
+  #subscribe<T>({ kind, Subscriber, select }: Kind<T>): Promise<void>[] {
+    return [...this.#byGroup<T>(kind)].map(([group, handlers]) => {
+      const groupId = `${group}.${kind}`;
+      const subscriber = new Subscriber({ ...this.options, groupId });
+      this.#subscribers.push(subscriber);
+      subscriber.failed.catch((error: unknown) => this.failures.set(groupId, error));
+      return subscriber.start(async (result) => {
+        for (const { filter, call } of handlers) {
+          const selected = select(result, filter);
+          if (selected !== undefined) await call(selected);
+        }
+      });
+    });
+  }
+
+  #byGroup<T>(kind: ResultKind): Map<string, DecoratedHandler<T>[]> {
+    const groups = new Map<string, DecoratedHandler<T>[]>();
+    for (const handler of this.explorer.find<T>(kind)) {
+      const group = handler.filter.groupId ?? this.options.groupId;
+      if (group === undefined)
+        throw new Error(
+          `${handler.name} has no consumer group: give RanklogModule or its decorator a groupId`,
+        );
+      groups.set(group, [...(groups.get(group) ?? []), handler]);
+    }
+    return groups;
+  }
+}

@@ -1,0 +1,212 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Controller, Inject, Injectable, Scope, type Type } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { Redis } from 'ioredis';
+import {
+  BoardReader,
+  OnLeaderChange,
+  OnRankChange,
+  RanklogHealth,
+  RanklogModule,
+  ScoreProducer,
+  type LeaderChange,
+  type RankChange,
+  type RanklogModuleOptions,
+} from '#nestjs';
+import { TestInstance, until } from '../support/instance.js';
+
+const BOARDS = `
+boards:
+  arena: { columns: [{ name: points }], windows: [all, week], publish: { leaders: 3 } }
+  golf: { columns: [{ name: points }], publish: { leaders: 3 } }
+`;
+
+/** What the handlers got. Each test begins with none. */
+const got = {
+  all: [] as RankChange[],
+  weeks: [] as RankChange[],
+  golf: [] as RankChange[],
+  leaders: [] as LeaderChange[],
+};
+
+@Injectable()
+class Badges {
+  constructor(@Inject(BoardReader) readonly reader: BoardReader) {}
+
+  @OnRankChange()
+  all(change: RankChange): void {
+    got.all.push(change);
+  }
+
+  @OnRankChange({ board: 'arena', view: /^week:/ })
+  async weeks(change: RankChange): Promise<void> {
+    await this.reader.player(change.board, change.playerId);
+    got.weeks.push(change);
+  }
+}
+
+@Controller()
+class Pages {
+  @OnRankChange({ board: 'golf', view: 'all', groupId: 'golf-pages' })
+  golf(change: RankChange): void {
+    got.golf.push(change);
+  }
+
+  @OnLeaderChange({ board: 'arena', view: 'all' })
+  leaders(change: LeaderChange): void {
+    got.leaders.push(change);
+  }
+}
+
+@Injectable()
+class Broken {
+  @OnRankChange()
+  fail(): never {
+    throw new Error('no database');
+  }
+}
+
+@Injectable({ scope: Scope.REQUEST })
+class PerRequest {
+  @OnRankChange()
+  handle(change: RankChange): RankChange {
+    return change;
+  }
+}
+
+let instance: TestInstance;
+const closers: (() => Promise<void>)[] = [];
+let group = 0;
+
+beforeAll(async () => {
+  instance = await TestInstance.create(BOARDS);
+  await instance.start();
+});
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+  for (const list of Object.values(got)) list.length = 0;
+});
+afterAll(() => instance.remove());
+
+function optionsOf(): RanklogModuleOptions {
+  const { kafka, redis, name } = instance;
+  const names = { topicPrefix: name, redisPrefix: name, ranklogGroup: name };
+  return { kafka, redis, ...names, groupId: `${name}-${String(++group)}` };
+}
+
+/** Starts an application. It closes after the test. */
+async function start(
+  module: ReturnType<typeof RanklogModule.forRoot>,
+  ...classes: readonly Type[]
+) {
+  const providers = classes.filter((one) => one !== Pages);
+  const controllers = classes.filter((one) => one === Pages);
+  const built = await Test.createTestingModule({
+    imports: [module],
+    providers,
+    controllers,
+  }).compile();
+  built.useLogger(false);
+  // the producer alone if `init` fails: then `close` fails, too
+  closers.push(() => built.get(ScoreProducer).disconnect());
+  await built.init();
+  closers.splice(-1, 1, () => built.close());
+  return built;
+}
+
+const arena = (playerId: string) => ({ board: 'arena', playerId, delta: '5' });
+
+describe('RanklogModule', () => {
+  it('provides a connected producer and a reader', async () => {
+    const app = await start(RanklogModule.forRoot(optionsOf()));
+    const outcome = await app.get(ScoreProducer).sendAndWait(arena('ada'), { timeoutMs: 60_000 });
+    expect(outcome.status).toBe('ranked');
+    const { entries } = await app.get(BoardReader).standings('arena');
+    expect(entries).toMatchObject([{ playerId: 'ada', columns: { points: '5' } }]);
+  });
+
+  it('gives handlers the results that their filters let through', async () => {
+    const { groupId = '', ...rest } = optionsOf();
+    const useFactory = () => ({ ...rest, groupId });
+    const app = await start(RanklogModule.forRootAsync({ useFactory }), Badges, Pages);
+    await app
+      .get(ScoreProducer)
+      .send([arena('bob'), { board: 'golf', playerId: 'bob', delta: '1' }, arena('cyd')]);
+    const done = () => got.all.length === 3 && got.weeks.length === 2 && got.golf.length === 1;
+    await until(() => done() && got.leaders.length > 0, 'all handlers have their results');
+    expect(got.all.map(({ changes }) => changes.length).sort()).toEqual([1, 2, 2]);
+    for (const { changes } of got.weeks)
+      expect(changes).toEqual([expect.objectContaining({ view: expect.stringMatching('^week:') })]);
+    expect(got.golf).toMatchObject([{ board: 'golf', playerId: 'bob' }]);
+    expect(new Set(got.leaders.map(({ board, view }) => `${board} ${view}`))).toEqual(
+      new Set(['arena all']),
+    );
+    expect(await membersOf(`${groupId}.rank-changes`)).toBe(1);
+    expect(await membersOf('golf-pages.rank-changes')).toBe(1);
+    expect(await membersOf(`${groupId}.leader-changes`)).toBe(1);
+  });
+
+  it('leaves the groups and disconnects the producer when the application closes', async () => {
+    const { groupId = '', ...rest } = optionsOf();
+    const app = await start(RanklogModule.forRoot({ ...rest, groupId }), Badges);
+    const producer = app.get(ScoreProducer);
+    await app.close();
+    closers.length = 0;
+    expect(await membersOf(`${groupId}.rank-changes`)).toBe(0);
+    await expect(producer.send([arena('dan')])).rejects.toThrow('disconnected');
+    expect(await instance.redis.ping()).toBe('PONG');
+  });
+
+  it('does not start with a handler that has no group or whose class is not a singleton', async () => {
+    const { kafka, redis, topicPrefix = '' } = optionsOf();
+    const module = RanklogModule.forRoot({ kafka, redis, topicPrefix });
+    await expect(start(module, Broken)).rejects.toThrow(
+      'Broken.fail has no consumer group: give RanklogModule or its decorator a groupId',
+    );
+    await expect(start(RanklogModule.forRoot(optionsOf()), PerRequest)).rejects.toThrow(
+      "PerRequest.handle can't get results: its class must be a singleton",
+    );
+  });
+});
+
+describe('RanklogHealth', () => {
+  it('is down once a subscription has ended', async () => {
+    const errors = { policy: 'stop', retries: 0 } as const;
+    const options = { ...optionsOf(), errors };
+    const app = await start(RanklogModule.forRoot(options), Broken);
+    const health = app.get(RanklogHealth);
+    expect(await health.isHealthy('ranklog')).toEqual({ ranklog: { status: 'up' } });
+    await app.get(ScoreProducer).send([arena('eve')]);
+    const isDown = async () => (await health.isHealthy('ranklog')).ranklog.status === 'down';
+    await until(isDown, 'the handler has failed');
+    expect(await health.isHealthy('ranklog')).toEqual({
+      ranklog: {
+        status: 'down',
+        problems: [
+          `the subscription of group ${options.groupId ?? ''}.rank-changes has ended: Error: no database`,
+        ],
+      },
+    });
+  });
+
+  it('is down while Redis does not answer, and answers soon', async () => {
+    const silent = createServer((socket) => void socket.resume());
+    await once(silent.listen(0), 'listening');
+    const redis = new Redis((silent.address() as AddressInfo).port);
+    redis.on('error', () => undefined);
+    const app = await start(RanklogModule.forRoot({ ...optionsOf(), redis }));
+    expect(await app.get(RanklogHealth).isHealthy('ranklog')).toMatchObject({
+      ranklog: { status: 'down', problems: ['Redis: no answer within 2000 ms'] },
+    });
+    redis.disconnect();
+    await until(() => redis.status === 'end', 'the client is closed');
+    silent.close();
+  });
+});
+
+async function membersOf(groupId: string): Promise<number> {
+  const { groups } = await instance.admin.describeGroups([groupId]);
+  return groups[0]?.members.length ?? 0;
+}
