@@ -1,5 +1,6 @@
-export { BoardReader } from '#board-store';
-export { ScoreProducer, type LeaderChange, type RankChange } from '#client';
+/** With the exports of the client and the reader: an application needs one import, and one copy of their classes. */
+export * from '#board-store/reader';
+export * from '#client';
 export { OnLeaderChange, OnRankChange, type ResultFilter } from './decorators.js';
 export type { RanklogModuleOptions } from './options.js';
 export { RanklogHealth, type RanklogHealthResult } from './ranklog-health.js';

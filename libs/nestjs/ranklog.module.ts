@@ -1,6 +1,6 @@
 import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { BoardReader } from '#board-store';
+import { BoardReader } from '#board-store/reader';
 import { ScoreProducer } from '#client';
 import { HandlerExplorer } from './handler-explorer.js';
 import {
