@@ -1,5 +1,6 @@
 // @ts-check
-// `npm test -- ARGS`: all tests; ARGS go to jest. --unit runs those that need no server, --redis those that need Redis alone.
+// `npm test -- ARGS`: all tests but those of packed packages; ARGS go to jest. --unit runs those that need no server, --redis
+// those that need Redis alone, --packages those of packed packages, which npm installs.
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { ensureDependencies, runNode } from './with-setup.mjs';
@@ -9,7 +10,7 @@ const JEST = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.me
 // Each suite also runs servers and services of its own: with more workers than cores they stall for seconds.
 const WORKERS = Math.min(4, availableParallelism());
 
-const RUNGS = ['--unit', '--redis'];
+const RUNGS = ['--unit', '--redis', '--packages'];
 const given = process.argv.slice(2);
 const rung = given.find((arg) => RUNGS.includes(arg));
 const args = given.filter((arg) => !RUNGS.includes(arg));
@@ -18,7 +19,7 @@ await ensureDependencies();
 await runNode(
   [
     ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', JEST],
-    ...(rung ? ['--selectProjects', rung.slice(2)] : []),
+    ...(rung ? ['--selectProjects', rung.slice(2)] : ['--ignoreProjects', 'packages']),
     ...[`--maxWorkers=${WORKERS}`, ...args],
   ],
   // kafkajs has other timings under NODE_ENV=test, which jest would set.

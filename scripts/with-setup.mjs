@@ -29,7 +29,14 @@ export async function ensureDependencies() {
   await withLock(LOCK, () => {
     if (fresh()) return;
     process.stderr.write('setup: npm ci\n');
-    const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+    const args = [
+      'ci',
+      '--ignore-scripts',
+      '--include=dev',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ];
     const code = run('npm', args);
     if (code !== 0) process.exit(code);
   });

@@ -1,0 +1,194 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../support/eventually.js';
+import { TestInstance } from '../support/instance.js';
+import { EmptyProject, output, pack } from './empty-project.js';
+
+const tarballs = mkdtempSync(path.join(tmpdir(), 'ranklog-tarballs-'));
+let service: string;
+let client: string;
+let reader: string;
+const projects: EmptyProject[] = [];
+
+async function projectWith(packages: readonly string[], manifest?: object): Promise<EmptyProject> {
+  const project = new EmptyProject(manifest);
+  projects.push(project);
+  await project.install(...packages);
+  return project;
+}
+
+beforeAll(async () => {
+  const folders = ['.', './packages/client', './packages/reader'];
+  [service = '', client = '', reader = ''] = await pack(folders, tarballs);
+});
+afterAll(() => {
+  for (const project of projects) project.remove();
+  rmSync(tarballs, { recursive: true });
+});
+
+describe('the packed ranklog', () => {
+  let instance: TestInstance;
+  let running: ChildProcess;
+  let user: EmptyProject;
+  let shared: { name: string; brokers: string[]; redis: string };
+
+  beforeAll(async () => {
+    const program = await projectWith([service]);
+    expect(program.installed()).toEqual(['ranklog', 'reflect-metadata']);
+    expect(await output('npx', ['--no', 'ranklog', '--version'], { cwd: program.folder })).toMatch(
+      /^\d+\.\d+\.\d+\n$/,
+    );
+    instance = await TestInstance.create('boards: { arena: { columns: [{ name: score }] } }');
+    let log = '';
+    running = spawn('node_modules/.bin/ranklog', ['start'], {
+      cwd: program.folder,
+      env: { ...instance.env, RANKLOG_HTTP_PORT: '0' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    running.stderr?.on('data', (data: Buffer) => (log += data.toString()));
+    await eventually(() => log.includes('"running:'), 'the service runs');
+    user = await projectWith([client, reader, 'kafkajs@2.2.4', 'ioredis@5.11.1']);
+    const { KAFKA_BROKERS = '', REDIS_URL: redis = '' } = process.env;
+    shared = { name: instance.name, brokers: KAFKA_BROKERS.split(','), redis };
+  });
+  afterAll(async () => {
+    running.kill('SIGTERM');
+    await once(running, 'exit');
+    await instance.remove();
+  });
+
+  const sendAndRead = (name: string) => `
+    const { name, brokers, redis: url } = ${JSON.stringify(shared)};
+    async function main() {
+      const kafka = new Kafka({ brokers, logLevel: 0 });
+      const producer = new ScoreProducer({ kafka, topicPrefix: name, group: name });
+      await producer.connect();
+      const event = { board: 'arena', playerId: ${JSON.stringify(name)}, delta: 10 };
+      const { status } = await producer.sendAndWait(event, { timeoutMs: 60_000 });
+      await producer.disconnect();
+      const redis = new Redis(url);
+      const reader = new BoardReader({ redis, prefix: name });
+      const { standing } = await reader.player('arena', ${JSON.stringify(name)});
+      const unknown = await reader.standings('none').catch((error) => error instanceof UnknownBoardError);
+      await redis.quit();
+      console.log(JSON.stringify({ status, columns: standing?.columns, unknown }));
+    }
+    main().catch((error) => { console.error(error); process.exit(1); });`;
+  const answer = { status: 'ranked', columns: { score: '10' }, unknown: true };
+
+  it('is written and read by an ECMAScript module', async () => {
+    const text = `import { Kafka } from 'kafkajs'; import { Redis } from 'ioredis';
+      import { ScoreProducer } from '@ranklog/client';
+      import { BoardReader, UnknownBoardError } from '@ranklog/reader';${sendAndRead('ada')}`;
+    expect(JSON.parse(await user.run('main.mjs', text))).toEqual(answer);
+  });
+
+  it('is written and read by CommonJS', async () => {
+    const text = `const { Kafka } = require('kafkajs'); const { Redis } = require('ioredis');
+      const { ScoreProducer } = require('@ranklog/client');
+      const { BoardReader, UnknownBoardError } = require('@ranklog/reader');${sendAndRead('bob')}`;
+    expect(JSON.parse(await user.run('main.cjs', text))).toEqual(answer);
+  });
+});
+
+describe('@ranklog/client', () => {
+  let project: EmptyProject;
+  beforeAll(async () => {
+    project = await projectWith([client, 'kafkajs@2.2.4']);
+  });
+
+  it('installs at most 15 packages, and nothing of Nest or class-validator', () => {
+    expect(project.installed()).toEqual(['@ranklog/client', 'kafkajs', 'lossless-json']);
+  });
+
+  it('has the same classes for import and require', async () => {
+    const text = `import { createRequire } from 'node:module'; import * as all from '@ranklog/client';
+      const required = createRequire(import.meta.url)('@ranklog/client');
+      console.log(Object.keys(all).length, Object.entries(all).every(([key, value]) => required[key] === value));`;
+    expect(await project.run('same.mjs', text)).toMatch(/^[1-9]\d* true\n$/);
+  });
+
+  it.each(['import', 'require'])(
+    'costs at most 1.5 times the CPU of kafkajs to %s',
+    async (how) => {
+      const load = (name: string) => {
+        return how === 'import' ? `await import('${name}')` : `require('${name}')`;
+      };
+      const cost = async (name: string) => {
+        const text = `const before = process.cpuUsage(); ${load(name)}; console.log(process.cpuUsage(before).user);`;
+        return Number(await project.run(how === 'import' ? 'cost.mjs' : 'cost.cjs', text));
+      };
+      const sums = { ours: 0, kafkajs: 0 };
+      for (let run = 0; run < 10; run++) {
+        sums.kafkajs += await cost('kafkajs');
+        sums.ours += await cost('@ranklog/client');
+      }
+      const ratio = sums.ours / sums.kafkajs;
+      process.stderr.write(
+        `@ranklog/client costs ${ratio.toFixed(2)} times the CPU of kafkajs to ${how}\n`,
+      );
+      expect(ratio).toBeLessThanOrEqual(1.5);
+    },
+  );
+});
+
+describe('both libraries', () => {
+  let project: EmptyProject;
+  beforeAll(async () => {
+    const tools = ['typescript@6.0.3', '@types/node@20.19.43'];
+    project = await projectWith([client, reader, 'kafkajs@2.2.4', 'ioredis@5.11.1', ...tools]);
+  });
+
+  const TYPED = `import { Kafka } from 'kafkajs'; import { Redis } from 'ioredis';
+    import { RankChangeSubscriber, ScoreProducer, type RankChange, type ScoreEvent } from '@ranklog/client';
+    import { BoardReader, UnknownBoardError, type Standings } from '@ranklog/reader';
+    const kafka = new Kafka({ brokers: [] });
+    const event: ScoreEvent = { board: 'arena', playerId: 'ada', delta: 10 };
+    export const sent: Promise<void> = new ScoreProducer({ kafka }).send([event]);
+    export const read: Promise<Standings> = new BoardReader({ redis: new Redis() }).standings('arena', { limit: 10 });
+    export const subscriber = new RankChangeSubscriber({ kafka, groupId: 'g' });
+    void subscriber.start(({ changes }: RankChange) => { const rank: number | undefined = changes[0]?.after?.rank; void rank; });
+    export const isUnknown = (error: unknown) => error instanceof UnknownBoardError && error.board;
+    // @ts-expect-error -- an unknown option
+    new BoardReader({ redis: new Redis(), limit: 1 });`;
+
+  it.each([
+    ['node16', 'typed.mts'],
+    ['node16', 'typed.cts'],
+    ['nodenext', 'typed.mts'],
+    ['nodenext', 'typed.cts'],
+    ['bundler', 'typed.ts'],
+  ])('have types under %s for %s', async (moduleResolution, file) => {
+    project.write(file, TYPED);
+    const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution;
+    const flags = [
+      '--strict',
+      '--noEmit',
+      '--target',
+      'es2022',
+      '--types',
+      'node',
+      '--skipLibCheck',
+    ];
+    const kind = ['--module', module, '--moduleResolution', moduleResolution];
+    await output('node_modules/.bin/tsc', [...flags, ...kind, file], { cwd: project.folder });
+  });
+
+  it.each(['client', 'reader'])('@ranklog/%s has licences, and sources in its map', (name) => {
+    const folder = `node_modules/@ranklog/${name}`;
+    expect(project.read(`${folder}/LICENSE`)).toContain('Apache License');
+    const map = JSON.parse(project.read(`${folder}/dist/code.cjs.map`)) as {
+      sources: string[];
+      sourcesContent: (string | null)[];
+    };
+    expect(map.sources.some((source) => source.endsWith('.ts'))).toBe(true);
+    expect(map.sourcesContent).toHaveLength(map.sources.length);
+    expect(map.sourcesContent.every((text) => typeof text === 'string' && text !== '')).toBe(true);
+    const bundled = map.sources.some((source) => source.includes('node_modules'));
+    expect(project.list(`${folder}/dist`).includes('THIRD-PARTY.txt')).toBe(bundled);
+  });
+});
