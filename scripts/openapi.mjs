@@ -20,8 +20,9 @@ function App() {
   // an empty module
 }
 Module({})(App);
+/** @type {import('@nestjs/common').DynamicModule} */
 const module = {
-  module: App,
+  module: /** @type {import('@nestjs/common').Type} */ (/** @type {unknown} */ (App)),
   controllers: READ_CONTROLLERS,
   providers: [BoardReader, SETTINGS].map((provide) => ({ provide, useValue: {} })), // no read is answered
 };

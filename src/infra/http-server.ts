@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SettingsError, type Settings } from '../config/settings.js';
 import { nestLogger, type Logger } from './logger.js';
 import { ProblemsFilter } from './problems.filter.js';
+import { answerMalformed, RoutePaths } from './refused-requests.js';
 import { compileRequestSchema } from './request-validation.js';
 
 /** The name of a board and the id of a player have up to 128 bytes, and each may be percent-encoded. */
@@ -22,13 +23,15 @@ export async function createHttpApplication(
   logger: Logger,
   { httpCors = [] }: Partial<Pick<Settings, 'httpCors'>> = {},
 ): Promise<NestFastifyApplication> {
-  const problems = new ProblemsFilter(logger);
+  const paths = new RoutePaths(MAX_PARAMETER_LENGTH);
+  const problems = new ProblemsFilter(logger, paths);
   const adapter = new FastifyAdapter({
     // A client that keeps its connection open must not delay the shutdown.
     forceCloseConnections: true,
     bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     genReqId: requestIdOf,
+    clientErrorHandler: answerMalformed,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       problems.answer(error, request, reply);
     },
@@ -38,6 +41,7 @@ export async function createHttpApplication(
   const server = adapter.getInstance();
   server.setValidatorCompiler(compileRequestSchema as never);
   server.setSerializerCompiler(() => (body) => JSON.stringify(body));
+  server.addHook('onRoute', (route) => paths.add(route));
   logRequests(server, logger);
   // Brotli costs several times the CPU of gzip.
   await app.register(compress as never, { encodings: ['gzip', 'deflate'] });

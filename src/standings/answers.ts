@@ -19,9 +19,9 @@ import { isRedisUnavailable } from '../infra/redis.js';
 const MOST_ANSWERS = 10_000;
 const MOST_BYTES = 64 * 1_048_576;
 
-/** Reads that Redis gets at once, and reads that wait for their turn; more are refused with OVERLOADED. */
-const MOST_READS = 100;
-const MOST_WAITING = 1_000;
+/** Reads that Redis gets at once, and all reads in flight with those that wait for their turn; more are refused with OVERLOADED. */
+const MOST_AT_ONCE = 100;
+const MOST_IN_FLIGHT = 1_000;
 
 /** How old an answer may be while Redis does not answer. */
 const MOST_STALE_MS = 60_000;
@@ -42,7 +42,7 @@ type Read = () => Promise<object>;
  */
 @Injectable()
 export class Answers implements NestInterceptor {
-  readonly #limit = pLimit(MOST_READS);
+  readonly #limit = pLimit(MOST_AT_ONCE);
   readonly #answers: LRUCache<string, Answer, Read> | undefined;
 
   constructor(@Inject(SETTINGS) { queryCache }: Pick<Settings, 'queryCache'>) {
@@ -62,8 +62,9 @@ export class Answers implements NestInterceptor {
   }
 
   #limited(read: Read): Promise<object> {
-    if (this.#limit.pendingCount < MOST_WAITING) return this.#limit(read);
-    throw new ProblemError('OVERLOADED', `${MOST_WAITING} reads are waiting for Redis; try again`);
+    const { activeCount, pendingCount } = this.#limit;
+    if (activeCount + pendingCount < MOST_IN_FLIGHT) return this.#limit(read);
+    throw new ProblemError('OVERLOADED', `${MOST_IN_FLIGHT} reads are in flight; try again`);
   }
 
   async #answer(url: string, read: Read): Promise<Answer> {

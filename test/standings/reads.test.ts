@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
@@ -216,6 +217,17 @@ describe('a read over HTTP', () => {
   });
 });
 
+describe('the paths', () => {
+  it('are those that docs/reference/http.md lists', async () => {
+    const { paths } = (await inject('GET', '/openapi.json')).json<{ paths: object }>();
+    const rows = readFileSync('docs/reference/http.md', 'utf8').matchAll(/^\| `\w+ (\/v1[^`?]*)/gm);
+    const listed = [...rows].map(([, path = '']) =>
+      path.replace('BOARD', '{board}').replace('PLAYER', '{player}'),
+    );
+    expect(listed.sort()).toEqual(Object.keys(paths).sort());
+  });
+});
+
 describe('docs/reference/openapi.json', () => {
   it('describes the routes as they are (if not: npm run openapi)', async () => {
     const document: unknown = JSON.parse(readFileSync('docs/reference/openapi.json', 'utf8'));
@@ -300,6 +312,31 @@ describe('a bad request', () => {
     await expectRefusal('/v1/boards/arena/players:batch', 'a', csv, 'text/csv');
     const requests = '{"requests":[{"board":"areena"}]}';
     await expectRefusal('/v1/players/a/standings', requests, [404, 'UNKNOWN_BOARD', 'areena']);
+  });
+
+  it('with a method that the path does not take is a problem, which names those that it takes', async () => {
+    const expected = [
+      405,
+      'METHOD_NOT_ALLOWED',
+      '/v1/boards?a=b takes GET, HEAD, not POST',
+    ] as const;
+    await expectRefusal('/v1/boards?a=b', '{}', expected);
+    const { headers } = await inject('POST', '/v1/boards/arena/players/ada', {});
+    expect(headers.allow).toBe('GET, HEAD');
+    expect((await inject('GET', '/v1/players/a/standings')).headers.allow).toBe('POST');
+  });
+
+  it('that is no HTTP, or too long, is a problem', async () => {
+    await opened.app.listen(0, '127.0.0.1');
+    const { port } = new URL(await opened.app.getUrl());
+    const answerTo = async (request: string) => {
+      const socket = connect(Number(port), '127.0.0.1').end(request);
+      return Buffer.concat((await socket.toArray()) as Buffer[]).toString();
+    };
+    const malformed = await answerTo('NONSENSE\r\n\r\n');
+    expect(malformed).toMatch(/^HTTP\/1.1 400 [^]*application\/problem\+json[^]*"BAD_REQUEST"/);
+    const long = await answerTo(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`);
+    expect(long).toMatch(/^HTTP\/1.1 431 [^]*"code":"HEADERS_TOO_LARGE"/);
   });
 
   it('logs nothing', () => {
