@@ -9,7 +9,6 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import { LRUCache } from 'lru-cache';
-import pLimit from 'p-limit';
 import { firstValueFrom, of, type Observable } from 'rxjs';
 import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
@@ -19,8 +18,7 @@ import { isRedisUnavailable } from '../infra/redis.js';
 const MOST_ANSWERS = 10_000;
 const MOST_BYTES = 64 * 1_048_576;
 
-/** Reads that Redis gets at once, and all reads in flight with those that wait for their turn; more are refused with OVERLOADED. */
-const MOST_AT_ONCE = 100;
+/** Reads that Redis gets at once; more are refused, because a queue would make them wait for a Redis that does not answer. */
 const MOST_IN_FLIGHT = 1_000;
 
 /** How old an answer may be while Redis does not answer. */
@@ -42,7 +40,7 @@ type Read = () => Promise<object>;
  */
 @Injectable()
 export class Answers implements NestInterceptor {
-  readonly #limit = pLimit(MOST_AT_ONCE);
+  #inFlight = 0;
   readonly #answers: LRUCache<string, Answer, Read> | undefined;
 
   constructor(@Inject(SETTINGS) { queryCache }: Pick<Settings, 'queryCache'>) {
@@ -61,10 +59,15 @@ export class Answers implements NestInterceptor {
     return of(write(answer, request, http.getResponse<FastifyReply>()));
   }
 
-  #limited(read: Read): Promise<object> {
-    const { activeCount, pendingCount } = this.#limit;
-    if (activeCount + pendingCount < MOST_IN_FLIGHT) return this.#limit(read);
-    throw new ProblemError('OVERLOADED', `${MOST_IN_FLIGHT} reads are in flight; try again`);
+  async #limited(read: Read): Promise<object> {
+    if (this.#inFlight >= MOST_IN_FLIGHT)
+      throw new ProblemError('OVERLOADED', `${MOST_IN_FLIGHT} reads are in flight; try again`);
+    this.#inFlight += 1;
+    try {
+      return await read();
+    } finally {
+      this.#inFlight -= 1;
+    }
   }
 
   async #answer(url: string, read: Read): Promise<Answer> {
