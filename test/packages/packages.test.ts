@@ -12,6 +12,7 @@ const tarballs = mkdtempSync(path.join(tmpdir(), 'ranklog-tarballs-'));
 let service: string;
 let client: string;
 let reader: string;
+let nestjs: string;
 const projects: EmptyProject[] = [];
 
 async function projectWith(packages: readonly string[], manifest?: object): Promise<EmptyProject> {
@@ -22,8 +23,8 @@ async function projectWith(packages: readonly string[], manifest?: object): Prom
 }
 
 beforeAll(async () => {
-  const folders = ['.', './packages/client', './packages/reader'];
-  [service = '', client = '', reader = ''] = await pack(folders, tarballs);
+  const folders = ['.', './packages/client', './packages/reader', './packages/nestjs'];
+  [service = '', client = '', reader = '', nestjs = ''] = await pack(folders, tarballs);
 });
 afterAll(() => {
   for (const project of projects) project.remove();
@@ -65,7 +66,7 @@ describe('the packed ranklog', () => {
     const { name, brokers, redis: url } = ${JSON.stringify(shared)};
     async function main() {
       const kafka = new Kafka({ brokers, logLevel: 0 });
-      const producer = new ScoreProducer({ kafka, topicPrefix: name, group: name });
+      const producer = new ScoreProducer({ kafka, topicPrefix: name, ranklogGroup: name });
       await producer.connect();
       const event = { board: 'arena', playerId: ${JSON.stringify(name)}, delta: 10 };
       const { status } = await producer.sendAndWait(event, { timeoutMs: 60_000 });
@@ -93,7 +94,62 @@ describe('the packed ranklog', () => {
       const { BoardReader, UnknownBoardError } = require('@ranklog/reader');${sendAndRead('bob')}`;
     expect(JSON.parse(await user.run('main.cjs', text))).toEqual(answer);
   });
+
+  // Nest 12 needs Node 22; test/nestjs tests the module with it
+  it('is written and read by an application of Nest 11, which gets the rank change', async () => {
+    const nest = ['@nestjs/common@11', '@nestjs/core@11', 'reflect-metadata@0.2.2', 'rxjs@7.8.2'];
+    const tools = ['typescript@6.0.3', '@types/node@20.19.43'];
+    const project = await projectWith(
+      [nestjs, 'kafkajs@2.2.4', 'ioredis@5.11.1', ...nest, ...tools],
+      { type: 'module' },
+    );
+    project.write('main.ts', nestApplication(shared));
+    const flags = ['--strict', '--experimentalDecorators', '--emitDecoratorMetadata'];
+    const kind = ['--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
+    const compiler = 'node_modules/.bin/tsc';
+    await output(compiler, [...flags, ...kind, '--skipLibCheck', 'main.ts'], {
+      cwd: project.folder,
+    });
+    const printed = await output(process.execPath, ['main.js'], { cwd: project.folder });
+    expect(JSON.parse(printed)).toEqual({ got: 'cyd', rank: 1, health: 'up' });
+  });
 });
+
+/** Sends the most points of a test, and prints what a handler, the reader and the health indicator say. */
+function nestApplication(shared: { name: string; brokers: string[]; redis: string }): string {
+  return `import 'reflect-metadata';
+    import { Injectable, Module } from '@nestjs/common';
+    import { NestFactory } from '@nestjs/core';
+    import { Redis } from 'ioredis';
+    import kafkajs from 'kafkajs';
+    import { BoardReader, OnRankChange, RanklogHealth, RanklogModule, ScoreProducer, type RankChange } from '@ranklog/nestjs';
+    const { name, brokers, redis: url } = ${JSON.stringify(shared)};
+    const kafka = new kafkajs.Kafka({ brokers, logLevel: 0 });
+    const redis = new Redis(url);
+    let take: (change: RankChange) => void = () => undefined;
+    const taken = new Promise<RankChange>((resolve) => (take = resolve));
+    @Injectable()
+    class Badges {
+      constructor(readonly boards: BoardReader, readonly producer: ScoreProducer, readonly health: RanklogHealth) {}
+      @OnRankChange({ board: 'arena' })
+      award(change: RankChange): void { if (change.playerId === 'cyd') take(change); }
+      // @ts-expect-error -- a handler of rank changes gets a rank change
+      @OnRankChange({ board: 'none' })
+      wrong(change: string): string { return change; }
+    }
+    const names = { topicPrefix: name, redisPrefix: name, ranklogGroup: name };
+    @Module({ imports: [RanklogModule.forRoot({ kafka, redis, ...names, groupId: name + '-badges' })], providers: [Badges] })
+    class AppModule {}
+    const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
+    const { boards, producer, health } = app.get(Badges);
+    await producer.send([{ board: 'arena', playerId: 'cyd', delta: '100' }]);
+    const { playerId: got } = await taken;
+    const { standing } = await boards.player('arena', 'cyd');
+    const { ranklog } = await health.isHealthy('ranklog');
+    await app.close();
+    redis.disconnect();
+    console.log(JSON.stringify({ got, rank: standing?.rank, health: ranklog.status }));`;
+}
 
 describe('@ranklog/client', () => {
   let project: EmptyProject;
