@@ -3,10 +3,11 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { createRequire } from 'node:module';
 import { ANSWERS } from './answer-schemas.js';
+import { docsPage } from './docs-page.js';
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string };
 
-/** Describes the routes that the application gets later, and serves the description as /openapi.json. */
+/** Describes the routes that the application gets later, and serves the description as /openapi.json and /docs. */
 export async function describeRoutes(app: NestFastifyApplication): Promise<void> {
   const server = app.getHttpAdapter().getInstance();
   for (const answer of ANSWERS) server.addSchema(answer);
@@ -20,7 +21,11 @@ export async function describeRoutes(app: NestFastifyApplication): Promise<void>
     transformObject: ({ openapiObject }: { openapiObject: OpenAPIV3_1.Document }) =>
       withDimensions(openapiObject),
   });
-  server.get('/openapi.json', () => server.swagger());
+  const document = () => server.swagger() as OpenAPIV3_1.Document;
+  server.get('/openapi.json', document);
+  server.get('/docs', (_, reply) =>
+    reply.type('text/html; charset=utf-8').send(docsPage(document())),
+  );
 }
 
 /** Adds the parameters for dimensions, which each board names in its own way, to the reads of one view. */

@@ -77,9 +77,7 @@ describe('answers from memory', () => {
     await open(100);
     await page();
     await fixture.apply([scored('bob', [9])], { from: 1 });
-    const changed = performance.now();
     await until(async () => (await page()).page.entries.length === 2, 'bob is on the page', 20);
-    expect(performance.now() - changed).toBeGreaterThan(0);
     expect(reads).toBe(2);
   });
 

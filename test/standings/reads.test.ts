@@ -228,6 +228,20 @@ describe('the paths', () => {
   });
 });
 
+describe('the page for browsers', () => {
+  it('has all paths and schemas of the OpenAPI document', async () => {
+    const { headers, body } = await inject('GET', '/docs');
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    const document = (await inject('GET', '/openapi.json')).json<{
+      paths: object;
+      components: { schemas: object };
+    }>();
+    for (const path of Object.keys(document.paths)) expect(body).toContain(` ${path}</code>`);
+    for (const name of Object.keys(document.components.schemas))
+      expect(body).toContain(`<a href="#${name}">`);
+  });
+});
+
 describe('docs/reference/openapi.json', () => {
   it('describes the routes as they are (if not: npm run openapi)', async () => {
     const document: unknown = JSON.parse(readFileSync('docs/reference/openapi.json', 'utf8'));
