@@ -228,6 +228,18 @@ describe('the paths', () => {
     );
     expect(listed.sort()).toEqual(Object.keys(paths).sort());
   });
+
+  it('answer the examples of docs/reference/http.md, of which each path has one', async () => {
+    const text = readFileSync('docs/reference/http.md', 'utf8').replaceAll('\\\n', '');
+    const examples = [...text.matchAll(/^curl .*:9464(\/v1[^' ]*)'?(?: +-d '(.*)')?$/gm)];
+    for (const [command, url = '', body] of examples) {
+      const payload = body === undefined ? undefined : (JSON.parse(body) as object);
+      const { statusCode } = await inject(payload ? 'POST' : 'GET', url, payload);
+      expect([command, statusCode]).toEqual([command, 200]);
+    }
+    const { paths } = (await inject('GET', '/openapi.json')).json<{ paths: object }>();
+    expect(examples).toHaveLength(Object.keys(paths).length);
+  });
 });
 
 describe('the page for browsers', () => {
