@@ -1,0 +1,157 @@
+import type { BoardReader, CountRequest, PlayerStanding, ViewSelection } from '#board-store';
+
+/** What `BoardReader` answers on views: here by the same methods, with the same answers. */
+export type ViewReads = Pick<
+  BoardReader,
+  | 'standings'
+  | 'count'
+  | 'player'
+  | 'around'
+  | 'players'
+  | 'playerOn'
+  | 'rankOf'
+  | 'at'
+  | 'histogram'
+  | 'search'
+>;
+
+export interface HttpReaderOptions {
+  /** The address of a process with the role `query`, such as `http://127.0.0.1:9464`. */
+  readonly url: string;
+  /** Headers of every request, for a proxy that asks for them. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How long a request may take, in ms; by default 10,000. */
+  readonly timeoutMs?: number;
+}
+
+/** The service refused or failed a request. `code` is that of docs/reference/http.md, or `UNREACHABLE` without an answer. */
+export class HttpReadError extends Error {
+  constructor(
+    readonly code: string,
+    detail: string,
+    /** 0 without an answer. */
+    readonly status: number,
+    options?: ErrorOptions,
+  ) {
+    super(`${code}: ${detail}`, options);
+    this.name = new.target.name;
+  }
+
+  /** Whether the same request can succeed later. */
+  get retriable(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+}
+
+/** Reads boards over HTTP, by `fetch` alone: for browsers, and for services that can't reach Redis. Rejects with HttpReadError. */
+export class HttpBoardReader implements ViewReads {
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #timeoutMs: number;
+
+  constructor({ url, headers = {}, timeoutMs = 10_000 }: HttpReaderOptions) {
+    this.#url = url.replace(/\/+$/, '');
+    this.#headers = headers;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  standings: ViewReads['standings'] = (board, { scores, ...request } = {}) =>
+    this.#get(`${pathOf(board)}/standings`, { ...request, ...scores });
+
+  async count(board: string, { scores, ...request }: CountRequest = {}): Promise<number> {
+    const query = { ...request, ...scores };
+    return (await this.#get<{ count: number }>(`${pathOf(board)}/count`, query)).count;
+  }
+
+  player: ViewReads['player'] = (board, playerId, request = {}) =>
+    this.#get(`${pathOf(board)}/players/${encodeURIComponent(playerId)}`, request);
+
+  around: ViewReads['around'] = (board, playerId, request = {}) =>
+    this.#get(`${pathOf(board)}/players/${encodeURIComponent(playerId)}/around`, request);
+
+  players: ViewReads['players'] = (board, playerIds, selection = {}) =>
+    this.#post(`${pathOf(board)}/players:batch`, { ...bodyOf(selection), playerIds });
+
+  async playerOn(
+    playerId: string,
+    requests: Parameters<ViewReads['playerOn']>[1],
+  ): Promise<PlayerStanding[]> {
+    const path = `/v1/players/${encodeURIComponent(playerId)}/standings`;
+    const body = { requests: requests.map(bodyOf) };
+    return (await this.#post<{ standings: PlayerStanding[] }>(path, body)).standings;
+  }
+
+  rankOf: ViewReads['rankOf'] = (board, score, selection = {}) => {
+    const columns =
+      typeof score === 'object'
+        ? Object.fromEntries(Object.entries(score).map(([name, value]) => [`score.${name}`, value]))
+        : { score };
+    return this.#get(`${pathOf(board)}/rank`, { ...selection, ...columns });
+  };
+
+  at: ViewReads['at'] = (board, asked, request = {}) =>
+    this.#get(`${pathOf(board)}/at`, { ...request, ...asked });
+
+  histogram: ViewReads['histogram'] = (board, { scores, ...request } = {}) =>
+    this.#get(`${pathOf(board)}/histogram`, { ...request, ...scores });
+
+  search: ViewReads['search'] = (board, text, request = {}) =>
+    this.#get(`${pathOf(board)}/players`, { ...request, ...{ search: text } });
+
+  #get<T>(path: string, { where = {}, at, ...rest }: ViewSelection & object): Promise<T> {
+    const parameters = new URLSearchParams();
+    const dimensions = Object.entries(where).map(([name, value]) => [`where.${name}`, value]);
+    for (const [name = '', value] of [
+      ...Object.entries({ ...rest, at: timeOf(at) }),
+      ...dimensions,
+    ])
+      if (value !== undefined) parameters.append(name, String(value));
+    const text = parameters.toString();
+    return this.#request(text === '' ? path : `${path}?${text}`, {});
+  }
+
+  #post<T>(path: string, body: object): Promise<T> {
+    const headers = { 'content-type': 'application/json' };
+    return this.#request(path, { method: 'POST', headers, body: JSON.stringify(body) });
+  }
+
+  async #request<T>(path: string, { headers, ...init }: RequestInit): Promise<T> {
+    const signal = AbortSignal.timeout(this.#timeoutMs);
+    const all = { accept: 'application/json', ...this.#headers, ...(headers as object) };
+    try {
+      const response = await fetch(this.#url + path, { ...init, headers: all, signal });
+      if (response.ok) return (await response.json()) as T;
+      throw await refusalOf(response);
+    } catch (error) {
+      if (error instanceof HttpReadError) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new HttpReadError('UNREACHABLE', `${this.#url}${path}: ${reason}`, 0, { cause: error });
+    }
+  }
+}
+
+const pathOf = (board: string) => `/v1/boards/${encodeURIComponent(board)}`;
+
+function bodyOf<T extends ViewSelection>({ at, ...rest }: T) {
+  return { ...rest, at: timeOf(at) };
+}
+
+function timeOf(at: Date | number | undefined): string | undefined {
+  return at === undefined ? undefined : new Date(at).toISOString();
+}
+
+/** The problem that a response describes; a proxy's answer may be none. */
+async function refusalOf(response: Response): Promise<HttpReadError> {
+  const text = await response.text();
+  try {
+    const { code, detail } = JSON.parse(text) as { code: string; detail: string };
+    if (typeof code === 'string') return new HttpReadError(code, detail, response.status);
+  } catch {
+    // not JSON
+  }
+  return new HttpReadError(
+    'NO_PROBLEM',
+    text.slice(0, 200) || response.statusText,
+    response.status,
+  );
+}

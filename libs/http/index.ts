@@ -1,0 +1,20 @@
+export type {
+  AroundRequest,
+  CountRequest,
+  Histogram,
+  HistogramRequest,
+  Neighbour,
+  PageRequest,
+  PlayerRequest,
+  PlayerStanding,
+  RankOfScore,
+  RankOrShare,
+  ScoreRange,
+  SearchPage,
+  SearchRequest,
+  SelectedStandings,
+  Standing,
+  Standings,
+  ViewSelection,
+} from '#board-store';
+export * from './http-board-reader.js';
