@@ -90,9 +90,9 @@ export class Server {
 export async function compareHttp(env, { players, seconds }) {
   const random = () => `/v1/boards/bench/players/player-${Math.floor(Math.random() * players)}`;
   const cases = [
-    { name: 'top 100, uncached', cache: '0ms', paths: ['/v1/boards/bench/standings'] },
+    { name: 'top 100, uncached', cache: '0', paths: ['/v1/boards/bench/standings'] },
     { name: 'top 100, cached', cache: '250ms', paths: ['/v1/boards/bench/standings'] },
-    { name: 'a player, uncached', cache: '0ms', paths: Array.from({ length: 500 }, random) },
+    { name: 'a player, uncached', cache: '0', paths: Array.from({ length: 500 }, random) },
   ];
   const rows = [];
   for (const { name, cache, paths } of cases) {
