@@ -48,6 +48,7 @@ import {
   type Standings,
 } from './standings.js';
 import type { LiveBoard } from './types.js';
+import type { ViewReads } from './view-reads.js';
 import {
   encodeCursor,
   pageEndOf,
@@ -82,7 +83,7 @@ type PlaceArguments = readonly [number, ...(string | number)[]];
  * Costs are those in Redis: N is the number of players in the view; among k players with equal columns, a place costs
  * O(log k log N).
  */
-export class BoardReader {
+export class BoardReader implements ViewReads {
   readonly #redis: Redis;
   readonly #keys: KeySpace;
   readonly #boards: BoardLocator;

@@ -23,4 +23,5 @@ export type {
 export { StoreStatus, type BoardOverview } from './store-status.js';
 export * from './types.js';
 export * from './generation-types.js';
+export type { ViewReads } from './view-reads.js';
 export type { ViewSelection } from './view-selection.js';

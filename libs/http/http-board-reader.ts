@@ -1,19 +1,4 @@
-import type { BoardReader, CountRequest, PlayerStanding, ViewSelection } from '#board-store';
-
-/** What `BoardReader` answers on views: here by the same methods, with the same answers. */
-export type ViewReads = Pick<
-  BoardReader,
-  | 'standings'
-  | 'count'
-  | 'player'
-  | 'around'
-  | 'players'
-  | 'playerOn'
-  | 'rankOf'
-  | 'at'
-  | 'histogram'
-  | 'search'
->;
+import type { CountRequest, PlayerStanding, ViewReads, ViewSelection } from '#board-store';
 
 export interface HttpReaderOptions {
   /** The address of a process with the role `query`, such as `http://127.0.0.1:9464`. */
@@ -105,7 +90,7 @@ export class HttpBoardReader implements ViewReads {
       ...Object.entries({ ...rest, at: timeOf(at) }),
       ...dimensions,
     ])
-      if (value !== undefined) parameters.append(name, String(value));
+      if (value !== undefined) parameters.append(name, value);
     const text = parameters.toString();
     return this.#request(text === '' ? path : `${path}?${text}`, {});
   }

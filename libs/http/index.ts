@@ -15,6 +15,7 @@ export type {
   SelectedStandings,
   Standing,
   Standings,
+  ViewReads,
   ViewSelection,
 } from '#board-store';
 export * from './http-board-reader.js';
