@@ -13,6 +13,7 @@ let service: string;
 let client: string;
 let reader: string;
 let nestjs: string;
+let http: string;
 const projects: EmptyProject[] = [];
 
 async function projectWith(packages: readonly string[], manifest?: object): Promise<EmptyProject> {
@@ -23,8 +24,11 @@ async function projectWith(packages: readonly string[], manifest?: object): Prom
 }
 
 beforeAll(async () => {
-  const folders = ['.', './packages/client', './packages/reader', './packages/nestjs'];
-  [service = '', client = '', reader = '', nestjs = ''] = await pack(folders, tarballs);
+  const names = ['client', 'reader', 'nestjs', 'http'].map((name) => `./packages/${name}`);
+  [service = '', client = '', reader = '', nestjs = '', http = ''] = await pack(
+    ['.', ...names],
+    tarballs,
+  );
 });
 afterAll(() => {
   for (const project of projects) project.remove();
@@ -190,6 +194,24 @@ describe('@ranklog/client', () => {
       expect(ratio).toBeLessThanOrEqual(1.5);
     },
   );
+});
+
+describe('@ranklog/http', () => {
+  it('installs nothing else, and needs no types of Node or of browsers', async () => {
+    const project = await projectWith([http, 'typescript@6.0.3']);
+    expect(project.installed()).toEqual(['@ranklog/http', 'typescript']);
+    const text = `import { HttpBoardReader, type Standings } from '@ranklog/http';
+      const reader = new HttpBoardReader({ url: 'http://127.0.0.1:1' });
+      export const top: Promise<Standings> = reader.standings('arena', { limit: 10 });`;
+    project.write('typed.mts', text);
+    const flags = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022'];
+    await output('node_modules/.bin/tsc', [...flags, '--module', 'nodenext', 'typed.mts'], {
+      cwd: project.folder,
+    });
+    const refused = `import { HttpBoardReader } from '@ranklog/http';
+      await new HttpBoardReader({ url: 'http://127.0.0.1:1' }).count('arena').catch(({ code }) => console.log(code));`;
+    expect(await project.run('refused.mjs', refused)).toBe('UNREACHABLE\n');
+  });
 });
 
 describe('both libraries', () => {
