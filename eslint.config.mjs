@@ -8,7 +8,9 @@ const sizes = {
 };
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', 'node_modules/**', '.services/**', 'coverage/**', '**/*.generated.ts'] },
+  {
+    ignores: ['**/dist/**', 'node_modules/**', '.services/**', 'coverage/**', '**/*.generated.ts'],
+  },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   {
