@@ -99,7 +99,38 @@ describe('the packed ranklog', () => {
     expect(JSON.parse(await user.run('main.cjs', text))).toEqual(answer);
   });
 
-  // Nest 12 needs Node 22; test/nestjs tests the module with it
+  it.each(['cjs', 'mjs'])('is written and read by an application of Nest 12 (%s)', async (kind) => {
+    const nest = ['@nestjs/common@12.1.1', '@nestjs/core@12.1.1', 'reflect-metadata@0.2.2'];
+    const app = await projectWith(
+      [nestjs, ...nest, 'rxjs@7.8.2', 'kafkajs@2.2.4', 'ioredis@5.11.1'],
+      { overrides: { 'file-type': '21.3.4' } }, // the version that Nest 12 asks for needs Node 22
+    );
+    const load = (names: string, from: string) => {
+      return kind === 'mjs'
+        ? `import ${names} from '${from}';`
+        : `const ${names} = require('${from}');`;
+    };
+    const text = `${load('{ NestFactory }', '@nestjs/core')} ${load('{ Kafka }', 'kafkajs')}
+      ${load('{ Redis }', 'ioredis')}
+      ${load('{ BoardReader, RanklogModule, ScoreProducer }', '@ranklog/nestjs')}
+      const { name, brokers, redis: url } = ${JSON.stringify(shared)};
+      async function main() {
+        const kafka = new Kafka({ brokers, logLevel: 0 });
+        const redis = new Redis(url);
+        const options = { kafka, redis, topicPrefix: name, redisPrefix: name, ranklogGroup: name };
+        const app = await NestFactory.createApplicationContext(RanklogModule.forRoot(options), { logger: false });
+        const event = { board: 'arena', playerId: 'dan-${kind}', delta: 10 };
+        const { status } = await app.get(ScoreProducer).sendAndWait(event, { timeoutMs: 60_000 });
+        const { standing } = await app.get(BoardReader).player('arena', event.playerId);
+        await app.close();
+        await redis.quit();
+        console.log(JSON.stringify({ status, columns: standing?.columns }));
+      }
+      main().catch((error) => { console.error(error); process.exit(1); });`;
+    const { status, columns } = answer;
+    expect(JSON.parse(await app.run(`main.${kind}`, text))).toEqual({ status, columns });
+  });
+
   it('is written and read by an application of Nest 11, which gets the rank change', async () => {
     const nest = ['@nestjs/common@11', '@nestjs/core@11', 'reflect-metadata@0.2.2', 'rxjs@7.8.2'];
     const tools = ['typescript@6.0.3', '@types/node@20.19.43'];

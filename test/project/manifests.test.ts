@@ -12,6 +12,7 @@ interface Manifest {
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Manifest;
 const root = read('package.json');
+const tested = { ...root.dependencies, ...root.devDependencies };
 const manifests = readdirSync('packages')
   .map((name) => `packages/${name}/package.json`)
   .filter((file) => existsSync(file));
@@ -30,8 +31,8 @@ describe('package.json', () => {
   it.each(manifests)('%s has the versions that are tested', (file) => {
     const { version, engines, dependencies, peerDependencies } = read(file);
     expect({ version, engines }).toEqual({ version: root.version, engines: root.engines });
-    expect(root.devDependencies).toMatchObject(dependencies ?? {});
+    expect(tested).toMatchObject(dependencies ?? {});
     for (const [name, range] of Object.entries(peerDependencies ?? {}))
-      expect(semver.satisfies(root.devDependencies?.[name] ?? '', range)).toBe(true);
+      expect(semver.satisfies(tested[name] ?? '', range)).toBe(true);
   });
 });
