@@ -17,8 +17,21 @@ const EXTERNAL = [
 const LUA = 'libs/board-store/lua';
 await cp(path.join(ROOT, LUA), path.join(COMPILED, LUA), { recursive: true });
 await rm(BUNDLE, { recursive: true, force: true });
+/**
+ * The libraries that are loaded on first use, each a file of its own: most commands load none.
+ * @type {Set<string>}
+ */
+const lazy = new Set();
+const options = bundleOptions(
+  ({ SCRIPTS }) => SCRIPTS,
+  (library) => {
+    if (library.startsWith('#')) return `require('${library}')`; // JSON of the project
+    lazy.add(library);
+    return `createRequire(import.meta.url)('./lazy/${library}.cjs')`;
+  },
+);
 const { metafile } = await build({
-  ...bundleOptions(({ SCRIPTS }) => SCRIPTS),
+  ...options,
   entryPoints: [path.join(COMPILED, 'src/cli/main.js')],
   outdir: BUNDLE,
   splitting: true,
@@ -28,4 +41,12 @@ const { metafile } = await build({
   },
   external: EXTERNAL,
 });
-await writeFile(path.join(BUNDLE, 'THIRD-PARTY.txt'), thirdPartyLicences(metafile));
+const { metafile: lazyMetafile } = await build({
+  ...options,
+  entryPoints: Object.fromEntries([...lazy].map((library) => [library, library])),
+  outdir: path.join(BUNDLE, 'lazy'),
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+});
+const outputs = { ...metafile.outputs, ...lazyMetafile.outputs };
+await writeFile(path.join(BUNDLE, 'THIRD-PARTY.txt'), thirdPartyLicences({ outputs }));

@@ -10,18 +10,22 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export const COMPILED = path.join(ROOT, 'dist');
 
 /**
- * Bundles what our modules load on first use, and still loads it on first use.
- * @type {import('esbuild').Plugin}
+ * Replaces how our modules load a library on first use: by createRequire, which a bundle must not contain.
+ * @param {(library: string) => string} load the expression that loads a library
+ * @returns {import('esbuild').Plugin}
  */
-const LAZY_REQUIRES = {
-  name: 'lazy-requires',
-  setup: (bundler) => {
-    bundler.onLoad({ filter: /\/dist\/(src|libs)\/.*\.js$/ }, async ({ path: file }) => {
-      const text = await readFile(file, 'utf8');
-      return { contents: text.replaceAll('createRequire(import.meta.url)', 'require') };
-    });
-  },
-};
+function lazyRequires(load) {
+  return {
+    name: 'lazy-requires',
+    setup: (bundler) => {
+      bundler.onLoad({ filter: /\/dist\/(src|libs)\/.*\.js$/ }, async ({ path: file }) => {
+        const text = await readFile(file, 'utf8');
+        const call = /createRequire\(import\.meta\.url\)\('([^']+)'\)/g;
+        return { contents: text.replace(call, (_, library) => load(String(library))) };
+      });
+    },
+  };
+}
 
 /**
  * Puts the texts of Lua scripts into a bundle.
@@ -49,9 +53,10 @@ function inlineLua(choose) {
 /**
  * Options for esbuild.
  * @param {Parameters<typeof inlineLua>[0]} scripts the Lua scripts that the bundle needs
+ * @param {Parameters<typeof lazyRequires>[0]} [load]
  * @returns {import('esbuild').BuildOptions & { metafile: true }}
  */
-export function bundleOptions(scripts) {
+export function bundleOptions(scripts, load = (library) => `require('${library}')`) {
   return {
     bundle: true,
     platform: 'node',
@@ -60,16 +65,16 @@ export function bundleOptions(scripts) {
     logLevel: 'warning',
     legalComments: 'none', // thirdPartyLicences has the whole texts
     metafile: true,
-    plugins: [inlineLua(scripts), LAZY_REQUIRES],
+    plugins: [inlineLua(scripts), lazyRequires(load)],
   };
 }
 
 /**
  * The licences of the packages in a bundle.
- * @param {import('esbuild').Metafile} metafile
+ * @param {Pick<import('esbuild').Metafile, 'outputs'>} metafile
  */
-export function thirdPartyLicences(metafile) {
-  const files = Object.values(metafile.outputs).flatMap(({ inputs }) => {
+export function thirdPartyLicences({ outputs }) {
+  const files = Object.values(outputs).flatMap(({ inputs }) => {
     return Object.keys(inputs).filter((file) => (inputs[file]?.bytesInOutput ?? 0) > 0);
   });
   const folders = new Set(
