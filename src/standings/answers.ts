@@ -36,11 +36,15 @@ type Read = () => Promise<object>;
 
 /**
  * Answers reads. Equal GET requests share one answer for `queryCache` ms after its read, and one read at a time. While Redis
- * does not answer, they get the last answer, with `stale` and its age, for up to a minute.
+ * does not answer, they get the last answer, with `stale` and its age, for up to a minute. Without the cache, equal requests
+ * share the next read that begins, so no answer is older than its request.
  */
 @Injectable()
 export class Answers implements NestInterceptor {
   #inFlight = 0;
+  /** By URL: the read that runs, and the one that begins when it ends. */
+  readonly #running = new Map<string, Promise<unknown>>();
+  readonly #next = new Map<string, Promise<Answer>>();
   readonly #answers: LRUCache<string, Answer, Read> | undefined;
 
   constructor(@Inject(SETTINGS) { queryCache }: Pick<Settings, 'queryCache'>) {
@@ -71,10 +75,33 @@ export class Answers implements NestInterceptor {
   }
 
   async #answer(url: string, read: Read): Promise<Answer> {
-    if (this.#answers === undefined) return answerOf(read);
+    if (this.#answers === undefined) return this.#next.get(url) ?? this.#begin(url, read);
     const known = this.#answers.peek(url, { allowStale: true });
     const allowStale = known?.isFallback === true && ageOf(known) < MOST_STALE_MS;
     return this.#answers.forceFetch(url, { context: read, allowStale });
+  }
+
+  /** Reads at once, or as soon as the read that runs has ended. */
+  async #begin(url: string, read: Read): Promise<Answer> {
+    const running = this.#running.get(url);
+    if (running !== undefined) {
+      const next = running.then(() => this.#run(url, read));
+      this.#next.set(url, next);
+      return next;
+    }
+    return this.#run(url, read);
+  }
+
+  #run(url: string, read: Read): Promise<Answer> {
+    this.#next.delete(url);
+    const answer = answerOf(read);
+    const ended = answer.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#running.set(url, ended);
+    void ended.then(() => this.#running.get(url) === ended && this.#running.delete(url));
+    return answer;
   }
 }
 

@@ -89,6 +89,36 @@ describe('answers from memory', () => {
     expect(reads).toBe(2);
   });
 
+  it('with 0 are never older than their request: those that come during a read share the next one', async () => {
+    let release: () => void = () => undefined;
+    const blocked = new Promise<void>((resolve) => (release = resolve));
+    let isRead: () => void = () => undefined;
+    const read = new Promise<void>((resolve) => (isRead = resolve));
+    await open(0);
+    const { reader } = opened!;
+    const standings = reader.standings.bind(reader);
+    let first = true;
+    reader.standings = async (...args) => {
+      const answer = await standings(...args);
+      if (first) {
+        first = false;
+        isRead();
+        await blocked; // Redis has answered, the request has no answer yet
+      }
+      return answer;
+    };
+    const early = page();
+    await read;
+    await fixture.apply([scored('bob', [9])], { from: 1 });
+    const late = Array.from({ length: 20 }, page);
+    release();
+    expect((await early).page.entries).toHaveLength(1);
+    for (const answer of await Promise.all(late)) expect(answer.page.entries).toHaveLength(2);
+    expect(reads).toBe(2);
+    expect((await page()).status).toBe(200);
+    expect(reads).toBe(3);
+  });
+
   it.each(['cut', 'freeze'] as const)(
     'are given with their age while Redis does not answer (%s); without one there is a problem',
     async (fault) => {
