@@ -14,6 +14,7 @@ const { SILENT } = await import('../dist/src/infra/logger.js');
 const { SETTINGS } = await import('../dist/src/infra/config.module.js');
 const { describeRoutes } = await import('../dist/src/standings/openapi.js');
 const { READ_CONTROLLERS } = await import('../dist/src/standings/standings.module.js');
+const { LiveStreams } = await import('../dist/src/live/live-streams.js');
 const { BoardReader } = await import('../dist/libs/board-store/index.js');
 
 function App() {
@@ -24,7 +25,7 @@ Module({})(App);
 const module = {
   module: /** @type {import('@nestjs/common').Type} */ (/** @type {unknown} */ (App)),
   controllers: READ_CONTROLLERS,
-  providers: [BoardReader, SETTINGS].map((provide) => ({ provide, useValue: {} })), // no read is answered
+  providers: [BoardReader, LiveStreams, SETTINGS].map((provide) => ({ provide, useValue: {} })), // no read is answered
 };
 const app = await createHttpApplication(module, SILENT);
 await describeRoutes(app);

@@ -24,4 +24,4 @@ export { StoreStatus, type BoardOverview } from './store-status.js';
 export * from './types.js';
 export * from './generation-types.js';
 export type { ViewReads } from './view-reads.js';
-export type { ViewSelection } from './view-selection.js';
+export { selectedView, type ViewSelection } from './view-selection.js';

@@ -1,4 +1,4 @@
-import { derived, windowName, type BoardDefinition } from './definition.js';
+import { derived, windowName, type BoardDefinition, type Window } from './definition.js';
 import { MalformedViewError, RejectedEventError } from './errors.js';
 import { windowsAt } from './windows.js';
 
@@ -94,6 +94,26 @@ function combinations(names: readonly string[], lists: readonly (readonly string
       (lists[index] ?? []).map((value) => `${place} ${name}=${encodeURIComponent(value)}`),
     );
   return places;
+}
+
+/** Whether rank changes of a view are published. `view` is the text of a view of this board. */
+export function publishesView(definition: BoardDefinition, view: string): boolean {
+  if (definition.publish.rankChanges === 'none') return false;
+  const { window, where } = parseView(view);
+  const names = where.map(([name]) => name).join(' ');
+  const published = publishedParts(definition);
+  return (
+    published.windows[definition.windows.findIndex((known) => isInstance(window, known))] ===
+      true &&
+    published.dimensions[definition.dimensions.findIndex((list) => list.join(' ') === names)] ===
+      true
+  );
+}
+
+/** Whether a text names an instance of a window: `season:x`, `week:2026-W47` or `interval:x@2026-11-20T00:00:00Z`. */
+function isInstance(text: string, window: Window): boolean {
+  const name = windowName(window);
+  return text === name || text.startsWith(name + (window.kind === 'interval' ? '@' : ':'));
 }
 
 /** Which windows and which dimensions are published, by their index in the definition. */

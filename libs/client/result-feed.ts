@@ -5,12 +5,12 @@ import {
   committedOffsets,
   logRanges,
   toError,
+  TopicFollower,
   type KafkaRecord,
   type LogRange,
 } from '#kafka-batch';
 import { PublishedBoards } from './published-boards.js';
 import type { ResultWait, SendOutcome } from './result-wait.js';
-import { TopicFollower } from './topic-follower.js';
 
 export interface ResultFeedOptions {
   readonly kafka: Kafka;

@@ -10,5 +10,6 @@ export { lastCommittedRecord, lookAt, partitionCount, type PartitionLook } from 
 export { LOOKS, type PartitionHealth, type PartitionState } from './partition-worker.js';
 export * from './positions.js';
 export { sendChunks } from './send-chunks.js';
+export { TopicFollower } from './topic-follower.js';
 export { TransactionalPublisher } from './transactional-publisher.js';
 export * from './types.js';

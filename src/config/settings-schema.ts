@@ -59,6 +59,7 @@ export const SETTINGS_SCHEMA = {
     '250ms',
     'How long an answer over HTTP is kept for equal requests; 0 keeps none.',
   ),
+  queryStreams: setting(count, 5_000, 'Most event streams over HTTP at a time.'),
   verifySchedule: setting(format.cron, '', 'When all boards are verified (cron); empty for never.'),
   verifyTimeZone: setting(format.timeZone, 'UTC', 'The time zone of RANKLOG_VERIFY_SCHEDULE.'),
   verifyRebuild: setting(flag, false, 'Rebuild boards that a scheduled verify finds different.'),

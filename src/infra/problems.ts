@@ -20,6 +20,7 @@ export const PROBLEMS = {
   NO_RECONCILIATION: [404, 'No reconciliation'],
   METHOD_NOT_ALLOWED: [405, 'Method not allowed'],
   REQUEST_TIMEOUT: [408, 'Request not received in time'],
+  NOT_PUBLISHED: [409, 'Rank changes are not published'],
   EXPIRED_VIEW: [410, 'Expired view'],
   PAYLOAD_TOO_LARGE: [413, 'Body too large'],
   URI_TOO_LONG: [414, 'Part of the path too long'],
@@ -30,7 +31,9 @@ export const PROBLEMS = {
   UNKNOWN_GENERATION: [503, 'Board changed during the read'],
   LISTING_INTERRUPTED: [503, 'Board changed during the listing'],
   STORE_UNAVAILABLE: [503, 'Redis does not answer'],
+  LOG_UNAVAILABLE: [503, 'Kafka does not answer'],
   OVERLOADED: [503, 'Too many requests in flight'],
+  TOO_MANY_STREAMS: [503, 'Too many streams'],
 } as const satisfies Readonly<Record<string, readonly [status: number, title: string]>>;
 
 export type ProblemCode = keyof typeof PROBLEMS;

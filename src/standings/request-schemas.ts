@@ -51,6 +51,9 @@ export const QUERIES = {
     ...RANGE,
     ...DENSE,
   }),
+  standingsEvents: viewQuery({
+    limit: Optional(whole('How many players; default: 10.', 1, 100)),
+  }),
   player: viewQuery(PLAYER),
   around: viewQuery({
     above: Optional(whole('How many players in front; default: 5.', 0, MOST)),

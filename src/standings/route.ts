@@ -26,6 +26,24 @@ export function Read(path: string, { answer, summary, body, querystring }: Route
   return applyDecorators(...method, RouteSchema(schema));
 }
 
+/** A stream of server-sent events. */
+export function Events(
+  path: string,
+  { summary, querystring }: Pick<Required<Route>, 'summary' | 'querystring'>,
+) {
+  const schema = {
+    ...{ summary, querystring, tags: ['live'] },
+    response: {
+      200: {
+        description: 'Events, until the client or the process ends the stream.',
+        content: { 'text/event-stream': { schema: { type: 'string' } } },
+      },
+      default: { description: 'A problem.', ...json('application/problem+json', 'Problem') },
+    },
+  };
+  return applyDecorators(Get(path), RouteSchema(schema));
+}
+
 const json = (type: string, name: string) => ({
   content: { [type]: { schema: { $ref: `${name}#` } } },
 });

@@ -1,11 +1,18 @@
 import { Module } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { BoardReader, KeySpace } from '#board-store';
+import { LiveController } from '../live/live.controller.js';
+import { LiveStreams } from '../live/live-streams.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { BoardsController } from './boards.controller.js';
 import { PlayersController, StandingsController } from './standings.controller.js';
 
-export const READ_CONTROLLERS = [BoardsController, StandingsController, PlayersController];
+export const READ_CONTROLLERS = [
+  BoardsController,
+  StandingsController,
+  PlayersController,
+  LiveController,
+];
 
 /** The role `query`: answers reads of the boards over HTTP. */
 @Module({
@@ -17,6 +24,7 @@ export const READ_CONTROLLERS = [BoardsController, StandingsController, PlayersC
       inject: [Redis, KeySpace],
       useFactory: (redis: Redis, { prefix }: KeySpace) => new BoardReader({ redis, prefix }),
     },
+    LiveStreams,
   ],
 })
 export class StandingsModule {}

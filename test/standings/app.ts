@@ -4,12 +4,19 @@ import type { Redis } from 'ioredis';
 import { BoardReader } from '#board-store';
 import { SETTINGS } from '../../src/infra/config.module.js';
 import { createHttpApplication } from '../../src/infra/http-server.js';
+import { LiveStreams } from '../../src/live/live-streams.js';
 import { describeRoutes } from '../../src/standings/openapi.js';
 import { READ_CONTROLLERS } from '../../src/standings/standings.module.js';
 import { loggerTo } from '../support/loggers.js';
 
 @Module({})
 class App {}
+
+/** Takes all requests for streams, and sends nothing: see test/live. */
+const STREAMS: Pick<LiveStreams, 'standings' | 'rankChanges'> = {
+  standings: ({ reply }) => Promise.resolve(void reply.send()),
+  rankChanges: ({ reply }) => Promise.resolve(void reply.send()),
+};
 
 export interface TestApp {
   readonly app: NestFastifyApplication;
@@ -33,6 +40,7 @@ export async function openApp(
     controllers: READ_CONTROLLERS,
     providers: [
       { provide: BoardReader, useValue: reader },
+      { provide: LiveStreams, useValue: STREAMS },
       { provide: SETTINGS, useValue: { queryCache } },
     ],
   };

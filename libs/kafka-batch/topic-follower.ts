@@ -1,4 +1,6 @@
-import { LogReader, type KafkaRecord, type LogRange, type LogReaderOptions } from '#kafka-batch';
+import type { LogRange } from './errors.js';
+import { LogReader, type LogReaderOptions } from './log-reader.js';
+import type { KafkaRecord } from './types.js';
 
 type FollowerOptions = LogReaderOptions & { readonly signal: AbortSignal };
 
@@ -22,11 +24,11 @@ export class TopicFollower {
   }
 
   /** Never resolves. @throws the abort reason, or an error that no retry repairs */
-  async run(take: (record: KafkaRecord) => void): Promise<never> {
+  async run(take: (record: KafkaRecord, partition: number) => void): Promise<never> {
     try {
       for (;;) {
         for (const { partition, records, nextOffset } of await this.reader.fetch()) {
-          records.forEach(take);
+          for (const record of records) take(record, partition);
           this.#taken.set(partition, nextOffset);
         }
         for (const wake of this.#wakers.splice(0)) wake();

@@ -1,0 +1,56 @@
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/**
+ * A client is dropped if more than 1 MiB of its events stays unsent for 5 s, or more than 32 MiB at once. The kernel buffers a few
+ * MiB before that. A client that resumes gets up to 16 MiB at once.
+ */
+const SLOW_BYTES = 1_048_576;
+const SLOW_MS = 5_000;
+const MOST_BYTES = 32 * SLOW_BYTES;
+
+/** An event as it is sent. `data` is one line. */
+export function eventText(type: string, id: string, data: string): string {
+  return `event: ${type}\nid: ${id}\ndata: ${data}\n\n`;
+}
+
+/** A response of server-sent events. Writes past Fastify, so that events for many clients are encoded once. */
+export class EventStream {
+  /** Since when more than SLOW_BYTES are unsent. */
+  #slowSince = Infinity;
+
+  private constructor(private readonly raw: ServerResponse) {}
+
+  /** Sends the headers. `onClose` is called once, however the stream ends. */
+  static open(request: FastifyRequest, reply: FastifyReply, onClose: () => void): EventStream {
+    const { raw } = reply.hijack();
+    raw.once('close', onClose);
+    raw.writeHead(200, {
+      ...(reply.getHeaders() as Record<string, string>),
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no', // nginx
+    });
+    raw.flushHeaders();
+    if (request.method === 'HEAD') raw.end();
+    return new EventStream(raw);
+  }
+
+  /** Drops a client that does not read what it was sent. */
+  send(events: string | Buffer): void {
+    const unsent = this.raw.writableLength;
+    const now = performance.now();
+    this.#slowSince = unsent > SLOW_BYTES ? Math.min(this.#slowSince, now) : Infinity;
+    if (unsent > MOST_BYTES || now - this.#slowSince > SLOW_MS) this.raw.destroy();
+    else if (!this.raw.writableEnded) this.raw.write(events);
+  }
+
+  /** Keeps the connection alive, and tells the client from where on to resume, even if it got no event for long. */
+  heartbeat(id: string): void {
+    this.send(`:\nid: ${id}\n\n`);
+  }
+
+  end(): void {
+    this.raw.end();
+  }
+}

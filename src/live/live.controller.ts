@@ -1,0 +1,79 @@
+import { Controller, Param, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { publishesView } from '#board';
+import { BoardReader, selectedView } from '#board-store';
+import { ProblemError } from '../infra/problems.js';
+import { QUERIES, type QueryOf } from '../standings/request-schemas.js';
+import { Events } from '../standings/route.js';
+import { readSelected } from '../standings/selection.js';
+import { LiveStreams } from './live-streams.js';
+
+const DEFAULT_LIMIT = 10;
+
+/** Server-sent events from committed results. */
+@Controller('v1/boards/:board')
+export class LiveController {
+  constructor(
+    private readonly streams: LiveStreams,
+    private readonly reader: BoardReader,
+  ) {}
+
+  @Events('standings/events', {
+    summary: 'The first players of a view, live',
+    querystring: QUERIES.standingsEvents,
+  })
+  async standings(
+    @Param('board') board: string,
+    @Query() query: QueryOf<'standingsEvents'>,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { reader } = this;
+    const { limit = DEFAULT_LIMIT } = query;
+    await readSelected({ reader, board, name: 'standingsEvents' }, query, async ({ selection }) => {
+      const { definition } = await reader.board(board);
+      const { view } = selectedView(definition, selection);
+      if (!publishesView(definition, view)) throw notPublished(board, ` of the view "${view}"`);
+      await this.streams.standings({ request, reply }, { ...selection, board, limit });
+    });
+  }
+
+  @Events('events', { summary: 'The rank changes of a board, live', querystring: QUERIES.none })
+  async board(
+    @Param('board') board: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.#check(board);
+    await this.streams.rankChanges({ request, reply }, board);
+  }
+
+  @Events('players/:player/events', {
+    summary: 'The rank changes of a player, live',
+    querystring: QUERIES.none,
+  })
+  async player(
+    @Param('board') board: string,
+    @Param('player') player: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.#check(board);
+    await this.streams.rankChanges({ request, reply }, board, player);
+  }
+
+  /** @throws ProblemError NOT_PUBLISHED, and what BoardReader.board throws */
+  async #check(board: string): Promise<void> {
+    const { definition } = await this.reader.board(board);
+    const { rankChanges, windows, dimensions } = definition.publish;
+    if (rankChanges === 'none' || windows?.length === 0 || dimensions?.length === 0)
+      throw notPublished(board, '');
+  }
+}
+
+function notPublished(board: string, what: string): ProblemError {
+  return new ProblemError(
+    'NOT_PUBLISHED',
+    `board "${board}" publishes no rank changes${what}, so there is nothing to stream; change \`publish\` in the boards file, or read the standings`,
+  );
+}
