@@ -9,19 +9,11 @@ export const LEADERS_CHANGED_TYPE = 'ranklog.leaders-changed.v1';
 export const DEFINITION_RECORD_TYPE = 'ranklog.definition.v1';
 
 /** Headers of CloudEvents 1.0, Kafka binding, binary mode. */
-export function cloudEventHeaders({
-  id,
-  type,
-  source,
-}: {
-  id: string;
-  type: string;
-  source: string;
-}) {
+export function cloudEventHeaders(event: { id: string; type: string; source: string }) {
   return {
-    ce_id: id,
-    ce_type: type,
-    ce_source: source,
+    ce_id: event.id,
+    ce_type: event.type,
+    ce_source: event.source,
     ce_specversion: '1.0',
     'content-type': 'application/json',
   };
