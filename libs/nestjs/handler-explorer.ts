@@ -11,6 +11,7 @@ export interface DecoratedHandler<T> {
 }
 
 type Method = (result: unknown) => unknown;
+type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
 /** Finds the decorated methods of all providers and controllers. */
 @Injectable()
@@ -23,22 +24,15 @@ export class HandlerExplorer {
 
   /** @throws if the class of a method is not a singleton: then no instance could be called */
   find<T>(kind: ResultKind): DecoratedHandler<T>[] {
-    const handlers: DecoratedHandler<T>[] = [];
-    const seen = new Set<object>(); // several tokens may provide one instance
-    for (const wrapper of [...this.discovery.getProviders(), ...this.discovery.getControllers()]) {
-      const instance = wrapper.instance as Record<string, Method> | null | undefined;
-      if (typeof instance !== 'object' || instance === null || seen.has(instance)) continue;
-      seen.add(instance);
-      const found = this.#methodsOf<T>(instance, kind);
-      const [first] = found;
-      if (first !== undefined && !wrapper.isDependencyTreeStatic())
-        throw new Error(`${first.name} can't get results: its class must be a singleton`);
-      handlers.push(...found);
-    }
-    return handlers;
+    const wrappers = [...this.discovery.getProviders(), ...this.discovery.getControllers()];
+    // several tokens may provide one instance
+    const byInstance = new Map(wrappers.map((wrapper) => [wrapper.instance as unknown, wrapper]));
+    return [...byInstance.values()].flatMap((wrapper) => this.#handlersOf<T>(wrapper, kind));
   }
 
-  #methodsOf<T>(instance: Record<string, Method>, kind: ResultKind): DecoratedHandler<T>[] {
+  #handlersOf<T>(wrapper: InstanceWrapper, kind: ResultKind): DecoratedHandler<T>[] {
+    const instance = wrapper.instance as Record<string, Method> | null | undefined;
+    if (typeof instance !== 'object' || instance === null) return [];
     const prototype = Object.getPrototypeOf(instance) as Record<string, Method> | null;
     return this.scanner.getAllMethodNames(prototype).flatMap((key) => {
       const method = prototype?.[key];
@@ -46,6 +40,8 @@ export class HandlerExplorer {
         method && this.reflector.get<ResultFilter | undefined>(metadataKey(kind), method);
       if (method === undefined || filter === undefined) return [];
       const name = `${instance.constructor.name}.${key}`;
+      if (!wrapper.isDependencyTreeStatic())
+        throw new Error(`${name} can't get results: its class must be a singleton`);
       return { name, filter, call: (result: T) => method.call(instance, result) };
     });
   }

@@ -31,17 +31,13 @@ export class RanklogHealth {
   }
 
   async #redisProblems(): Promise<string[]> {
-    const timer = new AbortController();
-    const { signal } = timer;
-    const timeout = delay(PING_TIMEOUT_MS, `no answer within ${PING_TIMEOUT_MS} ms`, { signal });
+    const late = `no answer within ${PING_TIMEOUT_MS} ms`;
+    const timeout = delay(PING_TIMEOUT_MS, late, { ref: false });
     try {
       const answer = await Promise.race([this.options.redis.ping(), timeout]);
       return answer === 'PONG' ? [] : [`Redis: ${answer}`];
     } catch (error) {
       return [`Redis: ${String(error)}`];
-    } finally {
-      timer.abort();
-      timeout.catch(() => undefined);
     }
   }
 }
