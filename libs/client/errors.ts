@@ -1,4 +1,5 @@
 import { DEAD_LETTER_CODES, type ScoreEvent, type Source } from '#contracts';
+import { toError } from '#kafka-batch';
 
 /** Results that were deleted before the group read them: the offsets `from` to `to` - 1 of a partition. */
 export interface ResultGap {
@@ -61,7 +62,7 @@ export class SendError extends ClientError {
   ) {
     super(
       `sending to ${topic} failed at event ${first.index} (player ${first.playerId}), ${acknowledged} events are acknowledged: ` +
-        `${messageOf(cause)}. Kafka may have others too. Send the rest again; with the same eventId, boards with ` +
+        `${toError(cause).message}. Kafka may have others too. Send the rest again; with the same eventId, boards with ` +
         '`deduplicate` drop what arrives twice',
       { cause },
     );
@@ -147,12 +148,8 @@ export class UnreadableResultError extends ClientError {
   ) {
     super(
       `cannot read the record at offset ${offset} of ${topic}/${partition}: ` +
-        `${messageOf(cause)}. Did another version or program write it?`,
+        `${toError(cause).message}. Did another version or program write it?`,
       { cause },
     );
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

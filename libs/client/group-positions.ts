@@ -1,4 +1,5 @@
 import type { Admin } from 'kafkajs';
+import { committedOffsets, logRanges } from '#kafka-batch';
 
 type Positions = ReadonlyMap<number, number>;
 
@@ -10,11 +11,10 @@ export async function readStartPositions(
   admin: Admin,
   { groupId, topic, fromBeginning }: { groupId: string; topic: string; fromBeginning: boolean },
 ): Promise<Positions> {
-  const [found] = await admin.fetchOffsets({ groupId, topics: [topic] });
-  const isKnown = found?.partitions.some(({ offset }) => Number(offset) >= 0) ?? false;
-  if (fromBeginning || isKnown) return new Map();
-  const offsets = await admin.fetchTopicOffsets(topic);
-  return new Map(offsets.map(({ partition, high }) => [partition, Number(high)]));
+  const committed = await committedOffsets(admin, groupId, topic);
+  if (fromBeginning || committed.size > 0) return new Map();
+  const ranges = await logRanges(admin, topic);
+  return new Map([...ranges].map(([partition, { end }]) => [partition, end]));
 }
 
 /** How often offsets are committed, in ms. After a crash, the results of this time may be delivered again. */

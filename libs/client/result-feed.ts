@@ -19,9 +19,9 @@ export interface ResultFeedOptions {
   readonly ranklogGroup: string;
 }
 
-type FollowedTopic = 'rankChanges' | 'deadLetters' | 'definitions';
-type Followers = Readonly<Record<FollowedTopic, TopicFollower>>;
-type Ends = Readonly<Record<FollowedTopic, ReadonlyMap<number, LogRange>>>;
+type PerTopic<T> = Readonly<Record<'rankChanges' | 'deadLetters' | 'definitions', T>>;
+type Followers = PerTopic<TopicFollower>;
+type Ends = PerTopic<ReadonlyMap<number, LogRange>>;
 
 /** How often the group's committed offsets are read while there are waits, in ms. */
 const POLL_MS = 200;
@@ -112,15 +112,10 @@ export class ResultFeed {
   ): Promise<TopicFollower> {
     const ranges = await logRanges(this.#admin, topic);
     const from = new Map([...ranges].map(([partition, range]) => [partition, range[begin]]));
+    const { kafka } = this.options;
     const { signal } = this.#closed;
-    const logger = this.options.kafka.logger();
-    const follower = await TopicFollower.open({
-      kafka: this.options.kafka,
-      topic,
-      from,
-      signal,
-      logger,
-    });
+    const options = { kafka, topic, from, signal, logger: kafka.logger() };
+    const follower = await TopicFollower.open(options);
     this.#running.push(follower.run(take).catch((error: unknown) => this.#end(error)));
     return follower;
   }

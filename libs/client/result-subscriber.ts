@@ -139,13 +139,11 @@ export abstract class ResultSubscriber<T> {
     this.#fail(error);
     const { message, stack } = toError(error);
     const { groupId } = this.options;
-    const topic = this.topic.name;
-    this.#logger.error(`group ${groupId}: the subscription to ${topic} ends: ${message}`, {
-      groupId,
-      topic,
-      error: message,
-      stack,
-    });
+    const facts = { groupId, topic: this.topic.name, error: message, stack };
+    this.#logger.error(
+      `group ${groupId}: the subscription to ${facts.topic} ends: ${message}`,
+      facts,
+    );
     this.stop().catch((problem: unknown) => {
       this.#logger.warn('leaving the group failed', { error: problem });
     });
@@ -204,17 +202,17 @@ export abstract class ResultSubscriber<T> {
     record: KafkaRecord,
     { partition, signal }: PartitionAssignment,
   ): Promise<boolean> {
+    const { name: topic, factsOf } = this.topic;
     const result = this.#read(partition, record);
-    const place = { topic: this.topic.name, partition, offset: record.offset };
-    const facts = { ...place, ...this.topic.factsOf(result) };
+    const facts = { topic, partition, offset: record.offset, ...factsOf(result) };
     return (await this.#handler?.call(result, facts, signal)) ?? false;
   }
 
-  #read(partition: number, { key, value, headers, offset }: KafkaRecord): T {
+  #read(partition: number, record: KafkaRecord): T {
     try {
-      return this.topic.decode({ key, value, headers });
+      return this.topic.decode(record);
     } catch (error) {
-      throw new UnreadableResultError(this.topic.name, partition, offset, error);
+      throw new UnreadableResultError(this.topic.name, partition, record.offset, error);
     }
   }
 

@@ -20,7 +20,8 @@ export type SendOutcome =
 /** The wait for the outcome of one score event; it begins before the event is sent. */
 export class ResultWait {
   readonly outcome: Promise<SendOutcome>;
-  #at: Source | undefined;
+  /** Where Kafka put the event; undefined until Kafka has acknowledged it. */
+  at: Source | undefined;
   /** Results of the player that were read before the offset was known, by the ids of their causes. */
   readonly #early = new Map<string, () => SendOutcome>();
   #resolve: (outcome: SendOutcome) => void = () => undefined;
@@ -37,21 +38,16 @@ export class ResultWait {
     this.outcome.catch(() => undefined); // if sending fails first, sendAndWait throws that error
   }
 
-  /** Where Kafka put the event; undefined until Kafka has acknowledged it. */
-  get at(): Source | undefined {
-    return this.#at;
-  }
-
   acknowledged(at: Source): void {
-    this.#at = at;
+    this.at = at;
     const read = this.#early.get(causeId(at));
     if (read !== undefined) this.settle(read);
   }
 
   /** Takes the result of any event of the player. `cause` is the id of that event. */
   take(cause: string, read: () => SendOutcome): void {
-    if (this.#at === undefined) this.#early.set(cause, read);
-    else if (causeId(this.#at) === cause) this.settle(read);
+    if (this.at === undefined) this.#early.set(cause, read);
+    else if (causeId(this.at) === cause) this.settle(read);
   }
 
   /** Ends the wait with the outcome, or with the error of `read`. */
@@ -64,7 +60,7 @@ export class ResultWait {
   }
 
   fail(reason: string, cause?: unknown): void {
-    const { topic, event } = this;
-    this.#reject(new ResultUnknownError(this.#at ?? { topic }, event, reason, { cause }));
+    const { at, topic, event } = this;
+    this.#reject(new ResultUnknownError(at ?? { topic }, event, reason, { cause }));
   }
 }

@@ -10,7 +10,7 @@ import {
   type Source,
 } from '#contracts';
 import { patchKafkajs, sendChunks } from '#kafka-batch';
-import { InvalidScoreEventError, SendError } from './errors.js';
+import { InvalidScoreEventError, SendError, type EventPosition } from './errors.js';
 import { ResultFeed, type ResultFeedOptions } from './result-feed.js';
 import { ResultWait, type SendOutcome } from './result-wait.js';
 
@@ -91,7 +91,9 @@ export class ScoreProducer {
     const timer = setTimeout(() => wait.fail(`no result after ${timeoutMs} ms`), timeoutMs);
     try {
       await Promise.race([feed.join(wait), wait.outcome]);
-      const sent = this.#sendOne(message).then((at) => wait.acknowledged(at));
+      const sent = this.sendMessages([message]).then((places) => {
+        for (const at of places.values()) wait.acknowledged(at);
+      });
       await Promise.race([sent, wait.outcome]);
       return await wait.outcome;
     } finally {
@@ -100,10 +102,10 @@ export class ScoreProducer {
     }
   }
 
-  /** The message of a score event, with its JSON text unchanged. @throws InvalidScoreEventError */
-  toMessage(json: string): Message {
+  /** The message of a score event, with its JSON text unchanged. @throws InvalidScoreEventError with the given position */
+  toMessage(json: string, position?: EventPosition): Message {
     const decoded = decodeText(json);
-    if (!decoded.ok) throw new InvalidScoreEventError(decoded.code, decoded.detail);
+    if (!decoded.ok) throw new InvalidScoreEventError(decoded.code, decoded.detail, position);
     const { playerId, eventId } = decoded.event;
     const id = eventId ?? randomUUID();
     const headers = cloudEventHeaders({ id, type: SCORE_EVENT_TYPE, source: this.#source });
@@ -115,12 +117,13 @@ export class ScoreProducer {
    * first messages of each partition.
    * Each send has messages of one partition: when leaders move during a send to several brokers, kafkajs may drop messages
    * or send them twice. The very first message is sent alone, so that kafkajs learns the partitions.
-   * @throws SendError
+   * @returns where Kafka put each message @throws SendError
    */
-  async sendMessages(messages: readonly Message[]): Promise<void> {
-    const acknowledged = new Set<Message>();
+  async sendMessages(messages: readonly Message[]): Promise<ReadonlyMap<Message, Source>> {
+    const acknowledged = new Map<Message, Source>();
     try {
       await this.#sendAll(messages, acknowledged);
+      return acknowledged;
     } catch (error) {
       const index = messages.findIndex((message) => !acknowledged.has(message));
       const first = { index, playerId: String(messages[index]?.key) };
@@ -128,7 +131,7 @@ export class ScoreProducer {
     }
   }
 
-  async #sendAll(messages: readonly Message[], acknowledged: Set<Message>): Promise<void> {
+  async #sendAll(messages: readonly Message[], acknowledged: Map<Message, Source>): Promise<void> {
     const alone = this.#partitions === undefined ? messages.slice(0, 1) : [];
     await this.#send(alone, acknowledged);
     const partitionMetadata = this.#partitions ?? [];
@@ -149,34 +152,25 @@ export class ScoreProducer {
 
   async #send(
     messages: readonly Message[],
-    acknowledged: Set<Message>,
+    acknowledged: Map<Message, Source>,
     place: { readonly partition?: number } = {},
   ): Promise<void> {
+    const topic = this.#topic;
     for (const chunk of sendChunks(messages)) {
       const placed = chunk.map((message) => ({ ...message, ...place }));
-      await this.#producer.send({ topic: this.#topic, messages: placed, acks: -1 });
-      for (const message of chunk) acknowledged.add(message);
+      const [sent] = await this.#producer.send({ topic, messages: placed, acks: -1 });
+      const first = Number(sent?.baseOffset);
+      for (const [index, message] of chunk.entries())
+        acknowledged.set(message, {
+          topic,
+          partition: sent?.partition ?? NaN,
+          offset: first + index,
+        });
     }
   }
 
-  async #sendOne(message: Message): Promise<Source> {
-    const topic = this.#topic;
-    try {
-      const [sent] = await this.#producer.send({ topic, messages: [message], acks: -1 });
-      return { topic, partition: sent?.partition ?? NaN, offset: Number(sent?.baseOffset) };
-    } catch (error) {
-      throw new SendError(topic, { index: 0, playerId: String(message.key) }, 0, error);
-    }
-  }
-
-  /** @throws InvalidScoreEventError that names the index of the event in its list */
   #listed(event: ScoreEvent, index: number): Message {
-    try {
-      return this.toMessage(JSON.stringify(event));
-    } catch (error) {
-      if (!(error instanceof InvalidScoreEventError)) throw error;
-      const position = { topic: this.#topic, index, playerId: event.playerId };
-      throw new InvalidScoreEventError(error.code, error.detail, position);
-    }
+    const { playerId } = event;
+    return this.toMessage(JSON.stringify(event), { topic: this.#topic, index, playerId });
   }
 }
