@@ -25,9 +25,7 @@ export function encodeLeaderChange(change: LeaderChange) {
 }
 
 /** @throws MalformedRecordError */
-export function decodeLeaderChange(record: RawRecord): LeaderChange {
-  return leaderChangeContract.decode(record);
-}
+export const decodeLeaderChange = (record: RawRecord) => leaderChangeContract.decode(record);
 
 /** The difference between two tops: `entered` and `moved` by new rank, `left` by old rank. */
 export type LeaderMovements = Pick<LeaderChange, 'entered' | 'left' | 'moved'>;

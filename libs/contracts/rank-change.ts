@@ -19,6 +19,4 @@ export function encodeRankChange(change: RankChange) {
 }
 
 /** @throws MalformedRecordError */
-export function decodeRankChange(record: RawRecord): RankChange {
-  return rankChangeContract.decode(record);
-}
+export const decodeRankChange = (record: RawRecord) => rankChangeContract.decode(record);

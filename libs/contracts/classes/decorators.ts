@@ -33,42 +33,31 @@ export const IsAttributes = rule('ranklogAttributes');
 /** The field can be absent, but not null. (IsOptional of class-validator also allows null.) */
 export const MayBeAbsent = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
 
-/** A safe integer of at least `least`. */
-export const IsCount =
-  (least: number): PropertyDecorator =>
-  (target, property) => {
-    Min(least)(target, property);
-    Max(Number.MAX_SAFE_INTEGER)(target, property);
-    // The last decorator sets the type in the compiled schema. Min and Max would set it to number.
-    IsInt()(target, property);
+/** Applies decorators in order. The last one sets the type in the compiled schema. */
+const all =
+  (...decorators: ((target: object, property: string) => void)[]) =>
+  (target: object, property: string) => {
+    for (const decorate of decorators) decorate(target, property);
   };
+
+/** A safe integer of at least `least`. */
+export const IsCount = (least: number) => all(Min(least), Max(Number.MAX_SAFE_INTEGER), IsInt());
 
 type PartOf = () => new () => object;
 
 /** A field with an object of another class. */
-export const IsPart =
-  (part: PartOf): PropertyDecorator =>
-  (target, property) => {
-    Type(part)(target, property);
-    ValidateNested()(target, property);
-    IsObject()(target, property);
-  };
+export const IsPart = (part: PartOf) => all(Type(part), ValidateNested(), IsObject());
 
 /** A field with a list of objects of another class. */
-export const IsListOfParts =
-  (part: PartOf): PropertyDecorator =>
-  (target, property) => {
-    Type(part)(target, property);
-    ValidateNested({ each: true })(target, property);
-    IsObject({ each: true })(target, property);
-    IsArray()(target, property);
-  };
+export const IsListOfParts = (part: PartOf) =>
+  all(Type(part), ValidateNested({ each: true }), IsObject({ each: true }), IsArray());
 
 /** The field can be null, but not absent. Its class has to list it in AlsoRequired. */
-export const MayBeNull = () => (target: object, property: string) => {
-  ValidateIf((_, value) => value !== null)(target, property);
-  JSONSchema((schema) => ({ anyOf: [{ type: 'null' }, schema] }))(target, property);
-};
+export const MayBeNull = () =>
+  all(
+    ValidateIf((_, value) => value !== null),
+    JSONSchema((schema) => ({ anyOf: [{ type: 'null' }, schema] })),
+  );
 
 /** Makes fields required that the compiled schema takes for optional because of their ValidateIf. */
 export const AlsoRequired = (...fields: string[]) =>
