@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
-import { decimalText, type BoardDefinition, type ReadableView } from '#board';
+import { isDeepStrictEqual } from 'node:util';
+import { decimalColumns, type BoardDefinition, type ReadableView } from '#board';
 import { BoardLocator, type Located } from './board-locator.js';
 import { ExpiredViewError, InvalidReadError, ListingInterruptedError } from './errors.js';
 import {
@@ -18,7 +19,6 @@ import {
   patternOf,
   valuesOf,
   whole,
-  type Anchor,
   type AroundRequest,
   type CountRequest,
   type Decimal,
@@ -28,7 +28,6 @@ import {
   type PlaceRequest,
   type PlayerRequest,
   type RankOrShare,
-  type ScoreRange,
   type SearchRequest,
 } from './read-requests.js';
 import { TIE_SIGNS } from './run-arguments.js';
@@ -51,9 +50,11 @@ import type { LiveBoard } from './types.js';
 import type { ViewReads } from './view-reads.js';
 import {
   encodeCursor,
-  pageEndOf,
   searchCursor,
   selectedView,
+  startAfter,
+  startOf,
+  type PageStart,
   type ViewSelection,
 } from './view-selection.js';
 
@@ -67,11 +68,11 @@ export interface ReaderOptions {
   readonly generation?: string | undefined;
 }
 
-interface Page extends ReadableView, DenseOption {
-  readonly anchor: Anchor;
-  readonly limit: number;
-  readonly scores?: ScoreRange | undefined;
+/** A read of one view: `send` calls a script with the arguments of lua/includes/places.lua, then its own. */
+interface ViewRead extends ReadableView, DenseOption {
+  readonly send: (args: PlaceArguments) => Promise<string[] | string>;
 }
+type PageOptions = Pick<PageRequest, 'limit' | 'scores' | 'dense'>;
 /** A number of keys, the keys and the arguments of lua/includes/places.lua. */
 type PlaceArguments = readonly [number, ...(string | number)[]];
 
@@ -133,22 +134,19 @@ export class BoardReader implements ViewReads {
     const position = whole('from', from ?? 1, 1, Number.MAX_SAFE_INTEGER) - 1;
     if (after !== undefined && from !== undefined)
       throw new InvalidReadError('after', 'excludes from; leave out one of them');
-    const [places, definition] = await this.#page(board, (live) => {
-      if (after === undefined) {
-        const readable = selectedView(live, request);
-        return { ...readable, anchor: ['position', position], limit, scores, dense };
-      }
-      const { end, readable } = pageEndOf(live, after);
-      return { ...readable, anchor: ['behind', end.playerId, end.state], limit, scores, dense };
-    });
+    const [places, definition] = await this.#page(board, { limit, scores, dense }, (live) =>
+      after === undefined
+        ? startOf(live, request, ['position', position])
+        : startAfter(live, after),
+    );
     return standingsOf(definition, places, scores !== undefined);
   }
 
   /** The number of players in a view, or of those with such scores. Cost: O(log N). */
   async count(board: string, { scores, ...selection }: CountRequest = {}): Promise<number> {
-    const [{ count }] = await this.#page(board, (definition) => {
-      return { ...selectedView(definition, selection), anchor: ['position', 0], limit: 0, scores };
-    });
+    const [{ count }] = await this.#page(board, { limit: 0, scores }, (live) =>
+      startOf(live, selection, ['position', 0]),
+    );
     return count;
   }
 
@@ -159,10 +157,12 @@ export class BoardReader implements ViewReads {
     request: PlayerRequest = {},
   ): Promise<PlayerStanding> {
     const { dense, gaps = false } = request;
-    const [places, definition] = await this.#page(board, (live) => {
-      const anchor = ['player', playerId, gaps ? 1 : 0] as const;
-      return { ...selectedView(live, request), anchor, limit: gaps ? 3 : 1, dense };
-    });
+    const inFront = gaps ? 1 : 0;
+    const [places, definition] = await this.#page(
+      board,
+      { limit: 1 + 2 * inFront, dense },
+      (live) => startOf(live, request, ['player', playerId, inFront]),
+    );
     return playerStandingOf(definition, places, { playerId, gaps });
   }
 
@@ -175,14 +175,9 @@ export class BoardReader implements ViewReads {
     whole('above', above, 0, MOST_PLAYERS);
     whole('below', below, 0, MOST_PLAYERS);
     const limit = whole('above + 1 + below', above + 1 + below, 1, MOST_PLAYERS);
-    const [places, definition] = await this.#page(board, (live) => {
-      return {
-        ...selectedView(live, request),
-        anchor: ['player', playerId, above],
-        limit,
-        dense,
-      };
-    });
+    const [places, definition] = await this.#page(board, { limit, dense }, (live) =>
+      startOf(live, request, ['player', playerId, above]),
+    );
     return standingsOf(definition, places);
   }
 
@@ -194,11 +189,10 @@ export class BoardReader implements ViewReads {
   ): Promise<SelectedStandings> {
     const ids = [...new Set(playerIds)];
     whole('number of players', ids.length, 1, MOST_PLAYERS);
-    const [reply, definition, view] = await this.#read(
-      board,
-      (live) => selectedView(live, selection),
-      (args, { ties }) => this.#redis.ranklogPlayers(...args, TIE_SIGNS[ties], ...ids),
-    );
+    const [reply, definition, view] = await this.#read(board, (live) => ({
+      ...selectedView(live, selection),
+      send: (args) => this.#redis.ranklogPlayers(...args, TIE_SIGNS[live.ties], ...ids),
+    }));
     const { entries, ...head } = playersOf(definition, view, reply);
     const found = new Set(entries.map(({ playerId }) => playerId));
     return {
@@ -223,22 +217,14 @@ export class BoardReader implements ViewReads {
     score: Decimal | Readonly<Record<string, Decimal>>,
     selection: ViewSelection = {},
   ): Promise<RankOfScore> {
-    let values: number[] = [];
-    const [{ head, first, entries }, definition] = await this.#page(board, (live) => {
-      values = valuesOf(live, score);
-      const state = values.map((value) => `${value}@0`).join(' ');
-      return { ...selectedView(live, selection), anchor: ['columns', state], limit: 1 };
+    const [{ head, first, entries }, definition] = await this.#page(board, { limit: 1 }, (live) => {
+      const state = valuesOf(live, score).map((value) => `${value}@0`);
+      return startOf(live, selection, ['columns', state.join(' ')]);
     });
-    const tied = entries.filter(({ columns }) =>
-      definition.columns.every(
-        (column, index) => columns[column.name] === decimalText(column, values[index] ?? 0),
-      ),
-    );
-    return {
-      ...head,
-      rank: first + 1,
-      tied: tied.reduce((_, { aheadOf }) => head.size - aheadOf - first, 0),
-    };
+    const columns = decimalColumns(definition, valuesOf(definition, score));
+    const [found] = entries;
+    const isTied = found !== undefined && isDeepStrictEqual(found.columns, columns);
+    return { ...head, rank: first + 1, tied: isTied ? head.size - found.aheadOf - first : 0 };
   }
 
   /**
@@ -248,21 +234,22 @@ export class BoardReader implements ViewReads {
   async at(board: string, asked: RankOrShare, request: PlaceRequest = {}): Promise<Standings> {
     const { dense } = request;
     const anchor = anchorAt(asked);
-    const [places, definition] = await this.#page(board, (live) => {
-      return { ...selectedView(live, request), anchor, limit: 1, dense };
-    });
+    const [places, definition] = await this.#page(board, { limit: 1, dense }, (live) =>
+      startOf(live, request, anchor),
+    );
     return standingsOf(definition, places);
   }
 
   /** How many players have which scores, for plots. Cost: O(log N) per bucket. */
   async histogram(board: string, request: HistogramRequest = {}): Promise<Histogram> {
     const buckets = whole('buckets', request.buckets ?? 20, 1, 1_000);
-    const [reply, definition, view] = await this.#read(
-      board,
-      (live) => selectedView(live, request),
-      (args, live) =>
-        this.#redis.ranklogHistogram(...args, buckets, ...boundsOf(live, request.scores)),
-    );
+    const [reply, definition, view] = await this.#read(board, (live) => {
+      const bounds = boundsOf(live, request.scores);
+      return {
+        ...selectedView(live, request),
+        send: (args) => this.#redis.ranklogHistogram(...args, buckets, ...bounds),
+      };
+    });
     return histogramOf(definition, view, reply);
   }
 
@@ -278,11 +265,11 @@ export class BoardReader implements ViewReads {
   ): Promise<SearchPage> {
     const pattern = patternOf(text);
     const [at, server, cursor] = after === undefined ? [undefined, '', '0'] : searchCursor(after);
-    const [[nowOn = '', nextCursor = '', ...reply], definition, view] = await this.#read(
-      board,
-      (live) => selectedView(live, at === undefined ? selection : { view: at }),
-      (args, { ties }) => this.#redis.ranklogSearch(...args, TIE_SIGNS[ties], cursor, pattern),
-    );
+    const [words, definition, view] = await this.#read(board, (live) => ({
+      ...selectedView(live, at === undefined ? selection : { view: at }),
+      send: (args) => this.#redis.ranklogSearch(...args, TIE_SIGNS[live.ties], cursor, pattern),
+    }));
+    const [nowOn = '', nextCursor = '', ...reply] = words;
     if (server !== '' && server !== nowOn)
       throw new InvalidReadError('after', 'the cursor is of another Redis server; search again');
     const next = nextCursor === '0' ? {} : { next: encodeCursor([view, nowOn, nextCursor]) };
@@ -291,35 +278,29 @@ export class BoardReader implements ViewReads {
 
   async #page(
     board: string,
-    pageOf: (definition: BoardDefinition) => Page,
+    { limit, scores, dense }: PageOptions & { limit: number },
+    startIn: (definition: BoardDefinition) => PageStart,
   ): Promise<[Places, BoardDefinition]> {
-    let page: Page | undefined;
-    const [reply, definition, view] = await this.#read(
-      board,
-      (live) => {
-        page = pageOf(live);
-        const isTop = page.anchor[0] === 'position' && page.anchor[1] === 0;
-        return { ...page, dense: page.dense === true || isTop };
-      },
-      (args, live) => {
-        const { anchor, limit, scores } = page as Page;
-        const bounds = boundsOf(live, scores);
-        return this.#redis.ranklogPage(...args, TIE_SIGNS[live.ties], ...bounds, limit, ...anchor);
-      },
-    );
+    const [reply, definition, view] = await this.#read(board, (live) => {
+      const { anchor, ...readable } = startIn(live);
+      const own = [TIE_SIGNS[live.ties], ...boundsOf(live, scores), limit, ...anchor];
+      const isTop = anchor[0] === 'position' && anchor[1] === 0;
+      const send = (args: PlaceArguments) => this.#redis.ranklogPage(...args, ...own);
+      return { ...readable, dense: dense === true || isTop, send };
+    });
     return [placesOf(definition, view, reply), definition];
   }
 
   /** Calls a script for one view. Returns the lines of its reply, with the definition and the view that were read. */
   async #read(
     board: string,
-    viewOf: (definition: BoardDefinition) => ReadableView & DenseOption,
-    call: (args: PlaceArguments, definition: BoardDefinition) => Promise<string[] | string>,
+    readOf: (definition: BoardDefinition) => ViewRead,
   ): Promise<[words: string[], BoardDefinition, view: string]> {
     let readable: ReadableView = { view: '', expiresAt: null };
     const [reply, { definition }] = await this.#boards.read(board, (located) => {
-      readable = viewOf(located.definition);
-      return call(this.#placeArguments(located, readable), located.definition);
+      const read = readOf(located.definition);
+      readable = read;
+      return read.send(this.#placeArguments(located, read));
     });
     const [lines = ''] = reply;
     if (typeof reply !== 'string') return [lines.split('\n'), definition, readable.view];

@@ -138,13 +138,12 @@ export function standingsOf(
   isRange = false,
 ): Standings {
   const last = entries.at(-1);
-  const end = last && { view: head.view, state: lastState, playerId: last.playerId };
-  const isEnd = first + entries.length >= head.size;
+  const isEnd = last === undefined || first + entries.length >= head.size;
   return {
     ...head,
     ...(isRange && { count }),
     entries,
-    ...(end && !isEnd && { next: cursorAfter(definition, end) }),
+    ...(!isEnd && { next: cursorAfter(definition, head.view, lastState, last.playerId) }),
   };
 }
 
@@ -156,13 +155,12 @@ export function playerStandingOf(
 ): PlayerStanding {
   const index = entries.findIndex((entry) => entry.playerId === playerId);
   const standing = entries[index] ?? null;
-  if (!gaps) return { ...head, playerId, standing };
-  if (standing === null) return { ...head, playerId, standing, above: null, below: null };
+  const found = { ...head, playerId, standing };
+  if (!gaps) return found;
+  if (standing === null) return { ...found, above: null, below: null };
   const [above, below] = [entries[index - 1], entries[index + 1]];
   return {
-    ...head,
-    playerId,
-    standing,
+    ...found,
     above: above === undefined ? null : { ...above, gap: gapOf(definition, above, standing) },
     below: below === undefined ? null : { ...below, gap: gapOf(definition, standing, below) },
   };
@@ -196,16 +194,12 @@ export function playersOf(definition: BoardDefinition, view: string, reply: Repl
 }
 
 /** The head of a reply: stale, version, size. */
-export function headOf(
-  { board }: BoardDefinition,
-  view: string,
-  [stale, version, size]: Reply,
-): ViewHead {
+function headOf({ board }: BoardDefinition, view: string, [stale, version, size]: Reply): ViewHead {
   return { board, view, version: Number(version), stale: Number(stale) === 1, size: Number(size) };
 }
 
 /** How much better one player is than another, per column. Differences can exceed the values, so they are computed exactly. */
-export function gapOf(
+function gapOf(
   { columns }: BoardDefinition,
   better: Standing,
   worse: Standing,

@@ -47,26 +47,41 @@ function defaultWindow({ windows }: BoardDefinition): string {
   return window === undefined ? 'all' : windowName(window);
 }
 
-/** Where a page ended: the state (libs/board/state.ts) and id of its last player. */
-export interface PageEnd {
-  readonly view: string;
-  readonly state: string;
-  readonly playerId: string;
+/** Where a page begins: see lua/commands/page-10.lua. */
+export type Anchor = readonly [
+  name: 'position' | 'share' | 'player' | 'behind' | 'columns',
+  ...arguments: (string | number)[],
+];
+export interface PageStart extends ReadableView {
+  readonly anchor: Anchor;
+}
+
+/** @throws the errors of selectedView */
+export function startOf(
+  definition: BoardDefinition,
+  selection: ViewSelection,
+  anchor: Anchor,
+): PageStart {
+  return { ...selectedView(definition, selection), anchor };
 }
 
 const hashOf = derived(definitionHash);
 
-/** A cursor for the page after a player. It names the view, and the definition, as a state means nothing to another one. */
-export function cursorAfter(definition: BoardDefinition, end: PageEnd): string {
-  const { view, state, playerId } = end;
+/**
+ * A cursor for the page after a player with a state (libs/board/state.ts). It names the view, and the definition, as a state
+ * means nothing to another one.
+ */
+export function cursorAfter(
+  definition: BoardDefinition,
+  view: string,
+  state: string,
+  playerId: string,
+): string {
   return encodeCursor([hashOf(definition), view, state, playerId]);
 }
 
 /** @throws InvalidReadError if the cursor is of another definition, or no cursor */
-export function pageEndOf(
-  definition: BoardDefinition,
-  cursor: string,
-): { readonly end: PageEnd; readonly readable: ReadableView } {
+export function startAfter(definition: BoardDefinition, cursor: string): PageStart {
   const [hash, view, state, playerId] = decodeCursor<[string, string, string, string]>(cursor, 4);
   const words = state.split(' ');
   if (
@@ -78,7 +93,7 @@ export function pageEndOf(
       'after',
       `the cursor is not of board "${definition.board}" as it is now defined; begin with the first page`,
     );
-  return { end: { view, state, playerId }, readable: readableView(definition, view) };
+  return { ...readableView(definition, view), anchor: ['behind', playerId, state] };
 }
 
 /** Whether a word of a state has the right form, so that no script fails on it. */

@@ -41,21 +41,14 @@ export function createRedis(settings: Settings, logger: Logger): Redis {
   return redis;
 }
 
-export interface Stores {
-  readonly keys: KeySpace;
-  readonly store: BoardStore;
-  readonly continuity: ContinuityStore;
-  readonly leases: LeaseStore;
-  readonly generations: GenerationStore;
-  readonly catalog: GenerationCatalog;
-}
+export type Stores = ReturnType<typeof createStores>;
 
 /** The stores of one ranklog. With an identity, the board store refuses a Redis that belongs to another ranklog. */
 export function createStores(
   redis: Redis,
   settings: Pick<Settings, 'redisPrefix' | 'shards'>,
   identity?: IdentityCheck,
-): Stores {
+) {
   const { redisPrefix, shards } = settings;
   const keys = new KeySpace(redisPrefix);
   return {

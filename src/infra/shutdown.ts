@@ -17,24 +17,15 @@ export interface ShutdownOptions {
  */
 export class Shutdown {
   readonly #requested = new AbortController();
-  readonly #exitCode: Promise<number>;
+  /** Aborted when the process has to end. */
+  readonly signal = this.#requested.signal;
   #resolve: (exitCode: number) => void = () => undefined;
+  /** Resolves when the process has to end: 0 after a signal, 1 after a failure. */
+  readonly exitCode = new Promise<number>((resolve) => (this.#resolve = resolve));
   #deadline: NodeJS.Timeout | undefined;
   #signalledAt: number | undefined;
 
-  constructor(private readonly options: ShutdownOptions) {
-    this.#exitCode = new Promise((resolve) => (this.#resolve = resolve));
-  }
-
-  /** Aborted when the process has to end. */
-  get signal(): AbortSignal {
-    return this.#requested.signal;
-  }
-
-  /** Resolves when the process has to end: 0 after a signal, 1 after a failure. */
-  get exitCode(): Promise<number> {
-    return this.#exitCode;
-  }
+  constructor(private readonly options: ShutdownOptions) {}
 
   onSignal(name: NodeJS.Signals): void {
     const { logger, force } = this.options;

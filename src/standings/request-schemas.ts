@@ -1,35 +1,32 @@
 import Type, { type Static } from 'typebox';
 
-const text = (description: string) => Type.String({ description });
-const flag = (description: string) => Type.Boolean({ description });
-const whole = (description: string, minimum: number, maximum: number) =>
-  Type.Integer({ description, minimum, maximum });
-const time = (description: string) => Type.String({ description, format: 'date-time' });
 const { Optional } = Type;
+const text = (description: string, rules = {}) => Optional(Type.String({ description, ...rules }));
+const flag = (description: string) => Optional(Type.Boolean({ description }));
+const whole = (description: string, minimum: number, maximum: number) =>
+  Optional(Type.Integer({ description, minimum, maximum }));
 
 const MOST = 1_000;
 
 const SELECTION = {
-  view: Optional(text('The view by its name, such as `week:2026-W47 region=eu`.')),
-  window: Optional(
-    text('The window: `week`, `week:previous`, `week:2026-W47`, `season:NAME`. By default `all`.'),
+  view: text('The view by its name, such as `week:2026-W47 region=eu`.'),
+  window: text(
+    'The window: `week`, `week:previous`, `week:2026-W47`, `season:NAME`. By default `all`.',
   ),
-  at: Optional(
-    time('The time that decides which window is current and which is previous; default: now.'),
-  ),
+  at: text('The time that decides which window is current and which is previous; default: now.', {
+    format: 'date-time',
+  }),
 };
-const DENSE = { dense: Optional(flag('Whether to count dense ranks (1 2 2 3), too.')) };
+const DENSE = { dense: flag('Whether to count dense ranks (1 2 2 3), too.') };
 const PLAYER = {
   ...DENSE,
-  gaps: Optional(
-    flag('Whether to add the players just in front and behind, and the gaps to them.'),
-  ),
+  gaps: flag('Whether to add the players just in front and behind, and the gaps to them.'),
 };
 const RANGE = {
-  min: Optional(text('The lowest score of the first column.')),
-  max: Optional(text('The highest score of the first column.')),
+  min: text('The lowest score of the first column.'),
+  max: text('The highest score of the first column.'),
 };
-const AFTER = { after: Optional(text('The cursor `next` of the page before; it names the view.')) };
+const AFTER = { after: text('The cursor `next` of the page before; it names the view.') };
 
 /** A query for a view: own parameters, the selection of a view, and a value for each dimension by its name. */
 function viewQuery<Own extends Type.TProperties>(own: Own) {
@@ -45,8 +42,8 @@ const closed = { additionalProperties: false };
 export const QUERIES = {
   none: Type.Object({}, closed),
   standings: viewQuery({
-    limit: Optional(whole('How many players; default: 100.', 0, MOST)),
-    from: Optional(whole('The rank of the first player; default: 1.', 1, 2 ** 53 - 1)),
+    limit: whole('How many players; default: 100.', 0, MOST),
+    from: whole('The rank of the first player; default: 1.', 1, 2 ** 53 - 1),
     ...AFTER,
     ...RANGE,
     ...DENSE,
@@ -56,17 +53,17 @@ export const QUERIES = {
   }),
   player: viewQuery(PLAYER),
   around: viewQuery({
-    above: Optional(whole('How many players in front; default: 5.', 0, MOST)),
-    below: Optional(whole('How many players behind; default: 5.', 0, MOST)),
+    above: whole('How many players in front; default: 5.', 0, MOST),
+    below: whole('How many players behind; default: 5.', 0, MOST),
     ...DENSE,
   }),
   search: viewQuery({
-    search: text('A part of a player id; the case of a-z counts not.'),
+    search: Type.String({ description: 'A part of a player id; the case of a-z counts not.' }),
     ...AFTER,
   }),
   rank: Type.Object(
     {
-      score: Optional(text('The score, for a board with one column.')),
+      score: text('The score, for a board with one column.'),
       ...SELECTION,
     },
     {
@@ -75,7 +72,7 @@ export const QUERIES = {
     },
   ),
   at: viewQuery({
-    rank: Optional(whole('The rank.', 1, 2 ** 53 - 1)),
+    rank: whole('The rank.', 1, 2 ** 53 - 1),
     percent: Optional(
       Type.Number({
         description: 'The share of the best players, in percent.',
@@ -87,7 +84,7 @@ export const QUERIES = {
   }),
   count: viewQuery(RANGE),
   histogram: viewQuery({
-    buckets: Optional(whole('How many buckets; default: 20.', 1, MOST)),
+    buckets: whole('How many buckets; default: 20.', 1, MOST),
     ...RANGE,
   }),
 };

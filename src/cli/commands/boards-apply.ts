@@ -15,12 +15,15 @@ import type { BuildOptions, JsonOption } from '../usage/options.js';
 
 export interface ApplyOptions extends BuildOptions {
   readonly yes?: boolean;
-  readonly dryRun?: boolean;
   readonly remove?: readonly string[];
 }
 
 export function boardsPlan(options: JsonOption): Promise<number> {
-  return boardsApply({ ...options, dryRun: true });
+  return withReconciliation(async (session) => {
+    const { plan } = await readFileAndPlan(session, options);
+    print(plan, options, () => planText(plan, session));
+    return plan.boards.some(needsBuild) ? EXIT.no : EXIT.ok;
+  });
 }
 
 export function boardsApply(options: ApplyOptions): Promise<number> {
@@ -28,24 +31,28 @@ export function boardsApply(options: ApplyOptions): Promise<number> {
 }
 
 async function apply(session: ReconciliationSession, options: ApplyOptions): Promise<number> {
-  const { json = false, dryRun = false } = options;
+  const { json = false } = options;
   const remove = [...new Set(options.remove)];
-  const { settings, topics, graceMs } = session;
-  const definitions = await readBoardsFile(settings.boards);
-  const plan = await readPlan({ ...session, topic: topics.scoreEvents }, definitions, options);
+  const { definitions, plan } = await readFileAndPlan(session, options);
   checkRemovals(plan, remove);
-  if (dryRun || !json) print(plan, options, () => planText(plan, { graceMs, remove }));
+  if (!json) print(plan, options, () => planText(plan, { ...session, remove }));
   const names = plan.boards.filter(needsBuild).map(({ board }) => board);
   const isToDo = names.length > 0 || remove.length > 0;
-  if (dryRun) return isToDo ? EXIT.no : EXIT.ok;
   if (!isToDo && !json) return EXIT.ok;
   return interruptible(async (signal) => {
     if (isToDo && options.yes !== true) await confirmSteps(names, remove, signal);
     const toBuild = definitions.filter(({ board }) => names.includes(board));
-    const applied = await carryOut(session, { toBuild, remove, options, signal });
+    const applied = await carryOut(session, toBuild, remove, { ...options, signal });
     print(applied, options, () => appliedText(applied, options));
     return EXIT.ok;
   });
+}
+
+async function readFileAndPlan(session: ReconciliationSession, options: BuildOptions) {
+  const { settings, topics } = session;
+  const definitions = await readBoardsFile(settings.boards);
+  const plan = await readPlan({ ...session, topic: topics.scoreEvents }, definitions, options);
+  return { definitions, plan };
 }
 
 /** @throws CommandError for a board that is still in the boards file, or that Redis does not have */
@@ -88,18 +95,14 @@ interface Applied {
   readonly removed: readonly string[];
 }
 
-interface Work {
-  readonly toBuild: readonly BoardDefinition[];
-  readonly remove: readonly string[];
-  readonly options: ApplyOptions;
-  readonly signal: AbortSignal;
-}
-
 async function carryOut(
   session: ReconciliationSession,
-  { toBuild, remove, options, signal }: Work,
+  toBuild: readonly BoardDefinition[],
+  remove: readonly string[],
+  options: ApplyOptions & { signal: AbortSignal },
 ): Promise<Applied> {
-  const built = toBuild.length === 0 ? [] : await build(session, toBuild, { ...options, signal });
+  const { signal } = options;
+  const built = toBuild.length === 0 ? [] : await build(session, toBuild, options);
   const { reconciler, leases } = session;
   const removed: string[] = [];
   try {

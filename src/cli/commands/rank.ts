@@ -3,17 +3,15 @@ import {
   type BoardReader,
   type PlayerStanding,
   type Standing,
-  type ViewSelection,
 } from '#board-store';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { withRedis } from '../session.js';
+import type { ReadOptions } from '../usage/options.js';
 import { warnOfStale } from './standings.js';
 
-export interface RankOptions extends ViewSelection {
+export interface RankOptions extends ReadOptions {
   readonly dense?: boolean;
-  readonly generation?: string;
-  readonly json?: boolean;
 }
 interface Place extends Standing {
   readonly view: string;
@@ -23,12 +21,12 @@ interface Place extends Standing {
 export function rank(board: string, player: string, options: RankOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
     const { view, window, where, at, dense } = options;
-    const read = (selection: ViewSelection) =>
-      reader.player(board, player, { ...selection, dense });
     const isOne = [view, window, where, at].some((option) => option !== undefined);
     const { found, stale } = isOne
-      ? await read({ view, window, where, at }).then((one) => ({ found: [one], stale: one.stale }))
-      : await readEverywhere(reader, board, (name) => read({ view: name }));
+      ? { found: [await reader.player(board, player, options)], stale: false }
+      : await readEverywhere(reader, board, (name) =>
+          reader.player(board, player, { view: name, dense }),
+        );
     const isStale = stale || found.some((one) => one.stale);
     if (isStale) warnOfStale();
     const places = found.flatMap(({ view, size, standing }) =>
@@ -36,9 +34,8 @@ export function rank(board: string, player: string, options: RankOptions): Promi
     );
     if (dense === true && places.some(({ denseRank }) => denseRank === undefined))
       process.stderr.write(`ranklog: ${TOO_DEEP}\n`);
-    print({ board, playerId: player, stale: isStale, places }, options, () =>
-      toTable(board, player, places),
-    );
+    const answer = { board, playerId: player, stale: isStale, places };
+    print(answer, options, () => toTable(board, player, places));
     return places.length > 0 ? EXIT.ok : EXIT.no;
   }, options.generation);
 }
@@ -50,19 +47,19 @@ async function readEverywhere(
   board: string,
   read: (view: string) => Promise<PlayerStanding>,
 ): Promise<{ found: PlayerStanding[]; stale: boolean }> {
-  const found: (PlayerStanding | undefined)[] = [];
+  const found: PlayerStanding[] = [];
   let isStale = false;
   for await (const { views, stale } of reader.viewPages(board)) {
     isStale ||= stale;
     const reads = views.map(({ view }) =>
       read(view).catch((error: unknown) => {
-        if (error instanceof ExpiredViewError) return undefined; // it has expired since the views were listed
+        if (error instanceof ExpiredViewError) return []; // it has expired since the views were listed
         throw error;
       }),
     );
-    found.push(...(await Promise.all(reads)));
+    found.push(...(await Promise.all(reads)).flat());
   }
-  return { found: found.filter((one) => one !== undefined), stale: isStale };
+  return { found, stale: isStale };
 }
 
 function toTable(board: string, player: string, places: readonly Place[]): string {

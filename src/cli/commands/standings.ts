@@ -1,22 +1,20 @@
 import { parseView, suggestion } from '#board';
-import type { BoardReader, Standings, ViewSelection } from '#board-store';
+import type { BoardReader, Standings } from '#board-store';
 import { readTop } from '../../standings/pages.js';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { withRedis } from '../session.js';
+import type { ReadOptions } from '../usage/options.js';
 
-export interface StandingsOptions extends ViewSelection {
+export interface StandingsOptions extends ReadOptions {
   readonly top: number;
   readonly all?: boolean;
-  readonly generation?: string;
-  readonly json?: boolean;
 }
 
 export function standings(board: string, options: StandingsOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
-    const { view, window, where, at } = options;
     const most = options.all === true ? Infinity : options.top;
-    const request = { view, window, where, at, most };
+    const request = { ...options, most };
     const { standings: found, consistent } = await readTop(reader, board, request);
     if (!consistent) process.stderr.write('ranklog: the view changed during the read; try again\n');
     if (found.stale) warnOfStale();

@@ -3,15 +3,11 @@ import { EXIT } from '../exit-codes.js';
 import { viewJson } from '../../standings/pages.js';
 import { printPart, table } from '../output.js';
 import { withRedis } from '../session.js';
+import type { ReadOptions } from '../usage/options.js';
 import { warnOfStale } from './standings.js';
 
-export interface ViewsOptions {
-  readonly generation?: string;
-  readonly json?: boolean;
-}
-
 /** `ranklog views BOARD`. Reads and prints page by page. */
-export function views(board: string, { generation, json = false }: ViewsOptions): Promise<number> {
+export function views(board: string, { generation, json = false }: ReadOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
     let isFirst = true;
     for await (const { views: found, stale } of reader.viewPages(board)) {
@@ -32,11 +28,8 @@ function jsonItems(summaries: readonly ViewSummary[], isFirst: boolean): string 
 function toTable(summaries: readonly ViewSummary[]): string {
   return table(
     ['view', 'players', 'version', 'expires'],
-    summaries.map((view) => [
-      view.view,
-      view.size,
-      view.version,
-      viewJson(view).expiresAt ?? 'never',
-    ]),
+    summaries
+      .map(viewJson)
+      .map(({ view, size, version, expiresAt }) => [view, size, version, expiresAt ?? 'never']),
   );
 }

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { parseTime } from '#board/time';
 import { ROLES, type Role } from '../../config/roles.js';
+import type { ViewSelection } from '#board-store';
 import type { From } from '../../generations/shadow-plan.js';
 
 export interface JsonOption {
@@ -13,6 +14,11 @@ export interface BuildOptions extends JsonOption {
   /** Events per second. */
   readonly throttle?: number;
   readonly allowPartialHistory?: boolean;
+}
+
+/** Options of commands that read views. */
+export interface ReadOptions extends ViewSelection, JsonOption {
+  readonly generation?: string;
 }
 
 export const GENERATION = new Option('--generation <id>', 'read this snapshot, not the live board');
