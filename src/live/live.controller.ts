@@ -18,10 +18,7 @@ export class LiveController {
     private readonly reader: BoardReader,
   ) {}
 
-  @Events('standings/events', {
-    summary: 'The first players of a view, live',
-    querystring: QUERIES.standingsEvents,
-  })
+  @Events('standings/events', 'The first players of a view, live', QUERIES.standingsEvents)
   async standings(
     @Param('board') board: string,
     @Query() query: QueryOf<'standingsEvents'>,
@@ -38,7 +35,7 @@ export class LiveController {
     });
   }
 
-  @Events('events', { summary: 'The rank changes of a board, live', querystring: QUERIES.none })
+  @Events('events', 'The rank changes of a board, live', QUERIES.none)
   async board(
     @Param('board') board: string,
     @Req() request: FastifyRequest,
@@ -48,10 +45,7 @@ export class LiveController {
     await this.streams.rankChanges({ request, reply }, board);
   }
 
-  @Events('players/:player/events', {
-    summary: 'The rank changes of a player, live',
-    querystring: QUERIES.none,
-  })
+  @Events('players/:player/events', 'The rank changes of a player, live', QUERIES.none)
   async player(
     @Param('board') board: string,
     @Param('player') player: string,

@@ -12,22 +12,18 @@ import { Read } from './route.js';
 export class BoardsController {
   constructor(private readonly reader: BoardReader) {}
 
-  @Read('', { summary: 'All live boards', answer: 'Boards', querystring: QUERIES.none })
+  @Read('', 'Boards', 'All live boards', QUERIES.none)
   async boards() {
     return { boards: (await this.reader.boards()).map(boardJson) };
   }
 
-  @Read(':board', { summary: 'A board', answer: 'Board', querystring: QUERIES.none })
+  @Read(':board', 'Board', 'A board', QUERIES.none)
   async board(@Param('board') board: string) {
     return boardJson(await this.reader.board(board));
   }
 
   /** The first page of the listing, about 10,000 views. Asks for a second one to know whether there are more. */
-  @Read(':board/views', {
-    summary: 'The views of a board',
-    answer: 'Views',
-    querystring: QUERIES.none,
-  })
+  @Read(':board/views', 'Views', 'The views of a board', QUERIES.none)
   async views(@Param('board') board: string) {
     const pages: ViewsPage[] = [];
     for await (const page of this.reader.viewPages(board)) if (pages.push(page) === 2) break;

@@ -49,7 +49,7 @@ export const QUERIES = {
     ...DENSE,
   }),
   standingsEvents: viewQuery({
-    limit: Optional(whole('How many players; default: 10.', 1, 100)),
+    limit: whole('How many players; default: 10.', 1, 100),
   }),
   player: viewQuery(PLAYER),
   around: viewQuery({

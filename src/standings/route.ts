@@ -2,48 +2,41 @@ import { applyDecorators, Get, HttpCode, Post } from '@nestjs/common';
 import { RouteSchema } from '@nestjs/platform-fastify';
 import type { BODIES, QUERIES } from './request-schemas.js';
 
-interface Route {
-  readonly summary: string;
-  /** The name of the answer in answer-schemas.ts. */
-  readonly answer: string;
-  readonly querystring?: (typeof QUERIES)[keyof typeof QUERIES];
-  readonly body?: (typeof BODIES)[keyof typeof BODIES];
+type Querystring = (typeof QUERIES)[keyof typeof QUERIES];
+type Body = (typeof BODIES)[keyof typeof BODIES];
+
+/** A read by GET, with what Fastify validates and OpenAPI describes. `answer` is a name of answer-schemas.ts. */
+export function Read(path: string, answer: string, summary: string, querystring: Querystring) {
+  const schema = { ...readSchema(answer, summary), querystring };
+  return applyDecorators(Get(path), RouteSchema(schema));
 }
 
-/** A read by GET, or by POST if it has a body, with what Fastify validates and OpenAPI describes. */
-export function Read(path: string, { answer, summary, body, querystring }: Route) {
-  const schema = {
-    ...{ summary, tags: ['standings'] },
-    ...(querystring && { querystring }),
-    ...(body && { body }),
-    response: {
-      200: { description: 'OK', ...json('application/json', answer) },
-      304: { description: 'The answer with this ETag is still right.', type: 'null' },
-      default: { description: 'A problem.', ...json('application/problem+json', 'Problem') },
-    },
-  };
-  const method = body === undefined ? [Get(path)] : [Post(path), HttpCode(200)];
-  return applyDecorators(...method, RouteSchema(schema));
+/** A read by POST. */
+export function ReadByPost(path: string, answer: string, summary: string, body: Body) {
+  const schema = { ...readSchema(answer, summary), body };
+  return applyDecorators(Post(path), HttpCode(200), RouteSchema(schema));
 }
 
 /** A stream of server-sent events. */
-export function Events(
-  path: string,
-  { summary, querystring }: Pick<Required<Route>, 'summary' | 'querystring'>,
-) {
-  const schema = {
-    ...{ summary, querystring, tags: ['live'] },
-    response: {
-      200: {
-        description: 'Events, until the client or the process ends the stream.',
-        content: { 'text/event-stream': { schema: { type: 'string' } } },
-      },
-      default: { description: 'A problem.', ...json('application/problem+json', 'Problem') },
-    },
-  };
+export function Events(path: string, summary: string, querystring: Querystring) {
+  const description = 'Events, until the client or the process ends the stream.';
+  const content = { 'text/event-stream': { schema: { type: 'string' } } };
+  const response = { 200: { description, content }, default: PROBLEM };
+  const schema = { summary, querystring, tags: ['live'], response };
   return applyDecorators(Get(path), RouteSchema(schema));
+}
+
+function readSchema(answer: string, summary: string) {
+  const response = {
+    200: { description: 'OK', ...json('application/json', answer) },
+    304: { description: 'The answer with this ETag is still right.', type: 'null' },
+    default: PROBLEM,
+  };
+  return { summary, tags: ['standings'], response };
 }
 
 const json = (type: string, name: string) => ({
   content: { [type]: { schema: { $ref: `${name}#` } } },
 });
+
+const PROBLEM = { description: 'A problem.', ...json('application/problem+json', 'Problem') };

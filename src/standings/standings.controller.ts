@@ -2,7 +2,7 @@ import { Body, Controller, Param, Query, UseInterceptors } from '@nestjs/common'
 import { BoardReader, InvalidReadError, type RankOrShare } from '#board-store';
 import { Answers } from './answers.js';
 import { BODIES, QUERIES, type BodyOf, type QueryOf } from './request-schemas.js';
-import { Read } from './route.js';
+import { Read, ReadByPost } from './route.js';
 import { momentOf, readSelected, type Selected } from './selection.js';
 
 /** The reads of one view: each is a method of BoardReader. */
@@ -11,11 +11,7 @@ import { momentOf, readSelected, type Selected } from './selection.js';
 export class StandingsController {
   constructor(private readonly reader: BoardReader) {}
 
-  @Read('standings', {
-    summary: 'A page of a view',
-    answer: 'Standings',
-    querystring: QUERIES.standings,
-  })
+  @Read('standings', 'Standings', 'A page of a view', QUERIES.standings)
   standings(@Param('board') board: string, @Query() query: QueryOf<'standings'>) {
     const { limit, from, after, dense } = query;
     return this.#read(board, 'standings', query, ({ selection }) =>
@@ -26,11 +22,7 @@ export class StandingsController {
     );
   }
 
-  @Read('players', {
-    summary: 'Players whose id contains a text',
-    answer: 'Search',
-    querystring: QUERIES.search,
-  })
+  @Read('players', 'Search', 'Players whose id contains a text', QUERIES.search)
   search(@Param('board') board: string, @Query() query: QueryOf<'search'>) {
     const { search, after } = query;
     return this.#read(board, 'search', query, ({ selection }) =>
@@ -38,11 +30,7 @@ export class StandingsController {
     );
   }
 
-  @Read('players/:player', {
-    summary: 'A player',
-    answer: 'PlayerStanding',
-    querystring: QUERIES.player,
-  })
+  @Read('players/:player', 'PlayerStanding', 'A player', QUERIES.player)
   player(
     @Param('board') board: string,
     @Param('player') player: string,
@@ -54,11 +42,7 @@ export class StandingsController {
     );
   }
 
-  @Read('players/:player/around', {
-    summary: 'The players around a player',
-    answer: 'Standings',
-    querystring: QUERIES.around,
-  })
+  @Read('players/:player/around', 'Standings', 'The players around a player', QUERIES.around)
   around(
     @Param('board') board: string,
     @Param('player') player: string,
@@ -70,32 +54,20 @@ export class StandingsController {
     );
   }
 
-  @Read('players::batch', {
-    summary: 'Several players by id',
-    answer: 'SelectedStandings',
-    body: BODIES.players,
-  })
+  @ReadByPost('players::batch', 'SelectedStandings', 'Several players by id', BODIES.players)
   players(@Param('board') board: string, @Body() body: BodyOf<'players'>) {
     const { playerIds, at, ...selection } = body;
     return this.reader.players(board, playerIds, { ...selection, at: momentOf(at) });
   }
 
-  @Read('rank', {
-    summary: 'The rank that a score would have',
-    answer: 'RankOfScore',
-    querystring: QUERIES.rank,
-  })
+  @Read('rank', 'RankOfScore', 'The rank that a score would have', QUERIES.rank)
   rank(@Param('board') board: string, @Query() query: QueryOf<'rank'>) {
     return this.#read(board, 'rank', query, ({ selection, columns }) =>
       this.reader.rankOf(board, query.score ?? columns, selection),
     );
   }
 
-  @Read('at', {
-    summary: 'The player at a rank or percentage',
-    answer: 'Standings',
-    querystring: QUERIES.at,
-  })
+  @Read('at', 'Standings', 'The player at a rank or percentage', QUERIES.at)
   at(@Param('board') board: string, @Query() query: QueryOf<'at'>) {
     const { dense } = query;
     return this.#read(board, 'at', query, ({ selection }) =>
@@ -103,11 +75,7 @@ export class StandingsController {
     );
   }
 
-  @Read('count', {
-    summary: 'The number of players',
-    answer: 'Count',
-    querystring: QUERIES.count,
-  })
+  @Read('count', 'Count', 'The number of players', QUERIES.count)
   count(@Param('board') board: string, @Query() query: QueryOf<'count'>) {
     return this.#read(board, 'count', query, async ({ selection }) => {
       const count = await this.reader.count(board, { ...selection, scores: rangeOf(query) });
@@ -115,11 +83,7 @@ export class StandingsController {
     });
   }
 
-  @Read('histogram', {
-    summary: 'How many players have which scores',
-    answer: 'Histogram',
-    querystring: QUERIES.histogram,
-  })
+  @Read('histogram', 'Histogram', 'How many players have which scores', QUERIES.histogram)
   histogram(@Param('board') board: string, @Query() query: QueryOf<'histogram'>) {
     const { buckets } = query;
     return this.#read(board, 'histogram', query, ({ selection }) =>
@@ -143,11 +107,12 @@ export class StandingsController {
 export class PlayersController {
   constructor(private readonly reader: BoardReader) {}
 
-  @Read('standings', {
-    summary: 'A player on several boards or views',
-    answer: 'PlayerStandings',
-    body: BODIES.standingsOf,
-  })
+  @ReadByPost(
+    'standings',
+    'PlayerStandings',
+    'A player on several boards or views',
+    BODIES.standingsOf,
+  )
   async standings(@Param('player') playerId: string, @Body() body: BodyOf<'standingsOf'>) {
     const requests = body.requests.map(({ at, ...request }) => ({ ...request, at: momentOf(at) }));
     return { playerId, standings: await this.reader.playerOn(playerId, requests) };
