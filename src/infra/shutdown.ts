@@ -18,7 +18,7 @@ export interface ShutdownOptions {
 export class Shutdown {
   readonly #requested = new AbortController();
   /** Aborted when the process has to end. */
-  readonly signal = this.#requested.signal;
+  readonly signal: AbortSignal = this.#requested.signal;
   #resolve: (exitCode: number) => void = () => undefined;
   /** Resolves when the process has to end: 0 after a signal, 1 after a failure. */
   readonly exitCode = new Promise<number>((resolve) => (this.#resolve = resolve));
