@@ -37,7 +37,7 @@ export class BoardLocator {
 
   /** The boards of all shards. Cost: five short requests per shard. */
   async boards(): Promise<Boards> {
-    return readBoards(this.redis, this.keys, await this.#shards());
+    return readBoards(this.redis, this.keys, await this.shards());
   }
 
   /** Calls a script with the board's generation; calls it again while the script names another generation to read. */
@@ -64,7 +64,7 @@ export class BoardLocator {
 
   /** Asks Redis which generation to read. @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError */
   async locate(board: string): Promise<Located> {
-    const shard = shardOf(board, await this.#shards());
+    const shard = shardOf(board, await this.shards());
     const args = this.viewsArguments({ board, shard, generation: '' });
     const located = this.#follow(board, shard, await this.redis.ranklogViews(...args, ''));
     if (located !== undefined) return located;
@@ -105,7 +105,8 @@ export class BoardLocator {
     return [all.length, ...all, board, generation, this.generation ?? ''] as const;
   }
 
-  async #shards(): Promise<number> {
+  /** The number of shards that Redis has; 1 if it has no board yet. */
+  async shards(): Promise<number> {
     return Number((await this.redis.get(this.keys.shards())) ?? 1);
   }
 }

@@ -24,8 +24,8 @@ export class StoreStatus {
     return new BoardLocator(this.redis, this.keys).boards();
   }
 
-  async shards(): Promise<number> {
-    return Number((await this.redis.get(this.keys.shards())) ?? 1);
+  shards(): Promise<number> {
+    return new BoardLocator(this.redis, this.keys).shards();
   }
 
   /** The live boards with their counters, sorted by name. Cost: two requests, five per shard, and three per board. */
@@ -65,8 +65,7 @@ export class StoreStatus {
 
   /** Partitions that recover after a loss of Redis. Cost: two requests per shard. */
   async recoveryTargets(): Promise<RecoveryTarget[]> {
-    return new ContinuityStore(this.redis, this.keys, {
-      shards: await this.shards(),
-    }).recoveryTargets();
+    const shards = await this.shards();
+    return new ContinuityStore(this.redis, this.keys, { shards }).recoveryTargets();
   }
 }

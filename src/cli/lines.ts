@@ -1,18 +1,13 @@
 import { isUtf8 } from 'node:buffer';
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 /** A line of a file, without its line break. `text` is undefined if the bytes of the line are not UTF-8. */
 export interface Line {
   readonly number: number;
   readonly text: string | undefined;
-  readonly bytes: number;
-}
-
-/** A batch ends with the line that reaches one of these limits. */
-export interface LineBatchLimits {
-  readonly lines: number;
   readonly bytes: number;
 }
 
@@ -31,12 +26,12 @@ const NEWLINE = 0x0a;
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
 
 /**
- * The lines of a file, or of standard input for `-`, in batches; gzip is recognised by its first bytes.
- * `onRead` gets the number of bytes that were read from the source, before any decompression.
+ * The lines of a file, or of standard input for `-`, in batches; gzip is recognised by its first bytes. A batch ends with the
+ * line that reaches one of the limits. `onRead` gets the number of bytes that were read from the source, before any decompression.
  */
 export async function* readLineBatches(
   file: string,
-  limits: LineBatchLimits,
+  limits: { readonly lines: number; readonly bytes: number },
   onRead: (bytes: number) => void,
 ): AsyncGenerator<Line[]> {
   const source = file === '-' ? process.stdin : createReadStream(file);
@@ -57,30 +52,20 @@ async function decompress(
   source: Readable,
   onRead: (bytes: number) => void,
 ): Promise<AsyncIterable<Buffer>> {
-  const chunks = counted(source, onRead);
-  const { value: first } = await chunks.next();
-  if (first === undefined) return Readable.from([]);
-  const whole = Readable.from(prepend(first, chunks));
-  if (!first.subarray(0, 2).equals(GZIP_MAGIC)) return whole;
-  const gunzip = createGunzip();
-  whole.on('error', (error) => gunzip.destroy(error));
-  return whole.pipe(gunzip);
+  const chunks = Readable.from(counted(source, onRead));
+  await once(chunks, 'readable');
+  const first = chunks.read() as Buffer | null;
+  if (first === null) return Readable.from([]);
+  chunks.unshift(first);
+  if (!first.subarray(0, 2).equals(GZIP_MAGIC)) return chunks;
+  return pipeline(chunks, createGunzip(), () => undefined); // a failure also ends the reading of its result
 }
 
-async function* counted(
-  source: Readable,
-  onRead: (bytes: number) => void,
-): AsyncGenerator<Buffer, undefined> {
+async function* counted(source: Readable, onRead: (bytes: number) => void) {
   for await (const chunk of source as AsyncIterable<Buffer>) {
     onRead(chunk.length);
     yield chunk;
   }
-  return undefined;
-}
-
-async function* prepend(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  yield first;
-  yield* rest;
 }
 
 async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {

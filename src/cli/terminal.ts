@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type ReadLineOptions } from 'node:readline/promises';
 import { CancelledError } from '../generations/errors.js';
 import { EXIT } from './exit-codes.js';
 
@@ -31,18 +31,13 @@ export function isInteractive(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-interface Terminal {
-  readonly input: NodeJS.ReadableStream;
-  readonly output: NodeJS.WritableStream;
-}
-
 /** Asks on the terminal; only y and yes confirm. @throws the reason of the signal when it is aborted */
 export async function confirm(
   question: string,
   signal: AbortSignal,
-  { input, output }: Terminal = { input: process.stdin, output: process.stderr },
+  terminal: ReadLineOptions = { input: process.stdin, output: process.stderr },
 ): Promise<boolean> {
-  const prompt = createInterface({ input, output });
+  const prompt = createInterface(terminal);
   prompt.on('SIGINT', () => process.emit('SIGINT')); // readline reports Ctrl-C here, not as a signal
   const closed = new Promise<string>((resolve) => prompt.on('close', () => resolve('')));
   try {

@@ -37,14 +37,10 @@ export async function waitForServices(
   const { kafka = false, redis, signal } = wanted;
   const { startTimeout, kafkaBrokers, redisUrl } = settings;
   const services: Service[] = [];
-  if (redis !== undefined) {
-    const address = withoutPassword(redisUrl);
-    services.push({ name: 'Redis', address, ping: () => pingRedis(redis) });
-  }
-  if (kafka) {
-    const address = kafkaBrokers.join(',');
-    services.push({ name: 'Kafka', address, ping: () => pingKafka(settings) });
-  }
+  const redisAddress = withoutPassword(redisUrl);
+  if (redis) services.push({ name: 'Redis', address: redisAddress, ping: () => pingRedis(redis) });
+  const brokers = kafkaBrokers.join(',');
+  if (kafka) services.push({ name: 'Kafka', address: brokers, ping: () => pingKafka(settings) });
   const waits = services.map((service) => waitFor(service, startTimeout, { logger, signal }));
   const all = Promise.allSettled(waits);
   const ends = await (signal === undefined ? all : Promise.race([all, rejectOnAbort(signal)]));

@@ -6,9 +6,7 @@ export type PageReader = Pick<BoardReader, 'standings'>;
 const PAGE = 1_000;
 const MAX_ATTEMPTS = 5;
 
-export interface TopRequest extends ViewSelection {
-  readonly most: number;
-}
+type TopRequest = ViewSelection & { readonly most: number };
 
 /**
  * The first `most` players of a view. Reads them again, a few times, if the view changes between two pages. `consistent` is

@@ -32,15 +32,8 @@ function timeOf(ms: number | undefined): string | null {
 function toTable(generations: readonly GenerationOverview[]): string {
   const rows = generations.map((overview) => {
     const { board, generation, role, since, keptUntil, asOf, startsAt } = toJson(overview);
-    return [
-      board,
-      role,
-      generation,
-      since ?? '-',
-      keptUntil ?? '-',
-      asOf ?? '-',
-      startsAt === null ? 'all' : startsText(startsAt),
-    ];
+    const times = [since, keptUntil, asOf].map((time) => time ?? '-');
+    return [board, role, generation, ...times, startsAt === null ? 'all' : startsText(startsAt)];
   });
   return table(['board', 'role', 'generation', 'since', 'kept until', 'as of', 'history'], rows);
 }

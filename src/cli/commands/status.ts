@@ -63,24 +63,30 @@ async function readFacts({ redis, keys, status }: RedisSession) {
     status.boards(),
     new LeaseStore(redis, keys, { shards }).statuses(),
   ]);
-  const partial = [...live.values()].flatMap(({ board, generation, starts }) =>
+  const partialHistory = [...live.values()].flatMap(({ board, generation, starts }) =>
     starts === undefined ? [] : { board, generation, startsAt: startsJson(starts) },
   );
-  return { boards, recovering, reconciliations, building: [...building].sort(), partial };
+  return { boards, recovering, building: [...building].sort(), partialHistory, reconciliations };
 }
 
-function factsJson({ boards, recovering, reconciliations, building, partial }: Facts) {
-  return {
-    boards: boards.map(boardToJson),
-    recovering,
-    building,
-    partialHistory: partial,
-    reconciliations: reconciliations.map(reconciliationJson),
-  };
+function factsJson(facts: Facts) {
+  const boards = facts.boards.map(({ clock, ...board }) => ({ ...board, clock: timeText(clock) }));
+  return { ...facts, boards, reconciliations: facts.reconciliations.map(reconciliationJson) };
+}
+
+/** The time of an event clock; null if the board has no event. */
+function timeText(clock: number | null): string | null {
+  return clock === null ? null : formatTime(clock);
 }
 
 /** Paragraphs on the boards, the recovery, and running and failed reconciliations. */
-function factsText({ boards, recovering, reconciliations, building, partial }: Facts): string[] {
+function factsText({
+  boards,
+  recovering,
+  building,
+  partialHistory,
+  reconciliations,
+}: Facts): string[] {
   const shown = reconciliations.filter(({ state }) => state === 'running' || state === 'failed');
   const waiting = building.filter((name) => shown.every(({ board }) => board !== name));
   return [
@@ -92,7 +98,7 @@ function factsText({ boards, recovering, reconciliations, building, partial }: F
       : [
           `not built yet, so not readable: ${waiting.join(', ')}; the role reconciliation or "ranklog boards apply" builds them`,
         ]),
-    ...partial.map(
+    ...partialHistory.map(
       ({ board, startsAt }) =>
         `board ${board} lacks the beginning of the log: ${startsText(startsAt)}`,
     ),
@@ -132,18 +138,17 @@ function reachedIn(
   return Math.min(applied, published, committedEnd);
 }
 
-function cellsOf<K extends string>(rows: readonly Record<K, number>[], fields: readonly K[]) {
-  return rows.map((row) => fields.map((field) => row[field]));
-}
-
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
 function toTable(positions: readonly PartitionPosition[]): string {
-  const fields = ['partition', 'logEnd', 'applied', 'published', 'lag'] as const;
-  const head = ['partition', 'log end', 'applied', 'published', 'lag'];
-  return table(head, cellsOf(positions, fields));
+  return table(
+    ['partition', 'log end', 'applied', 'published', 'lag'],
+    positions.map(({ partition, logEnd, applied, published, lag }) => {
+      return [partition, logEnd, applied, published, lag];
+    }),
+  );
 }
 
 /** Says where to see whether a partition has stopped, because only its own process knows. */
@@ -154,30 +159,23 @@ function lagText(positions: readonly PartitionPosition[]): string[] {
   ];
 }
 
-function boardToJson({ clock, ...board }: BoardOverview) {
-  return { ...board, clock: clock === null ? null : formatTime(clock) };
-}
-
 function recoveringText(recovering: readonly RecoveryTarget[]): string[] {
   if (recovering.length === 0) return [];
-  const rows = cellsOf(recovering, ['shard', 'partition', 'applied', 'target']);
-  const head = ['shard', 'partition', 'applied', 'of'];
+  const shown = table(
+    ['shard', 'partition', 'applied', 'of'],
+    recovering.map(({ shard, partition, applied, target }) => [shard, partition, applied, target]),
+  );
   return [
-    `Redis has lost events. Ranklog applies them again; reads are stale until then:\n\n${table(head, rows)}`,
+    `Redis has lost events. Ranklog applies them again; reads are stale until then:\n\n${shown}`,
   ];
 }
 
 function boardsTable(boards: readonly BoardOverview[]): string {
   return table(
     ['board', 'views', 'maxViews', 'event clock', 'expired', 'duplicates'],
-    boards.map(({ board, views, maxViews, clock, expired, duplicates }) => [
-      board,
-      views,
-      maxViews,
-      clock === null ? '-' : formatTime(clock),
-      expired,
-      duplicates,
-    ]),
+    boards.map(({ board, views, maxViews, clock, expired, duplicates }) => {
+      return [board, views, maxViews, timeText(clock) ?? '-', expired, duplicates];
+    }),
   );
 }
 
@@ -187,15 +185,8 @@ function reconciliationsTable(statuses: readonly ReconciliationStatus[]): string
     const { secondsLeft } = reconciliationJson(status);
     const percent = total === 0 ? '-' : `${Math.floor((100 * done) / total)} %`;
     const left = secondsLeft === null ? '' : `, about ${durationText(secondsLeft)} left`;
-    return [
-      board,
-      kind,
-      state === 'running'
-        ? `${percent} of ${countText(total)} records, ${countText(rate)}/s${left}`
-        : state,
-      holder,
-      outcome ?? '',
-    ];
+    const running = `${percent} of ${countText(total)} records, ${countText(rate)}/s${left}`;
+    return [board, kind, state === 'running' ? running : state, holder, outcome ?? ''];
   });
   return table(['board', 'reconciliation', 'progress', 'by', ''], rows);
 }
