@@ -27,7 +27,7 @@ import {
 } from './errors.js';
 import { HandledPositions, readStartPositions } from './group-positions.js';
 import {
-  RetryingHandler,
+  HandlerRetries,
   type Handle,
   type HandlerErrors,
   type ResultFacts,
@@ -76,7 +76,8 @@ export abstract class ResultSubscriber<T> {
   #admin: Admin | undefined;
   #startPositions: ReadonlyMap<number, number> = new Map();
   #failedStarts = 0;
-  #handler: RetryingHandler<T> | undefined;
+  readonly #retries: HandlerRetries;
+  #handle: Handle<T> | undefined;
   #stopping: Promise<void> | undefined;
   #fail: (error: unknown) => void = () => undefined;
 
@@ -92,9 +93,10 @@ export abstract class ResultSubscriber<T> {
     private readonly options: SubscriberOptions,
     private readonly topic: ResultTopic<T>,
   ) {
-    const { kafka, groupId } = options;
+    const { kafka, groupId, errors } = options;
     this.failed.catch(() => undefined); // an application that ignores `failed` must not crash
     this.#logger = kafka.logger().namespace('ranklog');
+    this.#retries = new HandlerRetries(this.#logger, errors);
     this.#consumer = new BatchConsumer({
       kafka,
       groupId,
@@ -121,10 +123,10 @@ export abstract class ResultSubscriber<T> {
    * @throws SubscriberUsedError if `start` or `stop` was called before, KafkaUnreachableError after 30 s without Kafka
    */
   async start(handle: Handle<T>): Promise<void> {
-    const { groupId, errors } = this.options;
+    const { groupId } = this.options;
     if (this.#stopping !== undefined) throw new SubscriberUsedError(groupId, 'stopped');
-    if (this.#handler !== undefined) throw new SubscriberUsedError(groupId, 'started');
-    this.#handler = new RetryingHandler(handle, this.#logger, errors);
+    if (this.#handle !== undefined) throw new SubscriberUsedError(groupId, 'started');
+    this.#handle = handle;
     await this.#consumer.start();
     await Promise.race([this.failed, Promise.resolve()]);
   }
@@ -205,7 +207,7 @@ export abstract class ResultSubscriber<T> {
     const { name: topic, factsOf } = this.topic;
     const result = this.#read(partition, record);
     const facts = { topic, partition, offset: record.offset, ...factsOf(result) };
-    return (await this.#handler?.call(result, facts, signal)) ?? false;
+    return this.#retries.call(() => this.#handle?.(result), facts, signal);
   }
 
   #read(partition: number, record: KafkaRecord): T {

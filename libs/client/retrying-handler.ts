@@ -25,34 +25,37 @@ export interface HandlerErrors {
 /** The facts of a result that logs name, such as its offset and its player. */
 export type ResultFacts = Readonly<Record<string, string | number>>;
 
-/** Calls a handler for one result after the other, and retries as HandlerErrors says. */
-export class RetryingHandler<T> {
+/** Calls handlers, and retries as HandlerErrors says. */
+export class HandlerRetries {
   readonly #errors: Required<HandlerErrors>;
 
+  /** @throws RangeError if a policy is unknown or a number is negative or no number */
   constructor(
-    private readonly handle: Handle<T>,
     private readonly logger: ReturnType<Kafka['logger']>,
     errors: HandlerErrors = {},
   ) {
-    this.#errors = {
-      policy: 'retry',
-      retries: 5,
-      initialDelayMs: 200,
-      maxDelayMs: 30_000,
-      ...errors,
-    };
+    const { policy = 'retry', retries = 5, initialDelayMs = 200, maxDelayMs = 30_000 } = errors;
+    if (!POLICIES.includes(policy))
+      throw new RangeError(`errors.policy is ${policy}; it must be one of ${POLICIES.join(', ')}`);
+    for (const [name, value] of Object.entries({ retries, initialDelayMs, maxDelayMs }))
+      if (!(value >= 0)) throw new RangeError(`errors.${name} is ${value}; it must be 0 or more`);
+    this.#errors = { policy, retries, initialDelayMs, maxDelayMs };
   }
 
   /**
    * Resolves to true once the result is handled or skipped, and to false if the signal was aborted before.
    * @throws the error of the handler, if the policy is `stop`
    */
-  async call(result: T, facts: ResultFacts, signal: AbortSignal): Promise<boolean> {
+  async call(
+    handle: () => Promise<void> | void,
+    facts: ResultFacts,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const { policy, retries, initialDelayMs, maxDelayMs } = this.#errors;
     const backoff = new Backoff({ firstMs: initialDelayMs, maxMs: maxDelayMs });
     for (let attempt = 1; !signal.aborted; attempt++)
       try {
-        await this.handle(result);
+        await handle();
         return true;
       } catch (error) {
         const isLast = policy !== 'retry' && attempt > retries;
@@ -76,4 +79,5 @@ export class RetryingHandler<T> {
   }
 }
 
+const POLICIES = ['retry', 'skip', 'stop'];
 const NEXT = { skip: 'skipping the result', stop: 'ending the subscription' };

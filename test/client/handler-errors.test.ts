@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs, { type LogEntry } from 'kafkajs';
-import type { HandlerErrors, RankChange } from '#client';
+import { RankChangeSubscriber, type HandlerErrors, type RankChange } from '#client';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { until } from '../support/instance.js';
 import { testKafka } from '../support/kafka-client.js';
@@ -55,6 +55,26 @@ describe('a handler that throws', () => {
     expect(messages()[0]).toMatch(
       `a handler failed (topic ${topic.name}, partition 1, offset 1, board arena, player ada, attempt 1), retrying in `,
     );
+  });
+
+  it.each([
+    [{ policy: 'Skip' as 'skip' }, 'errors.policy is Skip; it must be one of retry, skip, stop'],
+    [{ retries: NaN }, 'errors.retries is NaN; it must be 0 or more'],
+    [{ maxDelayMs: -1 }, 'errors.maxDelayMs is -1; it must be 0 or more'],
+  ])('is no handler of a subscriber with the options %p', (errors, message) => {
+    const { kafka } = topic;
+    const create = () => new RankChangeSubscriber({ kafka, groupId: 'badges', errors });
+    expect(create).toThrow(message);
+  });
+
+  it('gets the result again if `policy` and the numbers are undefined', async () => {
+    await topic.send(1, results(0, 3));
+    const names = ['policy', 'retries', 'initialDelayMs', 'maxDelayMs'];
+    const none = Object.fromEntries(names.map((name) => [name, undefined])) as HandlerErrors;
+    await subscribe(failing(1, 2), none);
+    await until(async () => (await committed())[1] === 3, 'all are handled');
+    expect(calls).toEqual([0, 1, 1, 1, 2]);
+    expect(messages()).toHaveLength(2);
   });
 
   it('delays only its own partition, however often it fails', async () => {
