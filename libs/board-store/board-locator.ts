@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { NoSuchViewError } from '#board';
+import { NoInstanceError, NoSuchViewError } from '#board';
 import { BUILDING, liveBoardOf, readBoards } from './boards.js';
 import {
   BoardBuildingError,
@@ -27,6 +27,7 @@ type Position = Pick<Located, 'board' | 'shard' | 'generation'>;
  */
 export class BoardLocator {
   readonly #found = new Map<string, Located>();
+  #boards: Boards | undefined;
 
   /** `generation` is a snapshot to read instead of live generations. */
   constructor(
@@ -35,9 +36,10 @@ export class BoardLocator {
     private readonly generation?: string,
   ) {}
 
-  /** The boards of all shards. Cost: five short requests per shard. */
+  /** The boards of all shards. Cost: one short request per shard, and four more if any has changed since the last call. */
   async boards(): Promise<Boards> {
-    return readBoards(this.redis, this.keys, await this.shards());
+    const known = this.#boards;
+    return (this.#boards = await readBoards(this.redis, this.keys, await this.shards(), known));
   }
 
   /** Calls a script with the board's generation; calls it again while the script names another generation to read. */
@@ -55,7 +57,9 @@ export class BoardLocator {
         this.#follow(board, located.shard, reply);
       } catch (error) {
         // The cached definition may be outdated; only the live one shows that there is no such view or column.
-        const isRefused = error instanceof NoSuchViewError || error instanceof InvalidReadError;
+        const isRefused = [NoSuchViewError, NoInstanceError, InvalidReadError].some(
+          (type) => error instanceof type,
+        );
         if (cached === undefined || !isRefused) throw error;
         this.#found.delete(board);
       }

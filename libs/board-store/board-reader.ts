@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis';
-import { isDeepStrictEqual } from 'node:util';
-import { decimalColumns, type BoardDefinition, type ReadableView } from '#board';
+import { decimalText, type BoardDefinition, type ReadableView } from '#board';
 import { BoardLocator, type Located } from './board-locator.js';
 import { ExpiredViewError, InvalidReadError, ListingInterruptedError } from './errors.js';
 import {
@@ -16,9 +15,11 @@ import {
   anchorAt,
   boundsOf,
   MOST_PLAYERS,
+  MOST_REQUESTS,
   patternOf,
   valuesOf,
   whole,
+  type Anchor,
   type AroundRequest,
   type CountRequest,
   type Decimal,
@@ -50,11 +51,10 @@ import type { LiveBoard } from './types.js';
 import type { ViewReads } from './view-reads.js';
 import {
   encodeCursor,
+  pageEndOf,
   searchCursor,
   selectedView,
-  startAfter,
-  startOf,
-  type PageStart,
+  type Bounds,
   type ViewSelection,
 } from './view-selection.js';
 
@@ -68,11 +68,12 @@ export interface ReaderOptions {
   readonly generation?: string | undefined;
 }
 
-/** A read of one view: `send` calls a script with the arguments of lua/includes/places.lua, then its own. */
-interface ViewRead extends ReadableView, DenseOption {
-  readonly send: (args: PlaceArguments) => Promise<string[] | string>;
+interface Page extends ReadableView, DenseOption {
+  readonly anchor: Anchor;
+  readonly limit: number;
+  /** By default any score. */
+  readonly bounds?: Bounds;
 }
-type PageOptions = Pick<PageRequest, 'limit' | 'scores' | 'dense'>;
 /** A number of keys, the keys and the arguments of lua/includes/places.lua. */
 type PlaceArguments = readonly [number, ...(string | number)[]];
 
@@ -134,20 +135,32 @@ export class BoardReader implements ViewReads {
     const position = whole('from', from ?? 1, 1, Number.MAX_SAFE_INTEGER) - 1;
     if (after !== undefined && from !== undefined)
       throw new InvalidReadError('after', 'excludes from; leave out one of them');
-    const [places, definition] = await this.#page(board, { limit, scores, dense }, (live) =>
-      after === undefined
-        ? startOf(live, request, ['position', position])
-        : startAfter(live, after),
-    );
-    return standingsOf(definition, places, scores !== undefined);
+    let bounds: Bounds = ['', ''];
+    const [places, definition] = await this.#page(board, (live) => {
+      bounds = boundsOf(live, scores);
+      if (after === undefined) {
+        const readable = selectedView(live, request);
+        return { ...readable, anchor: ['position', position], limit, bounds, dense };
+      }
+      const { end, readable } = pageEndOf(live, after);
+      if (scores !== undefined && bounds.join() !== end.bounds.join())
+        throw new InvalidReadError(
+          'scores',
+          'differ from those of the page before; leave them out',
+        );
+      bounds = end.bounds;
+      return { ...readable, anchor: ['behind', end.playerId, end.state], limit, bounds, dense };
+    });
+    return standingsOf(definition, places, bounds);
   }
 
   /** The number of players in a view, or of those with such scores. Cost: O(log N). */
   async count(board: string, { scores, ...selection }: CountRequest = {}): Promise<number> {
-    const [{ count }] = await this.#page(board, { limit: 0, scores }, (live) =>
-      startOf(live, selection, ['position', 0]),
-    );
-    return count;
+    const [{ from, to }] = await this.#page(board, (live) => {
+      const bounds = boundsOf(live, scores);
+      return { ...selectedView(live, selection), anchor: ['position', 0], limit: 0, bounds };
+    });
+    return to - from;
   }
 
   /** A player's place, and with `gaps` those of the players just in front and just behind. Cost: O(log N). */
@@ -157,12 +170,10 @@ export class BoardReader implements ViewReads {
     request: PlayerRequest = {},
   ): Promise<PlayerStanding> {
     const { dense, gaps = false } = request;
-    const inFront = gaps ? 1 : 0;
-    const [places, definition] = await this.#page(
-      board,
-      { limit: 1 + 2 * inFront, dense },
-      (live) => startOf(live, request, ['player', playerId, inFront]),
-    );
+    const [places, definition] = await this.#page(board, (live) => {
+      const anchor = ['player', playerId, gaps ? 1 : 0] as const;
+      return { ...selectedView(live, request), anchor, limit: gaps ? 3 : 1, dense };
+    });
     return playerStandingOf(definition, places, { playerId, gaps });
   }
 
@@ -175,9 +186,14 @@ export class BoardReader implements ViewReads {
     whole('above', above, 0, MOST_PLAYERS);
     whole('below', below, 0, MOST_PLAYERS);
     const limit = whole('above + 1 + below', above + 1 + below, 1, MOST_PLAYERS);
-    const [places, definition] = await this.#page(board, { limit, dense }, (live) =>
-      startOf(live, request, ['player', playerId, above]),
-    );
+    const [places, definition] = await this.#page(board, (live) => {
+      return {
+        ...selectedView(live, request),
+        anchor: ['player', playerId, above],
+        limit,
+        dense,
+      };
+    });
     return standingsOf(definition, places);
   }
 
@@ -189,10 +205,11 @@ export class BoardReader implements ViewReads {
   ): Promise<SelectedStandings> {
     const ids = [...new Set(playerIds)];
     whole('number of players', ids.length, 1, MOST_PLAYERS);
-    const [reply, definition, view] = await this.#read(board, (live) => ({
-      ...selectedView(live, selection),
-      send: (args) => this.#redis.ranklogPlayers(...args, TIE_SIGNS[live.ties], ...ids),
-    }));
+    const [reply, definition, view] = await this.#read(
+      board,
+      (live) => selectedView(live, selection),
+      (args, { ties }) => this.#redis.ranklogPlayers(...args, TIE_SIGNS[ties], ...ids),
+    );
     const { entries, ...head } = playersOf(definition, view, reply);
     const found = new Set(entries.map(({ playerId }) => playerId));
     return {
@@ -202,12 +219,12 @@ export class BoardReader implements ViewReads {
     };
   }
 
-  /** One player on several boards or views, at most 1,000, in the order of the requests. Cost: as `player`, all in one trip. */
+  /** One player on several boards or views, at most 100, in the order of the requests. Cost: as `player`, all in one trip. */
   async playerOn(
     playerId: string,
     requests: readonly (PlayerRequest & { readonly board: string })[],
   ): Promise<PlayerStanding[]> {
-    whole('number of requests', requests.length, 0, MOST_PLAYERS);
+    whole('number of requests', requests.length, 0, MOST_REQUESTS);
     return Promise.all(requests.map((request) => this.player(request.board, playerId, request)));
   }
 
@@ -217,14 +234,22 @@ export class BoardReader implements ViewReads {
     score: Decimal | Readonly<Record<string, Decimal>>,
     selection: ViewSelection = {},
   ): Promise<RankOfScore> {
-    const [{ head, first, entries }, definition] = await this.#page(board, { limit: 1 }, (live) => {
-      const state = valuesOf(live, score).map((value) => `${value}@0`);
-      return startOf(live, selection, ['columns', state.join(' ')]);
+    let values: number[] = [];
+    const [{ head, first, entries }, definition] = await this.#page(board, (live) => {
+      values = valuesOf(live, score);
+      const state = values.map((value) => `${value}@0`).join(' ');
+      return { ...selectedView(live, selection), anchor: ['columns', state], limit: 1 };
     });
-    const columns = decimalColumns(definition, valuesOf(definition, score));
-    const [found] = entries;
-    const isTied = found !== undefined && isDeepStrictEqual(found.columns, columns);
-    return { ...head, rank: first + 1, tied: isTied ? head.size - found.aheadOf - first : 0 };
+    const tied = entries.filter(({ columns }) =>
+      definition.columns.every(
+        (column, index) => columns[column.name] === decimalText(column, values[index] ?? 0),
+      ),
+    );
+    return {
+      ...head,
+      rank: first + 1,
+      tied: tied.reduce((_, { aheadOf }) => head.size - aheadOf - first, 0),
+    };
   }
 
   /**
@@ -234,22 +259,21 @@ export class BoardReader implements ViewReads {
   async at(board: string, asked: RankOrShare, request: PlaceRequest = {}): Promise<Standings> {
     const { dense } = request;
     const anchor = anchorAt(asked);
-    const [places, definition] = await this.#page(board, { limit: 1, dense }, (live) =>
-      startOf(live, request, anchor),
-    );
+    const [places, definition] = await this.#page(board, (live) => {
+      return { ...selectedView(live, request), anchor, limit: 1, dense };
+    });
     return standingsOf(definition, places);
   }
 
   /** How many players have which scores, for plots. Cost: O(log N) per bucket. */
   async histogram(board: string, request: HistogramRequest = {}): Promise<Histogram> {
     const buckets = whole('buckets', request.buckets ?? 20, 1, 1_000);
-    const [reply, definition, view] = await this.#read(board, (live) => {
-      const bounds = boundsOf(live, request.scores);
-      return {
-        ...selectedView(live, request),
-        send: (args) => this.#redis.ranklogHistogram(...args, buckets, ...bounds),
-      };
-    });
+    const [reply, definition, view] = await this.#read(
+      board,
+      (live) => selectedView(live, request),
+      (args, live) =>
+        this.#redis.ranklogHistogram(...args, buckets, ...boundsOf(live, request.scores)),
+    );
     return histogramOf(definition, view, reply);
   }
 
@@ -265,11 +289,11 @@ export class BoardReader implements ViewReads {
   ): Promise<SearchPage> {
     const pattern = patternOf(text);
     const [at, server, cursor] = after === undefined ? [undefined, '', '0'] : searchCursor(after);
-    const [words, definition, view] = await this.#read(board, (live) => ({
-      ...selectedView(live, at === undefined ? selection : { view: at }),
-      send: (args) => this.#redis.ranklogSearch(...args, TIE_SIGNS[live.ties], cursor, pattern),
-    }));
-    const [nowOn = '', nextCursor = '', ...reply] = words;
+    const [[nowOn = '', nextCursor = '', ...reply], definition, view] = await this.#read(
+      board,
+      (live) => selectedView(live, at === undefined ? selection : { view: at }),
+      (args, { ties }) => this.#redis.ranklogSearch(...args, TIE_SIGNS[ties], cursor, pattern),
+    );
     if (server !== '' && server !== nowOn)
       throw new InvalidReadError('after', 'the cursor is of another Redis server; search again');
     const next = nextCursor === '0' ? {} : { next: encodeCursor([view, nowOn, nextCursor]) };
@@ -278,29 +302,34 @@ export class BoardReader implements ViewReads {
 
   async #page(
     board: string,
-    { limit, scores, dense }: PageOptions & { limit: number },
-    startIn: (definition: BoardDefinition) => PageStart,
+    pageOf: (definition: BoardDefinition) => Page,
   ): Promise<[Places, BoardDefinition]> {
-    const [reply, definition, view] = await this.#read(board, (live) => {
-      const { anchor, ...readable } = startIn(live);
-      const own = [TIE_SIGNS[live.ties], ...boundsOf(live, scores), limit, ...anchor];
-      const isTop = anchor[0] === 'position' && anchor[1] === 0;
-      const send = (args: PlaceArguments) => this.#redis.ranklogPage(...args, ...own);
-      return { ...readable, dense: dense === true || isTop, send };
-    });
+    let page: Page | undefined;
+    const [reply, definition, view] = await this.#read(
+      board,
+      (live) => {
+        page = pageOf(live);
+        const isTop = page.anchor[0] === 'position' && page.anchor[1] === 0;
+        return { ...page, dense: page.dense === true || isTop };
+      },
+      (args, live) => {
+        const { anchor, limit, bounds = ['', ''] } = page as Page;
+        return this.#redis.ranklogPage(...args, TIE_SIGNS[live.ties], ...bounds, limit, ...anchor);
+      },
+    );
     return [placesOf(definition, view, reply), definition];
   }
 
   /** Calls a script for one view. Returns the lines of its reply, with the definition and the view that were read. */
   async #read(
     board: string,
-    readOf: (definition: BoardDefinition) => ViewRead,
+    viewOf: (definition: BoardDefinition) => ReadableView & DenseOption,
+    call: (args: PlaceArguments, definition: BoardDefinition) => Promise<string[] | string>,
   ): Promise<[words: string[], BoardDefinition, view: string]> {
     let readable: ReadableView = { view: '', expiresAt: null };
     const [reply, { definition }] = await this.#boards.read(board, (located) => {
-      const read = readOf(located.definition);
-      readable = read;
-      return read.send(this.#placeArguments(located, read));
+      readable = viewOf(located.definition);
+      return call(this.#placeArguments(located, readable), located.definition);
     });
     const [lines = ''] = reply;
     if (typeof reply !== 'string') return [lines.split('\n'), definition, readable.view];

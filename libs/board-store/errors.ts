@@ -30,7 +30,9 @@ export class UnknownBoardError extends BoardStoreError {
     readonly board: string,
     readonly known: readonly string[],
   ) {
-    const live = known.length === 0 ? 'no board is live' : `live boards: ${known.join(', ')}`;
+    const more = known.length > 20 ? `, and ${known.length - 20} more` : '';
+    const names = `live boards: ${known.slice(0, 20).join(', ')}${more}`;
+    const live = known.length === 0 ? 'no board is live' : names;
     super('UNKNOWN_BOARD', false, `there is no board "${board}"; ${live}`);
   }
 }

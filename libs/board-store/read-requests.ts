@@ -1,9 +1,12 @@
 import { parseDecimal, sortDirection, type BoardDefinition, type Column } from '#board';
 import { InvalidReadError } from './errors.js';
-import type { Anchor, ViewSelection } from './view-selection.js';
+import type { Bounds, ViewSelection } from './view-selection.js';
 
 /** The most players that one read returns, or asks for by id. */
 export const MOST_PLAYERS = 1_000;
+
+/** The most views that one read of a player asks for, as each may take Redis 10 ms with `dense`. */
+export const MOST_REQUESTS = 100;
 
 /** A decimal, exact as a text. */
 export type Decimal = string | number;
@@ -64,6 +67,12 @@ export interface SearchRequest extends ViewSelection {
   readonly after?: string | undefined;
 }
 
+/** Where a page begins: see lua/commands/page-10.lua. */
+export type Anchor = readonly [
+  name: 'position' | 'share' | 'player' | 'behind' | 'columns',
+  ...arguments: (string | number)[],
+];
+
 /** Returns a whole number within bounds. @throws InvalidReadError */
 export function whole(argument: string, value: number, min: number, max: number): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
@@ -76,15 +85,15 @@ export function anchorAt(asked: RankOrShare): Anchor {
     return ['position', whole('rank', asked.rank, 1, Number.MAX_SAFE_INTEGER) - 1];
   const { percent } = asked;
   const millionths = Math.round(percent * 10_000);
-  if (millionths >= 1 && millionths <= 1_000_000) return ['share', millionths];
-  throw new InvalidReadError('percent', `${percent} is not above 0 and at most 100`);
+  if (percent <= 100 && millionths >= 1) return ['share', millionths];
+  throw new InvalidReadError('percent', `${percent} is not from 0.0001 to 100`);
 }
 
 /** The best and the worst value of a range in sort direction, '' for none. @throws InvalidReadError */
 export function boundsOf(
   { board, columns: [column] }: BoardDefinition,
   { min, max }: ScoreRange = {},
-): [best: string, worst: string] {
+): Bounds {
   if (column === undefined) throw new Error(`board ${board} has no column`);
   const valueOf = (bound: Decimal | undefined) =>
     bound === undefined ? undefined : valueIn(column, bound);

@@ -11,7 +11,7 @@ import {
 } from '#board';
 import { rowsOf } from './scripts.js';
 import type { Placing } from './types.js';
-import { cursorAfter } from './view-selection.js';
+import { cursorAfter, type Bounds } from './view-selection.js';
 
 /** A player's place in a view. Columns are exact decimals, as texts. */
 export interface Standing extends Required<Placing> {
@@ -41,7 +41,7 @@ export interface ViewHead {
 export interface Standings extends ViewHead {
   /** In order. */
   readonly entries: readonly Standing[];
-  /** The number of players with the scores asked for; missing if none were asked for. */
+  /** The number of players in the range of scores that was asked for. */
   readonly count?: number;
   /** The cursor of the next page; missing on the last page. */
   readonly next?: string;
@@ -102,14 +102,16 @@ type Reply = readonly string[];
 export interface Places {
   readonly head: ViewHead;
   readonly first: number;
-  readonly count: number;
+  /** The positions of the players in the range of scores: from this one, to before that one. */
+  readonly from: number;
+  readonly to: number;
   readonly entries: readonly Standing[];
   readonly lastState: string;
 }
 
 /** Reads a reply of lua/includes/places.lua, which describes its head. */
 export function placesOf(definition: BoardDefinition, view: string, reply: Reply): Places {
-  const [first = 0, better = 0, dense = 0, worse = 0, count = 0] = reply
+  const [first = 0, better = 0, dense = 0, worse = 0, from = 0, to = 0] = reply
     .slice(3, HEAD_LENGTH)
     .map(Number);
   const head = headOf(definition, view, reply);
@@ -125,25 +127,26 @@ export function placesOf(definition: BoardDefinition, view: string, reply: Reply
     };
     return players.map((player, index) => ({ rank: begin + index + 1, ...shared, ...player }));
   });
-  return { head, first, count, entries, lastState: reply.at(-1) ?? '' };
+  return { head, first, from, to, entries, lastState: reply.at(-1) ?? '' };
 }
 
-const HEAD_LENGTH = 8;
+const HEAD_LENGTH = 9;
 const DENSE = 5;
 
 /** A page with the cursor of the next one, and with the number of players in the range if scores were asked for. */
 export function standingsOf(
   definition: BoardDefinition,
-  { head, first, count, entries, lastState }: Places,
-  isRange = false,
+  { head, first, from, to, entries, lastState }: Places,
+  bounds: Bounds = ['', ''],
 ): Standings {
   const last = entries.at(-1);
-  const isEnd = last === undefined || first + entries.length >= head.size;
+  const end = last && { view: head.view, state: lastState, playerId: last.playerId, bounds };
+  const isEnd = first + entries.length >= to;
   return {
     ...head,
-    ...(isRange && { count }),
+    ...(bounds.join('') !== '' && { count: to - from }),
     entries,
-    ...(!isEnd && { next: cursorAfter(definition, head.view, lastState, last.playerId) }),
+    ...(end && !isEnd && { next: cursorAfter(definition, end) }),
   };
 }
 
@@ -155,12 +158,13 @@ export function playerStandingOf(
 ): PlayerStanding {
   const index = entries.findIndex((entry) => entry.playerId === playerId);
   const standing = entries[index] ?? null;
-  const found = { ...head, playerId, standing };
-  if (!gaps) return found;
-  if (standing === null) return { ...found, above: null, below: null };
+  if (!gaps) return { ...head, playerId, standing };
+  if (standing === null) return { ...head, playerId, standing, above: null, below: null };
   const [above, below] = [entries[index - 1], entries[index + 1]];
   return {
-    ...found,
+    ...head,
+    playerId,
+    standing,
     above: above === undefined ? null : { ...above, gap: gapOf(definition, above, standing) },
     below: below === undefined ? null : { ...below, gap: gapOf(definition, standing, below) },
   };
@@ -194,12 +198,16 @@ export function playersOf(definition: BoardDefinition, view: string, reply: Repl
 }
 
 /** The head of a reply: stale, version, size. */
-function headOf({ board }: BoardDefinition, view: string, [stale, version, size]: Reply): ViewHead {
+export function headOf(
+  { board }: BoardDefinition,
+  view: string,
+  [stale, version, size]: Reply,
+): ViewHead {
   return { board, view, version: Number(version), stale: Number(stale) === 1, size: Number(size) };
 }
 
 /** How much better one player is than another, per column. Differences can exceed the values, so they are computed exactly. */
-function gapOf(
+export function gapOf(
   { columns }: BoardDefinition,
   better: Standing,
   worse: Standing,

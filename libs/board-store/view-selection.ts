@@ -1,6 +1,8 @@
 import {
   definitionHash,
   derived,
+  EARLIEST_TIME,
+  LATEST_TIME,
   parseView,
   readableView,
   viewToRead,
@@ -34,7 +36,8 @@ export function selectedView(
       'excludes window and where; leave out the one or the others',
     );
   const time = Number(at);
-  if (Number.isNaN(time)) throw new InvalidReadError('at', 'is not a time');
+  if (!Number.isInteger(time) || time < EARLIEST_TIME || time > LATEST_TIME)
+    throw new InvalidReadError('at', `${String(at)} is not a time in the years 0001 to 9999`);
   const selection =
     view === undefined
       ? { window: window ?? defaultWindow(definition), where: Object.entries(where) }
@@ -47,56 +50,45 @@ function defaultWindow({ windows }: BoardDefinition): string {
   return window === undefined ? 'all' : windowName(window);
 }
 
-/** Where a page begins: see lua/commands/page-10.lua. */
-export type Anchor = readonly [
-  name: 'position' | 'share' | 'player' | 'behind' | 'columns',
-  ...arguments: (string | number)[],
-];
-export interface PageStart extends ReadableView {
-  readonly anchor: Anchor;
-}
+/** The best and the worst value of the first column in sort direction, '' for none. */
+export type Bounds = readonly [best: string, worst: string];
 
-/** @throws the errors of selectedView */
-export function startOf(
-  definition: BoardDefinition,
-  selection: ViewSelection,
-  anchor: Anchor,
-): PageStart {
-  return { ...selectedView(definition, selection), anchor };
+/** Where a page ended: the state (libs/board/state.ts) and id of its last player, and the range of scores that it was of. */
+export interface PageEnd {
+  readonly view: string;
+  readonly state: string;
+  readonly playerId: string;
+  readonly bounds: Bounds;
 }
 
 const hashOf = derived(definitionHash);
 
-/**
- * A cursor for the page after a player with a state (libs/board/state.ts). It names the view, and the definition, as a state
- * means nothing to another one.
- */
-export function cursorAfter(
-  definition: BoardDefinition,
-  view: string,
-  state: string,
-  playerId: string,
-): string {
-  return encodeCursor([hashOf(definition), view, state, playerId]);
+/** A cursor for the page after a player. It names the view, and the definition, as a state means nothing to another one. */
+export function cursorAfter(definition: BoardDefinition, end: PageEnd): string {
+  const { view, state, playerId, bounds } = end;
+  return encodeCursor([hashOf(definition), view, state, playerId, ...bounds]);
 }
 
 /** @throws InvalidReadError if the cursor is of another definition, or no cursor */
-export function startAfter(definition: BoardDefinition, cursor: string): PageStart {
-  const [hash, view, state, playerId] = decodeCursor<[string, string, string, string]>(cursor, 4);
+export function pageEndOf(
+  definition: BoardDefinition,
+  cursor: string,
+): { readonly end: PageEnd; readonly readable: ReadableView } {
+  const [hash, view, state, playerId, ...bounds] = decodeCursor<CursorWords>(cursor, 6);
   const words = state.split(' ');
-  if (
-    hash !== hashOf(definition) ||
-    words.length !== definition.columns.length ||
-    !words.every(isWord)
-  )
+  const isOurs = words.length === definition.columns.length && words.every(isWord);
+  if (hash !== hashOf(definition) || !isOurs || !bounds.every(isBound))
     throw new InvalidReadError(
       'after',
       `the cursor is not of board "${definition.board}" as it is now defined; begin with the first page`,
     );
-  return { ...readableView(definition, view), anchor: ['behind', playerId, state] };
+  return { end: { view, state, playerId, bounds }, readable: readableView(definition, view) };
 }
 
-/** Whether a word of a state has the right form, so that no script fails on it. */
+type CursorWords = [hash: string, view: string, state: string, playerId: string, ...Bounds];
+
+/** Whether words of a cursor have the right form, so that no script fails on them. */
+const isBound = (word: string) => /^(-?\d{1,16})?$/.test(word);
 const isWord = (word: string) => /^-?\d{1,16}[@~]-?\d{1,15}$/.test(word);
 
 export function encodeCursor(words: readonly string[]): string {
@@ -121,6 +113,6 @@ export function decodeCursor<Words extends string[]>(text: string, length: Words
 /** The view, the server and the cursor of Redis in the cursor of a search. @throws InvalidReadError */
 export function searchCursor(text: string): [view: string, server: string, cursor: string] {
   const words = decodeCursor<[string, string, string]>(text, 3);
-  if (/^\d{1,20}$/.test(words[2])) return words;
+  if (/^\d{1,19}$/.test(words[2])) return words;
   throw new InvalidReadError('after', 'the cursor is not of a search');
 }

@@ -40,7 +40,7 @@ export class HttpBoardReader implements ViewReads {
     this.#timeoutMs = timeoutMs;
   }
 
-  standings: ViewReads['standings'] = (board, { scores, ...request } = {}) =>
+  standings: ViewReads['standings'] = async (board, { scores, ...request } = {}) =>
     this.#get(`${pathOf(board)}/standings`, { ...request, ...scores });
 
   async count(board: string, { scores, ...request }: CountRequest = {}): Promise<number> {
@@ -48,25 +48,25 @@ export class HttpBoardReader implements ViewReads {
     return (await this.#get<{ count: number }>(`${pathOf(board)}/count`, query)).count;
   }
 
-  player: ViewReads['player'] = (board, playerId, request = {}) =>
-    this.#get(`${pathOf(board)}/players/${encodeURIComponent(playerId)}`, request);
+  player: ViewReads['player'] = async (board, playerId, request = {}) =>
+    this.#get(`${pathOf(board)}/players/${segment(playerId)}`, request);
 
-  around: ViewReads['around'] = (board, playerId, request = {}) =>
-    this.#get(`${pathOf(board)}/players/${encodeURIComponent(playerId)}/around`, request);
+  around: ViewReads['around'] = async (board, playerId, request = {}) =>
+    this.#get(`${pathOf(board)}/players/${segment(playerId)}/around`, request);
 
-  players: ViewReads['players'] = (board, playerIds, selection = {}) =>
+  players: ViewReads['players'] = async (board, playerIds, selection = {}) =>
     this.#post(`${pathOf(board)}/players:batch`, { ...bodyOf(selection), playerIds });
 
   async playerOn(
     playerId: string,
     requests: Parameters<ViewReads['playerOn']>[1],
   ): Promise<PlayerStanding[]> {
-    const path = `/v1/players/${encodeURIComponent(playerId)}/standings`;
+    const path = `/v1/players/${segment(playerId)}/standings`;
     const body = { requests: requests.map(bodyOf) };
     return (await this.#post<{ standings: PlayerStanding[] }>(path, body)).standings;
   }
 
-  rankOf: ViewReads['rankOf'] = (board, score, selection = {}) => {
+  rankOf: ViewReads['rankOf'] = async (board, score, selection = {}) => {
     const columns =
       typeof score === 'object'
         ? Object.fromEntries(Object.entries(score).map(([name, value]) => [`score.${name}`, value]))
@@ -74,13 +74,13 @@ export class HttpBoardReader implements ViewReads {
     return this.#get(`${pathOf(board)}/rank`, { ...selection, ...columns });
   };
 
-  at: ViewReads['at'] = (board, asked, request = {}) =>
+  at: ViewReads['at'] = async (board, asked, request = {}) =>
     this.#get(`${pathOf(board)}/at`, { ...request, ...asked });
 
-  histogram: ViewReads['histogram'] = (board, { scores, ...request } = {}) =>
+  histogram: ViewReads['histogram'] = async (board, { scores, ...request } = {}) =>
     this.#get(`${pathOf(board)}/histogram`, { ...request, ...scores });
 
-  search: ViewReads['search'] = (board, text, request = {}) =>
+  search: ViewReads['search'] = async (board, text, request = {}) =>
     this.#get(`${pathOf(board)}/players`, { ...request, ...{ search: text } });
 
   #get<T>(path: string, { where = {}, at, ...rest }: ViewSelection & object): Promise<T> {
@@ -115,7 +115,13 @@ export class HttpBoardReader implements ViewReads {
   }
 }
 
-const pathOf = (board: string) => `/v1/boards/${encodeURIComponent(board)}`;
+/** @throws HttpReadError for `.` and `..`, which every client of HTTP takes for a folder */
+function segment(id: string): string {
+  if (id !== '.' && id !== '..') return encodeURIComponent(id);
+  throw new HttpReadError('INVALID_READ', `"${id}" can't be part of a URL; ask by players()`, 400);
+}
+
+const pathOf = (board: string) => `/v1/boards/${segment(board)}`;
 
 function bodyOf<T extends ViewSelection>({ at, ...rest }: T) {
   return { ...rest, at: timeOf(at) };

@@ -41,12 +41,17 @@ export async function createHttpApplication(
   const server = adapter.getInstance();
   server.setValidatorCompiler(compileRequestSchema as never);
   server.setSerializerCompiler(() => (body) => JSON.stringify(body));
-  server.addHook('onRoute', (route) => paths.add(route));
+  server.addHook('onRoute', (route) => {
+    if (route.url !== '*') paths.add(route); // that of CORS
+  });
   logRequests(server, logger);
   // Brotli costs several times the CPU of gzip.
   await app.register(compress as never, { encodings: ['gzip', 'deflate'] });
   if (httpCors.length > 0)
-    app.enableCors({ origin: httpCors.includes('*') ? '*' : [...httpCors], exposedHeaders });
+    app.enableCors({
+      ...{ origin: httpCors.includes('*') ? '*' : [...httpCors], exposedHeaders },
+      strictPreflight: false, // answers an incomplete preflight like any other
+    });
   return app.useGlobalFilters(problems);
 }
 

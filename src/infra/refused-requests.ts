@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { METHODS, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RouteOptions } from 'fastify';
@@ -36,6 +37,7 @@ export function answerMalformed({ code = '', message }: NodeJS.ErrnoException, s
   const head = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}`,
     `content-type: ${PROBLEM_TYPE}`,
+    `x-request-id: ${randomUUID()}`,
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ];

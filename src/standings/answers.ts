@@ -21,6 +21,9 @@ const MOST_BYTES = 64 * 1_048_576;
 /** Reads that Redis gets at once; more are refused, because a queue would make them wait for a Redis that does not answer. */
 const MOST_IN_FLIGHT = 1_000;
 
+/** How long a failed attempt to read stands for the next ones, so that not every request waits for a Redis that hangs. */
+const FALLBACK_MS = 1_000;
+
 /** How old an answer may be while Redis does not answer. */
 const MOST_STALE_MS = 60_000;
 
@@ -29,8 +32,8 @@ interface Answer {
   readonly etag: string;
   /** When its read began, by the monotonic clock. */
   readonly readAt: number;
-  /** The last attempt to read it again failed, as Redis did not answer. */
-  readonly isFallback: boolean;
+  /** When the last attempt to read it again failed, as Redis did not answer. */
+  readonly failedAt?: number;
 }
 type Read = () => Promise<object>;
 
@@ -77,7 +80,8 @@ export class Answers implements NestInterceptor {
   async #answer(url: string, read: Read): Promise<Answer> {
     if (this.#answers === undefined) return this.#next.get(url) ?? this.#begin(url, read);
     const known = this.#answers.peek(url, { allowStale: true });
-    const allowStale = known?.isFallback === true && ageOf(known) < MOST_STALE_MS;
+    const hasFailed = performance.now() - (known?.failedAt ?? -Infinity) < FALLBACK_MS;
+    const allowStale = hasFailed && known !== undefined && ageOf(known) < MOST_STALE_MS;
     return this.#answers.forceFetch(url, { context: read, allowStale });
   }
 
@@ -108,14 +112,16 @@ export class Answers implements NestInterceptor {
 function newCache(ttl: number): LRUCache<string, Answer, Read> {
   return new LRUCache({
     ...{ ttl, max: MOST_ANSWERS, maxSize: MOST_BYTES },
-    sizeCalculation: ({ body }, url) => body.length + url.length,
+    ignoreFetchAbort: true, // a read that is evicted while it runs still has an answer
+    sizeCalculation: ({ body }, url) => 2 * (body.length + url.length), // two bytes per character at most
     fetchMethod: async (_, known: Answer | undefined, { context }) => {
       try {
         return await answerOf(context);
       } catch (error) {
-        if (known === undefined || !isRedisUnavailable(error)) throw error;
+        const isTried = isRedisUnavailable(error) || error instanceof ProblemError;
+        if (known === undefined || !isTried) throw error;
         if (ageOf(known) >= MOST_STALE_MS) throw error;
-        return { ...known, isFallback: true };
+        return { ...known, failedAt: performance.now() };
       }
     },
   });
@@ -125,7 +131,7 @@ async function answerOf(read: Read): Promise<Answer> {
   const readAt = performance.now();
   const body = JSON.stringify(await read());
   const etag = `W/"${hash('sha1', body, 'base64url')}"`;
-  return { body, etag, readAt, isFallback: false };
+  return { body, etag, readAt };
 }
 
 function ageOf({ readAt }: Answer): number {
@@ -133,18 +139,18 @@ function ageOf({ readAt }: Answer): number {
 }
 
 /** Sets the headers of an answer; returns its body, which is empty if the client has it already. */
-function write(answer: Answer, { headers }: FastifyRequest, reply: FastifyReply): string {
+function write(answer: Answer, { headers, method }: FastifyRequest, reply: FastifyReply): string {
   void reply.headers({
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'no-cache',
   });
-  if (answer.isFallback) {
+  if (answer.failedAt !== undefined) {
     const age = Math.floor(ageOf(answer) / 1_000);
     void reply.header('age', age);
     return JSON.stringify({ ...(JSON.parse(answer.body) as object), stale: true, age });
   }
   void reply.header('etag', answer.etag);
-  if (!fresh(headers, { etag: answer.etag })) return answer.body;
+  if (method === 'POST' || !fresh(headers, { etag: answer.etag })) return answer.body;
   void reply.code(304);
   return '';
 }

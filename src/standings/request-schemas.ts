@@ -109,7 +109,7 @@ export const BODIES = {
     {
       requests: Type.Array(
         Type.Object({ board: Type.String(), ...BODY_SELECTION, ...PLAYER }, closed),
-        { maxItems: MOST },
+        { maxItems: 100 },
       ),
     },
     closed,

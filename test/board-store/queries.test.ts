@@ -20,7 +20,7 @@ const column = arena.columns[0]!;
 
 async function boardOf(definition: BoardDefinition, events: readonly ResolvedEvent[]) {
   const fixture = await new StoreFixture(redis, newKeys()).register(definition);
-  await fixture.apply(events);
+  if (events.length > 0) await fixture.apply(events);
   return { fixture, reader: fixture.reader() };
 }
 
@@ -111,6 +111,16 @@ describe('a search', () => {
   });
 });
 
+describe('an unknown board', () => {
+  it('is refused with at most 20 names of others', async () => {
+    const { fixture, reader } = await boardOf(arena, []);
+    const names = Array.from({ length: 30 }, (_, index) => `board-${index + 10}`);
+    await fixture.store.registerBoards(names.map((board) => ({ ...arena, board })));
+    for (const name of ['x1', 'x2'])
+      await expect(reader.standings(name)).rejects.toThrow(/arena, .*board-28, and 11 more$/);
+  });
+});
+
 describe('a player on several views', () => {
   it('is answered for each, in the order of the requests', async () => {
     const views = ['all', 'week:2026-W47'].map((view) => {
@@ -143,7 +153,10 @@ describe('a read that asks for what can not be', () => {
       { ...column, name: 'time' },
     ],
   };
-  const other = Buffer.from('["0","all","1@1","a"]').toString('base64url');
+  const other = Buffer.from('["0","all","1@1","a","",""]').toString('base64url');
+  const HUGE = Buffer.from('["all","x","99999999999999999999"]').toString('base64url');
+  const cursorOf = async (reader: BoardReader) =>
+    (await reader.standings('arena', { limit: 1, scores: { min: 0 } })).next ?? '';
   const refusals: [string, (reader: BoardReader) => Promise<unknown>, string][] = [
     ['limit', (r) => r.standings('arena', { limit: 1_001 }), 'limit: 1001 is not a whole number from 0 to 1000'],
     ['limit of no whole number', (r) => r.standings('arena', { limit: 1.5 }), 'limit: 1.5'],
@@ -152,14 +165,17 @@ describe('a read that asks for what can not be', () => {
     ['cursor', (r) => r.standings('arena', { after: 'x' }), 'after: "x" is not a cursor'],
     ['cursor of another board', (r) => r.standings('arena', { after: other }), 'not of board "arena" as it is now'],
     ['view and window', (r) => r.standings('arena', { view: 'all', window: 'all' }), 'view: excludes window'],
-    ['time', (r) => r.standings('arena', { at: NaN }), 'at: is not a time'],
+    ['time', (r) => r.standings('arena', { at: NaN }), 'at: NaN is not a time'],
     ['players around', (r) => r.around('arena', 'a', { above: 600, below: 600 }), 'above + 1 + below: 1201'],
     ['no ids', (r) => r.players('arena', []), 'number of players: 0'],
     ['score of one column', (r) => r.rankOf('arena', 5), 'needs a value for each column of board "arena": points, time'],
     ['score of another column', (r) => r.rankOf('arena', { points: 1, time: 1, x: 1 }), 'needs a value'],
     ['decimals', (r) => r.rankOf('arena', { points: '1.25', time: 1 }), 'column "points": "1.25" is not a decimal with at most 1'],
+    ['other range than that of the cursor', async (r) => r.standings('arena', { scores: { min: 2 }, after: await cursorOf(r) }), 'scores: differ from those of the page before'],
+    ['time in no year', (r) => r.standings('arena', { at: 1e300 }), 'at: 1e+300 is not a time'],
+    ['cursor of a search with a number that is too large', (r) => r.search('arena', 'a', { after: HUGE }), 'the cursor is not of a search'],
     ['range', (r) => r.count('arena', { scores: { min: 2, max: 1 } }), 'scores: min 2 is above max 1'],
-    ['percent', (r) => r.at('arena', { percent: 0 }), 'percent: 0 is not above 0'],
+    ['percent', (r) => r.at('arena', { percent: 0 }), 'percent: 0 is not from 0.0001'],
     ['rank', (r) => r.at('arena', { rank: 0 }), 'rank: 0 is not a whole number'],
     ['buckets', (r) => r.histogram('arena', { buckets: 0 }), 'buckets: 0'],
     ['text', (r) => r.search('arena', ''), 'text: is empty'],
@@ -167,7 +183,7 @@ describe('a read that asks for what can not be', () => {
   ]; // prettier-ignore
 
   it.each(refusals)('is refused: %s', async (_, read, message) => {
-    const { reader } = await boardOf(definition, [scored('a', [1, 1])]);
+    const { reader } = await boardOf(definition, [scored('a', [1, 1]), scored('b', [1, 2])]);
     const refused = await read(reader).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(InvalidReadError);
     expect((refused as Error).message).toContain(message);

@@ -67,17 +67,20 @@ async function comparePages({ reader, oracle }: Filled, view: string, limit: num
       expect(size).toBe(standings.length);
       expect(entries).toEqual(dense || from === 1 ? expected : expected.map(withoutDenseRank));
     }
-  const walked = await walk(reader, { view, limit, dense: true });
-  expect(walked).toEqual(standings);
+  const walked = await walk(reader, { view, limit });
+  expect(walked.map(withoutDenseRank)).toEqual(standings.map(withoutDenseRank));
 }
 
-/** All entries of the pages of a request, by cursor. */
+/** All entries of the pages of a request, by cursor. Only the first page is dense. */
 async function walk(reader: BoardReader, request: PageRequest): Promise<Standing[]> {
   const first = await reader.standings('arena', request);
   const found = [...first.entries];
   for (let after = first.next; after !== undefined;) {
-    const page = await reader.standings('arena', { ...request, after });
+    const { limit = 0 } = request;
+    const page = await reader.standings('arena', { limit, after }); // the cursor has the view and the range
     expect(page.view).toBe(first.view);
+    expect(page.count).toBe(first.count);
+    expect(page.entries).not.toEqual([]);
     found.push(...page.entries);
     after = page.next;
   }
@@ -203,7 +206,8 @@ async function compareRanges({ reader, oracle, definition }: Filled, view: strin
     expect(await reader.count('arena', { view, scores })).toBe(expected.length);
     const limit = some + 1;
     const page = await reader.standings('arena', { view, scores, from: 2, limit });
-    expect(page.count).toBe(expected.length);
+    const isRange = Object.values(scores).some((bound) => bound !== undefined);
+    expect(page.count).toBe(isRange ? expected.length : undefined);
     expect(page.entries.map(withoutDenseRank)).toEqual(expected.slice(1, 1 + limit));
     const walked = await walk(reader, { view, scores, limit });
     expect(walked.map(withoutDenseRank)).toEqual(expected);

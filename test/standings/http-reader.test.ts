@@ -70,6 +70,15 @@ describe('a reader over HTTP', () => {
     expect(ids).toEqual(['ada', 'bob/ü 1?', 'eve', 'max']);
   });
 
+  it.each(['.', '..'])(
+    'refuses the id %j, which no URL can hold, and asks for it in a body',
+    async (id) => {
+      const over = new HttpBoardReader({ url });
+      await expect(over.around('arena', id)).rejects.toMatchObject({ code: 'INVALID_READ' });
+      expect((await over.players('arena', [id])).missing).toEqual([id]);
+    },
+  );
+
   it('rejects with the code and the way out that the service gives', async () => {
     const asked = new HttpBoardReader({ url }).standings('areena');
     await expect(asked).rejects.toMatchObject({

@@ -176,6 +176,11 @@ describe('a read over HTTP', () => {
       headers: { 'if-none-match': etag },
     });
     expect(other.statusCode).toBe(200);
+    const posted = await opened.app.inject({
+      ...{ method: 'POST', url: '/v1/boards/arena/players:batch' },
+      ...{ payload: { playerIds: ['ada'] }, headers: { 'if-none-match': '*' } },
+    });
+    expect(posted.statusCode).toBe(200);
   });
 
   it('is compressed for clients that accept gzip, unless it is short', async () => {
@@ -215,6 +220,8 @@ describe('a read over HTTP', () => {
     expect(await allowed(app, 'https://game.example')).toBe('https://game.example');
     expect(await allowed(app, 'https://other.example')).toBeUndefined();
     expect(await allowed(opened.app, 'https://game.example')).toBeUndefined();
+    const unknown = await app.inject({ url: '/nothing' });
+    expect(unknown.json()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
     await app.close();
   });
 });

@@ -78,6 +78,6 @@ if refused then return refused end
 local from = ARGV[10] == '' and 0 or call('ZCOUNT', ranking, '-inf', '(' .. ARGV[10])
 local to = ARGV[11] == '' and size or call('ZCOUNT', ranking, '-inf', ARGV[11])
 local first = anchors[ARGV[13]](from, unpack(ARGV, 14))
-if not first then return places(0, 0, 0) end
+if not first then return places(0, 0, 0, 0) end
 first = math.max(from, first)
-return places(first, math.max(0, math.min(limit, to - first)), math.max(0, to - from))
+return places(first, math.max(0, math.min(limit, to - first)), from, math.max(from, to))

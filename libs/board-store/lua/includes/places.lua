@@ -36,19 +36,19 @@ end
 
 -- Lines: stale (1, 0), view version, number of players in the view, position, competition position
 -- and dense position ('' if not counted) of the first player returned, number of players in the
--- view with worse columns than the last player returned, `selected`: the number of players that
--- the caller chooses from; then for each player returned: id, state.
-local function places(first, limit, selected)
+-- view with worse columns than the last player returned, `from` and `to`: the first position that
+-- the caller chooses from, and the one after the last; then for each player returned: id, state.
+local function places(first, limit, from, to)
   local members, version, size = {}, version(), call('ZCARD', KEYS[9])
   if limit > 0 and version then
     members = call('ZRANGE', KEYS[9], format('%d', first), format('%d', first + limit - 1))
   end
-  local found = { stale(), version or '0', version and size or 0, first, 0, '', 0, selected }
+  local found = { stale(), version or '0', version and size or 0, first, 0, '', 0, from, to }
   if #members == 0 then return lines(found) end
   local ids = {}
   for i, member in ipairs(members) do ids[i] = sub(member, id_from) end
   local states = call('HMGET', KEYS[10], unpack(ids))
-  for i, state in ipairs(states) do found[2 * i + 7], found[2 * i + 8] = ids[i], state end
+  for i, state in ipairs(states) do found[2 * i + 8], found[2 * i + 9] = ids[i], state end
   local columns, last = sub(members[1], 1, columns_width), sub(members[#ids], 1, columns_width)
   found[5] = tie_begin(first, score_of(states[1]), columns)
   if ARGV[8] == '1' then found[6] = different_columns(found[5]) or '' end

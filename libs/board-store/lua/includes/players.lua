@@ -11,7 +11,7 @@
 -- id, state, position, competition position, players with worse columns. `ids` and `texts`: the
 -- players and their states, false for none.
 local function places_of(ids, texts)
-  local version, size = version(), call('ZCARD', KEYS[9])
+  local version, size, ties = version(), call('ZCARD', KEYS[9]), {}
   local found = { stale(), version or '0', version and size or 0 }
   for i, id in ipairs(ids) do
     local state = version and texts[i] and parse_state(texts[i], tonumber(ARGV[6]))
@@ -19,9 +19,10 @@ local function places_of(ids, texts)
     local position = member and call('ZRANK', KEYS[9], member)
     if position then
       local columns, n = sub(member, 1, columns_width), #found
+      local key = format('%d ', state[1]) .. columns
+      ties[key] = ties[key] or { tie_begin(position, state[1], columns), tie_end(position, state[1], columns) }
       found[n + 1], found[n + 2], found[n + 3] = id, texts[i], position
-      found[n + 4] = tie_begin(position, state[1], columns)
-      found[n + 5] = size - tie_end(position, state[1], columns)
+      found[n + 4], found[n + 5] = ties[key][1], size - ties[key][2]
     end
   end
   return found
