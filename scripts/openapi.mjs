@@ -15,6 +15,8 @@ const { SETTINGS } = await import('../dist/src/infra/config.module.js');
 const { describeRoutes } = await import('../dist/src/standings/openapi.js');
 const { READ_CONTROLLERS } = await import('../dist/src/standings/standings.module.js');
 const { LiveStreams } = await import('../dist/src/live/live-streams.js');
+const { WritesController } = await import('../dist/src/writes/writes.controller.js');
+const { ScoreProducer } = await import('../dist/libs/client/index.js');
 const { BoardReader } = await import('../dist/libs/board-store/index.js');
 
 function App() {
@@ -24,8 +26,11 @@ Module({})(App);
 /** @type {import('@nestjs/common').DynamicModule} */
 const module = {
   module: /** @type {import('@nestjs/common').Type} */ (/** @type {unknown} */ (App)),
-  controllers: READ_CONTROLLERS,
-  providers: [BoardReader, LiveStreams, SETTINGS].map((provide) => ({ provide, useValue: {} })), // no read is answered
+  controllers: [...READ_CONTROLLERS, WritesController],
+  providers: [BoardReader, LiveStreams, ScoreProducer, SETTINGS].map((provide) => ({
+    provide,
+    useValue: {},
+  })), // no read is answered
 };
 const app = await createHttpApplication(module, SILENT);
 await describeRoutes(app);

@@ -18,6 +18,7 @@ import { MetricsModule } from './metrics/metrics.module.js';
 import { BoardRegistrar } from './registry/board-registrar.js';
 import { describeRoutes } from './standings/openapi.js';
 import { StandingsModule } from './standings/standings.module.js';
+import { WritesModule } from './writes/writes.module.js';
 
 const ROLE_MODULES: Readonly<Record<Role, Type>> = {
   ingest: IngestModule,
@@ -37,6 +38,7 @@ export class AppModule {
         MetricsModule,
         ReconciliationsModule,
         ...options.roles.map((role) => ROLE_MODULES[role]),
+        ...(options.roles.includes('query') && options.settings.queryWrites ? [WritesModule] : []),
       ],
     };
   }

@@ -66,11 +66,13 @@ export class ScoreProducer {
   }
 
   /**
-   * Sends events in order; resolves when all in-sync replicas have them.
+   * Sends events in order; resolves when all in-sync replicas have them, with the place of each.
    * @throws InvalidScoreEventError before any is sent, SendError
    */
-  async send(events: readonly ScoreEvent[]): Promise<void> {
-    await this.sendMessages(events.map((event, index) => this.#listed(event, index)));
+  async send(events: readonly ScoreEvent[]): Promise<Source[]> {
+    const messages = events.map((event, index) => this.#listed(event, index));
+    const places = await this.sendMessages(messages);
+    return messages.flatMap((message) => places.get(message) ?? []);
   }
 
   /**

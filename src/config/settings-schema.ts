@@ -59,6 +59,11 @@ export const SETTINGS_SCHEMA = {
     '250ms',
     'How long an answer over HTTP is kept for equal requests; 0 keeps none.',
   ),
+  queryWrites: setting(
+    flag,
+    false,
+    'Accept score events over HTTP (POST /v1/boards/BOARD/events).',
+  ),
   queryStreams: setting(count, 5_000, 'Most event streams over HTTP at a time.'),
   verifySchedule: setting(format.cron, '', 'When all boards are verified (cron); empty for never.'),
   verifyTimeZone: setting(format.timeZone, 'UTC', 'The time zone of RANKLOG_VERIFY_SCHEDULE.'),

@@ -25,6 +25,7 @@ export const PROBLEMS = {
   PAYLOAD_TOO_LARGE: [413, 'Body too large'],
   URI_TOO_LONG: [414, 'Part of the path too long'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'Body is not JSON'],
+  INVALID_EVENT: [422, 'Score event that the board would refuse'],
   HEADERS_TOO_LARGE: [431, 'Headers or URL too large'],
   INTERNAL_SERVER_ERROR: [500, 'Internal error'],
   BOARD_BUILDING: [503, 'Board is being built'],
@@ -32,6 +33,7 @@ export const PROBLEMS = {
   LISTING_INTERRUPTED: [503, 'Board changed during the listing'],
   STORE_UNAVAILABLE: [503, 'Redis does not answer'],
   LOG_UNAVAILABLE: [503, 'Kafka does not answer'],
+  SEND_FAILED: [503, 'Kafka did not acknowledge the events'],
   OVERLOADED: [503, 'Too many requests in flight'],
   TOO_MANY_STREAMS: [503, 'Too many streams'],
 } as const satisfies Readonly<Record<string, readonly [status: number, title: string]>>;
@@ -51,6 +53,8 @@ export interface Problem {
   readonly code: ProblemCode;
   /** A name that was probably meant. */
   readonly suggestion?: string;
+  /** Which of the events was refused, counted from 0; the code of its dead letter, and what to do. */
+  readonly event?: { readonly index: number; readonly code: string; readonly wayOut: string };
 }
 
 /** An error of HTTP itself; errors of the libraries have a code of their own. */
@@ -66,6 +70,16 @@ export class ProblemError extends Error {
   }
 }
 
+/** A score event that would become a dead letter. */
+export class RefusedEventError extends ProblemError {
+  constructor(
+    readonly event: NonNullable<Problem['event']>,
+    detail: string,
+  ) {
+    super('INVALID_EVENT', `event ${event.index}: ${detail}; no event was sent`);
+  }
+}
+
 /** The problem for an error. The detail of an unexpected error says nothing about it: the caller logs the error. */
 export function problemOf(error: Error, request: { method: string; url: string }): Problem {
   const code = codeOf(error);
@@ -73,7 +87,11 @@ export function problemOf(error: Error, request: { method: string; url: string }
   const [suggestion] = suggestionsFor(error);
   const type = `urn:ranklog:problem:${code}`;
   const detail = detailOf(error, code, request);
-  return { type, title, status, detail, code, ...(suggestion !== undefined && { suggestion }) };
+  return {
+    ...{ type, title, status, detail, code },
+    ...(suggestion !== undefined && { suggestion }),
+    ...(error instanceof RefusedEventError && { event: error.event }),
+  };
 }
 
 function codeOf(error: Error): ProblemCode {

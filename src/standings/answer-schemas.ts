@@ -46,6 +46,12 @@ export const ANSWERS = [
     status: Integer(),
     detail: Text({ description: 'What failed, with which value, and what to do.' }),
     code: Type.Enum(Object.keys(PROBLEMS)),
+    event: Optional(
+      Type.Object(
+        { index: Integer(), code: Text(), wayOut: Text() },
+        { description: 'The refused event.' },
+      ),
+    ),
     suggestion: Optional(Text({ description: 'A name that was probably meant.' })),
   }),
   Type.Object(
@@ -91,4 +97,17 @@ export const ANSWERS = [
     ...HEAD,
     buckets: List(Type.Object({ min: Text(), max: Text(), count: Integer() })),
   }),
+  named('Accepted', {
+    events: List(Type.Object({ topic: Text(), partition: Integer(), offset: Integer() })),
+    deduplicated: Flag({ description: 'Whether the board counts an `eventId` once.' }),
+    status: Optional(Text({ description: '`unknown`: no result within `timeout`.' })),
+  }),
+  Type.Object(
+    { status: Type.Enum(['ranked', 'deadLetter', 'unchanged', 'unpublished']) },
+    {
+      $id: 'Outcome',
+      additionalProperties: true,
+      description: '`change` or `letter` as in Kafka.',
+    },
+  ),
 ];

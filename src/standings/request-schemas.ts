@@ -28,6 +28,8 @@ const RANGE = {
 };
 const AFTER = { after: text('The cursor `next` of the page before; it names the view.') };
 
+const closed = { additionalProperties: false };
+
 /** A query for a view: own parameters, the selection of a view, and a value for each dimension by its name. */
 function viewQuery<Own extends Type.TProperties>(own: Own) {
   return Type.Object(
@@ -35,8 +37,6 @@ function viewQuery<Own extends Type.TProperties>(own: Own) {
     { additionalProperties: Type.String(), description: 'of a view' },
   );
 }
-
-const closed = { additionalProperties: false };
 
 /** The parameters of each read by GET, with `additionalProperties` for values of dimensions. */
 export const QUERIES = {
@@ -51,6 +51,13 @@ export const QUERIES = {
   standingsEvents: viewQuery({
     limit: whole('How many players; default: 10.', 1, 100),
   }),
+  write: Type.Object(
+    {
+      wait: Optional(Type.Enum(['rank'], { description: 'Wait for the result of one event.' })),
+      timeout: Optional(whole('How long to wait, in ms; default: 5000.', 1, 30_000)),
+    },
+    closed,
+  ),
   player: viewQuery(PLAYER),
   around: viewQuery({
     above: whole('How many players in front; default: 5.', 0, MOST),
@@ -98,6 +105,10 @@ const BODY_SELECTION = {
 };
 
 export const BODIES = {
+  scoreEvents: Type.Object(
+    { events: Optional(Type.Array(Type.Object({}), { minItems: 1, maxItems: MOST })) },
+    { description: 'One score event, or several as `events`.' },
+  ),
   players: Type.Object(
     {
       playerIds: Type.Array(Type.String(), { minItems: 1, maxItems: MOST }),

@@ -26,6 +26,17 @@ export function Events(path: string, summary: string, querystring: Querystring) 
   return applyDecorators(Get(path), RouteSchema(schema));
 }
 
+/** A write by POST: 202 once Kafka has the events, 200 with the outcome of one. */
+export function Write(path: string, summary: string, body: Body, querystring: Querystring) {
+  const response = {
+    200: { description: 'The outcome.', ...json('application/json', 'Outcome') },
+    202: { description: 'Kafka has the events.', ...json('application/json', 'Accepted') },
+    default: PROBLEM,
+  };
+  const schema = { summary, body, querystring, tags: ['writing'], response };
+  return applyDecorators(Post(path), RouteSchema(schema));
+}
+
 function readSchema(answer: string, summary: string) {
   const response = {
     200: { description: 'OK', ...json('application/json', answer) },

@@ -26,5 +26,6 @@ export const READ_CONTROLLERS = [
     },
     LiveStreams,
   ],
+  exports: [BoardReader],
 })
 export class StandingsModule {}

@@ -2,11 +2,13 @@ import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Redis } from 'ioredis';
 import { BoardReader } from '#board-store';
+import { ScoreProducer } from '#client';
 import { SETTINGS } from '../../src/infra/config.module.js';
 import { createHttpApplication } from '../../src/infra/http-server.js';
 import { LiveStreams } from '../../src/live/live-streams.js';
 import { describeRoutes } from '../../src/standings/openapi.js';
 import { READ_CONTROLLERS } from '../../src/standings/standings.module.js';
+import { WritesController } from '../../src/writes/writes.controller.js';
 import { loggerTo } from '../support/loggers.js';
 
 @Module({})
@@ -17,6 +19,9 @@ const STREAMS: Pick<LiveStreams, 'standings' | 'rankChanges'> = {
   standings: ({ reply }) => Promise.resolve(void reply.send()),
   rankChanges: ({ reply }) => Promise.resolve(void reply.send()),
 };
+
+/** Sends nothing: see test/writes. */
+const PRODUCER: Pick<ScoreProducer, 'send'> = { send: () => Promise.resolve([]) };
 
 export interface TestApp {
   readonly app: NestFastifyApplication;
@@ -37,9 +42,10 @@ export async function openApp(
   const reader = new BoardReader({ redis, prefix });
   const module = {
     module: App,
-    controllers: READ_CONTROLLERS,
+    controllers: [...READ_CONTROLLERS, WritesController],
     providers: [
       { provide: BoardReader, useValue: reader },
+      { provide: ScoreProducer, useValue: PRODUCER },
       { provide: LiveStreams, useValue: STREAMS },
       { provide: SETTINGS, useValue: { queryCache } },
     ],

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { TestInstance, until } from '../support/instance.js';
+import { readCommitted, readRankChanges } from '../support/results.js';
+
+const BOARDS = `
+boards:
+  arena: { columns: [{ name: points, min: 0, max: 100 }], dimensions: [[], [region]] }
+  once: { columns: [{ name: points }], deduplicate: 24h }
+`;
+
+let instance: TestInstance;
+let base: string;
+let readOnly: string;
+
+beforeAll(async () => {
+  instance = await TestInstance.create(BOARDS);
+  const urlOf = (errors: string) =>
+    `${/health and metrics at ([^"]+)/.exec(errors)?.[1] ?? ''}/v1/boards`;
+  readOnly = urlOf((await instance.start('--roles', 'query,ingest,reconciliation')).errors);
+  instance.env['RANKLOG_QUERY_WRITES'] = 'true';
+  base = urlOf((await instance.start('--roles', 'query')).errors);
+});
+afterAll(() => instance.remove());
+
+async function post(path: string, body: object, to = base) {
+  const response = await fetch(`${to}/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+const eu = { region: 'eu' };
+const ada = { playerId: 'ada', delta: '5', attributes: eu };
+
+describe('POST /v1/boards/BOARD/events', () => {
+  it('is off by default', async () => {
+    expect(await post('arena/events', ada, readOnly)).toMatchObject({
+      status: 405,
+      body: { code: 'METHOD_NOT_ALLOWED' },
+    });
+  });
+
+  it('answers with the place of each event in Kafka, and the board has them', async () => {
+    const events = Array.from({ length: 1_000 }, (_, n) => ({ ...ada, playerId: `p-${n % 50}` }));
+    const { status, body } = await post('arena/events', { events });
+    expect(status).toBe(202);
+    expect(body['deduplicated']).toBe(false);
+    const records = await readCommitted(instance.kafka, instance.topics.scoreEvents);
+    const keys = new Map(
+      records.map(({ partition, offset, key }) => [`${partition}/${offset}`, key?.toString()]),
+    );
+    const places = body['events'] as { partition: number; offset: number }[];
+    expect(places.map(({ partition, offset }) => keys.get(`${partition}/${offset}`))).toEqual(
+      events.map(({ playerId }) => playerId),
+    );
+    await until(async () => {
+      const { entries } = await instance.reader.standings('arena', { where: eu });
+      return entries.length === 50 && entries.every(({ columns }) => columns['points'] === '100');
+    }, 'all events count');
+  });
+
+  it('answers with the rank change when asked to wait', async () => {
+    const { status, body } = await post('arena/events?wait=rank&timeout=30000', ada);
+    expect([status, body['status']]).toEqual([200, 'ranked']);
+    const changes = await readRankChanges(instance.kafka, instance.topics);
+    expect(changes.filter(({ playerId }) => playerId === 'ada')).toEqual([body['change']]);
+    const late = await post('arena/events?wait=rank&timeout=1', ada);
+    // Kafka may have acknowledged the event within 1 ms.
+    expect([
+      [202, 'unknown'],
+      [503, 'SEND_FAILED'],
+    ]).toContainEqual([late.status, late.body['code'] ?? late.body['status']]);
+  });
+
+  it('counts an eventId once on a board with `deduplicate`', async () => {
+    const event = { playerId: 'bob', delta: 1, eventId: 'e-1', board: 'once' };
+    const answers = [await post('once/events', event), await post('once/events', event)];
+    expect(answers).toMatchObject([
+      { status: 202, body: { deduplicated: true } },
+      { status: 202, body: { deduplicated: true } },
+    ]);
+    expect(await post('once/events?wait=rank', event)).toEqual({
+      status: 200,
+      body: { status: 'unchanged' },
+    });
+    const { standing } = await instance.reader.player('once', 'bob');
+    expect(standing?.columns).toEqual({ points: '1' });
+  });
+
+  it.each([
+    ['UNKNOWN_COLUMN', { ...ada, delta: undefined, deltas: { goals: '1' } }],
+    ['OUT_OF_BOUNDS', { ...ada, delta: '101' }],
+    ['MISSING_DIMENSION', { ...ada, attributes: {} }],
+    ['INVALID_ID', { ...ada, playerId: '' }],
+    ['INVALID_NUMBER', { ...ada, delta: 'much' }],
+    ['DELTA_OR_DELTAS', { playerId: 'ada' }],
+    ['TOO_FAR_AHEAD', { ...ada, occurredAt: '2999-01-01T00:00:00Z' }],
+  ])('refuses all events because of one: %s', async (code, bad) => {
+    const ends = () => instance.admin.fetchTopicOffsets(instance.topics.scoreEvents);
+    const before = await ends();
+    const { status, body } = await post('arena/events', { events: [ada, bad] });
+    expect([status, body]).toMatchObject([
+      422,
+      { code: 'INVALID_EVENT', event: { index: 1, code } },
+    ]);
+    expect((body['event'] as { wayOut: string }).wayOut).not.toBe('');
+    expect(await ends()).toEqual(before);
+  });
+
+  it('refuses malformed requests', async () => {
+    const refusals: [string, object, number, string][] = [
+      ['areena/events', ada, 404, 'UNKNOWN_BOARD'],
+      ['arena/events', { ...ada, board: 'once' }, 400, 'INVALID_REQUEST'],
+      ['arena/events', { events: [] }, 400, 'INVALID_REQUEST'],
+      ['arena/events', { events: Array(1_001).fill(ada) }, 400, 'INVALID_REQUEST'],
+      ['arena/events', { events: [1] }, 400, 'INVALID_REQUEST'],
+      ['arena/events', [ada], 400, 'INVALID_REQUEST'],
+      ['arena/events?wait=rank', { events: [ada, ada] }, 400, 'INVALID_REQUEST'],
+      ['arena/events?wait=long', ada, 400, 'INVALID_REQUEST'],
+      ['arena/events?timeout=0', ada, 400, 'INVALID_REQUEST'],
+      ['arena/events?acks=1', ada, 400, 'UNKNOWN_PARAMETER'],
+      ['arena/events', { ...ada, note: 'x'.repeat(1_100_000) }, 413, 'PAYLOAD_TOO_LARGE'],
+    ];
+    for (const [path, body, status, code] of refusals)
+      expect([path, await post(path, body)]).toMatchObject([path, { status, body: { code } }]);
+  });
+});
