@@ -14,7 +14,7 @@ export interface Progress extends Counts {
   readonly secondsLeft: number | null;
 }
 
-/** The progress of a run, as its caller sees it. */
+/** The progress of a reconciliation, as its caller sees it. */
 export interface RunProgress extends Progress {
   /** Places that a verify has compared, once it has read the log. */
   readonly compared?: number;
@@ -28,7 +28,7 @@ const SHORTEST_SPAN_MS = 1_000;
 export class ProgressMeter {
   #samples: (Counts & { readonly at: number })[] = [];
 
-  /** `now` is a clock in ms. */
+  /** `now` returns a time in ms. */
   constructor(private readonly now: () => number) {}
 
   /** Records done before the first call do not count towards the rate. */
@@ -54,7 +54,7 @@ export class ProgressReporter {
   readonly #latest = new Map<string, Progress>();
   #compared = 0;
 
-  /** `now` is a clock in ms. */
+  /** `now` returns a time in ms. */
   constructor(
     private readonly leases: Pick<RunLeases, 'note'>,
     private readonly onProgress: ((progress: RunProgress) => void) | undefined,

@@ -27,7 +27,7 @@ export class StoreUnavailableError extends HttpException {
   }
 }
 
-/** The running and last reconciliations of all processes, which their runs record in Redis. */
+/** The running and last reconciliations of all processes, as these record them in Redis. */
 @Injectable()
 export class Reconciliations implements BeforeApplicationShutdown {
   readonly #stopped = new Subject<void>();

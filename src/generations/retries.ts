@@ -14,7 +14,7 @@ import { BoardsLostError, HistoryCutError, ReconciliationError } from './errors.
 const RETRY_FOR_MS = 60_000;
 const BACKOFF = { firstMs: 50, maxMs: 2_000 };
 
-/** How many attempts a run makes at most if each fails with a retriable error. */
+/** How many attempts a reconciliation makes at most if each fails with a retriable error. */
 const MOST_ATTEMPTS = 6;
 
 /**
@@ -42,10 +42,10 @@ export async function withRetries<T>(
     }
 }
 
-/** Decides after each failed attempt whether a run begins again. */
+/** Decides after each failed attempt whether a reconciliation begins again. */
 export class RestartPolicy {
   #failures = 0;
-  /** Since when the run has only waited for its boards to be registered again; by `now`. */
+  /** Since when the reconciliation has only waited for its boards to be registered again; by `now`. */
   #waitingSince: number | undefined;
 
   constructor(

@@ -56,7 +56,7 @@ export class StallWatch {
     const ranges = await logRanges(admin, topic).catch((error: unknown) => {
       logger.debug(`could not read the ends of the log: ${toError(error).message}`);
     });
-    if (ranges === undefined) return; // Kafka is unreachable; the run waits for it
+    if (ranges === undefined) return; // Kafka is unreachable; the reconciliation waits for it
     const beyond = behind
       .map(({ partition, live }) => ({
         partition,
