@@ -31,8 +31,8 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Begins a resync: the shard refuses all calls from now on. For `ms`, the lease keeps other processes from beginning a resync.
-   * Returns undefined if the continuity of the shard is no longer `seen`, or another process resyncs the shard.
+   * Begins a resync: until its end, the shard refuses all apply calls. For `ms` milliseconds, no other process begins one.
+   * Returns undefined if the continuity of the shard is no longer `seen`, or another process holds the lease.
    */
   async beginResync(
     shard: number,

@@ -14,7 +14,7 @@ local function unexpired_views(entry)
   return unexpired
 end
 
--- Sets view.next, the player's next state. Returns whether any changes, and if a sum overflows.
+-- Sets view.next, the player's next state. Returns if any state changes, and if a sum overflows.
 local function find_next_states(entry, views)
   local changes, player, updates = false, entry.player, entry.board.updates
   for i = 1, #views do
