@@ -5,7 +5,7 @@
 --   leaders    \n generation \n columns (JSON) \n view \t version \t since | - \t count
 --              \n top \n top before (leaders.lua)
 --   deadLetter \n code \n detail
--- before, after: rank, competition rank (- if none), columns in sort direction; spaces separate them
+-- before, after: rank, competition rank (- if none), columns in sort direction; spaces in between
 -- rank player: a passed player's new rank and id; since: view version of the last leader report
 -- SEPARATOR joins a call's verdicts into a member of the outbox, scored by the call's last offset.
 
