@@ -82,7 +82,7 @@ describe('boards plan and apply', () => {
     });
   });
 
-  it('neither plan nor apply without a terminal or with --dry-run changes anything', async () => {
+  it('plan changes nothing, and neither does apply without a terminal or with --dry-run', async () => {
     // The running service drops published results from the outbox at any time.
     const keys = async () =>
       (await scene.sandbox.redis.keys(`${scene.instance.name}:*`))
@@ -164,7 +164,7 @@ describe('boards plan and apply', () => {
     expect((await ranklog('status')).out).not.toContain('trials');
   });
 
-  it('plan ends with 2 if RANKLOG_SHARDS differs from Redis, or if the boards file has problems', async () => {
+  it('plan has exit code 2 if RANKLOG_SHARDS differs from Redis, or if the boards file has problems', async () => {
     scene.instance.env['RANKLOG_SHARDS'] = '2';
     const otherShards = await ranklog('boards', 'plan');
     delete scene.instance.env['RANKLOG_SHARDS'];

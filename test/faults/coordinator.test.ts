@@ -166,7 +166,7 @@ describe('a service under load goes on, when', () => {
     await expectProgress();
   });
 
-  it('its load has ended, and has published every result exactly once', async () => {
+  it('its load has ended; every result is published exactly once', async () => {
     isLoading = false;
     await load;
     await ingest.expectExactlyOnce();

@@ -74,7 +74,7 @@ describe('a log reader over a connection that fails', () => {
   });
 
   it.each([1, 10, 40])(
-    'leaves no connection when it is aborted %i ms after its start',
+    'leaves no connection open when it is aborted %i ms after its start',
     async (ms) => {
       proxy.delay(5);
       const kafka = testKafka({
@@ -139,7 +139,7 @@ describe('a log reader over a connection that fails', () => {
     await expect(opening).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('ends a pending fetch when the reader is closed, and leaves no connection', async () => {
+  it('ends a pending fetch when the reader is closed, and leaves no connection open', async () => {
     const reader = await open();
     const round = reader.fetch().catch((error: unknown) => error);
     await reader.close();

@@ -46,7 +46,7 @@ export function inputArbitrary(
 
 /** Random times. The times at which a view expires or an event id is forgotten are frequent. */
 function timesArbitrary(definition: BoardDefinition): fc.Arbitrary<number> {
-  // If views may expire, one event at the end of time would end all other views.
+  // If views can expire, one event at the end of time would end all other views.
   const expires = definition.windows.some((window) => window.kind !== 'all');
   const usual = expires ? timeArbitrary : wideTimeArbitrary;
   const edges = edgesOf(definition);

@@ -86,7 +86,7 @@ describe('a running process', () => {
     expect([list.status, await list.json()]).toEqual([200, []]);
   });
 
-  it('reports partitions that wait until others have recovered, but not as a problem', async () => {
+  it('reports partitions that wait until other partitions have recovered, but not as a problem', async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 2 });
     const players = Array.from({ length: 20 }, (_, index) => `player-${index}`); // of both partitions
     const service = await instance.start();

@@ -161,7 +161,7 @@ describe('a build during live traffic', () => {
     return [...new Set(ids)].sort();
   };
 
-  it('that is cancelled changes nothing: a new board is unknown again, a removed one removed', async () => {
+  it('that is cancelled changes nothing: a new board is unknown again, and a removed one still counts as removed', async () => {
     await sandbox.reconciler.remove('cup', RUN);
     const before = await sandbox.live('arena');
     const generations = await generationsInKeys();

@@ -145,7 +145,7 @@ function disturbTransactions(
   };
 }
 
-/** Makes the next broker the leader of each partition of the run, and the broker after that its follower. */
+/** Makes the next broker the leader of each partition of the topics, and the broker after that its follower. */
 async function moveLeaders({ admin, topics, kafka, running }: World): Promise<void> {
   const brokers = kafka.ports.length;
   const read = () => admin.fetchTopicMetadata({ topics: Object.values(topics) });
