@@ -13,7 +13,7 @@ export const HOLDER = `${hostname()}:${process.pid}`;
 
 /** The outcome of a verify or rollback whose process died. A sweep discards the shadow, or makes it previous again (rollback). */
 const ENDED = 'its process is gone';
-const KEPT = `${ENDED}; what was built is kept, and the next attempt continues it; "ranklog boards discard", or another command for the board, discards it`;
+const KEPT = `${ENDED}; what was built is kept, and the next attempt continues it; "ranklog boards discard", or another build, verify, snapshot or rollback of the board, discards it`;
 
 /** Leases of boards, and the status of their holders' work. */
 export class LeaseStore extends ShardedStore {
