@@ -44,7 +44,7 @@ export type OpenPlanned = (lease: Lease) => Promise<OpenShadow>;
 type PlanParts = ScoreLog & { readonly generations: GenerationStore };
 type Ranges = ReadonlyMap<number, LogRange>;
 
-/** Plans to continue a shadow that a kill has left, if it matches the request, else to begin one. Writes nothing. @throws HistoryCutError */
+/** Plans to continue the present shadow if it matches the request, else to begin one. Writes nothing. @throws HistoryCutError */
 export async function planShadow(log: PlanParts, request: ShadowRequest): Promise<OpenPlanned> {
   const { definition, purpose, allowPartialHistory = false } = request;
   const plan = await inOffsets(log, request);
