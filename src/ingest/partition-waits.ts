@@ -19,7 +19,7 @@ export interface Waiter {
 @Injectable()
 export class PartitionWaits {
   readonly #waiting = new Set<number>();
-  /** When each partition may log again. */
+  /** By partition: when its wait may be logged again, by performance.now. */
   readonly #nextLogs = new Map<number, number>();
 
   constructor(

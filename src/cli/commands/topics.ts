@@ -52,7 +52,7 @@ function adopt(): Promise<void> {
 
 /**
  * Stores the new identity in Redis first, so that processes with the old settings stop applying. Then fences their publishers,
- * so that the published positions are final. Stores it in the definitions topic last, so that no process starts before that.
+ * so that the published positions are final. Stores it in the definitions topic last: no process can start earlier.
  */
 async function move(
   { settings, redis, identity, store, definitions, kafka, admin }: ReconciliationSession,
