@@ -79,7 +79,7 @@ function reporterAt(clock: { ms: number }) {
 }
 
 describe('the progress of a reconciliation of several boards', () => {
-  it('is reported for each board to its status, and for the board with most records left to the caller', () => {
+  it('is noted in the status of each board; the caller gets that of the board with most records left', () => {
     const clock = { ms: 0 };
     const { reporter, noted, reported } = reporterAt(clock);
     reporter.count('large', { done: 0, total: 1_000 });

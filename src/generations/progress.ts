@@ -48,7 +48,7 @@ export class ProgressMeter {
   }
 }
 
-/** Reports the progress of one attempt: of each board to its status, of the board with most records left to the caller. */
+/** Reports the progress of one attempt: each board's to its status; to the caller, that of the board with most records left. */
 export class ProgressReporter {
   readonly #meters = new Map<string, ProgressMeter>();
   readonly #latest = new Map<string, Progress>();

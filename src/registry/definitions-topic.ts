@@ -23,7 +23,7 @@ interface Reading {
   readonly overwritten: Set<string>;
 }
 
-/** The key of the identity record. No board name has a control character, so earlier releases ignore the record. */
+/** The key of the identity record. No board name has a control character, so earlier versions ignore the record. */
 export const IDENTITY_KEY = '\u0000identity';
 
 /** The compacted topic of the live definitions and the identity of their ranklog. It survives a loss of Redis. */
