@@ -61,7 +61,7 @@ describe('a score topic that was deleted and created again', () => {
     expect(service.errors).toContain('the log has another record there: the topic was recreated');
   });
 
-  /** What all forms of the error have in common: when the log is checked, it may be empty, shorter or longer than the old one. */
+  /** What all forms of the error have in common: when the log is checked, it can be empty, shorter or longer than the old one. */
   const RECREATED = /topic was recreated/;
 
   it('stops running partitions', async () => {

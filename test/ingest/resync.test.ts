@@ -8,7 +8,7 @@ import { loggerTo } from '../support/loggers.js';
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
-/** How long a lease lasts. It is renewed every quarter of this time, so its holder may pause for up to three quarters of it. */
+/** How long a lease lasts. It is renewed each quarter of this time, so its holder keeps it over a pause of three quarters. */
 const LEASE_MS = 4_000;
 
 let keys: KeySpace;

@@ -20,7 +20,7 @@ const KNOWN_SEED = 20_261_120;
 
 const { RANKLOG_TEST_RUNS, RANKLOG_TEST_SEED } = process.env;
 
-/** How long the test of a property may take, in ms: five minutes, or an hour if RANKLOG_TEST_RUNS is set. */
+/** The time limit of the test of a property, in ms: five minutes, or an hour if RANKLOG_TEST_RUNS is set. */
 export const PROPERTY_TIMEOUT = RANKLOG_TEST_RUNS === undefined ? 300_000 : 3_600_000;
 
 /**

@@ -91,7 +91,7 @@ const attributesArbitrary = fc
     Object.fromEntries(Object.entries(attributes).filter(([name]) => name !== without)),
   );
 
-/** The names that the deltas of a board's events may have, each with the fewest decimals of the columns that it feeds. */
+/** The names that the deltas of a board's events can have, each with the fewest decimals of the columns that it feeds. */
 function inputsOf({ columns }: BoardDefinition): Map<string, number> {
   const inputs = new Map<string, number>();
   for (const { name, from, decimals } of columns)

@@ -15,7 +15,7 @@ async function scrape(service: RanklogProcess): Promise<string[]> {
   return (await response.text()).split('\n').filter((line) => line.startsWith('ranklog_'));
 }
 
-/** Scrapes until this line is there: on a busy machine, Redis may not answer in time. */
+/** Scrapes until this line is there: on a busy machine, Redis sometimes answers too late. */
 async function scrapeWith(service: RanklogProcess, line: string): Promise<string[]> {
   let lines: string[] = [];
   await until(async () => (lines = await scrape(service)).includes(line), `the scrape has ${line}`);

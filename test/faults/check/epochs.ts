@@ -7,7 +7,7 @@ import { hashOf, summary, versionOf, type PromotionFact, type RunFacts } from '.
 interface Epoch {
   /** The hash of the definition. */
   readonly hash: string;
-  /** The first version that may belong to the epoch. */
+  /** The smallest version that can belong to the epoch. */
   readonly since: number;
 }
 
