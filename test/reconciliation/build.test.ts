@@ -85,7 +85,8 @@ describe('a build during live traffic', () => {
     expect(report).toMatchObject({ equal: true });
     const places = report?.places ?? 0;
     expect(reports.at(-1)).toBe(places);
-    // Each place counts three times: in the shadow, in the live generation, and in its ranking. One second's worth passes at once.
+    // Each place counts three times: in the shadow, in the live generation, and in its ranking. The throttle lets the places
+    // of one second pass at once.
     expect(places).toBeGreaterThan(1_500);
     expect(seconds).toBeGreaterThan((3 * places) / eventsPerSecond - 1);
   });

@@ -73,7 +73,7 @@ export function generationProblems(facts: RunFacts, losses: readonly number[]): 
   const notLive = rankChanges.flatMap((change) => {
     const version = versionOf(change);
     const live = lastPromotion(promotions, change.board, version);
-    // After a loss of Redis, the live generation is known again from the next promotion on.
+    // After a loss of Redis, it is unknown which generation is live, until the next promotion.
     const wasLost = losses.some((loss) => (live?.since ?? 0) <= loss && loss <= version);
     return wasLost || live?.generation === change.generation
       ? []

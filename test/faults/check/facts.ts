@@ -13,7 +13,7 @@ export interface RunFacts {
   readonly promotions: readonly PromotionFact[];
   /** The score topic. */
   readonly log: readonly ReadRecord[];
-  /** Committed results, by partition in the order of its log. */
+  /** Committed results: those of each partition in the order of its log. */
   readonly rankChanges: readonly RankChange[];
   readonly leaderChanges: readonly LeaderChange[];
   readonly deadLetters: readonly DeadLetterFact[];

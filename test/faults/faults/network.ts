@@ -157,7 +157,7 @@ async function moveLeaders({ admin, topics, kafka, running }: World): Promise<vo
     })),
   }));
   await admin.alterPartitionReassignments({ topics: moved });
-  for (const { redis } of running) redis.breakAll(); // partitions start again while their leaders move
+  for (const { redis } of running) redis.breakAll(); // so that partitions start again as their leaders move
   await eventually(async () => {
     const now = await read();
     return moved.every(({ topic, partitionAssignment }) => {
