@@ -123,7 +123,7 @@ export class ContinuityStore extends ShardedStore {
     return parseRecord(await this.redis.hget(this.keys.checkedRecords(), String(partition)));
   }
 
-  /** Stores a record for checkedRecord. The last applied record is not enough: it may be of another log. */
+  /** For checkedRecord. The last applied record can't reveal a recreated topic if it already comes from the new log. */
   async storeCheckedRecord(partition: number, record: RecordIdentity): Promise<void> {
     await this.redis.hset(this.keys.checkedRecords(), String(partition), recordText(record));
   }

@@ -41,13 +41,13 @@ export class KeySpace {
   readonly definitions = this.#ofShard('definitions');
   /** hash: generation -> JSON of its start offsets by partition; only generations that begin later than the log */
   readonly starts = this.#ofShard('starts');
-  /** hash: generation -> JSON of its Origin; not of registered generations */
+  /** hash: generation -> JSON of its Origin; not of generations that went live without a build (register-7.lua) */
   readonly origins = this.#ofShard('origins');
   /** hash: board -> time in us at which its pointer last moved; only grows */
   readonly promotions = this.#ofShard('promotions');
   /** hash: board -> previous generation, space, time in ms until which it is kept for a rollback */
   readonly previous = this.#ofShard('previous');
-  /** hash: board -> its shadow, purpose and, for a rollback, end of the grace time (lua/includes/lease.lua) */
+  /** hash: board -> its shadow, purpose and, for a rollback, time in ms until which it was kept for one (lua/includes/lease.lua) */
   readonly shadows = this.#ofShard('shadows');
   /** hash: snapshot (a generation) -> board */
   readonly snapshots = this.#ofShard('snapshots');

@@ -1,8 +1,8 @@
 -- Ends a resync: sets the recovery targets of a shard to the published positions in Kafka, read
 -- after all publishers were fenced. An earlier target stays if it is larger.
 --
--- A shard that has lost the promotion of a board is emptied, and its boards are built again with
--- the definitions in Kafka: results since that promotion are not of the shard's live generation.
+-- A shard that has lost a board's promotion is emptied and built again with the definitions in
+-- Kafka: results since then come from the promoted generation, not the one the shard calls live.
 --
 -- KEYS  1 continuity, 2 recovery targets, 3 applied offsets, 4 published, 5 live, 6 registered, 7
 --       records, 8 promotions, 9 shadows, 10 previous, 11 definitions, 12 snapshots, 13 discarded,
