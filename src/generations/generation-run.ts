@@ -275,7 +275,7 @@ export class GenerationRun<T> {
   }
 }
 
-/** What the shadows of an attempt share; its signal also ends them when one of them fails. */
+/** The parts that all shadows of an attempt share. The signal also ends the other shadows when one of them fails. */
 interface Pass {
   readonly feed: LogFeed;
   readonly throttle: Throttle;

@@ -6,11 +6,11 @@ export interface Counts {
   readonly total: number;
 }
 
-/** How many of the log's records up to the live applied offsets are applied. */
+/** `done`: records that the shadow has applied; `total`: all from its beginning to the live applied offsets, or to its ends. */
 export interface Progress extends Counts {
   /** Records per second, over the last seconds. */
   readonly rate: number;
-  /** null: not known yet, or the log grows as fast as it is read. */
+  /** null: not known yet, or the log grows as fast as it is applied. */
   readonly secondsLeft: number | null;
 }
 
@@ -48,7 +48,7 @@ export class ProgressMeter {
   }
 }
 
-/** Reports the progress of one attempt: each board's to its status; to the caller, that of the board with most records left. */
+/** Reports progress. The status of each board shows its own; the caller gets the progress of the board with most records left. */
 export class ProgressReporter {
   readonly #meters = new Map<string, ProgressMeter>();
   readonly #latest = new Map<string, Progress>();

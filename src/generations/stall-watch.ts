@@ -47,7 +47,7 @@ export class StallWatch {
     const what =
       behind.length > 0
         ? `records of the log: none has arrived for ${seconds} s`
-        : `live ingest, which has stood still for ${seconds} s: ${IS_IT_RUNNING}`;
+        : `live ingest, which has made no progress for ${seconds} s: ${IS_IT_RUNNING}`;
     this.parts.logger.warn(`board "${this.board}" waits for ${what}`);
   }
 
