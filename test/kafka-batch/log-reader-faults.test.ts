@@ -133,7 +133,7 @@ describe('a log reader over a connection that fails', () => {
     },
   );
 
-  it('that is being opened ends when it is aborted', async () => {
+  it('stops opening when it is aborted', async () => {
     proxy.cut();
     const opening = open({ signal: AbortSignal.timeout(300) });
     await expect(opening).rejects.toMatchObject({ name: 'TimeoutError' });
