@@ -64,7 +64,7 @@ export interface ComparisonWalk {
     | 'eventIds' // the event ids of a partition
     | 'players' // players who should be in a view
     | 'extraPlayers' // players who should not
-    | 'ranking'; // the order of a view
+    | 'ranking'; // entries of the live ranking that fit no live state
   /** The view or partition that is walked over; empty for `views` and `extraViews`. */
   readonly name: string;
   readonly cursor: string;

@@ -45,7 +45,7 @@ export async function withRetries<T>(
 /** Decides after each failed attempt whether a reconciliation begins again. */
 export class RestartPolicy {
   #failures = 0;
-  /** Since when the reconciliation has only waited for its boards to be registered again; by `now`. */
+  /** Since when the reconciliation has only waited for its boards to be registered again, as a value of the clock `now`. */
   #waitingSince: number | undefined;
 
   constructor(
@@ -76,7 +76,7 @@ export class RestartPolicy {
 
   #isRetriable(error: unknown): boolean {
     if (error instanceof LeaseLostError) return error.takenOverBy === undefined;
-    // The next attempt finds out which of the boards lack events.
+    // The error may name boards that lack nothing; the next attempt finds out which boards lack events.
     if (error instanceof HistoryCutError) return this.kind === 'verify' && error.boards.length > 1;
     return error instanceof ReconciliationError && error.retriable;
   }

@@ -35,7 +35,7 @@ export function applyOf(boards: readonly BoardName[]): BuildRequest {
   return { boards, changed: boards, args: ['apply', '--yes', '--json'] };
 }
 
-/** A build is disturbed once a random share of it is done: this share at most. */
+/** The build is disturbed as soon as a random share of it is done; this is the largest such share. */
 const MAX_DONE = 0.6;
 /** At most how many times a rebuild is started: one that ends before it was seen in progress is started again, more slowly. */
 const MAX_TRIES = 3;
