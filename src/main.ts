@@ -58,7 +58,7 @@ export async function startApplication(options: StartOptions): Promise<NestFasti
   }
 }
 
-/** Registers the boards, or claims Redis and the definitions topic without the role; takes the HTTP port; lets ingest read. */
+/** Registers the boards (a process without the role reconciliation only claims the store), listens, then lets ingest read. */
 async function start(
   app: NestFastifyApplication,
   { settings, roles, logger, shutdown }: StartOptions,
