@@ -54,8 +54,8 @@ export class Reconciliations implements BeforeApplicationShutdown {
 
   /**
    * Emits `progress` each second while the reconciliation runs, then `end`, each with a ReconciliationJson; `problem` with an
-   * ErrorBody while Redis does not answer. The stream ends after `end`, when Redis no longer has the reconciliation, and at
-   * shutdown.
+   * ErrorBody while Redis does not answer, or as the last event if Redis has no reconciliation of the board. The stream also
+   * ends at shutdown.
    */
   events(board: string): Observable<MessageEvent> {
     return timer(0, this.eventEveryMs).pipe(
