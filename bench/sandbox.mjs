@@ -9,9 +9,9 @@ import { topicNames } from '#contracts';
 
 export const PARTITIONS = 4;
 
-/** Topics, group, keys and a boards file of one run, and clients for them. `remove` ends it. */
+/** Topics, group, keys and a boards file of one bench run, and clients of Kafka and Redis. `remove` ends the bench run. */
 export class Sandbox {
-  /** @param {string} what prefix of the run's name */
+  /** @param {string} what prefix of the name of the bench run */
   constructor(what) {
     this.name = `${what}-${randomUUID().slice(0, 8)}`;
     this.topics = topicNames(this.name);

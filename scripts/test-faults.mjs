@@ -1,5 +1,5 @@
 // @ts-check
-// `npm run test:faults -- [OPTIONS]`: runs the fault suite for a given time. See test/faults/README.md.
+// `npm run test:faults -- [OPTIONS]`: runs the fault suite once or for a given time. See test/faults/README.md.
 import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -8,16 +8,16 @@ import { ensureDependencies, runNode } from './with-setup.mjs';
 const HELP = `Usage: npm run test:faults -- [OPTIONS]
 
 Runs plans of random faults against ranklog on a Kafka and Redis of their own, and checks after each that every board and
-every result is exact. The plan of a run follows from its seed; runs have the seeds S, S+1, ...
+every result is exact. A test run carries out one plan, which follows from its seed; the seeds are S, S+1, ...
 
 Options:
-  --minutes N   begin no other run after N minutes (default 0: one run)
-  --seed S      seed of the first run, a whole number (default: a random one, which is printed)
+  --minutes N   begin no more test runs after N minutes (default 0: one test run)
+  --seed S      seed of the first test run, a whole number (default: a random one, which is printed)
   --faults F,G  choose among these faults only; their names are in test/faults/README.md
-  --json        the report as JSON on standard output; what happens meanwhile goes to standard error
+  --json        the report as JSON on standard output; the progress goes to standard error
   --help
 
-Exit codes: 0 all runs were exact, 1 some were not (their seeds are printed), 2 wrong usage.
+Exit codes: 0 all test runs were exact, 1 some were not (their seeds are printed), 2 wrong usage.
 `;
 
 const JEST = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));

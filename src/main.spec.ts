@@ -15,7 +15,7 @@ import { BoardRegistrar } from './registry/board-registrar.js';
 import { describeRoutes } from './standings/openapi.js';
 import { AppModule } from './main.js';
 
-/** The application without servers: everything but the connections is real. */
+/** The application without servers: the identity check, the transport and the registrar are fakes; Kafka is not connected. */
 describe('AppModule', () => {
   let calls: string[];
   const note = (call: string) => () => Promise.resolve(void calls.push(call));

@@ -63,7 +63,7 @@ export async function startApplication(options: StartOptions): Promise<NestFasti
   }
 }
 
-/** Registers the boards (without the role reconciliation, only claims Redis), takes the HTTP port, lets the transport read. */
+/** Registers the boards (a process without the role reconciliation only claims the store), listens, then lets ingest read. */
 async function start(
   app: NestFastifyApplication,
   { settings, roles, logger, shutdown }: StartOptions,

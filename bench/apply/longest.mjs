@@ -126,7 +126,7 @@ function toEntry(boards, offset, player, points) {
   return { kind: 'event', offset, board: 'bench', event: resolved.event };
 }
 
-/** ms of the last script. @param {import('ioredis').Redis} redis */
+/** How long the last script took, in ms. @param {import('ioredis').Redis} redis */
 async function lastScript(redis) {
   const found = /** @type {[number, number, number, string[]][]} */ (await redis.slowlog('GET', 8));
   const script = found.find(([, , , [command]]) => /^eval/i.test(command ?? ''));

@@ -1,6 +1,6 @@
 // @ts-check
-// `npm run bench:apply -- [--players N] [--json]`: compares the apply script with pipelined ZINCRBY, through the same client, in one run;
-// with `--longest` (300,000 players by default), measures how long its longest call keeps Redis busy.
+// `npm run bench:apply -- [--players N] [--json]`: compares the apply script with pipelined ZINCRBY, in turns, through
+// the same client; with `--longest` (300,000 players by default), measures how long its longest call keeps Redis busy.
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { parseBoardsFile } from '#board';
@@ -66,7 +66,7 @@ function print({ views, columns, publish, ranklog, zincrby, ranked }) {
     `${what}\n` +
       `  ${ranklog.rate.toFixed(0)} events/s: ${zincrby.speed.toFixed(2)} times the rate of ZINCRBY (${zincrby.rate.toFixed(0)}), ` +
       `${ranked.speed.toFixed(2)} times that of ZREVRANK, ZINCRBY, ZREVRANK (${ranked.rate.toFixed(0)})\n` +
-      `  CPU of Redis + client: ${cpu(ranklog)} us an event (ZINCRBY: ${cpu(zincrby)}; with ranks: ${cpu(ranked)})\n` +
+      `  CPU time of Redis + client in us per event: ${cpu(ranklog)} (ZINCRBY: ${cpu(zincrby)}; with ranks: ${cpu(ranked)})\n` +
       `  ${(ranklog.bytes / views).toFixed(0)} bytes a player and view: ` +
       `${(ranklog.bytes / zincrby.bytes).toFixed(2)} times those of the plain ZSET (${(zincrby.bytes / views).toFixed(0)})`,
   );

@@ -58,7 +58,7 @@ async function run(redis, contender, batches) {
   return { ms, client: user + system, server: (await redisCpu(redis)) - server };
 }
 
-/** µs of CPU of the thread that runs commands. @param {import('ioredis').Redis} redis */
+/** CPU time, in µs, of the thread that runs commands. @param {import('ioredis').Redis} redis */
 export async function redisCpu(redis) {
   const info = await redis.info('cpu');
   return [...info.matchAll(/used_cpu_(?:user|sys)_main_thread:([\d.]+)/g)]

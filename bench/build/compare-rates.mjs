@@ -38,7 +38,7 @@ function table({ events, players, partitions, rows }) {
     [
       `${String(Math.round(rate)).padStart(8)} events/s`,
       (rate === own ? '' : `ranklog: ${(own / rate).toFixed(2)} times this rate`).padEnd(29),
-      `${besides.toFixed(1)} s for start and end`,
+      `${besides.toFixed(1)} s more to start and end the process`,
       `${String(Math.round(peakRss))} MB`,
       what,
     ].join('   '),

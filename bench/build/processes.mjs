@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
-/** @typedef {import('./peer.mjs').Measured & { besides: number }} Run `besides`: seconds for the start of node, connections, group, and the end */
+/** @typedef {import('./peer.mjs').Measured & { besides: number }} Run `besides`: s before and after `seconds`: node, connections, group */
 
 /**
  * Runs a peer to its end.

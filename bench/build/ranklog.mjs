@@ -75,8 +75,9 @@ async function lasted({ redis, name }) {
 }
 
 /**
- * Compares the scores of all players on the board and in a counter. @throws Error if they differ
- * @param {Sandbox} sandbox @param {string} counter key of its ZSET
+ * Compares the board with the ZSET that the eachBatch peer filled from the same log: the number of
+ * players, and the sum of their scores. @throws Error if they differ
+ * @param {Sandbox} sandbox @param {string} counter key of the ZSET
  */
 export async function checkScores({ redis, name }, counter) {
   const keys = new KeySpace(name);
@@ -87,7 +88,7 @@ export async function checkScores({ redis, name }, counter) {
   const expected = await sumOf(redis, counter);
   if (found.players !== expected.players || found.sum !== -expected.sum)
     throw new Error(
-      `the board has ${JSON.stringify(found)}, the counter ${JSON.stringify(expected)}`,
+      `the board has ${JSON.stringify(found)}, the ZSET of the eachBatch peer ${JSON.stringify(expected)}`,
     );
 }
 

@@ -28,7 +28,7 @@ try {
       rate: await runCounter(bench),
     },
     {
-      what: 'the same + ranks before and after + a result each, in a transaction',
+      what: 'the same + ranks before and after + a result per event, in a transaction',
       rate: await runRanked(bench),
     },
     {

@@ -4,7 +4,7 @@
 /** @typedef {{ playerId: string, delta: string }} Event */
 
 /**
- * The usual solution in its fastest form: a counter in a batch handler. Counts twice after a crash.
+ * The usual solution in its fastest form: a counter in a batch handler. After a crash, it counts some events twice.
  * @param {Bench} bench
  * @returns {Promise<number>} events per second
  */
@@ -20,8 +20,8 @@ export function runCounter(bench) {
 
 /**
  * The counter with the output of ranklog: ranks before and after, and a result for every event, in
- * one transaction with the offset. Still not atomic in Redis, not exact in order, and counts twice
- * after a crash.
+ * one transaction with the offset. It is not atomic in Redis, ranks ties by player id and not by
+ * reach time, and after a crash it counts some events twice.
  * @param {Bench} bench
  * @returns {Promise<number>} events per second
  */

@@ -10,7 +10,7 @@ const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }\n';
 /**
  * Runs ingest in a process of its own, and measures from its first commit to its last: the start of node does not count.
  * @param {import('../sandbox.mjs').Sandbox} sandbox @param {number} events
- * @returns {Promise<number>} events per second, results published
+ * @returns {Promise<number>} events per second whose results are published
  */
 export async function runRanklog(sandbox, events) {
   const service = spawn(process.execPath, [CLI, 'start'], {

@@ -10,7 +10,7 @@ const BOARDS =
   'boards: { arena: { columns: [{ name: score }], windows: [all, day], publish: { leaders: 10 } } }\n';
 const PLAYERS = 10_000;
 const BATCH = 1_000;
-/** How many events may be produced and not yet published. */
+/** The most events that are produced before their results are published. */
 const LEAD = 100_000;
 /** One record in BAD_EVERY is not a valid event. */
 const BAD_EVERY = 1_000;

@@ -107,7 +107,7 @@ export class BoardStore extends ShardedStore {
     return this.boards();
   }
 
-  /** When the pointer of each board last moved, in us of Redis' clock. Cost: one short request per shard. */
+  /** When the pointer of each board last moved: a time in us of Redis' clock. Cost: one short request per shard. */
   async promotions(): Promise<Map<string, number>> {
     const found = await this.perShard((shard) => this.redis.hgetall(this.keys.promotions(shard)));
     const entries = found.flatMap((promotions) => Object.entries(promotions));

@@ -59,7 +59,7 @@ export function liveBoardOf(
   return { board, generation, definition, ...(starts && { starts: parseStarts(starts) }) };
 }
 
-/** What a generation was begun for, and when (ms). Empty for a generation that registerBoards made live. See also NewShadow. */
+/** Why and when (ms) a generation was begun: see NewShadow. Empty for a generation that registerBoards made live. */
 export interface Origin {
   readonly purpose?: ShadowPurpose | undefined;
   readonly begunAt?: number | undefined;

@@ -31,8 +31,8 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Begins a resync: the shard refuses all calls from now on. For `ms`, the lease keeps other processes from beginning a resync.
-   * Returns undefined if the continuity of the shard is no longer `seen`, or another process resyncs the shard.
+   * Begins a resync: until its end, the shard refuses all apply calls. For `ms` milliseconds, no other process begins one.
+   * Returns undefined if the continuity of the shard is no longer `seen`, or another process holds the lease.
    */
   async beginResync(
     shard: number,
@@ -123,7 +123,7 @@ export class ContinuityStore extends ShardedStore {
     return parseRecord(await this.redis.hget(this.keys.checkedRecords(), String(partition)));
   }
 
-  /** Stores a record for checkedRecord. The last applied record is not enough: it may be of another log. */
+  /** For checkedRecord. The last applied record can't reveal a recreated topic if it already comes from the new log. */
   async storeCheckedRecord(partition: number, record: RecordIdentity): Promise<void> {
     await this.redis.hset(this.keys.checkedRecords(), String(partition), recordText(record));
   }

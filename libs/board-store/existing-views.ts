@@ -43,7 +43,7 @@ export function viewsStepOf(reply: readonly string[], generation: string) {
 }
 
 /**
- * Joins the steps of a listing into pages; only the first may be empty. HSCAN may repeat views of the previous step when the hash
+ * Joins the steps of a listing into pages; only the first can be empty. HSCAN may repeat views of the previous step when the hash
  * table shrinks, so a page drops views that it, or the page before it, already has. @throws ListingInterruptedError
  */
 export async function* pagesOf(

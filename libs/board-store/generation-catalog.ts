@@ -45,8 +45,8 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Discards shadows of killed verifies and rollbacks, and previous generations past their grace time; frees some memory of each
-   * discarded generation. Returns the number of steps, 0 if nothing was left to do. Any number of processes may sweep at once.
+   * Discards previous generations past their grace time and shadows of killed verifies; shadows of killed rollbacks become previous
+   * again. Frees some memory of discarded generations. Returns the number of steps, 0 for none. Processes can sweep concurrently.
    */
   async sweep(): Promise<number> {
     let steps = 0;
@@ -113,14 +113,14 @@ export class GenerationCatalog extends ShardedStore {
     return false;
   }
 
-  /** Deletes the reports of views that the live generation lacks. Returns false if another generation went live meanwhile. */
+  /** Deletes leader reports of views that the live generation lacks. Returns false if another generation went live meanwhile. */
   async #deleteReports(shard: number, generation: string, views: string[]): Promise<boolean> {
     const { keys, redis } = this;
     const text = await redis.hget(keys.definitions(shard), generation);
     if (text === null) return true;
     const { board } = JSON.parse(text) as { board: string }; // a later version of ranklog may have written the rest
     const live = await redis.hget(keys.live(shard), board);
-    if (live === null) return true; // the reports were deleted with the board
+    if (live === null) return true; // the leader reports were deleted with the board
     const all = [keys.live(shard), keys.views(shard, live), keys.leaders(shard, board)];
     const reply = await redis.ranklogDeleteReports(3, ...all, board, live, ...views);
     return refusalOf(reply) === undefined;

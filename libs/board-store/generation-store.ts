@@ -86,7 +86,7 @@ export class GenerationStore extends ShardedStore {
     return offsetsOf(await this.redis.hgetall(this.keys.appliedOffsets(this.shardOf(board))));
   }
 
-  /** Begins a shadow and discards any earlier one of the board. @throws LeaseLostError */
+  /** Begins a shadow. An earlier one of the board is discarded (of a rollback: becomes previous again). @throws LeaseLostError */
   async begin(
     lease: Lease,
     { definition, purpose, starts, ends, asOf }: NewShadow,
@@ -127,7 +127,7 @@ export class GenerationStore extends ShardedStore {
     return shadow;
   }
 
-  /** Discards a shadow; does nothing to a generation in another role. @throws LeaseLostError */
+  /** Discards a shadow, or makes that of a rollback previous again; ignores a generation in another role. @throws LeaseLostError */
   async discard(lease: Lease, { generation }: Shadow): Promise<void> {
     await this.#move(lease, { from: 'shadow', to: 'discarded', generation });
   }
@@ -142,7 +142,7 @@ export class GenerationStore extends ShardedStore {
     return catchUpOutcome(await this.redis.ranklogBuild(...catchUpArguments(place, stretches)));
   }
 
-  /** Brings a shadow to the live applied offsets and, once there, makes it live. The previous live one is kept for `graceMs`. */
+  /** Brings a shadow to the live applied offsets and, once there, makes it live. Keeps the replaced generation for `graceMs`. */
   async promote(
     lease: Lease,
     shadow: Shadow,
@@ -202,7 +202,7 @@ export class GenerationStore extends ShardedStore {
     await this.#remove(lease, 1);
   }
 
-  /** Removes a board. Returns the time of the removal in us of the server's clock; 0 for no such board. @throws LeaseLostError */
+  /** Removes a board. Returns the removal's time in us of the server's clock; 0 for no such board. @throws LeaseLostError */
   async remove(lease: Lease): Promise<number> {
     return this.#remove(lease, 0);
   }

@@ -64,7 +64,7 @@ export interface ComparisonWalk {
     | 'eventIds' // the event ids of a partition
     | 'players' // players who should be in a view
     | 'extraPlayers' // players who should not
-    | 'ranking'; // the order of a view
+    | 'ranking'; // entries of the live ranking that fit no live state
   /** The view or partition that is walked over; empty for `views` and `extraViews`. */
   readonly name: string;
   readonly cursor: string;
@@ -77,7 +77,7 @@ export interface ComparisonCursor {
   readonly rest: readonly ComparisonWalk[];
 }
 
-/** A difference between a live board and the log. States are texts of libs/board/state.ts. */
+/** A difference between a live board and the log. `expected` and `found` of a player are state texts (libs/board/state.ts). */
 export interface Difference {
   readonly view: string;
   readonly kind:
@@ -110,7 +110,7 @@ export interface ComparisonStep {
   /** Missing at the end of the comparison. */
   readonly next?: ComparisonCursor;
   readonly compared: number;
-  /** `compared` if the step compared places of players of the shadow, else 0. */
+  /** The number of the shadow's places that the step compared; 0 if it compared something else. */
   readonly places: number;
   readonly views: number;
   readonly differences: readonly Difference[];
@@ -125,7 +125,7 @@ export interface GenerationOverview {
   readonly definition: BoardDefinition;
   readonly role: 'live' | 'previous' | 'shadow' | 'snapshot';
   readonly starts?: Starts;
-  /** When its build began; missing for a registered generation. */
+  /** When its build began; missing if it went live without a build (register-7.lua). */
   readonly begunAt?: number;
   /** `live`: when it went live. */
   readonly since?: number;
@@ -143,7 +143,7 @@ export interface ReconciliationStatus {
   readonly generation: string;
   /** Host and process id. */
   readonly holder: string;
-  /** Records of the log that were read; `total` counts those to read. */
+  /** `done`: records of the log that the shadow has applied; `total`: all that it has to apply, including those done. */
   readonly done: number;
   readonly total: number;
   /** Records per second, over the last seconds. */

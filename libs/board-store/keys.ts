@@ -41,13 +41,13 @@ export class KeySpace {
   readonly definitions = this.#ofShard('definitions');
   /** hash: generation -> JSON of its start offsets by partition; only generations that begin later than the log */
   readonly starts = this.#ofShard('starts');
-  /** hash: generation -> JSON of its Origin; not of registered generations */
+  /** hash: generation -> JSON of its Origin; not of generations that went live without a build (register-7.lua) */
   readonly origins = this.#ofShard('origins');
-  /** hash: board -> us at which its pointer last moved; only grows */
+  /** hash: board -> time in us at which its pointer last moved; only grows */
   readonly promotions = this.#ofShard('promotions');
-  /** hash: board -> previous generation, space, ms until which it is kept for a rollback */
+  /** hash: board -> previous generation, space, time in ms until which it is kept for a rollback */
   readonly previous = this.#ofShard('previous');
-  /** hash: board -> its shadow, purpose and, for a rollback, end of the grace time (lua/includes/lease.lua) */
+  /** hash: board -> its shadow, purpose and, for a rollback, time in ms until which it was kept for one (lua/includes/lease.lua) */
   readonly shadows = this.#ofShard('shadows');
   /** hash: snapshot (a generation) -> board */
   readonly snapshots = this.#ofShard('snapshots');
@@ -67,14 +67,14 @@ export class KeySpace {
   readonly appliedOffsetsOf = this.#ofGeneration('applied-offsets');
   /** hash: view -> view version */
   readonly views = this.#ofGeneration('views');
-  /** zset: view -> ms of the event clock at which it expires; only views that expire */
+  /** zset: view -> time in ms of the event clock at which it expires; only views that expire */
   readonly expiries = this.#ofGeneration('expiries');
   /**
    * hash: `clock`, `clock:<partition>` (ms), `expired`, `duplicates`, `tooManyViews` (events), `floor` (all view versions are
    * larger), `version` (the largest view version)
    */
   readonly facts = this.#ofGeneration('facts');
-  /** zset: event id and player id -> ms (lua/includes/board.lua) */
+  /** zset: event id and player id -> time in ms of the event (lua/includes/board.lua) */
   readonly eventIds = (shard: number, generation: string, partition: number) =>
     this.#key(shard, `${generation}:event-ids:${partition}`);
   /** zset: member -> score (lua/includes/rank.lua) */

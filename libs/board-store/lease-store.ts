@@ -11,13 +11,13 @@ export const LEASE_MS = 15_000;
 
 export const HOLDER = `${hostname()}:${process.pid}`;
 
-/** The outcome of a reconciliation whose process died. The sweep discards the shadow of a verify or rollback; others stay. */
+/** The outcome of a verify or rollback whose process died. A sweep discards the shadow, or makes it previous again (rollback). */
 const ENDED = 'its process is gone';
-const KEPT = `${ENDED}; what was built is kept, and the next attempt continues it; "ranklog boards discard", or another command for the board, discards it`;
+const KEPT = `${ENDED}; what was built is kept, and the next attempt continues it; "ranklog boards discard", or another build, verify, snapshot or rollback of the board, discards it`;
 
 /** Leases of boards, and the status of their holders' work. */
 export class LeaseStore extends ShardedStore {
-  /** `holder` is shown to others who want the lease. @throws LeaseHeldError */
+  /** `holder` is shown to processes that want the lease while it is held. @throws LeaseHeldError */
   async acquire(board: string, holder: string): Promise<Lease> {
     const key = this.#key(board);
     const token = await takeLease(this.redis, { key, holder });
@@ -83,7 +83,7 @@ export async function releaseLease(redis: Redis, key: string, token: string): Pr
   await redis.ranklogRenewLease(2, key, key, token, 0, '', '');
 }
 
-/** The token of a lease, and the error for others who want it. */
+/** The token of a lease, and the error for processes that want it meanwhile. */
 export async function heldLease(
   redis: Redis,
   key: string,

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { shardOf, type KeySpace } from './keys.js';
 import { defineScripts } from './scripts.js';
 
-/** What all stores share: the keys of ranklog in Redis, spread over shards, and a client that knows the scripts. */
+/** The base of all stores: the keys of ranklog in Redis, spread over shards, and a client that knows the scripts. */
 export abstract class ShardedStore {
   protected readonly allShards: readonly number[];
 

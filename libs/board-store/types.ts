@@ -140,10 +140,10 @@ export interface LeaderChangeVerdict {
   readonly generation: string;
   readonly view: string;
   readonly version: number;
-  /** The version of the last report; null if none is known. */
+  /** The view version of the last reported top; null if none is known. */
   readonly since: number | null;
   readonly top: readonly Leader[];
-  /** Player ids of the last report, in order. */
+  /** Player ids of the last reported top, in order. */
   readonly before: readonly string[];
 }
 export interface Leader extends Required<Placing> {

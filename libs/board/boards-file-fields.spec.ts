@@ -140,7 +140,7 @@ describe('the fields of a board', () => {
     ]);
   });
 
-  it('are reported together, whether the schema or another rule refuses them', () => {
+  it('have their problems reported together, whether the schema or another rule refuses the fields', () => {
     const text = `boards:
   arena:
     colour:

@@ -70,7 +70,7 @@ function isWithin(error: ErrorObject, { instancePath, schemaPath }: ErrorObject)
   return inside && error.schemaPath.startsWith(schemaPath);
 }
 
-/** The index of the form that the user meant; -1 if unknown. A form is recognised by its first required field, or similar ones. */
+/** The index of the form that the user meant; -1 if unknown. A form is recognised by its first required field, perhaps misspelt. */
 function formOf({ data, parentSchema }: ErrorObject): number {
   const { anyOf = [] } = parentSchema as SchemaPart;
   if (typeof data === 'string') return anyOf.findIndex((form) => form.enum !== undefined);

@@ -108,7 +108,7 @@ describe('invalid windows', () => {
     );
   });
 
-  it('are those of a list with more than 64', () => {
+  it('are refused in a list of more than 64', () => {
     const seasons = (count: number) =>
       `[${Array.from({ length: count }, (_, index) => `{season: s${index}, from: 2026-01-01, to: 2027-01-01}`).join()}]`;
     expect(windowsOf(seasons(64))).toHaveLength(64);

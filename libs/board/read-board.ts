@@ -115,7 +115,7 @@ function reportRepeatedDimensions(dimensions: BoardDefinition['dimensions'], rep
   }
 }
 
-/** Leaves out a list that names everything, and gives others the board's order, so that equal meanings have equal texts. */
+/** Leaves out a list that names everything, and gives any other the board's order, so that equal meanings have equal texts. */
 function readPublish(
   { windows, dimensions, ...rest }: Publish,
   windowNames: readonly string[],

@@ -59,7 +59,7 @@ function readWindow(window: WindowText, timeZone: string, report: Report): Windo
 const TIME =
   /^\d{4}-\d\d-\d\d(?<clock>[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?<zone>[Zz]|[+-]\d\d:\d\d)?)?$/;
 
-/** ms since 1970. Reports a text that is not a time, and returns NaN for it. */
+/** The time in ms since 1970. Reports a text that is not a time, and returns NaN for it. */
 export function readTime(field: string, text: string, timeZone: string, report: Report): number {
   const time = parseTime(text, timeZone);
   if (time >= EARLIEST_TIME && time <= LATEST_TIME) return time;

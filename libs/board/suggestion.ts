@@ -7,7 +7,7 @@ export function suggestion(name: string, known: readonly string[]): string {
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
-/** Known names that are similar to a misspelt one, the most similar first. Cost: about 1 us per known name. */
+/** Known names that are similar to a misspelt one, the most similar first. Cost: about 1 µs per known name. */
 export function nearNames(name: string, known: Iterable<string>, most: number): string[] {
   return Array.from(known, (other) => ({ other, edits: editsBetween(name, other) }))
     .filter(({ edits }) => edits <= maxEdits(name))

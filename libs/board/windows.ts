@@ -163,7 +163,7 @@ function calendarText(kind: CalendarWindow, first: Temporal.PlainDate): string {
   }
 }
 
-/** The times of a cron expression in UTC, from a time in ms. Loads its library only for boards with intervals. */
+/** The times of a cron expression in UTC, from a time in ms. Loads cron-parser only for boards with intervals. */
 export function cronFrom(expression: string, from: number): CronExpression {
   const library = createRequire(import.meta.url)('cron-parser') as typeof import('cron-parser');
   return library.CronExpressionParser.parse(expression, { tz: 'UTC', currentDate: new Date(from) });

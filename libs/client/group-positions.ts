@@ -5,7 +5,7 @@ type Positions = ReadonlyMap<number, number>;
 
 /**
  * The offsets at which a new group starts: the ends of all partitions. Empty if the group has committed offsets or starts
- * `fromBeginning`: then a partition without one starts at its first result. Call before joining, so that no result is missed.
+ * `fromBeginning`: then a partition without an offset starts at its first result. Call before joining, so that no result is missed.
  */
 export async function readStartPositions(
   admin: Admin,

@@ -22,7 +22,7 @@ export const DEAD_LETTER_CODES = {
   INVALID_TIME:
     'occurredAt is not an RFC 3339 time with a zone in the years 0001 to 9999. Send a time such as 2026-11-20T09:00:00.123Z.',
   INVALID_ATTRIBUTES:
-    'attributes is not an object of strings and lists of strings. Use names of 1 to 128 bytes and strings of 1 to 256 bytes, also for numbers, and at most 64 strings a list.',
+    'attributes is not an object of strings and lists of strings. Use names of 1 to 128 bytes and strings of 1 to 256 bytes, and at most 64 strings a list; send numbers as strings, too.',
   UNKNOWN_BOARD:
     'No live board has this name. Add the board to the boards file, or correct the name.',
   UNKNOWN_COLUMN:

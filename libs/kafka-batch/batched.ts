@@ -30,7 +30,7 @@ export class Batched<Key, Answer> {
     return answer;
   }
 
-  /** Requests keys together; never rejects. kafkajs fails the request if one key has an error; then each key gets its own. */
+  /** Requests keys together; never rejects. If one key has an error, kafkajs fails the request; each key then gets a request. */
   async #requestEach(keys: readonly Key[]): Promise<Answers<Key, Answer>> {
     try {
       return await this.request(keys);

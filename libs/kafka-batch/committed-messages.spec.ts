@@ -117,7 +117,7 @@ describe('committedMessages', () => {
     const log = interleaved();
     const fetched = log.fetch(0, log.messages.length);
     const byKafkajs = filterAbortedMessages(fetched).filter((message) => !message.isControlRecord);
-    expect(offsets(byKafkajs)).not.toEqual(['2']); // otherwise this function is not needed any more
+    expect(offsets(byKafkajs)).not.toEqual(['2']); // otherwise committedMessages is not needed any more
     expect(offsets(committedMessages(fetched))).toEqual(['2']);
   });
 

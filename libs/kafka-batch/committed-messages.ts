@@ -34,7 +34,7 @@ export function committedMessages(fetched: Omit<FetchedPartition, 'partition'>):
 }
 
 /**
- * The data records of aborted transactions. Each has the records of its producer from its first offset to the next control
+ * The data records of aborted transactions. A transaction has the records of its producer from its first offset to the next control
  * record of the producer. A user's record may have the key of an abort marker, so keys are not compared.
  */
 export function abortedMessages({

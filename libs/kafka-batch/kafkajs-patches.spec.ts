@@ -11,7 +11,7 @@ const LOGGER = { namespace: () => LOGGER, debug: () => undefined, warn: () => un
 
 beforeAll(() => {
   patchKafkajs();
-  patchKafkajs(); // does nothing
+  patchKafkajs(); // a second call does nothing
 });
 
 describe('a patched request queue', () => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 type Answers<Answer> = PromiseSettledResult<Answer>[];
 
-/** Concurrent requests to leaders of partitions, at most one to each. A slow leader does not delay the answers of others. */
+/** Concurrent requests to leaders of partitions, at most one to each. A slow leader does not delay other leaders' answers. */
 export class LeaderRequests<Answer> {
   readonly #pending = new Map<number, Promise<void>>();
   #answers: Answers<Answer> = [];
@@ -22,7 +22,7 @@ export class LeaderRequests<Answer> {
     return this.#pending.size === 0 && this.#answers.length === 0;
   }
 
-  /** Takes the answers that have arrived; waits up to `ms` for the first one if a request is pending. */
+  /** Takes the answers that have arrived; waits up to `ms` milliseconds for the first one if a request is pending. */
   async take(ms: number): Promise<Answers<Answer>> {
     if (this.#answers.length === 0 && this.#pending.size > 0) {
       const timer = new AbortController();

@@ -46,7 +46,7 @@ function fixture() {
 }
 
 describe('look-ups', () => {
-  it('are answered by the other leaders while one leader is silent, even if they begin later', async () => {
+  it('are answered by the other leaders while one leader is silent, even if these look-ups begin later', async () => {
     const { log, look, turn, speak } = fixture();
     const delayed = look(SILENT);
     expect(await look(1)).toEqual(RANGE);

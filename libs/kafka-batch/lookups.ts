@@ -85,7 +85,7 @@ type Lookups = Batched<Lookup, unknown>;
 const lookupsOf = perClient(createLookups);
 
 /**
- * Counts share nothing with other look-ups: the metadata of a missing topic is slow to read, and
+ * Counts of partitions share nothing with other look-ups: the metadata of a missing topic is slow to read, and
  * its error fails every request of the cluster.
  */
 const countsOf = perClient(createLookups);
@@ -213,7 +213,7 @@ export class LeaderLookups {
     );
   }
 
-  /** Sends fetches, and repeats those that may be empty only because others filled the response, whose size is limited. */
+  /** Sends fetches, and repeats those that may be empty only because other fetches filled the response (of limited size). */
   async #requestFetches(asks: readonly FetchAsk[]): Promise<Map<FetchAsk, FetchedPartition>> {
     const answers = new Map<FetchAsk, FetchedPartition>();
     for (let open = [...asks]; open.length > 0; open = open.filter((ask) => !answers.has(ask))) {

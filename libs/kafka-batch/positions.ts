@@ -15,7 +15,7 @@ export async function committedOffsets(
   );
 }
 
-/** The range of each partition. One request to each leader. */
+/** The range of each partition. Two requests to each leader, however many partitions it leads. */
 export async function logRanges(admin: Admin, topic: string): Promise<Map<number, LogRange>> {
   const offsets = await admin.fetchTopicOffsets(topic);
   return new Map(

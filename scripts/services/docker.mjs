@@ -50,7 +50,7 @@ export async function startCompose(release, names) {
 }
 
 /**
- * The compose project of a release (default: the last one). Keeps the ports of the last start unless other programs use them.
+ * The compose project of a release (default: the one started last). Keeps the last ports unless other programs use them.
  * @param {string | undefined} asked
  * @returns {Promise<Compose>}
  */

@@ -5,7 +5,10 @@ import { runWithProgress } from './progress.mjs';
 import { ServiceError } from './say.mjs';
 
 /** @typedef {'redis-server' | 'java' | 'mvn'} Command */
-/** @typedef {{ packages: [string, ...string[]], oldest: number, major: () => number }} Need any of `packages` */
+/**
+ * Any one of `packages` installs the command. `major` returns its installed version, `oldest` is the oldest that will do.
+ * @typedef {{ packages: [string, ...string[]], oldest: number, major: () => number }} Need
+ */
 
 /** Commands that native servers need. @type {Record<Command, Need>} */
 const NEEDS = {

@@ -49,7 +49,7 @@ describe('withLease', () => {
   it('says what the holder runs and since when', async () => {
     const refusal = withLease(work(held('far:1')), waiting({ statuses: [status('running')] }));
     await expect(refusal).rejects.toThrow(
-      /It runs a verify since 1970-01-01T00:00:00\.000Z, at 5 of 10 records$/,
+      /That process runs a verify since 1970-01-01T00:00:00\.000Z, at 5 of 10 records$/,
     );
     const idle = withLease(work(held('far:1')), waiting({ statuses: [status('done')] }));
     await expect(idle).rejects.toThrow(/within 1 s$/);

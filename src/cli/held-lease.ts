@@ -73,7 +73,7 @@ function refusal(
   if (run === undefined) return new CommandError(message, EXIT.unreachable);
   const { kind, startedAt, done, total } = run;
   const work = `a ${kind} since ${formatTime(startedAt)}, at ${done} of ${total} records`;
-  return new CommandError(`${message}. It runs ${work}`, EXIT.unreachable);
+  return new CommandError(`${message}. That process runs ${work}`, EXIT.unreachable);
 }
 
 /** The error for reading a board whose first build has not ended, with the progress of that build if it runs. */

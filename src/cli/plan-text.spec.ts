@@ -86,7 +86,7 @@ describe('the text of a plan', () => {
         '',
         'memory in Redis:',
         '  arena: 12 MB in its live generation',
-        'each is kept for 24 h beside the new one, for "ranklog boards rollback"',
+        'each of these generations is kept for 24 h beside the new one, for "ranklog boards rollback"',
       ].join('\n'),
     );
   });

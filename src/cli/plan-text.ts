@@ -110,6 +110,6 @@ function memoryText(changed: readonly PlannedBoard[], graceMs: number): string {
   );
   return (
     `memory in Redis:\n${lines.join('\n')}\n` +
-    `each is kept for ${durationText(graceMs / 1_000)} beside the new one, for "ranklog boards rollback"`
+    `each of these generations is kept for ${durationText(graceMs / 1_000)} beside the new one, for "ranklog boards rollback"`
   );
 }

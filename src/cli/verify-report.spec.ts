@@ -35,7 +35,7 @@ describe('the report of verify', () => {
     const tooManyViews = { expected: 1_200, found: 7 };
     const refused = { ...report([]), equal: null, tooManyViews };
     const reason =
-      'maxViews refused 1,200 event(s) of the log, and 7 on the live board; which ones it refuses depends on the ' +
+      'maxViews refused 1,200 event(s) in the build for this verify, and 7 on the live board; which ones it refuses depends on the ' +
       'order in which the partitions are applied; raise maxViews in the boards file, run "ranklog boards apply", then verify again';
     expect(reportText(ARENA, refused)).toBe(`arena: not comparable: ${reason}; generation g1`);
     expect(reportJson(ARENA, refused)).toMatchObject({ equal: null, notComparable: reason });

@@ -50,7 +50,7 @@ export function reportText(definition: BoardDefinition, report: VerifyReport): s
 
 function reasonText({ expected, found }: TooManyViews): string {
   return (
-    `maxViews refused ${countText(expected)} event(s) of the log, and ${countText(found)} on the live board; which ones it refuses depends on the ` +
+    `maxViews refused ${countText(expected)} event(s) in the build for this verify, and ${countText(found)} on the live board; which ones it refuses depends on the ` +
     'order in which the partitions are applied; raise maxViews in the boards file, run "ranklog boards apply", then verify again'
   );
 }

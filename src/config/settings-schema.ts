@@ -45,7 +45,7 @@ export const SETTINGS_SCHEMA = {
   backgroundRate: setting(
     format.rate,
     0,
-    'Most events per second of background builds and verifies; 0: no limit.',
+    'Limit of background builds and verifies, in events per second; 0: none.',
   ),
   httpHost: setting(text, '127.0.0.1', 'The address of the HTTP server; 0.0.0.0 for all.'),
   httpPort: setting(format.port, 9464, 'The port of the HTTP server; 0 picks a free one.'),

@@ -36,7 +36,7 @@ export class Build implements RunWork<void> {
   readonly #reports = new Map<string, BuildReport>();
   /** Boards that another process has built. */
   readonly #builtByOthers = new Set<string>();
-  /** For each board that this run has registered: whether it was a removed board before. */
+  /** For each board that this build has registered: whether it was a removed board before. */
   readonly #registered = new Map<string, boolean>();
 
   constructor(
@@ -54,7 +54,7 @@ export class Build implements RunWork<void> {
     return this.#waiting.map(({ board }) => board);
   }
 
-  /** The boards left to build: not those that an earlier attempt made live, whose leases another run may hold by now. */
+  /** The boards left to build: not those that an earlier attempt made live, whose leases may be held elsewhere by now. */
   get #waiting(): BoardDefinition[] {
     const isDone = (board: string) => this.#reports.has(board) || this.#builtByOthers.has(board);
     return this.definitions.filter(({ board }) => !isDone(board));

@@ -22,7 +22,7 @@ const SWEEP_EVERY_MS = 2_000;
 const ENDINGS_IN_VAIN = 8;
 const MOST_GROWTH = 4;
 
-/** A throttled run makes short calls, so that calls of live ingest do not wait for long. */
+/** A throttled reconciliation makes short calls, so that calls of live ingest do not wait for long. */
 const SHORT_CALL = { entries: 100, viewUpdates: 400 };
 
 export interface CatchUpParts {
@@ -92,7 +92,7 @@ export class CatchUp {
     await this.parts.throttle.next(players, this.parts.signal);
   }
 
-  /** Makes the next call, or takes the answer of an unanswered one. Only a full call below the live offsets is sent before that. */
+  /** Makes the next call or takes an answer. While a call is unanswered, sends only full calls below the live applied offsets. */
   async #step<E>(limits: CallLimits, ending: Ending<E>): Promise<E | undefined> {
     const { signal, queue, throttle } = this.parts;
     signal.throwIfAborted();

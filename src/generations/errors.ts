@@ -1,9 +1,9 @@
 import { LeaseLostError, type ServerMemory, type ShadowRefusal } from '#board-store';
 
-/** A run on a generation failed. `code` names the error for programs. */
+/** A reconciliation failed. `code` names the error for programs. */
 export abstract class ReconciliationError extends Error {
   abstract readonly code: string;
-  /** Whether beginning the run again may help. */
+  /** Whether beginning the reconciliation again may help. */
   readonly retriable: boolean = false;
 
   constructor(message: string) {
@@ -12,10 +12,10 @@ export abstract class ReconciliationError extends Error {
   }
 }
 
-/** A partition whose log no longer holds all events that a run needs. */
+/** A partition whose log no longer holds all events that a reconciliation needs. */
 export interface CutPartition {
   readonly partition: number;
-  /** The first offset that the run needs. */
+  /** The first offset that the reconciliation needs. */
   readonly from: number;
   /** The first offset that the log holds. */
   readonly logStart: number;
@@ -26,10 +26,10 @@ export class HistoryCutError extends ReconciliationError {
   readonly code = 'HISTORY_CUT';
 
   constructor(
-    /** The boards that lack events; if the log was cut during the run, all boards of the run, of which at least one does. */
+    /** The boards that lack events; if the log was cut during the reconciliation, all its boards, of which at least one does. */
     readonly boards: readonly string[],
     readonly partitions: readonly CutPartition[],
-    /** Whether --allow-partial-history would let the run build from the rest of the log. */
+    /** Whether --allow-partial-history would allow a build from the rest of the log. */
     readonly mayBePartial: boolean,
   ) {
     const cuts = partitions.map(
@@ -44,7 +44,7 @@ export class HistoryCutError extends ReconciliationError {
   }
 }
 
-/** The caller cancelled the run. Everything is as before, except for a shadow that is kept for the next run. */
+/** The caller cancelled the reconciliation. Everything is as before, except for a shadow that is kept for the next one. */
 export class CancelledError extends ReconciliationError {
   readonly code = 'CANCELLED';
 
@@ -78,13 +78,13 @@ export class BoardsLostError extends ReconciliationError {
   }
 }
 
-/** Another process changed the live generation on which the run relied. */
+/** Another process changed the live generation on which the reconciliation relied. */
 export class LiveGenerationChangedError extends ReconciliationError {
   readonly code = 'LIVE_GENERATION_CHANGED';
   override readonly retriable = true;
 
   constructor(readonly board: string) {
-    super(`the live generation of board "${board}" changed during the run`);
+    super(`the live generation of board "${board}" changed during the reconciliation`);
   }
 }
 
@@ -128,7 +128,7 @@ export class OutOfMemoryError extends ReconciliationError {
     const numbers =
       memory && ` (maxmemory ${megabytes(memory.most)}, used ${megabytes(memory.used)})`;
     super(
-      `Redis is full${numbers ?? ''}: not enough memory for a second generation of ${quoted(boards)}; the run was cancelled to free memory for live events. ` +
+      `Redis is full${numbers ?? ''}: not enough memory for a second generation of ${quoted(boards)}; the reconciliation was cancelled to free memory for live events. ` +
         'A build, a verify or a snapshot takes about as much memory as the live board: raise maxmemory, or discard a generation ' +
         '("ranklog boards generations" lists them, "ranklog boards discard" removes a snapshot or what a killed build has left); then start again',
     );

@@ -37,15 +37,15 @@ export interface ReconcilerParts {
   readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>;
   /** How long a generation stays available for a rollback after another one has replaced it. */
   readonly graceMs: number;
-  /** Records per second, for runs that set no limit of their own. */
+  /** Records per second, for reconciliations that set no limit of their own. */
   readonly eventsPerSecond?: number | undefined;
   readonly logger: Logger;
 }
 
 export interface RunOptions {
-  /** Cancels the run, which undoes what it did, except what `keepsShadows` keeps. */
+  /** Cancels the reconciliation, which undoes what it did, except what `keepsShadows` keeps. */
   readonly signal: AbortSignal;
-  /** Keeps the shadows when the signal is aborted, so that the next run can continue them. */
+  /** Keeps the shadows when the signal is aborted, so that the next reconciliation can continue them. */
   readonly keepsShadows?: boolean | undefined;
   /** The most records of the log to read per second, so that live ingest is not slowed down. */
   readonly eventsPerSecond?: number | undefined;
@@ -55,7 +55,7 @@ export interface RunOptions {
 
 export interface RunWork<T> {
   readonly kind: ReconciliationStatus['kind'];
-  /** Whether the next attempt or run can continue the shadows of this one. */
+  /** Whether the next attempt or reconciliation can continue the shadows of this one. */
   readonly isResumable: boolean;
   /** The boards that are left to do; asked before each attempt. */
   boards(): readonly string[];
@@ -63,11 +63,11 @@ export interface RunWork<T> {
   plan(attempt: Attempt): Promise<ReadonlyMap<string, OpenPlanned>>;
   /** Brings a shadow to the live applied offsets, and promotes, compares or keeps it. */
   finish(at: ShadowAtWork): Promise<T>;
-  /** Undoes what `plan` has written, when the run was cancelled. */
+  /** Undoes what `plan` has written, when the reconciliation was cancelled. */
   undo?(attempt: Attempt): Promise<void>;
 }
 
-/** One attempt of a run: the leases it holds, and the signal that ends it. */
+/** One attempt of a reconciliation: the leases it holds, and the signal that ends it. */
 export interface Attempt {
   readonly leases: RunLeases;
   readonly signal: AbortSignal;
@@ -90,7 +90,7 @@ const COUNT_EVERY_MS = 500;
  * Acquires the leases of some boards, plans and opens a shadow for each, reads the log once for all of them, and ends each shadow
  * separately. Begins again when Redis has lost data that the attempt needs.
  * States of an attempt: leased, planned, catching up, then done; or failed or cancelled, which discards the shadows that the next
- * attempt or run can't continue. The header of lua/commands/move-5.lua draws the roles of a generation.
+ * attempt or reconciliation can't continue. The header of lua/commands/move-5.lua draws the roles of a generation.
  */
 export class GenerationRun<T> {
   /** Shadows of this attempt that have not ended. */
@@ -255,7 +255,7 @@ export class GenerationRun<T> {
     }
   }
 
-  /** If another process has taken over an expired lease, returns an error that names it, so that this run does not begin again. */
+  /** If another process has taken over an expired lease, returns an error that names it: this reconciliation must end. */
   async #orTakenOver(error: unknown, leases: RunLeases): Promise<unknown> {
     if (!(error instanceof LeaseLostError) || !leases.mayHaveExpired(error.board)) return error;
     const { board } = error;
@@ -264,7 +264,7 @@ export class GenerationRun<T> {
     return holder === HOLDER ? error : new LeaseLostError(board, holder);
   }
 
-  /** Translates the refusal of a full Redis, and the gap of a log that was cut during the run. */
+  /** Translates the refusal of a full Redis, and the gap of a log that was cut meanwhile. */
   async #explained(error: unknown, boards: readonly string[]): Promise<Error> {
     if (isOutOfMemory(error))
       return new OutOfMemoryError(boards, await this.parts.store.memory().catch(() => undefined));
@@ -275,7 +275,7 @@ export class GenerationRun<T> {
   }
 }
 
-/** What the shadows of an attempt share; its signal also ends them when one of them fails. */
+/** The parts that all shadows of an attempt share. The signal also ends the other shadows when one of them fails. */
 interface Pass {
   readonly feed: LogFeed;
   readonly throttle: Throttle;

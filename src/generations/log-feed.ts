@@ -42,8 +42,8 @@ export interface LogFeedOptions {
 }
 
 /**
- * Reads the log once for all shadows of a run: decodes each record once, and resolves it for the shadows of its board. Reads all
- * partitions at once, and fetches the next round while it decodes the last one. Skips a partition while a queue has no room for it.
+ * Reads the log once for all shadows of a reconciliation: decodes each record once, and resolves it for those of its board. Reads
+ * all partitions at once, and fetches the next round while it decodes the last one. Skips partitions for which a queue has no room.
  * States: made; running (`run`), until all queues are removed or the signal is aborted.
  */
 export class LogFeed {

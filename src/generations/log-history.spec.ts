@@ -12,7 +12,7 @@ describe('the history of a log', () => {
     expect(cutPartitions(ranges, (partition) => partition * 40)).toEqual([]);
   });
 
-  it('may lack records of a time on if the first offset from that time on is the first one left', () => {
+  it('may lack records of a time or later if the first offset found for that time is the first one left', () => {
     const needed = neededFrom(
       new Map([
         [0, 0],

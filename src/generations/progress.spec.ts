@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ProgressMeter, ProgressReporter, type RunProgress } from './progress.js';
 
-describe('the progress of a run', () => {
+describe('the progress of a reconciliation', () => {
   const meterAt = (clock: { ms: number }) => new ProgressMeter(() => clock.ms);
 
   it('estimates neither the rate nor the time left before a second has passed', () => {
@@ -19,7 +19,7 @@ describe('the progress of a run', () => {
     expect(meter.note({ done: 50, total: 100 })).toMatchObject({ rate: 50, secondsLeft: 1 });
   });
 
-  it('has the rate of the last seconds, not of the whole run', () => {
+  it('has the rate of the last seconds, not of the whole reconciliation', () => {
     const clock = { ms: 0 };
     const meter = meterAt(clock);
     let done = 0;
@@ -78,8 +78,8 @@ function reporterAt(clock: { ms: number }) {
   return { reporter, noted, reported: () => reported };
 }
 
-describe('the progress of a run of several boards', () => {
-  it('is reported for each board to its status, and for the board with most records left to the caller', () => {
+describe('the progress of a reconciliation of several boards', () => {
+  it('is noted in the status of each board; the caller gets that of the board with most records left', () => {
     const clock = { ms: 0 };
     const { reporter, noted, reported } = reporterAt(clock);
     reporter.count('large', { done: 0, total: 1_000 });

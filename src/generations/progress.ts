@@ -6,15 +6,15 @@ export interface Counts {
   readonly total: number;
 }
 
-/** How many of the log's records up to the live applied offsets are applied. */
+/** `done`: records that the shadow has applied; `total`: all from its beginning to the live applied offsets, or to its ends. */
 export interface Progress extends Counts {
   /** Records per second, over the last seconds. */
   readonly rate: number;
-  /** null: not known yet, or the log grows as fast as it is read. */
+  /** null: not known yet, or the log grows as fast as it is applied. */
   readonly secondsLeft: number | null;
 }
 
-/** The progress of a run, as its caller sees it. */
+/** The progress of a reconciliation, as its caller sees it. */
 export interface RunProgress extends Progress {
   /** Places that a verify has compared, once it has read the log. */
   readonly compared?: number;
@@ -28,7 +28,7 @@ const SHORTEST_SPAN_MS = 1_000;
 export class ProgressMeter {
   #samples: (Counts & { readonly at: number })[] = [];
 
-  /** `now` is a clock in ms. */
+  /** `now` returns a time in ms. */
   constructor(private readonly now: () => number) {}
 
   /** Records done before the first call do not count towards the rate. */
@@ -48,13 +48,13 @@ export class ProgressMeter {
   }
 }
 
-/** Reports the progress of one attempt: of each board to its status, of the board with most records left to the caller. */
+/** Reports progress. The status of each board shows its own; the caller gets the progress of the board with most records left. */
 export class ProgressReporter {
   readonly #meters = new Map<string, ProgressMeter>();
   readonly #latest = new Map<string, Progress>();
   #compared = 0;
 
-  /** `now` is a clock in ms. */
+  /** `now` returns a time in ms. */
   constructor(
     private readonly leases: Pick<RunLeases, 'note'>,
     private readonly onProgress: ((progress: RunProgress) => void) | undefined,

@@ -19,7 +19,7 @@ export interface PromotionReport {
   readonly generation: string;
   /** The generation that was live before; missing for the first. */
   readonly previous?: string;
-  /** When it went live, in us of the server's clock. */
+  /** The time in us, by the server's clock, at which it went live. */
   readonly since: number;
 }
 

@@ -5,7 +5,7 @@ import { toError } from '#kafka-batch';
 import { ProblemError, problemOf } from '../infra/problems.js';
 import { reconciliationJson, type ReconciliationJson } from './reconciliation-json.js';
 
-/** The running and last reconciliations of all processes, which their runs record in Redis. */
+/** The running and last reconciliations of all processes, as these record them in Redis. */
 @Injectable()
 export class Reconciliations implements BeforeApplicationShutdown {
   readonly #stopped = new Subject<void>();
@@ -35,8 +35,8 @@ export class Reconciliations implements BeforeApplicationShutdown {
 
   /**
    * Emits `progress` each second while the reconciliation runs, then `end`, each with a ReconciliationJson; `problem` with a
-   * Problem while Redis does not answer. The stream ends after `end`, when Redis no longer has the reconciliation, and at
-   * shutdown.
+   * Problem while Redis does not answer, or as the last event if Redis has no reconciliation of the board. The stream also
+   * ends at shutdown.
    */
   events(board: string): Observable<MessageEvent> {
     return timer(0, this.eventEveryMs).pipe(

@@ -14,7 +14,7 @@ import { BoardsLostError, HistoryCutError, ReconciliationError } from './errors.
 const RETRY_FOR_MS = 60_000;
 const BACKOFF = { firstMs: 50, maxMs: 2_000 };
 
-/** How many attempts a run makes at most if each fails with a retriable error. */
+/** How many attempts a reconciliation makes at most if each fails with a retriable error. */
 const MOST_ATTEMPTS = 6;
 
 /**
@@ -42,10 +42,10 @@ export async function withRetries<T>(
     }
 }
 
-/** Decides after each failed attempt whether a run begins again. */
+/** Decides after each failed attempt whether a reconciliation begins again. */
 export class RestartPolicy {
   #failures = 0;
-  /** Since when the run has only waited for its boards to be registered again; by `now`. */
+  /** Since when the reconciliation has only waited for its boards to be registered again, as a value of the clock `now`. */
   #waitingSince: number | undefined;
 
   constructor(
@@ -76,7 +76,7 @@ export class RestartPolicy {
 
   #isRetriable(error: unknown): boolean {
     if (error instanceof LeaseLostError) return error.takenOverBy === undefined;
-    // The next attempt finds out which of the boards lack events.
+    // The error may name boards that lack nothing; the next attempt finds out which boards lack events.
     if (error instanceof HistoryCutError) return this.kind === 'verify' && error.boards.length > 1;
     return error instanceof ReconciliationError && error.retriable;
   }

@@ -39,7 +39,7 @@ export class RunLeases {
 
   private constructor(private readonly parts: RunLeasesParts) {}
 
-  /** Acquires all leases or none, in the order of the names, so that two runs never wait for each other. @throws LeaseHeldError */
+  /** Acquires all leases or none, in the order of the names, so no two reconciliations block each other. @throws LeaseHeldError */
   static async acquire(boards: readonly string[], parts: RunLeasesParts): Promise<RunLeases> {
     const leases = new RunLeases(parts);
     try {
@@ -78,7 +78,7 @@ export class RunLeases {
     if (held !== undefined) held.status = { ...held.status, ...facts };
   }
 
-  /** Reports how the run on a board ended, and releases the board. Does nothing if it was released before. */
+  /** Reports how the reconciliation of a board ended, and releases the board. Does nothing if it was released before. */
   async end(board: string, end: End): Promise<void> {
     const held = this.#boards.get(board);
     if (held === undefined) return;
@@ -128,7 +128,7 @@ export class RunLeases {
     }
   }
 
-  /** A status that can't be written does not fail the run. */
+  /** A status that can't be written does not fail the reconciliation. */
   async #report(held: LeasedBoard): Promise<void> {
     held.status = { ...held.status, updatedAt: Date.now() };
     try {

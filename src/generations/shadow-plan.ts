@@ -18,7 +18,7 @@ import {
 /** Where a build begins, if not where the live generation begins: at a time in ms, or at the start of the log. */
 export type From = number | 'start';
 
-/** The shadow that a run asks for. */
+/** The shadow that a reconciliation asks for. */
 export interface ShadowRequest {
   readonly definition: BoardDefinition;
   readonly purpose: 'build' | 'verify' | 'snapshot';
@@ -44,10 +44,7 @@ export type OpenPlanned = (lease: Lease) => Promise<OpenShadow>;
 type PlanParts = ScoreLog & { readonly generations: GenerationStore };
 type Ranges = ReadonlyMap<number, LogRange>;
 
-/**
- * Plans to continue the shadow of a killed run if that matches the request, else to begin a new one. Writes nothing: the
- * returned function opens the shadow. @throws HistoryCutError
- */
+/** Plans to continue the present shadow if it matches the request, else to begin one. Writes nothing. @throws HistoryCutError */
 export async function planShadow(log: PlanParts, request: ShadowRequest): Promise<OpenPlanned> {
   const { definition, purpose, allowPartialHistory = false } = request;
   const plan = await inOffsets(log, request);
@@ -82,7 +79,7 @@ async function inOffsets(log: PlanParts, request: ShadowRequest): Promise<Plan> 
   return { ...plan, ends, asOf: until };
 }
 
-/** The shadow of a killed run, if it matches the plan and the log still holds the next records. */
+/** The shadow of a killed reconciliation, if it matches the plan and the log still holds the records that it lacks. */
 async function resumable(
   { generations }: PlanParts,
   { definition, purpose, starts, ends }: Plan,
@@ -99,7 +96,10 @@ async function resumable(
   return cutPartitions(ranges, nextOf(left)).length === 0 ? left : undefined;
 }
 
-/** Whether the log still holds the first records of the live generation. A shadow may then lack what the live generation lacks. */
+/**
+ * Whether the log still holds every record since the live generation's beginning. If so, a shadow is allowed to begin there
+ * without `allowPartialHistory`: it lacks only what the live generation lacks.
+ */
 function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): boolean {
   if (starts === undefined || typeof from === 'number') return false;
   return cutPartitions(ranges, (partition) => starts.get(partition) ?? 0).length === 0;
@@ -107,13 +107,13 @@ function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): bool
 
 type Shadows = Pick<GenerationStore, 'shadow'>;
 
-/** The shadow of a killed build or snapshot, which the next run may continue. */
+/** The shadow of a killed build or snapshot, which the next one of its kind can continue. */
 export async function leftShadow(generations: Shadows, board: string): Promise<Shadow | undefined> {
   const shadow = await generations.shadow(board);
   return shadow?.purpose === 'build' || shadow?.purpose === 'snapshot' ? shadow : undefined;
 }
 
-/** Warns if a run discards the shadow of a killed run, because a board has only one shadow. */
+/** Warns if a reconciliation discards the shadow of a killed one, because a board has only one shadow. */
 export async function warnOfDiscardedShadow(
   { generations, logger }: { readonly generations: Shadows; readonly logger: Logger },
   board: string,

@@ -13,7 +13,7 @@ export interface NextCall {
 /** The entries of one partition that were read and are not known to be applied, in the order of the log. */
 class PartitionQueue {
   readonly #entries: EventEntry[] = [];
-  /** The live applied offset as last reported; -1 for none. */
+  /** The live applied offset as last known; -1 for none. */
   live = -1;
   /** The last offset of the unanswered calls; `applied` if there is none. */
   #sent: number;

@@ -47,7 +47,7 @@ export class StallWatch {
     const what =
       behind.length > 0
         ? `records of the log: none has arrived for ${seconds} s`
-        : `live ingest, which has stood still for ${seconds} s: ${IS_IT_RUNNING}`;
+        : `live ingest, which has made no progress for ${seconds} s: ${IS_IT_RUNNING}`;
     this.parts.logger.warn(`board "${this.board}" waits for ${what}`);
   }
 
@@ -56,7 +56,7 @@ export class StallWatch {
     const ranges = await logRanges(admin, topic).catch((error: unknown) => {
       logger.debug(`could not read the ends of the log: ${toError(error).message}`);
     });
-    if (ranges === undefined) return; // Kafka is unreachable; the run waits for it
+    if (ranges === undefined) return; // Kafka is unreachable; the reconciliation waits for it
     const beyond = behind
       .map(({ partition, live }) => ({
         partition,

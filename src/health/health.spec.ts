@@ -48,7 +48,7 @@ describe('the health of a process', () => {
     });
   });
 
-  it('is good while a partition waits for others to recover', () => {
+  it('is good while a partition waits for other partitions to recover', () => {
     const { status, problems, partitions } = healthReport(
       facts({ 0: running, 1: running }, { waiting: new Set([1]) }),
     );

@@ -7,9 +7,9 @@ export interface HealthFacts {
   /** The status that ioredis gives its connection; `ready` is the only good one. */
   readonly redis: string;
   readonly consumer: ConsumerHealth;
-  /** Partitions that wait for others to recover. */
+  /** Partitions that wait for other partitions to recover. */
   readonly waiting: ReadonlySet<number>;
-  /** How old the last fetch response may be. */
+  /** If the last fetch response is older, the process is `failing`. */
   readonly maxLoopAgeMs: number;
 }
 

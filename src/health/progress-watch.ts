@@ -16,7 +16,7 @@ const MAX_INTERVAL_MS = 5_000;
 
 /**
  * Ends a process that makes no progress, so that its supervisor starts another one. A partition that has stopped permanently or
- * needs operator action is no reason while others run. Time in which the process itself was suspended does not count.
+ * needs operator action is no reason while other partitions run. Time in which the process itself was suspended does not count.
  */
 @Injectable()
 export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {

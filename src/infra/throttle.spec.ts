@@ -13,7 +13,7 @@ describe('Throttle', () => {
     jest.restoreAllMocks();
   });
 
-  /** Whether this many events may go without a turn of the event loop in between. */
+  /** Whether `next` lets this many events go before the event loop has made a turn. */
   const goImmediately = async (throttle: Throttle, events: number) => {
     let isOver = false;
     const going = throttle.next(events).then(() => (isOver = true));

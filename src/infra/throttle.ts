@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The longest pause whose events may follow at once: more would be a flood of events. */
+/** After a longer pause, only the events of this time follow at once: more would be a flood. */
 const MAX_CATCH_UP_MS = 1_000;
 
 /** Limits events to `rate` per second, with bursts of one second; without a rate it never waits. */

@@ -64,7 +64,7 @@ export async function createTopics(
     return { topic, partitions: numPartitions, state: 'created' } as const;
   };
   const { scoreEvents, rankChanges, leaderChanges, deadLetters, definitions } = names;
-  // An existing score topic gets no more partitions here: they would move players between partitions. An operator may add some.
+  // An existing score topic gets no more partitions here: they would move players between partitions. An operator can add some.
   const isNew = !known.has(scoreEvents);
   if (!isNew) await checkScoreTopic(admin, scoreEvents, options);
   const score = await ensure(scoreEvents, isNew ? options.partitions : 0, {

@@ -43,7 +43,7 @@ function applierOf(
   return { applier: new Applier(services, 0, start, waiter), waited, calls };
 }
 
-describe('a partition that waits for others to recover', () => {
+describe('a partition that waits for other partitions to recover', () => {
   it('tries again until the call is applied', async () => {
     const { applier, waited } = applierOf([
       { status: 'recovering' },

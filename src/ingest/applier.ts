@@ -59,8 +59,8 @@ export class AppliedGapError extends Error {
 }
 
 /**
- * Applies the records of one partition to the boards, strictly in order, one call at a time. Every run goes to every shard,
- * so an applied offset below the published position is a sign of a loss.
+ * Applies the records of one partition to the boards, strictly in order, one call at a time. Every shard is told the offsets
+ * of every run, so an applied offset below the published position is a sign of a loss.
  */
 export class Applier {
   readonly #continuity: readonly string[];

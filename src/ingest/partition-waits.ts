@@ -15,11 +15,11 @@ export interface Waiter {
   done(): void;
 }
 
-/** The partitions of this process that wait for others to reach their recovery targets. Logs each wait every few seconds. */
+/** Partitions of this process that wait until other partitions reach their recovery targets. Logs each wait every few seconds. */
 @Injectable()
 export class PartitionWaits {
   readonly #waiting = new Set<number>();
-  /** When each partition may log again. */
+  /** By partition: when its wait may be logged again, by performance.now. */
   readonly #nextLogs = new Map<number, number>();
 
   constructor(

@@ -53,7 +53,7 @@ describe('the detail of a dead letter', () => {
     expect(detailOf('arena-y', boards)).toBe('there is no board "arena-y"');
   });
 
-  it('is cut to 1,024 bytes for every code', () => {
+  it('is cut to 1,024 bytes, never within a character', () => {
     const columns = Array.from({ length: 8 }, (_, index) => ({
       ...plain.columns[0]!,
       name: `${'é'.repeat(63)}${index}`,

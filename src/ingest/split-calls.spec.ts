@@ -74,17 +74,17 @@ describe('splitRuns', () => {
 
   it('counts the ranks, further columns, new views and named players of an event', () => {
     const own = (offset: number) => `day:${offset}`;
-    expect(runsOf({}, () => 'all')).toEqual([500, 500]); // 2 each
-    expect(runsOf({ columns: 8 }, () => 'all')).toEqual([500, 500]); // 3.75 each
-    expect(runsOf({}, own)).toEqual([500, 500]); // 4 each
-    expect(runsOf({ columns: 8 }, own)).toEqual([347, 347, 306]); // 5.75 each
+    expect(runsOf({}, () => 'all')).toEqual([500, 500]); // an event costs 2 updates
+    expect(runsOf({ columns: 8 }, () => 'all')).toEqual([500, 500]); // 3.75 updates
+    expect(runsOf({}, own)).toEqual([500, 500]); // 4 updates
+    expect(runsOf({ columns: 8 }, own)).toEqual([347, 347, 306]); // 5.75 updates
     expect(runsOf({ publish: { leaders: 100 } }, own)).toEqual([142, 142, 142, 142, 142, 142, 142, 6]); // prettier-ignore
     expect(runsOf({ publish: { leaders: 100 } }, () => 'all')).toEqual([500, 500]);
-    expect(runsOf({ publish: { overtook: 40 } }, () => 'all')).toEqual([333, 333, 333, 1]); // 6 each
+    expect(runsOf({ publish: { overtook: 40 } }, () => 'all')).toEqual([333, 333, 333, 1]); // 6 updates
     expect(runsOf({ publish: { overtook: 40, rankChanges: 'none' } }, () => 'all')).toEqual([500, 500]); // prettier-ignore
   });
 
-  it('does not count ranks that are not published', () => {
+  it('counts no ranks and no named players for events below the published position', () => {
     const publish = { overtook: 100, leaders: 100 };
     expect(runsOf({ publish, published: 1_000 }, () => 'all')).toEqual([500, 500]);
   });

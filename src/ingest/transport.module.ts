@@ -19,7 +19,7 @@ export class IngestStatus {
     return this.transport.health();
   }
 
-  /** Partitions that wait for others to recover. */
+  /** Partitions that wait for other partitions to recover. */
   get waiting(): ReadonlySet<number> {
     return this.waits.current;
   }

@@ -47,7 +47,7 @@ async function triesWithin(ms: number, failure: Error): Promise<number> {
 }
 
 describe('a background build', () => {
-  it('builds only boards without a generation, and keeps what it built when it ends early', async () => {
+  it('asks for first generations only, and to keep the shadows when it ends early', async () => {
     const options: BuildOptions[] = [];
     await runFor(1_500, (_, given) => Promise.resolve((options.push(given), [])));
     expect(options[0]).toMatchObject({ isFirst: true, keepsShadows: true });

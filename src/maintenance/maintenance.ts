@@ -8,7 +8,7 @@ export interface MaintenanceTask {
   /** The log message of a failure; the reason follows it. */
   readonly onFailure: string;
   readonly everyMs: number;
-  /** Several processes may run the task at the same time. It ends early, without an error, when the signal is aborted. */
+  /** Several processes can run the task at the same time. It ends early, without an error, when the signal is aborted. */
   readonly run: (signal: AbortSignal) => Promise<unknown>;
 }
 

@@ -10,7 +10,7 @@ import {
 import { Verify, type VerifyOptions, type VerifyReport } from '../verify/verify.js';
 
 /**
- * Runs builds and other work on boards; live ingest never waits for it. A lease allows one run per board at a time.
+ * Runs reconciliations and removes boards; live ingest never waits for it. A lease allows one of these per board at a time.
  * All methods @throw LeaseHeldError, LeaseLostError, CancelledError, and the errors of Kafka and Redis after some retries.
  */
 export class Reconciler {

@@ -14,7 +14,7 @@ import { Maintenance } from './maintenance.js';
 import { ReconcilerModule } from './reconciler.module.js';
 import { Reconciler } from './reconciler.js';
 
-/** The role `reconciliation`: registers the boards before the transport reads, builds new boards, and verifies on a schedule. */
+/** The role `reconciliation`: registers boards before ingest reads the score topic, builds new ones, and verifies on a schedule. */
 @Module({
   imports: [ReconcilerModule, MetricsModule],
   providers: [
@@ -64,7 +64,7 @@ function createMaintenance(
     },
     {
       onFailure: 'the definitions topic could not be checked',
-      everyMs: 60_000, // compaction needs longer than that to reach the end of the log
+      everyMs: 60_000, // compaction of that topic comes later: it would remove a live definition that an older record follows
       run: () => registrar.repairDefinitions(),
     },
   ];

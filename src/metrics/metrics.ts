@@ -60,17 +60,17 @@ export const GAUGES = {
   },
   reconciliationDone: {
     name: 'ranklog_reconciliation_done_records',
-    help: 'Records of the log that the running or last reconciliation has read.',
+    help: 'Records of the log that the running or last reconciliation has applied.',
     labels: ['board', 'kind'],
   },
   reconciliationTotal: {
     name: 'ranklog_reconciliation_total_records',
-    help: 'Records of the log that the running or last reconciliation has to read.',
+    help: 'Records of the log that the running or last reconciliation has to apply, including those done.',
     labels: ['board', 'kind'],
   },
   reconciliationRate: {
     name: 'ranklog_reconciliation_records_per_second',
-    help: 'Records of the log that the reconciliation reads in a second; 0 if none runs.',
+    help: 'Records of the log that the reconciliation applies in a second; 0 if none runs.',
     labels: ['board', 'kind'],
   },
   verifyEqual: {

@@ -16,7 +16,7 @@ interface Parts {
 
 /** Definition records by board. */
 type Current = ReadonlyMap<string, DefinitionRecord>;
-type Promotions = ReadonlyMap<string, number>; // by board: when its pointer last moved, in us of Redis' clock
+type Promotions = ReadonlyMap<string, number>; // by board: the time in us, by Redis' clock, when its pointer last moved
 
 /**
  * Registers in Redis the boards of the definitions topic, and of the boards file only those that the topic lacks. So instances
@@ -117,7 +117,7 @@ export class BoardRegistrar {
     );
   }
 
-  /** Forgets the definitions of removed boards: whoever creates such a board again, perhaps with another one, also builds it. */
+  /** Forgets the definitions of removed boards: whoever creates such a board again, perhaps differently, also builds it. */
   #forgetRemoved(removed: ReadonlySet<string>): void {
     this.#wanted = new Map([...this.#wanted].filter(([board]) => !removed.has(board)));
     for (const board of removed) this.#uncompared.delete(board);

@@ -23,7 +23,7 @@ interface Reading {
   readonly overwritten: Set<string>;
 }
 
-/** The key of the identity record. No board name has a control character, so earlier releases ignore the record. */
+/** The key of the identity record. No board name has a control character, so earlier versions ignore the record. */
 export const IDENTITY_KEY = '\u0000identity';
 
 /** The compacted topic of the live definitions and the identity of their ranklog. It survives a loss of Redis. */
@@ -50,7 +50,7 @@ export class DefinitionsTopic {
 
   /**
    * Writes the latest record of a board again if an older one came after it: a writer may pause between a promotion and its
-   * record. Returns these boards. Safe to repeat, in several processes. Cost: one request if nothing was written meanwhile.
+   * record. Returns these boards. Safe to repeat, in several processes. Cost: one request if the topic has not changed.
    */
   async repair(): Promise<string[]> {
     const ranges = await logRanges(this.admin, this.topic);

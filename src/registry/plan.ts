@@ -93,7 +93,7 @@ function builderOf(
   const run = statuses.find((status) => status.board === board && status.state === 'running');
   if (run?.kind !== 'build') return null;
   const { holder, done, total, generation } = run;
-  // The id of a generation ends with the hash of its definition. A build without a generation yet is assumed to have the same one.
+  // The id of a generation ends with the hash of its definition. A build without a generation yet is assumed to match.
   const isSame = generation === '' || generation.endsWith(`-${definitionHash(definition)}`);
   return { holder, done, total, definition: isSame ? 'same' : 'other' };
 }

@@ -69,7 +69,7 @@ export class ScheduledVerify {
     }
   }
 
-  /** The boards that this process verifies, and how many boards others have compared. */
+  /** The boards that this process verifies, and how many boards other processes have compared. */
   async #shared(live: ReadonlyMap<string, LiveBoard>, { begun, sameTurnMs }: Turn) {
     const statuses = await this.parts.leases.statuses();
     const taken = statuses
@@ -88,7 +88,7 @@ export class ScheduledVerify {
 
   /**
    * Whether a killed build or snapshot has left a shadow that a verify would discard; warns of it. If the schedule rebuilds, a
-   * killed build of the live definition does not count: it may be the schedule's own, and no other run would continue it.
+   * killed build of the live definition does not count: it may be the schedule's own, and nothing else would continue it.
    */
   async #hasLeftShadow(board: string, { definition }: LiveBoard): Promise<boolean> {
     const { generations, rebuilds } = this.parts;

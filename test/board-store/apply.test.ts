@@ -112,7 +112,7 @@ describe('an apply call', () => {
     expect(left).toEqual([25_001, 20_002, 15_003, 10_004, 5_005, 7]);
   });
 
-  it('may have 500 events of 4 views', async () => {
+  it('accepts 500 events, each in 4 views', async () => {
     const views = lasting('all', 'all x=1', 'all y=1', 'all x=1 y=1');
     const events = Array.from({ length: 500 }, (_, index) =>
       scored(`player-${index % 97}`, [index % 5], { views, occurredAt: T0 + index }),
@@ -129,7 +129,7 @@ describe('the version of a view', () => {
       verdict.kind === 'rankChange' ? verdict.changes.map(({ version }) => version) : [],
     );
 
-  it('is the time of the server in us, and the same for the whole call', async () => {
+  it('is the time of the server in µs since 1970, and the same for the whole call', async () => {
     const [seconds, micros] = (await redis.time()).map(Number);
     const [first, second] = await versions(0);
     expect(first).toBe(second);

@@ -30,7 +30,7 @@ function nameOf(index: number): string {
   return `p${String(index).padStart(4, '0')}`;
 }
 
-/** Commands that Redis has run, also from scripts, and bytes that it was sent. */
+/** How many commands Redis has executed, those of scripts included, and how many bytes it has received. */
 async function counters() {
   const [commands, stats] = [await own.redis.info('commandstats'), await own.redis.info('stats')];
   const runs = [...commands.matchAll(/^cmdstat_(?!info)\S+:calls=(\d+)/gm)].map(([, calls]) =>

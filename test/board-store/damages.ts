@@ -53,7 +53,8 @@ const ACTS: Record<string, Act> = {
     redis.hset(players, playerId, state.replace(/^-?\d+/, String(value))),
   'HSET of a time': (redis, { players, playerId, state }, value) =>
     redis.hset(players, playerId, state.replace(/([@~])-?\d+$/, `$1${value}`)),
-  'HSET of a mark': (redis, { players, playerId, state }) =>
+  // The mark of a column: `@` if it is settled, `~` if it is a sum that has seen no delta but 0.
+  'HSET of the other mark (settled or not)': (redis, { players, playerId, state }) =>
     redis.hset(
       players,
       playerId,

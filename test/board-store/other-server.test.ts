@@ -8,7 +8,7 @@ import { dumpKeys } from './test-redis.js';
 /** More players than one call compares. */
 const EVENTS = Array.from({ length: 1_500 }, (_, index) => scored(`player-${index}`, [index]));
 
-describe('a comparison, when another Redis server answers between two of its steps', () => {
+describe('a comparison, when Redis is restarted or replaced between two of its steps', () => {
   let own: RedisServer;
   let replica: RedisServer | undefined;
   let fixture: GenerationFixture;

@@ -50,7 +50,7 @@ export function interceptedClient(
   });
 }
 
-/** A client that does `meanwhile` before each command of a matching name. */
+/** A client that calls `meanwhile` before each command of a matching name. */
 export function lateClient(redis: Redis, names: RegExp, meanwhile: () => Promise<void>): Redis {
   return interceptedClient(redis, names, async (run) => {
     await meanwhile();

@@ -163,7 +163,7 @@ describe('boards plan and apply', () => {
     expect((await ranklog('status')).out).not.toContain('trials');
   });
 
-  it('plan ends with 2 if RANKLOG_SHARDS differs from Redis, or if the boards file has problems', async () => {
+  it('plan has exit code 2 if RANKLOG_SHARDS differs from Redis, or if the boards file has problems', async () => {
     scene.instance.env['RANKLOG_SHARDS'] = '2';
     const otherShards = await ranklog('boards', 'plan');
     delete scene.instance.env['RANKLOG_SHARDS'];

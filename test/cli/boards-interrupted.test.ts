@@ -47,13 +47,13 @@ describe('a command that is interrupted', () => {
   };
   const deleteLease = () => sandbox.redis.del(sandbox.keys.lease(0, 'arena'));
 
-  it('keeps a second command from running, whose error names the lease holder and its start; status does, too; Ctrl-C changes nothing', async () => {
+  it('keeps a second command from running, whose error says who holds the lease and since when; status shows the build; Ctrl-C changes nothing', async () => {
     const before = await generations();
     const first = await startSlow('apply', '--yes');
     const second = await scene.ranklog('boards', 'apply', '--yes');
     expect(second.code).toBe(3);
     expect(second.err).toContain(`is being reconciled by ${holderOf(first)}`);
-    expect(second.err).toMatch(/It runs a build since \d{4}-\S+Z, at \d+ of \d+ records/);
+    expect(second.err).toMatch(/That process runs a build since \d{4}-\S+Z, at \d+ of \d+ records/);
     const line = /^arena +build +\d+ % of 3,000 records, \d+\/s, about \d+ s left /m;
     await until(async () => line.test((await scene.ranklog('status')).out), 'status shows it');
     const run = { board: 'arena', kind: 'build', state: 'running', holder: holderOf(first) };

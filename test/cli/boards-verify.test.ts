@@ -34,7 +34,7 @@ describe('boards verify and snapshot', () => {
   });
   afterAll(() => scene.close());
 
-  it('verify ends with 0 while events come in, and says what was compared', async () => {
+  it('verify has exit code 0 while events come in, and says what was compared', async () => {
     const sending = scene.traffic.send(2_000);
     const { code, out, err } = await ranklog('boards', 'verify');
     await sending;
@@ -43,7 +43,7 @@ describe('boards verify and snapshot', () => {
     expect(out).toMatch(/^daily: equal to the log; \d+ place\(s\) in 8 view\(s\) compared/m);
   });
 
-  it('verify lists each difference by view and player, in decimals, and ends with 1; rebuild repairs it', async () => {
+  it('verify lists each difference by view and player, in decimals, and has exit code 1; rebuild repairs it', async () => {
     await scene.send(0);
     const { redis, keys } = scene.sandbox;
     const damaged = await liveArena();
@@ -141,7 +141,7 @@ describe('boards verify and snapshot', () => {
     [['snapshot', 'arena'], 2, "required option '--until <time>' not specified"],
     [['rebuild', 'arena', '--from', '2999-01-01T00:00:00Z'], 2, 'it is in the future'],
     [['rebuild', 'arena', '--from', 'stat'], 2, 'or "start"'],
-  ])('boards %j ends with %i', async (args, code, word) => {
+  ])('boards %j has exit code %i, and the error says: %s', async (args, code, word) => {
     expect(await ranklog('boards', ...args)).toMatchObject({
       code,
       err: expect.stringContaining(word),

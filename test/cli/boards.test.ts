@@ -57,13 +57,13 @@ function ranklog(args: readonly string[], input = '') {
 }
 
 describe('boards check', () => {
-  it('says that a file has no problems; checks the file of the settings by default', () => {
+  it('says that a file has no problems; by default, checks the file that RANKLOG_BOARDS names', () => {
     const good = { code: 0, out: `${boards}: no problems; boards: arena, plain\n`, err: '' };
     expect(ranklog(['check'])).toEqual(good);
     expect(ranklog(['check', boards])).toEqual(good);
   });
 
-  it('reports all problems of all files, and ends with 1', () => {
+  it('reports all problems of all files, and has exit code 1', () => {
     const { code, out } = ranklog(['check', bad, boards]);
     expect(code).toBe(1);
     expect(out.split('\n')).toEqual([
@@ -100,7 +100,7 @@ describe('boards check', () => {
     ]);
   });
 
-  it('ends with 2 for a file that is not there', () => {
+  it('has exit code 2 for a file that is not there', () => {
     const { code, err } = ranklog(['check', boards, '/nowhere.yaml']);
     expect({ code, err }).toEqual({
       code: 2,
@@ -170,12 +170,12 @@ describe('boards show', () => {
     [['--at', 'noon'], 2, 'use a time with a zone'],
     [['/nowhere.yaml'], 2, "/nowhere.yaml can't be read"],
     [[bad], 2, 'did you mean ties?'],
-  ])('%j ends with exit code %i and a helpful word', (args, code, word) => {
+  ])('%j has exit code %i, and the error says: %s', (args, code, word) => {
     const run = ranklog(['show', ...args]);
     expect(run).toEqual({ code, out: '', err: expect.stringContaining(word) });
   });
 
-  it('an event that would be a dead letter ends with 1', () => {
+  it('has exit code 1 for an event that would be a dead letter', () => {
     const { code, out } = ranklog(['show', '--event', '{"board":"plain","playerId":"ada"}']);
     expect(code).toBe(1);
     expect(out).toMatch(/^dead letter DELTA_OR_DELTAS: .*\n.*Send one of them\.\n$/);

@@ -121,7 +121,7 @@ describe('the topics', () => {
     ['retention.bytes', '1073741824', 'ingest'],
     ['cleanup.policy', 'compact', 'reconciliation'],
     ['cleanup.policy', 'compact,delete', 'ingest,reconciliation'],
-  ])('are checked by start: %s=%s, with the roles %s', async (name, value, roles) => {
+  ])('are refused by start: %s=%s, with the roles %s', async (name, value, roles) => {
     await alterScoreTopic({ [name]: value });
     const refused = instance.spawn('start', '--roles', roles);
     const isDecided = () => refused.exitCode !== null || refused.errors.includes('"running:');
@@ -135,7 +135,7 @@ describe('the topics', () => {
     expect(refused.errors).toContain('RANKLOG_ALLOW_SHORT_HISTORY=true');
   });
 
-  it('are accepted by start if it may lose events, with a warning for each problem', async () => {
+  it('are accepted by start if RANKLOG_ALLOW_SHORT_HISTORY is set, with a warning for each problem', async () => {
     await alterScoreTopic({ 'retention.ms': '604800000', [MOST_AHEAD]: '9223372036854775807' });
     instance.env['RANKLOG_ALLOW_SHORT_HISTORY'] = 'true';
     const service = await instance.start();

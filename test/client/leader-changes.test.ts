@@ -12,7 +12,10 @@ import {
 import { seededRandom } from '../support/seeded-random.js';
 
 const KILLS = 5;
-/** Each kill comes after at most this many more published events: fewer than are sent between two kills. */
+/**
+ * Each kill comes after at most this many more published events. It is fewer than are sent between two kills, so that events
+ * are left when ingest is killed.
+ */
 const MOST_BEFORE_A_KILL = 1_000;
 const EVENTS = 12_000;
 /** Small sends, so that ingest works while events are sent. */
@@ -98,7 +101,7 @@ async function killUnderLoad(instance: TestInstance, random: () => number): Prom
     const producing = instance.produce(lines.slice(kill * share, (kill + 1) * share), AT_ONCE);
     await until(
       async () => (await instance.publishedCount()) >= goal,
-      `more is published after kill ${kill}`,
+      `enough is published before kill ${kill + 1}`,
     );
     service.kill('SIGKILL');
     await Promise.all([service.ended, producing]);

@@ -18,7 +18,7 @@ const FIRST = {
 
 export type BoardName = keyof typeof FIRST;
 
-/** A second definition of each board: other views, another order, and other events that it refuses or ignores. */
+/** A second definition of each board. It has other views and another order, and refuses or ignores other events than the first. */
 const CHANGED: Readonly<Record<BoardName, string>> = {
   arena: `
     columns: [{ name: wins }, { name: points, decimals: 1 }]

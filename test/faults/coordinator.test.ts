@@ -13,7 +13,7 @@ const EVENTS_PER_BATCH = 10;
 const PAUSE_MS = 20;
 /** Well below the 30 s that kafkajs waits for a response, and enough for a busy machine. */
 const STALL_MS = 20_000;
-/** Ranklog closes a silent connection after 10 s. After the commit's connection, one for Fetch or Heartbeat may be silent, too. */
+/** Ranklog closes a silent connection after 10 s. After the commit's connection, one for Fetch or Heartbeat can be silent, too. */
 const SILENCE_MS = 28_000;
 const SHARE_AT_RANDOM = 0.01;
 const HITS_AT_RANDOM = 60;
@@ -166,7 +166,7 @@ describe('a service under load goes on, when', () => {
     await expectProgress();
   });
 
-  it('its load has ended, and has published every result exactly once', async () => {
+  it('its load has ended; every result is published exactly once', async () => {
     isLoading = false;
     await load;
     await ingest.expectExactlyOnce();

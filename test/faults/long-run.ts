@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => kafka.remove(), 60_000);
 
 it(
-  'every run is exact',
+  'every test run is exact',
   async () => {
     const end = performance.now() + minutes * 60_000;
     const reports: RunReport[] = [];

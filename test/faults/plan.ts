@@ -1,7 +1,7 @@
 import { randomFrom } from '../support/seeded-random.js';
 import { below, pick, type Random } from './load.js';
 
-/** What one run does. It depends on its seed alone. */
+/** What one test run does. It depends on the seed alone. */
 export interface Plan {
   readonly seed: number;
   readonly shards: number;

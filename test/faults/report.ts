@@ -1,6 +1,6 @@
 import type { RunReport } from './run.js';
 
-/** Totals of several runs: runs, records, and how often each thing was done. */
+/** Totals of several test runs: how many, their records, and how often each thing was done. */
 export type Totals = Readonly<Record<string, number>>;
 
 export function totalsOf(reports: readonly RunReport[]): Totals {
@@ -17,7 +17,7 @@ export function totalsOf(reports: readonly RunReport[]): Totals {
   return totals;
 }
 
-/** The verdict on a run in a line, and the problems if there are any, each in lines of its own. */
+/** The verdict on a test run in a line, and the problems if there are any, each in lines of its own. */
 export function verdictText({ plan: { seed }, seconds, verdict }: RunReport): string {
   const { problems, records, results, deadLetters } = verdict;
   const size = `${records} records, ${results} events with a result, ${deadLetters} dead letters, ${seconds.toFixed(1)} s`;
@@ -33,7 +33,7 @@ export function totalsTable(totals: Totals): string {
     .join('\n');
 }
 
-/** The report of all runs as JSON. */
+/** The report of all test runs as JSON. */
 export function reportJson(reports: readonly RunReport[]): string {
   const runs = reports.map(({ plan, seconds, tally, verdict }) => ({
     plan,

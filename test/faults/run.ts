@@ -9,7 +9,7 @@ import type { OwnKafka } from './world/own-kafka.js';
 import { allApplied, readFacts } from './world/read-facts.js';
 import { World } from './world/world.js';
 
-/** What a run did, and its verdict. */
+/** What a test run did, and its verdict. */
 export interface RunReport {
   readonly plan: Plan;
   readonly seconds: number;

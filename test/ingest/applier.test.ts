@@ -97,7 +97,7 @@ describe('an event whose board changes before its result is published', () => {
     continuity = [await comparedToken(shards, 0), await comparedToken(shards, 1)];
   });
 
-  /** The kinds of the verdicts that a partition gets which starts at the event. */
+  /** Starts the partition at the offset of the event, applies the event, and returns the kinds of the verdicts. */
   async function verdictsOf(
     appliedOffsets = [-1, -1],
     beforeCall: (shard: number) => Promise<void> = () => Promise.resolve(),

@@ -55,7 +55,7 @@ describe('a partition a thousand times busier than the others', () => {
     expect(during / quiet).toBeLessThan(MAX_SLOWDOWN);
   }, 300_000);
 
-  /** Records when the rank change of each player of a quiet partition becomes visible. */
+  /** Notes the time at which the rank change of each player of a quiet partition becomes visible. */
   async function watchQuiet(): Promise<Map<string, number>> {
     const seen = new Map<string, number>();
     const { kafka, topics, name } = instance;

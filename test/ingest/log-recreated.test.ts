@@ -61,17 +61,17 @@ describe('a score topic that was deleted and created again', () => {
     expect(service.errors).toContain('the log has another record there: the topic was recreated');
   });
 
-  /** What all forms of the error have in common: when the log is checked, it may be empty, shorter or longer than the old one. */
+  /** What all forms of the error have in common: when the log is checked, it can be empty, shorter or longer than the old one. */
   const RECREATED = /topic was recreated/;
 
-  it('stops partitions that run', async () => {
+  it('stops running partitions', async () => {
     await made.log.recreate(4);
     await made.log.send(2, ['other'], 100);
     await expectStopped(RECREATED);
   });
 
   it.each(['fails', 'succeeds'])(
-    'stops partitions that run if the new log is filled before the next fetch, which %s, and applies none of its records',
+    'stops running partitions if the new log is filled before the next fetch, which %s, and applies no record of that log',
     async (next) => {
       const { log } = made;
       const ofScores = ({ body }: KafkaRequest) => body.includes(log.name);

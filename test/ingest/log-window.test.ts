@@ -12,7 +12,7 @@ import { PartitionWaits } from '../../src/ingest/partition-waits.js';
 import { ResultLog } from '../../src/ingest/result-log.js';
 import { ScoreLog } from '../../src/ingest/score-log.js';
 
-/** The test runs partition 0 of an instance in place of a consumer. */
+/** The test hands records of partition 0 to ingest itself, as a consumer would. */
 describe('applied records of a recreated log, when no fetch has shown that it was recreated', () => {
   let instance: TestInstance;
   let log: ScoreTopic;
@@ -78,7 +78,7 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
     await log.send(0, ['x', 'x', 'x', 'x'], 100);
     await apply(2, 4);
     expect(await scores(instance)).toEqual({ a: 1, b: 1, x: 200 });
-    await until(() => restarts.length > 0, 'the check finds it');
+    await until(() => restarts.length > 0, 'the check finds that the log was recreated');
     expect(restarts[0]).toBeInstanceOf(OtherLogError);
     await ingest.close();
     ingest = undefined;

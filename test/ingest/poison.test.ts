@@ -45,7 +45,7 @@ function residentMegabytes(pid: number): number {
 describe('a long series of records that can never be applied', () => {
   const made = useScoreTopic({ partitions: 2 });
 
-  it('becomes dead letters, one each; other records count, and memory stays bounded', async () => {
+  it('becomes one dead letter for each record; good records are applied, and memory stays bounded', async () => {
     const { instance, log } = made;
     const service = await instance.start();
     let megabytes = 0;

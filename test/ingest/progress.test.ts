@@ -49,7 +49,7 @@ describe('an instance', () => {
     expect(stopped.errors).toContain('score-events/0 stops:');
     expect(stopped.errors).toContain('score-events in this process are stopped (');
     expect(others.map(({ exitCode }) => exitCode)).toEqual([null, null]);
-    await log.sendMessages([{ partition: 1, value: 'no event' }]); // its dead letter is accepted
+    await log.sendMessages([{ partition: 1, value: 'no event' }]); // the topic of dead letters has no such limit
     await instance.published(1);
   });
 });

@@ -8,7 +8,7 @@ import { loggerTo } from '../support/loggers.js';
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
-/** How long a lease lasts. It is renewed every quarter of this time, so its holder may pause for up to three quarters of it. */
+/** How long a lease lasts. It is renewed each quarter of this time, so its holder keeps it over a pause of three quarters. */
 const LEASE_MS = 4_000;
 
 let keys: KeySpace;
@@ -51,7 +51,7 @@ async function leaseExpires(): Promise<void> {
 }
 
 describe('a resync', () => {
-  it('that takes longer than a lease lasts runs once, in the instance that began it, which renews the lease', async () => {
+  it('that takes longer than a lease is done once, by the instance that began it, which renews the lease', async () => {
     const [first, second] = [new Instance(), new Instance()];
     const token = first.resync.continuity();
     await until(() => first.begun === 1, 'the first one resyncs');
@@ -84,7 +84,7 @@ describe('a resync', () => {
     expect(await second.resync.continuity()).toEqual([(await store.continuity(0)).token]);
   });
 
-  it('begins again, with a warning, when the shard was emptied meanwhile', async () => {
+  it('begins again, with a warning, when the shard is emptied while it is under way', async () => {
     const instance = new Instance();
     const token = instance.resync.continuity();
     await until(() => instance.begun === 1, 'it resyncs');

@@ -23,7 +23,7 @@ describe('a batch consumer', () => {
     await topic.admin.setOffsets({
       groupId: topic.name,
       topic: topic.name,
-      partitions: [{ partition: 0, offset: '2' }], // the application's offset counts
+      partitions: [{ partition: 0, offset: '2' }], // the offset that the application finds is used instead
     });
     let found: (offset: number) => void = () => undefined;
     const offset = new Promise<number>((resolve) => (found = resolve));

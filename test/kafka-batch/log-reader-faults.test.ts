@@ -74,7 +74,7 @@ describe('a log reader over a connection that fails', () => {
   });
 
   it.each([1, 10, 40])(
-    'leaves no connection when it is aborted %i ms after its start',
+    'leaves no connection open when it is aborted %i ms after its start',
     async (ms) => {
       proxy.delay(5);
       const kafka = testKafka({
@@ -133,13 +133,13 @@ describe('a log reader over a connection that fails', () => {
     },
   );
 
-  it('that is being opened ends when it is aborted', async () => {
+  it('stops opening when it is aborted', async () => {
     proxy.cut();
     const opening = open({ signal: AbortSignal.timeout(300) });
     await expect(opening).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('ends a pending fetch when the reader is closed, and leaves no connection', async () => {
+  it('ends a pending fetch when the reader is closed, and leaves no connection open', async () => {
     const reader = await open();
     const round = reader.fetch().catch((error: unknown) => error);
     await reader.close();

@@ -157,7 +157,7 @@ describe('a log reader', () => {
     await expect(readSome(reader)).rejects.toThrow(/compressed with lz4/);
   });
 
-  it('reports a cut log, and a log that ends before its position, and does not move', async () => {
+  it('reports a log that was cut or ends before the position of the reader, and keeps that position', async () => {
     for (const partition of [0, 1]) await topic.send(partition, numbers(0, 10));
     await topic.cut(0, 8);
     const reader = await open({ 0: 2, 1: 0 });

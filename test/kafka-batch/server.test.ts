@@ -143,10 +143,10 @@ describe('KafkaBatchServer', () => {
     const other = await serve([controllerOf(new Memory())]);
     await until(() => health().length === 1, 'the other instance has one of them');
     await other.close();
-    await until(() => health().length === 2, 'it has come back');
+    await until(() => health().length === 2, 'the other partition has come back');
     expect(memory.starts).toBe(2);
     release();
-    await until(() => health().every(({ state }) => state === 'running'), 'both run again');
+    await until(() => health().every(({ state }) => state === 'running'), 'both are running again');
     expect(memory.mostOpen).toBe(1);
     expect([...memory.open.values()]).toEqual([1, 1]);
   });

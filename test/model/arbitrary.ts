@@ -15,17 +15,18 @@ export const BASE_TIME = Date.parse('2026-11-20T09:00:00.000Z');
 /** Half an hour before clocks go back in Paris: days, weeks and hours of unusual length. */
 const CLOCK_CHANGE = Date.parse('2026-10-25T00:30:00.000Z');
 
-/** The seed with which each property runs every time, before it runs with a new seed. */
+/** The seed with which a property is checked each time, before it is checked with a new seed. */
 const KNOWN_SEED = 20_261_120;
 
 const { RANKLOG_TEST_RUNS, RANKLOG_TEST_SEED } = process.env;
 
-/** How long the test of a property may take, in ms: five minutes, or an hour if RANKLOG_TEST_RUNS is set. */
+/** The time limit of the test of a property, in ms: five minutes, or an hour if RANKLOG_TEST_RUNS is set. */
 export const PROPERTY_TIMEOUT = RANKLOG_TEST_RUNS === undefined ? 300_000 : 3_600_000;
 
 /**
- * The settings of fast-check for a run. RANKLOG_TEST_SEED repeats a run, RANKLOG_TEST_RUNS makes it longer. A run ends before
- * its test times out, because a timeout would hide the counterexample of a late failure or of a long shrinking.
+ * The settings of fast-check for one check of a property, which tries `numRuns` inputs. RANKLOG_TEST_SEED repeats a check,
+ * RANKLOG_TEST_RUNS sets how many inputs it tries. A check ends before its test times out, because a timeout would hide the
+ * counterexample of a late failure or of a long shrinking.
  */
 export function runs(usual: number, seed = Number(RANKLOG_TEST_SEED ?? randomInt(2 ** 31))) {
   const numRuns = Number(RANKLOG_TEST_RUNS ?? usual);
@@ -38,7 +39,7 @@ export function runs(usual: number, seed = Number(RANKLOG_TEST_SEED ?? randomInt
   };
 }
 
-/** The settings for a property that runs twice: with KNOWN_SEED, and with a new seed. */
+/** The settings for a property that is checked twice: with KNOWN_SEED, and with a new seed. */
 export function knownAndNewRuns(usual: number) {
   return RANKLOG_TEST_SEED === undefined ? [runs(usual, KNOWN_SEED), runs(usual)] : [runs(usual)];
 }
@@ -67,7 +68,7 @@ export const timeArbitrary: fc.Arbitrary<number> = fc.oneof(
 );
 
 const ENDS_OF_TIME = ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'].map(Date.parse);
-/** The same, and now and then a time near 1970 or at an end of the range that an event may have. */
+/** The same, and now and then a time near 1970 or at an end of the range of event times. */
 export const wideTimeArbitrary: fc.Arbitrary<number> = fc.oneof(
   { weight: 8, arbitrary: timeArbitrary },
   { weight: 1, arbitrary: fc.integer({ min: -3, max: 3 }) },

@@ -272,7 +272,7 @@ export class Builder {
     return [...found.keys()];
   }
 
-  /** All calls that the holder of a lease may make. */
+  /** All calls that the holder of a lease can make. */
   #calls(): (() => Promise<unknown>)[] {
     const shadow = this.#shadow;
     const [lease, generations] = [this.#held(), this.#generations];

@@ -91,7 +91,7 @@ function columnArbitrary(decimals: fc.Arbitrary<number>): fc.Arbitrary<Omit<Colu
   // The bounds always include 0: a board that accepts few events would test little.
   const min = fc.option(fc.constantFrom(-300, -2, -1, 0), { freq: 3, nil: undefined });
   const max = fc.option(fc.constantFrom(0, 1, 2, 300), { freq: 3, nil: undefined });
-  // c0 may be the name of a column, too: then one input feeds two columns.
+  // c0 is also the name of the first column, so one input can feed two columns.
   const weights = fc.dictionary(fc.constantFrom('kills', 'assists', 'c0'), weightArbitrary, {
     minKeys: 1,
     maxKeys: 3,

@@ -35,7 +35,7 @@ export class GenerationsModel {
   readonly live = new Map<string, string>();
   readonly shadows = new Map<string, ShadowModel>();
   readonly previous = new Map<string, PreviousModel>();
-  /** When the pointer of the board last moved, in us. */
+  /** When the pointer of the board last moved, in µs since 1970. */
   readonly promotions = new Map<string, number>();
   /** The tokens of the leases. */
   readonly leases = new Map<string, string>();
@@ -128,7 +128,7 @@ export class GenerationsModel {
     if (generation !== undefined) this.discarded = [...this.discarded, generation];
   }
 
-  /** Forgets the discarded generations; returns the views of those whose board is live, which a sweep deletes now. */
+  /** Forgets the discarded generations, as a sweep deletes them now; returns the views of those whose board is live. */
   takeDiscarded(): [board: string, views: Iterable<string>][] {
     const swept = this.discarded.filter(({ board }) => this.liveGeneration(board) !== undefined);
     this.discarded = [];

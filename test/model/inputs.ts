@@ -46,7 +46,7 @@ export function inputArbitrary(
 
 /** Random times. The times at which a view expires or an event id is forgotten are frequent. */
 function timesArbitrary(definition: BoardDefinition): fc.Arbitrary<number> {
-  // If views may expire, one event at the end of time would end all other views.
+  // If views can expire, one event at the end of time would end all other views.
   const expires = definition.windows.some((window) => window.kind !== 'all');
   const usual = expires ? timeArbitrary : wideTimeArbitrary;
   const edges = edgesOf(definition);
@@ -91,7 +91,7 @@ const attributesArbitrary = fc
     Object.fromEntries(Object.entries(attributes).filter(([name]) => name !== without)),
   );
 
-/** The names that the deltas of a board's events may have, each with the fewest decimals of the columns that it feeds. */
+/** The names that the deltas of a board's events can have, each with the fewest decimals of the columns that it feeds. */
 function inputsOf({ columns }: BoardDefinition): Map<string, number> {
   const inputs = new Map<string, number>();
   for (const { name, from, decimals } of columns)

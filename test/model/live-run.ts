@@ -281,7 +281,7 @@ export class LiveRun {
     return Array.from({ length: this.parts.shards }, (_, shard) => shard);
   }
 
-  /** The records of a partition, by the boards as they are live now. */
+  /** The records of a partition, resolved against the boards that are live now. */
   #log(partition: number): readonly LogEntry[] {
     return this.parts.log.live(partition, this.boards);
   }

@@ -14,7 +14,7 @@ export type SentRecord = { readonly gap: number } & (
 
 /** How many records a partition has at most. */
 export const RECORDS = 18;
-/** How many players a partition has: few, so that they meet again. */
+/** How many players a partition has: few, so that most have several events. */
 const PLAYERS = 5;
 const HOUR = 3_600_000;
 

@@ -10,8 +10,8 @@ export class RegistryRun {
   /** Every generation that was ever live. */
   readonly #generations = new Set<string>();
   /**
-   * Boards that can not be computed from their results: they were not live for a while, became another board, or depend on how
-   * the partitions interleave.
+   * Boards that can not be computed from their results: another generation went live, they were not live for a while, or they
+   * depend on how the partitions interleave.
    */
   readonly changed = new Set<string>();
 

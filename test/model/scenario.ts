@@ -16,7 +16,7 @@ import {
 export type Step = ApplyStep | StoreStep | BoardStep;
 
 export interface Scenario {
-  /** By board, the definitions that it may have: the first one is in the file. */
+  /** By board, the definitions that it can have; the boards file has the first one. */
   readonly variants: readonly (readonly BoardDefinition[])[];
   /** Whether all events of a player are in one partition. */
   readonly keyed: boolean;

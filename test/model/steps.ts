@@ -92,7 +92,7 @@ export function boardStepsArbitrary(boards: number, partitions: number) {
     /** What happens between the calls of the comparison. */
     between: fc.array(meanwhile, { maxLength: 8, size: 'max' }),
   });
-  /** `steal`: another process takes the lease of the builder, which then goes on. */
+  /** `steal`: another process takes the lease, and calls of the builder that had it must have no effect. */
   const other = fc.constantFrom(
     ...(['beginRollback', 'beginRollback', 'kill', 'steal', 'discard', 'sweepShadow'] as const),
   );

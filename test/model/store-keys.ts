@@ -44,7 +44,7 @@ export async function saveKeys(redis: Redis, keys: KeySpace): Promise<SavedKeys>
   return new Map(names.map((name, index) => [name, dumps[index]!]));
 }
 
-/** Restores a saved key space; deletes later keys. */
+/** Restores a saved key space; deletes keys that were added since. */
 export async function restoreKeys(redis: Redis, keys: KeySpace, saved: SavedKeys): Promise<void> {
   const names = await redis.keys(`${keys.prefix}:*`);
   if (names.length > 0) await redis.unlink(names);

@@ -41,7 +41,7 @@ export class StoreModel {
   constructor(
     readonly generations = new GenerationsModel(),
     private readonly partitions = new Map<string, ShardPartition>(),
-    /** By `board view`. */
+    /** Leader reports, by `board view`. */
     private readonly reports = new Map<string, LeaderReport>(),
   ) {}
 
@@ -115,8 +115,8 @@ export class StoreModel {
   }
 
   /**
-   * Returns the leader change of a view; none if the top equals the last report. A view that expired later in the same call is
-   * still reported. A report of a view that is new to the board comes from an earlier generation, and does not count.
+   * Returns the leader change of a view; none if the top equals the leader report. A view that expired later in the same call is
+   * still reported. A leader report of a view that is new to the board comes from an earlier generation, and is ignored.
    */
   #leaderChange({ board, view, offset, isNew }: Cause): ExpectedVerdict[] {
     const oracle = this.generations.oracle(board);
@@ -128,18 +128,18 @@ export class StoreModel {
     return [{ kind: 'leaderChange', offset, board, view, since, top, before }];
   }
 
-  /** Notes a report that the store has made. */
+  /** Notes a leader report that the store has made. */
   report(board: string, { view, version, top }: LeaderChangeVerdict): void {
     const text = this.generations.oracle(board).leadersText(board, view);
     this.reports.set(`${board} ${view}`, { version, top, text });
   }
 
-  /** Deletes the reports of a removed board. */
+  /** Deletes the leader reports of a removed board. */
   deleteReports(board: string): void {
     for (const view of this.reportedViews(board)) this.reports.delete(`${board} ${view}`);
   }
 
-  /** After a generation with these views is swept: deletes the reports of views that the live one lacks. */
+  /** After a generation with these views is swept: deletes the leader reports of views that the live one lacks. */
   deleteReportsOf(board: string, views: Iterable<string>): void {
     const { views: known } = this.generations.oracle(board).memory(board);
     for (const view of views) if (!known.has(view)) this.reports.delete(`${board} ${view}`);
@@ -151,13 +151,13 @@ export class StoreModel {
       if (name.startsWith(`${shard}/`)) Object.assign(partition, { appliedOffset: -1, outbox: [] });
   }
 
-  /** Views of which a report is kept. */
+  /** Views that have a leader report. */
   reportedViews(board: string): string[] {
     const names = [...this.reports.keys()].filter((name) => name.startsWith(`${board} `));
     return names.map((name) => name.slice(board.length + 1)).sort();
   }
 
-  /** Removes views that have expired; answers how many. */
+  /** Removes views that have expired; returns how many. */
   sweep(board: string): number {
     const gone = this.generations.oracle(board).sweep(board);
     for (const view of gone) this.reports.delete(`${board} ${view}`);

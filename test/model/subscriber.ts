@@ -17,7 +17,7 @@ interface Cause {
  * Reads all that was published, each verdict once, and builds the boards from nothing else.
  *
  * The rank changes of a player are a chain: each one begins with the columns that the previous one ended with, also after
- * a promotion to a generation of the same definition. A chain ends where the board becomes another one.
+ * a promotion to a generation of the same definition. A chain ends where a generation with other content goes live.
  */
 export class Subscriber {
   readonly #taken = new Set<string>();

@@ -16,7 +16,7 @@ async function scrape(service: RanklogProcess): Promise<string[]> {
   return (await response.text()).split('\n').filter((line) => line.startsWith('ranklog_'));
 }
 
-/** Scrapes until this line is there: on a busy machine, Redis may not answer in time. */
+/** Scrapes until this line is there: on a busy machine, Redis sometimes answers too late. */
 async function scrapeWith(service: RanklogProcess, line: string): Promise<string[]> {
   let lines: string[] = [];
   await until(async () => (lines = await scrape(service)).includes(line), `the scrape has ${line}`);
@@ -102,7 +102,7 @@ describe('a running process', () => {
     expect(await read('/openapi.json')).toEqual(document);
   });
 
-  it('reports partitions that wait until others have recovered, but not as a problem', async () => {
+  it('reports partitions that wait until other partitions have recovered, but not as a problem', async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 2 });
     const players = Array.from({ length: 20 }, (_, index) => `player-${index}`); // of both partitions
     const service = await instance.start();

@@ -67,7 +67,7 @@ describe('two services with different settings on the same topics and Redis', ()
     await produce(EVENTS);
     expect(await adopt.ended).toBe(0);
     expect(adopt.errors).toContain(
-      `moved to these settings: RANKLOG_GROUP is ${instance.name} there and ${group} here`,
+      `settings moved; before: RANKLOG_GROUP is ${instance.name} there and ${group} here`,
     );
     expect(await service.ended).toBe(1);
     expect(service.errors).toContain(`RANKLOG_GROUP is ${group} there and ${instance.name} here`);

@@ -65,7 +65,7 @@ describe('the setup of a clone', () => {
 });
 
 it('npm ci finds the optional packages of all platforms in the lockfile', () => {
-  // npm install on one platform can leave out the packages of the others.
+  // npm install on one platform can leave out the packages of the other platforms.
   const text = readFileSync(path.join(PROJECT, 'package-lock.json'), 'utf8');
   const { packages } = JSON.parse(text) as {
     packages: Record<string, { optionalDependencies?: object }>;

@@ -85,7 +85,8 @@ describe('a build during live traffic', () => {
     expect(report).toMatchObject({ equal: true });
     const places = report?.places ?? 0;
     expect(reports.at(-1)).toBe(places);
-    // Each place counts three times: in the shadow, in the live generation, and in its ranking. The throttle may save up a second.
+    // Each place counts three times: in the shadow, in the live generation, and in its ranking. The throttle lets the places
+    // of one second pass at once.
     expect(places).toBeGreaterThan(1_500);
     expect(seconds).toBeGreaterThan((3 * places) / eventsPerSecond - 1);
   });
@@ -161,7 +162,7 @@ describe('a build during live traffic', () => {
     return [...new Set(ids)].sort();
   };
 
-  it('that is cancelled changes nothing: a new board is unknown again, a removed one removed', async () => {
+  it('that is cancelled changes nothing: a new board is unknown again, and a removed one still counts as removed', async () => {
     await sandbox.reconciler.remove('cup', RUN);
     const before = await sandbox.live('arena');
     const generations = await generationsInKeys();

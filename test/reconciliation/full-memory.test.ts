@@ -67,7 +67,7 @@ describe('a Redis without room for a second generation', () => {
     await scene.send(200);
   });
 
-  it('refuses a lease with the same error; the board is exact after all these runs', async () => {
+  it('refuses a lease with the same error; the board is exact after all these reconciliations', async () => {
     await own.redis.config('SET', 'maxmemory', '1');
     await expect(scene.sandbox.reconciler.build(arena, RUN)).rejects.toThrow(OutOfMemoryError);
     expect(await scene.sandbox.wrongViews(arena[0]!)).toEqual([]);

@@ -175,7 +175,7 @@ describe('a board', () => {
     const start =
       /waits for live ingest to reach the start of the build \(partition \d: at offset \d+ of \d+.*: does a service run/;
     await until(() => start.test(rebuild.errors), 'the rebuild says it');
-    const still = /waits for live ingest, which has stood still for 1\d s: does a service run/;
+    const still = /waits for live ingest, which has made no progress for 1\d s: does a service run/;
     await until(() => still.test(snapshot.errors), 'the snapshot says it');
     await scene.start();
     expect([await rebuild.ended, await snapshot.ended]).toEqual([0, 0]);

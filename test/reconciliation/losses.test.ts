@@ -42,7 +42,7 @@ describe('a reconciliation', () => {
     return () => sandbox.words.slice(before).filter((word) => pattern.test(word));
   };
 
-  it('that builds begins again when Redis is emptied meanwhile, and ends during the recovery', async () => {
+  it('of kind build begins again when Redis is emptied, and makes an exact board', async () => {
     const building = build(BEST, { eventsPerSecond: 500 });
     await isUnderWay();
     await own.redis.flushall();
@@ -51,19 +51,19 @@ describe('a reconciliation', () => {
     await scene.expectExact(BEST);
   });
 
-  it('that builds continues when Redis was away for a while', async () => {
+  it('of kind build continues when Redis was away for a while', async () => {
     const retries = newWords(/retrying after/);
     const building = build(SUMS, { eventsPerSecond: 500 });
     await isUnderWay();
     await own.kill();
-    await until(() => retries().length > 0, 'it is noticed');
+    await until(() => retries().length > 0, 'the build has noticed it');
     await own.start();
     const [report] = await building;
     expect(report?.records).toBeGreaterThanOrEqual(PLAYERS);
     await scene.expectExact(SUMS);
   });
 
-  it('that verifies begins again when Redis is restarted between two calls, and finds each damage', async () => {
+  it('of kind verify begins again when Redis is restarted between two calls, and finds each damage', async () => {
     const { generations, keys } = sandbox;
     const ranking = keys.ranking(0, (await sandbox.live('arena')).generation, 'all');
     const places = await own.redis.zcard(ranking);
@@ -88,7 +88,7 @@ describe('a reconciliation', () => {
     expect(await generations.shadow('arena')).toBeUndefined();
   });
 
-  it('that builds ends at the live applied offsets if ingest is stopped; ingest applies later events to the new generation', async () => {
+  it('of kind build ends at the live applied offsets if ingest is stopped; ingest applies later events to the new generation', async () => {
     await scene.stop('SIGKILL');
     const { sent } = scene.traffic;
     await scene.traffic.send(1_000);
@@ -120,7 +120,7 @@ describe('a reconciliation', () => {
     });
   };
 
-  it('of two boards that begins again leaves the board that is done to the new holder of its lease', async () => {
+  it('of two boards, when it begins again, leaves the finished board to the new holder of the lease of that board', async () => {
     const restarts = newWords(/begins again/);
     const { leases, keys } = sandbox;
     let lease: Lease | undefined;
@@ -138,7 +138,7 @@ describe('a reconciliation', () => {
     }
   });
 
-  it('of two boards that begins again and fails keeps the status of the board that is done', async () => {
+  it('of two boards, when it begins again and fails, keeps the status of the finished board', async () => {
     const done: unknown[] = [];
     loseCup(async () => {
       done.push(await arena());

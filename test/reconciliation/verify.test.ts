@@ -85,7 +85,7 @@ describe('verify', () => {
     expect(await sandbox.wrongViews(definitions[0]!, oracle)).toEqual([]);
   });
 
-  it('does not compare a board whose maxViews has refused events, until it is built with room for all', async () => {
+  it('does not compare a board whose maxViews has refused events, until it is built with a maxViews that is large enough', async () => {
     const { instance, traffic } = scene;
     const more = Array.from({ length: 200 }, (_, serial) => JSON.stringify(roomsEvent(serial)));
     await instance.produce(more);

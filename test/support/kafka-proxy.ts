@@ -18,7 +18,7 @@ import { TcpProxy, type Address, type Link, type LinkHandler } from './tcp-proxy
  * - tearReply: executed, but the connection breaks in the middle of the response;
  * - cutBefore: not executed, the connection breaks;
  * - hangBefore, hangAfter: not executed, or executed, and no response; the connection stays open;
- * - error: the response is this error code, whether it was executed or not;
+ * - error: the response is this error code; `executed` says whether the broker executes the request;
  * - delayMs: executed after this delay.
  */
 export type KafkaAction =
@@ -46,12 +46,12 @@ export class KafkaFault {
     },
   ) {}
 
-  /** Whether as many requests as it is for have got it. */
+  /** Whether the fault has hit as many requests as it is meant for. */
   get isDone(): boolean {
     return this.hits >= this.limits.times;
   }
 
-  /** Counts and returns whether the request gets the fault. */
+  /** Returns whether the request gets the fault, and counts it if so. */
   takes(request: KafkaRequest): boolean {
     if (this.isDone || request.apiKey !== this.apiKey || !this.limits.when(request)) return false;
     this.hits += 1;

@@ -36,7 +36,7 @@ export const tenths: readonly Player[] = players(1_000, (draw) =>
   })),
 );
 
-/** A player's random number `index`, from 0 to 1: the same in every run. */
+/** A player's random number `index`, from 0 to 1: the same in every test run. */
 type Draw = (index: number) => number;
 
 function players(count: number, gainsOf: (draw: Draw) => Gain[]): Player[] {

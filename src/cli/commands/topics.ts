@@ -44,7 +44,7 @@ function adopt(): Promise<void> {
       await check().catch(async (error: unknown) => {
         if (!(error instanceof OtherIdentityError) || !error.isMovable) throw error;
         await move(session, error.kept);
-        process.stderr.write(`ranklog: moved to these settings: ${error.differences.join(', ')}\n`);
+        process.stderr.write(`ranklog: settings moved; before: ${error.differences.join(', ')}\n`);
       });
     await registrar.claim();
   }, false);
@@ -52,7 +52,7 @@ function adopt(): Promise<void> {
 
 /**
  * Stores the new identity in Redis first, so that processes with the old settings stop applying. Then fences their publishers,
- * so that the published positions are final. Stores it in the definitions topic last, so that no process starts before that.
+ * so the published positions are final. The definitions topic comes last: its old identity keeps new processes from starting.
  */
 async function move(
   { settings, redis, identity, store, definitions, kafka, admin }: ReconciliationSession,

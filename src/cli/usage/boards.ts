@@ -28,7 +28,7 @@ const schema = new Command('schema')
   .action(lazy(async () => (await import('../commands/boards-check.js')).boardsSchema));
 
 const plan = new Command('plan')
-  .description('show what differs from the live boards, and what apply would do')
+  .description('show how the boards file differs from the live boards, and what apply would do')
   .option('--json', 'print JSON')
   .addHelpText(
     'after',
@@ -84,7 +84,7 @@ const rollback = new Command('rollback')
   .option('--json', 'print JSON')
   .addHelpText(
     'after',
-    '\nRun it again to roll forward. Possible for RANKLOG_ROLLBACK_GRACE after an apply or a rebuild; "boards generations" shows until when.\n\nExample:\n  ranklog boards rollback arena',
+    '\nA rollback is possible for RANKLOG_ROLLBACK_GRACE after an apply or a rebuild; "boards generations" shows until when. Run the command again to roll forward.\n\nExample:\n  ranklog boards rollback arena',
   )
   .action(lazy(async () => (await import('../commands/boards-rebuild.js')).boardsRollback));
 

@@ -3,7 +3,7 @@ import { lazy } from '../run-command.js';
 import { AT, GENERATION, VIEW, WHERE, WINDOW, wholeNumber } from './options.js';
 
 export const status = new Command('status')
-  .description('show the progress of ingest by partition, counts by board, and running builds')
+  .description('show the progress of ingest by partition, counters by board, and reconciliations')
   .option('--wait <seconds>', 'wait until all records now in the log are published', wholeNumber)
   .option('--json', 'print JSON')
   .addHelpText(

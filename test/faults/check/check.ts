@@ -7,17 +7,17 @@ import { leaderChangeId, summary, versionOf, type RunFacts } from './facts.js';
 import { leaderProblems } from './leaders.js';
 import { replayProblems } from './replay.js';
 
-/** The problems of a run (none if the run was exact), and the size of the run. */
+/** The problems of a test run (none if it was exact), and its size. */
 export interface Verdict {
   readonly problems: readonly string[];
   /** Records of the score topic. */
   readonly records: number;
-  /** Events that changed something. */
+  /** Events that have a rank change. */
   readonly results: number;
   readonly deadLetters: number;
 }
 
-/** Makes all checks of a run. `losses`: the times at which Redis lost acknowledged writes, in us since 1970, like versions. */
+/** Makes all checks of a test run. `losses`: when Redis lost acknowledged writes, in µs since 1970, like versions. */
 export function check(topic: string, facts: RunFacts, losses: readonly number[]): Verdict {
   const expected = expectedOf(topic, facts);
   return {
@@ -74,11 +74,11 @@ function exactlyOnceProblems(facts: RunFacts, expected: Expected): string[] {
   });
   return [
     ...differences('rank changes', applied, rankChanges.map(causeOf)),
-    ...differences('rank changes by the console consumer', applied, consoleIds.rankChanges),
+    ...differences('rank changes in the console consumer', applied, consoleIds.rankChanges),
     ...differences('dead letters', bad, letterIds),
-    ...differences('dead letters by the console consumer', bad, consoleIds.deadLetters),
+    ...differences('dead letters in the console consumer', bad, consoleIds.deadLetters),
     ...differences('leader changes', [...new Set(leaderIds)], leaderIds),
-    ...differences('leader changes by the console consumer', leaderIds, consoleIds.leaderChanges),
+    ...differences('leader changes in the console consumer', leaderIds, consoleIds.leaderChanges),
     ...summary('dead letters with a wrong reason', wrongReasons),
   ];
 }

@@ -7,7 +7,7 @@ import { hashOf, summary, versionOf, type PromotionFact, type RunFacts } from '.
 interface Epoch {
   /** The hash of the definition. */
   readonly hash: string;
-  /** The first version that may belong to the epoch. */
+  /** The smallest version that can belong to the epoch. */
   readonly since: number;
 }
 
@@ -73,7 +73,7 @@ export function generationProblems(facts: RunFacts, losses: readonly number[]): 
   const notLive = rankChanges.flatMap((change) => {
     const version = versionOf(change);
     const live = lastPromotion(promotions, change.board, version);
-    // After a loss of Redis, the live generation is known again from the next promotion on.
+    // After a loss of Redis, it is unknown which generation is live, until the next promotion.
     const wasLost = losses.some((loss) => (live?.since ?? 0) <= loss && loss <= version);
     return wasLost || live?.generation === change.generation
       ? []

@@ -46,7 +46,7 @@ export interface Judgement {
 
 /** An event of a board, with the version and definition by which it was applied. */
 export interface AppliedEvent extends BoardRecord {
-  /** An event without a rank change has the version of the previous event in its partition. */
+  /** For an event without a rank change, the smallest version that it can have (see `appliedEvent`). */
   readonly version: number;
   readonly hash: string;
   readonly outcome: Outcome;

@@ -3,7 +3,7 @@ import type { LeaderChange, RankChange } from '#contracts';
 import type { OracleBytes } from '../../model/oracle.js';
 import type { ReadRecord } from '../../support/results.js';
 
-/** The contents of the logs and stores after a run, read once everything was published. */
+/** The contents of the logs and stores after a test run, read once everything was published. */
 export interface RunFacts {
   /** The live definitions at the end. */
   readonly definitions: readonly BoardDefinition[];
@@ -13,7 +13,7 @@ export interface RunFacts {
   readonly promotions: readonly PromotionFact[];
   /** The score topic. */
   readonly log: readonly ReadRecord[];
-  /** Committed results, by partition in the order of its log. */
+  /** Committed results: those of each partition in the order of its log. */
   readonly rankChanges: readonly RankChange[];
   readonly leaderChanges: readonly LeaderChange[];
   readonly deadLetters: readonly DeadLetterFact[];
@@ -23,7 +23,7 @@ export interface RunFacts {
   readonly stored: ReadonlyMap<string, OracleBytes>;
 }
 
-/** A promotion, as the definitions topic records it; `since` is in us, like versions. */
+/** A promotion, as the definitions topic records it; `since` is in µs since 1970, like versions. */
 export interface PromotionFact {
   readonly board: string;
   readonly generation: string;

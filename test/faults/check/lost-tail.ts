@@ -16,11 +16,11 @@ export interface Mover {
   readonly after: OracleState;
 }
 
-/** Rank and competition rank before, then both after. 0 for a rank that the board does not publish, and before for a new player. */
+/** Rank and competition rank before, then both after. 0 for a rank that is not published; a new player has 0 before. */
 export type Places = readonly [number, number, number, number];
 
 /**
- * Returns all places that a rank change may have. They are computed on boards with the published events and any number of the
+ * Returns all places that a rank change can have. They are computed on boards with the published events and any number of the
  * first events of each lost tail.
  */
 export function possiblePlaces(

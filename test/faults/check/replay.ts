@@ -22,7 +22,7 @@ interface Step {
   readonly cause: AppliedEvent;
   readonly event: ResolvedEvent;
   readonly version: number;
-  /** Undefined if another definition applied the event, or the event has no rank change. `movement`: its change of this view. */
+  /** Undefined if another definition applied the event, or the event has no rank change. `movement`: the change in this view. */
   readonly published?: { readonly movement: Movement | undefined };
 }
 
@@ -31,7 +31,7 @@ interface Step {
  * board. Every rank change by a definition must have the oracle's ranks and columns, before and after, and the oracle's
  * overtaken players. This shows that no rank was computed on a board that lacked an earlier event.
  *
- * `losses`: the times at which Redis lost acknowledged writes, in us since 1970, like versions. Ranks from before a loss may
+ * `losses`: the times at which Redis lost acknowledged writes, in µs since 1970, like versions. Ranks from before a loss can
  * count events that were lost before they were published: see lost-tail.ts.
  */
 export function replayProblems({ boards }: Expected, losses: readonly number[]): string[] {

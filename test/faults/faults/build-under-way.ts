@@ -35,9 +35,9 @@ export function applyOf(boards: readonly BoardName[]): BuildRequest {
   return { boards, changed: boards, args: ['apply', '--yes', '--json'] };
 }
 
-/** The largest share of a build that may be done before the build is disturbed. */
+/** The build is disturbed as soon as a random share of it is done; this is the largest such share. */
 const MAX_DONE = 0.6;
-/** How often a rebuild is started. If it ends before it was seen in progress, it is started again, more slowly. */
+/** At most how many times a rebuild is started: one that ends before it was seen in progress is started again, more slowly. */
 const MAX_TRIES = 3;
 
 /** Starts a throttled build, and waits until a random part of it is done. */
@@ -84,7 +84,7 @@ interface Built {
 }
 
 /**
- * How often a build is started. It is started again if Redis makes it wait for longer than a command may take, as on a busy
+ * At most how many times a build is started. It is started again if it gave up waiting for Redis, as can happen on a busy
  * machine.
  */
 const MAX_STARTS = 4;

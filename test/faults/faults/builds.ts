@@ -178,7 +178,7 @@ export const BUILD_FAULTS: readonly Fault[] = [
       const live = await world.live();
       for (const { board, generation } of built)
         if (hashOf(live.get(board) ?? '') !== hashOf(generation))
-          throw new Error(`${board}: ${live.get(board)} has not the definition of ${generation}`);
+          throw new Error(`${board}: ${live.get(board)} lacks the definition of ${generation}`);
       await changeBack(world);
     },
   },

@@ -145,7 +145,7 @@ function disturbTransactions(
   };
 }
 
-/** Makes the next broker the leader of each partition of the run, and the broker after that its follower. */
+/** Makes the next broker the leader of each partition of the topics, and the broker after that its follower. */
 async function moveLeaders({ admin, topics, kafka, running }: World): Promise<void> {
   const brokers = kafka.ports.length;
   const read = () => admin.fetchTopicMetadata({ topics: Object.values(topics) });
@@ -157,7 +157,7 @@ async function moveLeaders({ admin, topics, kafka, running }: World): Promise<vo
     })),
   }));
   await admin.alterPartitionReassignments({ topics: moved });
-  for (const { redis } of running) redis.breakAll(); // partitions start again while their leaders move
+  for (const { redis } of running) redis.breakAll(); // so that partitions start again as their leaders move
   await eventually(async () => {
     const now = await read();
     return moved.every(({ topic, partitionAssignment }) => {

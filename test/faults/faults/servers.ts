@@ -15,7 +15,7 @@ export async function restartEmpty(world: World): Promise<void> {
   world.did('losses of all of Redis', 'Redis restarted empty');
 }
 
-/** Kills Redis and restarts it from its last snapshot. */
+/** Kills Redis and restarts it from the last saved copy of its data. */
 export async function restoreSnapshot(world: World): Promise<void> {
   await world.redis.kill();
   world.recordLoss();

@@ -28,7 +28,7 @@ async function terminateWorker(world: World, random: Random): Promise<void> {
   world.did('terminations', `worker ${victim.name} terminated`);
 }
 
-/** Pauses a worker, does something else, and resumes the worker once others publish its partitions. */
+/** Pauses a worker, does something else, and resumes the worker once other workers publish in its partitions. */
 export async function asZombie(
   world: World,
   random: Random,
@@ -42,7 +42,7 @@ export async function asZombie(
   await meanwhile();
   await world.publishedEverywhere();
   victim.resume();
-  world.did('zombies', `worker ${victim.name} continued: others had its partitions`);
+  world.did('zombies', `worker ${victim.name} continued: other workers had its partitions`);
 }
 
 /** One of the workers, or all of them. */

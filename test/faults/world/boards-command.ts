@@ -1,7 +1,7 @@
 import { RanklogProcess } from '../../support/instance.js';
 import { eventually } from '../../support/eventually.js';
 
-/** How long a command may take: it may have to wait until the lease of a killed command expires. */
+/** The time limit of a command: long, because some commands wait until the lease of a killed command expires. */
 const TIMEOUT_SECONDS = 240;
 
 /** A `ranklog boards ...` process. */

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.js';
 import { testKafka } from '../../support/kafka-client.js';
 import { PROJECT, ServicesFolder } from '../../support/project.js';
 
-/** A Kafka for this suite: a broker that may be killed, and more brokers if a run needs them. */
+/** A Kafka for this suite: a broker that faults can kill, and more brokers if a test run needs them. */
 export class OwnKafka {
   #address = '';
   readonly #others: AddedBroker[] = [];
@@ -40,7 +40,7 @@ export class OwnKafka {
   async up(): Promise<void> {
     const { exitCode, stderr } = await this.services.run(
       ['up', ...this.release],
-      { REDIS_URL: process.env['REDIS_URL'] }, // so that no Redis is started: each run starts its own
+      { REDIS_URL: process.env['REDIS_URL'] }, // so that no Redis is started: each test run starts its own
     );
     if (exitCode !== 0) throw new Error(`Kafka does not start: ${stderr}`);
   }

@@ -96,7 +96,7 @@ export class Worker {
     return code;
   }
 
-  /** Redirects its connections to Redis. */
+  /** Redirects its connections to the Redis at another port. */
   failOver(port: number): void {
     this.redis.cut();
     this.redis.retarget({ host: HOST, port });

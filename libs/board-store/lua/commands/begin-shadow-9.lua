@@ -1,4 +1,4 @@
--- Begins a shadow and discards any earlier one of the board. May be repeated.
+-- Begins a shadow. Moves an earlier one to discarded or, of a rollback, previous. May be repeated.
 --
 -- KEYS  1 to 5 as in roles.lua, 6 definitions, 7 starts, 8 origins, 9 applied offsets of the shadow
 -- ARGV  1 token, 2 board, 3 generation, 4 purpose, 5 definition (JSON), 6 starts (JSON, '' for the

@@ -1,4 +1,4 @@
--- Sets the identity of a shard that has none, or replaces it if told to. May be repeated.
+-- Sets the identity of a shard that has none, or replaces it on request. May be repeated.
 --
 -- KEYS  1 live
 -- ARGV  1 identity (JSON), 2 whether to replace another identity (1, 0)

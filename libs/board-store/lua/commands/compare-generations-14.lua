@@ -16,8 +16,8 @@
 --          event ids compared, number of views to compare player by player, these views, then for
 --          each difference: kind, view, player id, expected, found ('' for none);
 --          GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, SERVER_CHANGED, GAP
--- Cost  as apply-7.lua, without ranks, and about 500 players, or 300 views or event ids; more where
---       Redis packs a small hash or set
+-- Cost  as apply-7.lua, without ranks, and about 500 players, or 300 views or event ids; all at
+--       once where Redis packs a small hash or set
 --
 -- A walk compares all items of one kind, some in each step. Its cursor is where the next step
 -- begins, on this server only: on another one, or after a restart, a scan could leave items out.

@@ -1,6 +1,6 @@
--- Deletes the leader reports of views that the live generation lacks. May be repeated.
+-- Deletes leader reports (leaders.lua) of views that the live generation lacks. May be repeated.
 --
--- KEYS  1 live, 2 views of the live generation, 3 leaders of the board
+-- KEYS  1 live, 2 views of the live generation, 3 leader reports (view -> its last reported top)
 -- ARGV  1 board, 2 live generation that the caller believes in, then views
 -- Returns  1; GENERATION_CHANGED
 -- Cost  O(views of the call)

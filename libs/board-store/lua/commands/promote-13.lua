@@ -6,8 +6,8 @@
 --       board, then those of the stretches
 -- ARGV  1 to 6 as in catch-up.lua, 7 live generation that the caller believes in ('-' for none
 --       yet), 8 grace time for a rollback in ms, 9 N of the shadow's top N, then the stretches
--- Returns  progress_in(the partitions with a live applied offset) and, when caught up, the time of
---          the promotion in us; GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, GAP
+-- Returns  progress_in(the partitions with a live applied offset) and, when caught up, the time in
+--          us of the promotion; GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, GAP
 -- Cost  as apply-7.lua, without ranks, and O(partitions)
 
 -- include shard.lua

@@ -1,14 +1,14 @@
--- Gives boards their first generation. A board keeps a live generation that has a definition.
+-- Gives boards their first generation. A live generation with a definition stays.
 --
 -- KEYS  1 live, 2 applied offsets, 3 definitions, 4 registered, 5 starts, 6 promotions, 7 removed
--- ARGV  1 number of boards, then for each: its name, hash of the definition, definition (JSON),
---       starts (JSON; '' for the whole log), us after which its promotion has to lie (0 any); then
---       removed boards
--- Returns  the live generation of each; '-' for a board to build, as the shard has applied events
+-- ARGV  1 number of boards, then for each: name, hash of its definition, definition (JSON), starts
+--       (JSON; '' whole log), time in us that its promotion must exceed (0 any); removed boards
+-- Returns  the live generation of each; '-' for a board that has to be built first, because the
+--          shard has already applied events
 -- Cost  O(partitions + boards)
 --
 -- A generation id is the server's time in us and the hash of the definition, so it is never used
--- again. If the clock of a new server is behind, promotions still get a later time.
+-- again. Even if the clock of a new server is behind, promotions get later times than before.
 
 -- include shard.lua
 

@@ -1,7 +1,7 @@
 -- Renews a lease, or releases it, and may store the status of its reconciliation.
 --
 -- KEYS  1 lease, 2 reconciliations
--- ARGV  1 token, 2 ms from now on (0 releases the lease), 3 board, 4 status (JSON; '' keeps it)
+-- ARGV  1 token, 2 time in ms that it lasts (0 ends it), 3 board, 4 status (JSON; '' keeps it)
 -- Returns  1; LEASE_LOST
 -- Cost  O(1)
 

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 live, 2 shadows, 3 views, 4 facts, 5 expiries, 6 leaders, then per view ranking, players
 -- ARGV  1 board, 2 generation, then the views by their text
--- Returns  how many were removed; 0 for a generation in another role
+-- Returns  how many were removed; 0 for a generation that is neither live nor a shadow
 -- Cost  O(log views) for each view; memory is freed in the background
 
 -- include lease.lua

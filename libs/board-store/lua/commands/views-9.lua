@@ -4,8 +4,8 @@
 -- ARGV  1 to 3 as in read.lua, 4 cursor to go on from ('0' begins)
 -- Returns  { stale (1, 0), replication id, next cursor ('0' at the end; valid on this server),
 --          event clock in ms, floor of the versions ('' for none), then for each view: text,
---          version, ms at which it expires ('' for never) }; { 'MOVED', ... } (read.lua)
--- Cost  about STEP views; more where Redis packs a small hash
+--          version, time in ms at which it expires ('' for never) }; { 'MOVED', ... } (read.lua)
+-- Cost  about STEP views; all views at once where Redis packs a small hash
 --
 -- HSCAN finds every view that exists at each step. It may repeat views when the hash table shrinks.
 

@@ -7,7 +7,7 @@
 --                -1 latest, 0 none), columns (JSON), rank changes (e every, m moved, n none),
 --                overtook, leaders, maxViews, late events are dead letters (1, 0), views can expire
 --                (1, 0), span of event ids in ms (- none), publish the competition rank (1, 0)
---       views:   number of its board, text, ms at which it expires (- never), published (1, 0)
+--       views:   number of its board, text, time in ms when it expires (- never), published (1, 0)
 --       entries: a text each, with one line for each of (event | dead letter): offset, number of
 --                its board | 0, player id | code, occurredAt in ms | '', value per column in sort
 --                direction (. for none) | '', numbers of its views | '', event id | detail

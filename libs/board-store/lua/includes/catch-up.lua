@@ -1,5 +1,5 @@
--- Applies stretches to a shadow, up to the live applied offsets: what build, promote and
--- compare-generations share. Everything is muted: only the live generation has results.
+-- Applies stretches to a shadow, up to the live applied offsets: the common part of build, promote
+-- and compare-generations. Everything is muted: only the live generation has results.
 --
 -- KEYS  1 lease, 2 shadows, 3 live, 4 applied offsets, 5 applied offsets of the shadow, other
 --       keys of the script, then those of the stretches (arguments.lua)

@@ -1,5 +1,5 @@
--- Walks over one view: `players` compares state, member and score of each player of the shadow,
--- `extraPlayers` finds players that only live has; `ranking`, live members that match no state.
+-- Walks over one view: `players` checks live states and entries against the shadow's states;
+-- `extraPlayers` finds players only the live view has; `ranking`, entries that fit no live state.
 
 local PLAYERS_A_STEP = 500
 local view, columns, tie = ARGV[11], tonumber(ARGV[12]), tonumber(ARGV[13])

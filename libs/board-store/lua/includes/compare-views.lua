@@ -3,7 +3,7 @@
 
 local ITEMS_A_STEP = 300
 
--- The ms at which each view expires, or 'never'; nil for a view that does not exist or has expired.
+-- The time in ms at which each view expires, or 'never'; nil for a view that is missing or expired.
 local function ends_of(names, views, expiries, clock)
   local known, ends, found = each_of('HMGET', views, names), each_of('ZMSCORE', expiries, names), {}
   for i in ipairs(names) do

@@ -1,8 +1,8 @@
--- Leader changes: the difference of the top N of a view to the last report. Reports belong to the
--- board, not to a generation, so a promotion can cause a leader change. Events that are applied
--- again after a loss delete the report, so the next one follows none. A report is the version of
--- the view, a newline, then the top as lines in order: competition rank and the value of each
--- column in sort direction, a tab, the player id.
+-- Leader changes: the difference of a view's top N to its leader report, the last reported top. It
+-- belongs to the board, not to a generation, so a promotion can cause a leader change. Events that
+-- are applied again after a loss delete the report; the next leader change then has no `since`. A
+-- report is the version of the view, a newline, then the top as lines in order: competition rank
+-- and the value of each column in sort direction, a tab, the player id.
 
 -- include base.lua
 -- include rank.lua
@@ -34,7 +34,7 @@ local function top_lines(view)
   return lines
 end
 
--- Loads the last reports. Ignores the report of a view that the live generation lacks: an earlier
+-- Loads leader reports. Ignores the report of a view that the live generation lacks: an earlier
 -- generation made it, and it is deleted when the memory of that generation is freed.
 local function load_reports(views)
   for _, view in ipairs(views) do

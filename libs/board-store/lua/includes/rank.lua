@@ -16,7 +16,7 @@ local function probe_better_columns(ranking, score, columns)
   return better
 end
 
--- The position of a player (false if not in the ranking); the competition position if published.
+-- The position of a player (false if not in the ranking) and, if published, the competition one.
 local function positions(view, state, player)
   local board, member = view.board, view.members[player]
   local position = call('ZRANK', view.ranking, member)

@@ -1,4 +1,4 @@
--- What all reads of a board share.
+-- The common part of all reads of a board.
 --
 -- KEYS  1 live, 2 snapshots, 3 definitions, 4 starts, 5 continuity, 6 recovery targets, 7 facts,
 --       8 views

@@ -18,7 +18,7 @@ local function read_role(role, id)
 end
 
 -- Moves a generation that read_role found. The discarded shadow of a rollback becomes previous
--- again. The first write is one that Redis accepts when its memory is full, and once a script has
+-- again. The first write is one that Redis accepts even if its memory is full; once a script has
 -- written, Redis refuses no further write.
 local function move(found, from, to)
   local generation = found.generation

@@ -14,7 +14,7 @@ local function unexpired_views(entry)
   return unexpired
 end
 
--- Sets view.next, the player's next state. Returns whether any changes, and if a sum overflows.
+-- Sets view.next, the player's next state. Returns if any state changes, and if a sum overflows.
 local function find_next_states(entry, views)
   local changes, player, updates = false, entry.player, entry.board.updates
   for i = 1, #views do
@@ -43,7 +43,7 @@ local EXPIRED = 'all views of board "%s" that the event would change have expire
 local FULL = 'board "%s" can have %d views (maxViews), too few for the %d that the event would add'
 local OVERFLOW = 'a sum of board "%s" would leave +-(2^53-1) minor units'
 
--- What a board contains depends on the order of these checks.
+-- The content of a board depends on the order of these checks.
 local function apply_entry(entry)
   local board = entry.board
   if not board then return write_dead_letter(entry, entry.code, entry.detail) end

@@ -5,9 +5,9 @@
 --   leaders    \n generation \n columns (JSON) \n view \t version \t since | - \t count
 --              \n top \n top before (leaders.lua)
 --   deadLetter \n code \n detail
--- before, after: rank, competition rank (- if not published), columns in sort direction; by spaces
--- rank player: a player who was passed, and the new rank; since: version of the last report
--- SEPARATOR joins a call's verdicts to one member of the outbox, scored by the call's last offset.
+-- before, after: rank, competition rank (- if none), columns in sort direction; spaces in between
+-- rank player: a passed player's new rank and id; since: view version of the last leader report
+-- SEPARATOR joins a call's verdicts into a member of the outbox, scored by the call's last offset.
 
 -- include base.lua
 
@@ -57,7 +57,7 @@ local function passed(view, before, after)
   return text
 end
 
--- The verdicts in the outbox for records from `first` to `last`. Applied records have no others.
+-- All verdicts of the unpublished applied records from `first` to `last`, read from the outbox.
 -- A member may hold verdicts of offsets before `first` or after `last`.
 local function stored_verdicts(outbox, first, last)
   local found = {}

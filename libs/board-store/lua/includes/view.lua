@@ -1,4 +1,4 @@
--- What a run or stretch does to one view, in these fields:
+-- The effect of a run or stretch on one view, in these fields:
 --   states   player -> state during the run, false if there is none
 --   members  player -> member in the ranking, false if there is none; only of players in `moved`
 --   moved    players whose state changed, in order; their states are stored at the end of the run
