@@ -1,4 +1,5 @@
 import { SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { LeaderChange, RankChange } from '#client';
 
 /** Which results a handler gets; without a field, all. */
@@ -12,8 +13,11 @@ export interface ResultFilter {
 
 export type ResultKind = 'rank-changes' | 'leader-changes';
 
-/** The metadata key of the methods that handle results of a kind. */
-export const metadataKey = (kind: ResultKind) => `ranklog:${kind}`;
+const metadataKey = (kind: ResultKind) => `ranklog:${kind}`;
+
+/** The filters of a method: one for each of its decorators of a kind. */
+export const filtersOf = (kind: ResultKind, method: object): readonly ResultFilter[] =>
+  new Reflector().get<ResultFilter[] | undefined>(metadataKey(kind), method as () => void) ?? [];
 
 type HandlerDecorator<T> = <Handler extends (result: T) => unknown>(
   target: object,
@@ -21,13 +25,21 @@ type HandlerDecorator<T> = <Handler extends (result: T) => unknown>(
   descriptor: TypedPropertyDescriptor<Handler>,
 ) => void;
 
+function handles<T>(kind: ResultKind, filter: ResultFilter): HandlerDecorator<T> {
+  return (target, key, descriptor) => {
+    const filters = [filter, ...filtersOf(kind, descriptor.value ?? {})];
+    SetMetadata(metadataKey(kind), filters)(target, key, descriptor);
+  };
+}
+
 /**
  * Marks a method of a provider or controller that gets committed rank changes, as a RankChangeSubscriber delivers them. With a
- * `view`, `changes` has only the views that match, and the method gets no rank change without such a view.
+ * `view`, `changes` has only the views that match, and the method gets no rank change without such a view. A method may have
+ * several decorators: it gets a result once for each that matches.
  */
 export const OnRankChange = (filter: ResultFilter = {}): HandlerDecorator<RankChange> =>
-  SetMetadata(metadataKey('rank-changes'), filter);
+  handles('rank-changes', filter);
 
 /** Marks a method of a provider or controller that gets committed leader changes, as a LeaderChangeSubscriber delivers them. */
 export const OnLeaderChange = (filter: ResultFilter = {}): HandlerDecorator<LeaderChange> =>
-  SetMetadata(metadataKey('leader-changes'), filter);
+  handles('leader-changes', filter);

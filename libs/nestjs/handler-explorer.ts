@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
-import { metadataKey, type ResultFilter, type ResultKind } from './decorators.js';
+import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { filtersOf, type ResultFilter, type ResultKind } from './decorators.js';
 
 /** A decorated method, bound to its provider. */
 export interface DecoratedHandler<T> {
@@ -19,7 +19,6 @@ export class HandlerExplorer {
   constructor(
     @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
     @Inject(MetadataScanner) private readonly scanner: MetadataScanner,
-    @Inject(Reflector) private readonly reflector: Reflector,
   ) {}
 
   /** @throws if the class of a method is not a singleton: then no instance could be called */
@@ -36,13 +35,13 @@ export class HandlerExplorer {
     const prototype = Object.getPrototypeOf(instance) as Record<string, Method> | null;
     return this.scanner.getAllMethodNames(prototype).flatMap((key) => {
       const method = prototype?.[key];
-      const filter =
-        method && this.reflector.get<ResultFilter | undefined>(metadataKey(kind), method);
-      if (method === undefined || filter === undefined) return [];
+      if (method === undefined) return [];
       const name = `${instance.constructor.name}.${key}`;
-      if (!wrapper.isDependencyTreeStatic())
+      const filters = filtersOf(kind, method);
+      if (filters.length > 0 && (wrapper.isTransient || !wrapper.isDependencyTreeStatic()))
         throw new Error(`${name} can't get results: its class must be a singleton`);
-      return { name, filter, call: (result: T) => method.call(instance, result) };
+      const call = (result: T) => method.call(instance, result);
+      return filters.map((filter) => ({ name, filter, call }));
     });
   }
 }

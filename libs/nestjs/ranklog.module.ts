@@ -1,5 +1,5 @@
 import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { DiscoveryModule } from '@nestjs/core';
+import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
 import { BoardReader } from '#board-store/reader';
 import { ScoreProducer } from '#client';
 import { HandlerExplorer } from './handler-explorer.js';
@@ -14,6 +14,24 @@ import { ResultSubscriptions } from './result-subscriptions.js';
 const inject = [MODULE_OPTIONS_TOKEN];
 
 /**
+ * Nest destroys modules in the order of their distance from the root module, global ones last. The subscribers stop before any
+ * provider of the application is destroyed, because handlers use them.
+ */
+@Module({
+  imports: [DiscoveryModule],
+  providers: [HandlerExplorer, ResultSubscriptions],
+  exports: [ResultSubscriptions],
+})
+class SubscriptionsModule {
+  constructor(@Inject(ModulesContainer) modules: ModulesContainer) {
+    const all = [...modules.values()];
+    if (all.filter(({ metatype }) => metatype === RanklogModule).length > 1)
+      throw new Error('RanklogModule is imported with two sets of options: call forRoot once');
+    for (const module of all) if (module.metatype === SubscriptionsModule) module.distance = -1;
+  }
+}
+
+/**
  * Provides a connected ScoreProducer, a BoardReader and a RanklogHealth in all modules, and subscribes the methods that are
  * decorated with @OnRankChange() or @OnLeaderChange().
  *
@@ -24,7 +42,7 @@ const inject = [MODULE_OPTIONS_TOKEN];
  */
 @Global()
 @Module({
-  imports: [DiscoveryModule],
+  imports: [SubscriptionsModule],
   providers: [
     {
       provide: ScoreProducer,
@@ -41,11 +59,9 @@ const inject = [MODULE_OPTIONS_TOKEN];
       useFactory: ({ redis, redisPrefix }: RanklogModuleOptions) =>
         new BoardReader({ redis, ...(redisPrefix !== undefined && { prefix: redisPrefix }) }),
     },
-    HandlerExplorer,
-    ResultSubscriptions,
     RanklogHealth,
   ],
-  exports: [ScoreProducer, BoardReader, RanklogHealth],
+  exports: [ScoreProducer, BoardReader, RanklogHealth, MODULE_OPTIONS_TOKEN],
 })
 export class RanklogModule extends ConfigurableModuleClass implements OnApplicationShutdown {
   constructor(@Inject(ScoreProducer) private readonly producer: ScoreProducer) {

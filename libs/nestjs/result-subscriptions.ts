@@ -60,9 +60,15 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
     @Inject(HandlerExplorer) private readonly explorer: HandlerExplorer,
   ) {}
 
-  /** Resolves once all subscribers are members of their groups. */
+  /** Resolves once all subscribers are members of their groups. If one fails to start, all are stopped. */
   async onApplicationBootstrap(): Promise<void> {
-    await Promise.all([...this.#subscribe(RANK), ...this.#subscribe(LEADER)]);
+    const starts = [...this.#subscribe(RANK), ...this.#subscribe(LEADER)];
+    try {
+      await Promise.all(starts.map((start) => start()));
+    } catch (error) {
+      await this.onModuleDestroy().catch(() => undefined); // the first error is thrown
+      throw error;
+    }
   }
 
   /** Waits for running handlers, before providers that they use are destroyed. */
@@ -70,18 +76,20 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
     await Promise.all(this.#subscribers.map((subscriber) => subscriber.stop()));
   }
 
-  #subscribe<T>({ kind, Subscriber, select }: Kind<T>): Promise<void>[] {
+  /** The starts of the subscribers. @throws if a handler can't get results */
+  #subscribe<T>({ kind, Subscriber, select }: Kind<T>): (() => Promise<void>)[] {
     return [...this.#byGroup<T>(kind)].map(([group, handlers]) => {
       const groupId = `${group}.${kind}`;
       const subscriber = new Subscriber({ ...this.options, groupId });
       this.#subscribers.push(subscriber);
       subscriber.failed.catch((error: unknown) => this.failures.set(groupId, error));
-      return subscriber.start(async (result) => {
+      const handle = async (result: T) => {
         for (const { filter, call } of handlers) {
           const selected = select(result, filter);
           if (selected !== undefined) await call(selected);
         }
-      });
+      };
+      return () => subscriber.start(handle);
     });
   }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Controller, Inject, Injectable, Scope, type Type } from '@nestjs/common';
+import { Controller, Inject, Injectable, Module, Scope, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { Redis } from 'ioredis';
 import {
@@ -70,6 +70,14 @@ class Broken {
 
 @Injectable({ scope: Scope.REQUEST })
 class PerRequest {
+  @OnRankChange()
+  handle(change: RankChange): RankChange {
+    return change;
+  }
+}
+
+@Injectable({ scope: Scope.TRANSIENT })
+class PerUser {
   @OnRankChange()
   handle(change: RankChange): RankChange {
     return change;
@@ -159,6 +167,83 @@ describe('RanklogModule', () => {
     expect(await instance.redis.ping()).toBe('PONG');
   });
 
+  it('gives handlers no result after their class was destroyed', async () => {
+    const events: string[] = [];
+    let isClosing = false;
+    @Injectable()
+    class Slow {
+      @OnRankChange()
+      async handle(): Promise<void> {
+        if (!isClosing) events.push('entered');
+        await until(() => isClosing, 'the application closes');
+        await new Promise(setImmediate);
+        events.push('handled');
+      }
+
+      onModuleDestroy(): void {
+        events.push('destroyed');
+      }
+    }
+    @Module({ providers: [Slow], exports: [Slow] })
+    class SlowModule {}
+    const built = await Test.createTestingModule({
+      imports: [RanklogModule.forRoot(optionsOf()), SlowModule],
+      providers: [{ provide: 'slow', inject: [Slow], useFactory: (slow: Slow) => ({ slow }) }],
+    }).compile();
+    built.useLogger(false);
+    await built.init();
+    await built.get(ScoreProducer).send([arena('fay')]);
+    await until(() => events.length > 0, 'the handler runs');
+    isClosing = true;
+    await built.close();
+    expect(events).toEqual(['entered', 'handled', 'destroyed']);
+  });
+
+  it('gives a method with several decorators the results of each', async () => {
+    const boards: string[] = [];
+    @Injectable()
+    class Both {
+      @OnRankChange({ board: 'arena' })
+      @OnRankChange({ board: 'golf' })
+      handle({ board }: RankChange): void {
+        boards.push(board);
+      }
+    }
+    const app = await start(RanklogModule.forRoot(optionsOf()), Both);
+    const golf = { board: 'golf', playerId: 'gus', delta: '1' };
+    await app.get(ScoreProducer).send([arena('gus'), golf]);
+    await until(() => boards.length === 2, 'both are handled');
+    expect(boards.sort()).toEqual(['arena', 'golf']);
+  });
+
+  it('refuses two sets of options', async () => {
+    const never = () => new Promise<RanklogModuleOptions>(() => undefined); // no client connects
+    const imports = [1, 2].map(() => RanklogModule.forRootAsync({ useFactory: never }));
+    await expect(Test.createTestingModule({ imports }).compile()).rejects.toThrow(
+      'RanklogModule is imported with two sets of options: call forRoot once',
+    );
+  });
+
+  it('joins no group if one handler cannot get results', async () => {
+    const { groupId = '', ...rest } = optionsOf();
+    @Injectable()
+    class Half {
+      @OnRankChange({ groupId })
+      rank(): void {
+        got.all.length = 0;
+      }
+
+      @OnLeaderChange()
+      leaders(): void {
+        got.leaders.length = 0;
+      }
+    }
+    await expect(start(RanklogModule.forRoot(rest), Half)).rejects.toThrow(
+      'Half.leaders has no consumer group',
+    );
+    expect(await membersOf(`${groupId}.rank-changes`)).toBe(0);
+  });
+
   it('does not start with a handler that has no group or whose class is not a singleton', async () => {
     const { kafka, redis, topicPrefix = '' } = optionsOf();
     const module = RanklogModule.forRoot({ kafka, redis, topicPrefix });
@@ -167,6 +252,9 @@ describe('RanklogModule', () => {
     );
     await expect(start(RanklogModule.forRoot(optionsOf()), PerRequest)).rejects.toThrow(
       "PerRequest.handle can't get results: its class must be a singleton",
+    );
+    await expect(start(RanklogModule.forRoot(optionsOf()), PerUser)).rejects.toThrow(
+      "PerUser.handle can't get results: its class must be a singleton",
     );
   });
 });
