@@ -23,6 +23,9 @@ export interface ScoreProducerOptions {
   readonly ranklogGroup?: string;
 }
 
+/** About 25 days: Node ends longer timeouts at once. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
 /**
  * Sends score events: validates them first, keys them by player, so that a player's events stay in order, and retries
  * without duplicates. Whether a board accepts them (unknown columns, ...) shows only when ranklog applies them.
@@ -80,17 +83,22 @@ export class ScoreProducer {
    * ranklog's group has committed past the event, with the status that it has neither. Takes as long as ranklog needs, and for
    * events without a result about half a second more.
    * While calls wait, and 5 s longer, the producer reads all rank changes and dead letters from Kafka: one reader for all calls.
-   * @throws InvalidScoreEventError, SendError, or ResultUnknownError after `timeoutMs`, which includes the time to send
+   * @throws InvalidScoreEventError, SendError, or ResultUnknownError after `timeoutMs`, which includes the time to send;
+   * RangeError if `timeoutMs` is negative or NaN
    */
   async sendAndWait(
     event: ScoreEvent,
     { timeoutMs }: { readonly timeoutMs: number },
   ): Promise<SendOutcome> {
+    if (!(timeoutMs >= 0)) throw new RangeError(`timeoutMs is ${timeoutMs}; it must be 0 or more`);
     const message = this.#listed(event, 0);
     const wait = new ResultWait(this.#topic, event);
     if (this.#feed?.isClosed !== false) this.#feed = new ResultFeed(this.#feedOptions);
     const feed = this.#feed;
-    const timer = setTimeout(() => wait.fail(`no result after ${timeoutMs} ms`), timeoutMs);
+    const timer = setTimeout(
+      () => wait.fail(`no result after ${timeoutMs} ms`),
+      Math.min(timeoutMs, LONGEST_TIMEOUT_MS),
+    );
     try {
       await Promise.race([feed.join(wait), wait.outcome]);
       const sent = this.sendMessages([message]).then((places) => {

@@ -54,6 +54,18 @@ describe('sendAndWait', () => {
     ]);
   });
 
+  it.each([Infinity, 2 ** 40])('waits for a time limit of %p', async (timeoutMs) => {
+    const event = { board: 'arena', playerId: 'eve', delta: '1' };
+    expect(await producer.sendAndWait(event, { timeoutMs })).toMatchObject({ status: 'ranked' });
+  });
+
+  it.each([NaN, -1])('refuses a time limit of %p, and sends nothing', async (timeoutMs) => {
+    const event = { board: 'arena', playerId: 'eve', delta: '1' };
+    await expect(producer.sendAndWait(event, { timeoutMs })).rejects.toThrow(
+      `timeoutMs is ${timeoutMs}; it must be 0 or more`,
+    );
+  });
+
   it('resolves with the dead letter of the event', async () => {
     const outcome = await send('nowhere', 'ada', '5');
     expect(outcome).toMatchObject({ status: 'deadLetter', letter: { code: 'UNKNOWN_BOARD' } });
