@@ -88,4 +88,12 @@ describe('HandledPositions', () => {
     await positions.flush();
     expect(commits).toEqual([[[0, 1]]]);
   });
+
+  it('remembers the last position of a released partition', async () => {
+    create();
+    positions.handled(0, 5);
+    await positions.release(0);
+    expect(positions.last(0)).toBe(5);
+    expect(positions.last(1)).toBe(0);
+  });
 });

@@ -22,6 +22,8 @@ const COMMIT_INTERVAL_MS = 1_000;
 
 /** Commits, at an interval, the offset after the handled results of each partition. */
 export class HandledPositions {
+  /** Kept after a release: kafkajs drops commits while it restarts, and a partition may come back. */
+  readonly #handled = new Map<number, number>();
   #uncommitted = new Map<number, number>();
   #last: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
@@ -38,7 +40,13 @@ export class HandledPositions {
 
   /** Notes that all results of a partition below `position` are handled. */
   handled(partition: number, position: number): void {
+    this.#handled.set(partition, position);
     this.#uncommitted.set(partition, position);
+  }
+
+  /** The last position that `handled` noted for a partition, or 0. */
+  last(partition: number): number {
+    return this.#handled.get(partition) ?? 0;
   }
 
   /** Commits what was handled. Commits run in sequence, so that an older offset never replaces a newer one. Never rejects. */
@@ -47,7 +55,7 @@ export class HandledPositions {
     return this.#last;
   }
 
-  /** Commits a last time, then forgets the partition, because another member gets it. */
+  /** Commits a last time, and not again, because another member gets it. */
   async release(partition: number): Promise<void> {
     await this.flush();
     this.#uncommitted.delete(partition);

@@ -179,7 +179,8 @@ export abstract class ResultSubscriber<T> {
     const { range: log } = await lookAt(kafka, { topic, partition });
     const offsets = this.#admin && (await committedOffsets(this.#admin, groupId, topic));
     const committed = offsets?.get(partition);
-    const position = committed ?? this.#startPositions.get(partition) ?? log.start;
+    const start = committed ?? this.#startPositions.get(partition) ?? log.start;
+    const position = Math.max(start, this.#positions.last(partition));
     const isCut = position < log.start;
     if (isCut) await onGap?.({ topic, partition, from: position, to: log.start });
     const next = isCut && onGap !== undefined ? log.start : position;

@@ -257,6 +257,17 @@ describe('BatchConsumer', () => {
     expect(log.filter((entry) => entry.startsWith('commit'))).toEqual(['commit 0@5']);
   });
 
+  it('commits no offset of an assignment that a later one has replaced', async () => {
+    const { log, consumer } = await running();
+    fixture.joined([1]);
+    fixture.joined([0, 1]);
+    await consumer.commit(new Map([[0, 5]]));
+    expect(log.filter((entry) => entry.startsWith('commit'))).toEqual([]);
+    await fixture.until(() => log.filter((entry) => entry === 'resume 0').length === 2);
+    await consumer.commit(new Map([[0, 7]]));
+    expect(log.filter((entry) => entry.startsWith('commit'))).toEqual(['commit 0@7']);
+  });
+
   it('reports the time since the last fetch', async () => {
     fixture = new Fixture();
     expect(fixture.consumer.health().loopAgeMs).toBe(0);

@@ -123,11 +123,13 @@ export class BatchConsumer {
 
   /**
    * Commits the offsets of partitions that are assigned to this process, also while `close` releases them. Skips
-   * other partitions, because the members that have them now may have committed larger offsets.
+   * other partitions, and those whose earlier assignment still ends: another member may have committed larger offsets.
    */
   async commit(positions: ReadonlyMap<number, number>): Promise<void> {
     const { topic } = this.options;
-    const ours = [...positions].filter(([partition]) => this.#workers.has(partition));
+    const ours = [...positions].filter(
+      ([partition]) => this.#workers.has(partition) && !this.#ending.has(partition),
+    );
     if (ours.length === 0) return;
     await this.client.commitOffsets(
       ours.map(([partition, offset]) => ({ topic, partition, offset: String(offset) })),

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
   ResultGapError,
   ResultTopicReplacedError,
@@ -8,6 +8,7 @@ import {
   type ResultGap,
   type SubscriberOptions,
 } from '#client';
+import { BatchConsumer } from '#kafka-batch';
 import { writeInterleaved } from '../kafka-batch/interleaved.js';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { until } from '../support/instance.js';
@@ -126,6 +127,24 @@ describe('a subscriber', () => {
 });
 
 describe('the offset of a subscriber', () => {
+  it('is that of its last result when it joins again, also if commits were lost', async () => {
+    const starts: string[] = [];
+    const subscriber = await subscribe(record);
+    const commit = jest
+      .spyOn(BatchConsumer.prototype, 'commit')
+      .mockImplementation(() => Promise.resolve()); // as kafkajs does while it restarts
+    await topic.send(0, results(0, 3));
+    await until(() => seen.length === 3, 'three are handled');
+    const other = await subscribe((change) => void starts.push(String(change.source.offset)));
+    await other.stop();
+    commit.mockRestore();
+    await topic.send(0, results(3, 4));
+    await until(() => seen.at(-1) === 3 || starts.includes('3'), 'the next one is handled');
+    await until(async () => (await committed())[0] === 4, 'it is committed');
+    await subscriber.stop();
+    expect(seen).toEqual([0, 1, 2, 3]);
+  });
+
   it('stays when the next results were deleted, unless there is an onGap: then it moves past them', async () => {
     await topic.send(0, results(0, 2));
     const first = await subscribe(record);
