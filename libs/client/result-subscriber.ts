@@ -10,6 +10,7 @@ import {
 import {
   BatchConsumer,
   committedOffsets,
+  isPermanent,
   LogGapError,
   lookAt,
   toError,
@@ -56,7 +57,7 @@ interface ResultTopic<T> {
   readonly factsOf: (result: T) => ResultFacts;
 }
 
-/** After this many failed starts of partitions in a row, the subscription ends. The pauses between them grow. */
+/** After this many permanent failures of a partition's start in a row, the subscription ends. The pauses between them grow. */
 const MAX_FAILED_STARTS = 10;
 
 /** These values keep a member in the group while its handler blocks the event loop. */
@@ -75,7 +76,8 @@ export abstract class ResultSubscriber<T> {
   readonly #logger: ReturnType<Kafka['logger']>;
   #admin: Admin | undefined;
   #startPositions: ReadonlyMap<number, number> = new Map();
-  #failedStarts = 0;
+  /** By partition, how many starts in a row have failed for a reason that no retry repairs. */
+  readonly #failedStarts = new Map<number, number>();
   readonly #retries: HandlerRetries;
   #handle: Handle<T> | undefined;
   #stopping: Promise<void> | undefined;
@@ -165,10 +167,12 @@ export abstract class ResultSubscriber<T> {
   async #assigned({ partition }: PartitionAssignment): Promise<number> {
     try {
       const position = await this.#position(partition);
-      this.#failedStarts = 0;
+      this.#failedStarts.delete(partition);
       return position;
     } catch (error) {
-      if (++this.#failedStarts >= MAX_FAILED_STARTS) this.#end(error);
+      const failures = (this.#failedStarts.get(partition) ?? 0) + (isPermanent(error) ? 1 : 0);
+      this.#failedStarts.set(partition, failures);
+      if (failures >= MAX_FAILED_STARTS) this.#end(error);
       throw error;
     }
   }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import kafkajs from 'kafkajs';
 import {
   ResultGapError,
   ResultTopicReplacedError,
@@ -8,7 +9,7 @@ import {
   type ResultGap,
   type SubscriberOptions,
 } from '#client';
-import { BatchConsumer } from '#kafka-batch';
+import { Backoff, BatchConsumer } from '#kafka-batch';
 import { writeInterleaved } from '../kafka-batch/interleaved.js';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { until } from '../support/instance.js';
@@ -123,6 +124,37 @@ describe('a subscriber', () => {
     await until(() => count() === 1_600, 'all results are handled');
     await first.stop();
     expect(await committed()).toEqual([800, 800]);
+  });
+});
+
+describe('a subscriber whose partitions fail to start', () => {
+  const fail = async (error: Error) => {
+    await topic.send(0, results(0, 2));
+    await topic.admin.setOffsets({
+      groupId: groupId(),
+      topic: topic.name,
+      partitions: [{ partition: 0, offset: '0' }],
+    });
+    await topic.cut(0, 1);
+    let failures = 0;
+    jest.spyOn(Backoff.prototype, 'next').mockReturnValue(1);
+    const onGap = () => {
+      if (++failures <= 15) throw error;
+    };
+    return { subscriber: await subscribe(record, { onGap }), failures: () => failures };
+  };
+  afterEach(() => void jest.restoreAllMocks());
+
+  it('continues after any number of failures of Kafka', async () => {
+    const { failures } = await fail(new kafkajs.KafkaJSConnectionError('no broker'));
+    await until(() => seen.length === 1, 'the partition has started');
+    expect(failures()).toBe(16);
+  });
+
+  it('ends after 10 failures of the application', async () => {
+    const { subscriber, failures } = await fail(new Error('no database'));
+    await expect(subscriber.failed).rejects.toThrow('no database');
+    expect(failures()).toBe(10);
   });
 });
 
