@@ -133,7 +133,10 @@ export abstract class ResultSubscriber<T> {
     await Promise.race([this.failed, Promise.resolve()]);
   }
 
-  /** Waits for running handlers, commits what is handled, and leaves the group. */
+  /**
+   * Waits for running handlers, commits what is handled, and leaves the group. A handler must not await it, because it waits for
+   * that handler: `void subscriber.stop()`.
+   */
   stop(): Promise<void> {
     this.#stopping ??= this.#consumer.close().finally(() => this.#positions.close());
     return this.#stopping;
