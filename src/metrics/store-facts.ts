@@ -29,7 +29,7 @@ export class StoreReader {
     private readonly leases: LeaseStore,
   ) {}
 
-  /** Cost: about sixteen short requests per shard, however many boards there are. */
+  /** Cost: up to seventeen requests per shard, and one per running reconciliation; their replies grow with the boards. */
   async read(): Promise<StoreFacts> {
     const { store, continuity, catalog, leases } = this;
     const [boards, recovering, broken, generations, reconciliations] = await Promise.all([

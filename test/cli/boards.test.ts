@@ -154,7 +154,7 @@ describe('boards show', () => {
       ]);
   });
 
-  it('prints the columns, views and keys of an event, and whether it is published', () => {
+  it('prints the columns, views and keys of an event, and for each view whether its results are published', () => {
     const event = file('event.json', EVENT);
     const { out } = ranklog(['show', '--event', `@${event}`, '--at', '2026-11-21T00:00:00Z']);
     expect(out).toContain('arena (shard 0): ada at 2026-11-20T23:30:00.000Z\n');

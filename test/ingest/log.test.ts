@@ -22,7 +22,7 @@ describe('a score topic whose history is cut', () => {
     expect(changes.map(causeOf).sort()).toEqual(expected.sort());
   };
 
-  it('is read from its first record by a new ranklog, also after a kill before anything is published', async () => {
+  it('is read by a new ranklog from the first record that is left, also in a partition of which nothing was published before a kill', async () => {
     const { instance, log } = made;
     await log.send(0, ONE);
     await log.send(1, OTHER);

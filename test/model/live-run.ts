@@ -286,7 +286,7 @@ export class LiveRun {
     return this.parts.log.live(partition, this.boards);
   }
 
-  /** Whether a shard applies a record: exactly one shard does, even if the board is removed later. */
+  /** Whether a shard applies a record: that of the board which it names, even if the board is removed later; else none. */
   #isOf(shard: number, partition: number, entry: LogEntry): entry is ApplyEntry {
     if (entry.kind === 'none') return false;
     const board = this.parts.log.target(partition, entry.offset)?.board;

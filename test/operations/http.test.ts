@@ -88,7 +88,8 @@ describe('a running process', () => {
   });
 
   it('answers reads with the role query alone, as the library does, and describes them', async () => {
-    instance = await TestInstance.create(BOARDS, { partitions: 1 });
+    const env = { RANKLOG_QUERY_WRITES: 'true' };
+    instance = await TestInstance.create(BOARDS, { partitions: 1, env });
     const query = await instance.start('--roles', 'query');
     const read = async (path: string) => (await fetch(urlOf(query) + path)).json();
     expect(await read('/v1/boards/arena')).toMatchObject({ status: 404, code: 'UNKNOWN_BOARD' });
