@@ -9,15 +9,26 @@ import { ensureBuild } from './with-setup.mjs';
 const FILE = 'docs/reference/openapi.json';
 
 await ensureBuild();
-const { createHttpApplication } = await import('../dist/src/infra/http-server.js');
-const { SILENT } = await import('../dist/src/infra/logger.js');
-const { SETTINGS } = await import('../dist/src/infra/config.module.js');
-const { describeRoutes } = await import('../dist/src/standings/openapi.js');
-const { READ_CONTROLLERS } = await import('../dist/src/standings/standings.module.js');
-const { LiveStreams } = await import('../dist/src/live/live-streams.js');
-const { WritesController } = await import('../dist/src/writes/writes.controller.js');
-const { ScoreProducer } = await import('../dist/libs/client/index.js');
-const { BoardReader } = await import('../dist/libs/board-store/index.js');
+/** A compiled module; its types are those of its source, as dist/ may not exist when types are checked. @param {string} file */
+const compiled = (file) => import(new URL(file, import.meta.url).href);
+/** @type {typeof import('../src/infra/http-server.js')} */
+const { createHttpApplication } = await compiled('../dist/src/infra/http-server.js');
+/** @type {typeof import('../src/infra/logger.js')} */
+const { SILENT } = await compiled('../dist/src/infra/logger.js');
+/** @type {typeof import('../src/infra/config.module.js')} */
+const { SETTINGS } = await compiled('../dist/src/infra/config.module.js');
+/** @type {typeof import('../src/standings/openapi.js')} */
+const { describeRoutes } = await compiled('../dist/src/standings/openapi.js');
+/** @type {typeof import('../src/standings/standings.module.js')} */
+const { READ_CONTROLLERS } = await compiled('../dist/src/standings/standings.module.js');
+/** @type {typeof import('../src/live/live-streams.js')} */
+const { LiveStreams } = await compiled('../dist/src/live/live-streams.js');
+/** @type {typeof import('../src/writes/writes.controller.js')} */
+const { WritesController } = await compiled('../dist/src/writes/writes.controller.js');
+/** @type {typeof import('../libs/client/index.js')} */
+const { ScoreProducer } = await compiled('../dist/libs/client/index.js');
+/** @type {typeof import('../libs/board-store/index.js')} */
+const { BoardReader } = await compiled('../dist/libs/board-store/index.js');
 
 function App() {
   // an empty module
