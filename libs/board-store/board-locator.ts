@@ -21,9 +21,9 @@ export interface Located extends LiveBoard {
 type Position = Pick<Located, 'board' | 'shard' | 'generation'>;
 
 /**
- * Finds the generation of a board that is to be read. It names to a script the generation that it found last, and the script reads it
- * only while it is live. Otherwise the script returns the live generation and its definition, and is called again. The
- * definition of a generation never changes, so it is parsed once.
+ * Finds the generation of a board that is to be read. It names to a script the generation that it found last, and the script
+ * reads it only while it is live. Otherwise the script returns the live generation and its definition, and is called again.
+ * The definition of a generation never changes, so it is parsed once.
  */
 export class BoardLocator {
   readonly #found = new Map<string, Located>();
@@ -40,6 +40,12 @@ export class BoardLocator {
   async boards(): Promise<Boards> {
     const known = this.#boards;
     return (this.#boards = await readBoards(this.redis, this.keys, await this.shards(), known));
+  }
+
+  /** The live boards, sorted by name. Cost: as `boards`. */
+  async live(): Promise<LiveBoard[]> {
+    const { live } = await this.boards();
+    return [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
   /** Calls a script with the board's generation; calls it again while the script names another generation to read. */
@@ -73,7 +79,8 @@ export class BoardLocator {
     const located = this.#follow(board, shard, await this.redis.ranklogViews(...args, ''));
     if (located !== undefined) return located;
     if (this.generation !== undefined) throw new UnknownGenerationError(board, this.generation);
-    throw new UnknownBoardError(board, [...(await this.boards()).live.keys()].sort());
+    const known = (await this.live()).map((other) => other.board);
+    throw new UnknownBoardError(board, known);
   }
 
   /** Caches the generation that a script returned; undefined for none. @throws BoardBuildingError */

@@ -99,8 +99,7 @@ export class BoardReader implements ViewReads {
 
   /** The live boards with their definitions, sorted by name. Cost: one request, and five per shard. */
   async boards(): Promise<LiveBoard[]> {
-    const { live } = await this.#boards.boards();
-    return [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
+    return this.#boards.live();
   }
 
   /** A live board with its definition. Cost: two requests. */
@@ -240,16 +239,12 @@ export class BoardReader implements ViewReads {
       const state = values.map((value) => `${value}@0`).join(' ');
       return { ...selectedView(live, selection), anchor: ['columns', state], limit: 1 };
     });
-    const tied = entries.filter(({ columns }) =>
-      definition.columns.every(
-        (column, index) => columns[column.name] === decimalText(column, values[index] ?? 0),
-      ),
+    const [found] = entries; // the first player who is not better
+    const isTied = definition.columns.every(
+      (column, index) => found?.columns[column.name] === decimalText(column, values[index] ?? 0),
     );
-    return {
-      ...head,
-      rank: first + 1,
-      tied: tied.reduce((_, { aheadOf }) => head.size - aheadOf - first, 0),
-    };
+    const tied = isTied && found !== undefined ? head.size - found.aheadOf - first : 0;
+    return { ...head, rank: first + 1, tied };
   }
 
   /**
