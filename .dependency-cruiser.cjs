@@ -1,8 +1,10 @@
 /**
- * The layers of ranklog: imports run downwards only.
+ * The layers of ranklog: imports run downwards only. src may import all libraries; the libraries import:
  *
- *   src, libs/nestjs  ->  libs/client  ->  libs/kafka-batch
- *                     ->  libs/board-store  ->  libs/contracts  ->  libs/board
+ *   nestjs  ->  client       ->  kafka-batch
+ *                            ->  contracts
+ *           ->  board-store  ->  contracts  ->  board
+ *   http    ->  board-store
  */
 const lib = (name) => `^libs/${name}/`;
 const CLIENTS_AND_NEST = '^node_modules/(@nestjs/|kafkajs|ioredis|rxjs)';
@@ -78,7 +80,7 @@ module.exports = {
     },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
-      // What product code imports is bundled, so package.json has it among the devDependencies, with the tools.
+      // Almost all that product code imports is bundled, so package.json has it among the devDependencies, with the tools.
       name: 'product-imports-no-tools',
       severity: 'error',
       from: { path: '^(src|libs)/', pathNot: '\\.spec\\.ts$' },

@@ -1,6 +1,6 @@
 // @ts-check
 // `node ../../scripts/build-package.mjs ENTRY`, run by npm in packages/NAME before it packs: builds ENTRY, a file of libs, to dist/.
-// The code is CommonJS, which any Node and any test runner can load; index.mjs exports the same classes to ECMAScript modules.
+// The code is CommonJS, which any Node and any test runner can load; index.mjs exports the same names to ECMAScript modules.
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';

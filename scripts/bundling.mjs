@@ -1,6 +1,6 @@
 // @ts-check
 // What the bundles of the command line and of the packages have in common. They are made from dist/, not from the sources, because
-// Nest needs the metadata of decorators, which only tsc writes.
+// Nest needs the metadata of decorators, which tsc writes and esbuild does not.
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +10,7 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export const COMPILED = path.join(ROOT, 'dist');
 
 /**
- * Replaces how our modules load a library on first use: by createRequire, which a bundle must not contain.
+ * Replaces the calls of createRequire by which our modules load a library on first use: esbuild does not follow them.
  * @param {(library: string) => string} load the expression that loads a library
  * @returns {import('esbuild').Plugin}
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// `npm run openapi`: writes docs/reference/openapi.json, the description of the reads over HTTP, from the compiled code.
+// `npm run openapi`: writes docs/reference/openapi.json, the description of the reads and writes over HTTP, from the compiled code.
 import 'reflect-metadata';
 import { writeFile } from 'node:fs/promises';
 import { Module } from '@nestjs/common';

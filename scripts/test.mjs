@@ -7,7 +7,7 @@ import { ensureDependencies, runNode } from './with-setup.mjs';
 
 const JEST = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
 
-// Each suite also runs servers and services of its own: with more workers than cores they stall for seconds.
+// Suites also run servers and services of their own: with more workers than cores they stall for seconds.
 const WORKERS = Math.min(4, availableParallelism());
 
 const RUNGS = ['--unit', '--redis', '--packages'];

@@ -9,7 +9,7 @@ import { BOARDS, goLive, rebuild, startRebuild } from './ranklog.mjs';
 const WARM_UP_MS = 5_000;
 
 /**
- * Measures live latency without a build, during an unthrottled build, and during a throttled one.
+ * Measures live latency without a build, during unthrottled builds, and during a throttled one.
  * @param {{ events: number, players: number, eventsPerSecond: number, throttle: number, seconds: number }} options
  */
 export async function compareLatencies({ events, players, eventsPerSecond, throttle, seconds }) {

@@ -1,5 +1,5 @@
 // @ts-check
-// A bare kafkajs eachBatch loop with pipelined ZINCRBY: the least cost of a rebuild, without guarantees.
+// A bare kafkajs eachBatch loop with pipelined ZINCRBY: what a rebuild without guarantees costs.
 import { runCounter } from '../ingest/peers.mjs';
 import { clients, task, tell } from './peer.mjs';
 

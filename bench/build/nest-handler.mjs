@@ -1,5 +1,5 @@
 // @ts-check
-// A stock Nest application on its Kafka transport: one handler that counts in Redis, with the defaults of both.
+// A stock Nest application on its Kafka transport: one handler that counts in Redis, with the defaults of Nest.
 import 'reflect-metadata';
 import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';

@@ -38,8 +38,8 @@ export async function goLive({ redis, admin, name, topics }) {
 }
 
 /**
- * Runs `ranklog boards rebuild arena` in a process of its own. Measures from the start of the reconciliation to its end:
- * the lease, all of the log, the promotion.
+ * Runs `ranklog boards rebuild arena` in a process of its own. Measures from the acquired lease to the end of the
+ * reconciliation: all of the log, the promotion, the definition record.
  * @param {Sandbox} sandbox @returns {Promise<import('./processes.mjs').Run>}
  */
 export async function rebuild(sandbox) {

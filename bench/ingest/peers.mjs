@@ -19,8 +19,8 @@ export function runCounter(bench) {
 }
 
 /**
- * The counter with the output of ranklog: ranks before and after, and a result for every event, in
- * one transaction with the offset. It is not atomic in Redis, ranks ties by player id and not by
+ * The counter with the output of ranklog: ranks before and after, and a result for every event, up
+ * to 500 in one transaction with the offset. It is not atomic in Redis, ranks ties by player id and not by
  * reach time, and after a crash it counts some events twice.
  * @param {Bench} bench
  * @returns {Promise<number>} events per second

@@ -1,5 +1,5 @@
 // @ts-check
-// `npm run bench:read -- [--players N] [--requests N] [--json]`: compares each query of BoardReader with the bare commands of
+// `npm run bench:read -- [--players N] [--requests N] [--json]`: compares queries of BoardReader with the bare commands of
 // Redis that answer it roughly, through the same client, on boards of the same players, in one run. With `--http`, compares
 // answers over HTTP with a Fastify that answers a constant of the same size, for `--seconds` each.
 import { parseArgs } from 'node:util';

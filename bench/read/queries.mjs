@@ -3,7 +3,7 @@
 /** @typedef {Record<string, Query>} Queries */
 
 const SOME = 100;
-/** Ids of `SOME` players near a rank. @param {number} rank */
+/** Ids of `SOME` players, other ones for another rank; not those at the rank. @param {number} rank */
 const group = (rank) =>
   Array.from({ length: SOME }, (_, index) => `player-${(rank + 7 * index) % 1_000}`);
 

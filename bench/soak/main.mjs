@@ -10,7 +10,7 @@ const BOARDS =
   'boards: { arena: { columns: [{ name: score }], windows: [all, day], publish: { leaders: 10 } } }\n';
 const PLAYERS = 10_000;
 const BATCH = 1_000;
-/** The most events that are produced before their results are published. */
+/** Producing pauses while more events than this are not published. */
 const LEAD = 100_000;
 /** One record in BAD_EVERY is not a valid event. */
 const BAD_EVERY = 1_000;

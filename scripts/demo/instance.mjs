@@ -56,13 +56,13 @@ export class DemoInstance {
     this.#service = service;
   }
 
-  /** Stops the service, and removes its topics, groups and keys. */
+  /** Stops the service, and removes its topics, group and keys. */
   async remove() {
     await this.#stop();
     const admin = this.kafka.admin();
     await admin.connect();
     await admin.deleteTopics({ topics: Object.values(this.topics) });
-    await admin.deleteGroups([this.name]).catch(() => undefined); // it may have had no member
+    await admin.deleteGroups([this.name]).catch(() => undefined); // it does not exist if it never had a member
     await admin.disconnect();
     const keys = await this.redis.keys(`${this.name}:*`);
     if (keys.length > 0) await this.redis.unlink(...keys);

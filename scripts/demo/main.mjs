@@ -49,14 +49,16 @@ async function send(ranklog) {
   title('Topics');
   await must(ranklog, 'topics');
   ranklog.start();
-  title('Score events: 10,658 football matches, two events each; then eight laps');
+  title(
+    'Score events: 10,658 football matches, two events each, and 11 deductions of points; then eight laps',
+  );
   await must(ranklog, 'produce', path.join(ROOT, 'demo/football/events.ndjson.gz'));
   await must(ranklog, 'produce', path.join(ROOT, 'demo/photo-finish/events.ndjson'));
   title('Applied to Redis and published to Kafka');
   await must(ranklog, 'status', '--wait', '60');
 }
 
-/** @param {DemoInstance} ranklog @returns {Promise<boolean>} whether there is exactly one rank change for each event */
+/** @param {DemoInstance} ranklog @returns {Promise<boolean>} whether each event that changes something has exactly one rank change */
 async function show(ranklog) {
   for (const [board = '', view = ''] of SHOWN) {
     title(`ranklog standings ${board} --view "${view}" --top 6`);

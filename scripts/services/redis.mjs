@@ -30,7 +30,7 @@ async function launch() {
 }
 
 /**
- * Throws unless Redis answers PING within 3 s.
+ * Throws unless Redis accepts a connection within 3 s, and then answers PING within 3 s.
  * @param {string} url
  */
 export async function pingRedis(url) {
@@ -38,7 +38,7 @@ export async function pingRedis(url) {
     lazyConnect: true,
     connectTimeout: 3_000,
     commandTimeout: 3_000,
-    // The ready check sends INFO without a time limit; PING is enough.
+    // The ready check would wait without a limit while Redis loads its data; PING fails then.
     enableReadyCheck: false,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,

@@ -171,7 +171,7 @@ describe('a coordinator that is busy with the previous transaction', () => {
         waits.push((asked[1] ?? 0) - (asked[0] ?? 0));
       }
       process.stdout.write(`again after ${waits.map((ms) => ms.toFixed(1)).join(', ')} ms\n`);
-      expect(Math.min(...waits)).toBeLessThan(200); // kafkajs would wait 240 ms at least
+      expect(Math.min(...waits)).toBeLessThan(200); // a busy machine is slow at times; kafkajs would wait 240 ms at least
       await fixture.expectExactlyOnce();
     },
   );

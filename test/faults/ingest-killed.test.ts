@@ -4,14 +4,14 @@ import { until, type RanklogProcess } from '../support/instance.js';
 import { KAFKA_API, type KafkaRequest } from '../support/kafka-frames.js';
 import { ProxiedIngest } from './proxied-ingest.js';
 
-/** More results than fit into one Produce request. */
+/** More than the first transaction has: that has the results of one apply call, of at most 500 events. */
 const EVENTS = 1_500;
 
 /** When the process is killed: when the nth request of a kind (hangBefore) or the response to it (hangAfter) is held back. */
 const MOMENTS = [
   ['after the apply call in Redis, before the transaction', 'addPartitionsToTxn', 'hangBefore', 1],
   ['after its first results', 'produce', 'hangAfter', 1],
-  ['between two requests with results of one transaction', 'produce', 'hangBefore', 2],
+  ['after the first transaction, before the results of the second', 'produce', 'hangBefore', 2],
   ['between the results and the position', 'addOffsetsToTxn', 'hangBefore', 1],
   ['after the results and the position, before the commit', 'endTxn', 'hangBefore', 1],
   ['between the commit and its response', 'endTxn', 'hangAfter', 1],

@@ -16,7 +16,7 @@ export function pick<T>(random: Random, items: readonly T[]): T {
 }
 
 const PLAYERS = Array.from({ length: 9 }, (_, index) => `player ${index}`).concat(['ü%=', '😀']);
-/** This player's points are near the end of the range of a sum, so some of the player's events are refused. */
+/** Two events of this player exceed the range of a sum, so all but the first are refused. */
 const RICH = 'croesus';
 const REGIONS = ['eu', 'us 1'];
 const DELTAS = ['-2.5', '-1', '0', '0', '0.01', '1', '1', '2.50', '10'];
@@ -79,7 +79,7 @@ function message(event: Event, serial: number): Message {
   return serial % 2 === 0 ? plain : { ...plain, headers };
 }
 
-/** A record that can never be applied, for one of ten reasons. */
+/** A record of one of ten kinds that can never be applied. */
 function badRecord(random: Random): Message {
   const key = pick(random, PLAYERS);
   const event = { board: 'arena', playerId: key, deltas: { points: '1' } };

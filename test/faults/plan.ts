@@ -1,7 +1,7 @@
 import { randomFrom } from '../support/seeded-random.js';
 import { below, pick, type Random } from './load.js';
 
-/** What one test run does. It depends on the seed alone. */
+/** What one test run does. It depends on the seed and the given faults alone. */
 export interface Plan {
   readonly seed: number;
   readonly shards: number;
@@ -11,7 +11,7 @@ export interface Plan {
 }
 export interface PlanStep {
   readonly fault: string;
-  /** How many records are published before the fault. */
+  /** How many more records are published before the fault. */
   readonly after: number;
 }
 

@@ -71,7 +71,7 @@ describe('a score topic that was deleted and created again', () => {
   });
 
   it.each(['fails', 'succeeds'])(
-    'stops running partitions if the new log is filled before the next fetch, which %s, and applies no record of that log',
+    'stops running partitions if the new log is filled before the next fetch, which %s, and applies none of their new records',
     async (next) => {
       const { log } = made;
       const ofScores = ({ body }: KafkaRequest) => body.includes(log.name);

@@ -66,7 +66,7 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
     return (await Promise.all(offsets.map(at))).flatMap(({ record }) => record ?? []);
   };
 
-  it('stop the partition after about ten seconds, and at every later start', async () => {
+  it('stop the partition at the next check of the log, and at its next start', async () => {
     ({ ingest } = await start());
     const apply = async (from: number, to: number) => {
       const batch = { records: await records(from, to), from, nextOffset: to, fetchedSince: 0 };

@@ -5,7 +5,7 @@ import { event, expectRankChanges, useScoreTopic } from './score-topic.js';
 
 const PARTITIONS = 100;
 const KEPT = PARTITIONS / 2;
-/** The most connections at a time, of the process and of this test's client together. */
+/** The most connections of the process to Kafka at a time. */
 const MAX_CONNECTIONS = 19;
 
 describe('a rebalance of many partitions', () => {

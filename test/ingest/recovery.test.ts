@@ -54,7 +54,7 @@ describe('when Redis', () => {
       for (const roles of processes) await instance.start('--roles', roles);
       await score(PLAYERS, 10);
       await instance.published(sent);
-      // Redis will lose events of partition 0. Partition 1 loses none, so it may not notice.
+      // After the snapshot, only partition 0 gets events. So partition 1 loses none with the snapshot, and may not notice.
       const first = await results();
       const [lost, kept] = [playersOf(first, 0), playersOf(first, 1)];
       await own.snapshot();

@@ -17,7 +17,7 @@ export async function output(
 /** Packs folders of the project, as npm does for a release. Returns the tarballs in the order of the folders. */
 export async function pack(folders: readonly string[], to: string): Promise<string[]> {
   const printed = await output('npm', ['pack', '--json', '--pack-destination', to, ...folders]);
-  // Node prints what the builds print, too.
+  // npm prints what the builds print, too.
   const packed = JSON.parse(printed.slice(printed.search(/^[[{]$/m))) as
     { filename: string }[] | Record<string, { filename: string }>;
   return Object.values(packed).map(({ filename }) => path.join(to, filename));

@@ -150,7 +150,7 @@ describe('the packed ranklog', () => {
   });
 });
 
-/** Sends the most points of a test, and prints what a handler, the reader and the health indicator say. */
+/** The text of an application that sends more points than other tests, and prints what a handler, the reader and the health say. */
 function nestApplication(shared: { name: string; brokers: string[]; redis: string }): string {
   return `import 'reflect-metadata';
     import { Injectable, Module } from '@nestjs/common';
@@ -192,11 +192,11 @@ describe('@ranklog/client', () => {
     project = await projectWith([client, 'kafkajs@2.2.4']);
   });
 
-  it('installs at most 15 packages, and nothing of Nest or class-validator', () => {
+  it('installs nothing besides kafkajs and lossless-json', () => {
     expect(project.installed()).toEqual(['@ranklog/client', 'kafkajs', 'lossless-json']);
   });
 
-  it('has the same classes for import and require', async () => {
+  it('exports the same for import and require', async () => {
     const text = `import { createRequire } from 'node:module'; import * as all from '@ranklog/client';
       const required = createRequire(import.meta.url)('@ranklog/client');
       console.log(Object.keys(all).length, Object.entries(all).every(([key, value]) => required[key] === value));`;

@@ -73,7 +73,7 @@ describe('answers from memory', () => {
     expect(reads).toBe(2);
   });
 
-  it('are at most as old as the setting says', async () => {
+  it('are read again once they are as old as the setting says', async () => {
     await open(100);
     await page();
     await fixture.apply([scored('bob', [9])], { from: 1 });

@@ -39,7 +39,7 @@ afterAll(async () => {
   await close();
 });
 
-/** Each call with all of its options. */
+/** Each call, with many of its options. */
 const CALLS: [keyof ViewReads, (reads: ViewReads) => Promise<unknown>][] = [
   ['standings', (reads) => reads.standings('arena')],
   ['standings', (reads) => reads.standings('arena', { ...REGION, from: 2, limit: 2, dense: true })],

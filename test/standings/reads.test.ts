@@ -275,7 +275,7 @@ describe('docs/reference/openapi.json', () => {
   });
 });
 
-/** Board arena has the parameters of `standings`. */
+/** Board arena has a dimension `limit`, which is also a parameter of `standings`. */
 const REFUSALS: [string, number, string, string | RegExp, string?][] = [
   ['/v1/boards/areena/standings', 404, 'UNKNOWN_BOARD', 'there is no board "areena"', 'arena'],
   ['/v1/boards/%00/count', 404, 'UNKNOWN_BOARD', 'there is no board'],

@@ -137,7 +137,7 @@ export class TestInstance {
     );
   }
 
-  /** Kills the processes, and removes topics, group and keys. */
+  /** Kills the processes, and removes topics, keys and boards file. The group stays. */
   async remove(): Promise<void> {
     for (const child of this.#processes) child.kill('SIGKILL');
     await Promise.all(this.#processes.map(({ ended }) => ended));

@@ -34,7 +34,7 @@ export type KafkaAction =
 export class KafkaFault {
   /** Requests that got the fault. */
   hits = 0;
-  /** Requests with the fault that the broker has executed. */
+  /** Requests with the fault that the broker has executed; `delayMs` does not count them. */
   executed = 0;
 
   constructor(

@@ -12,7 +12,7 @@ export interface Verdict {
   readonly problems: readonly string[];
   /** Records of the score topic. */
   readonly records: number;
-  /** Events that have a rank change. */
+  /** Events that must have a rank change. */
   readonly results: number;
   readonly deadLetters: number;
 }

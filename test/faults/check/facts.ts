@@ -7,7 +7,7 @@ import type { ReadRecord } from '../../support/results.js';
 export interface RunFacts {
   /** The live definitions at the end. */
   readonly definitions: readonly BoardDefinition[];
-  /** Every definition that ranklog ever had. */
+  /** Every definition that a board can have had. */
   readonly known: readonly BoardDefinition[];
   /** Generations that went live. */
   readonly promotions: readonly PromotionFact[];

@@ -13,7 +13,7 @@ export interface BuildRequest {
   readonly args: readonly string[];
 }
 
-/** About how long a throttled build takes, whatever the length of the log. */
+/** About how long a throttled build takes, however long the log is; fewer than 900 records take less. */
 const SECONDS = 6;
 /** More than the load sends, so that the build ends under load. */
 const MIN_RECORDS_PER_SECOND = 150;
@@ -65,7 +65,7 @@ export async function beginBuild(
   }
 }
 
-/** The share of the log that a build has read; -1 before the build begins. */
+/** The share of the log that the shadow of a board has applied; -1 while there is none. */
 async function shareDone(world: World, board = ''): Promise<number> {
   const shadow = await world.generations.shadow(board);
   if (shadow === undefined) return -1;

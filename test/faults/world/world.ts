@@ -17,7 +17,7 @@ import { Worker } from './worker.js';
 export const PARTITIONS = 4;
 export const MAX_WORKERS = 3;
 
-/** The topics, keys, Redis server and workers of one run, and the tally of what was done to them. End it with `remove`. */
+/** The topics, keys, Redis server and workers of one test run, and the tally of what was done to them. End it with `remove`. */
 export class World {
   readonly name = `faults-${randomUUID().slice(0, 8)}`;
   readonly topics: TopicNames = topicNames(this.name);
