@@ -3,7 +3,7 @@ import fc from 'fast-check';
 
 /** Random numbers, times and ids, made so that the hard cases are common: ties, equal times, late events, the limits. */
 
-/** Ids that sort differently by bytes, by UTF-16 and by locale, and that are prefixes of each other. */
+/** Ids that sort differently by bytes, by UTF-16 and by locale; some are prefixes of others. */
 // prettier-ignore
 export const PLAYER_IDS = [
   'B', 'a', 'aa', 'aab', 'Z', 'é', 'e\u0301', '😀', '\uFFFD', 'ß', '0', '-1', 'a b', '~', '中', 'a\u00A0',
@@ -12,10 +12,10 @@ export const PLAYER_IDS = [
 const SAFE = Number.MAX_SAFE_INTEGER;
 const HOUR = 3_600_000;
 export const BASE_TIME = Date.parse('2026-11-20T09:00:00.000Z');
-/** Half an hour before clocks go back in Paris: days, weeks and hours of unusual length. */
+/** Half an hour before clocks go back in Paris, so that day, week and month are an hour longer than usual. */
 const CLOCK_CHANGE = Date.parse('2026-10-25T00:30:00.000Z');
 
-/** The seed with which a property is checked each time, before it is checked with a new seed. */
+/** The seed of the first of the two checks of `knownAndNewRuns`. */
 const KNOWN_SEED = 20_261_120;
 
 const { RANKLOG_TEST_RUNS, RANKLOG_TEST_SEED } = process.env;
@@ -39,7 +39,7 @@ export function runs(usual: number, seed = Number(RANKLOG_TEST_SEED ?? randomInt
   };
 }
 
-/** The settings for a property that is checked twice: with KNOWN_SEED, and with a new seed. */
+/** The settings for a property that is checked twice: with KNOWN_SEED and a new seed. With RANKLOG_TEST_SEED: once, with that. */
 export function knownAndNewRuns(usual: number) {
   return RANKLOG_TEST_SEED === undefined ? [runs(usual, KNOWN_SEED), runs(usual)] : [runs(usual)];
 }
@@ -52,14 +52,14 @@ export const valueArbitrary: fc.Arbitrary<number> = fc.oneof(
   { weight: 1, arbitrary: fc.maxSafeInteger() },
 );
 
-/** What the values of a whole log are like: of all kinds, only 0 and 1, or mostly at the ends of the range. */
+/** What the values in the log of one partition are like: of all kinds, only 0 and 1, or mostly at the ends of the range. */
 export const valuesArbitrary: fc.Arbitrary<fc.Arbitrary<number>> = fc.constantFrom(
   valueArbitrary,
   fc.constantFrom(0, 1),
   fc.constantFrom(SAFE, -SAFE, SAFE - 1, 1, -1),
 );
 
-/** Few distinct times, in any order; now and then another day, week or month. */
+/** Mostly one of six times; else up to 48 hours or 70 days away, or near a clock change. */
 export const timeArbitrary: fc.Arbitrary<number> = fc.oneof(
   { weight: 10, arbitrary: fc.integer({ min: 0, max: 5 }).map((ms) => BASE_TIME + ms) },
   { weight: 4, arbitrary: fc.integer({ min: -48, max: 48 }).map((h) => BASE_TIME + h * HOUR) },

@@ -23,7 +23,7 @@ export class BoardRun {
   constructor(
     private readonly sandbox: Sandbox,
     private readonly registry: RegistryRun,
-    /** Runs a step of live ingest, between the calls of a verify. */
+    /** Applies records or sweeps expired views, between the calls of a verify. */
     private readonly meanwhile: (step: ApplyStep | { kind: 'sweep' }) => Promise<void>,
   ) {
     const { redis, keys, shards } = sandbox;
@@ -33,7 +33,7 @@ export class BoardRun {
   async step(step: BoardStep): Promise<void> {
     const board = this.sandbox.boards[step.board]!;
     if (step.kind === 'register') return this.#readd(board, step.variant);
-    if (!this.#model.live.has(board)) return; // removed, so without a lease
+    if (!this.#model.live.has(board)) return; // the board was removed
     if (step.kind === 'kill') this.#builders.delete(board);
     else {
       const builder = await this.#builder(board);
@@ -41,7 +41,10 @@ export class BoardRun {
     }
   }
 
-  /** Checks that a board equals one build of the whole log, and that a verify finds no difference. */
+  /**
+   * Builds and promotes the board if it is not live yet. Then checks that a verify finds no difference, and that the board equals
+   * one build of the whole log. Checks neither if the content depends on how the partitions interleave.
+   */
   async finish(board: string): Promise<void> {
     const builder = (await this.#builder(board)) ?? (await this.#builder(board))!;
     if (this.#model.liveGeneration(board) === undefined) {
@@ -158,7 +161,7 @@ export class BoardRun {
     );
   }
 
-  /** Whether every interleaving of the partitions gives these generations the same bytes. */
+  /** Whether each of these generations has the same bytes in every interleaving of the partitions. */
   #arePromised(...generations: GenerationModel[]): boolean {
     const { keyed } = this.sandbox.scenario;
     return generations.every((generation) => this.#model.isPromised(generation, keyed));

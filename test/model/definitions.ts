@@ -14,13 +14,13 @@ import {
 } from '#board';
 import { BASE_TIME } from './arbitrary.js';
 
-/** Random boards, of all kinds that a definition can describe. */
+/** Random definitions of boards. */
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NEVER = [undefined, undefined, undefined, undefined];
 
-/** Zones whose clocks change by whole or half hours, away from midnight: in these, the model relies on luxon. */
+/** Zones whose clocks change by whole or half hours away from midnight, or not at all: in these, the model relies on luxon. */
 const ZONES = ['UTC', 'Europe/Paris', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe'];
 
 /** Every interval of the model starts at 12:30 local time: no zone changes its clock then. */
@@ -179,7 +179,10 @@ function publishArbitrary({
     }));
 }
 
-/** A definition, and variants that accept most of the same events: some of their fields are those of other random definitions. */
+/**
+ * A definition, and one or two variants that accept most of the same events: with fields of another random definition, with the
+ * order of all columns reversed, or with the update `latest`.
+ */
 export function variantsArbitrary(board: string): fc.Arbitrary<BoardDefinition[]> {
   const definition = definitionArbitrary(board);
   const some = fc.subarray([...changes], { minLength: 1, maxLength: 3 });

@@ -25,7 +25,7 @@ interface ShadowModel extends Partial<PreviousModel> {
   readonly purpose: ShadowPurpose;
 }
 
-/** What `live` holds for a board that has no generation yet. */
+/** What `live` holds for a board that has no live generation yet. */
 export const NO_GENERATION = '-';
 
 /** The expected boards, generations and lease holders of a store. Plain data, apart from the oracles. */
@@ -106,7 +106,10 @@ export class GenerationsModel {
     else this.discard(generation);
   }
 
-  /** Discards the shadows of a verify or rollback whose board has no lease, and previous generations that are not kept. */
+  /**
+   * Discards the shadow of a verify, and makes the shadow of a rollback previous again, if its board has no lease. Discards
+   * previous generations that are not kept.
+   */
   clean(): void {
     for (const [board, { purpose }] of [...this.shadows])
       if ((purpose === 'verify' || purpose === 'rollback') && !this.leases.has(board))
@@ -128,7 +131,7 @@ export class GenerationsModel {
     if (generation !== undefined) this.discarded = [...this.discarded, generation];
   }
 
-  /** Forgets the discarded generations, as a sweep deletes them now; returns the views of those whose board is live. */
+  /** Forgets the discarded generations, which a sweep has deleted; returns the views of those whose board is live. */
   takeDiscarded(): [board: string, views: Iterable<string>][] {
     const swept = this.discarded.filter(({ board }) => this.liveGeneration(board) !== undefined);
     this.discarded = [];

@@ -46,7 +46,7 @@ export function inputArbitrary(
 
 /** Random times. The times at which a view expires or an event id is forgotten are frequent. */
 function timesArbitrary(definition: BoardDefinition): fc.Arbitrary<number> {
-  // If views can expire, one event at the end of time would end all other views.
+  // Windows other than `all` can have a `keep`: then one event at the end of time would end their other views.
   const expires = definition.windows.some((window) => window.kind !== 'all');
   const usual = expires ? timeArbitrary : wideTimeArbitrary;
   const edges = edgesOf(definition);
@@ -123,7 +123,10 @@ function numbersArbitrary(
   return fc.oneof({ weight: one ? 40 : 1, arbitrary: delta }, { weight: 39, arbitrary: deltas });
 }
 
-/** A decimal text of a random number of minor units, with as few digits as it needs, or all. */
+/**
+ * A decimal text of a random number of minor units, with as few digits as it needs, or all; now and then `-0`, or a text that
+ * the board refuses.
+ */
 function numberArbitrary(decimals: number, values: fc.Arbitrary<number>): fc.Arbitrary<string> {
   return fc.oneof(
     {

@@ -20,7 +20,7 @@ export class KafkaDefinitions {
     this.#again.add(definition.board);
   }
 
-  /** The definitions to register: the definitions in the records, and new ones in the file. */
+  /** The definitions to register: those in the records, and those in the file of boards without a record or added again. */
   wanted(): BoardDefinition[] {
     const lasting = [...this.current.values()].flatMap(({ definition }) => definition ?? []);
     const isNew = ({ board }: BoardDefinition) => {
@@ -43,15 +43,15 @@ export class KafkaDefinitions {
     }
   }
 
-  /** Writes the records that are missing. */
+  /** Writes the records that are missing or outdated. */
   recordMissing(model: GenerationsModel): void {
     for (const [board, since] of model.promotions)
       if (since > (this.current.get(board)?.since ?? 0)) this.record(model, board);
   }
 
   /**
-   * Boards whose last promotion the store lacks. A pointer names the live generation of a board. A removed board has none, or,
-   * while it is built again, one that names no generation.
+   * Boards whose last promotion or removal the store lacks. A pointer names the live generation of a board. A removed board has
+   * none, or, while it is built again, one that names no generation.
    */
   lostPromotions({ live, promotions }: GenerationsModel): string[] {
     return [...this.current.values()]

@@ -61,7 +61,7 @@ export class LiveAnswers {
 /** Redis draws versions from its clock. */
 const UNKNOWN = { version: undefined };
 
-/** A verdict with its board in place of the generation, and without versions. */
+/** A verdict with its board in place of the generation, and without the view versions that the call set. */
 function asExpected(boards: Boards, verdict: Verdict) {
   if (verdict.kind === 'deadLetter') return verdict;
   const { generation, ...fields } = verdict;

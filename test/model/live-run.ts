@@ -37,7 +37,7 @@ export const NO_BOARDS: Boards = {
  * Live ingest and the model of the store: applies records, publishes their results, and compares every answer.
  *
  * States: in step with the store; recovering after a loss of Redis, until every partition has been applied up to its published
- * position again. Until then, nothing beyond the published positions is applied.
+ * position again. Until then, no new record at or above a published position is applied.
  */
 export class LiveRun {
   readonly store: BoardStore;
@@ -78,8 +78,9 @@ export class LiveRun {
   }
 
   /**
-   * Resyncs the shards with the published positions and the live definitions. From then on, the store refuses calls with an
-   * older continuity. `reset` resets the model of a shard, and returns the boards of the shard whose promotions are lost.
+   * Resyncs the shards with the published positions and the definition records. From then on, the store refuses calls with an
+   * older continuity. `reset` returns the boards of a shard whose last promotion or removal is lost; if there are any, it resets
+   * the model of the shard.
    */
   async endResync(
     current: ReadonlyMap<string, DefinitionRecord>,
@@ -113,7 +114,7 @@ export class LiveRun {
     expect(found).toEqual(expected);
   }
 
-  /** Repeats records, applies some new ones, and publishes a share of the results so far. */
+  /** Publishes a share of the results so far, repeats records, and applies some new ones. */
   async apply({ partition, size, back, skip, stale, publish }: ApplyStep): Promise<void> {
     this.#publish(partition, publish);
     const log = this.#log(partition);
@@ -180,7 +181,7 @@ export class LiveRun {
     }
   }
 
-  /** Checks that the store refuses a caller whose applied offsets were lost. `model` and `boards` match the present store. */
+  /** Checks that the store refuses a caller whose applied offsets were lost. The arguments match the present store. */
   async compareRollBacks(model: StoreModel, { live, versions }: Boards): Promise<void> {
     for (const partition of this.#next.keys())
       for (const shard of this.#shards()) {
@@ -204,7 +205,7 @@ export class LiveRun {
     }
   }
 
-  /** Checks that the store refuses a run that skips records, whatever applied offset the caller believes in. */
+  /** Checks that the store refuses a run that skips records, also if the caller believes in no applied offset. */
   async #expectGaps(partition: number, first: number): Promise<void> {
     const log = this.#log(partition);
     for (const shard of this.#shards()) {
@@ -286,7 +287,10 @@ export class LiveRun {
     return this.parts.log.live(partition, this.boards);
   }
 
-  /** Whether a shard applies a record: that of the board which it names, even if the board is removed later; else none. */
+  /**
+   * Whether a call to a shard contains a record: to the shard of the board that the record names, even if the board was removed;
+   * without such a board, to the home shard of the partition. A record of kind `none` is in no call.
+   */
   #isOf(shard: number, partition: number, entry: LogEntry): entry is ApplyEntry {
     if (entry.kind === 'none') return false;
     const board = this.parts.log.target(partition, entry.offset)?.board;

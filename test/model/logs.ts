@@ -4,7 +4,7 @@ import { PLAYER_IDS, valuesArbitrary } from './arbitrary.js';
 import { inputArbitrary } from './inputs.js';
 import type { SentEvent } from './oracle-resolve.js';
 
-/** Random logs: events, records that name no board, and offsets of control records between them. */
+/** Random logs: events, records that are no event, and offsets of control records between them. */
 
 /** One record of a random log. `gap` is how many offsets (of control records) come before it. */
 export type SentRecord = { readonly gap: number } & (
@@ -14,7 +14,7 @@ export type SentRecord = { readonly gap: number } & (
 
 /** How many records a partition has at most. */
 export const RECORDS = 18;
-/** How many players a partition has: few, so that most have several events. */
+/** How many players a partition has at most: few, so that most have several events. */
 const PLAYERS = 5;
 const HOUR = 3_600_000;
 
@@ -24,7 +24,7 @@ interface LogShape {
   readonly keyed: boolean;
 }
 
-/** A log for each partition, of events that most of the definitions would take. */
+/** A log for each partition, with events for the boards of these definitions. */
 export function logsArbitrary(
   definitions: readonly BoardDefinition[],
   { partitions, keyed }: LogShape,
@@ -81,7 +81,7 @@ function draftArbitrary(
   );
 }
 
-/** Turns drafts into records. A repeat without an earlier event is left out. */
+/** Turns drafts into records. Leaves out a repeat that goes back beyond the first event. */
 function recordsOf(drafts: readonly Draft[]): readonly SentRecord[] {
   const sent: Extract<SentRecord, { kind: 'event' }>[] = [];
   return drafts.flatMap((draft): SentRecord[] => {

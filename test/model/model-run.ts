@@ -13,9 +13,9 @@ import { restoreKeys, saveKeys, type SavedKeys } from './store-keys.js';
 import { StoreModel } from './store-model.js';
 
 /**
- * Compares live ingest and concurrent reconciliations with the model. Each generation has an oracle,
- * which gets the same events as the store. After `finish`, all records are applied and published,
- * each board equals a build of the whole log by its live definition, and Redis has no unexpected key.
+ * Compares live ingest and concurrent reconciliations with the model. Each generation has an oracle, which gets the same events
+ * as the store. In the end, all records are applied and published, Redis has no unexpected key, and each board whose content does
+ * not depend on how the partitions interleave equals a build of the whole log by its live definition.
  */
 export class ModelRun {
   readonly #sandbox: Sandbox;
@@ -105,7 +105,7 @@ export class ModelRun {
     const { current } = this.#sandbox.kafka;
     await restoreKeys(this.redis, this.keys, new Map());
     this.#forget(new StoreModel(), NO_BOARDS);
-    this.#saved = undefined; // its outbox has older versions than the next verdicts
+    this.#saved = undefined; // its outbox would have older versions than verdicts published until it is restored
     await this.#live.store.claim();
     if (first) await this.#live.endResync(current);
     await this.#registry.register();
@@ -137,7 +137,10 @@ export class ModelRun {
     this.#live.boards = boards;
   }
 
-  /** Resets the model of a shard that lacks a promotion recorded in Kafka: its boards are built again from the log. */
+  /**
+   * Resets the model of a shard that lacks a promotion or removal recorded in Kafka, as the store empties the shard. Returns the
+   * boards whose promotion or removal is lost.
+   */
   #resetOutdated(shard: number): string[] {
     const isHere = (board: string) => this.#sandbox.shardOf(board) === shard;
     const lost = this.#sandbox.kafka.lostPromotions(this.#model).filter(isHere);
@@ -177,7 +180,7 @@ export class ModelRun {
     }
   }
 
-  /** Checks that a subscriber can compute each view from the results, if the results of each player are in order. */
+  /** Checks that a subscriber can compute each published view, unless its board is `changed` or a player is in two partitions. */
   #compareSubscriber(board: string): void {
     this.#noteUnpromised();
     if (!this.scenario.keyed || this.#registry.changed.has(board)) return;

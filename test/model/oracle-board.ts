@@ -45,9 +45,9 @@ export interface BoardMemory {
   duplicates: number;
   /** Events refused with TOO_MANY_VIEWS. */
   refused: number;
-  /** Whether a sum left the range, which depends on the order of a player's own events. */
+  /** Whether a sum would have left the range, which depends on the order of a player's own events. */
   overflowed: boolean;
-  /** Whether an event was refused for a reason that depends on how the partitions interleaved. */
+  /** Whether the content may depend on how the partitions interleaved, because of a refused event. */
   orderMattered: boolean;
   readonly partitions: Map<number, OraclePartition>;
   readonly views: Map<string, OracleView>;

@@ -1,7 +1,7 @@
 import type { BoardDefinition, Column, Ties } from '#board';
 import type { OracleState } from './oracle-update.js';
 
-/** A slow second implementation of the documented formats, independent of libs/board, to check every byte. */
+/** A slow second implementation of the documented formats, independent of the scripts and of libs/board, to check every byte. */
 
 const EARLIEST = BigInt(Date.parse('0001-01-01T00:00:00.000Z'));
 const LATEST = BigInt(Date.parse('9999-12-31T23:59:59.999Z'));

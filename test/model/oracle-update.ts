@@ -38,7 +38,7 @@ function updatedSum(old: OracleColumn | undefined, delta: number, time: number):
   if (delta === 0)
     return old.settled ? old : { value: 0, time: Math.min(old.time, time), settled: false };
   return {
-    // Beyond 2^53 the sum of doubles is rounded, but never to something within the limit.
+    // Number rounds a sum beyond 2^53, but never to something within the limit.
     value: Number(BigInt(old.value) + BigInt(delta)),
     time: old.settled ? Math.max(old.time, time) : time,
     settled: true,

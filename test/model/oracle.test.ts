@@ -9,7 +9,7 @@ import { Oracle } from './oracle.js';
 import { resolvePlainly } from './oracle-resolve.js';
 
 describe('the updates of a board', () => {
-  it('give the same bytes in any order, as long as no sum leaves the range', () => {
+  it('give the same bytes in any order, without deduplicate, if no event is refused for a sum or for maxViews', () => {
     const everyEventCounts = definitionArbitrary('arena').filter(
       ({ deduplicateMs }) => deduplicateMs === undefined,
     );
@@ -71,8 +71,8 @@ describe('an event in the terms of its board', () => {
   );
 });
 
-describe('an event that could be refused for two reasons', () => {
-  /** The season ends at 100 ms on the event clock. */
+describe('the checks of an event, in their order', () => {
+  /** The views of the season expire at 100 ms on the event clock. */
   const board: BoardDefinition = {
     ...arena,
     windows: [{ kind: 'all' }, { kind: 'season', name: 's', from: 0, to: 90, keepMs: 10 }],

@@ -71,7 +71,7 @@ export class Oracle {
     return standingsOf(this.#definition(board), this.#players(board, view));
   }
 
-  /** The top that leader changes report; empty if the board reports none. */
+  /** The top that leader changes report; empty if the board reports none, or not of this view. */
   leaders(board: string, view: string): OracleLeader[] {
     const { publish } = this.#definition(board);
     if (this.memory(board).views.get(view)?.published !== true) return [];

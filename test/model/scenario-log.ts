@@ -52,7 +52,7 @@ export class ScenarioLog {
     return this.#records[partition]!.map((record) => this.#entry(record, partition, boards));
   }
 
-  /** The events of a partition that a generation contains once the whole log is applied. */
+  /** The events of a partition that are applied to a generation when the whole log is applied. */
   events({ board, definition, starts }: LiveBoard, partition: number): readonly EventEntry[] {
     return this.#records[partition]!.flatMap((record) => {
       if (record.kind === 'deadLetter' || this.#boards[record.board] !== board) return [];

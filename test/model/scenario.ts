@@ -25,7 +25,7 @@ export interface Scenario {
   readonly steps: readonly Step[];
 }
 
-/** Live ingest alone. */
+/** Live ingest, with sweeps and losses of Redis, but without builders. */
 export const applyScenarioArbitrary = scenarioArbitrary({
   boards: fc.constantFrom(1, 1, 1, 2, 3),
   variants: (board) => definitionArbitrary(board).map((definition) => [definition]),

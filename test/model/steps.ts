@@ -23,7 +23,7 @@ export function applyStepArbitrary(partitions: number) {
     size: fc.nat({ max: 5 }),
     /** How many earlier records it applies again, as after a lost reply or a restart. */
     back: seldom(2, records, 0),
-    /** How many records it leaves out first, as after a fetch that skipped records: the store has to refuse the run. */
+    /** How many records an additional first run leaves out, as after a fetch that skipped records: the store has to refuse it. */
     skip: seldom(5, records, 0),
     /** Whether it believes in an applied offset and a published position of long ago, as a zombie does. */
     stale: fc.boolean(),
@@ -54,7 +54,7 @@ export function boardStepsArbitrary(boards: number, partitions: number) {
   const board = fc.nat({ max: boards - 1 });
   const variant = fc.nat({ max: 2 });
   const recorded = fc.boolean();
-  /** What a builder works on if it has no shadow: one of the board's definitions, or the previous generation. */
+  /** What a builder works on if it has no shadow to feed or promote: one of the board's definitions, or the previous generation. */
   const instead = fc.constantFrom(0, 0, 1, 2, 'previous' as const);
   const begin = fc.record({
     kind: fc.constant('begin'),

@@ -9,7 +9,7 @@ export interface BoardPlace {
   readonly live: LiveBoard;
 }
 
-/** A view as Redis has it: ZRANGE WITHSCORES and HGETALL, in bytes. */
+/** A view as Redis has it: the ranking by ZRANGE WITHSCORES, with members in hex, and the players by HGETALL. */
 export async function readBytes(
   redis: Redis,
   { keys, shard, live: { generation } }: BoardPlace,

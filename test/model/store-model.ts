@@ -14,7 +14,7 @@ export interface ShardPartition {
   target: number;
 }
 
-/** The top of a view as last reported, and its text as the store keeps it. */
+/** The top of a view as last reported, and its text by `leadersText` of the oracle. */
 interface LeaderReport {
   readonly version: number;
   readonly top: readonly OracleLeader[];
@@ -36,7 +36,7 @@ interface Cause {
   readonly isNew: boolean;
 }
 
-/** The expected content and answers of a store. Plain data, apart from the oracle, so that it can be copied. */
+/** The expected content and answers of a store. Plain data, apart from the oracles, so that it can be copied. */
 export class StoreModel {
   constructor(
     readonly generations = new GenerationsModel(),
@@ -134,7 +134,7 @@ export class StoreModel {
     this.reports.set(`${board} ${view}`, { version, top, text });
   }
 
-  /** Deletes the leader reports of a removed board. */
+  /** Deletes all leader reports of a board. */
   deleteReports(board: string): void {
     for (const view of this.reportedViews(board)) this.reports.delete(`${board} ${view}`);
   }

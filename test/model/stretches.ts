@@ -2,10 +2,10 @@ import type { AppliedOffset, Shadow, Stretch } from '#board-store';
 import type { Sandbox } from './sandbox.js';
 import type { BoardStepOf } from './steps.js';
 
-/** How much of the log a builder hands to a call: a number of records of each partition, or all. */
+/** How much of the log a builder hands to a call: a number of new records of each partition, or all; and how many it repeats. */
 export type Amount = Partial<Pick<BoardStepOf<'feed'>, 'sizes' | 'back'>>;
 
-/** Feeds the log to a shadow and to the model, in stretches: consecutive offsets of one partition, with the board's events. */
+/** Cuts the log into stretches (consecutive offsets of one partition, with the board's events), and applies them to the model. */
 export class Stretches {
   constructor(private readonly sandbox: Sandbox) {}
 

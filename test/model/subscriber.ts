@@ -16,8 +16,9 @@ interface Cause {
 /**
  * Reads all that was published, each verdict once, and builds the boards from nothing else.
  *
- * The rank changes of a player are a chain: each one begins with the columns that the previous one ended with, also after
- * a promotion to a generation of the same definition. A chain ends where a generation with other content goes live.
+ * The rank changes of a player in a view are a chain: each one begins with the columns that the previous one ended with, also
+ * after a promotion to a generation of the same definition. A chain ends where a generation with other content may go live, the
+ * board is removed, or Redis loses data.
  */
 export class Subscriber {
   readonly #taken = new Set<string>();
@@ -32,7 +33,7 @@ export class Subscriber {
   take({ partition, board, playerId, isChained }: Cause, verdict: Verdict): void {
     const view = verdict.kind === 'leaderChange' ? verdict.view : '';
     const id = `${partition} ${verdict.offset} ${view}`;
-    // A record has one result at most, and one leader change in each view.
+    // A record has at most one rank change or dead letter, and one leader change in each view.
     expect(this.#taken).not.toContain(id);
     this.#taken.add(id);
     if (verdict.kind === 'deadLetter' || board === undefined || playerId === undefined) return;
@@ -63,8 +64,8 @@ export class Subscriber {
   }
 
   /**
-   * The top of a view by the leader changes alone, in the order of their versions. A change follows from the previous
-   * change, unless the store lost the previous one (`unbroken` is false): then the change has the whole top.
+   * The top of a view by the leader changes alone, in the order of their versions. A change follows from the previous change. If
+   * the store has lost data (`unbroken` is false), a change may have no `since`: then all players of its top have entered.
    */
   leaders(view: string, { unbroken }: { unbroken: boolean }): LeaderChangeVerdict['top'] {
     const changes = (this.#leaders.get(view) ?? []).toSorted((a, b) => a.version - b.version);
