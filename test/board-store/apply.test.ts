@@ -108,7 +108,7 @@ describe('an apply call', () => {
       await fixture.apply([event(`later-${offset}`)], { from: offset });
       left.push(await redis.zcard(key));
     }
-    // Each call but the last deletes 5,000 ids and adds its own.
+    // Each call but the last deletes 5,000 ids; each but the first adds one.
     expect(left).toEqual([25_001, 20_002, 15_003, 10_004, 5_005, 7]);
   });
 
@@ -227,7 +227,7 @@ describe('registering', () => {
     expect(await fixture.store.apply(later)).toMatchObject({ status: 'applied' });
   });
 
-  it('gives no generation to a board whose definition is lost', async () => {
+  it('gives no generation to a board whose definition is lost, once events were applied', async () => {
     await fixture.apply([scored('a', [1])]);
     await redis.del(fixture.keys.definitions(0));
     const { live, building } = await fixture.store.registerBoards([arena]);

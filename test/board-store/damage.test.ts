@@ -93,7 +93,7 @@ class DamagedBoard {
   }
 }
 
-/** The results of reads, and the data that later reads depend on: the event clock, and the views that have not expired. */
+/** What present and later reads depend on: the event clock, and the views that have not expired. */
 async function contentOf(place: BoardPlace) {
   const { keys, shard } = place;
   const { generation } = place.live;
@@ -122,7 +122,7 @@ const scenario = definitionArbitrary('arena').chain((definition) => {
 
 describe('damage to a board', () => {
   it(
-    'is found if it changes what is read, and a build repairs it',
+    'is found if, and only if, it changes what reads depend on; a build repairs it',
     async () => {
       let found = 0;
       await fc.assert(

@@ -31,7 +31,7 @@ async function chosen(
 type Chosen = Awaited<ReturnType<typeof chosen>>;
 type Act = (redis: Redis, place: Chosen, value: number) => Promise<unknown>;
 
-/** Later than any event. */
+/** In 2096: later than any event of a board whose views can expire. */
 const FAR = 4_000_000_000_000;
 
 const ACTS: Record<string, Act> = {

@@ -24,7 +24,7 @@ const current = (...records: readonly (Partial<DefinitionRecord> & { board: stri
     ]),
   );
 const promotions = () => fixture.store.promotions();
-/** Makes boards live and resyncs their shard with Kafka, so that events can be applied to them. */
+/** Registers boards, and resyncs their shard with Kafka, so that events can be applied to those that are live. */
 const register = async (...args: Parameters<typeof fixture.store.registerBoards>) => {
   const boards = await fixture.store.registerBoards(...args);
   await fixture.compare();
@@ -109,7 +109,7 @@ describe('a resync of a shard that may have lost the promotion of a board', () =
       .map((key) => key.split('}:')[1])
       .filter((name) => name !== undefined);
 
-  it('leaves only what recovery needs if the promotion is lost, and discards the generations of the shard', async () => {
+  it('leaves what recovery needs and the snapshots if the promotion is lost, and discards all other generations of the shard', async () => {
     expect(await recover(current({ board: 'arena' }))).toEqual(['arena']);
     const generations = [...boards.values()].map(({ generation }) => generation);
     expect((await names()).filter((name) => !generations.some((id) => name.startsWith(id))).sort()).toEqual([

@@ -147,7 +147,7 @@ export class StoreFixture {
     };
   }
 
-  /** Applies events to the present boards, and returns their verdicts. */
+  /** Applies events with the present version of the pointers, and returns their verdicts. */
   async apply(...args: Parameters<StoreFixture['call']>): Promise<readonly Verdict[]> {
     await this.refresh();
     return verdictsOf(await this.store.apply(this.call(...args)));

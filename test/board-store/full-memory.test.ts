@@ -73,7 +73,7 @@ it.each(['build', 'killed build', 'snapshot'])(
   },
 );
 
-it('a rollback is discarded when memory is full', async () => {
+it('the shadow of a rollback becomes previous again when memory is full', async () => {
   await fixture.makeLive(await fixture.build());
   const previous = await fixture.previousEntry();
   const back = await fixture.generations.beginRollback(fixture.lease);

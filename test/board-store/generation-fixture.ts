@@ -76,7 +76,7 @@ export class GenerationFixture extends StoreFixture {
     return this.generations.promote(this.lease, shadow, stretches, { graceMs });
   }
 
-  /** Promotes a shadow that is caught up; later calls name it as the live generation. */
+  /** Promotes a shadow that is at the live applied offsets after these stretches; later calls name it as the live generation. */
   async makeLive(...args: Parameters<GenerationFixture['promote']>): Promise<Promotion> {
     const promotion = endingOf(await this.promote(...args));
     await this.readLive();

@@ -53,7 +53,7 @@ describe('an identity', () => {
 
   it('is added to data that has none, unless the number of shards differs', async () => {
     await new BoardStore(redis, keys, { shards: SHARDS }).registerBoards([arena]);
-    await redis.set(keys.shards(), String(SHARDS)); // as 0.1 left it
+    await redis.set(keys.shards(), String(SHARDS)); // as versions without identities left it
     await storeOf().check();
     await expect(storeOf({ shards: 3 }).claim()).rejects.toThrow('RANKLOG_SHARDS is 2 there');
     await storeOf().claim();

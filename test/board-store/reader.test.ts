@@ -71,7 +71,7 @@ async function comparePages({ reader, oracle }: Filled, view: string, limit: num
   expect(walked.map(withoutDenseRank)).toEqual(standings.map(withoutDenseRank));
 }
 
-/** All entries of the pages of a request, by cursor. Only the first page is dense. */
+/** All entries of the pages of a request, by cursor. Only the first page has dense ranks. */
 async function walk(reader: BoardReader, request: PageRequest): Promise<Standing[]> {
   const first = await reader.standings('arena', request);
   const found = [...first.entries];

@@ -80,7 +80,7 @@ describe('a view that has expired', () => {
     }
   });
 
-  it('is not swept once its generation is neither live nor being built', async () => {
+  it('is not swept once its generation is neither live nor a shadow', async () => {
     const board = await ScoredBoard.of({ windows });
     const { keys, live, store } = board.fixture;
     await board.score('ada', T0);
@@ -108,7 +108,7 @@ describe('the windows of a reader', () => {
     'Australia/Lord_Howe',
   ];
 
-  /** Checks who is in the window instance that contains a time, read by its absolute name, as `current`, and as `previous`. */
+  /** Checks who is in the window instance that contains a time: by its own name or the window's, as `current` or `previous`. */
   async function compare(board: ScoredBoard, scores: readonly Score[], window: Window, at: number) {
     const { text, end } = instanceAt(window, at, board.definition)!;
     const scorers = scores
