@@ -61,7 +61,7 @@ describe('a handler that throws', () => {
     [{ policy: 'Skip' as 'skip' }, 'errors.policy is Skip; it must be one of retry, skip, stop'],
     [{ retries: NaN }, 'errors.retries is NaN; it must be 0 or more'],
     [{ maxDelayMs: -1 }, 'errors.maxDelayMs is -1; it must be 0 or more'],
-  ])('is no handler of a subscriber with the options %p', (errors, message) => {
+  ])('can not have the options %p', (errors, message) => {
     const { kafka } = topic;
     const create = () => new RankChangeSubscriber({ kafka, groupId: 'badges', errors });
     expect(create).toThrow(message);
@@ -130,7 +130,7 @@ describe('a handler that throws', () => {
     expect(calls).toEqual([0, 1, 1, 2]);
   });
 
-  it('gets the results of each partition in order, without a gap, whatever fails', async () => {
+  it('at random gets the results of each partition in order, without a gap', async () => {
     const { random, seed } = seededRandom();
     process.stdout.write(`seed ${seed}\n`);
     const each = 300;

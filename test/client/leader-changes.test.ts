@@ -13,8 +13,8 @@ import { seededRandom } from '../support/seeded-random.js';
 
 const KILLS = 5;
 /**
- * Each kill comes after at most this many more published events. It is fewer than are sent between two kills, so that events
- * are left when ingest is killed.
+ * Before each kill, the test waits for at most this many more published events. It is fewer than are sent between two kills, so
+ * that events are left when ingest is killed.
  */
 const MOST_BEFORE_A_KILL = 1_000;
 const EVENTS = 12_000;

@@ -133,7 +133,7 @@ describe('a batch consumer', () => {
     expect(collector.fatal[0]?.message).toContain('compression.type=gzip');
   });
 
-  /** By default kafkajs doubles its wait after each fault, even after progress: 20 s after the seventh. */
+  /** While the consumer is a member, kafkajs doubles its wait after each fault, even after progress. */
   it('reads on soon after each of many transient faults of the group', async () => {
     const proxy = await KafkaProxy.toBroker();
     topic.onRemove(() => proxy.close());
@@ -159,7 +159,7 @@ describe('a batch consumer', () => {
     const { client } = collector.consumer;
     let turns = 0;
     client.on(client.events.FETCH_START, () => (turns += 1));
-    /** Time in ms from a resume to the next record. */
+    /** Time in ms from the release of the handler, after which the partition is resumed, to the next record. */
     const latency = async () => {
       const [entered, count] = [collector.entered, collector.count(0)];
       const release = collector.hold();

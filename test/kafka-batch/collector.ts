@@ -8,7 +8,7 @@ import {
 import { SILENT } from '../support/loggers.js';
 import type { TestTopic } from './topic.js';
 
-/** Handlers that store the records of each partition, and start a partition after its last stored record. */
+/** Handlers that store the records of each partition, and start a partition after its last stored batch. */
 export class Memory {
   readonly records = new Map<number, KafkaRecord[]>();
   readonly next = new Map<number, number>();
@@ -18,7 +18,7 @@ export class Memory {
   /** For each partition, the number of starts minus releases; `mostOpen` is the largest such number so far. */
   readonly open = new Map<number, number>();
   mostOpen = 0;
-  /** Batches passed to the handler. */
+  /** The number of batches passed to the handler. */
   entered = 0;
   /** Called before a batch is stored. */
   before: (batch: RecordBatch) => Promise<void> = () => Promise.resolve();

@@ -37,7 +37,7 @@ describe('a log reader over a connection that fails', () => {
     topic.onRemove(() => reader.close());
     return reader;
   };
-  /** Reads until it has `count` values of both partitions together. */
+  /** Reads until it has at least `count` values of both partitions together. */
   const read = async (reader: LogReader, count: number): Promise<string[]> => {
     const values: string[] = [];
     await until(async () => {

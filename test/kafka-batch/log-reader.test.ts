@@ -119,7 +119,7 @@ describe('a log reader', () => {
     expect(valuesOf(await readAll(reader))).toEqual(['open', 'behind']);
   });
 
-  it('returns the committed records of interleaved transactions, in responses of any size, from any offset', async () => {
+  it('returns the committed records of interleaved transactions, in large and small responses, from many offsets', async () => {
     const { random, seed } = seededRandom();
     process.stdout.write(`seed ${seed}\n`);
     const message = (step: number) => ({ value: String(step) });
@@ -157,7 +157,7 @@ describe('a log reader', () => {
     await expect(readSome(reader)).rejects.toThrow(/compressed with lz4/);
   });
 
-  it('reports a log that was cut or ends before the position of the reader, and keeps that position', async () => {
+  it('reports a log that begins after its position, or ends before it, and keeps its position', async () => {
     for (const partition of [0, 1]) await topic.send(partition, numbers(0, 10));
     await topic.cut(0, 8);
     const reader = await open({ 0: 2, 1: 0 });

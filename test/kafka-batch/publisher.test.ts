@@ -27,7 +27,7 @@ describe('TransactionalPublisher', () => {
   });
   afterEach(() => topic.remove());
 
-  it('publishes records together with an offset in one transaction each time, also if they take several sends', async () => {
+  it('publishes records and commits an offset each time, also if the records take several sends', async () => {
     const publisher = await topic.publisher();
     expect(await committed()).toBe(-1);
     const headers = Object.fromEntries(numbers(0, 5).map((name) => [name, 'x'.repeat(40)]));
