@@ -10,7 +10,7 @@ export const END = START + 10 * MINUTE;
 
 /**
  * 3,000 players with one to five gains each in the last minute of a contest. A player's gains are 1 to 4 times
- * the player's unit, a power of ten from 1 to 100,000: scores from 1 to 2,000,000, at most 20 different ones of each magnitude.
+ * the player's unit, a power of ten from 1 to 100,000: scores from 1 to 2,000,000, at most 20 different ones of each unit.
  */
 export const arena: readonly Player[] = players(3_000, (draw) => {
   const unit = 10 ** Math.floor(draw(0) * 6);

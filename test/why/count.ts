@@ -42,7 +42,7 @@ export function total(counts: readonly Count[]): Count {
   };
 }
 
-/** A row of a table: a recipe, and its count. */
+/** A row of a table: a recipe or ranklog, and its count. */
 export interface Row {
   readonly name: string;
   readonly count: Count;

@@ -9,7 +9,7 @@ export interface Player {
   readonly id: string;
   readonly columns: readonly number[];
   readonly at: number;
-  /** By time, without gains of zero. */
+  /** By time, without gains of zero; if all are zero, the first one. */
   readonly gains: readonly Gain[];
 }
 

@@ -2,8 +2,8 @@ import { END } from './arena.js';
 import type { Player } from './players.js';
 
 /**
- * A common way to make one ZSET score for a player, in its fairest version. The larger score ranks first; of equal players,
- * the one who reached it first.
+ * A common way to make one ZSET score for a player, in its fairest version. The larger score ranks first; of equal scores, the
+ * smaller player id.
  */
 export interface Recipe {
   readonly name: string;
@@ -167,7 +167,7 @@ function timeRecipe(
   return { name, tick, steps, ...how };
 }
 
-/** Each step subtracts the time since the previous one; the first step also adds `start`. */
+/** Each step subtracts the time since the previous one; the first step subtracts the time since 1970, and adds `start`. */
 function moving(
   stepOf: (gain: number, ticks: number) => number,
   start: number,

@@ -184,7 +184,7 @@ describe('a recipe of score and time', () => {
   };
 
   it.each(timeRecipes.map((recipe) => [recipe.name, recipe] as const))(
-    '%s: distinguishes two ticks up to its limit, and no further',
+    '%s: distinguishes any two ticks at its limit, but not at the next score',
     (_, recipe) => {
       expect(distinguishes(recipe, recipe.holdsTo)).toBe(true);
       expect(distinguishes(recipe, recipe.holdsTo + 1)).toBe(false);
