@@ -12,7 +12,7 @@ import { shardOf, type KeySpace } from './keys.js';
 import { MOVED } from './scripts.js';
 import type { LiveBoard } from './types.js';
 
-/** How often one read may find that another generation went live: builds are too slow for more to go live during a read. */
+/** A read gives up when so many of its calls have named outdated generations: builds are too slow for that. */
 const MOST_FOLLOWED = 5;
 
 export interface Located extends LiveBoard {
@@ -22,8 +22,8 @@ type Position = Pick<Located, 'board' | 'shard' | 'generation'>;
 
 /**
  * Finds the generation of a board that is to be read. It names to a script the generation that it found last, and the script
- * reads it only while it is live. Otherwise the script returns the live generation and its definition, and is called again.
- * The definition of a generation never changes, so it is parsed once.
+ * reads it only while it is live (or is the snapshot). Otherwise the script returns the live generation and its definition, and
+ * is called again. The definition of a generation never changes, so it is cached, too.
  */
 export class BoardLocator {
   readonly #found = new Map<string, Located>();
@@ -36,7 +36,7 @@ export class BoardLocator {
     private readonly generation?: string,
   ) {}
 
-  /** The boards of all shards. Cost: one short request per shard, and four more if any has changed since the last call. */
+  /** The boards of all shards. Cost: one request, and five per shard; one per shard if none has changed since the last call. */
   async boards(): Promise<Boards> {
     const known = this.#boards;
     return (this.#boards = await readBoards(this.redis, this.keys, await this.shards(), known));
@@ -116,7 +116,7 @@ export class BoardLocator {
     return [all.length, ...all, board, generation, this.generation ?? ''] as const;
   }
 
-  /** The number of shards that Redis has; 1 if it has no board yet. */
+  /** The number of shards that Redis has; 1 if no ranklog has claimed it yet. */
   async shards(): Promise<number> {
     return Number((await this.redis.get(this.keys.shards())) ?? 1);
   }

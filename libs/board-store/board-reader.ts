@@ -78,12 +78,12 @@ interface Page extends ReadableView, DenseOption {
 type PlaceArguments = readonly [number, ...(string | number)[]];
 
 /**
- * Reads boards from code that can reach Redis. A read takes one trip to Redis, and one more after a new generation of its board
- * went live. Expired views are never read, swept or not. Each method rejects with an error of this library for what can't be
- * read: UnknownBoardError, BoardBuildingError, UnknownGenerationError (a snapshot that is gone), NoSuchViewError,
+ * Reads boards from code that can reach Redis. A read takes one trip to Redis; two more if it is the first of its board, one more
+ * if a new generation has gone live. Expired views are never read, swept or not. Each method rejects with an error of this library
+ * for what can't be read: UnknownBoardError, BoardBuildingError, UnknownGenerationError (a snapshot that is gone), NoSuchViewError,
  * NoInstanceError, MalformedViewError, ExpiredViewError, InvalidReadError (an argument that fits no board, or not this one).
- * Costs are those in Redis: N is the number of players in the view; among k players with equal columns, a place costs
- * O(log k log N).
+ * Costs are those in Redis: N is the number of players in the view; among k players with an equal first column, a place can
+ * cost O(log k log N).
  */
 export class BoardReader implements ViewReads {
   readonly #redis: Redis;
@@ -97,7 +97,7 @@ export class BoardReader implements ViewReads {
     defineScripts(redis, READ_SCRIPTS);
   }
 
-  /** The live boards with their definitions, sorted by name. Cost: one request, and five per shard. */
+  /** The live boards with their definitions, sorted by name. Cost: one request, and at most five per shard. */
   async boards(): Promise<LiveBoard[]> {
     return this.#boards.live();
   }

@@ -23,7 +23,7 @@ import { parseVerdicts } from './verdict-text.js';
 
 const REDIS = 'Redis';
 
-/** The most expired views that one sweep removes from a board, so that its script is short. All are gone when a sweep returns 0. */
+/** The most expired views that one sweep removes from a board, so that its script is short. */
 const MOST_SWEPT = 100;
 
 /** Writes to the boards in Redis. Every method may be repeated after a lost reply. */
@@ -57,8 +57,8 @@ export class BoardStore extends ShardedStore {
   }
 
   /**
-   * Claims each shard for this ranklog. With `moves`, also claims the shards of another ranklog that has the same number of shards;
-   * the scripts then refuse that ranklog's calls. @throws OtherIdentityError
+   * Claims each shard for this ranklog. With `moves`, also claims the shards of another ranklog, whose next apply calls are then
+   * refused. The caller must know that it has as many shards. @throws OtherIdentityError
    */
   async claim({ moves = false } = {}): Promise<void> {
     const { keys, redis } = this;
@@ -72,8 +72,8 @@ export class BoardStore extends ShardedStore {
   }
 
   /**
-   * Makes new boards live, all boards of a shard in one step. If the shard has applied events, a new board becomes `building`: it
-   * lacks these events. `current` are the definition records of Kafka; `begins` are the starts of boards without such a record.
+   * Makes new boards live, all boards of a shard in one step. If the shard has applied offsets, a new board becomes `building`: it
+   * may lack events. `current` are the definition records of Kafka; `begins` are the starts of boards without such a record.
    */
   async registerBoards(
     definitions: readonly BoardDefinition[],
@@ -107,7 +107,7 @@ export class BoardStore extends ShardedStore {
     return this.boards();
   }
 
-  /** When the pointer of each board last moved: a time in us of Redis' clock. Cost: one short request per shard. */
+  /** When the pointer of each board last moved: a time in us of Redis' clock. Cost: one request per shard. */
   async promotions(): Promise<Map<string, number>> {
     const found = await this.perShard((shard) => this.redis.hgetall(this.keys.promotions(shard)));
     const entries = found.flatMap((promotions) => Object.entries(promotions));
@@ -119,7 +119,7 @@ export class BoardStore extends ShardedStore {
     return found.every((registered) => registered !== null);
   }
 
-  /** The boards; the same object until they change. Cost: a request per shard, five after a change. @throws OtherIdentityError */
+  /** The boards; the same object until they change. Cost: one request per shard, and then at most four more. @throws OtherIdentityError */
   async boards(): Promise<Boards> {
     const boards = await readBoards(this.redis, this.keys, this.shards, this.#boards);
     for (const version of boards.versions)
@@ -165,7 +165,7 @@ export class BoardStore extends ShardedStore {
     return false;
   }
 
-  /** Applies a call in one atomic step and returns the verdicts of its entries: see lua/commands/apply-7.lua. */
+  /** Applies a call in one atomic step and returns the unpublished verdicts of its run: see lua/commands/apply-7.lua. */
   async apply(call: ApplyCall): Promise<ApplyOutcome> {
     const reply = await this.redis.ranklogApply(...applyArguments(this.keys, call));
     if (!Array.isArray(reply)) return { status: refusalOf(reply) as ApplyRefusal };
@@ -177,7 +177,7 @@ export class BoardStore extends ShardedStore {
     };
   }
 
-  /** Removes some of the views that have expired and returns how many. */
+  /** Removes some of the views that have expired and returns how many; 0 also if the generation is neither live nor a shadow. */
   async sweep({ board, generation, definition }: LiveBoard): Promise<number> {
     if (!canExpire(definition)) return 0;
     const shard = this.shardOf(board);

@@ -11,7 +11,7 @@ export interface Comparison extends Continuity {
 
 export interface Recovered {
   readonly token: string;
-  /** Boards whose last promotion the shard had lost. If any, the shard was emptied and recovers from the start of the log. */
+  /** Boards whose last promotion or removal the shard had lost. If any, it was emptied and recovers from the start of the log. */
   readonly outdated: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export class ContinuityStore extends ShardedStore {
   /**
    * Ends a resync. `positions` are the published positions of all partitions once their publishers are fenced; `current` are the
    * definition records of Kafka, by board. Partitions below their position recover from now on; a shard that has lost a promotion
-   * recovers from the start of the log. Returns undefined if the shard has changed meanwhile; the resync then has to be repeated.
+   * or removal recovers from the start of the log. Returns undefined if the shard has changed meanwhile: repeat the resync then.
    */
   async endResync(
     shard: number,
@@ -118,7 +118,7 @@ export class ContinuityStore extends ShardedStore {
     return records.sort((a, b) => b.offset - a.offset)[0];
   }
 
-  /** An applied record of a partition, older than the last one, that every start checks against the log. */
+  /** The last applied record of a partition at an earlier check of the log. Every start checks it again. */
   async checkedRecord(partition: number): Promise<RecordIdentity | undefined> {
     return parseRecord(await this.redis.hget(this.keys.checkedRecords(), String(partition)));
   }

@@ -37,7 +37,7 @@ export class UnknownBoardError extends BoardStoreError {
   }
 }
 
-/** A read of a generation that is neither live nor a snapshot of the board. */
+/** A read of a snapshot that the board does not have; or the live generation changed too often during one read. */
 export class UnknownGenerationError extends BoardStoreError {
   constructor(
     readonly board: string,
@@ -109,7 +109,7 @@ export class LeaseHeldError extends BoardStoreError {
   }
 }
 
-/** The lease of a board expired, or Redis lost it. This process has written nothing since. */
+/** The lease of a board expired, or Redis lost it. This process has written nothing to the shadow since. */
 export class LeaseLostError extends BoardStoreError {
   constructor(
     readonly board: string,

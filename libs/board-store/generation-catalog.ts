@@ -10,9 +10,9 @@ import { ShardedStore } from './sharded-store.js';
 /** The most views of a discarded generation that one step deletes. */
 const VIEWS_PER_STEP = 100;
 
-/** All generations in Redis. Discards unneeded generations, and frees their memory. */
+/** The generations in Redis. Discards unneeded ones, and frees their memory. */
 export class GenerationCatalog extends ShardedStore {
-  /** All generations, sorted by board; of each board, the live one first. Cost: eight requests per shard. */
+  /** All generations but discarded ones, sorted by board; of each board, the live one first. Cost: eight requests per shard. */
   async generations(): Promise<GenerationOverview[]> {
     const found = await this.perShard((shard) => this.#generationsOf(shard));
     return found.flat().sort((a, b) => (a.board < b.board ? -1 : Number(a.board > b.board)));

@@ -21,7 +21,7 @@ export interface Shadow extends LiveBoard {
   readonly ends?: Starts;
 }
 
-/** The right to write to the shadow of a board, until it expires. Every script checks the token. */
+/** The right to write to the shadow of a board, until it expires. Every script that its holder calls checks the token. */
 export interface Lease {
   readonly board: string;
   readonly token: string;
@@ -85,7 +85,7 @@ export interface Difference {
     | 'extra' // a player who should not
     | 'columns' // other columns
     | 'reachTime' // the same columns at another time
-    | 'order' // the state is right, the position in the ranking is not: absent, twice, or elsewhere
+    | 'order' // the ranking lacks the entry of a live state, or has an entry that fits none
     | 'view' // a view that should (not) be there, or expires at another time
     | 'clock' // the event clock of the board
     | 'eventIds' // the event ids of a partition

@@ -10,9 +10,9 @@ const LAYOUT = 2;
 export class KeySpace {
   constructor(readonly prefix: string) {}
 
-  /** string: number of shards; fixed when the first instance starts */
+  /** string: number of shards; fixed when a ranklog first claims Redis */
   readonly shards = () => `${this.prefix}:shards`;
-  /** hash: partition -> an older applied record, as in `records`, that every start checks against the log */
+  /** hash: partition -> the last applied record at an earlier check of the log, as in `records`; every start checks it again */
   readonly checkedRecords = () => this.#key(0, 'checked-records');
 
   /**
@@ -22,7 +22,7 @@ export class KeySpace {
   readonly live = this.#ofShard('live');
   /** string: exists once the boards of the shard, if any, have been registered */
   readonly registered = this.#ofShard('registered');
-  /** string: replication id of the server, space, time in us of the last resync (lua/includes/shard.lua) */
+  /** string: replication id of the server, space, time in us of the last resync (lua/includes/continuity.lua) */
   readonly continuity = this.#ofShard('continuity');
   /** string: lease of the process that resyncs the shard; expires */
   readonly resyncLease = this.#ofShard('comparison');
@@ -32,7 +32,7 @@ export class KeySpace {
   readonly appliedOffsets = this.#ofShard('applied-offsets');
   /** hash: partition -> offset, timestamp in ms and hash of the last applied record */
   readonly records = this.#ofShard('records');
-  /** hash: partition -> published position, as last read from Kafka */
+  /** hash: partition -> the largest published position that a call or a resync has named */
   readonly published = this.#ofShard('published');
   /** zset: verdicts of an apply call -> last offset of the call; from the published position on */
   readonly outbox = (shard: number, partition: number) => this.#key(shard, `outbox:${partition}`);
@@ -53,7 +53,7 @@ export class KeySpace {
   readonly snapshots = this.#ofShard('snapshots');
   /** set: generations whose memory is to be freed */
   readonly discarded = this.#ofShard('discarded');
-  /** set: boards that were live and were removed by a command */
+  /** set: boards that were removed by a command, also before they were live */
   readonly removed = this.#ofShard('removed');
 
   /** string: token of the process that may write to the shadow of the board; expires */
@@ -70,14 +70,14 @@ export class KeySpace {
   /** zset: view -> time in ms of the event clock at which it expires; only views that expire */
   readonly expiries = this.#ofGeneration('expiries');
   /**
-   * hash: `clock`, `clock:<partition>` (ms), `expired`, `duplicates`, `tooManyViews` (events), `floor` (all view versions are
-   * larger), `version` (the largest view version)
+   * hash: `clock`, `clock:<partition>` (ms), `expired`, `duplicates`, `tooManyViews` (events), `floor` (a smaller view version
+   * is read as this one), `version` (the largest view version)
    */
   readonly facts = this.#ofGeneration('facts');
   /** zset: event id and player id -> time in ms of the event (lua/includes/board.lua) */
   readonly eventIds = (shard: number, generation: string, partition: number) =>
     this.#key(shard, `${generation}:event-ids:${partition}`);
-  /** zset: member -> score (lua/includes/rank.lua) */
+  /** zset: member (lua/includes/member.lua) -> first column in sort direction */
   readonly ranking = this.#ofView('ranking');
   /** hash: player id -> state (libs/board/state.ts) */
   readonly players = this.#ofView('players');
@@ -86,7 +86,7 @@ export class KeySpace {
     return [this.ranking(shard, generation, view), this.players(shard, generation, view)];
   }
 
-  /** The first keys of every script that moves generations between roles: see lua/includes/roles.lua. */
+  /** The first keys of every script that includes lua/includes/roles.lua. */
   ofRoles(shard: number, board: string): string[] {
     return [
       this.lease(shard, board),

@@ -19,7 +19,7 @@ export interface ScoreRange {
 
 export interface DenseOption {
   /**
-   * Whether to count dense ranks (1 2 2 3). A page from the top always has them. For any other read, Redis reads up to
+   * Whether to count dense ranks (1 2 2 3). A page from the top of the view always has them. For any other read, Redis reads up to
    * 10,000 players in front (10 ms): enough for the first 5,000 ranks, and for later ranks if enough players are tied.
    */
   readonly dense?: boolean | undefined;
@@ -56,7 +56,7 @@ export interface AroundRequest extends PlaceRequest {
 export type RankOrShare = { readonly rank: number } | { readonly percent: number };
 
 export interface HistogramRequest extends ViewSelection {
-  /** How many buckets of equal width, at most 1,000; by default 20. */
+  /** The most buckets, at most 1,000; by default 20. All are equally wide, but the last one may be narrower. */
   readonly buckets?: number | undefined;
   /** By default from the worst player's score to the best one's. */
   readonly scores?: ScoreRange | undefined;

@@ -38,7 +38,7 @@ const highest = (text: string, name: 'KEYS' | 'ARGV') =>
 const body = (name: string) => scriptText(name.replace('.lua', '')).replace(/--.*$/gm, '');
 
 describe('the scripts', () => {
-  it.each(commands)('%s has the keys and arguments that its name and header say', (name) => {
+  it.each(commands)('%s has as many keys and arguments as its name and header say', (name) => {
     const { KEYS = '', ARGV = '', ...others } = sectionsOf(`commands/${name}`);
     expect(Object.keys(others)).toEqual(['Returns', 'Cost']);
     expect(lastItem(KEYS)).toBe(Number(/-(\d+)\.lua$/.exec(name)?.[1]));

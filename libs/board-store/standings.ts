@@ -30,9 +30,9 @@ export interface Standing extends Required<Placing> {
 export interface ViewHead {
   readonly board: string;
   readonly view: string;
-  /** Grows with every change of the view; 0 for a view that never had a player. */
+  /** Grows with every change of the view; 0 for a view without players. */
   readonly version: number;
-  /** Redis lost published events, which are being applied again: ranks may be wrong. */
+  /** Redis lost published events, which are being applied again, or may have lost some: ranks may be wrong. */
   readonly stale: boolean;
   /** The number of players in the view. */
   readonly size: number;
@@ -57,9 +57,9 @@ export interface Neighbour extends Standing {
 export interface PlayerStanding extends ViewHead {
   readonly playerId: string;
   readonly standing: Standing | null;
-  /** The player just in front; null at the top. Missing if `gaps` was not asked for. */
+  /** The player just in front; null at the top or without a standing. Missing if `gaps` was not asked for. */
   readonly above?: Neighbour | null;
-  /** The player just behind; null at the end. Missing if `gaps` was not asked for. */
+  /** The player just behind; null at the end or without a standing. Missing if `gaps` was not asked for. */
   readonly below?: Neighbour | null;
 }
 
@@ -83,7 +83,7 @@ export interface Histogram extends ViewHead {
   }[];
 }
 
-/** Where a score would rank: `rank` as players with equal columns share it, `tied` of whom have exactly these columns. */
+/** Where a score would rank: `rank` is the competition rank, `tied` the number of players with exactly these columns. */
 export interface RankOfScore extends ViewHead {
   readonly rank: number;
   readonly tied: number;
@@ -109,7 +109,7 @@ export interface Places {
   readonly lastState: string;
 }
 
-/** Reads a reply of lua/includes/places.lua, which describes its head. */
+/** Reads a reply of lua/includes/places.lua. */
 export function placesOf(definition: BoardDefinition, view: string, reply: Reply): Places {
   const [first = 0, better = 0, dense = 0, worse = 0, from = 0, to = 0] = reply
     .slice(3, HEAD_LENGTH)
@@ -206,7 +206,7 @@ export function headOf(
   return { board, view, version: Number(version), stale: Number(stale) === 1, size: Number(size) };
 }
 
-/** How much better one player is than another, per column. Differences can exceed the values, so they are computed exactly. */
+/** How much better one player is than another, per column. A difference can exceed 2^53, hence BigInt. */
 export function gapOf(
   { columns }: BoardDefinition,
   better: Standing,

@@ -23,7 +23,7 @@ export class StoreStatus {
     this.#boards = new BoardLocator(redis, keys);
   }
 
-  /** The boards of all shards. Cost: five short requests per shard, one if none has changed since the last call. */
+  /** The boards of all shards. Cost: as `boards` of BoardLocator. */
   boards(): Promise<Boards> {
     return this.#boards.boards();
   }
@@ -32,7 +32,7 @@ export class StoreStatus {
     return this.#boards.shards();
   }
 
-  /** The live boards with their counters, sorted by name. Cost: two requests, five per shard, and three per board. */
+  /** The live boards with their counters, sorted by name. Cost: two requests, at most five per shard, and three per board. */
   async overviews(): Promise<BoardOverview[]> {
     const { redis, keys } = this;
     const store = new BoardStore(redis, keys, { shards: await this.shards() });
@@ -66,7 +66,7 @@ export class StoreStatus {
     );
   }
 
-  /** Partitions that recover after a loss of Redis. Cost: two requests per shard. */
+  /** Partitions that recover after a loss of Redis. Cost: one request, and two per shard. */
   async recoveryTargets(): Promise<RecoveryTarget[]> {
     const shards = await this.shards();
     return new ContinuityStore(this.redis, this.keys, { shards }).recoveryTargets();

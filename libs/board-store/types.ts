@@ -1,6 +1,6 @@
 import type { BoardDefinition, ResolvedEvent } from '#board';
 
-/** The settings that make one ranklog. Two ranklogs on one topic or Redis would publish every result twice. */
+/** The settings that make one ranklog. On the same topics, two ranklogs would publish every result twice. */
 export interface Identity {
   /** The id of the Kafka cluster. */
   readonly cluster: string;
@@ -11,8 +11,8 @@ export interface Identity {
 }
 
 /**
- * The first offset of a generation by partition, where it is not the beginning of the log: the user asked for a later start, or
- * history was cut.
+ * The first offset of a generation by partition, if it begins later than the log: the user asked for a later start, or the log
+ * was cut. For the end of a snapshot: the offset after its last one.
  */
 export type Starts = ReadonlyMap<number, number>;
 
@@ -53,7 +53,7 @@ export interface DeadLetterEntry {
   readonly kind: 'deadLetter';
   readonly offset: number;
   readonly code: string;
-  /** A text without control characters, as these separate the verdicts of a call. */
+  /** A text without control characters, as these separate verdicts and their parts. */
   readonly detail: string;
 }
 
@@ -64,11 +64,11 @@ export interface RecordIdentity {
   readonly hash: string;
 }
 
-/** The continuity of a shard: see lua/includes/shard.lua. */
+/** The continuity of a shard: see lua/includes/continuity.lua. */
 export interface Continuity {
   /** Replication id of the present server. */
   readonly server: string;
-  /** Names the last resync; empty for none. Every apply call carries it. */
+  /** Names the last resync, or the one under way; empty for none. Every apply call carries it. */
   readonly token: string;
   /** Whether the shard was last resynced on this server. */
   readonly isContinued: boolean;
@@ -117,7 +117,7 @@ export type ApplyOutcome =
 export type ApplyRefusal =
   'generationChanged' | 'rolledBack' | 'storeChanged' | 'recovering' | 'gap';
 
-/** The outcome of one record, readable without a definition. Records without a verdict changed nothing. */
+/** A result or a dead letter, readable without a definition. A record that changes nothing that is published has none. */
 export type Verdict = RankChangeVerdict | DeadLetterVerdict | LeaderChangeVerdict;
 export interface RankChangeVerdict {
   readonly kind: 'rankChange';
@@ -156,7 +156,7 @@ export interface ViewChange {
   readonly version: number;
   readonly before: Placing | null;
   readonly after: Placing;
-  /** The players who were passed, best first; missing if there are none, or the board does not publish them. */
+  /** The players who were passed, best first, as many as `publish.overtook` allows; missing if there are none. */
   readonly overtook?: readonly Passed[];
 }
 export interface Passed {

@@ -10,9 +10,9 @@
 --          GENERATION_CHANGED, ROLLED_BACK, STORE_CHANGED, RECOVERING, GAP
 -- Cost  O(log players) for each entry and view, whatever the ties; overtook and leaders cost extra
 --
--- A run covers all its offsets, also those without an entry (transaction markers, aborted records).
--- If a log begins above offset 0, the first call has no entries and begins at 0. Redis does not
--- roll back a script, so everything that can fail is checked before the first write.
+-- A run covers all its offsets, also those without an entry (records of other shards, transaction
+-- markers). If a log begins above offset 0, the first call has no entries and begins at 0. Redis
+-- does not roll back a script, so everything that can fail is checked before the first write.
 
 -- include shard.lua
 -- include return-codes.lua

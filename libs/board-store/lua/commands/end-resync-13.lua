@@ -1,8 +1,8 @@
--- Ends a resync: sets the recovery targets of a shard to the published positions in Kafka, read
--- after all publishers were fenced. An earlier target stays if it is larger.
+-- Ends a resync: a partition below its published position, read after all publishers were fenced,
+-- gets this position as its recovery target. An earlier target stays if it is larger.
 --
--- A shard that has lost a board's promotion is emptied and built again with the definitions in
--- Kafka: results since then come from the promoted generation, not the one the shard calls live.
+-- A shard that has lost a board's promotion or removal is emptied (but for snapshots) and built
+-- again with the definitions in Kafka: results since then come from these, not from those it has.
 --
 -- KEYS  1 continuity, 2 recovery targets, 3 applied offsets, 4 published, 5 live, 6 registered, 7
 --       records, 8 promotions, 9 shadows, 10 previous, 11 definitions, 12 snapshots, 13 discarded,
@@ -11,7 +11,7 @@
 --       begin-resync-2.lua returned, 3 number of partitions, then for each partition: its number,
 --       published position, then for each board that Redis or Kafka knows: name, time
 --       in us of its last promotion or removal in Kafka (0 none), defined (1) or removed (0)
--- Returns  { new continuity, boards whose promotions were lost, ... }; {} if the server, the
+-- Returns  { new continuity, boards with a lost promotion or removal, ... }; {} if the server, the
 --          continuity or the boards have changed since: then nothing was written
 -- Cost  O(partitions + boards + generations); memory is freed in the background
 

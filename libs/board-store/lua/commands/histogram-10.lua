@@ -1,4 +1,4 @@
--- How many players of a view have which values of the first column, in buckets of equal width.
+-- How many players of a view have which first column, in equal buckets (the last may be narrower).
 --
 -- KEYS  1 to 10 as in places.lua
 -- ARGV  1 to 8 as in places.lua, 9 number of buckets, 10 best value, 11 worst value ('' for that of

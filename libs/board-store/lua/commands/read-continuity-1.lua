@@ -1,4 +1,4 @@
--- Reads the continuity of a shard: see shard.lua.
+-- Reads the continuity of a shard: see continuity.lua.
 --
 -- KEYS  1 continuity
 -- ARGV  none

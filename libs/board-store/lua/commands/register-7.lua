@@ -4,7 +4,7 @@
 -- ARGV  1 number of boards, then for each: name, hash of its definition, definition (JSON), starts
 --       (JSON; '' whole log), time in us that its promotion must exceed (0 any); removed boards
 -- Returns  the live generation of each; '-' for a board that has to be built first, because the
---          shard has already applied events
+--          shard already had applied offsets
 -- Cost  O(partitions + boards)
 --
 -- A generation id is the server's time in us and the hash of the definition, so it is never used

@@ -4,9 +4,9 @@
 -- KEYS  1 to 5 as in roles.lua, 6 live, 7 promotions, 8 removed, 9 leaders of the board
 -- ARGV  1 token, 2 board, 3 only undo the registration of a board that is not live yet (1, 0)
 -- Returns  time in us of the removal, later than any promotion; 0 for no such board; LEASE_LOST
--- Cost  O(views with a leader report)
+-- Cost  O(1); memory is freed in the background
 --
--- Undoing a registration works when memory is full, too: it leaves nothing behind.
+-- Undoing a registration works when memory is full, too: its first write deletes.
 
 -- include shard.lua
 -- include roles.lua

@@ -6,7 +6,7 @@
 -- Returns  lines: replication id of the server, on which the cursor is valid, next cursor ('0' at
 --          the end), then places_of (players.lua); the event clock if the view expired; { 'MOVED',
 --          ... } (read.lua)
--- Cost  STEP players of the view, and O(log players) per player found
+-- Cost  STEP players of the view, and that of players-10.lua for those found
 
 -- include players.lua
 

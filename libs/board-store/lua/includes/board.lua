@@ -39,10 +39,10 @@ local function advance_clock(board, time)
   if board.keeps and (not board.clock or time > board.clock) then board.clock = time end
 end
 
--- With `deduplicate`, an event id counts once within a span of event time. A sorted set per board
--- and partition holds: event id, newline, player id -> time of the applied event. The span ends at
--- the partition's clock, the latest time of the board's events in the partition. So the partition's
--- log alone decides what a duplicate is.
+-- With `deduplicate`, an event id of a player counts once within a span of event time. A sorted set
+-- per generation and partition holds: event id, newline, player id -> time of the event. The span
+-- ends at the partition's clock, the latest time of the board's events in the partition. So the
+-- partition's log alone decides what a duplicate is.
 
 local function oldest_id_time(board)
   return board.partition_clock - board.span
@@ -55,8 +55,8 @@ local function load_event_id(entry)
   end
 end
 
--- Whether an event is a duplicate. Also advances the partition's clock. An event from before the
--- span is never a duplicate, and its id is not stored.
+-- Whether an event is a duplicate; stores its id if not. Also advances the partition's clock. An
+-- event from before the span is never a duplicate, and its id is not stored.
 local function is_duplicate(entry)
   local board, id = entry.board, entry.event_id
   board.partition_clock = math.max(board.partition_clock or entry.time, entry.time)

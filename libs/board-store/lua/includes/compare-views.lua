@@ -49,7 +49,7 @@ walks['extraViews'] = function(cursor, clock)
   return next, 0, {}
 end
 
--- The partition's clock and the number of event ids in the span, which decide on later duplicates.
+-- The partition's clock, and the number of event ids in the span: only these drop later events.
 local function summary_of_ids(facts, event_ids)
   local clock = call('HGET', facts, 'clock:' .. ARGV[11])
   if not clock then return 'nothing' end

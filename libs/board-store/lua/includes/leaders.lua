@@ -1,8 +1,8 @@
 -- Leader changes: the difference of a view's top N to its leader report, the last reported top. It
--- belongs to the board, not to a generation, so a promotion can cause a leader change. Events that
--- are applied again after a loss delete the report; the next leader change then has no `since`. A
--- report is the version of the view, a newline, then the top as lines in order: competition rank
--- and the value of each column in sort direction, a tab, the player id.
+-- belongs to the board, not to a generation, so the first event after a promotion may report what
+-- the promotion changed. Events that are applied again after a loss delete the report; the next
+-- leader change then has no `since`. A report is the version of the view, a newline, then the top
+-- as lines in order: competition rank and columns in sort direction, a tab, the player id.
 
 -- include base.lua
 -- include rank.lua

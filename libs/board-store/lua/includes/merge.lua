@@ -44,7 +44,7 @@ local function taken_at(updates, letter, old, c, values, time)
 end
 
 -- The state after an event, or nil if nothing changes; and whether a sum overflows.
--- Commutes: the same events in any order give the same state.
+-- Commutes: the same events in any order give the same state, unless a sum overflows.
 local function merge(updates, old, values, time)
   local state, changed, judged, taken = { 0, 0, '~' }, not old, nil, nil
   for c = 1, #updates do

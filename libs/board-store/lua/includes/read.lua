@@ -18,7 +18,7 @@ local function moved()
   return { 'MOVED', generation, definition or '', starts or '' }
 end
 
--- 1 while Redis lacks published events, which are being applied again; else 0.
+-- 1 while Redis lacks published events, or may lack some, as it is to be resynced; else 0.
 local function stale()
   return (call('HLEN', KEYS[6]) > 0 or not is_continued(call('GET', KEYS[5]))) and 1 or 0
 end

@@ -1,4 +1,4 @@
--- A verdict is the outcome of one record, as text that can be read without the definition: see
+-- A verdict is a result or a dead letter, as text that can be read without the definition: see
 -- verdict-text.ts. After the offset:
 --   change     \n generation \n columns (JSON) { \n view \t version \t before | - \t after
 --              { \t rank player } }
@@ -46,7 +46,7 @@ local function placing(position, better, state)
   return text
 end
 
--- The players after the new position, up to the old one (for a new player, the last), best first.
+-- The first `overtook` players after the new position, up to the old one (a new player: the last).
 local function passed(view, before, after)
   local board, text = view.board, ''
   local last = math.min(before or call('ZCARD', view.ranking) - 1, after + board.overtook)

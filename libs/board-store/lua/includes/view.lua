@@ -2,7 +2,7 @@
 --   states   player -> state during the run, false if there is none
 --   members  player -> member in the ranking, false if there is none; only of players in `moved`
 --   moved    players whose state changed, in order; their states are stored at the end of the run
---   live     ranks are published: the ranking is updated at each event, else once at the end
+--   live     rank changes are published: each event updates the ranking, else only the run's end
 
 -- include base.lua
 -- include merge.lua
