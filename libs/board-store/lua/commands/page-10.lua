@@ -8,7 +8,7 @@
 --         share     s: the last player of the first s millionths of the view
 --         player    id, number of players in front: shifted at both ends of the view, so that the
 --                   page stays full; nobody if the player is not in the view
---         behind    id, state: the players behind this one with this state, if he still has it or not
+--         behind    id, state: the players behind this one with this state, current or not
 --         columns   state: from the first player on who is not better than it
 -- Returns  places (places.lua); the event clock if the view expired; { 'MOVED', ... } (read.lua)
 -- Cost  O(log players + page); with k equal first columns, O(log k log players); dense: ties.lua

@@ -1,8 +1,8 @@
 -- One step of a search for players of a view by a part of their ids.
 --
 -- KEYS  1 to 10 as in places.lua
--- ARGV  1 to 8 as in places.lua, 9 tie (1 earliest, -1 latest, 0 none), 10 cursor to go on from ('0'
---       begins), 11 pattern of Redis for ids
+-- ARGV  1 to 8 as in places.lua, 9 tie (1 earliest, -1 latest, 0 none), 10 cursor to go on from
+--       ('0' begins), 11 pattern of Redis for ids
 -- Returns  lines: replication id of the server, on which the cursor is valid, next cursor ('0' at
 --          the end), then places_of (players.lua); the event clock if the view expired; { 'MOVED',
 --          ... } (read.lua)
