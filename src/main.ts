@@ -63,7 +63,7 @@ export async function startApplication(options: StartOptions): Promise<NestFasti
   }
 }
 
-/** Registers the boards (a process without the role reconciliation only claims the store), listens, then lets ingest read. */
+/** Registers the boards (without the role reconciliation, only claims Redis and Kafka), listens, then lets ingest read. */
 async function start(
   app: NestFastifyApplication,
   { settings, roles, logger, shutdown }: StartOptions,

@@ -6,7 +6,7 @@ export interface Setting<T> {
   /** As it would be written in the environment or in the file. */
   readonly default: string | number | boolean;
   readonly doc: string;
-  /** `ranklog config` and errors hide the value. */
+  /** Errors hide the value; so does `ranklog config`, of `redisUrl` only the user name and password. */
   readonly isSecret?: boolean;
 }
 
@@ -26,7 +26,7 @@ export const SETTINGS_SCHEMA = {
   group: setting(kafkaName, 'ranklog', 'The consumer group of ingest.'),
   redisPrefix: setting(kafkaName, 'ranklog', 'The prefix of all keys in Redis.'),
   shards: setting(count, 1, 'Number of shards; the first start fixes it.'),
-  partitions: setting(count, 4, 'Partitions of topics that "ranklog topics" creates.'),
+  partitions: setting(count, 4, 'Partitions of a score topic that "ranklog topics" creates.'),
   replicationFactor: setting(
     format.replicas,
     -1,

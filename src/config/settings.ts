@@ -20,7 +20,7 @@ export interface EffectiveSetting {
   readonly doc: string;
 }
 
-/** Settings that cannot be used. Each problem names the setting, the bad value, what is allowed and where the value came from. */
+/** Settings that cannot be used. A problem of a value names its source, the value (unless it is secret) and what is allowed. */
 export class SettingsError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));
@@ -44,7 +44,7 @@ interface Sources {
 
 /**
  * Reads the settings from the environment and from the config file (RANKLOG_CONFIG); the environment wins.
- * @throws SettingsError with all problems at once
+ * @throws SettingsError with all problems at once, or with that alone if the file cannot be read
  */
 export function loadSettings(environment: Environment = process.env): {
   settings: Settings;

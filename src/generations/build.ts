@@ -17,14 +17,14 @@ export interface BuildOptions extends RunOptions {
   readonly from?: From | undefined;
   /** Builds from the rest of the log if its beginning is gone. */
   readonly allowPartialHistory?: boolean | undefined;
-  /** Builds only first generations: skips a board that is live when its turn comes, as another process has built it. */
+  /** Builds only first generations: skips boards that are live when an attempt begins, as another process has built them. */
   readonly isFirst?: boolean | undefined;
 }
 
 export interface BuildReport extends PromotionReport {
   /** Where the generation begins, by partition; missing if it begins at the start of the log. */
   readonly starts?: Starts;
-  /** How many records the generation covers, from its start in the log to its applied offsets. */
+  /** How many offsets the generation covers, from its start in the log on: also those of other boards' records. */
   readonly records: number;
   readonly seconds: number;
 }

@@ -37,7 +37,7 @@ export interface CatchUpParts {
   readonly signal: AbortSignal;
 }
 
-/** A call in flight. Its entries lie below the live applied offsets, so Redis applies all of them, unless it has lost data. */
+/** A call in flight. No entry lies beyond the live applied offsets, so Redis applies all of them, unless it has lost data. */
 interface UnansweredCall {
   readonly stretches: readonly Stretch[];
   readonly outcome: Promise<CatchUpOutcome<never>>;
@@ -45,7 +45,7 @@ interface UnansweredCall {
 
 /**
  * Brings one shadow to the live applied offsets: sends the next events of the queue, call by call, until a call with an ending
- * finds the shadow there. Far below these offsets, two calls are in flight: Redis applies one while this process makes the next.
+ * finds the shadow there. Far below, two calls are in flight (one if throttled): Redis applies one while the next is made.
  * @throws the error for a call that the store refuses (see `refusal`), AppliedBeyondLogError, the reason of the signal
  */
 export class CatchUp {
@@ -87,7 +87,7 @@ export class CatchUp {
     while (!this.parts.queue.isAtEnds) await this.#step(this.#limits, this.#noEnding);
   }
 
-  /** Waits until the throttle allows more; compared players count as records. @throws the reason of the signal */
+  /** Waits until the throttle allows more; compared players and event ids count as records. @throws the reason of the signal */
   async throttle(players: number): Promise<void> {
     await this.parts.throttle.next(players, this.parts.signal);
   }

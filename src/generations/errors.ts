@@ -3,7 +3,7 @@ import { LeaseLostError, type ServerMemory, type ShadowRefusal } from '#board-st
 /** A reconciliation failed. `code` names the error for programs. */
 export abstract class ReconciliationError extends Error {
   abstract readonly code: string;
-  /** Whether beginning the reconciliation again may help. */
+  /** Whether beginning the reconciliation again at once may help. `RestartPolicy` also begins again after other errors. */
   readonly retriable: boolean = false;
 
   constructor(message: string) {
@@ -44,7 +44,7 @@ export class HistoryCutError extends ReconciliationError {
   }
 }
 
-/** The caller cancelled the reconciliation. Everything is as before, except for a shadow that is kept for the next one. */
+/** The caller cancelled the reconciliation. All is as before, except boards that are already live, and shadows that are kept. */
 export class CancelledError extends ReconciliationError {
   readonly code = 'CANCELLED';
 

@@ -43,13 +43,13 @@ export interface ReconcilerParts {
 }
 
 export interface RunOptions {
-  /** Cancels the reconciliation, which undoes what it did, except what `keepsShadows` keeps. */
+  /** Cancels the reconciliation, which undoes what it did, except promotions and what `keepsShadows` keeps. */
   readonly signal: AbortSignal;
   /** Keeps the shadows when the signal is aborted, so that the next reconciliation can continue them. */
   readonly keepsShadows?: boolean | undefined;
   /** The most records of the log to read per second, so that live ingest is not slowed down. */
   readonly eventsPerSecond?: number | undefined;
-  /** Called twice a second. */
+  /** Called twice a second for each board. */
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface RunWork<T> {
   boards(): readonly string[];
   /** Plans the shadows, by board, before any of them is begun. @throws HistoryCutError */
   plan(attempt: Attempt): Promise<ReadonlyMap<string, OpenPlanned>>;
-  /** Brings a shadow to the live applied offsets, and promotes, compares or keeps it. */
+  /** Brings a shadow to the live applied offsets and promotes or compares it; that of a snapshot to its ends, and keeps it. */
   finish(at: ShadowAtWork): Promise<T>;
   /** Undoes what `plan` has written, when the reconciliation was cancelled. */
   undo?(attempt: Attempt): Promise<void>;
@@ -88,9 +88,9 @@ const COUNT_EVERY_MS = 500;
 
 /**
  * Acquires the leases of some boards, plans and opens a shadow for each, reads the log once for all of them, and ends each shadow
- * separately. Begins again when Redis has lost data that the attempt needs.
- * States of an attempt: leased, planned, catching up, then done; or failed or cancelled, which discards the shadows that the next
- * attempt or reconciliation can't continue. The header of lua/commands/move-5.lua draws the roles of a generation.
+ * separately. Begins again after a failure if that may help (`RestartPolicy`).
+ * States of an attempt: leased, planned, catching up, then done; or failed or cancelled, which discards the shadows unless the
+ * next attempt or reconciliation is to continue them. The header of lua/commands/move-5.lua draws the roles of a generation.
  */
 export class GenerationRun<T> {
   /** Shadows of this attempt that have not ended. */
@@ -234,7 +234,7 @@ export class GenerationRun<T> {
     }
   }
 
-  /** Discards unfinished shadows that can't be continued. One that fills Redis up is never kept: it would block live ingest. */
+  /** Discards unfinished shadows, unless they are to be continued. One that fills Redis up never is: it would block live ingest. */
   async #discardUnfinished(error: unknown): Promise<void> {
     const { signal, keepsShadows = false } = this.options;
     const isHopeless = error instanceof LogGapError || isOutOfMemory(error);
@@ -243,7 +243,7 @@ export class GenerationRun<T> {
     for (const [shadow, lease] of this.#open) await this.#discard(lease, shadow);
   }
 
-  /** If this fails, the next holder of the lease discards the shadow. */
+  /** If this fails, a sweep (of a verify or rollback) or the next reconciliation of the board takes over the shadow. */
   async #discard(lease: Lease, shadow: Shadow): Promise<void> {
     try {
       await this.parts.generations.discard(lease, shadow);

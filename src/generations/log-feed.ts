@@ -16,7 +16,7 @@ const BYTES_PER_ROUND = 524_288;
 const LEAST_BYTES_PER_PARTITION = 65_536;
 
 /**
- * How many events may wait in all queues together. Each partition of each queue has an equal share, between LEAST_PER_SHARE and
+ * About how many events wait in all queues together. Each partition of each queue has an equal share, between LEAST_PER_SHARE and
  * MOST_PER_SHARE, so that no partition waits for the others.
  */
 const MOST_WAITING = 8_000;

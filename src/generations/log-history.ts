@@ -91,8 +91,8 @@ const CHECKS_UNTIL_WARNING = 50;
 export const IS_IT_RUNNING = 'does a service run? "ranklog status" shows how far live ingest is';
 
 /**
- * The first offsets from a time (ms) on. Waits for live ingest to reach them: a generation that begins ahead of live ingest
- * would, as soon as it is live, also get events before its start. @throws the reason of the signal
+ * The first offsets from a time (ms) on. Waits for live ingest to reach them: had it not, then after the
+ * promotion it would skip the events before the start, and these would have no results. @throws the reason of the signal
  */
 export async function startsAtTime(log: ScoreLog, board: string, time: number): Promise<Starts> {
   const { admin, topic, signal, logger } = log;

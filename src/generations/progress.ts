@@ -6,9 +6,9 @@ export interface Counts {
   readonly total: number;
 }
 
-/** `done`: records that the shadow has applied; `total`: all from its beginning to the live applied offsets, or to its ends. */
+/** `done`: offsets that the shadow covers; `total`: all from its beginning to the live applied offsets, or to its ends. */
 export interface Progress extends Counts {
-  /** Records per second, over the last seconds. */
+  /** Offsets per second, over the last seconds. */
   readonly rate: number;
   /** null: not known yet, or the log grows as fast as it is applied. */
   readonly secondsLeft: number | null;

@@ -10,7 +10,7 @@ import { Backoff, toError } from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
 import { BoardsLostError, HistoryCutError, ReconciliationError } from './errors.js';
 
-/** How long Redis may be unreachable, and its boards missing after a loss. */
+/** How long Redis or Kafka may be unreachable, and boards missing after a loss of Redis. */
 const RETRY_FOR_MS = 60_000;
 const BACKOFF = { firstMs: 50, maxMs: 2_000 };
 

@@ -79,7 +79,7 @@ async function inOffsets(log: PlanParts, request: ShadowRequest): Promise<Plan> 
   return { ...plan, ends, asOf: until };
 }
 
-/** The shadow of a killed reconciliation, if it matches the plan and the log still holds the records that it lacks. */
+/** The shadow that an earlier reconciliation has left, if it matches the plan and the log still holds the records that it lacks. */
 async function resumable(
   { generations }: PlanParts,
   { definition, purpose, starts, ends }: Plan,
@@ -97,8 +97,8 @@ async function resumable(
 }
 
 /**
- * Whether the log still holds every record since the live generation's beginning. If so, a shadow is allowed to begin there
- * without `allowPartialHistory`: it lacks only what the live generation lacks.
+ * Whether the log still holds every record since the live generation's beginning. If so, a shadow needs no
+ * `allowPartialHistory`: it lacks only what the live generation lacks.
  */
 function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): boolean {
   if (starts === undefined || typeof from === 'number') return false;
@@ -107,13 +107,13 @@ function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): bool
 
 type Shadows = Pick<GenerationStore, 'shadow'>;
 
-/** The shadow of a killed build or snapshot, which the next one of its kind can continue. */
+/** The shadow that an earlier build or snapshot has left, which the next one of its kind can continue. */
 export async function leftShadow(generations: Shadows, board: string): Promise<Shadow | undefined> {
   const shadow = await generations.shadow(board);
   return shadow?.purpose === 'build' || shadow?.purpose === 'snapshot' ? shadow : undefined;
 }
 
-/** Warns if a reconciliation discards the shadow of a killed one, because a board has only one shadow. */
+/** Warns if a reconciliation discards the shadow of a build or snapshot, because a board has only one shadow. */
 export async function warnOfDiscardedShadow(
   { generations, logger }: { readonly generations: Shadows; readonly logger: Logger },
   board: string,

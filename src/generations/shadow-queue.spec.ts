@@ -74,7 +74,7 @@ describe('the next call for a shadow', () => {
     expect(queue.next(LIMITS).stretches[0]?.entries).toHaveLength(1);
   });
 
-  it('does not bring again what was applied, nor what comes before the shadow begins', () => {
+  it('does not bring again what was applied', () => {
     const queue = new ShadowQueue({ ...shadow, starts: new Map([[0, 3]]) }, new Map([[0, 4]]));
     for (let offset = 0; offset < 8; offset++) queue.add(0, entry(offset));
     queue.noteLive(live([9]));

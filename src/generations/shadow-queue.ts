@@ -208,7 +208,7 @@ export class ShadowQueue {
       .map(([partition, { live }]) => ({ partition, live }));
   }
 
-  /** Counts records from where the shadow begins to its ends or, without ends, the live applied offsets; `done` are applied. */
+  /** Counts offsets from where the shadow begins to its ends or, without ends, the live applied offsets; `done` are applied. */
   get progress(): { readonly done: number; readonly total: number } {
     let [done, total] = [0, 0];
     for (const [partition, { applied, live }] of this.#partitions) {

@@ -15,7 +15,7 @@ const CHECK_EVERY_MS = 1_000;
 const CHECKS_UNTIL_SURE = 3;
 const WARN_AFTER_MS = 10_000;
 
-/** Finds out why the shadow of a board makes no progress: warns once, and throws if the log will never have the missing records. */
+/** Finds out why a shadow makes no progress: warns once a stall, and throws if the log will never have the missing records. */
 export class StallWatch {
   #movedAt = performance.now();
   #checkedAt = performance.now();

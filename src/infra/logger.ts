@@ -17,7 +17,7 @@ type LogSettings = Pick<Settings, 'logLevel' | 'logFormat'>;
 
 const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'] satisfies Level[];
 
-/** Pretty lines on a terminal, else JSON. Writes synchronously, so that no line is lost when the process exits. */
+/** Pretty lines or JSON, as `logFormat` says. Writes synchronously, so that no line is lost when the process exits. */
 export function createLogger(settings: LogSettings): Logger {
   const { logLevel } = settings;
   let pino: Pino.Logger | undefined;

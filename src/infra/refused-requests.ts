@@ -28,7 +28,7 @@ const CODES: Readonly<Record<string, ProblemCode>> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
 };
 
-/** Answers what Node can't parse as a request, and closes the connection. */
+/** Answers what Node can't parse as a request, or does not get in time, and closes the connection. */
 export function answerMalformed({ code = '', message }: NodeJS.ErrnoException, socket: Socket) {
   if (code === 'ECONNRESET' || !socket.writable) return;
   const error = new ProblemError(CODES[code] ?? 'BAD_REQUEST', message);

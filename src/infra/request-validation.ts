@@ -4,7 +4,7 @@ import { parseTime } from '#board/time';
 import { ProblemError } from './problems.js';
 
 const OPTIONS: Options = {
-  strict: false, // descriptions for OpenAPI are no keywords of ajv
+  strict: false,
   verbose: true,
   useDefaults: false,
   formats: { 'date-time': (text: string) => parseTime(text) !== undefined },
@@ -14,7 +14,7 @@ const OPTIONS: Options = {
 const inUrl = new Ajv({ ...OPTIONS, coerceTypes: true });
 const inBody = new Ajv(OPTIONS);
 
-/** Compiles the schemas of routes for Fastify. A request that does not match is refused with INVALID_REQUEST or UNKNOWN_PARAMETER. */
+/** Compiles the schemas of routes for Fastify. Refuses a request that does not match: INVALID_REQUEST or UNKNOWN_PARAMETER. */
 export const compileRequestSchema: FastifySchemaCompiler<SchemaObject> = ({ schema, httpPart }) => {
   const validate = (httpPart === 'body' ? inBody : inUrl).compile(schema);
   return (value: unknown) => {

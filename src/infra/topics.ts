@@ -96,7 +96,7 @@ async function addPartitions(admin: Admin, topic: string, count: number): Promis
   return { topic, partitions: count, state: 'partitions added' };
 }
 
-/** The largest record that a topic accepts, in bytes. */
+/** The largest batch of records that a topic accepts, in bytes. */
 export async function maxMessageBytes(admin: Admin, topic: string): Promise<number> {
   const config = await topicConfig(admin, topic);
   return Number(config.get('max.message.bytes') ?? DEFAULT_MAX_MESSAGE_BYTES);

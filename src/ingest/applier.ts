@@ -36,7 +36,7 @@ interface ApplierServices {
   readonly boards: LiveBoards;
 }
 
-/** How many times a run may be refused because the boards changed. After that, the partition starts again. */
+/** How often a run is tried while the boards change each time. After that, the partition starts again. */
 const MAX_BOARD_CHANGES = 5;
 
 /** The live boards changed during a start, or too often during one run. A new start of the partition helps. */
@@ -52,7 +52,7 @@ export class AppliedGapError extends Error {
   constructor(partition: number, found: number, expected: number) {
     super(
       `refused events of partition ${partition} from offset ${found} on, because those from offset ${expected} on are not applied yet; ` +
-        `reading again from offset ${expected}`,
+        'starting again',
     );
     this.name = 'AppliedGapError';
   }

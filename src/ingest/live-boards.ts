@@ -2,7 +2,7 @@ import type { BoardStore, Boards, LiveBoard } from '#board-store';
 import { toError } from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
 
-/** No board is live, so nothing can be applied. A retry helps once the role reconciliation has registered the boards. */
+/** Redis has no board, or has lost one that this process knows. A retry helps once the role reconciliation has registered them. */
 export class NoLiveBoardsError extends Error {
   constructor() {
     super(
@@ -74,7 +74,7 @@ export class LiveBoards {
     return total;
   }
 
-  /** Reads the boards; undefined if Redis has lost one. */
+  /** Reads the boards; undefined if Redis has none, or has lost one. */
   async #read(): Promise<Boards | undefined> {
     if (!(await this.store.areRegistered())) return undefined;
     const boards = await this.store.boards();

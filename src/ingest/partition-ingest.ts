@@ -55,8 +55,8 @@ interface Tools {
 
 /**
  * Applies the records of one assigned partition and publishes their results.
- * States: open (made by `start`), then closed by `close`. Any failure is final for this object: it is thrown, or reported by
- * `assignment.restart`; then the partition starts again from the state in Kafka and Redis.
+ * States: open (made by `start`), then closed by `close`. Any failure but a temporary one of `#watchLog` is final for this object:
+ * it is thrown, or reported by `assignment.restart`; then the partition starts again from the state in Kafka and Redis.
  */
 export class PartitionIngest {
   readonly #pipeline: PublishPipeline;

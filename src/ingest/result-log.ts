@@ -59,7 +59,7 @@ export class ResultTooLargeError extends PermanentPartitionError {
   }
 }
 
-/** Keeps requests below 100 MiB, the most that a broker accepts (socket.request.max.bytes), whatever the topic allows. */
+/** Keeps requests below 100 MiB, which a broker accepts by default (socket.request.max.bytes), whatever the topic allows. */
 const MAX_REQUEST_BYTES = 64 * 1_024 * 1_024;
 /** Bytes that Kafka adds to the records of a batch. They count, because max.message.bytes limits the whole batch. */
 const BATCH_OVERHEAD = 100;

@@ -18,14 +18,14 @@ export class Reconciler {
 
   /**
    * Builds boards from the log, and promotes each as soon as it is caught up. Continues a build that was killed. Cost: one pass
-   * over the log, for any number of boards. @throws HistoryCutError before it writes anything
+   * over the log, for any number of boards. @throws HistoryCutError
    */
   build(definitions: readonly BoardDefinition[], options: BuildOptions): Promise<BuildReport[]> {
     return new Build(this.parts, definitions, options).run();
   }
 
   /**
-   * Compares live boards with the log, player by player. Cost: one pass over the log, and a call for each 500 players.
+   * Compares live boards with the log, player by player. Cost: one pass over the log, and three calls for each 500 players.
    * @throws UnknownBoardError, BoardBuildingError, HistoryCutError
    */
   verify(boards: readonly string[], options: VerifyOptions): Promise<VerifyReport[]> {

@@ -71,7 +71,7 @@ function createMaintenance(
   return new Maintenance(tasks, logger);
 }
 
-/** Frees the memory of discarded generations, in short steps. */
+/** Discards generations that nothing needs any more, and frees their memory, in short steps. */
 async function sweepGenerations(catalog: GenerationCatalog, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await catalog.sweep()) > 0);
 }

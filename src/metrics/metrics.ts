@@ -25,7 +25,7 @@ export const GAUGES = {
   },
   fetchLoopAge: {
     name: 'ranklog_fetch_loop_age_seconds',
-    help: 'Seconds since the last fetch response from Kafka, including empty ones.',
+    help: 'Seconds since Kafka last answered a fetch, also with nothing, or let this process join the group.',
     labels: [],
   },
   recoveringApplied: {

@@ -44,7 +44,7 @@ export class StoreReader {
     return { boards, recovering, stale: new Set(stale), generations, reconciliations };
   }
 
-  /** Shards that are on another server than at their last resync. */
+  /** Shards that have to be resynced, or are at this moment: their continuity does not name the present server. */
   async #brokenShards(): Promise<number[]> {
     const { continuity } = this;
     const isBroken = async (shard: number) => !(await continuity.continuity(shard)).isContinued;

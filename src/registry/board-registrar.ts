@@ -43,7 +43,7 @@ export class BoardRegistrar {
 
   /**
    * Registers again boards that Redis has lost, starts a resync of a shard that has lost a promotion, and writes records that
-   * the definitions topic lacks. Otherwise it does nothing and logs nothing.
+   * the definitions topic lacks. Also logs how boards that were built meanwhile differ from the definitions here.
    */
   async keepRegistered(): Promise<void> {
     const { store } = this.parts;

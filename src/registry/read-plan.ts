@@ -25,8 +25,8 @@ export interface PlanSources extends Pick<Stores, 'keys' | 'store' | 'generation
 }
 
 /**
- * What the boards of a file would change. `from`: where builds begin, if not where the live generations begin. Cost: some
- * requests, and two for each of at most 48 views of each changed board.
+ * What the boards of a file would change. `from`: where builds begin, if not where the live generations begin. Cost: of each
+ * changed board, a listing of its views, and two requests for each of at most 48 of them.
  */
 export async function readPlan(
   sources: PlanSources,

@@ -105,7 +105,7 @@ export class ScheduledVerify {
     return true;
   }
 
-  /** Verifies the boards that can be verified. The reconciler refuses the others before it reads anything. */
+  /** Verifies the boards that can be verified: begins again without those for which the reconciler throws. */
   async #verify(boards: readonly string[], { signal }: Turn): Promise<readonly VerifyReport[]> {
     const { reconciler } = this.parts;
     let rest = boards;
@@ -121,7 +121,7 @@ export class ScheduledVerify {
     return [];
   }
 
-  /** Returns the boards that an error refuses; logs the reason. */
+  /** Returns the boards that an error refuses; logs the reason, unless they were removed meanwhile. */
   #leftOut(error: unknown): readonly string[] {
     const { log } = this.parts;
     if (error instanceof LeaseHeldError) {
