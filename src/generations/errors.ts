@@ -129,7 +129,7 @@ export class OutOfMemoryError extends ReconciliationError {
       memory && ` (maxmemory ${megabytes(memory.most)}, used ${megabytes(memory.used)})`;
     super(
       `Redis is full${numbers ?? ''}: not enough memory for a second generation of ${quoted(boards)}; the reconciliation was cancelled to free memory for live events. ` +
-        'A build, a verify or a snapshot takes about as much memory as the live board: raise maxmemory, or discard a generation ' +
+        'A build or a snapshot takes about as much memory as the live board, a verify less: raise maxmemory, or discard a generation ' +
         '("ranklog boards generations" lists them, "ranklog boards discard" removes a snapshot or what a killed build has left); then start again',
     );
   }
