@@ -11,7 +11,7 @@ const MAX_BEFORE_A_SIGNAL = 1_500;
 /** Small sends, so that the services work while events are sent. */
 const BATCH = 200;
 
-describe('instances that are killed or terminated under load, while others start', () => {
+describe('instances that are killed or terminated under load, and replaced', () => {
   const made = useScoreTopic({ boards: FOOTBALL_BOARDS });
 
   it('publish every result exactly once and build the official tables', async () => {

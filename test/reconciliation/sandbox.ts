@@ -143,7 +143,7 @@ export class Traffic {
     }
   }
 
-  /** Sends `events` events every `everyMs` ms, until `stop`. */
+  /** Sends `events` events, pauses for `everyMs` ms, and repeats both until `stop`. */
   start(events: number, everyMs: number): void {
     this.#isStopping = false;
     this.#sending = (async () => {
