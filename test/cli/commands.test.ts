@@ -275,7 +275,7 @@ describe('the commands', () => {
     });
   });
 
-  it('watch shows leader changes, one per line: those of a board, or those in which a player entered, left or moved', () => {
+  it('watch shows leader changes, one per line: those of a board, or of a player', () => {
     expect(watch(3, 'sprint', '--leaders')).toEqual([
       '2026-01-01T00:00:00.000Z  sprint  all  ada new -> 1  top: ada (3)',
       '2026-01-01T00:00:02.000Z  sprint  all  bob new -> 1  ada 1 -> 2  top: bob (5), ada (3)',

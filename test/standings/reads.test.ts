@@ -132,7 +132,7 @@ describe('a read over HTTP', () => {
     expectSchema(name, response.json());
   });
 
-  it('lists boards in the fields of a boards file, and views with a text for their expiry', async () => {
+  it('lists boards in the fields of a boards file, and the views of a board with their sizes', async () => {
     const boards = await inject('GET', '/v1/boards');
     expect(boards.json()).toMatchObject({ boards: [{ board: 'arena' }, { board: 'duel' }] });
     const board = await inject('GET', '/v1/boards/arena');

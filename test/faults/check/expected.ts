@@ -20,7 +20,7 @@ export interface BoardRecord extends LogRecord {
   readonly event: DecodedScoreEvent;
 }
 
-/** A record that every definition refuses. */
+/** A record that is no valid event of a known board. */
 interface BadRecord extends LogRecord {
   readonly code: string;
 }

@@ -17,7 +17,7 @@ export interface BuildRequest {
 const SECONDS = 6;
 /** More than the load sends, so that the build ends under load. */
 const MIN_RECORDS_PER_SECOND = 150;
-/** A throttled build reads the records of its first second at once, so a shorter log leaves no time to disturb the build. */
+/** A throttled build reads its first records without waiting, so a shorter log leaves no time to disturb the build. */
 const MIN_RECORDS = 3 * MIN_RECORDS_PER_SECOND;
 
 /** At least one board, in random order. */
