@@ -9,7 +9,7 @@ export interface ResultGap {
   readonly to: number;
 }
 
-/** An error of this library. Not `retriable`: the same call fails again. */
+/** An error of this library. Not `retriable`: the same call would fail again, or could send an event twice. */
 abstract class ClientError extends Error {
   abstract readonly code: string;
   readonly retriable = false;
@@ -20,7 +20,7 @@ abstract class ClientError extends Error {
   }
 }
 
-/** The place of a score event in the list that was given to `send`. */
+/** The place of a score event in the list that was given to `send`; index 0 for the event of `sendAndWait`. */
 export interface EventPosition {
   readonly topic: string;
   readonly index: number;
@@ -29,7 +29,7 @@ export interface EventPosition {
 
 /**
  * Ranklog would refuse the score event. `code` and `detail` are those of the dead letter that it would write. `position` is
- * missing if the event was not part of a list.
+ * missing if `toMessage` was called without it.
  */
 export class InvalidScoreEventError extends ClientError {
   constructor(
@@ -69,7 +69,7 @@ export class SendError extends ClientError {
   }
 }
 
-/** The outcome of a score event could not be read, though it may exist. The event was sent if `at` has an offset. */
+/** The outcome of a score event could not be read, though it may exist. If `at` has an offset, Kafka has the event. */
 export class ResultUnknownError extends ClientError {
   readonly code = 'RESULT_UNKNOWN';
 

@@ -55,7 +55,7 @@ export class HandledPositions {
     return this.#last;
   }
 
-  /** Commits a last time, and not again, because another member gets it. */
+  /** Commits a last time; positions that this fails to commit are dropped, because another member may get the partition. */
   async release(partition: number): Promise<void> {
     await this.flush();
     this.#uncommitted.delete(partition);

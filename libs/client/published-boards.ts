@@ -1,6 +1,6 @@
 import type { KafkaRecord } from '#kafka-batch';
 
-/** What is read of a live definition. Fields at their defaults are missing. */
+/** What is read of a definition record. Fields of `publish` at their defaults are missing. */
 interface StoredRecord {
   readonly board?: string;
   readonly since: number;

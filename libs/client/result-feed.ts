@@ -23,10 +23,10 @@ type PerTopic<T> = Readonly<Record<'rankChanges' | 'deadLetters' | 'definitions'
 type Followers = PerTopic<TopicFollower>;
 type Ends = PerTopic<ReadonlyMap<number, LogRange>>;
 
-/** How often the group's committed offsets are read while there are waits, in ms. */
+/** The pause between two looks at the group's committed offsets, in ms. */
 const POLL_MS = 200;
 
-/** How long a feed without waits stays open, in ms: it then costs as much as with waits. */
+/** How long a feed without waits stays open, in ms; it reads the result topics meanwhile. */
 const IDLE_MS = 5_000;
 
 /**
@@ -84,7 +84,7 @@ export class ResultFeed {
     this.#closed.abort();
     clearTimeout(this.#idle);
     for (const wait of this.#all()) wait.fail(reason, cause);
-    await this.#followers.catch(() => undefined); // the waits have its error
+    await this.#followers.catch(() => undefined); // the waits have failed already
     await Promise.allSettled(this.#running);
     await this.#admin.disconnect();
   }

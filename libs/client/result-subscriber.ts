@@ -60,14 +60,14 @@ interface ResultTopic<T> {
 /** After this many permanent failures of a partition's start in a row, the subscription ends. The pauses between them grow. */
 const MAX_FAILED_STARTS = 10;
 
-/** These values keep a member in the group while its handler blocks the event loop. */
+/** These values keep a member in the group while its handler blocks the event loop for up to 27 s. */
 const CONSUMER = { sessionTimeout: 30_000, heartbeatInterval: 3_000 };
 
 /**
  * Delivers all committed results of a topic: those of one partition in order and one at a time, those of several
  * partitions concurrently. A slow handler delays no other partition.
- * A result may be delivered again: after a crash the results of the last second, after a rebalance the results that were
- * being handled. `source` identifies a result. If the handler throws, the subscriber logs the error and follows `errors`.
+ * A result may be delivered again: after a crash what was handled in the last second, after a rebalance what was being handled.
+ * `source` (and the `view` of a leader change) identifies it. A throw of the handler is logged, and handled as `errors` says.
  * States: new, started, ended (stopped or failed). A subscriber starts once.
  */
 export abstract class ResultSubscriber<T> {
@@ -84,8 +84,8 @@ export abstract class ResultSubscriber<T> {
   #fail: (error: unknown) => void = () => undefined;
 
   /**
-   * Rejects when the handler (policy `stop`), or an error of Kafka that no retry repairs, has ended the subscription. The error
-   * is also logged. An outage of Kafka does not end the subscription. Never resolves.
+   * Rejects when the handler (policy `stop`), a result that can't be read, or an error of Kafka that no retry repairs has ended
+   * the subscription. The error is also logged. An outage of Kafka does not end the subscription. Never resolves.
    */
   readonly failed = new Promise<never>((_, reject) => {
     this.#fail = reject;
@@ -207,7 +207,7 @@ export abstract class ResultSubscriber<T> {
     }
   }
 
-  /** Returns false if the partition is lost, or the subscriber stops, before the handler has succeeded. */
+  /** Returns false if the partition is lost, or the subscriber stops, before the result is handled or skipped. */
   async #deliver(
     record: KafkaRecord,
     { partition, signal }: PartitionAssignment,

@@ -31,7 +31,7 @@ describe('the wait for the result of an event', () => {
     await expect(wait.outcome).rejects.toThrow('no JSON');
   });
 
-  it('that fails says whether Kafka has the event', async () => {
+  it('that fails says whether Kafka has acknowledged the event', async () => {
     const [sent, unsent] = [new ResultWait('scores', event), new ResultWait('scores', event)];
     sent.acknowledged(at);
     for (const wait of [sent, unsent]) wait.fail('no result after 5 ms');

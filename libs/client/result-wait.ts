@@ -12,8 +12,8 @@ export type SendOutcome =
   | { readonly status: 'ranked'; readonly change: RankChange }
   | { readonly status: 'deadLetter'; readonly letter: DeadLetter }
   /**
-   * The event has neither. `unchanged`: it changed nothing, because its board publishes every rank change. `unpublished`: its
-   * board does not publish every rank change (`publish` in the definition), so it is unknown whether the event changed anything.
+   * The event has neither. `unchanged`: its board publishes every rank change, so the event changed no view. `unpublished`: its
+   * board does not (`publish` in the definition), or is not live, so it is unknown whether the event changed anything.
    */
   | { readonly status: 'unchanged' | 'unpublished' };
 

@@ -72,7 +72,7 @@ function fakeClient(): { kafka: Kafka; sends: number[][] } {
 }
 
 describe('sending events', () => {
-  it('puts messages of one partition only into a send, because kafkajs may lose or repeat messages of a larger one', async () => {
+  it('puts messages of one partition only into a send: of several partitions, kafkajs may lose or repeat messages', async () => {
     const { kafka, sends } = fakeClient();
     const events = Array.from({ length: 30 }, (_, i) => ({ ...EVENT, playerId: `p-${i}` }));
     await new ScoreProducer({ kafka }).send(events);

@@ -9,7 +9,7 @@ export interface HttpReaderOptions {
   readonly timeoutMs?: number;
 }
 
-/** The service refused or failed a request. `code` is that of docs/reference/http.md, or `UNREACHABLE` without an answer. */
+/** A failed request. `code` is one of docs/reference/http.md, `UNREACHABLE` without an answer, or `NO_PROBLEM` without a code. */
 export class HttpReadError extends Error {
   constructor(
     readonly code: string,

@@ -7,7 +7,7 @@ export interface ResultFilter {
   readonly board?: string;
   /** The name of a view, such as `all` or `week:2026-W47 region=eu`, or a pattern that its name matches. */
   readonly view?: string | RegExp;
-  /** The consumer group of the handler; by default that of the module. Handlers of a group share its position in the log. */
+  /** By default that of the module. The consumer group is `GROUP.rank-changes` or `GROUP.leader-changes`. */
   readonly groupId?: string;
 }
 

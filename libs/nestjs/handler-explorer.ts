@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { filtersOf, type ResultFilter, type ResultKind } from './decorators.js';
 
-/** A decorated method, bound to its provider. */
+/** A decorated method, bound to its instance, with one of its filters. */
 export interface DecoratedHandler<T> {
   /** `Class.method`, for errors. */
   readonly name: string;
@@ -21,7 +21,7 @@ export class HandlerExplorer {
     @Inject(MetadataScanner) private readonly scanner: MetadataScanner,
   ) {}
 
-  /** @throws if the class of a method is not a singleton: then no instance could be called */
+  /** @throws if the class of a method is not a singleton: it has no single instance to call */
   find<T>(kind: ResultKind): DecoratedHandler<T>[] {
     const wrappers = [...this.discovery.getProviders(), ...this.discovery.getControllers()];
     // several tokens may provide one instance

@@ -8,7 +8,7 @@ export interface RanklogModuleOptions
   readonly redis: Redis;
   /** RANKLOG_REDIS_PREFIX of the service; by default `ranklog`. */
   readonly redisPrefix?: string;
-  /** The consumer group of handlers that name none: the name of your service. */
+  /** The `groupId` of handlers that name none: the name of your service. */
   readonly groupId?: string;
 }
 
