@@ -38,7 +38,7 @@ const STANDING = {
 const ENTRIES = { entries: List(ref('Standing')) };
 const NEXT = { next: Optional(Text({ description: 'The cursor of the next page.' })) };
 
-/** The bodies of all answers, by the names that OpenAPI gives them. */
+/** The bodies that the OpenAPI document describes, by their names there. */
 export const ANSWERS = [
   named('Problem', {
     type: Text(),

@@ -32,7 +32,7 @@ interface Answer {
   readonly etag: string;
   /** When its read began, by the monotonic clock. */
   readonly readAt: number;
-  /** When the last attempt to read it again failed, as Redis did not answer. */
+  /** When the last attempt to read it again failed: Redis did not answer, or too many reads were in flight. */
   readonly failedAt?: number;
 }
 type Read = () => Promise<object>;

@@ -21,7 +21,7 @@ function standing(index: number, dense: boolean): Standing {
   };
 }
 
-/** A view whose version changes before page n if `moves(n)`. */
+/** A view whose version changes before read n (from 0, over all attempts) if `moves(n)`. */
 class FakeReader implements PageReader {
   reads = 0;
   #version = 1;

@@ -9,8 +9,8 @@ const MAX_ATTEMPTS = 5;
 type TopRequest = ViewSelection & { readonly most: number };
 
 /**
- * The first `most` players of a view. Reads them again, a few times, if the view changes between two pages. `consistent` is
- * false if the view changed each time: then a player may be missing or appear twice, and later pages have no dense ranks.
+ * The first `most` players of a view. Reads them up to five times if the view changes between two pages. `consistent` is false
+ * if it changed each time: a player may then be missing or appear twice, and pages after the change have no dense ranks.
  */
 export async function readTop(
   reader: PageReader,

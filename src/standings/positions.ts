@@ -21,8 +21,8 @@ interface TopicAndGroup {
 }
 
 /**
- * The position of every partition, by number. Cost: three requests; and, for each partition that is not
- * published to its end, a connection and a search for the last record.
+ * The position of every partition, by number. Cost: two requests to each leader, and those of `readProgress`; and, for each
+ * partition that is not published to its end, a connection and a search for the last record.
  */
 export async function readPositions(
   { kafka, admin }: { kafka: Kafka; admin: Admin },
@@ -45,7 +45,7 @@ export async function readPositions(
   return (await Promise.all(positions)).sort((a, b) => a.partition - b.partition);
 }
 
-/** The progress of the partitions that have a committed offset. Cost: two requests. */
+/** The progress of the topic's partitions. Cost: a request to the group's coordinator, one to each shard, and one more to Redis. */
 export async function readProgress(
   admin: Admin,
   status: StoreStatus,

@@ -38,7 +38,7 @@ function viewQuery<Own extends Type.TProperties>(own: Own) {
   );
 }
 
-/** The parameters of each read by GET, with `additionalProperties` for values of dimensions. */
+/** The parameters in the URL of each request, with `additionalProperties` for values of dimensions. */
 export const QUERIES = {
   none: Type.Object({}, closed),
   standings: viewQuery({

@@ -15,7 +15,7 @@ export interface Selected {
 const COLUMN = 'score.';
 const DIMENSION = 'where.';
 
-/** Reads a query: a name that is no parameter of any read is that of a dimension. @throws ProblemError UNKNOWN_PARAMETER */
+/** Reads a query: a name that is no parameter of any request is that of a dimension. @throws ProblemError UNKNOWN_PARAMETER */
 export function selected(name: keyof typeof QUERIES, query: Query): Selected {
   const own = Object.keys(QUERIES[name].properties);
   const columns: Record<string, string> = {};

@@ -14,7 +14,7 @@ export const READ_CONTROLLERS = [
   LiveController,
 ];
 
-/** The role `query`: answers reads of the boards over HTTP. */
+/** The role `query`: answers reads of the boards and streams their changes, over HTTP. */
 @Module({
   imports: [RegistryModule],
   controllers: READ_CONTROLLERS,
