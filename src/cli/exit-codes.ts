@@ -4,9 +4,9 @@ export const EXIT = {
   ok: 0,
   /** Done; the answer is no, or some of the input was bad. */
   no: 1,
-  /** The command line, the settings or the boards file are invalid. */
+  /** The command line, the settings or the boards file can't be used, or a topic, the log or a board lacks what was asked for. */
   usage: 2,
-  /** Try again later: Kafka or Redis is unreachable, Redis is full, another process works on the board, or the time is up. */
+  /** Try again later: Kafka or Redis is unreachable, Redis is full or lost its boards, or another process works on the board. */
   unreachable: 3,
   /** A bug, or a server that sends a wrong reply. */
   failed: 4,

@@ -11,7 +11,7 @@ export interface Line {
   readonly bytes: number;
 }
 
-/** A line that is longer than any record can be; reading on would need unbounded memory. */
+/** A line of more than 16 MiB: reading on could need unbounded memory. */
 export class LineTooLongError extends Error {
   constructor(number: number) {
     super(

@@ -7,7 +7,7 @@ const SAME_REQUEST_MS = 1_000;
 
 /**
  * Runs work that cleans up when it is cancelled. The first Ctrl-C or SIGTERM aborts the signal of the work with a
- * CancelledError; the second one ends the process.
+ * CancelledError; one that comes a second later or more ends the process.
  */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const cancellation = new AbortController();

@@ -20,7 +20,7 @@ const MAX_BYTES_PER_SEND = 512 * 1_024;
 /** Bytes for the key, the headers and the framing of a record. */
 const RECORD_OVERHEAD = 1_024;
 
-/** How often --rate sends in a second, so that events are spread evenly. */
+/** How often --rate (from 20 to 20,000) sends in a second, so that events are spread evenly. */
 const PACED_SENDS = 20;
 
 export function produce(file: string, options: ProduceOptions): Promise<number> {

@@ -40,7 +40,7 @@ export function rank(board: string, player: string, options: RankOptions): Promi
   }, options.generation);
 }
 
-const TOO_DEEP = 'a dense rank is missing: more than 10,000 players are in front';
+const TOO_DEEP = 'a dense rank is missing: too many players are in front to count it';
 
 async function readEverywhere(
   reader: BoardReader,

@@ -74,12 +74,12 @@ function factsJson(facts: Facts) {
   return { ...facts, boards, reconciliations: facts.reconciliations.map(reconciliationJson) };
 }
 
-/** The time of an event clock; null if the board has no event. */
+/** The time of an event clock; null before the first event, and if no window has `keep`. */
 function timeText(clock: number | null): string | null {
   return clock === null ? null : formatTime(clock);
 }
 
-/** Paragraphs on the boards, the recovery, and running and failed reconciliations. */
+/** Paragraphs on the boards, the recovery, running and failed reconciliations, boards not built yet, and partial history. */
 function factsText({
   boards,
   recovering,

@@ -61,7 +61,7 @@ const verify = new Command('verify')
     'after',
     '\nExit codes: 1 a board differs from the log, 2 a board cannot be compared, 3 a board is being built.' +
       '\nChanges nothing; "boards rebuild" repairs differences. Builds each board a second time, so while it runs' +
-      '\nthe boards take about twice the memory in Redis.\n\nExamples:\n  ranklog boards verify\n  ranklog boards verify arena --json',
+      '\nthe boards take up to twice the memory in Redis.\n\nExamples:\n  ranklog boards verify\n  ranklog boards verify arena --json',
   )
   .action(lazy(async () => (await import('../commands/boards-verify.js')).boardsVerify));
 
