@@ -41,7 +41,7 @@ export async function withLease<T>(work: () => Promise<T>, options: LeaseOptions
 
 async function waitForExpiry({ board, holder, msLeft }: LeaseHeldError, signal: AbortSignal) {
   process.stderr.write(
-    `ranklog: ${holder}, which worked on board "${board}", has died; its lease expires in ${Math.ceil(msLeft / 1_000)} s\n`,
+    `ranklog: ${holder}, which worked on board "${board}", has died; continuing in ${Math.ceil(msLeft / 1_000)} s, when its lease has expired\n`,
   );
   await delay(msLeft + MARGIN_MS, undefined, { signal }).catch(() => undefined);
   signal.throwIfAborted();
