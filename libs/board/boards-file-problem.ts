@@ -50,7 +50,7 @@ export function schemaProblems(errors: readonly ErrorObject[]): Problem[] {
   }));
 }
 
-/** Where a value can have several forms, keeps only the errors of the form that the user meant. */
+/** Where a value can have several forms, keeps only the errors of the form that the user meant; if unknown, one for all forms. */
 function relevant(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf');
   return errors.filter((error) => {

@@ -19,7 +19,7 @@ export interface YamlContent {
   readonly lineOf: (path: Path) => number;
 }
 
-/** Reads a YAML document. Numbers that a double can't hold exactly become texts. @throws BoardsFileError */
+/** Reads a YAML document. Numbers that JavaScript writes differently become texts. @throws BoardsFileError */
 export function readYaml(text: string, file: string): YamlContent {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {

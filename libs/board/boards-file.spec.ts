@@ -25,7 +25,7 @@ describe('a valid boards file', () => {
     ]);
   });
 
-  it('keeps all values and their order', () => {
+  it('keeps all values, and the order of columns, windows and dimensions', () => {
     const text = `
 # Comments, quotes and anchors are plain YAML.
 boards:

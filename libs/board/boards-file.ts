@@ -21,7 +21,7 @@ export function boardsFileSchema(): BoardsFileSchema {
 
 let compiled: ValidateFunction | undefined;
 
-/** Compiled on first use: most processes never read a boards file. */
+/** Compiled on first use: many processes never parse boards. */
 function validator(): ValidateFunction {
   return (compiled ??= new Ajv({
     allErrors: true,

@@ -65,7 +65,7 @@ describe('a column with weights', () => {
     expect(refusal([clicks], { delta: '1' })?.[0]).toBe('DELTA_NEEDS_ONE_COLUMN');
   });
 
-  it('is exact where doubles are not', () => {
+  it('can bring up to 2^53-1 minor units at once, and no more', () => {
     const weight = 3;
     const most = Math.floor(MOST / weight);
     const wide = column({ from: { a: weight, b: 1 } });
@@ -74,7 +74,7 @@ describe('a column with weights', () => {
     expect(MOST - most * weight).toBe(1);
     expect(refusal([wide], { deltas: { a: `${most}`, b: '2' } })).toEqual([
       'OUT_OF_RANGE',
-      'column "points" of board "arena": the weighted sum of 3 x a, 1 x b is outside +-(2^53-1) minor units',
+      'column "points" of board "arena": a product or the sum of 3 x a, 1 x b is outside +-(2^53-1) minor units',
     ]);
   });
 

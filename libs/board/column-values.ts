@@ -3,7 +3,7 @@ import { derived, type BoardDefinition, type Column } from './definition.js';
 import { RejectedEventError, type EventRejectionCode } from './errors.js';
 import { sortDirection } from './state.js';
 
-/** The numbers of an event, as decimal texts: `delta` for a board with one input, else `deltas`. */
+/** The numbers of an event, as decimal texts: either `delta`, only for a board with one input, or `deltas`. */
 export interface EventNumbers {
   readonly delta?: string;
   readonly deltas?: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ const inputsOf = derived((definition) => {
   return [...new Set(names)];
 });
 
-/** The event's value for each column, in sort direction; null for a `sum` without an input. @throws RejectedEventError */
+/** The event's value for each column, in sort direction; null for a `sum` without any input. @throws RejectedEventError */
 export function columnValues(
   definition: BoardDefinition,
   numbers: EventNumbers,
@@ -94,7 +94,7 @@ function inRange(fed: FedColumn, minor: bigint | number): number {
   throw rejected(
     fed,
     'OUT_OF_RANGE',
-    `the weighted sum of ${terms.join(', ')} is outside +-(2^53-1) minor units`,
+    `a product or the sum of ${terms.join(', ')} is outside +-(2^53-1) minor units`,
   );
 }
 

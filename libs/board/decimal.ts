@@ -9,7 +9,7 @@ const MAX_TEXT_LENGTH = 64;
 /** An integer of up to this many digits is always exact in a double. */
 const SAFE_DIGITS = 15;
 
-/** Whether a text is an exact decimal: digits with at most one point, optionally a leading minus, no exponent. */
+/** Whether a text is an exact decimal of up to 64 characters, such as -0.50: no exponent, plus sign or leading zeros. */
 export function isDecimal(text: string): boolean {
   return text.length <= MAX_TEXT_LENGTH && DECIMAL.test(text);
 }

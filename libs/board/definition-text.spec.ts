@@ -80,7 +80,7 @@ describe('the text of a definition', () => {
     expect(definitionHash(football)).toBe('88215c111055');
   });
 
-  it('has all other fields in a fixed order', () => {
+  it('has fields that are not at their defaults in a fixed order', () => {
     expect(definitionText(everything)).toBe(
       '{"board":"football","columns":[{"name":"fame","update":"sum","order":"desc","decimals":2,"min":-100,"max":0,' +
         '"from":{"clicks":-1,"shares":5}}],"ties":"earliest","windows":["all","week",{"kind":"day","keepMs":0},' +
@@ -92,7 +92,7 @@ describe('the text of a definition', () => {
     );
   });
 
-  it('is the same for all spellings of a definition', () => {
+  it('is the same for a short and a long spelling of a definition', () => {
     const short = `boards: {football: {columns: [{name: points}, {decimals: 3, order: asc, update: best, name: seconds}],
       dimensions: [[], [league, season]]}}`;
     const long = `boards: {football: {maxAhead: 60m, dimensions: [[], [league, season]], windows: [all], ties: earliest,

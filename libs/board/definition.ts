@@ -71,7 +71,7 @@ export interface Publish {
   readonly leaders: number;
 }
 
-/** A board with all defaults filled in: plain data, the same in a file, in Redis and in Kafka. */
+/** A board with all defaults filled in. Files, Redis and Kafka have it as text (definition-text.ts). */
 export interface BoardDefinition {
   readonly board: string;
   readonly columns: readonly Column[];

@@ -1,4 +1,4 @@
-/** An error of this library. `code` is for programs. A retry never helps. */
+/** An error of this library. `code` is for programs. The same call with the same arguments fails again. */
 export abstract class BoardError extends Error {
   abstract readonly code: string;
   readonly retriable = false;

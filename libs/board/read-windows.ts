@@ -122,7 +122,7 @@ export function readTimeZone(timeZone: string, report: Report): string {
   return 'UTC';
 }
 
-/** Whether a text is the name of an IANA time zone in its own spelling. Offsets such as +02:00 are not. */
+/** Whether Node accepts a text as a zone. Main names need their own spelling; all names begin with A to Z, unlike +02:00. */
 function isTimeZone(text: string): boolean {
   if (TIME_ZONES.includes(text)) return true;
   if (!/^[A-Z]/.test(text) || LOWER_CASE_TIME_ZONES.includes(text.toLowerCase())) return false;

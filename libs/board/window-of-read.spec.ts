@@ -30,7 +30,7 @@ const board: BoardDefinition = {
   dimensions: [[], ['league', 'season']],
 };
 
-/** 01:30 on Monday 2027-01-04 in Paris, still Sunday in UTC. */
+/** 00:30 on Monday 2027-01-04 in Paris, still Sunday in UTC. */
 const NIGHT = Date.parse('2027-01-04T00:30:00+01:00');
 const view = (window: string, at = NIGHT) => viewToRead(board, { window, where: [] }, at).view;
 

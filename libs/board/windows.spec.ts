@@ -9,7 +9,7 @@ import { parseWindow, windowsAt, type WindowInstance } from './windows.js';
 const DAY = 86_400_000;
 const STEP = DAY / 2;
 
-/** Zones with unusual days: skipped or doubled midnights, skipped days, half hours, clock changes just after midnight. */
+/** Zones, most with unusual days: skipped or doubled midnights, skipped days, half hours, clock changes just after midnight. */
 // prettier-ignore
 const ZONES = [
   'UTC', 'Europe/Paris', 'America/New_York', 'America/Sao_Paulo', 'America/Havana', 'America/St_Johns', 'Asia/Beirut',

@@ -31,7 +31,7 @@ const MAX_CACHED_SPANS = 4_096;
 
 /**
  * For each window of the board, the instance that contains a time; undefined if there is none.
- * Cost: a binary search per window. The first time in an instance also costs a calendar or, much slower, a cron calculation.
+ * Cost: a binary search per window. An instance that is not cached costs a calendar or, much slower, a cron calculation.
  */
 export function windowsAt(
   definition: BoardDefinition,
