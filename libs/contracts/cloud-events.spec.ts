@@ -38,9 +38,9 @@ describe('a score event with CloudEvents headers', () => {
     [
       'structured mode',
       { 'content-type': 'application/cloudevents+json; charset=utf-8' },
-      'structured mode; send binary mode',
+      'is not binary mode; send binary mode',
     ],
-    ['a batch', { 'content-type': 'application/cloudevents-batch+json' }, 'structured mode'],
+    ['a batch', { 'content-type': 'application/cloudevents-batch+json' }, 'is not binary mode'],
     [
       'another version',
       { ...HEADERS, ce_specversion: '0.3' },
@@ -67,7 +67,7 @@ describe('a score event with CloudEvents headers', () => {
     ['in another case', 'Ranklog.score-event.v1'],
     ['with a trailing space', 'ranklog.score-event.v1 '],
     ['that is empty', ''],
-  ])('is an UNKNOWN_RECORD_TYPE for a ce_type %s, whatever the other headers', (_, type) => {
+  ])('is an UNKNOWN_RECORD_TYPE for a ce_type %s, even with other invalid headers', (_, type) => {
     const others = [{}, HEADERS, { ce_specversion: '0.3' }, { 'content-type': 'application/avro' }];
     for (const headers of others)
       expect(decode({ ...bytes(headers), ce_type: Buffer.from(type) }, Buffer.alloc(0))).toEqual({

@@ -28,7 +28,7 @@ export function cloudEventProblem(headers: RecordHeaders): Rejection | undefined
   const contentType = headerText(headers, 'content-type')?.toLowerCase().split(';')[0]?.trim();
   if (contentType?.startsWith('application/cloudevents') === true)
     return unsupported(
-      `content-type ${quote(contentType)} is structured mode; send binary mode: attributes in ce_ headers, the score event as the value`,
+      `content-type ${quote(contentType)} is not binary mode; send binary mode: attributes in ce_ headers, the score event as the value`,
     );
   const type = headerText(headers, 'ce_type');
   if (type !== undefined && type !== SCORE_EVENT_TYPE)

@@ -17,7 +17,7 @@ export const DEAD_LETTER_CODES = {
   INVALID_ID:
     'board, playerId or eventId is missing or not a valid id. Use 1 to 128 bytes of UTF-8 without control characters or lone surrogates.',
   INVALID_NUMBER:
-    'delta or a value in deltas is not an exact decimal. Send a decimal string such as "12.50", without exponent or spaces.',
+    'delta or a value in deltas is not an exact decimal, or deltas does not have 1 to 64 valid names. Send a decimal string such as "12.50", without exponent or spaces.',
   DELTA_OR_DELTAS: 'The event has both delta and deltas, or neither. Send one of them.',
   INVALID_TIME:
     'occurredAt is not an RFC 3339 time with a zone in the years 0001 to 9999. Send a time such as 2026-11-20T09:00:00.123Z.',

@@ -294,7 +294,7 @@ describe('an invalid score event', () => {
     ],
     [
       '"deltas":{"points":3,"goals":"1e3"}',
-      'deltas.goals is "1e3"; deltas must be an object with values for 1 to 64 columns',
+      'deltas.goals is "1e3"; deltas must be an object with values for 1 to 64 inputs',
     ],
     ['"deltas":{"a\\nb":3}', 'deltas has the name "a\\nb"; '],
     ['"deltas":{}', 'deltas is an empty object'],
@@ -320,13 +320,13 @@ describe('an invalid score event', () => {
     expect(refused(withFields(fields)).detail).toContain(detail);
   });
 
-  it('is refused for 65 columns, with the limit in the detail', () => {
+  it('is refused for 65 inputs, with the limit in the detail', () => {
     const columns = (count: number) =>
       withFields(
         `"deltas":${JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`c${n}`, 1])))}`,
       );
     expect(Object.keys(decoded(columns(64)).deltas ?? {})).toHaveLength(64);
-    expect(refused(columns(65)).detail).toMatch(/\(65 names\); .* 1 to 64 columns/);
+    expect(refused(columns(65)).detail).toMatch(/\(65 names\); .* 1 to 64 inputs/);
   });
 });
 

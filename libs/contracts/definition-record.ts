@@ -18,7 +18,7 @@ export interface DefinitionRecord {
   readonly board: string;
   /** The live generation; for a removed board, the last one. */
   readonly generation: string;
-  /** When Redis promoted the generation, in µs of the clock of Redis. The record of a board with the largest value counts. */
+  /** When the generation was promoted or the board removed, in µs of Redis' clock. The record with the largest value counts. */
   readonly since: number;
   /** null if the board was removed. */
   readonly definition: BoardDefinition | null;
@@ -31,7 +31,7 @@ const contract = new ResultContract<StoredDefinitionRecord>(
   DEFINITION_RECORD_TYPE,
 );
 
-/** The record of a live definition: keyed by board, with CloudEvents headers and an id from board and `since`. */
+/** The record of a board: keyed by its name, with CloudEvents headers and an id from board and `since`. */
 export function encodeDefinitionRecord(current: DefinitionRecord, topic: string) {
   const { board, generation, since, definition, starts } = current;
   const stored = {

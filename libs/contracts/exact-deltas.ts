@@ -3,7 +3,7 @@ import { parse as parseLossless } from 'lossless-json';
 import type { ScoreEvent } from './score-event.js';
 import { hasSafeDigits, MAX_NUMBER_DIGITS } from './values.js';
 
-/** The values of an event as decimal texts: `delta` for the only column, or `deltas` by column. */
+/** The values of an event as decimal texts: `delta` for the only input, or `deltas` by input. */
 export interface ExactDeltas {
   readonly delta?: string;
   readonly deltas?: Readonly<Record<string, string>>;
@@ -23,8 +23,8 @@ const INEXACT_NUMBER = /[:[,]\s*-?(?:[\d.]{16}|[\d.]+[eE]|0\.0{6})/;
 const DELTA = '';
 
 /**
- * The values of an event exactly as they were written. JSON.parse turns 1e3 into 1000 and rounds long numbers, so a text
- * with such numbers is parsed again. Recursive: the event must not be nested deeply.
+ * The exact values of an event. JSON.parse turns 1e3 into 1000 and rounds long numbers, so a text that may have such numbers
+ * is parsed again. Recursive: the event must not be nested deeply.
  */
 export function exactDeltas(event: ScoreEvent, text: string): Result {
   const given = event.deltas ?? { [DELTA]: event.delta ?? '' };

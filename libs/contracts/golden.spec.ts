@@ -169,7 +169,7 @@ describe('the fields of results, as docs/versioning.md promises them', () => {
     expect(decode({ key: null, value, headers: {} })).toEqual(change);
   });
 
-  it.each(results)('are never removed or null: %s is refused if any required one is', (...args) => {
+  it.each(results)('are never removed; only before, after and since can be null: %s', (...args) => {
     const [name, decode] = args;
     const { change } = golden(name) as { change: object };
     for (const part of objectsIn(change))

@@ -30,7 +30,7 @@ export const RULES = {
   ranklogDelta: { holds: isDelta, allows: NUMBER },
   ranklogDeltas: {
     holds: isDeltas,
-    allows: `an object with values for 1 to ${MAX_DELTAS} columns, each ${NUMBER}`,
+    allows: `an object with values for 1 to ${MAX_DELTAS} inputs, each ${NUMBER}`,
   },
   ranklogTime: {
     holds: isEventTime,

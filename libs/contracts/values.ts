@@ -4,7 +4,7 @@ export const MAX_ID_BYTES = 128;
 export const MAX_ATTRIBUTE_BYTES = 256;
 /** How many values an event can have for one attribute. */
 export const MAX_ATTRIBUTE_VALUES = 64;
-/** How many columns an event can name. */
+/** How many inputs an event can name. */
 export const MAX_DELTAS = 64;
 /** How many significant digits a JSON number can have: a double holds all decimals of up to 15. */
 export const MAX_NUMBER_DIGITS = 15;
@@ -51,13 +51,13 @@ function isText(value: unknown, maxBytes: number): value is string {
   );
 }
 
-/** A value of a column: a decimal string, or a JSON number of up to 15 significant digits. */
+/** `delta` or a value in `deltas`: a decimal string, or a JSON number of up to 15 significant digits. */
 export function isDelta(value: unknown): value is string | number {
   if (typeof value === 'string') return isDecimal(value);
   return typeof value === 'number' && Number.isFinite(value) && hasSafeDigits(String(value));
 }
 
-/** 1 to 64 values by column. */
+/** 1 to 64 values by input. */
 export function isDeltas(value: unknown): value is Record<string, string | number> {
   if (!isPlainObject(value)) return false;
   let count = 0;
@@ -112,7 +112,7 @@ export function quote(text: string): string {
   return text.length > MAX_SHOWN_CHARACTERS ? `${shown}...` : shown;
 }
 
-/** A JSON value as a dead letter shows it: scalars in full, arrays and objects in short. */
+/** A JSON value as a dead letter shows it: texts cut, arrays and objects in short, anything else in full. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (Array.isArray(value)) return `an array of ${value.length}`;

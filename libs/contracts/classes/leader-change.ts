@@ -44,7 +44,7 @@ export class LeaderChange {
   @IsCount(1)
   version: number;
 
-  /** The version of the previous leader change of the view. null if there was none: then all leaders have entered. */
+  /** The version of the previous leader change of the view. null if Redis has none: then `entered` is the whole top. */
   @MayBeNull()
   @IsCount(1)
   since: number | null;

@@ -29,13 +29,13 @@ export class RankMovement {
   @IsPart(() => RankPlacing)
   after: RankPlacing | null;
 
-  /** The overtaken players, beginning with the one just behind. Absent if there are none or the board does not publish them. */
+  /** The overtaken players, beginning with the one just behind, up to `overtook` of the board. Absent if there are none. */
   @MayBeAbsent()
   @IsListOfParts(() => MovedPlayer)
   overtook?: readonly MovedPlayer[];
 }
 
-/** The effect of one score event on its player, in all published views that it changed. */
+/** The effect of one score event on its player, in each view that the board reports. */
 export class RankChange {
   @IsId()
   board: string;
