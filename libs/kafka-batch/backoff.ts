@@ -13,7 +13,7 @@ export class Backoff {
     return full * (1 - this.random() / 2);
   }
 
-  /** Call after progress: the next wait is `firstMs` again. */
+  /** Call after progress: the waits begin at `firstMs` again. */
   reset(): void {
     this.#attempt = 0;
   }

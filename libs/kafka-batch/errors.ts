@@ -3,7 +3,7 @@ import kafkajs from 'kafkajs';
 const { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded, KafkaJSTimeout } =
   kafkajs;
 
-/** First offset of a log, and the offset that its next record gets. */
+/** First offset of a log, and the offset up to which committed records can be read. */
 export interface LogRange {
   readonly start: number;
   readonly end: number;
@@ -144,7 +144,7 @@ export class PublishOutcomeUnknownError extends KafkaBatchError {
   }
 }
 
-/** Thrown while kafkajs decodes a fetch. It extends an error of kafkajs, because only such errors stop a kafkajs consumer. */
+/** Thrown while kafkajs decodes a fetch. kafkajs does not retry it, and stops a consumer. */
 export class MissingCodecError extends KafkaJSNonRetriableError {
   override readonly name = 'MissingCodecError';
   readonly code = 'MISSING_CODEC';

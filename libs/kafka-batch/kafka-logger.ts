@@ -17,7 +17,7 @@ const HANDLED = new Set([
   'Runner',
 ]);
 
-/** A kafkajs logCreator that writes to our logger; what kafkajs or this library handles is written at debug level. */
+/** A kafkajs logCreator that writes to our logger: information, and what is handled, at debug level. */
 export function kafkaLogCreator(logger: KafkaBatchLogger): logCreator {
   return () =>
     ({ namespace, level, log: { message, ...facts } }) => {

@@ -252,7 +252,7 @@ function deliverEveryFetch(): void {
   });
 }
 
-/** After this time without an answered fetch, fetches of a log count as interrupted. A pause for a full queue is shorter. */
+/** After this time without an answered fetch, fetches of a log count as interrupted. Most pauses for a full queue are shorter. */
 const LONG_PAUSE_MS = 2_000;
 
 /** Per topic and partition: since when its fetches are answered, and its last response, by performance.now(). */

@@ -30,7 +30,7 @@ const { KafkaJSError, KafkaJSOffsetOutOfRange } = kafkajs;
 
 /**
  * Reads partitions of a topic concurrently, from given offsets, without a consumer group. kafkajs has no such reader, so
- * this uses its internals. Holds one response per broker in memory, each of at most 10 MiB before decompression.
+ * this uses its internals. Holds one response per broker in memory: up to 10 MiB before decompression, or one larger batch.
  * After a failure such as a lost connection, a new leader or a missing topic, logs it and retries until the signal is aborted.
  */
 export class LogReader {
@@ -189,7 +189,7 @@ export class LogReader {
     return batches;
   }
 
-  /** Drops records before the positions: after a change of leaders, two answers may hold the same records. Moves the positions. */
+  /** Drops records before the positions: two answers may hold the same records. Moves the positions. */
   #newBatches(fetched: readonly FetchedPartition[]): LogBatch[] {
     return fetched.flatMap((partition) => {
       const batch = logBatch(partition, this.#position(partition.partition));

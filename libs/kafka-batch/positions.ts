@@ -1,7 +1,7 @@
 import type { Admin } from 'kafkajs';
 import type { LogRange } from './errors.js';
 
-/** The group's committed offsets by partition, without negative ones, which kafkajs may commit after a seek out of range. */
+/** The group's committed offsets by partition. Leaves out negative ones: nothing was committed, or kafkajs lost it. */
 export async function committedOffsets(
   admin: Admin,
   groupId: string,

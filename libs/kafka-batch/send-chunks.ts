@@ -9,7 +9,7 @@ const MAX_MESSAGES = 2_000;
  */
 const MAX_BYTES = 512 * 1_024;
 
-/** The most that Kafka adds to a message: lengths, timestamp, offset. */
+/** More than Kafka adds to a message: lengths, timestamp, offset. */
 const MESSAGE_OVERHEAD = 32;
 
 /** Splits messages into chunks for one send each, in order. `maxBytes` lowers the limit, for a topic with a lower one. */

@@ -39,8 +39,8 @@ export class TopicFollower {
   }
 
   /**
-   * Resolves when all records of a partition were passed on up to the end of its range; never, once `run` has ended.
-   * @throws if the partition did not exist when the follower was opened
+   * Resolves when all records of a partition were passed on up to the end of its range; never, if `run` ends before.
+   * @throws if the partition is not in `from` of the options
    */
   async reach(partition: number, ranges: ReadonlyMap<number, LogRange>): Promise<void> {
     const { topic } = this.options;

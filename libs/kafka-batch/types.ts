@@ -15,7 +15,7 @@ export interface PartitionAssignment {
   readonly signal: AbortSignal;
   /** Asks the group coordinator whether the group is stable and the partition is assigned to this member. */
   stillOurs(): Promise<boolean>;
-  /** Reports a failure outside a handler: the partition is released and, after a pause, started again. */
+  /** Reports a failure outside a handler, with the same effect as an error that a handler throws. */
   restart(reason: Error): void;
   /** Reports that the handler waits on purpose or works on a long task, so that it does not count as stuck. */
   progress(): void;
