@@ -148,7 +148,9 @@ export class Builder {
     call: (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>,
   ): Promise<E | undefined> {
     const stretches = this.#stretches.next(shadow, amount);
-    const outcome = await call(stretches);
+    let outcome = await call(stretches);
+    // The store remembers the live generation; if Redis was put back since, it reads it again at the second call.
+    if (outcome.status === 'generationChanged') outcome = await call(stretches);
     if (await this.#hasLost(shadow, outcome)) return undefined;
     const partitions = await this.#livePartitions();
     const appliedOffsets = this.#stretches.apply(shadow, stretches, partitions);
