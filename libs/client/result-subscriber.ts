@@ -121,7 +121,7 @@ export abstract class ResultSubscriber<T> {
   }
 
   /**
-   * Joins the group; resolves once this subscriber is a member.
+   * Joins the group; resolves once this subscriber is a member, or when its first join has failed and will be tried again.
    * @throws SubscriberUsedError if `start` or `stop` was called before, KafkaUnreachableError after 30 s without Kafka
    */
   async start(handle: Handle<T>): Promise<void> {

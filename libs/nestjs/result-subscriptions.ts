@@ -60,7 +60,7 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
     @Inject(HandlerExplorer) private readonly explorer: HandlerExplorer,
   ) {}
 
-  /** Resolves once all subscribers are members of their groups. If one fails to start, all are stopped. */
+  /** Resolves once all subscribers have started. If one fails to start, all are stopped. */
   async onApplicationBootstrap(): Promise<void> {
     const starts = [...this.#subscribe(RANK), ...this.#subscribe(LEADER)];
     try {

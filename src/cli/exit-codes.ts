@@ -2,7 +2,7 @@
 export const EXIT = {
   /** Done; the answer is yes. */
   ok: 0,
-  /** Done; the answer is no, or some of the input was bad. */
+  /** Done; the answer is no, or some of the input was bad. `start`: it could not go on, or its shutdown was forced. */
   no: 1,
   /** The command line, the settings or the boards file can't be used, or a topic, the log or a board lacks what was asked for. */
   usage: 2,
