@@ -49,7 +49,7 @@ export type StartOptions = ProcessOptions & { readonly shutdown: Shutdown };
 /**
  * Starts the roles in this process; resolves when they run. `close` of the application finishes what is in flight.
  * @throws ServiceUnreachableError, TopicsMissingError, ScoreTopicError, BoardsFileError, OtherIdentityError, SettingsError,
- *   and the reason of the shutdown signal if it is aborted during the start
+ *   BoardsFileMissingError, and the reason of the shutdown signal if it is aborted during the start
  */
 export async function startApplication(options: StartOptions): Promise<NestFastifyApplication> {
   const { logger } = options;

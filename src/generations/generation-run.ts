@@ -37,7 +37,7 @@ export interface ReconcilerParts {
   readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>;
   /** How long a generation stays available for a rollback after another one has replaced it. */
   readonly graceMs: number;
-  /** Records per second, for reconciliations that set no limit of their own. */
+  /** The most records of the log to read per second, for reconciliations that set no limit of their own. */
   readonly eventsPerSecond?: number | undefined;
   readonly logger: Logger;
 }

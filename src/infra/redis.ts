@@ -61,7 +61,7 @@ export function createStores(
   };
 }
 
-/** ioredis has no classes for these errors, only texts. */
+/** ioredis exports no classes for these errors; only their texts identify them. */
 const CLIENT_ERROR =
   /^(Command timed out|Connection is closed|Stream isn't writeable|Reached the max retries per request limit)/;
 

@@ -50,7 +50,7 @@ export class DefinitionsTopic {
 
   /**
    * Writes the latest record of a board again if an older one came after it: a writer may pause between a promotion and its
-   * record. Returns these boards. Safe to repeat, in several processes. Cost: one request if the topic has not changed.
+   * record. Returns these boards. Safe to repeat, in several processes. Cost: two requests if the topic has not changed.
    */
   async repair(): Promise<string[]> {
     const ranges = await logRanges(this.admin, this.topic);
