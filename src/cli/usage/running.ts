@@ -15,7 +15,7 @@ export const start = new Command('start')
   .action(lazy(async () => (await import('../commands/start.js')).start));
 
 export const topics = new Command('topics')
-  .description('create missing topics, add missing partitions of result topics, check the score topic')
+  .description('create missing topics, add missing partitions, check the score topic')
   .option('--partitions <n>', 'partitions of a new score topic (RANKLOG_PARTITIONS)', wholeNumber)
   .option('--allow-short-history', 'accept a score topic that deletes old events')
   .option('--adopt', 'move Redis and the topics to these settings; processes with old ones stop')
