@@ -242,7 +242,7 @@ const publishOf = ({
       ...(dimensions === undefined ? {} : { dimensions }),
     }));
 
-/** Definitions that a boards file can give. Different definitions have different meanings. */
+/** Definitions that parseBoardsFile can return. */
 const definitionArbitrary: fc.Arbitrary<BoardDefinition> = fc
   .record(
     {

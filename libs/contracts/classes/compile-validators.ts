@@ -29,7 +29,7 @@ const options: Parameters<typeof validationMetadatasToSchemas>[0] = {
 
 /**
  * The text of validators.generated.ts: validators compiled from the decorators of the classes. They are about ten times faster
- * than class-validator, with the same verdicts (test: verdicts.spec.ts), and load no library. SCORE_EVENT is the schema of the class.
+ * than class-validator, with the same verdicts (test: verdicts.spec.ts), and need no ajv. SCORE_EVENT is the schema of the class.
  */
 export function validatorsText(): string {
   const definitions = validationMetadatasToSchemas(options);
