@@ -44,7 +44,7 @@ function parsePair(pair: string, text: string): readonly [string, string] {
   }
 }
 
-/** The views that an event moves. Cost: linear in the views. @throws RejectedEventError */
+/** The views that an event moves. Cost: that of windowsAt, and linear in the views. @throws RejectedEventError */
 export function viewsOf(
   definition: BoardDefinition,
   attributes: Attributes,

@@ -254,7 +254,7 @@ export class BatchConsumer {
     }
   }
 
-  /** Delays a restart, because kafkajs waits a second at most. Refuses none before `close`; `health` shows how long an outage lasts. */
+  /** Delays a restart: kafkajs waits a second at most. Refuses none before `close`; `health` shows how long an outage lasts. */
   async #mayRestart(): Promise<boolean> {
     const { signal } = this.#closed;
     await delay(this.#restartBackoff.next(), undefined, { signal }).catch(() => undefined);

@@ -17,7 +17,7 @@ interface PartitionMessages {
   readonly topic: string;
   readonly partition: number;
   readonly messages: readonly Message[];
-  /** Size limit of a batch of the topic, if it is lower than that of sendChunks. */
+  /** Size limit of a batch of the topic; counts if it is lower than that of sendChunks. */
   readonly maxBytes?: number;
 }
 
