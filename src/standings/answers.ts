@@ -5,8 +5,10 @@ import {
   type CallHandler,
   type ExecutionContext,
   type NestInterceptor,
+  type OnModuleInit,
 } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import { LRUCache } from 'lru-cache';
 import { firstValueFrom, of, type Observable } from 'rxjs';
@@ -43,15 +45,32 @@ type Read = () => Promise<object>;
  * share the next read that begins, so no answer is older than its request.
  */
 @Injectable()
-export class Answers implements NestInterceptor {
+export class Answers implements NestInterceptor, OnModuleInit {
   #inFlight = 0;
   /** By URL: the read that runs, and the one that begins when it ends. */
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #next = new Map<string, Promise<Answer>>();
   readonly #answers: LRUCache<string, Answer, Read> | undefined;
 
-  constructor(@Inject(SETTINGS) { queryCache }: Pick<Settings, 'queryCache'>) {
+  constructor(
+    @Inject(SETTINGS) { queryCache }: Pick<Settings, 'queryCache'>,
+    private readonly host: HttpAdapterHost,
+  ) {
     if (queryCache > 0) this.#answers = newCache(queryCache);
+  }
+
+  /** Requests that need no read of their own are answered before Nest handles them, which costs several times as much. */
+  onModuleInit(): void {
+    const server = this.host.httpAdapter.getInstance<FastifyInstance>();
+    server.addHook('preValidation', (request, reply, done) => {
+      const { method, url } = request;
+      const shared =
+        method === 'GET' ? (this.#answers?.get(url) ?? this.#next.get(url)) : undefined;
+      const send = (answer: Answer) => void reply.send(write(answer, request, reply));
+      if (shared === undefined) done();
+      else if (shared instanceof Promise) shared.then(send, done);
+      else send(shared);
+    });
   }
 
   async intercept(
@@ -111,15 +130,15 @@ export class Answers implements NestInterceptor {
 
 function newCache(ttl: number): LRUCache<string, Answer, Read> {
   return new LRUCache({
-    ...{ ttl, max: MOST_ANSWERS, maxSize: MOST_BYTES },
+    ...{ ttl, max: MOST_ANSWERS, maxSize: MOST_BYTES, noDeleteOnStaleGet: true },
     ignoreFetchAbort: true, // a read that is evicted while it runs still has an answer
     sizeCalculation: ({ body }, url) => 2 * (body.length + url.length), // two bytes per character at most
     fetchMethod: async (_, known: Answer | undefined, { context }) => {
       try {
         return await answerOf(context);
       } catch (error) {
-        const isTried = isRedisUnavailable(error) || error instanceof ProblemError;
-        if (known === undefined || !isTried) throw error;
+        const isOverloaded = error instanceof ProblemError && error.code === 'OVERLOADED';
+        if (known === undefined || !(isOverloaded || isRedisUnavailable(error))) throw error;
         if (ageOf(known) >= MOST_STALE_MS) throw error;
         return { ...known, failedAt: performance.now() };
       }
