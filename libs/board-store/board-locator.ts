@@ -17,8 +17,10 @@ const MOST_FOLLOWED = 5;
 
 export interface Located extends LiveBoard {
   readonly shard: number;
+  /** The keys of lua/includes/read.lua. */
+  readonly readKeys: readonly string[];
 }
-type Position = Pick<Located, 'board' | 'shard' | 'generation'>;
+type Position = Pick<Located, 'board' | 'shard' | 'generation' | 'readKeys'>;
 
 /**
  * Finds the generation of a board that is to be read. It names to a script the generation that it found last, and the script
@@ -75,7 +77,8 @@ export class BoardLocator {
   /** Asks Redis which generation to read. @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError */
   async locate(board: string): Promise<Located> {
     const shard = shardOf(board, await this.shards());
-    const args = this.viewsArguments({ board, shard, generation: '' });
+    const readKeys = this.#readKeys(shard, '');
+    const args = this.viewsArguments({ board, shard, generation: '', readKeys });
     const located = this.#follow(board, shard, await this.redis.ranklogViews(...args, ''));
     if (located !== undefined) return located;
     if (this.generation !== undefined) throw new UnknownGenerationError(board, this.generation);
@@ -90,8 +93,9 @@ export class BoardLocator {
     if (generation === BUILDING) throw new BoardBuildingError(board);
     if (text === '') return undefined;
     const live = liveBoardOf(board, generation, text, starts);
-    this.#found.set(board, { ...live, shard });
-    return this.#found.get(board);
+    const located = { ...live, shard, readKeys: this.#readKeys(shard, generation) };
+    this.#found.set(board, located);
+    return located;
   }
 
   /** The arguments of lua/commands/views-9.lua before the cursor. */
@@ -100,9 +104,14 @@ export class BoardLocator {
   }
 
   /** The arguments of lua/includes/read.lua; `own` are the further keys of a script. */
-  arguments({ board, shard, generation }: Position, own: readonly string[]) {
+  arguments({ board, generation, readKeys }: Position, own: readonly string[]) {
+    const length = readKeys.length + own.length;
+    return [length, ...readKeys, ...own, board, generation, this.generation ?? ''] as const;
+  }
+
+  #readKeys(shard: number, generation: string): string[] {
     const { keys } = this;
-    const all = [
+    return [
       keys.live(shard),
       keys.snapshots(shard),
       keys.definitions(shard),
@@ -111,9 +120,7 @@ export class BoardLocator {
       keys.recoveryTargets(shard),
       keys.facts(shard, generation),
       keys.views(shard, generation),
-      ...own,
     ];
-    return [all.length, ...all, board, generation, this.generation ?? ''] as const;
   }
 
   /** The number of shards that Redis has; 1 if no ranklog has claimed it yet. */

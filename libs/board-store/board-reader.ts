@@ -168,7 +168,11 @@ export class BoardReader implements ViewReads {
     playerId: string,
     request: PlayerRequest = {},
   ): Promise<PlayerStanding> {
-    const { dense, gaps = false } = request;
+    const { dense = false, gaps = false } = request;
+    if (!dense && !gaps) {
+      const { entries, ...head } = await this.#places(board, [playerId], request);
+      return { ...head, playerId, standing: entries[0] ?? null };
+    }
     const [places, definition] = await this.#page(board, (live) => {
       const anchor = ['player', playerId, gaps ? 1 : 0] as const;
       return { ...selectedView(live, request), anchor, limit: gaps ? 3 : 1, dense };
@@ -204,12 +208,7 @@ export class BoardReader implements ViewReads {
   ): Promise<SelectedStandings> {
     const ids = [...new Set(playerIds)];
     whole('number of players', ids.length, 1, MOST_PLAYERS);
-    const [reply, definition, view] = await this.#read(
-      board,
-      (live) => selectedView(live, selection),
-      (args, { ties }) => this.#redis.ranklogPlayers(...args, TIE_SIGNS[ties], ...ids),
-    );
-    const { entries, ...head } = playersOf(definition, view, reply);
+    const { entries, ...head } = await this.#places(board, ids, selection);
     const found = new Set(entries.map(({ playerId }) => playerId));
     return {
       ...head,
@@ -293,6 +292,15 @@ export class BoardReader implements ViewReads {
       throw new InvalidReadError('after', 'the cursor is of another Redis server; search again');
     const next = nextCursor === '0' ? {} : { next: encodeCursor([view, nowOn, nextCursor]) };
     return { ...playersOf(definition, view, reply), ...next };
+  }
+
+  async #places(board: string, ids: readonly string[], selection: ViewSelection) {
+    const [reply, definition, view] = await this.#read(
+      board,
+      (live) => selectedView(live, selection),
+      (args, { ties }) => this.#redis.ranklogPlayers(...args, TIE_SIGNS[ties], ...ids),
+    );
+    return playersOf(definition, view, reply);
   }
 
   async #page(

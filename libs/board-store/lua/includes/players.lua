@@ -20,7 +20,7 @@ local function places_of(ids, texts)
     if position then
       local columns, n = sub(member, 1, columns_width), #found
       local key = format('%d ', state[1]) .. columns
-      ties[key] = ties[key] or { tie_begin(position, state[1], columns), tie_end(position, state[1], columns) }
+      ties[key] = ties[key] or { tie_of(position, state[1], columns) }
       found[n + 1], found[n + 2], found[n + 3] = id, texts[i], position
       found[n + 4], found[n + 5] = ties[key][1], size - ties[key][2]
     end

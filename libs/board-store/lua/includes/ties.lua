@@ -50,6 +50,14 @@ local function tie_end(position, score, columns)
   return first
 end
 
+-- The first position of the tie that the player at a position belongs to, and the one after it.
+local function tie_of(position, score, columns)
+  local score_text = format('%d', score)
+  local is_alone = call('ZCOUNT', KEYS[9], score_text, score_text) == 1
+  if is_alone then return position, position + 1 end
+  return tie_begin(position, score, columns), tie_end(position, score, columns)
+end
+
 -- How many different columns the players before a position have; nil beyond MOST_COUNTED players.
 local function different_columns(last)
   local count, position, looked, began, score, columns = 0, 0, 0, 0
