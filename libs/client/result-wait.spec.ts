@@ -20,7 +20,7 @@ describe('the wait for the result of an event', () => {
     },
   );
 
-  it('fails with the error of an unreadable result, and only once', async () => {
+  it('fails once if its result is unreadable', async () => {
     const wait = new ResultWait('scores', event);
     wait.acknowledged(at);
     wait.take('scores/1/7', () => {
@@ -28,7 +28,11 @@ describe('the wait for the result of an event', () => {
     });
     wait.fail('too late');
     wait.settle(unchanged);
-    await expect(wait.outcome).rejects.toThrow('no JSON');
+    await expect(wait.outcome).rejects.toMatchObject({
+      code: 'RESULT_UNKNOWN',
+      message: expect.stringContaining("its result can't be read: no JSON"),
+      cause: expect.any(SyntaxError),
+    });
   });
 
   it('that fails says whether Kafka has acknowledged the event', async () => {

@@ -5,6 +5,7 @@ import {
   type ScoreEvent,
   type Source,
 } from '#contracts';
+import { toError } from '#kafka-batch';
 import { ResultUnknownError } from './errors.js';
 
 /** What ranklog made of a score event. */
@@ -50,12 +51,12 @@ export class ResultWait {
     else if (causeId(this.at) === cause) this.settle(read);
   }
 
-  /** Ends the wait with the outcome, or with the error of `read`. */
+  /** Ends the wait with the outcome; fails it if `read` throws. */
   settle(read: () => SendOutcome): void {
     try {
       this.#resolve(read());
     } catch (error) {
-      this.#reject(error);
+      this.fail(`its result can't be read: ${toError(error).message}`, error);
     }
   }
 
