@@ -52,7 +52,7 @@ import type { ViewReads } from './view-reads.js';
 import {
   encodeCursor,
   pageEndOf,
-  searchCursor,
+  scanCursor,
   selectedView,
   type Bounds,
   type ViewSelection,
@@ -109,11 +109,12 @@ export class BoardReader implements ViewReads {
 
   /**
    * The views that have players, about 10,000 per page, each page sorted by text. A view that exists during the whole listing
-   * appears once; a view that begins or ends meanwhile may be missing. No request blocks Redis for long.
-   * @throws ListingInterruptedError
+   * appears once; a view that begins or ends meanwhile may be missing. `after` is the cursor `next` of a page of an earlier
+   * listing, which goes on behind it, and may repeat views of that page. No request blocks Redis for long.
+   * @throws ListingInterruptedError, InvalidReadError
    */
-  viewPages(board: string): AsyncGenerator<ViewsPage> {
-    return pagesOf(board, (cursor) => this.#viewsFrom(board, cursor));
+  viewPages(board: string, after?: string): AsyncGenerator<ViewsPage> {
+    return pagesOf(board, (cursor) => this.#viewsFrom(board, cursor), after);
   }
 
   /** All views in one list, sorted by text: for boards whose views fit in memory. */
@@ -282,7 +283,7 @@ export class BoardReader implements ViewReads {
     { after, ...selection }: SearchRequest = {},
   ): Promise<SearchPage> {
     const pattern = patternOf(text);
-    const [at, server, cursor] = after === undefined ? [undefined, '', '0'] : searchCursor(after);
+    const [at, server, cursor] = after === undefined ? [undefined, '', '0'] : scanCursor(after);
     const [[nowOn = '', nextCursor = '', ...reply], definition, view] = await this.#read(
       board,
       (live) => selectedView(live, at === undefined ? selection : { view: at }),

@@ -1,5 +1,6 @@
-import { ListingInterruptedError } from './errors.js';
+import { InvalidReadError, ListingInterruptedError } from './errors.js';
 import { rowsOf } from './scripts.js';
+import { encodeCursor, scanCursor } from './view-selection.js';
 
 /** A view with its number of players. `expiresAt` is in ms of the board's event clock; null: never. */
 export interface ViewSummary {
@@ -13,10 +14,12 @@ export interface ViewSummary {
 export interface ViewsPage {
   readonly stale: boolean;
   readonly views: readonly ViewSummary[];
+  /** The cursor of the next page; missing on the last page. */
+  readonly next?: string;
 }
 
 /** One step of a listing. `cursor` is for the next step, in this generation, on this server; FIRST_CURSOR: no step is left. */
-export interface ViewsStep extends ViewsPage {
+export interface ViewsStep extends Omit<ViewsPage, 'next'> {
   readonly generation: string;
   readonly server: string;
   readonly cursor: string;
@@ -44,13 +47,18 @@ export function viewsStepOf(reply: readonly string[], generation: string) {
 
 /**
  * Joins the steps of a listing into pages; only the first can be empty. HSCAN may repeat views of the previous step when the hash
- * table shrinks, so a page drops views that it, or the page before it, already has. @throws ListingInterruptedError
+ * table shrinks, so a page drops views that it, or the page before it, already has. `after` is the cursor of another listing.
+ * @throws ListingInterruptedError, InvalidReadError
  */
 export async function* pagesOf(
   board: string,
   read: (cursor: string) => Promise<ViewsStep>,
+  after?: string,
 ): AsyncGenerator<ViewsPage> {
-  const first = await read(FIRST_CURSOR);
+  const given = after === undefined ? undefined : scanCursor(after);
+  const first = await read(given?.[2] ?? FIRST_CURSOR);
+  if (given !== undefined && (first.generation !== given[0] || first.server !== given[1]))
+    throw new InvalidReadError('after', 'the cursor is not of the live views; list them again');
   let before = new Map<string, ViewSummary>();
   let page = new Map<string, ViewSummary>();
   for (let step = first; ; step = await read(step.cursor)) {
@@ -60,7 +68,8 @@ export async function* pagesOf(
     const isLast = step.cursor === FIRST_CURSOR;
     if (!isLast && page.size < PAGE) continue;
     const isNeeded = page.size > 0 || before.size === 0;
-    if (isNeeded) yield { stale: step.stale, views: [...page.values()].sort(byText) };
+    const next = isLast ? {} : { next: encodeCursor([step.generation, step.server, step.cursor]) };
+    if (isNeeded) yield { stale: step.stale, views: [...page.values()].sort(byText), ...next };
     if (isLast) return;
     before = page;
     page = new Map();

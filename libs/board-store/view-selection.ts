@@ -110,9 +110,9 @@ export function decodeCursor<Words extends string[]>(text: string, length: Words
   );
 }
 
-/** The view, the server and the cursor of Redis in the cursor of a search. @throws InvalidReadError */
-export function searchCursor(text: string): [view: string, server: string, cursor: string] {
+/** What a scan is of (a view or a generation), the server and the cursor of Redis. @throws InvalidReadError */
+export function scanCursor(text: string): [of: string, server: string, cursor: string] {
   const words = decodeCursor<[string, string, string]>(text, 3);
   if (/^\d{1,19}$/.test(words[2])) return words;
-  throw new InvalidReadError('after', 'the cursor is not of a search');
+  throw new InvalidReadError('after', 'the cursor is not of this read');
 }

@@ -36,9 +36,13 @@ export async function createHttpApplication(
       problems.answer(error, request, reply);
     },
   });
-  const options = { logger: nestLogger(logger), abortOnError: false };
+  const options = { logger: nestLogger(logger), abortOnError: false, bodyParser: false };
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, options);
   const server = adapter.getInstance();
+  // Nest would add forms. A web page may send forms and texts to any origin, without a preflight.
+  server.removeContentTypeParser('text/plain');
+  // Node would answer 417 without a body.
+  server.server.on('checkExpectation', (...sent) => server.server.emit('request', ...sent));
   server.setValidatorCompiler(compileRequestSchema as never);
   server.setSerializerCompiler(() => (body) => JSON.stringify(body));
   server.addHook('onRoute', (route) => {

@@ -67,7 +67,6 @@ export const ANSWERS = [
     board: Text(),
     stale: STALE,
     age: AGE,
-    truncated: Flag({ description: 'Whether the board has more views than these.' }),
     views: List(
       Type.Object({
         view: Text(),
@@ -76,6 +75,7 @@ export const ANSWERS = [
         expiresAt: Type.Unsafe({ type: ['string', 'null'], format: 'date-time' }),
       }),
     ),
+    ...NEXT,
   }),
   named('Standing', STANDING),
   named('Neighbour', { ...STANDING, gap: COLUMNS }),
@@ -92,7 +92,7 @@ export const ANSWERS = [
   named('PlayerStandings', { playerId: Text(), standings: List(ref('PlayerStanding')) }),
   named('SelectedStandings', { ...HEAD, entries: List(ref('Selected')), missing: List(Text()) }),
   named('RankOfScore', { ...HEAD, rank: Integer(), tied: Integer() }),
-  named('Count', { board: Text(), count: Integer(), stale: Optional(STALE), age: AGE }),
+  named('Count', { ...HEAD, count: Integer() }),
   named('Histogram', {
     ...HEAD,
     buckets: List(Type.Object({ min: Text(), max: Text(), count: Integer() })),

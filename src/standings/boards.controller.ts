@@ -1,9 +1,9 @@
-import { Controller, Param, UseInterceptors } from '@nestjs/common';
+import { Controller, Param, Query, UseInterceptors } from '@nestjs/common';
 import { boardFields } from '#board';
 import { BoardReader, type LiveBoard, type ViewsPage } from '#board-store';
 import { Answers } from './answers.js';
 import { viewJson } from './pages.js';
-import { QUERIES } from './request-schemas.js';
+import { QUERIES, type QueryOf } from './request-schemas.js';
 import { Read } from './route.js';
 
 /** What there is to read: boards with their definitions, and views. */
@@ -22,13 +22,12 @@ export class BoardsController {
     return boardJson(await this.reader.board(board));
   }
 
-  /** The first page of the listing, about 10,000 views. Asks for a second one to know whether there are more. */
-  @Read(':board/views', 'Views', 'The views of a board', QUERIES.none)
-  async views(@Param('board') board: string) {
-    const pages: ViewsPage[] = [];
-    for await (const page of this.reader.viewPages(board)) if (pages.push(page) === 2) break;
-    const [{ stale, views } = { stale: false, views: [] }] = pages;
-    return { board, stale, truncated: pages.length > 1, views: views.map(viewJson) };
+  /** A page of the listing, about 10,000 views. */
+  @Read(':board/views', 'Views', 'The views of a board', QUERIES.views)
+  async views(@Param('board') board: string, @Query() { after }: QueryOf<'views'>) {
+    const first = await this.reader.viewPages(board, after).next();
+    const { views, ...page } = first.value as ViewsPage; // there is one, even without views
+    return { board, ...page, views: views.map(viewJson) };
   }
 }
 

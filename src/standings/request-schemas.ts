@@ -41,6 +41,7 @@ function viewQuery<Own extends Type.TProperties>(own: Own) {
 /** The parameters in the URL of each request, with `additionalProperties` for values of dimensions. */
 export const QUERIES = {
   none: Type.Object({}, closed),
+  views: Type.Object({ after: text('The cursor `next` of the page before.') }, closed),
   standings: viewQuery({
     limit: whole('How many players; default: 100.', 0, MOST),
     from: whole('The rank of the first player; default: 1.', 1, 2 ** 53 - 1),

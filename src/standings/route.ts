@@ -1,27 +1,34 @@
 import { applyDecorators, Get, HttpCode, Post } from '@nestjs/common';
 import { RouteSchema } from '@nestjs/platform-fastify';
-import type { BODIES, QUERIES } from './request-schemas.js';
+import { QUERIES, type BODIES } from './request-schemas.js';
 
 type Querystring = (typeof QUERIES)[keyof typeof QUERIES];
 type Body = (typeof BODIES)[keyof typeof BODIES];
 
 /** A read by GET, with what Fastify validates and OpenAPI describes. `answer` is a name of answer-schemas.ts. */
 export function Read(path: string, answer: string, summary: string, querystring: Querystring) {
-  const schema = { ...readSchema(answer, summary), querystring };
+  const headers = { ...HEADERS, etag: { type: 'string', description: 'For `if-none-match`.' } };
+  const response = {
+    200: { description: 'OK', headers, ...json(answer) },
+    304: { description: 'The answer with this ETag is still right.', headers, type: 'null' },
+    default: PROBLEM,
+  };
+  const schema = { summary, querystring, tags: ['standings'], response };
   return applyDecorators(Get(path), RouteSchema(schema));
 }
 
 /** A read by POST. */
 export function ReadByPost(path: string, answer: string, summary: string, body: Body) {
-  const schema = { ...readSchema(answer, summary), body };
+  const response = { 200: answered('OK', json(answer)), default: PROBLEM };
+  const schema = { summary, body, querystring: QUERIES.none, tags: ['standings'], response };
   return applyDecorators(Post(path), HttpCode(200), RouteSchema(schema));
 }
 
 /** A stream of server-sent events. */
 export function Events(path: string, summary: string, querystring: Querystring) {
-  const description = 'Events, until the client or the process ends the stream.';
   const content = { 'text/event-stream': { schema: { type: 'string' } } };
-  const response = { 200: { description, content }, default: PROBLEM };
+  const description = 'Events, until the client or the process ends the stream.';
+  const response = { 200: answered(description, { content }), default: PROBLEM };
   const schema = { summary, querystring, tags: ['live'], response };
   return applyDecorators(Get(path), RouteSchema(schema));
 }
@@ -29,25 +36,23 @@ export function Events(path: string, summary: string, querystring: Querystring) 
 /** A write by POST: 202 once Kafka has the events, 200 with the outcome of one. */
 export function Write(path: string, summary: string, body: Body, querystring: Querystring) {
   const response = {
-    200: { description: 'The outcome.', ...json('application/json', 'Outcome') },
-    202: { description: 'Kafka has the events.', ...json('application/json', 'Accepted') },
+    200: answered('The outcome.', json('Outcome')),
+    202: answered('Kafka has the events.', json('Accepted')),
     default: PROBLEM,
   };
   const schema = { summary, body, querystring, tags: ['writing'], response };
   return applyDecorators(Post(path), RouteSchema(schema));
 }
 
-function readSchema(answer: string, summary: string) {
-  const response = {
-    200: { description: 'OK', ...json('application/json', answer) },
-    304: { description: 'The answer with this ETag is still right.', type: 'null' },
-    default: PROBLEM,
-  };
-  return { summary, tags: ['standings'], response };
-}
+const HEADERS = { 'x-request-id': { type: 'string', description: 'For the log of the process.' } };
 
-const json = (type: string, name: string) => ({
+const json = (name: string, type = 'application/json') => ({
   content: { [type]: { schema: { $ref: `${name}#` } } },
 });
+const answered = (description: string, body: object) => ({
+  description,
+  headers: HEADERS,
+  ...body,
+});
 
-const PROBLEM = { description: 'A problem.', ...json('application/problem+json', 'Problem') };
+const PROBLEM = answered('A problem.', json('Problem', 'application/problem+json'));

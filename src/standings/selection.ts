@@ -18,17 +18,18 @@ const DIMENSION = 'where.';
 /** Reads a query: a name that is no parameter of any request is that of a dimension. @throws ProblemError UNKNOWN_PARAMETER */
 export function selected(name: keyof typeof QUERIES, query: Query): Selected {
   const own = Object.keys(QUERIES[name].properties);
-  const columns: Record<string, string> = {};
-  const where: Record<string, string> = {};
+  const columns: [name: string, value: string][] = [];
+  const where: [name: string, value: string][] = [];
   for (const [key, value] of Object.entries(query)) {
     if (own.includes(key)) continue;
     if (PARAMETERS.has(key)) throw unknownParameter(key, own);
     if (name === 'rank' && key.startsWith(COLUMN))
-      columns[key.slice(COLUMN.length)] = String(value);
-    else where[key.startsWith(DIMENSION) ? key.slice(DIMENSION.length) : key] = String(value);
+      columns.push([key.slice(COLUMN.length), String(value)]);
+    else where.push([key.startsWith(DIMENSION) ? key.slice(DIMENSION.length) : key, String(value)]);
   }
   const { view, window, at } = query as { view?: string; window?: string; at?: string };
-  return { selection: { view, window, where, at: momentOf(at) }, columns };
+  const selection = { view, window, where: Object.fromEntries(where), at: momentOf(at) };
+  return { selection, columns: Object.fromEntries(columns) };
 }
 
 /** The time of a text that the schema of the request has checked. */

@@ -63,7 +63,7 @@ export class StandingsController {
   @Read('rank', 'RankOfScore', 'The rank that a score would have', QUERIES.rank)
   rank(@Param('board') board: string, @Query() query: QueryOf<'rank'>) {
     return this.#read(board, 'rank', query, ({ selection, columns }) =>
-      this.reader.rankOf(board, query.score ?? columns, selection),
+      this.reader.rankOf(board, scoreOf(query, columns), selection),
     );
   }
 
@@ -78,8 +78,10 @@ export class StandingsController {
   @Read('count', 'Count', 'The number of players', QUERIES.count)
   count(@Param('board') board: string, @Query() query: QueryOf<'count'>) {
     return this.#read(board, 'count', query, async ({ selection }) => {
-      const count = await this.reader.count(board, { ...selection, scores: rangeOf(query) });
-      return { board, count };
+      const request = { ...selection, scores: rangeOf(query), limit: 0 };
+      const page = await this.reader.standings(board, request);
+      const { view, version, stale, size, count = size } = page;
+      return { board, view, version, stale, size, count };
     });
   }
 
@@ -122,6 +124,12 @@ export class PlayersController {
 /** undefined without bounds, as the reader counts only the players of a range that was asked for. */
 function rangeOf({ min, max }: { min?: string; max?: string }) {
   return min === undefined && max === undefined ? undefined : { min, max };
+}
+
+/** @throws InvalidReadError if the query has both forms */
+function scoreOf({ score }: QueryOf<'rank'>, columns: Selected['columns']) {
+  if (score === undefined || Object.keys(columns).length === 0) return score ?? columns;
+  throw new InvalidReadError('score', 'give either score or score.COLUMN');
 }
 
 /** @throws InvalidReadError unless the query has exactly one of them */

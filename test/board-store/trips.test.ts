@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { BoardReader, ListingInterruptedError } from '#board-store';
+import { BoardReader, ListingInterruptedError, type ViewsPage } from '#board-store';
 import { RedisServer } from '../support/redis-server.js';
 import { arena, scored, StoreFixture } from './fixture.js';
 import { interceptedClient, lateClient, once, openTestRedis } from './test-redis.js';
@@ -118,6 +118,20 @@ describe('a listing of views', () => {
     expect(Math.max(...replies)).toBeLessThan(3 * 1_200);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(SIZE + 1);
     expect(sizes).toHaveLength(2);
+  });
+
+  it('continues after a page by its cursor', async () => {
+    const names = viewNames(SIZE);
+    await addViews(redis, fixture, names);
+    const reader = new BoardReader({ redis, prefix: fixture.keys.prefix });
+    const pageAfter = async (after?: string) =>
+      (await reader.viewPages('arena', after).next()).value as ViewsPage;
+    const first = await pageAfter();
+    const second = await pageAfter(first.next);
+    expect(second.next).toBeUndefined();
+    const found = new Set([first, second].flatMap(({ views }) => views.map(({ view }) => view)));
+    expect(names.filter((view) => !found.has(view))).toEqual([]);
+    expect(first.views.length).toBeLessThan(SIZE);
   });
 
   it('fails if another server answers, because the cursor of the listing is not valid there', async () => {

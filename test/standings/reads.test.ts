@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
@@ -99,7 +102,20 @@ const READS: [string, string, () => Promise<unknown>, (object | undefined)?][] =
   [
     '/v1/boards/arena/count?min=2',
     'Count',
-    async () => ({ board: 'arena', count: await reader.count('arena', { scores: { min: 2 } }) }),
+    async () => {
+      const { view, version, stale, size } = await reader.standings('arena', { limit: 0 });
+      const count = await reader.count('arena', { scores: { min: 2 } });
+      return { board: 'arena', view, version, stale, size, count };
+    },
+  ],
+  [
+    '/v1/boards/arena/count?region=nowhere',
+    'Count',
+    () =>
+      Promise.resolve({
+        ...{ board: 'arena', view: 'all region=nowhere', version: 0, stale: false, size: 0 },
+        count: 0,
+      }),
   ],
   [
     '/v1/boards/arena/histogram?buckets=2&min=1&max=4',
@@ -144,7 +160,7 @@ describe('a read over HTTP', () => {
     const views = await inject('GET', '/v1/boards/arena/views');
     const list = [...VIEWS].sort();
     expect(views.json()).toEqual({
-      ...{ board: 'arena', stale: false, truncated: false },
+      ...{ board: 'arena', stale: false },
       views: list.map((view) => ({ view, size: 4, version: expect.any(Number), expiresAt: null })),
     });
     expectSchema('Boards', boards.json());
@@ -284,6 +300,11 @@ const REFUSALS: [string, number, string, string | RegExp, string?][] = [
   ['/v1/boards/arena/standings?regoin=eu', 400, 'UNKNOWN_PARAMETER', '"regoin"', 'region'],
   ['/v1/boards/arena/count?limit=5', 400, 'UNKNOWN_PARAMETER', 'no parameter "limit"'],
   ['/v1/boards?limit=5', 400, 'UNKNOWN_PARAMETER', 'there are no parameters'],
+  ['/v1/boards/arena/standings?__proto__=x', 400, 'UNKNOWN_PARAMETER', '"__proto__"'],
+  ['/v1/boards/arena/standings?where.__proto__=x', 400, 'UNKNOWN_PARAMETER', '"__proto__"'],
+  ['/v1/boards/arena/rank?score=1&score.__proto__=1', 400, 'INVALID_READ', 'score'],
+  ['/v1/boards/arena/views?after=x', 400, 'INVALID_READ', 'is not a cursor'],
+  ['/v1/boards/arena/views?after=WyJhIiwiYiIsIjEiXQ', 400, 'INVALID_READ', 'list them again'],
   ['/v1/boards/arena/standings?limit=1001', 400, 'INVALID_REQUEST', 'limit must be <= 1000'],
   ['/v1/boards/arena/standings?limit=many', 400, 'INVALID_REQUEST', 'not "many"'],
   ['/v1/boards/arena/standings?limit=', 400, 'INVALID_REQUEST', 'limit must be integer'],
@@ -346,9 +367,22 @@ describe('a bad request', () => {
     await expectRefusal('/v1/boards/arena/players:batch', body, expected);
   });
 
-  it('of another content type, or within a list, is a problem', async () => {
-    const csv = [415, 'UNSUPPORTED_MEDIA_TYPE', 'send the body as application/json'] as const;
-    await expectRefusal('/v1/boards/arena/players:batch', 'a', csv, 'text/csv');
+  it.each([
+    'text/csv',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+  ])('of the content type %s is a problem', async (type) => {
+    const expected = [415, 'UNSUPPORTED_MEDIA_TYPE', 'send the body as application/json'] as const;
+    await expectRefusal('/v1/boards/arena/players:batch', 'playerIds=a', expected, type);
+    await expectRefusal('/v1/boards/arena/events', 'playerId=a&delta=1', expected, type);
+  });
+
+  it('by POST with an unknown parameter, or within a list, is a problem', async () => {
+    const unknown = [400, 'UNKNOWN_PARAMETER', 'no parameter "window" here'] as const;
+    const batch = '/v1/boards/arena/players:batch?window=week';
+    await expectRefusal(batch, '{"playerIds":["a"]}', unknown);
+    await expectRefusal('/v1/players/a/standings?window=week', '{"requests":[]}', unknown);
     const requests = '{"requests":[{"board":"areena"}]}';
     await expectRefusal('/v1/players/a/standings', requests, [404, 'UNKNOWN_BOARD', 'areena']);
   });
@@ -376,6 +410,13 @@ describe('a bad request', () => {
     expect(malformed).toMatch(/^HTTP\/1.1 400 [^]*application\/problem\+json[^]*"BAD_REQUEST"/);
     const long = await answerTo(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`);
     expect(long).toMatch(/^HTTP\/1.1 431 [^]*"code":"HEADERS_TOO_LARGE"/);
+  });
+
+  it('that expects what HTTP does not know is answered as usual', async () => {
+    const url = new URL('/v1/nothing', await opened.app.getUrl());
+    const sent = request(url, { agent: false, headers: { expect: 'nonsense' } }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    expect(await json(response)).toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('logs nothing', () => {
