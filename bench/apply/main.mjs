@@ -1,6 +1,6 @@
 // @ts-check
-// `npm run bench:apply -- [--players N] [--json]`: compares the apply script with pipelined ZINCRBY, in turns, through
-// the same client; with `--longest` (300,000 players by default), measures how long its longest call keeps Redis busy.
+// `npm run bench:apply -- [--players N] [--longest] [--json]`: compares the apply script with pipelined ZINCRBY, in turns, through
+// the same client. `--longest` (300,000 players by default, or a quarter of them) measures its longest call in Redis.
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { parseBoardsFile } from '#board';

@@ -93,7 +93,7 @@ export function beginComparison(
   return { server: '', walk: beginWalk('views'), rest: [beginWalk('extraViews'), ...eventIds] };
 }
 
-/** Keys and arguments of lua/commands/compare-generations-14.lua; `live` is the live generation. */
+/** The own keys and arguments of lua/commands/compare-generations-14.lua; `live` is the live generation. */
 export function comparisonEnding(
   { keys, shard, shadow }: ShadowPlace,
   live: string,

@@ -31,7 +31,8 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Begins a resync: until its end, the shard refuses all apply calls. For `ms` milliseconds, no other process begins one.
+   * Begins a resync: until its end, the shard refuses all apply calls. Takes a lease of `ms` ms (`renew`, `release`), during which
+   * no other process begins one.
    * Returns undefined if the continuity of the shard is no longer `seen`, or another process holds the lease.
    */
   async beginResync(

@@ -76,7 +76,7 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
     await Promise.all(this.#subscribers.map((subscriber) => subscriber.stop()));
   }
 
-  /** The starts of the subscribers. @throws if a handler can't get results */
+  /** The starts of the subscribers. @throws if a handler has no group, its class is no singleton, or an option is invalid */
   #subscribe<T>({ kind, Subscriber, select }: Kind<T>): (() => Promise<void>)[] {
     return [...this.#byGroup<T>(kind)].map(([group, handlers]) => {
       const groupId = `${group}.${kind}`;

@@ -102,7 +102,7 @@ describe('a scrape', () => {
     );
   };
 
-  it('reports which partitions have stopped or need operator action, and how long they are stuck', async () => {
+  it('reports which partitions have stopped or need operator action, and how long each partition is stuck', async () => {
     const partitions = new Map([
       [0, { state: 'running', error: undefined, stuckMs: 1_500 } as const],
       [1, { state: 'failed', error: new Error('gone'), stuckMs: 0 } as const],

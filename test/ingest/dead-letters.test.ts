@@ -28,7 +28,7 @@ const ARENA = { board: 'arena', playerId: 'p', delta: 1, attributes: { region: '
 const event = (fields: object) => JSON.stringify({ ...ARENA, ...fields });
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `g-${index}`);
 
-/** Good events, sent before the bad records: they fill the boards or advance their clocks. */
+/** Good events, sent before the bad records. For three of those they make a full sum, a board with all its views, a late clock. */
 const GOOD: readonly Message[] = [
   { key: 'full', value: event({ playerId: 'full', delta: '90071992547409.91' }) },
   { key: 'p', value: event({ delta: '0.10' }) },
@@ -79,7 +79,7 @@ const BAD: readonly (readonly [what: string, value: string | Buffer | null, code
   ],
 ];
 
-describe('records that can never be applied', () => {
+describe('records that their boards refuse, or that name no board', () => {
   const made = useScoreTopic({ boards: BOARDS, partitions: 1 });
   const viewsOf = async (board: string) =>
     (await made.instance.reader.views(board)).map(({ view }) => view);

@@ -38,7 +38,7 @@ export class Leader extends Placing {
   competitionRank: number;
 }
 
-/** A player whose rank has changed. */
+/** A player whose rank has changed: one who was overtaken, or one who moved within the top N. */
 export class MovedPlayer {
   @IsId()
   playerId: string;

@@ -1,4 +1,5 @@
--- Ties of a view, for reads; scripts that write use a probe (rank.lua). Positions start at 0.
+-- Finds where ties (players with equal columns) begin and end, for scripts that read; those that
+-- write may add a probe (rank.lua). Positions start at 0.
 --
 -- KEYS  9 ranking
 -- ARGV  6 number of columns
@@ -58,7 +59,8 @@ local function tie_of(position, score, columns)
   return tie_begin(position, score, columns), tie_end(position, score, columns)
 end
 
--- How many different columns the players before a position have; nil beyond MOST_COUNTED players.
+-- How many different sets of column values the players before a position have; nil if that would
+-- read more than about MOST_COUNTED players.
 local function different_columns(last)
   local count, position, looked, began, score, columns = 0, 0, 0, 0
   while position < last do
