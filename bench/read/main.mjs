@@ -1,8 +1,8 @@
 // @ts-check
 // `npm run bench:read -- [--players N] [--requests N] [--json]`: compares queries of BoardReader with the bare commands of
 // Redis that answer it roughly, through the same client, on boards of the same players, in one run. `--growth`: how both grow
-// with the players. `--http`: compares answers over HTTP with a Fastify that answers a constant of the same size, for
-// `--seconds` each.
+// with the players. `--ingest`: how much reads slow ingest. `--streams N`: what N event streams take. `--http`: compares answers
+// over HTTP with a Fastify that answers a constant of the same size, for `--seconds` each.
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { wholeNumber } from '../options.mjs';
@@ -10,7 +10,9 @@ import { Sandbox } from '../sandbox.mjs';
 import { BOARDS, FilledBoard } from './filled-board.mjs';
 import { benchGrowth } from './growth.mjs';
 import { compareHttp } from './http.mjs';
+import { printSlowdown, slowdown, summary } from './ingest.mjs';
 import { compare, cpuOf } from './measure.mjs';
+import { measureStreams, printStreams } from './streams.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -18,8 +20,13 @@ const { values } = parseArgs({
     requests: { type: 'string', default: '2000' },
     growth: { type: 'boolean', default: false },
     sizes: { type: 'string', default: '10000,100000,1000000,10000000' },
+    ingest: { type: 'boolean', default: false },
+    events: { type: 'string', default: '50000' },
+    rounds: { type: 'string', default: '5' },
+    streams: { type: 'string' },
+    rate: { type: 'string', default: '10' },
     http: { type: 'boolean', default: false },
-    seconds: { type: 'string', default: '8' },
+    seconds: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -27,12 +34,18 @@ const SIZES = { least: 1_000, most: 10_000_000 };
 const players = wholeNumber('players', values.players, SIZES);
 const sizes = values.sizes.split(',').map((size) => wholeNumber('sizes', size, SIZES));
 const requests = wholeNumber('requests', values.requests, { least: 200, most: 1_000_000 });
-const seconds = wholeNumber('seconds', values.seconds, { least: 1, most: 600 });
-const { json } = values;
+const { json, streams: givenStreams } = values;
+const givenSeconds = values.seconds ?? (givenStreams === undefined ? '8' : '30');
+const seconds = wholeNumber('seconds', givenSeconds, { least: 1, most: 600 });
+const rate = wholeNumber('rate', values.rate, { least: 1, most: 1_000 });
+const events = wholeNumber('events', values.events, { least: 2_000, most: 1_000_000 });
+const rounds = wholeNumber('rounds', values.rounds, { least: 1, most: 100 });
 
 const redis = new Redis(process.env['REDIS_URL'] ?? '');
 try {
   if (values.growth) await benchGrowth(redis, { sizes, requests, json });
+  else if (givenStreams !== undefined) await benchStreams(givenStreams);
+  else if (values.ingest) await withBoard(benchIngest);
   else await withBoard(values.http ? benchHttp : benchReader);
 } finally {
   redis.disconnect();
@@ -57,6 +70,22 @@ async function benchReader(board) {
   );
   if (json) console.log(JSON.stringify({ players, requests, rows }));
   else for (const row of rows) print(row);
+}
+
+/** @param {FilledBoard} board */
+async function benchIngest(board) {
+  const rows = await slowdown(board, { events, rounds });
+  const medians = summary(rows);
+  if (json) console.log(JSON.stringify({ players, events, rounds: rows, medians }));
+  else printSlowdown(medians);
+}
+
+/** @param {string} given */
+async function benchStreams(given) {
+  const streams = wholeNumber('streams', given, { least: 3, most: 50_000 });
+  const figures = await measureStreams(streams, { rate, seconds });
+  if (json) console.log(JSON.stringify({ streams, rate, seconds, ...figures }));
+  else printStreams(figures);
 }
 
 /** @param {FilledBoard} board */
