@@ -1,13 +1,13 @@
 // @ts-check
-import { redisCpu } from '../apply/measure.mjs';
+import { median, redisCpu } from '../apply/measure.mjs';
 import { bareQueries, randomInput, readerQueries } from './queries.mjs';
 
 /** @typedef {import('./queries.mjs').Query} Query */
 /** @typedef {import('./filled-board.mjs').FilledBoard} FilledBoard */
-/** @typedef {{ p50: number, p99: number, client: number, server: number }} Figures in us; CPU is per request */
+/** @typedef {{ p50: number, p99: number, client: number, server: number }} Figures in us; CPU is per request, the median of the rounds */
 /** @typedef {{ players: number, reader: Figures, bare: Figures }} Comparison on a board of so many players */
 
-const ROUNDS = 8;
+const ROUNDS = 20;
 
 /**
  * Runs each query of both sides on each board in turn, one request after the other, in rounds; both sides of a board get the
@@ -57,8 +57,10 @@ export function cpuOf({ client, server }) {
 class Side {
   /** @type {number[]} */
   #latencies = [];
-  #client = 0;
-  #server = 0;
+  /** @type {number[]} */
+  #client = [];
+  /** @type {number[]} */
+  #server = [];
 
   /** @param {import('ioredis').Redis} redis @param {Query} ask */
   constructor(redis, ask) {
@@ -79,8 +81,8 @@ class Side {
     }
     const { user, system } = process.cpuUsage(client);
     if (!counts) return;
-    this.#client += user + system;
-    this.#server += (await redisCpu(this.redis)) - server;
+    this.#client.push((user + system) / inputs.length);
+    this.#server.push(((await redisCpu(this.redis)) - server) / inputs.length);
     this.#latencies.push(...latencies);
   }
 
@@ -88,12 +90,11 @@ class Side {
   figures() {
     const sorted = this.#latencies.toSorted((a, b) => a - b);
     const at = (/** @type {number} */ share) => sorted[Math.floor(sorted.length * share)] ?? NaN;
-    const count = sorted.length;
     return {
       p50: at(0.5),
       p99: at(0.99),
-      client: this.#client / count,
-      server: this.#server / count,
+      client: median(this.#client),
+      server: median(this.#server),
     };
   }
 }
