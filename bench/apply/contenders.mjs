@@ -34,10 +34,12 @@ export function counter(redis, { views, ranks = false }) {
 }
 
 /**
- * Resolves and applies scores with BoardStore: arguments, script, verdicts. Each call names earlier results as published.
- * @param {import('ioredis').Redis} redis @param {import('#board').BoardDefinition} definition @returns {Promise<Contender>}
+ * Resolves and applies scores with BoardStore: arguments, script, verdicts. Each call names earlier results as published;
+ * with `muted`, also its own ones, so that it computes no ranks.
+ * @param {import('ioredis').Redis} redis @param {import('#board').BoardDefinition} definition
+ * @param {{ muted?: boolean }} [options] @returns {Promise<Contender>}
  */
-export async function ranklog(redis, definition) {
+export async function ranklog(redis, definition, { muted = false } = {}) {
   const prefix = newPrefix();
   const keys = new KeySpace(prefix);
   const store = new BoardStore(redis, keys, { shards: 1 });
@@ -52,7 +54,8 @@ export async function ranklog(redis, definition) {
     apply(scores) {
       const first = next;
       const entries = scores.map((score) => toEntry(definition, score, next++));
-      const run = { believed: first - 1, published: first, from: first, through: next - 1 };
+      const published = muted ? next : first;
+      const run = { believed: first - 1, published, from: first, through: next - 1 };
       const version = versions[0] ?? '';
       return store.apply({
         ...{ shard: 0, partition: 0, version, boards, continuity, entries },
@@ -68,7 +71,10 @@ export async function ranklog(redis, definition) {
  */
 function toEntry(definition, { player, delta, time }, offset) {
   const deltas = Object.fromEntries(
-    definition.columns.map(({ name }, index) => [name, String((delta + index * time) % 1_009)]),
+    definition.columns.map(({ name }, index) => [
+      name,
+      String(index === 0 ? delta : (delta + index * time) % 1_009),
+    ]),
   );
   const attributes = Object.fromEntries(definition.dimensions.flat().map((name) => [name, 'x']));
   const input = { playerId: player, deltas, occurredAt: time, attributes };

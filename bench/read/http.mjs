@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 
 const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const REPORTER = new URL('../soak/memory-reporter.mjs', import.meta.url).href;
 const CONSTANT = fileURLToPath(new URL('./constant.mjs', import.meta.url));
 const CONNECTIONS = 100;
 
@@ -23,7 +24,8 @@ export class Server {
   /** `ranklog start` with the role `query`. @param {NodeJS.ProcessEnv} env */
   static ranklog(env) {
     const json = { ...env, RANKLOG_LOG_FORMAT: 'json', RANKLOG_LOG_LEVEL: 'info' };
-    return Server.#start([CLI, 'start', '--roles', 'query'], json);
+    const args = ['--expose-gc', '--import', REPORTER, CLI, 'start', '--roles', 'query'];
+    return Server.#start(args, json);
   }
 
   /** A Fastify server that answers every request with the same text. @param {string} body */
@@ -33,8 +35,7 @@ export class Server {
 
   /** @param {string[]} args @param {NodeJS.ProcessEnv} env @returns {Promise<Server>} */
   static async #start(args, env) {
-    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8');
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
     const url = await /** @type {Promise<string>} */ (
       new Promise((resolve, reject) => {
         let text = '';
@@ -44,7 +45,7 @@ export class Server {
           if (found !== undefined) resolve(found);
         };
         for (const input of [child.stdout, child.stderr])
-          createInterface({ input }).on('line', look);
+          if (input !== null) createInterface({ input }).on('line', look);
         child.on('exit', () => reject(new Error(`${args.join(' ')} has ended:\n${text}`)));
       })
     );
@@ -62,19 +63,28 @@ export class Server {
         requests: paths.map((path) => ({ path })),
       });
     await run(1); // warms up
-    const before = this.#cpu();
+    const before = this.cpu();
     const { requests, latency, non2xx, errors } = await run(seconds);
     if (non2xx + errors > 0)
       throw new Error(`${non2xx} refusals and ${errors} errors for ${paths[0]}`);
-    const cpu = (this.#cpu() - before) / requests.total;
+    const cpu = (this.cpu() - before) / requests.total;
     return { rate: requests.average, p50: latency.p50, p99: latency.p99, cpu };
   }
 
   /** us of CPU that the process has used, in steps of 10 ms. */
-  #cpu() {
+  cpu() {
     const stat = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8');
     const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14);
     return (Number(user) + Number(system)) * 10_000;
+  }
+
+  /** Of a ranklog. @returns {Promise<import('../soak/service.mjs').Memory>} */
+  async memory() {
+    this.child.send('memory');
+    const [memory] = /** @type {[import('../soak/service.mjs').Memory]} */ (
+      await once(this.child, 'message')
+    );
+    return memory;
   }
 
   async stop() {

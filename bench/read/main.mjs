@@ -1,65 +1,101 @@
 // @ts-check
 // `npm run bench:read -- [--players N] [--requests N] [--json]`: compares queries of BoardReader with the bare commands of
-// Redis that answer it roughly, through the same client, on boards of the same players, in one run. With `--http`, compares
-// answers over HTTP with a Fastify that answers a constant of the same size, for `--seconds` each.
+// Redis that answer it roughly, through the same client, on boards of the same players, in one run. `--growth`: how both grow
+// with the players. `--ingest`: how much reads slow ingest. `--streams N`: what N event streams take. `--http`: compares answers
+// over HTTP with a Fastify that answers a constant of the same size, for `--seconds` each.
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import { parseBoardsFile } from '#board';
-import { BoardReader } from '#board-store';
-import { ranklog } from '../apply/contenders.mjs';
-import { deleteKeys } from '../apply/measure.mjs';
 import { wholeNumber } from '../options.mjs';
 import { Sandbox } from '../sandbox.mjs';
+import { BOARDS, FilledBoard } from './filled-board.mjs';
+import { benchGrowth } from './growth.mjs';
 import { compareHttp } from './http.mjs';
-import { bareQueries, readerQueries } from './queries.mjs';
-import { compare } from './measure.mjs';
-
-const BATCH = 500;
-const T0 = Date.parse('2026-01-01T00:00:00Z');
+import { printSlowdown, slowdown, summary } from './ingest.mjs';
+import { compare, cpuOf } from './measure.mjs';
+import { measureStreams, printStreams } from './streams.mjs';
 
 const { values } = parseArgs({
   options: {
     players: { type: 'string', default: '1000000' },
     requests: { type: 'string', default: '2000' },
+    growth: { type: 'boolean', default: false },
+    sizes: { type: 'string', default: '10000,100000,1000000,10000000' },
+    ingest: { type: 'boolean', default: false },
+    events: { type: 'string', default: '50000' },
+    rounds: { type: 'string', default: '5' },
+    streams: { type: 'string' },
+    rate: { type: 'string', default: '10' },
     http: { type: 'boolean', default: false },
-    seconds: { type: 'string', default: '8' },
+    seconds: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 });
-const players = wholeNumber('players', values.players, { least: 1_000, most: 10_000_000 });
+const SIZES = { least: 1_000, most: 10_000_000 };
+const players = wholeNumber('players', values.players, SIZES);
+const sizes = values.sizes.split(',').map((size) => wholeNumber('sizes', size, SIZES));
 const requests = wholeNumber('requests', values.requests, { least: 200, most: 1_000_000 });
-const seconds = wholeNumber('seconds', values.seconds, { least: 1, most: 600 });
+const { json, streams: givenStreams } = values;
+const givenSeconds = values.seconds ?? (givenStreams === undefined ? '8' : '30');
+const seconds = wholeNumber('seconds', givenSeconds, { least: 1, most: 600 });
+const rate = wholeNumber('rate', values.rate, { least: 1, most: 1_000 });
+const events = wholeNumber('events', values.events, { least: 2_000, most: 1_000_000 });
+const rounds = wholeNumber('rounds', values.rounds, { least: 1, most: 100 });
 
 const redis = new Redis(process.env['REDIS_URL'] ?? '');
-const BOARDS = 'boards: { bench: { columns: [{ name: points }] } }';
-const [definition] = parseBoardsFile(BOARDS, 'bench');
-if (definition === undefined) throw new Error('the bench has no board');
-const board = await ranklog(redis, definition);
-const zset = `${board.prefix}:zset`;
 try {
-  await fill();
-  if (values.http) await benchHttp();
-  else await benchReader();
+  if (values.growth) await benchGrowth(redis, { sizes, requests, json });
+  else if (givenStreams !== undefined) await benchStreams(givenStreams);
+  else if (values.ingest) await withBoard(benchIngest);
+  else await withBoard(values.http ? benchHttp : benchReader);
 } finally {
-  await deleteKeys(redis, board.prefix);
   redis.disconnect();
 }
 
-async function benchReader() {
-  const reader = new BoardReader({ redis, prefix: board.prefix });
-  const size = { players, requests };
-  const rows = await compare(redis, size, readerQueries(reader), bareQueries(redis, zset));
-  if (values.json) console.log(JSON.stringify({ players, requests, rows }));
+/** @param {(board: FilledBoard) => Promise<void>} bench */
+async function withBoard(bench) {
+  const board = await FilledBoard.open(redis);
+  try {
+    await board.grow(players);
+    await bench(board);
+  } finally {
+    await board.remove();
+  }
+}
+
+/** @param {FilledBoard} board */
+async function benchReader(board) {
+  const compared = await compare([board], requests);
+  const rows = compared.flatMap(({ query, boards }) =>
+    boards.map(({ reader, bare }) => ({ query, reader, bare })),
+  );
+  if (json) console.log(JSON.stringify({ players, requests, rows }));
   else for (const row of rows) print(row);
 }
 
-async function benchHttp() {
+/** @param {FilledBoard} board */
+async function benchIngest(board) {
+  const rows = await slowdown(board, { events, rounds });
+  const medians = summary(rows);
+  if (json) console.log(JSON.stringify({ players, events, rounds: rows, medians }));
+  else printSlowdown(medians);
+}
+
+/** @param {string} given */
+async function benchStreams(given) {
+  const streams = wholeNumber('streams', given, { least: 3, most: 50_000 });
+  const figures = await measureStreams(streams, { rate, seconds });
+  if (json) console.log(JSON.stringify({ streams, rate, seconds, ...figures }));
+  else printStreams(figures);
+}
+
+/** @param {FilledBoard} board */
+async function benchHttp({ prefix }) {
   const sandbox = new Sandbox('read');
   await sandbox.open();
   try {
-    const env = { ...sandbox.env(BOARDS), RANKLOG_REDIS_PREFIX: board.prefix };
+    const env = { ...sandbox.env(BOARDS), RANKLOG_REDIS_PREFIX: prefix };
     const rows = await compareHttp(env, { players, seconds });
-    if (values.json) console.log(JSON.stringify({ players, seconds, rows }));
+    if (json) console.log(JSON.stringify({ players, seconds, rows }));
     else for (const row of rows) printHttp(row);
   } finally {
     await sandbox.remove();
@@ -76,27 +112,12 @@ function printHttp({ name, bytes, ranklog: own, constant }) {
   );
 }
 
-/** Gives every player a random score, on the board and in the plain ZSET. */
-async function fill() {
-  for (let from = 0; from < players; from += BATCH) {
-    const scores = Array.from({ length: Math.min(BATCH, players - from) }, (_, index) => ({
-      player: `player-${from + index}`,
-      delta: Math.floor(Math.random() * players),
-      time: T0 + from + index,
-    }));
-    await Promise.all([
-      board.apply(scores),
-      redis.zadd(zset, ...scores.flatMap(({ player, delta }) => [delta, player])),
-    ]);
-  }
-}
-
-/** @param {Awaited<ReturnType<typeof compare>>[number]} row */
+/** @param {{ query: string } & Pick<import('./measure.mjs').Comparison, 'reader' | 'bare'>} row */
 function print({ query, reader, bare }) {
   const us = (/** @type {number} */ value) => value.toFixed(0).padStart(5);
   const figures = (/** @type {typeof reader} */ { p50, p99, client, server }) =>
     `p50 ${us(p50)}  p99 ${us(p99)}  CPU ${us(client)} + ${us(server)}`;
-  const ratio = (reader.client + reader.server) / (bare.client + bare.server);
+  const ratio = cpuOf(reader) / cpuOf(bare);
   console.log(
     `${query}\n  reader ${figures(reader)} us\n  bare   ${figures(bare)} us\n` +
       `  ${(reader.p50 / bare.p50).toFixed(2)} times the p50, ${ratio.toFixed(2)} times the CPU (client + Redis)`,

@@ -1,27 +1,36 @@
 // @ts-check
-/** @typedef {(player: string, rank: number, score: number) => Promise<unknown>} Query of one random player, rank and score */
+import { MOST_POINTS } from './filled-board.mjs';
+
+/** @typedef {{ player: string, rank: number, score: number, group: string[] }} Input random; `group`: ids of 100 players */
+/** @typedef {(input: Input) => Promise<unknown>} Query */
 /** @typedef {Record<string, Query>} Queries */
 
 const SOME = 100;
-/** Ids of `SOME` players, other ones for another rank; not those at the rank. @param {number} rank */
-const group = (rank) =>
-  Array.from({ length: SOME }, (_, index) => `player-${(rank + 7 * index) % 1_000}`);
+const BUCKETS = 20;
+
+/** @param {number} players @returns {Input} */
+export function randomInput(players) {
+  const any = (/** @type {number} */ most) => 1 + Math.floor(Math.random() * most);
+  const player = () => `player-${any(players) - 1}`;
+  const group = Array.from({ length: SOME }, player);
+  return { player: player(), rank: any(players), score: any(MOST_POINTS), group };
+}
 
 /** @param {import('#board-store').BoardReader} reader @returns {Queries} */
 export function readerQueries(reader) {
   return {
     'top 100': () => reader.standings('bench'),
-    'page of 100 from a rank': (_, rank) => reader.standings('bench', { from: rank }),
-    'rank of a player': (player) => reader.player('bench', player),
-    'around a player': (player) => reader.around('bench', player),
-    '100 players by id': (_, rank) => reader.players('bench', group(rank)),
-    'rank of a score': (_, __, score) => reader.rankOf('bench', score),
-    'score at a rank': (_, rank) => reader.at('bench', { rank }),
-    '100 players from a score on': (_, __, score) =>
+    'page of 100 from a rank': ({ rank }) => reader.standings('bench', { from: rank }),
+    'rank of a player': ({ player }) => reader.player('bench', player),
+    'around a player': ({ player }) => reader.around('bench', player),
+    '100 players by id': ({ group }) => reader.players('bench', group),
+    'rank of a score': ({ score }) => reader.rankOf('bench', score),
+    'score at a rank': ({ rank }) => reader.at('bench', { rank }),
+    '100 players from a score on': ({ score }) =>
       reader.standings('bench', { scores: { max: score } }),
-    'count of a score range': (_, __, score) => reader.count('bench', { scores: { min: score } }),
+    'count of a score range': ({ score }) => reader.count('bench', { scores: { min: score } }),
     'histogram of 20 buckets': () => reader.histogram('bench'),
-    'a step of a search': (player) => reader.search('bench', player),
+    'a step of a search': ({ player }) => reader.search('bench', player),
   };
 }
 
@@ -31,29 +40,30 @@ export function readerQueries(reader) {
 export function bareQueries(redis, key) {
   return {
     'top 100': () => redis.zrevrange(key, 0, SOME - 1, 'WITHSCORES'),
-    'page of 100 from a rank': (_, rank) =>
+    'page of 100 from a rank': ({ rank }) =>
       redis.zrevrange(key, rank - 1, rank + SOME - 2, 'WITHSCORES'),
-    'rank of a player': (player) => redis.zrevrank(key, player),
-    'around a player': async (player) => {
+    'rank of a player': ({ player }) => redis.zrevrank(key, player),
+    'around a player': async ({ player }) => {
       const rank = (await redis.zrevrank(key, player)) ?? 0;
       return redis.zrevrange(key, Math.max(0, rank - 5), rank + 5, 'WITHSCORES');
     },
-    '100 players by id': (_, rank) => {
+    '100 players by id': ({ group }) => {
       const pipeline = redis.pipeline();
-      for (const id of group(rank)) pipeline.zrevrank(key, id);
+      for (const id of group) pipeline.zrevrank(key, id);
       return pipeline.exec();
     },
-    'rank of a score': (_, __, score) => redis.zcount(key, `(${score}`, '+inf'),
-    'score at a rank': (_, rank) => redis.zrevrange(key, rank - 1, rank - 1, 'WITHSCORES'),
-    '100 players from a score on': (_, __, score) =>
+    'rank of a score': ({ score }) => redis.zcount(key, `(${score}`, '+inf'),
+    'score at a rank': ({ rank }) => redis.zrevrange(key, rank - 1, rank - 1, 'WITHSCORES'),
+    '100 players from a score on': ({ score }) =>
       redis.zrevrangebyscore(key, score, '-inf', 'WITHSCORES', 'LIMIT', 0, SOME),
-    'count of a score range': (_, __, score) => redis.zcount(key, score, '+inf'),
+    'count of a score range': ({ score }) => redis.zcount(key, score, '+inf'),
     'histogram of 20 buckets': () => {
       const pipeline = redis.pipeline();
-      for (let bucket = 0; bucket < 20; bucket++)
-        pipeline.zcount(key, bucket * 50_000, (bucket + 1) * 50_000 - 1);
+      for (let from = 0; from < MOST_POINTS; from += MOST_POINTS / BUCKETS)
+        pipeline.zcount(key, `(${from}`, from + MOST_POINTS / BUCKETS);
       return pipeline.exec();
     },
-    'a step of a search': (player) => redis.zscan(key, 0, 'MATCH', `*${player}*`, 'COUNT', 1_000),
+    'a step of a search': ({ player }) =>
+      redis.zscan(key, 0, 'MATCH', `*${player}*`, 'COUNT', 1_000),
   };
 }

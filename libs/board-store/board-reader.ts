@@ -313,7 +313,8 @@ export class BoardReader implements ViewReads {
       board,
       (live) => {
         page = pageOf(live);
-        const isTop = page.anchor[0] === 'position' && page.anchor[1] === 0;
+        const { anchor, bounds: [best] = [''] } = page;
+        const isTop = anchor[0] === 'position' && anchor[1] === 0 && best === '';
         return { ...page, dense: page.dense === true || isTop };
       },
       (args, live) => {

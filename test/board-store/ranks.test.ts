@@ -68,6 +68,19 @@ describe('the ranks of a view', () => {
     expect(await dense(await readerOf(arena, tied), 'p9999')).toEqual([12_000, 3]);
   });
 
+  it('include the dense rank at the top of the view; elsewhere only on request, as its cost grows', async () => {
+    const reader = await readerOf(arena, [scored('ada', [9]), scored('bob', [5])]);
+    const [, second] = (await reader.standings('arena')).entries;
+    const scores = { max: 5 };
+    const [unasked] = (await reader.standings('arena', { scores })).entries;
+    const [asked] = (await reader.standings('arena', { scores, dense: true })).entries;
+    expect([second, unasked, asked].map((standing) => standing && short(standing))).toEqual([
+      '2 2 2, 0, 0',
+      '2 2 -, 0, 0',
+      '2 2 2, 0, 0',
+    ]);
+  });
+
   it(
     'are exact at both ends of every tie',
     async () => {

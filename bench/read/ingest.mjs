@@ -1,0 +1,93 @@
+// @ts-check
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { median, redisCpu } from '../apply/measure.mjs';
+import { BOARDS } from '../build/ranklog.mjs';
+import { NodeProcess } from '../build/processes.mjs';
+import { fillLog } from '../log.mjs';
+import { Sandbox } from '../sandbox.mjs';
+
+const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const NEIGHBOUR = fileURLToPath(new URL('./reading-process.mjs', import.meta.url));
+/** What the other process does meanwhile; `computes` shows what sharing the CPUs costs without sharing Redis. */
+const WORKS = /** @type {const} */ (['rests', 'reads', 'computes']);
+
+/** @typedef {{ rate: number, reads: number, cpu: number, redis: number }} Slice events and reads per second; used CPUs of the other process and of Redis */
+/** @typedef {Record<(typeof WORKS)[number], Slice>} Round */
+
+/**
+ * Measures how fast `ranklog start` ingests one long log, in slices that alternate: alone, while another process reads a
+ * filled board on the same Redis, and while it only computes.
+ * @param {import('./filled-board.mjs').FilledBoard} board @param {{ events: number, rounds: number }} size events per slice
+ */
+export async function slowdown(board, { events, rounds }) {
+  const sandbox = new Sandbox('read-ingest');
+  await sandbox.open();
+  const neighbour = fork(NEIGHBOUR, [board.prefix, String(board.players)]);
+  // One slice warms up, and one is left over, as the partitions do not end together.
+  await fillLog(sandbox, { events: (rounds * WORKS.length + 2) * events, players: 10_000 });
+  const service = new NodeProcess([CLI, 'start'], sandbox.env(BOARDS));
+  try {
+    let target = events;
+    let begin = await reach(sandbox, service, target);
+    const results = [];
+    for (let round = 0; round < rounds; round++) {
+      const slices = /** @type {Round} */ ({});
+      for (const work of WORKS) {
+        const cpu = await redisCpu(board.redis);
+        neighbour.send(work);
+        const end = await reach(sandbox, service, (target += events));
+        neighbour.send('report');
+        const [used] = /** @type {[{ reads: number, cpu: number }]} */ (
+          await once(neighbour, 'message')
+        );
+        const seconds = (end.at - begin.at) / 1_000;
+        slices[work] = {
+          rate: (end.published - begin.published) / seconds,
+          reads: used.reads / seconds,
+          cpu: used.cpu / 1e6 / seconds,
+          redis: ((await redisCpu(board.redis)) - cpu) / 1e6 / seconds,
+        };
+        begin = end;
+      }
+      results.push(slices);
+    }
+    return results;
+  } finally {
+    neighbour.disconnect();
+    await service.end('SIGTERM');
+    await sandbox.remove();
+  }
+}
+
+/** Waits until the results of so many events are published. @param {Sandbox} sandbox @param {NodeProcess} service @param {number} events */
+async function reach(sandbox, service, events) {
+  for (;;) {
+    const published = await sandbox.published();
+    if (published >= events) return { published, at: performance.now() };
+    if (!service.isRunning) await service.succeeded();
+    await delay(20);
+  }
+}
+
+/** @param {Round[]} rounds */
+export function summary(rounds) {
+  return WORKS.map((work) => {
+    const of = (/** @type {keyof Slice} */ what) =>
+      median(rounds.map((round) => round[work][what]));
+    const part = median(rounds.map((round) => round[work].rate / round.rests.rate));
+    const figures = { rate: of('rate'), reads: of('reads'), cpu: of('cpu'), redis: of('redis') };
+    return { work, slowdown: 1 - part, ...figures };
+  });
+}
+
+/** @param {ReturnType<typeof summary>} rows */
+export function printSlowdown(rows) {
+  for (const { work, slowdown: part, rate, reads, cpu, redis } of rows)
+    console.log(
+      `another process ${work.padEnd(8)}  ${rate.toFixed(0).padStart(6)} events/s, ${(100 * part).toFixed(1)} % slower; ` +
+        `${reads.toFixed(0)} reads/s; CPUs used: ${cpu.toFixed(2)} by it, ${redis.toFixed(2)} by Redis`,
+    );
+}
