@@ -1,35 +1,49 @@
-import type { Admin, Kafka } from 'kafkajs';
-import { decodeRankChange, MalformedRecordError } from '#contracts';
-import { logRanges, TopicFollower, type KafkaRecord, type LogRange } from '#kafka-batch';
+import { EventEmitter } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kafka } from 'kafkajs';
+import { fromEvent, type Observable } from 'rxjs';
+import { decodeRankChange, MalformedRecordError, type RankChange } from '#contracts';
+import {
+  lookAt,
+  partitionCount,
+  toError,
+  TopicFollower,
+  type KafkaRecord,
+  type LogRange,
+} from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
-import { eventText } from './event-stream.js';
-import { parsePosition, positionText, type LogPosition } from './log-position.js';
-import { MOST_CHANGES, RecentChanges, type CommittedChange } from './recent-changes.js';
+import {
+  MOST_CHANGES,
+  parsePosition,
+  positionText,
+  RecentChanges,
+  type LogPosition,
+} from './recent-changes.js';
 
-/** A rank change and its event. The id of the event is the position after it. */
-export type Identified = CommittedChange & { readonly event: Buffer };
-export type ChangeListener = (change: Identified) => void;
+/** A rank change, and its event with the position after it as id. */
+type Heard = [change: RankChange, event: Buffer];
 
 interface FeedOptions {
   readonly kafka: Kafka;
-  /** Connected. */
-  readonly admin: Admin;
   /** The topic of rank changes. */
   readonly topic: string;
+  /** Its abort ends the feed. */
+  readonly signal: AbortSignal;
   readonly logger: Logger;
 }
-type Ranges = ReadonlyMap<number, LogRange>;
+
+const CHECK_PARTITIONS_MS = 15_000;
 
 /**
  * Reads all committed rank changes, and keeps the last ones. Begins before the end of the topic, so that clients of another
- * process can resume here.
+ * process can resume here. Ends when the topic gets more partitions, which it would not read.
  */
 export class ChangeFeed {
-  readonly #listeners = new Map<string, Set<ChangeListener>>();
+  readonly recent: RecentChanges;
+  readonly #heard = new EventEmitter<Record<string, Heard>>().setMaxListeners(0);
   readonly #position: number[];
-  readonly #recent: RecentChanges;
-  /** Resolves with the reason when the feed ends: it was closed, or an error that no retry repairs. */
-  readonly ended: Promise<unknown>;
+  /** Resolves with the reason when the feed ends: the abort reason, or an error that no retry repairs. */
+  readonly ended: Promise<Error>;
 
   private constructor(
     private readonly options: FeedOptions,
@@ -37,29 +51,25 @@ export class ChangeFeed {
     start: LogPosition,
   ) {
     this.#position = [...start];
-    this.#recent = new RecentChanges(start);
-    this.ended = follower
-      .run((record, partition) => this.#take(record, partition))
-      .catch((error: unknown) => error);
+    this.recent = new RecentChanges(start);
+    const run = follower.run((record, partition) => this.#take(record, partition));
+    this.ended = Promise.race([run, this.#watchPartitions()]).catch(toError);
   }
 
-  /** Resolves when the feed has read what the topic held at the call. @throws if Kafka fails, or the reason of the signal */
-  static async open(options: FeedOptions, signal: AbortSignal): Promise<ChangeFeed> {
-    const { kafka, admin, topic, logger } = options;
-    const ranges = await logRanges(admin, topic);
-    const from = new Map<number, number>();
-    const readBack = Math.floor(MOST_CHANGES / ranges.size);
-    for (const [partition, { start, end }] of ranges)
-      from.set(partition, Math.max(start, end - readBack));
-    const follower = await TopicFollower.open({ kafka, topic, from, signal, logger });
-    const start = Array.from(from, (_, partition) => from.get(partition) ?? 0);
-    const feed = new ChangeFeed(options, follower, start);
-    await feed.#reach(ranges);
+  /** Resolves when the feed has read what the topic held at the call. @throws if Kafka fails, or the abort reason */
+  static async open(options: FeedOptions): Promise<ChangeFeed> {
+    const ranges = await rangesOf(options);
+    const readBack = Math.floor(MOST_CHANGES / ranges.length);
+    const begin = ranges.map(({ start, end }) => Math.max(start, end - readBack));
+    const follower = await TopicFollower.open({ ...options, from: new Map(begin.entries()) });
+    const feed = new ChangeFeed(options, follower, begin);
+    const ended = feed.ended.then((reason) => Promise.reject(reason));
+    await Promise.race([feed.#reach(ranges.map(({ end }) => end)), ended]);
     return feed;
   }
 
-  get partitions(): number {
-    return this.#position.length;
+  get isEnded(): boolean {
+    return this.options.signal.aborted;
   }
 
   /** The position that the feed has reached, as the id of an event. */
@@ -74,35 +84,17 @@ export class ChangeFeed {
   async positionOf(id: string): Promise<LogPosition | undefined> {
     const position = parsePosition(id, this.#position.length);
     if (position?.some((offset, partition) => offset > (this.#position[partition] ?? 0))) {
-      const ranges = await logRanges(this.options.admin, this.options.topic);
-      if (position.some((offset, partition) => offset > (ranges.get(partition)?.end ?? 0)))
+      const ranges = await rangesOf(this.options);
+      if (position.some((offset, partition) => offset > (ranges[partition]?.end ?? 0)))
         return undefined;
-      await this.#reach(new Map(position.map((end, partition) => [partition, { start: 0, end }])));
+      await this.#reach(position);
     }
     return position;
   }
 
-  /** Those rank changes from a position on that `concerns` accepts; undefined if some are no longer kept. */
-  since(
-    position: LogPosition,
-    concerns: (change: CommittedChange) => boolean,
-  ): Identified[] | undefined {
-    const reached = [...position];
-    return this.#recent.since(position)?.flatMap((change) => {
-      reached[change.partition] = change.offset + 1;
-      return concerns(change) ? identified(change, positionText(reached)) : [];
-    });
-  }
-
-  /** Passes on the rank changes of a board, or of one player of it, from now on. Returns a function that ends this. */
-  listen(board: string, playerId: string | undefined, listener: ChangeListener): () => void {
-    const key = keyOf(board, playerId);
-    const listeners = this.#listeners.get(key) ?? new Set();
-    this.#listeners.set(key, listeners.add(listener));
-    return () => {
-      listeners.delete(listener);
-      if (listeners.size === 0) this.#listeners.delete(key);
-    };
+  /** The rank changes of a board, or of one player of it, from now on. */
+  of(board: string, playerId?: string): Observable<Heard> {
+    return fromEvent(this.#heard, keyOf(board, playerId)) as Observable<Heard>;
   }
 
   #take(record: KafkaRecord, partition: number): void {
@@ -110,19 +102,16 @@ export class ChangeFeed {
     this.#position[partition] = offset + 1;
     const change = this.#read(record, partition);
     if (change === undefined) return;
-    const text = record.value?.toString() ?? '';
-    const committed = { partition, offset, change, text };
-    this.#recent.add(committed);
     const { board, playerId } = change;
-    const listeners = [keyOf(board), keyOf(board, playerId)].flatMap((key) => [
-      ...(this.#listeners.get(key) ?? []),
-    ]);
-    if (listeners.length === 0) return;
-    const heard = identified(committed, this.id);
-    for (const listener of listeners) listener(heard);
+    const event = Buffer.from(`event: rank-change\ndata: ${String(record.value)}\n\n`);
+    this.recent.add({ partition, offset, board, playerId, event });
+    const keys = [keyOf(board), keyOf(board, playerId)];
+    if (keys.every((key) => this.#heard.listenerCount(key) === 0)) return;
+    const identified = Buffer.concat([Buffer.from(`id: ${this.id}\n`), event]);
+    for (const key of keys) this.#heard.emit(key, change, identified);
   }
 
-  #read(record: KafkaRecord, partition: number) {
+  #read(record: KafkaRecord, partition: number): RankChange | undefined {
     try {
       return decodeRankChange(record);
     } catch (error) {
@@ -133,19 +122,33 @@ export class ChangeFeed {
     }
   }
 
-  /** @throws the reason why the feed has ended meanwhile */
-  async #reach(ranges: Ranges): Promise<void> {
-    const reached = [...ranges.keys()].map((partition) => this.follower.reach(partition, ranges));
-    const ended = this.ended.then((reason) => Promise.reject(reason as Error));
-    await Promise.race([Promise.all(reached), ended]);
+  /** Resolves when all records before a position were read; never, once the feed has ended. */
+  async #reach(position: LogPosition): Promise<void> {
+    const ranges = new Map(position.map((end, partition) => [partition, { start: 0, end }]));
+    await Promise.all(position.map((_, partition) => this.follower.reach(partition, ranges)));
   }
+
+  /** @throws once the topic has more partitions, or the abort reason */
+  async #watchPartitions(): Promise<never> {
+    const { kafka, topic, signal } = this.options;
+    for (;;) {
+      await delay(CHECK_PARTITIONS_MS, undefined, { signal, ref: false });
+      const partitions = await partitionCount(kafka, topic).catch(() => 0); // Kafka is away
+      if (partitions > this.#position.length) throw new Error(`${topic} got more partitions`);
+    }
+  }
+}
+
+/** The range of each partition, also of new ones, which an admin client of kafkajs may notice only after minutes. */
+async function rangesOf({ kafka, topic }: FeedOptions): Promise<LogRange[]> {
+  const partitions = Array.from({ length: await partitionCount(kafka, topic) }, (_, id) => id);
+  const looks = await Promise.all(
+    partitions.map((partition) => lookAt(kafka, { topic, partition })),
+  );
+  return looks.map(({ range }) => range);
 }
 
 /** Ids have no control characters. */
 function keyOf(board: string, playerId = ''): string {
   return `${board}\n${playerId}`;
-}
-
-function identified(change: CommittedChange, id: string): Identified {
-  return { ...change, event: Buffer.from(eventText('rank-change', id, change.text)) };
 }

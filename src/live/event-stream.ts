@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { finished } from 'node:stream';
+import type { FastifyReply } from 'fastify';
 
 /**
  * A client is dropped if more than 1 MiB of its events stays unsent for 5 s, or more than 32 MiB at once. The kernel buffers a few
@@ -21,18 +22,22 @@ export class EventStream {
 
   private constructor(private readonly raw: ServerResponse) {}
 
-  /** Sends the headers. `onClose` is called once, however the stream ends. */
-  static open(request: FastifyRequest, reply: FastifyReply, onClose: () => void): EventStream {
+  /**
+   * Sends the headers. `onClose` is called once and later, also if the client has left before. It comes from the connection: a
+   * response that waits behind another one of its connection is never closed. The connection ends with the stream.
+   */
+  static open(reply: FastifyReply, onClose: () => void): EventStream {
     const { raw } = reply.hijack();
-    raw.once('close', onClose);
+    finished(raw.req.socket, onClose);
     raw.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no', // nginx
+      connection: 'close',
     });
     raw.flushHeaders();
-    if (request.method === 'HEAD') raw.end();
+    if (raw.req.method === 'HEAD') raw.end();
     return new EventStream(raw);
   }
 
@@ -41,7 +46,7 @@ export class EventStream {
     const unsent = this.raw.writableLength;
     const now = performance.now();
     this.#slowSince = unsent > SLOW_BYTES ? Math.min(this.#slowSince, now) : Infinity;
-    if (unsent > MOST_BYTES || now - this.#slowSince > SLOW_MS) this.raw.destroy();
+    if (unsent > MOST_BYTES || now - this.#slowSince > SLOW_MS) this.raw.req.socket.destroy();
     else if (!this.raw.writableEnded) this.raw.write(events);
   }
 

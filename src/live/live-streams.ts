@@ -1,128 +1,163 @@
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
+import { firstValueFrom, from, timeout } from 'rxjs';
 import { BoardReader } from '#board-store';
+import { toError } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
 import { Logger } from '../infra/logger.js';
-import { ProblemError } from '../infra/problems.js';
-import type { ChangeFeed } from './change-feed.js';
+import { ProblemError, problemOf } from '../infra/problems.js';
+import { ChangeFeed } from './change-feed.js';
 import { eventText, EventStream } from './event-stream.js';
-import type { LogPosition } from './log-position.js';
 import type { CommittedChange } from './recent-changes.js';
-import { inTime, SharedChangeFeed } from './shared-change-feed.js';
-import { ViewFeeds, type TopRequest } from './view-feeds.js';
-
-export interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
+import { ViewFeeds, type Top, type TopRequest } from './view-feed.js';
 
 const HEARTBEAT_MS = 15_000;
+
+/** How long a client waits for Kafka before it gets a problem, in ms. */
+const WAIT_MS = 5_000;
 
 /** The streams of this process. The rank changes are read from Kafka while there are streams, and up to 30 s longer. */
 @Injectable()
 export class LiveStreams implements BeforeApplicationShutdown {
-  /** Each stream with the position from which on its client is to resume. */
-  readonly #streams = new Map<EventStream, () => string>();
-  readonly #changes: SharedChangeFeed;
-  readonly #views: ViewFeeds;
+  readonly #streams = new Set<EventStream>();
+  /** The rank changes and views of all streams. The first stream opens them, and #end replaces them. */
+  #feed: Promise<ChangeFeed> | undefined;
+  #views = new ViewFeeds();
+  #stop = new AbortController();
   #wasIdle = false;
   readonly #heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
 
   constructor(
-    connection: KafkaConnection,
-    reader: BoardReader,
+    private readonly connection: KafkaConnection,
+    private readonly reader: BoardReader,
     private readonly logger: Logger,
     @Inject(SETTINGS) private readonly settings: Pick<Settings, 'queryStreams'>,
-  ) {
-    this.#changes = new SharedChangeFeed(connection, logger, () => this.#endAll());
-    this.#views = new ViewFeeds(reader);
-  }
+  ) {}
 
   /** Streams the rank changes of a board, or of one player of it. @throws ProblemError */
-  async rankChanges(exchange: Exchange, board: string, playerId?: string): Promise<void> {
-    const { feed, asked, position } = await this.#resume(exchange);
+  async rankChanges(reply: FastifyReply, board: string, playerId?: string): Promise<void> {
+    const { feed, asked, position } = await this.#resume(reply);
     // Nothing waits from here on, so that no rank change is missed between the past ones and the next one.
-    const stream = this.#add(
-      exchange,
-      () => feed.id,
-      () => stop(),
-    );
-    const stop = feed.listen(board, playerId, ({ event }) => stream.send(event));
-    const concerns = ({ change }: CommittedChange) =>
+    const stream = this.#add(reply, feed, () => next.unsubscribe());
+    const next = feed.of(board, playerId).subscribe(([, event]) => stream.send(event));
+    const concerns = (change: CommittedChange) =>
       change.board === board && (playerId === undefined || change.playerId === playerId);
-    const past = position && feed.since(position, concerns);
-    if (asked && past === undefined)
-      stream.send(eventText('reset', feed.id, JSON.stringify({ position: feed.id })));
-    for (const { event } of past ?? []) stream.send(event);
+    if (position !== undefined)
+      for (const part of feed.recent.since(position, concerns)) stream.send(part);
+    else if (asked) stream.send(eventText('reset', feed.id, JSON.stringify({ position: feed.id })));
     stream.heartbeat(feed.id);
   }
 
-  /** Streams the first players of a view. @throws ProblemError, and what BoardReader.standings throws */
-  async standings(exchange: Exchange, request: TopRequest): Promise<void> {
-    const { feed, asked, position } = await this.#resume(exchange);
-    const view = await this.#views.get(feed, request);
-    const stream = this.#add(
-      exchange,
-      () => view.id,
-      () => view.streams.delete(stream),
-    );
-    view.streams.add(stream);
-    const past = position && feed.since(position, (change) => view.concerns(change));
-    if (!asked) stream.send(view.event('snapshot'));
-    else if (past === undefined) stream.send(view.event('reset'));
-    else if (past.length > 0) stream.send(view.event('standings'));
+  /**
+   * Streams the first players of a view, first as they are: a client that resumes may have missed more than rank changes, such as
+   * a new week. @throws ProblemError, and what BoardReader.standings throws
+   */
+  async standings(reply: FastifyReply, request: TopRequest): Promise<void> {
+    const { feed, asked, position } = await this.#resume(reply);
+    const tops = this.#views.get(request, { reader: this.reader, changes: feed });
+    await firstValueFrom(tops);
+    const stream = this.#add(reply, feed, () => shown.unsubscribe());
+    const resumed = position === undefined ? 'reset' : 'standings';
+    let type = asked ? resumed : 'snapshot';
+    const show = ({ id, data, event }: Top) => {
+      stream.send(type === 'standings' ? event : eventText(type, id, data));
+      type = 'standings';
+    };
+    const error = (reason: Error) => this.#fail(stream, feed, reason);
+    const shown = tops.subscribe({ next: show, error });
   }
 
   /** Ends all streams, before the HTTP server closes: they would keep it open. */
   beforeApplicationShutdown(): void {
     clearInterval(this.#heartbeat);
-    this.#changes.close();
-    this.#endAll();
+    this.#end();
   }
 
-  /** The position that a client asks for with Last-Event-ID; undefined if it asks for none, or for one that is not known. */
-  async #resume({ request: { headers } }: Exchange): Promise<{
-    readonly feed: ChangeFeed;
-    readonly asked: boolean;
-    readonly position: LogPosition | undefined;
-  }> {
-    const feed = await this.#changes.get();
-    const id = headers['last-event-id'];
-    const asked = typeof id === 'string' && id !== '';
-    return { feed, asked, position: asked ? await inTime(feed.positionOf(id)) : undefined };
+  /**
+   * The position that a client asks for with Last-Event-ID; undefined if it asks for none, or for one that is not kept.
+   * @throws ProblemError LOG_UNAVAILABLE
+   */
+  async #resume({ request: { headers } }: FastifyReply) {
+    const id = String(headers['last-event-id'] ?? '');
+    const feed = await inTime((this.#feed ??= this.#open()));
+    const position = await inTime(feed.positionOf(id));
+    checkOpen(feed);
+    const isKept = position !== undefined && feed.recent.reachBackTo(position);
+    return { feed, asked: id !== '', position: isKept ? position : undefined };
   }
 
-  #add(exchange: Exchange, position: () => string, closed: () => void): EventStream {
+  #add(reply: FastifyReply, feed: ChangeFeed, closed: () => void): EventStream {
+    checkOpen(feed);
     const { queryStreams } = this.settings;
     if (this.#streams.size >= queryStreams)
       throw new ProblemError(
         'TOO_MANY_STREAMS',
         `this process has ${queryStreams} streams (RANKLOG_QUERY_STREAMS); try again later`,
       );
-    const stream = EventStream.open(exchange.request, exchange.reply, () => {
+    const stream = EventStream.open(reply, () => {
       this.#streams.delete(stream);
       closed();
     });
-    this.#streams.set(stream, position);
+    this.#streams.add(stream);
     return stream;
   }
 
-  #beat(): void {
-    for (const [stream, position] of this.#streams) stream.heartbeat(position());
-    this.#views.refresh();
-    const isIdle = this.#streams.size === 0;
-    if (isIdle && this.#wasIdle) this.#changes.close();
-    this.#wasIdle = isIdle;
-    this.#changes.checkPartitions().catch((error: unknown) => {
-      this.logger.debug('counting the partitions of the rank changes failed', { error });
-    });
+  /** Ends the stream of a view that can't be read any more; a client that connects again gets the problem as an answer. */
+  #fail(stream: EventStream, { id }: ChangeFeed, error: Error): void {
+    const problem = problemOf(error, { method: 'GET', url: 'standings' });
+    if (problem.code === 'INTERNAL_SERVER_ERROR')
+      this.logger.error(`a live stream ends: ${error.message}`, { error });
+    stream.send(eventText('problem', id, JSON.stringify(problem)));
+    stream.end();
   }
 
-  /** Clients connect again and resume. */
-  #endAll(): void {
-    this.#views.closeAll();
-    for (const stream of this.#streams.keys()) stream.end();
+  async #open(): Promise<ChangeFeed> {
+    const { kafka, topics } = this.connection;
+    const { logger } = this;
+    const { signal } = (this.#stop = new AbortController());
+    const feed = ChangeFeed.open({ kafka, topic: topics.rankChanges, signal, logger });
+    const ended = feed.then((opened) => opened.ended).catch(toError);
+    void ended.then(({ message }) => {
+      if (signal.aborted) return; // by #end
+      logger.warn(`all live streams end: ${message}`);
+      this.#end();
+    });
+    return feed;
+  }
+
+  #beat(): void {
+    const beat = ({ id }: ChangeFeed) => {
+      for (const stream of this.#streams) stream.heartbeat(id);
+    };
+    this.#feed?.then(beat, () => undefined); // without a feed there are no streams
+    const isIdle = this.#streams.size === 0;
+    if (isIdle && this.#wasIdle) this.#end();
+    this.#wasIdle = isIdle;
+  }
+
+  /** Ends the feed and all streams, whose clients connect again and resume. */
+  #end(): void {
+    this.#stop.abort(new Error('the feed of rank changes was closed'));
+    this.#feed = undefined;
+    this.#views = new ViewFeeds();
+    for (const stream of this.#streams) stream.end();
+  }
+}
+
+/** A feed may end while a request waits: its stream would be silent. @throws ProblemError LOG_UNAVAILABLE */
+function checkOpen(feed: ChangeFeed): void {
+  if (feed.isEnded)
+    throw new ProblemError('LOG_UNAVAILABLE', 'all live streams have just ended; try again');
+}
+
+/** @throws ProblemError LOG_UNAVAILABLE if work with Kafka fails or takes too long */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await firstValueFrom(from(work).pipe(timeout(WAIT_MS)));
+  } catch (error) {
+    const detail = `Kafka does not answer (${toError(error).message}); try again`;
+    throw new ProblemError('LOG_UNAVAILABLE', detail);
   }
 }

@@ -1,5 +1,5 @@
-import { Controller, Param, Query, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Controller, Param, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { publishesView } from '#board';
 import { BoardReader, selectedView } from '#board-store';
 import { ProblemError } from '../infra/problems.js';
@@ -22,7 +22,6 @@ export class LiveController {
   async standings(
     @Param('board') board: string,
     @Query() query: QueryOf<'standingsEvents'>,
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { reader } = this;
@@ -31,29 +30,24 @@ export class LiveController {
       const { definition } = await reader.board(board);
       const { view } = selectedView(definition, selection);
       if (!publishesView(definition, view)) throw notPublished(board, ` of the view "${view}"`);
-      await this.streams.standings({ request, reply }, { ...selection, board, limit });
+      await this.streams.standings(reply, { ...selection, board, limit });
     });
   }
 
   @Events('events', 'The rank changes of a board, live', QUERIES.none)
-  async board(
-    @Param('board') board: string,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  async board(@Param('board') board: string, @Res() reply: FastifyReply): Promise<void> {
     await this.#check(board);
-    await this.streams.rankChanges({ request, reply }, board);
+    await this.streams.rankChanges(reply, board);
   }
 
   @Events('players/:player/events', 'The rank changes of a player, live', QUERIES.none)
   async player(
     @Param('board') board: string,
     @Param('player') player: string,
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     await this.#check(board);
-    await this.streams.rankChanges({ request, reply }, board, player);
+    await this.streams.rankChanges(reply, board, player);
   }
 
   /** @throws ProblemError NOT_PUBLISHED, and what BoardReader.board throws */

@@ -1,19 +1,32 @@
 import type { RankChange } from '#contracts';
-import type { LogPosition } from './log-position.js';
 
-/** A rank change and its place in the topic of rank changes. `text` is its JSON, as in Kafka. */
-export interface CommittedChange {
-  readonly partition: number;
-  readonly offset: number;
-  readonly change: RankChange;
-  readonly text: string;
+/** A position in the topic of rank changes: by partition, the offset from which on records are still to come. */
+export type LogPosition = readonly number[];
+
+/** The id of an event: the offsets in base 36, such as `0.2s.1`. */
+export function positionText(position: LogPosition): string {
+  return position.map((offset) => offset.toString(36)).join('.');
 }
 
-/** Parsed rank changes take a few times the bytes of their texts. */
+/** The position of an id; new partitions begin at 0. undefined if the text is no position in a topic of so many partitions. */
+export function parsePosition(text: string, partitions: number): LogPosition | undefined {
+  const offsets = text.split('.').map((word) => (/^[0-9a-z]{1,10}$/.test(word) ? word : ''));
+  if (offsets.includes('') || offsets.length > partitions) return undefined;
+  return Array.from({ length: partitions }, (_, index) => parseInt(offsets[index] ?? '0', 36));
+}
+
+/** A rank change and its place in the topic of rank changes. */
+export interface CommittedChange extends Pick<RankChange, 'board' | 'playerId'> {
+  readonly partition: number;
+  readonly offset: number;
+  /** It as an event that lacks its id. */
+  readonly event: Buffer;
+}
+
 export const MOST_CHANGES = 10_000;
 const MOST_BYTES = 16 * 1_048_576;
 
-/** The last rank changes that were read, in the order of reading: at most 10,000, with texts of at most 16 MiB. */
+/** The last rank changes that were read, in the order of reading: at most 10,000, and 16 MiB. */
 export class RecentChanges {
   readonly #changes: CommittedChange[] = [];
   #bytes = 0;
@@ -26,24 +39,37 @@ export class RecentChanges {
 
   add(change: CommittedChange): void {
     this.#changes.push(change);
-    this.#bytes += change.text.length;
+    this.#bytes += change.event.length;
     while (this.#changes.length > MOST_CHANGES || this.#bytes > MOST_BYTES) this.#dropOldest();
   }
 
-  /** The rank changes from a position on; undefined if some of them are no longer here. Cost: O(changes kept). */
-  since(position: LogPosition): CommittedChange[] | undefined {
-    if (position.some((offset, partition) => offset < (this.#starts[partition] ?? 0)))
-      return undefined;
-    return this.#changes.filter(({ partition, offset }) => offset >= (position[partition] ?? 0));
+  /** Whether all rank changes from a position on are here. */
+  reachBackTo(position: LogPosition): boolean {
+    return position.every((offset, partition) => offset >= (this.#starts[partition] ?? 0));
+  }
+
+  /**
+   * Those rank changes from a position on that `concerns` accepts, each as its id and the event that lacks it: clients share the
+   * events. Cost: O(changes kept).
+   */
+  since(
+    position: LogPosition,
+    concerns: (change: CommittedChange) => boolean,
+  ): (string | Buffer)[] {
+    const reached = [...position];
+    return this.#changes.flatMap((change) => {
+      const { partition, offset, event } = change;
+      if (offset < (position[partition] ?? 0)) return [];
+      reached[partition] = offset + 1;
+      return concerns(change) ? [`id: ${positionText(reached)}\n`, event] : [];
+    });
   }
 
   /** Drops a tenth at once, because each removal moves all that stay. */
   #dropOldest(): void {
-    for (const { partition, offset, text } of this.#changes.splice(
-      0,
-      Math.ceil(this.#changes.length / 10),
-    )) {
-      this.#bytes -= text.length;
+    const dropped = this.#changes.splice(0, Math.ceil(this.#changes.length / 10));
+    for (const { partition, offset, event } of dropped) {
+      this.#bytes -= event.length;
       this.#starts[partition] = offset + 1;
     }
   }

@@ -1,105 +1,110 @@
-import type { Standings } from '#board-store';
+import {
+  concatMap,
+  defer,
+  distinctUntilKeyChanged,
+  filter,
+  finalize,
+  map,
+  merge,
+  ReplaySubject,
+  retry,
+  share,
+  Subject,
+  tap,
+  throttle,
+  timer,
+  zip,
+  type Observable,
+} from 'rxjs';
+import type { BoardReader, ViewSelection } from '#board-store';
+import type { RankChange } from '#contracts';
 import { isRedisUnavailable } from '../infra/redis.js';
 import type { ChangeFeed } from './change-feed.js';
-import { eventText, type EventStream } from './event-stream.js';
-import type { CommittedChange } from './recent-changes.js';
+import { eventText } from './event-stream.js';
 
-export interface ViewFeedOptions {
+export interface TopRequest extends ViewSelection {
+  readonly board: string;
   readonly limit: number;
-  readonly read: () => Promise<Standings>;
-  /** The board of the view, and the rank changes that tell when to read the view again. */
-  readonly changes: { readonly board: string; readonly feed: ChangeFeed };
-  /** Called with an error that a retry does not repair. */
-  readonly failed: (error: Error) => void;
+}
+
+/** The top N of a view as JSON. It has all changes that were committed by the position `id`. */
+export interface Top {
+  readonly id: string;
+  readonly data: string;
+  /** It as the event `standings`. */
+  readonly event: Buffer;
+}
+
+interface Sources {
+  readonly reader: Pick<BoardReader, 'standings'>;
+  readonly changes: Pick<ChangeFeed, 'id' | 'of'>;
 }
 
 /** A view is read at most once in this time, in ms. */
 const READ_EVERY_MS = 250;
+/** A view is read again without a change: a window may have a new instance. */
+const REREAD_MS = 15_000;
 /** How long to wait after Redis did not answer, in ms. */
 const RETRY_MS = 1_000;
+/** How long a view without streams is still read, in ms. */
+const IDLE_MS = 1_000;
 
-/** The top N of a view for all streams that ask for the same. Reads the view once per committed change, at most each 250 ms. */
-export class ViewFeed {
-  readonly streams = new Set<EventStream>();
-  /** The first read. */
-  readonly opened: Promise<void>;
-  #view = '';
-  #data = '';
-  /** The position before the last read: `#data` has all changes that were committed by then. */
-  #id = '';
-  #readAt = 0;
-  #refreshing: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
-  readonly #stopListening: () => void;
+/** The views that streams show: one feed for all streams that ask for the same. */
+export class ViewFeeds {
+  readonly #feeds = new Map<string, Observable<Top>>();
 
-  constructor(private readonly options: ViewFeedOptions) {
-    const { board, feed } = options.changes;
-    this.#stopListening = feed.listen(board, undefined, (change) => {
-      if (this.concerns(change)) this.refresh();
-    });
-    this.opened = this.#read();
-  }
-
-  get id(): string {
-    return this.#id;
-  }
-
-  /** The last standings as an event. */
-  event(type: 'snapshot' | 'standings' | 'reset'): string {
-    return eventText(type, this.#id, this.#data);
-  }
-
-  /** Whether a rank change may change the top N or the number of players, on which all percentiles depend. */
-  concerns({ change }: CommittedChange): boolean {
-    const { limit } = this.options;
-    return change.changes.some(
-      ({ view, before, after }) =>
-        (view === this.#view || this.#view === '') && // the first read may miss the change
-        (before === null || after === null || Math.min(before.rank, after.rank) <= limit),
+  /**
+   * The last top N of a view, and the next ones. Reads the view once per committed change, at most each 250 ms, while anyone
+   * listens. Fails with what BoardReader.standings throws; once the view was read, it waits for a Redis that does not answer.
+   */
+  get(request: TopRequest, sources: Sources): Observable<Top> {
+    const key = JSON.stringify(request);
+    const known = this.#feeds.get(key);
+    if (known !== undefined) return known;
+    const feed = defer(() => readings(request, sources)).pipe(
+      finalize(() => this.#feeds.delete(key)),
+      share({
+        connector: () => new ReplaySubject(1),
+        resetOnRefCountZero: () => timer(IDLE_MS),
+      }),
     );
+    this.#feeds.set(key, feed);
+    return feed;
   }
+}
 
-  /** Reads the view soon, and sends it if it has changed. */
-  refresh(waitMs = READ_EVERY_MS): void {
-    if (this.#isClosed) return;
-    const due = Math.max(0, this.#readAt + waitMs - performance.now());
-    this.#timer ??= setTimeout(() => void this.#refreshNow(), due).unref();
-  }
+function readings({ board, ...request }: TopRequest, { reader, changes }: Sources) {
+  let view = '';
+  const ended = new Subject<void>();
+  const read = defer(async () => {
+    const { id } = changes;
+    const standings = await reader.standings(board, request);
+    ({ view } = standings);
+    return { id, data: JSON.stringify(standings) };
+  });
+  const delay = (error: unknown) => {
+    if (view !== '' && isRedisUnavailable(error)) return timer(RETRY_MS);
+    throw error;
+  };
+  const moves = changes.of(board).pipe(filter(([change]) => concerns(change, view, request.limit)));
+  return merge(timer(0, REREAD_MS), moves).pipe(
+    // A change that comes during a read leads to one more.
+    throttle(() => zip(ended, timer(READ_EVERY_MS)), { leading: true, trailing: true }),
+    concatMap(() => read.pipe(retry({ delay }))),
+    tap(() => ended.next()),
+    distinctUntilKeyChanged('data'),
+    map((top) => ({ ...top, event: Buffer.from(eventText('standings', top.id, top.data)) })),
+  );
+}
 
-  close(): void {
-    this.#isClosed = true;
-    this.#stopListening();
-    clearTimeout(this.#timer);
-  }
-
-  /** While a read takes long, the next one waits for it. A change that comes during a read leads to one more. */
-  async #refreshNow(): Promise<void> {
-    await this.#refreshing;
-    this.#timer = undefined;
-    this.#refreshing = this.#readAndSend();
-  }
-
-  async #readAndSend(): Promise<void> {
-    const before = this.#data;
-    try {
-      await this.#read();
-    } catch (error) {
-      if (isRedisUnavailable(error)) this.refresh(RETRY_MS);
-      else this.options.failed(error as Error);
-      return;
-    }
-    if (this.#data === before) return;
-    const event = Buffer.from(this.event('standings'));
-    for (const stream of this.streams) stream.send(event);
-  }
-
-  async #read(): Promise<void> {
-    this.#readAt = performance.now();
-    const { id } = this.options.changes.feed;
-    const standings = await this.options.read();
-    this.#view = standings.view;
-    this.#data = JSON.stringify(standings);
-    this.#id = id;
-  }
+/**
+ * Whether a rank change may change the top N of a view or the number of players, on which all percentiles depend. `view` is empty
+ * during the first read, which may miss the change.
+ */
+function concerns({ changes }: RankChange, shown: string, limit: number): boolean {
+  return changes.some(
+    ({ view, before, after }) =>
+      (view === shown || shown === '') &&
+      (before === null || after === null || Math.min(before.rank, after.rank) <= limit),
+  );
 }

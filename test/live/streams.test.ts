@@ -11,6 +11,7 @@ boards:
   arena: { columns: [{ name: points }], windows: [all, week], dimensions: [[], [region]] }
   wide: { columns: [{ name: points }], windows: [all, day, week, month, year], dimensions: [[], [a], [b], [c], [a, b]] }
   busy: { columns: [{ name: points }] }
+  moved: { columns: [{ name: points }], publish: { rankChanges: moved } }
   quiet: { columns: [{ name: points }], publish: { rankChanges: none } }
   partly:
     columns: [{ name: points }]
@@ -187,6 +188,29 @@ describe('standings', () => {
     );
     await until(async () => again.events.at(-1)?.data === (await last()), 'both new players count');
     expect(new Set(again.events.map(({ type }) => type))).toEqual(new Set(['standings']));
+    again.close();
+  });
+
+  it('resumes with the standings as they are, also without a rank change', async () => {
+    const score = (delta: number) =>
+      instance.produce([JSON.stringify({ board: 'moved', playerId: 'ada', delta })]);
+    const points = async () =>
+      (await instance.reader.standings('moved')).entries[0]?.columns['points'];
+    await score(1);
+    await until(async () => (await points()) === '1', 'the score counts');
+    const url = `${base}/moved/standings/events`;
+    const first = await EventReader.open(url);
+    await until(() => first.lastId !== '', 'the snapshot arrives');
+    first.close();
+    await score(1);
+    await until(async () => (await points()) === '2', 'the score counts');
+    const elsewhere = `${urlOf(other)}/moved/standings/events`;
+    const again = await EventReader.open(elsewhere, first.lastId);
+    await until(() => again.events.length > 0, 'the standings arrive', 10);
+    expect(again.events[0]).toMatchObject({
+      type: 'standings',
+      data: JSON.stringify(await instance.reader.standings('moved', { limit: 10 })),
+    });
     again.close();
   });
 

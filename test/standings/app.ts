@@ -16,8 +16,8 @@ class App {}
 
 /** Takes all requests for streams, and sends nothing: see test/live. */
 const STREAMS: Pick<LiveStreams, 'standings' | 'rankChanges'> = {
-  standings: ({ reply }) => Promise.resolve(void reply.send()),
-  rankChanges: ({ reply }) => Promise.resolve(void reply.send()),
+  standings: (reply) => Promise.resolve(void reply.send()),
+  rankChanges: (reply) => Promise.resolve(void reply.send()),
 };
 
 /** Sends nothing: see test/writes. */
