@@ -55,7 +55,9 @@ export const QUERIES = {
   write: Type.Object(
     {
       wait: Optional(Type.Enum(['rank'], { description: 'Wait for the result of one event.' })),
-      timeout: Optional(whole('How long to wait, in ms; default: 5000.', 1, 30_000)),
+      timeout: Optional(
+        whole('How long to wait, in ms; default: 5000 with `wait`, else 30000.', 1, 30_000),
+      ),
     },
     closed,
   ),

@@ -1,18 +1,31 @@
 import { Body, Controller, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { firstValueFrom, from, throwError, timeout } from 'rxjs';
 import { resolveEvent, type BoardDefinition } from '#board';
 import { BoardReader } from '#board-store';
 import { ResultUnknownError, ScoreProducer } from '#client';
-import { DEAD_LETTER_CODES, decodeText, type DeadLetterCode, type ScoreEvent } from '#contracts';
+import {
+  DEAD_LETTER_CODES,
+  decodeText,
+  type DeadLetterCode,
+  type ScoreEvent,
+  type Source,
+} from '#contracts';
 import { ProblemError, RefusedEventError } from '../infra/problems.js';
 import { BODIES, QUERIES, type BodyOf, type QueryOf } from '../standings/request-schemas.js';
 import { Write } from '../standings/route.js';
 
-const DEFAULT_TIMEOUT_MS = 5_000;
+const RANK_TIMEOUT_MS = 5_000;
+const SEND_TIMEOUT_MS = 30_000;
+
+/** Score events that wait for Kafka at once, also those whose requests were answered; more are refused, as each takes memory. */
+const MOST_IN_FLIGHT = 10_000;
 
 /** Accepts score events for Kafka. Checks all of them against the live definition of the board before it sends the first. */
 @Controller('v1/boards/:board')
 export class WritesController {
+  #inFlight = 0;
+
   constructor(
     private readonly reader: BoardReader,
     private readonly producer: ScoreProducer,
@@ -21,20 +34,22 @@ export class WritesController {
   @Write('events', 'Send score events', BODIES.scoreEvents, QUERIES.write)
   async send(
     @Param('board') board: string,
-    @Query() { wait, timeout = DEFAULT_TIMEOUT_MS }: QueryOf<'write'>,
+    @Query() { wait, timeout: timeoutMs }: QueryOf<'write'>,
     @Body() body: BodyOf<'scoreEvents'>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const { definition } = await this.reader.board(board);
-    const events = (body.events ?? [body]).map((event, index) => checked(definition, event, index));
+    const events = eventsOf(body).map((event, index) => checked(definition, event, index));
     const deduplicated = definition.deduplicateMs !== undefined;
     void reply.code(202);
-    if (wait === undefined) return { events: await this.producer.send(events), deduplicated };
+    if (wait === undefined) return { events: await this.#send(events, timeoutMs), deduplicated };
     const [event] = events;
     if (event === undefined || events.length > 1)
       throw new ProblemError('INVALID_REQUEST', 'wait=rank needs exactly one event');
     try {
-      const outcome = await this.producer.sendAndWait(event, { timeoutMs: timeout });
+      const outcome = await this.#limited(1, () =>
+        this.producer.sendAndWait(event, { timeoutMs: timeoutMs ?? RANK_TIMEOUT_MS }),
+      );
       void reply.code(200);
       return outcome;
     } catch (error) {
@@ -43,6 +58,41 @@ export class WritesController {
       return { events: [error.at], deduplicated, status: 'unknown' };
     }
   }
+
+  /** @throws SendError, or ProblemError SEND_FAILED after the timeout; the producer goes on then */
+  async #send(events: readonly ScoreEvent[], timeoutMs = SEND_TIMEOUT_MS): Promise<Source[]> {
+    const sent = this.#limited(events.length, () => this.producer.send(events));
+    const late = () => {
+      const detail = `Kafka has acknowledged nothing in ${timeoutMs} ms; it may have any of the events, or get them later`;
+      return throwError(() => new ProblemError('SEND_FAILED', detail));
+    };
+    return firstValueFrom(from(sent).pipe(timeout({ first: timeoutMs, with: late })));
+  }
+
+  async #limited<T>(events: number, send: () => Promise<T>): Promise<T> {
+    if (this.#inFlight + events > MOST_IN_FLIGHT)
+      throw new ProblemError(
+        'OVERLOADED',
+        `${this.#inFlight} score events wait for Kafka, of at most ${MOST_IN_FLIGHT}; no event was sent; try again`,
+      );
+    this.#inFlight += events;
+    try {
+      return await send();
+    } finally {
+      this.#inFlight -= events;
+    }
+  }
+}
+
+/** @throws ProblemError for fields beside `events`, which would have no effect */
+function eventsOf({ events, ...fields }: BodyOf<'scoreEvents'>): readonly object[] {
+  if (events === undefined) return [fields];
+  const [field] = Object.keys(fields);
+  if (field === undefined) return events;
+  throw new ProblemError(
+    'INVALID_REQUEST',
+    `there is ${JSON.stringify(field)} beside "events"; move it into each event`,
+  );
 }
 
 /** The event with its board. @throws RefusedEventError, ProblemError for the name of another board */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TestInstance, until } from '../support/instance.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
 import { readCommitted, readRankChanges } from '../support/results.js';
 
 const BOARDS = `
@@ -14,13 +15,14 @@ let readOnly: string;
 
 beforeAll(async () => {
   instance = await TestInstance.create(BOARDS);
-  const urlOf = (errors: string) =>
-    `${/health and metrics at ([^"]+)/.exec(errors)?.[1] ?? ''}/v1/boards`;
   readOnly = urlOf((await instance.start('--roles', 'query,ingest,reconciliation')).errors);
   instance.env['RANKLOG_QUERY_WRITES'] = 'true';
   base = urlOf((await instance.start('--roles', 'query')).errors);
 });
 afterAll(() => instance.remove());
+
+const urlOf = (errors: string) =>
+  `${/health and metrics at ([^"]+)/.exec(errors)?.[1] ?? ''}/v1/boards`;
 
 async function post(path: string, body: object, to = base) {
   const response = await fetch(`${to}/${path}`, {
@@ -114,6 +116,7 @@ describe('POST /v1/boards/BOARD/events', () => {
       ['arena/events', { ...ada, board: 'once' }, 400, 'INVALID_REQUEST'],
       ['arena/events', { events: [] }, 400, 'INVALID_REQUEST'],
       ['arena/events', { events: Array(1_001).fill(ada) }, 400, 'INVALID_REQUEST'],
+      ['arena/events', { events: [ada], board: 'once' }, 400, 'INVALID_REQUEST'],
       ['arena/events', { events: [1] }, 400, 'INVALID_REQUEST'],
       ['arena/events', [ada], 400, 'INVALID_REQUEST'],
       ['arena/events?wait=rank', { events: [ada, ada] }, 400, 'INVALID_REQUEST'],
@@ -124,5 +127,21 @@ describe('POST /v1/boards/BOARD/events', () => {
     ];
     for (const [path, body, status, code] of refusals)
       expect([path, await post(path, body)]).toMatchObject([path, { status, body: { code } }]);
+  });
+
+  it('answers in time while Kafka does not, and takes a limited number of events', async () => {
+    const proxy = await KafkaProxy.toBroker();
+    instance.env['KAFKA_BROKERS'] = proxy.broker;
+    const { errors } = await instance.start('--roles', 'query');
+    const send = (count: number) =>
+      post('arena/events?timeout=1000', { events: Array<object>(count).fill(ada) }, urlOf(errors));
+    expect(await send(1)).toMatchObject({ status: 202 });
+    proxy.freeze();
+    for (let waiting = 0; waiting < 10_000; waiting += 1_000)
+      expect(await send(1_000)).toMatchObject({ status: 503, body: { code: 'SEND_FAILED' } });
+    expect(await send(1)).toMatchObject({ status: 503, body: { code: 'OVERLOADED' } });
+    proxy.thaw();
+    await until(async () => (await send(1)).status === 202, 'Kafka has the events');
+    await proxy.close();
   });
 });
