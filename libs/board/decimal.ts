@@ -3,15 +3,15 @@ export type ParsedDecimal =
   | { readonly ok: true; readonly minor: number }
   | { readonly ok: false; readonly reason: 'NOT_A_DECIMAL' | 'TOO_MANY_DECIMALS' | 'OUT_OF_RANGE' };
 
-const DECIMAL = /^-?(0|[1-9]\d*)(\.\d+)?$/;
-const MAX_TEXT_LENGTH = 64;
+export const DECIMAL = /^-?(0|[1-9]\d*)(\.\d+)?$/;
+export const MAX_DECIMAL_LENGTH = 64;
 
 /** An integer of up to this many digits is always exact in a double. */
 const SAFE_DIGITS = 15;
 
 /** Whether a text is an exact decimal of up to 64 characters, such as -0.50: no exponent, plus sign or leading zeros. */
 export function isDecimal(text: string): boolean {
-  return text.length <= MAX_TEXT_LENGTH && DECIMAL.test(text);
+  return text.length <= MAX_DECIMAL_LENGTH && DECIMAL.test(text);
 }
 
 /** The exact number of minor units, within +-(2^53-1). Never rounds: too many decimals are an error, even zeros. */

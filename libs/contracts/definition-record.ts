@@ -13,6 +13,9 @@ import type { RawRecord } from './record.js';
 import { ResultContract } from './result-contract.js';
 import { isDefinitionRecord } from './validators.generated.js';
 
+/** The key of the record with the settings of the ranklog. No board name has a control character. */
+export const IDENTITY_KEY = '\u0000identity';
+
 /** The definition of a board's live generation, or that the board was removed. */
 export interface DefinitionRecord {
   readonly board: string;

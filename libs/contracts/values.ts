@@ -75,7 +75,7 @@ export function isColumns(value: unknown): value is Record<string, string> {
   );
 }
 
-const PARTITION = /^(0|[1-9]\d{0,9})$/;
+export const PARTITION = /^(0|[1-9]\d{0,9})$/;
 
 export function isStarts(value: unknown): value is Record<string, number> {
   return (

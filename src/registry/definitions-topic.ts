@@ -4,6 +4,7 @@ import type { IdentityCheck } from '#board-store';
 import {
   decodeDefinitionRecord,
   encodeDefinitionRecord,
+  IDENTITY_KEY,
   MalformedRecordError,
   type DefinitionRecord,
 } from '#contracts';
@@ -22,9 +23,6 @@ interface Reading {
   /** Boards with an older record after their latest one in the same partition, so that compaction would keep the older one. */
   readonly overwritten: Set<string>;
 }
-
-/** The key of the identity record. No board name has a control character, so earlier versions ignore the record. */
-export const IDENTITY_KEY = '\u0000identity';
 
 /** The compacted topic of the live definitions and the identity of their ranklog. It survives a loss of Redis. */
 export class DefinitionsTopic {

@@ -284,7 +284,7 @@ describe('the page for browsers', () => {
 });
 
 describe('docs/reference/openapi.json', () => {
-  it('describes the routes as they are (if not: npm run openapi)', async () => {
+  it('describes the routes as they are (if not: npm run api-docs)', async () => {
     const document: unknown = JSON.parse(readFileSync('docs/reference/openapi.json', 'utf8'));
     expect((await inject('GET', '/openapi.json')).json()).toEqual(document);
     expect(document).toMatchObject({ openapi: '3.1.0' });

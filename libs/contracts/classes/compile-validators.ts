@@ -1,11 +1,7 @@
 import { _, Ajv, Name } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
-// @ts-expect-error -- class-validator-jsonschema needs the metadata of @Type, which class-transformer does not declare
-import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
-import { getMetadataStorage } from 'class-validator';
-import { validationMetadatasToSchemas } from 'class-validator-jsonschema';
-import { RULES } from '../rules.js';
 import { StoredDefinitionRecord } from './definition-record.js';
+import { classSchemas } from './json-schemas.js';
 import { LeaderChange } from './leader-change.js';
 import { RankChange } from './rank-change.js';
 import { ScoreEvent } from './score-event.js';
@@ -17,22 +13,12 @@ const CLASSES = {
   isDefinitionRecord: StoredDefinitionRecord,
 };
 
-const options: Parameters<typeof validationMetadatasToSchemas>[0] = {
-  classValidatorMetadataStorage: getMetadataStorage(),
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-assignment -- not declared, see the import
-  classTransformerMetadataStorage: defaultMetadataStorage,
-  refPointerPrefix: '#/definitions/',
-  additionalConverters: Object.fromEntries(
-    Object.keys(RULES).map((name) => [name, { ranklogRule: name }]),
-  ),
-};
-
 /**
  * The text of validators.generated.ts: validators compiled from the decorators of the classes. They are about ten times faster
  * than class-validator, with the same verdicts (test: verdicts.spec.ts), and need no ajv. SCORE_EVENT is the schema of the class.
  */
 export function validatorsText(): string {
-  const definitions = validationMetadatasToSchemas(options);
+  const definitions = classSchemas('#/definitions/', (ranklogRule) => ({ ranklogRule }));
   const ajv = new Ajv({
     inlineRefs: false,
     strictTypes: false,

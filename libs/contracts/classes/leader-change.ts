@@ -34,9 +34,11 @@ export class LeaderChange {
   @IsId()
   board: string;
 
+  /** Id of the build of the board. */
   @IsId()
   generation: string;
 
+  /** As in a rank change. */
   @IsString()
   view: string;
 
@@ -53,10 +55,11 @@ export class LeaderChange {
   @IsPart(() => Cause)
   source: Cause;
 
-  /** Event time of the cause. */
+  /** Event time of the cause, in UTC. */
   @IsEventTime()
   occurredAt: string;
 
+  /** The whole top in order; shorter than N if the view has fewer players. */
   @IsListOfParts(() => Leader)
   top: readonly Leader[];
 
@@ -66,6 +69,7 @@ export class LeaderChange {
   @IsListOfParts(() => LeftLeader)
   left: readonly LeftLeader[];
 
+  /** Players who stayed in the top at another rank. */
   @IsListOfParts(() => MovedPlayer)
   moved: readonly MovedPlayer[];
 }

@@ -11,9 +11,10 @@ import {
 } from './decorators.js';
 import { Cause, MovedPlayer, RankPlacing } from './result-parts.js';
 
-/** The change of a player's place in one view. `before` is null for a new player, `after` for a player who left the view. */
+/** The change of a player's place in one view. */
 @AlsoRequired('before', 'after')
 export class RankMovement {
+  /** `window( name=value)*`, values percent-encoded: `all`, `week:2026-W47 region=eu`. */
   @IsString()
   view: string;
 
@@ -21,10 +22,12 @@ export class RankMovement {
   @IsCount(1)
   version: number;
 
+  /** null for a player who was not in the view. */
   @MayBeNull()
   @IsPart(() => RankPlacing)
   before: RankPlacing | null;
 
+  /** null for a player who left the view. */
   @MayBeNull()
   @IsPart(() => RankPlacing)
   after: RankPlacing | null;
@@ -40,6 +43,7 @@ export class RankChange {
   @IsId()
   board: string;
 
+  /** Id of the build of the board. */
   @IsId()
   generation: string;
 
@@ -49,10 +53,12 @@ export class RankChange {
   @IsPart(() => Cause)
   source: Cause;
 
+  /** As in the score event, if that has one. */
   @MayBeAbsent()
   @IsId()
   eventId?: string;
 
+  /** Event time in UTC. The timestamp of the record if the event has none. */
   @IsEventTime()
   occurredAt: string;
 

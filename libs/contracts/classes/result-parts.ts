@@ -15,6 +15,7 @@ export class Cause {
 
 /** The place of a player in a view. Columns are decimal strings. */
 class Placing {
+  /** From 1; no two players share a rank. */
   @IsCount(1)
   rank: number;
 
@@ -34,6 +35,7 @@ export class Leader extends Placing {
   @IsId()
   playerId: string;
 
+  /** The rank that players with equal columns share: 1 2 2 4. */
   @IsCount(1)
   competitionRank: number;
 }

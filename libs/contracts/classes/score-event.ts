@@ -25,6 +25,7 @@ export class ScoreEvent {
   @IsEventTime()
   occurredAt?: string;
 
+  /** A board that drops duplicates knows them by this. */
   @MayBeAbsent()
   @IsId()
   eventId?: string;

@@ -1,7 +1,6 @@
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import { BoardReader, StoreStatus, shardOf, type LiveBoard } from '#board-store';
-import { decodeDefinitionRecord } from '#contracts';
-import { IDENTITY_KEY } from '../../../src/registry/definitions-topic.js';
+import { decodeDefinitionRecord, IDENTITY_KEY } from '#contracts';
 import type { OracleBytes } from '../../model/oracle.js';
 import { readBytes } from '../../model/store-keys.js';
 import {

@@ -1,0 +1,49 @@
+// @ts-check
+// The OpenAPI document of the reads and writes over HTTP, from the compiled code.
+import 'reflect-metadata';
+import { Module } from '@nestjs/common';
+
+/** A compiled module; its types are those of its source, as dist/ may not exist when types are checked. @param {string} file */
+const compiled = (file) => import(new URL(file, import.meta.url).href);
+/** @type {typeof import('../../src/infra/http-server.js')} */
+const { createHttpApplication } = await compiled('../../dist/src/infra/http-server.js');
+/** @type {typeof import('../../src/infra/logger.js')} */
+const { SILENT } = await compiled('../../dist/src/infra/logger.js');
+/** @type {typeof import('../../src/infra/config.module.js')} */
+const { SETTINGS } = await compiled('../../dist/src/infra/config.module.js');
+/** @type {typeof import('../../src/standings/openapi.js')} */
+const { describeRoutes } = await compiled('../../dist/src/standings/openapi.js');
+/** @type {typeof import('../../src/standings/standings.module.js')} */
+const { READ_CONTROLLERS } = await compiled('../../dist/src/standings/standings.module.js');
+/** @type {typeof import('../../src/live/live-streams.js')} */
+const { LiveStreams } = await compiled('../../dist/src/live/live-streams.js');
+/** @type {typeof import('../../src/writes/writes.controller.js')} */
+const { WritesController } = await compiled('../../dist/src/writes/writes.controller.js');
+/** @type {typeof import('../../libs/client/index.js')} */
+const { ScoreProducer } = await compiled('../../dist/libs/client/index.js');
+/** @type {typeof import('../../libs/board-store/index.js')} */
+const { BoardReader } = await compiled('../../dist/libs/board-store/index.js');
+
+function App() {
+  // an empty module
+}
+Module({})(App);
+/** @type {import('@nestjs/common').DynamicModule} */
+const module = {
+  module: /** @type {import('@nestjs/common').Type} */ (/** @type {unknown} */ (App)),
+  controllers: [...READ_CONTROLLERS, WritesController],
+  providers: [BoardReader, LiveStreams, ScoreProducer, SETTINGS].map((provide) => ({
+    provide,
+    useValue: {},
+  })), // no read is answered
+};
+
+/** The document as JSON. @returns {Promise<string>} */
+export async function openApi() {
+  const app = await createHttpApplication(module, SILENT);
+  await describeRoutes(app);
+  await app.init();
+  const { payload } = await app.inject('/openapi.json');
+  await app.close();
+  return payload;
+}
