@@ -84,7 +84,7 @@ async function benchIngest(board) {
 async function benchStreams(given) {
   const streams = wholeNumber('streams', given, { least: 3, most: 50_000 });
   const figures = await measureStreams(streams, { rate, seconds });
-  if (json) console.log(JSON.stringify({ streams, rate, seconds, ...figures }));
+  if (json) console.log(JSON.stringify({ streams, ...figures }));
   else printStreams(figures);
 }
 

@@ -54,24 +54,34 @@ async function measure(setup, load) {
   const { server, clients, targets, scores } = setup;
   const unused = await server.memory();
   await ask(clients, { open: { url: server.url, targets } });
-  const idle = await phase(setup, () => delay(load.seconds * 1_000));
+  const idle = await phase(setup, load, () => delay(load.seconds * 1_000));
   await ask(clients, { begin: Date.now() });
-  const changing = await phase(setup, () => scores.send(load));
-  await delay(LONGEST_LATENCY_MS);
+  const changing = await phase(setup, load, async () => {
+    await scores.send(load);
+    await delay(LONGEST_LATENCY_MS);
+  });
   const { heard } = await ask(clients, {});
   const due = dueArrivals(targets, scores.players);
-  return { unused, idle, changing, heard: heard.map((one) => ({ ...one, due: due[one.kind] })) };
+  return {
+    load,
+    unused,
+    idle,
+    changing,
+    heard: heard.map((one) => ({ ...one, due: due[one.kind] })),
+  };
 }
 
-/** @param {Setup} setup @param {() => Promise<unknown>} work @returns {Promise<Phase>} */
-async function phase({ server, clients }, work) {
+/**
+ * Events that arrive late count, too: all CPU time is divided by the seconds of the load.
+ * @param {Setup} setup @param {Load} load @param {() => Promise<unknown>} work @returns {Promise<Phase>}
+ */
+async function phase({ server, clients }, { seconds }, work) {
   await ask(clients, {});
   const cpu = server.cpu();
-  const begin = performance.now();
   await work();
-  const us = (performance.now() - begin) * 1_000;
   const used = server.cpu() - cpu;
   const report = await ask(clients, {});
+  const us = seconds * 1e6;
   return { ...(await server.memory()), cpu: used / us, clientsCpu: report.cpu / us };
 }
 
@@ -109,7 +119,7 @@ function dueArrivals(targets, players) {
 }
 
 /** @param {Awaited<ReturnType<typeof measureStreams>>} figures */
-export function printStreams({ unused, idle, changing, heard }) {
+export function printStreams({ load, unused, idle, changing, heard }) {
   const streams = heard.reduce((sum, one) => sum + one.streams, 0);
   const arrivals = heard.reduce((sum, one) => sum + one.arrivals, 0);
   const memory = ({ rss, heapUsed, external } = unused) =>
@@ -124,9 +134,10 @@ export function printStreams({ unused, idle, changing, heard }) {
   console.log(
     `no streams    ${memory()}\n${streams} idle   ${phase(idle)}\nunder change  ${phase(changing)}`,
   );
-  console.log(`${arrivals} events arrived`);
+  const us = (changing.cpu * load.seconds * 1e6) / arrivals;
+  console.log(`${arrivals} changes arrived, with ${us.toFixed(1)} us of CPU each`);
   for (const { kind, dropped, p50, p99, due, arrivals: got, streams: count } of heard)
     console.log(
-      `  ${kind.padEnd(6)} ${count} streams, ${dropped} dropped; ${got} events${due === null ? '' : ` of ${due}`}; latency p50 ${p50} ms, p99 ${p99} ms`,
+      `  ${kind.padEnd(6)} ${count} streams, ${dropped} dropped; ${got} changes${due === null ? '' : ` of ${due}`}; latency p50 ${p50} ms, p99 ${p99} ms`,
     );
 }
