@@ -42,14 +42,18 @@ class Client {
 
   /** Events end with an empty line. @param {string} text */
   #take(text) {
-    const all = this.#pending + text;
-    const end = all.lastIndexOf('\n\n') + 1;
-    this.#pending = all.slice(end);
+    const events = (this.#pending + text).split('\n\n');
+    this.#pending = events.pop() ?? '';
+    for (const event of events) this.#hear(event);
+  }
+
+  /** A top 10 also shows older changes, which have arrived before. @param {string} event */
+  #hear(event) {
     const now = Date.now();
-    const before = this.#newest;
-    for (const [, time = ''] of all.slice(0, end).matchAll(this.times)) {
+    const least = this.kind === 'top' ? Math.max(begin, this.#newest + 1) : begin;
+    for (const [, time = ''] of event.matchAll(this.times)) {
       const happened = Date.parse(time);
-      if (happened < begin || (this.kind === 'top' && happened <= before)) continue;
+      if (happened < least) continue;
       this.#newest = Math.max(this.#newest, happened);
       this.latencies.push(now - happened);
     }
