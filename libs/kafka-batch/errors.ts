@@ -10,9 +10,8 @@ export interface LogRange {
 }
 
 /** An error of this library. `retriable`: the same work may succeed when it is done again. */
-export abstract class KafkaBatchError extends Error {
-  abstract readonly code: string;
-  abstract readonly retriable: boolean;
+abstract class KafkaBatchError extends Error {
+  readonly retriable: boolean = true;
 
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -22,48 +21,20 @@ export abstract class KafkaBatchError extends Error {
 
 /** A restart does not help: the partition stops until an operator acts. Other partitions continue. */
 export class PermanentPartitionError extends KafkaBatchError {
-  readonly code: string = 'PARTITION_STOPPED';
-  readonly retriable = false;
+  override readonly retriable = false;
 }
 
-const WHAT_TO_DO =
-  'This partition stops so that no event is skipped; the others continue; ' +
-  'for what to do see "A partition stops for its log" in docs/operations.md';
-
-export class LogEndsError extends PermanentPartitionError {
-  override readonly code = 'LOG_ENDS';
-
-  constructor(
-    readonly topic: string,
-    readonly partition: number,
-    readonly applied: number,
-    readonly log: LogRange,
-  ) {
+/** The log was cut, recreated or restored, so that reading on would skip events. */
+export class WrongLogError extends PermanentPartitionError {
+  constructor(problem: string) {
     super(
-      `${topic}/${partition} was applied up to offset ${applied}, but the log starts at ${log.start} and ends at ${log.end}: ` +
-        `the topic was recreated or restored from a backup. ${WHAT_TO_DO}`,
+      `${problem}. This partition stops so that no event is skipped; the others continue; ` +
+        'for what to do see "A partition stops for its log" in docs/operations.md',
     );
   }
 }
 
-export class OtherLogError extends PermanentPartitionError {
-  override readonly code = 'OTHER_LOG';
-
-  constructor(
-    readonly topic: string,
-    readonly partition: number,
-    readonly applied: number,
-  ) {
-    super(
-      `${topic}/${partition} was applied up to offset ${applied}, but the log has another record there: ` +
-        `the topic was recreated. ${WHAT_TO_DO}`,
-    );
-  }
-}
-
-export class LogGapError extends PermanentPartitionError {
-  override readonly code = 'LOG_GAP';
-
+export class LogGapError extends WrongLogError {
   constructor(
     readonly topic: string,
     readonly partition: number,
@@ -72,19 +43,14 @@ export class LogGapError extends PermanentPartitionError {
   ) {
     super(
       `${topic}/${partition} must continue at offset ${expected}, but the log starts at ${log.start} and ends at ${log.end}: ` +
-        `its history was cut, or the topic was recreated. ${WHAT_TO_DO}`,
+        'its history was cut, or the topic was recreated',
     );
   }
 }
 
 /** Kafka refused a record for its size. The transaction was aborted. */
 export class RecordTooLargeError extends PermanentPartitionError {
-  override readonly code = 'RECORD_TOO_LARGE';
-
-  constructor(
-    readonly topics: readonly string[],
-    cause: unknown,
-  ) {
+  constructor(topics: readonly string[], cause: unknown) {
     super(
       `Kafka refuses a result for its size (topics ${topics.join(', ')}); raise max.message.bytes of these topics above that of the score topic`,
       { cause },
@@ -92,53 +58,22 @@ export class RecordTooLargeError extends PermanentPartitionError {
   }
 }
 
-export class BatchHandlerError extends KafkaBatchError {
-  readonly code = 'BATCH_HANDLER';
-  readonly retriable = false;
-
-  constructor(pattern: string, problem: 'missing' | 'duplicate') {
-    super(
-      problem === 'missing'
-        ? `no controller method handles ${pattern}; decorate one with @${pattern}()`
-        : `two controller methods handle ${pattern}; decorate only one with @${pattern}()`,
-    );
-  }
-}
-
 export class KafkaUnreachableError extends KafkaBatchError {
-  readonly code = 'KAFKA_UNREACHABLE';
-  readonly retriable = true;
-
-  constructor(
-    readonly timeoutMs: number,
-    cause: unknown,
-  ) {
+  constructor(timeoutMs: number, cause: unknown) {
     super(`Kafka did not answer within ${timeoutMs} ms: ${toError(cause).message}`, { cause });
   }
 }
 
 /** Another publisher was opened with the same transactional id. Readers see nothing of the transaction of this one. */
 export class ProducerFencedError extends KafkaBatchError {
-  readonly code = 'PRODUCER_FENCED';
-  readonly retriable = true;
-
-  constructor(
-    readonly transactionalId: string,
-    cause: unknown,
-  ) {
+  constructor(transactionalId: string, cause: unknown) {
     super(`another publisher took over the transactional id ${transactionalId}`, { cause });
   }
 }
 
 /** The transaction may be committed or not. Opening another publisher completes it. Then read the group's offset. */
 export class PublishOutcomeUnknownError extends KafkaBatchError {
-  readonly code = 'PUBLISH_OUTCOME_UNKNOWN';
-  readonly retriable = true;
-
-  constructor(
-    readonly transactionalId: string,
-    cause: unknown,
-  ) {
+  constructor(transactionalId: string, cause: unknown) {
     const { message } = toError(cause);
     super(`the outcome of a transaction of ${transactionalId} is unknown: ${message}`, { cause });
   }
@@ -147,9 +82,8 @@ export class PublishOutcomeUnknownError extends KafkaBatchError {
 /** Thrown while kafkajs decodes a fetch. kafkajs does not retry it, and stops a consumer. */
 export class MissingCodecError extends KafkaJSNonRetriableError {
   override readonly name = 'MissingCodecError';
-  readonly code = 'MISSING_CODEC';
 
-  constructor(readonly codec: string) {
+  constructor(codec: string) {
     super(
       `a record is compressed with ${codec}, which this process cannot read${codec === 'zstd' ? ' before Node 22.15' : ''}; ` +
         'use gzip or no compression in its producer, or set compression.type=gzip on the topic, so that Kafka ' +

@@ -6,7 +6,7 @@ import {
 } from '@nestjs/microservices';
 import { lastValueFrom, isObservable } from 'rxjs';
 import { BatchConsumer, type BatchConsumerOptions, type ConsumerHealth } from './batch-consumer.js';
-import { BatchHandlerError, toError } from './errors.js';
+import { toError } from './errors.js';
 import type { PartitionAssignment, RecordBatch } from './types.js';
 
 const HANDLERS = ['OnPartitionAssigned', 'OnRecordBatch', 'OnPartitionReleased'] as const;
@@ -102,8 +102,9 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
     isEvent = false,
     extras = {},
   ): void {
-    if (this.messageHandlers.has(String(pattern)))
-      throw new BatchHandlerError(String(pattern), 'duplicate');
+    const name = String(pattern);
+    if (this.messageHandlers.has(name))
+      throw new Error(`two controller methods handle ${name}; decorate only one with @${name}()`);
     super.addHandler(pattern, callback, isEvent, extras);
   }
 
@@ -129,7 +130,8 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
 
   async #listen(): Promise<void> {
     for (const name of HANDLERS)
-      if (!this.messageHandlers.has(name)) throw new BatchHandlerError(name, 'missing');
+      if (!this.messageHandlers.has(name))
+        throw new Error(`no controller method handles ${name}; decorate one with @${name}()`);
     await this.#consumer.start();
   }
 

@@ -165,7 +165,7 @@ export class PartitionIngest {
 
   /**
    * Reads again the record that was the last applied one at the previous check. A later record proves nothing: it could
-   * itself be from another log. @throws LogEndsError, OtherLogError
+   * itself be from another log. @throws WrongLogError
    */
   async #checkLog(): Promise<void> {
     const next = { at: performance.now(), last: this.#last };
@@ -200,7 +200,7 @@ export class PartitionIngest {
   }
 }
 
-/** Finds the offset at which a partition continues. @throws StoreChangedError, LogEndsError, OtherLogError */
+/** Finds the offset at which a partition continues. @throws StoreChangedError, WrongLogError */
 async function findStart(
   partition: number,
   services: IngestServices,

@@ -3,11 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Kafka } from 'kafkajs';
 import type { RecordIdentity } from '#board-store';
 import {
-  LogEndsError,
   LOOKS,
   lookAt,
-  OtherLogError,
   partitionCount,
+  WrongLogError,
   type KafkaRecord,
   type LogRange,
   type PartitionLook,
@@ -46,7 +45,7 @@ export class ScoreLog {
 
   /**
    * Checks that the log is the one that was applied: it reaches the published position and has the last applied record, unless
-   * the log has been cut beyond that record. Returns the offsets that the log holds. @throws LogEndsError, OtherLogError
+   * the log has been cut beyond that record. Returns the offsets that the log holds. @throws WrongLogError
    */
   async check(partition: number, known: KnownLog): Promise<LogRange> {
     const { kafka, topic } = this;
@@ -67,7 +66,11 @@ export class ScoreLog {
   ): Error | undefined {
     const { topic } = this;
     const known = Math.max(published - 1, last?.offset ?? -1);
-    if (range.end <= known) return new LogEndsError(topic, partition, known, range);
+    const applied = `${topic}/${partition} was applied up to offset`;
+    if (range.end <= known)
+      return new WrongLogError(
+        `${applied} ${known}, but the log starts at ${range.start} and ends at ${range.end}: the topic was recreated or restored from a backup`,
+      );
     if (last === undefined || range.start > last.offset) return undefined;
     if (record === undefined)
       return new Error(
@@ -75,6 +78,9 @@ export class ScoreLog {
       );
     const { timestamp, hash } = identityOf(record);
     const isSame = timestamp === last.timestamp && hash === last.hash;
-    return isSame ? undefined : new OtherLogError(topic, partition, last.offset);
+    if (isSame) return undefined;
+    return new WrongLogError(
+      `${applied} ${last.offset}, but the log has another record there: the topic was recreated`,
+    );
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
-import { lookAt, OtherLogError, type KafkaRecord, type PartitionAssignment } from '#kafka-batch';
+import { lookAt, WrongLogError, type KafkaRecord, type PartitionAssignment } from '#kafka-batch';
 import { arena } from '../board-store/fixture.js';
 import { TestInstance, until } from '../support/instance.js';
 import { SILENT } from '../support/loggers.js';
@@ -79,9 +79,9 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
     await apply(2, 4);
     expect(await scores(instance)).toEqual({ a: 1, b: 1, x: 200 });
     await until(() => restarts.length > 0, 'the check finds that the log was recreated');
-    expect(restarts[0]).toBeInstanceOf(OtherLogError);
+    expect(restarts[0]).toBeInstanceOf(WrongLogError);
     await ingest.close();
     ingest = undefined;
-    await expect(start()).rejects.toThrow(OtherLogError);
+    await expect(start()).rejects.toThrow(WrongLogError);
   });
 });
