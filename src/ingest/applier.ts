@@ -1,7 +1,7 @@
 import type { ApplyCall, BoardStore, Boards, RecordIdentity, Verdict } from '#board-store';
-import type { KafkaRecord } from '#kafka-batch';
+import type { KafkaRecord, PartitionAssignment } from '#kafka-batch';
 import type { LiveBoards } from './live-boards.js';
-import type { Waiter } from './partition-waits.js';
+import type { PartitionWaits } from './partition-waits.js';
 import { readRecord, type ReadRecord } from './read-record.js';
 import { StoreChangedError } from './resync.js';
 import { identityOf } from './score-log.js';
@@ -34,29 +34,14 @@ export interface ApplierStart {
 interface ApplierServices {
   readonly store: BoardStore;
   readonly boards: LiveBoards;
+  readonly waits: Pick<PartitionWaits, 'wait' | 'done'>;
 }
 
 /** How often a run is tried while the boards change each time. After that, the partition starts again. */
 const MAX_BOARD_CHANGES = 5;
 
-/** The live boards changed during a start, or too often during one run. A new start of the partition helps. */
-class BoardsChangedError extends Error {
-  constructor() {
-    super('the live boards changed while events were applied');
-    this.name = 'BoardsChangedError';
-  }
-}
-
-/** A run begins beyond the applied offset + 1. A new start of the partition reads the offsets in between. */
-export class AppliedGapError extends Error {
-  constructor(partition: number, found: number, expected: number) {
-    super(
-      `refused events of partition ${partition} from offset ${found} on, because those from offset ${expected} on are not applied yet; ` +
-        'starting again',
-    );
-    this.name = 'AppliedGapError';
-  }
-}
+/** They changed during a start, or too often during one run. A new start of the partition helps. */
+const BOARDS_CHANGED = 'the live boards changed while events were applied';
 
 /**
  * Applies the records of one partition to the boards, strictly in order, one call at a time. Every shard is told the offsets
@@ -71,16 +56,15 @@ export class Applier {
 
   constructor(
     private readonly services: ApplierServices,
-    private readonly partition: number,
+    private readonly assignment: PartitionAssignment,
     start: ApplierStart,
-    private readonly waiter: Waiter,
   ) {
     this.#continuity = start.continuity;
     this.#appliedOffsets = [...start.appliedOffsets];
     this.#done = start.offset - 1;
   }
 
-  /** Applies records in runs; hands each to `onApplied` before it begins the next. @throws StoreChangedError, AppliedGapError */
+  /** Applies records in runs; hands each to `onApplied` before it begins the next. @throws StoreChangedError */
   async apply(
     records: readonly KafkaRecord[],
     position: BatchPosition,
@@ -94,14 +78,14 @@ export class Applier {
 
   /**
    * Moves the applied offset of each shard to just before the first offset to read: the log, or every live board, begins there.
-   * Fails if the live boards have changed, because a new one may need earlier events. @throws StoreChangedError, BoardsChangedError
+   * Fails if the live boards have changed, because a new one may need earlier events. @throws StoreChangedError
    */
   async begin(published: number): Promise<void> {
     const boards = this.services.boards.current;
     for (const [shard, appliedOffset] of this.#appliedOffsets.entries()) {
       if (appliedOffset >= this.#done) continue;
       const run = { from: appliedOffset + 1, through: this.#done, items: [], boards };
-      if ((await this.#call(shard, run, published)) === undefined) throw new BoardsChangedError();
+      if ((await this.#call(shard, run, published)) === undefined) throw new Error(BOARDS_CHANGED);
     }
   }
 
@@ -128,11 +112,11 @@ export class Applier {
       boards = this.services.boards.current;
       items = this.#read(records, boards);
     }
-    throw new BoardsChangedError();
+    throw new Error(BOARDS_CHANGED);
   }
 
   #read(records: readonly KafkaRecord[], boards: Boards): ReadRecord[] {
-    return records.map((record) => readRecord(record, this.partition, boards));
+    return records.map((record) => readRecord(record, this.assignment.partition, boards));
   }
 
   /** Applies a run to all shards and returns their verdicts; undefined if the boards have changed. */
@@ -157,7 +141,7 @@ export class Applier {
     try {
       return await this.#retryWhileRecovering(call);
     } finally {
-      this.waiter.done();
+      this.services.waits.done(this.assignment);
     }
   }
 
@@ -173,10 +157,10 @@ export class Applier {
         case 'generationChanged':
           return undefined;
         case 'recovering':
-          await this.waiter.wait();
+          await this.services.waits.wait(this.assignment);
           break;
         case 'rolledBack':
-          throw lost(`has lost applied events of partition ${this.partition}`);
+          throw lost(`has lost applied events of partition ${call.partition}`);
         case 'gap':
           throw await this.#gapError(call);
         case 'storeChanged':
@@ -191,7 +175,7 @@ export class Applier {
     const { from, through, items, lastRecord, boards } = run;
     return {
       shard,
-      partition: this.partition,
+      partition: this.assignment.partition,
       believed: this.#appliedOffsets[shard] ?? -1,
       published,
       from,
@@ -204,9 +188,14 @@ export class Applier {
     };
   }
 
-  async #gapError({ shard, partition, from }: ApplyCall): Promise<AppliedGapError> {
+  /** A new start of the partition reads the offsets in between. */
+  async #gapError({ shard, partition, from }: ApplyCall): Promise<Error> {
     const appliedOffsets = await this.services.store.appliedOffsets(partition);
-    return new AppliedGapError(partition, from, (appliedOffsets[shard] ?? -1) + 1);
+    const expected = (appliedOffsets[shard] ?? -1) + 1;
+    return new Error(
+      `refused events of partition ${partition} from offset ${from} on, because those from offset ${expected} on are not applied yet; ` +
+        'starting again',
+    );
   }
 
   /**
@@ -218,7 +207,8 @@ export class Applier {
     const shards = new Map<number, ReadRecord[]>();
     for (const item of items) {
       const board = item.event?.board;
-      const shard = board === undefined ? store.homeShard(this.partition) : store.shardOf(board);
+      const shard =
+        board === undefined ? store.homeShard(this.assignment.partition) : store.shardOf(board);
       const found = shards.get(shard);
       if (found === undefined) shards.set(shard, [item]);
       else found.push(item);

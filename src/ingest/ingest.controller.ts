@@ -5,16 +5,6 @@ import { ProducerFencedError, type PartitionAssignment, type RecordBatch } from 
 import { OnPartitionAssigned, OnPartitionReleased, OnRecordBatch } from '#kafka-batch/nest';
 import { IngestServices, PartitionIngest } from './partition-ingest.js';
 
-/** Another instance has fenced our publisher, and the group does not say that the partition is ours. Trying again helps. */
-export class PartitionTakenError extends Error {
-  constructor(partition: number) {
-    super(
-      `partition ${partition} is published by another instance; waiting for the group to settle`,
-    );
-    this.name = 'PartitionTakenError';
-  }
-}
-
 /** Limits concurrent starts, so that a rebalance does not flood Kafka and Redis. */
 const MAX_CONCURRENT_STARTS = 16;
 /** A start that takes longer no longer counts against the limit. */
@@ -60,7 +50,9 @@ export class IngestController {
     const { partition, signal } = assignment;
     signal.throwIfAborted(); // the partition was lost while its start waited
     if (this.#fenced.has(partition) && !(await assignment.stillOurs()))
-      throw new PartitionTakenError(partition);
+      throw new Error(
+        `partition ${partition} is published by another instance; waiting for the group to settle`,
+      );
     this.#fenced.delete(partition);
     const { ingest, offset } = await PartitionIngest.start(assignment, this.services, (error) => {
       if (error instanceof ProducerFencedError) this.#fenced.add(partition);

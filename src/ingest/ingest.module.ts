@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { BoardStore, ContinuityStore } from '#board-store';
-import type { Settings } from '../config/settings.js';
 import { ProgressWatch } from '../health/progress-watch.js';
-import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from '../infra/config.module.js';
+import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
 import { Logger } from '../infra/logger.js';
 import { Maintenance } from '../maintenance/maintenance.js';
@@ -13,11 +12,9 @@ import { IngestController } from './ingest.controller.js';
 import { LiveBoards } from './live-boards.js';
 import { IngestServices } from './partition-ingest.js';
 import { ResultLog } from './result-log.js';
-import { Resync, type KeptInKafka } from './resync.js';
+import { Resync } from './resync.js';
 import { ScoreLog } from './score-log.js';
 import { TransportModule } from './transport.module.js';
-
-const KEPT_IN_KAFKA = Symbol('KeptInKafka');
 
 /** The role `ingest`: score topic -> boards -> result topics. */
 @Module({
@@ -29,12 +26,7 @@ const KEPT_IN_KAFKA = Symbol('KeptInKafka');
       inject: [KafkaConnection],
       useFactory: ({ kafka, topics }: KafkaConnection) => new ScoreLog(kafka, topics.scoreEvents),
     },
-    {
-      provide: ResultLog,
-      inject: [KafkaConnection, SETTINGS],
-      useFactory: ({ kafka, admin }: KafkaConnection, settings: Settings) =>
-        new ResultLog(kafka, admin, settings),
-    },
+    ResultLog,
     {
       provide: LiveBoards,
       inject: [BoardStore, BoardRegistrar, PROCESS_OPTIONS],
@@ -44,15 +36,9 @@ const KEPT_IN_KAFKA = Symbol('KeptInKafka');
         }),
     },
     {
-      provide: KEPT_IN_KAFKA,
-      inject: [ResultLog, ScoreLog, BoardStore, DefinitionsTopic],
-      useFactory: keptInKafka,
-    },
-    {
       provide: Resync,
-      inject: [ContinuityStore, KEPT_IN_KAFKA, Logger],
-      useFactory: (continuity: ContinuityStore, kafka: KeptInKafka, logger: Logger) =>
-        new Resync(continuity, kafka, logger),
+      inject: [ContinuityStore, ResultLog, DefinitionsTopic, Logger],
+      useFactory: createResync,
     },
     {
       provide: Maintenance,
@@ -66,16 +52,18 @@ const KEPT_IN_KAFKA = Symbol('KeptInKafka');
 })
 export class IngestModule {}
 
-function keptInKafka(
+function createResync(
+  continuity: ContinuityStore,
   resultLog: ResultLog,
-  scoreLog: ScoreLog,
-  store: BoardStore,
   definitions: DefinitionsTopic,
-): KeptInKafka {
-  return {
-    finalPositions: async () => resultLog.finalPositions(await scoreLog.partitions(), store),
-    definitionRecords: () => definitions.readAll(),
-  };
+  logger: Logger,
+): Resync {
+  const finalPositions = () => resultLog.finalPositions();
+  return new Resync(
+    continuity,
+    { finalPositions, definitionRecords: () => definitions.readAll() },
+    logger,
+  );
 }
 
 function expiredViews(boards: LiveBoards, logger: Logger) {

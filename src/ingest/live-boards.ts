@@ -1,16 +1,7 @@
 import type { BoardStore, Boards, LiveBoard } from '#board-store';
 import { toError } from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
-
-/** Redis has no board, or has lost one that this process knows. A retry helps once the role reconciliation has registered them. */
-export class NoLiveBoardsError extends Error {
-  constructor() {
-    super(
-      'no board is live in Redis, so no event can be applied; start the role reconciliation with a boards file (RANKLOG_BOARDS)',
-    );
-    this.name = 'NoLiveBoardsError';
-  }
-}
+import { NeedsOperatorError } from './errors.js';
 
 /**
  * The live boards as this process last read them. Ingest knows boards from Redis alone. The apply script refuses a call
@@ -30,7 +21,7 @@ export class LiveBoards {
   }
 
   /**
-   * Reads the boards from Redis. @throws NoLiveBoardsError if Redis has no boards, or lacks one that this process knows and no
+   * Reads the boards from Redis. @throws NeedsOperatorError if Redis has no boards, or lacks one that this process knows and no
    * command has removed: Redis has lost these boards, and their events must not become dead letters
    */
   async refresh(): Promise<void> {
@@ -40,7 +31,10 @@ export class LiveBoards {
       await this.register();
       boards = await this.#read();
     }
-    if (boards === undefined) throw new NoLiveBoardsError();
+    if (boards === undefined)
+      throw new NeedsOperatorError(
+        'no board is live in Redis, so no event can be applied; start the role reconciliation with a boards file (RANKLOG_BOARDS)',
+      );
     this.#boards = boards;
   }
 

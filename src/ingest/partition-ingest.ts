@@ -101,13 +101,13 @@ export class PartitionIngest {
     onPublishFailure: (error: Error) => void,
   ): Promise<{ offset: number; ingest: PartitionIngest }> {
     const { partition } = assignment;
-    const { resultLog, resync, waits } = services;
+    const { resultLog, resync } = services;
     await resultLog.checkPartition(partition);
     const continuity = await resync.continuity();
     const publisher = await resultLog.openPublisher(partition);
     try {
       const start = await findStart(partition, services, continuity);
-      const applier = new Applier(services, partition, start, waits.of(assignment));
+      const applier = new Applier(services, assignment, start);
       await applier.begin(start.published);
       const tools = { applier, publisher, onPublishFailure };
       const ingest = new PartitionIngest(assignment, services, tools, start);
@@ -207,7 +207,7 @@ async function findStart(
   tokens: readonly string[],
 ): Promise<Start> {
   const { store, boards, continuity, resultLog, scoreLog } = services;
-  const published = await resultLog.publishedPosition(partition, store);
+  const published = await resultLog.publishedPosition(partition);
   await boards.refresh();
   const appliedOffsets = await store.appliedOffsets(partition);
   for (const [shard, appliedOffset] of appliedOffsets.entries())

@@ -28,13 +28,13 @@ describe('partitions that wait', () => {
       restart: () => undefined,
       progress: () => progress.push(partition),
     };
-    return { waiter: waits.of(assignment), ended };
+    return { assignment, ended };
   };
   const waitUntilTaken = async (partition: number) => {
-    const { waiter, ended } = assigned(partition);
+    const { assignment, ended } = assigned(partition);
     ended.abort();
-    await expect(waiter.wait()).rejects.toMatchObject({ name: 'AbortError' });
-    waiter.done();
+    await expect(waits.wait(assignment)).rejects.toMatchObject({ name: 'AbortError' });
+    waits.done(assignment);
   };
 
   it('log once each within a few seconds', async () => {
@@ -48,14 +48,14 @@ describe('partitions that wait', () => {
   });
 
   it('are listed while they wait', async () => {
-    const one = assigned(1);
-    const other = assigned(2);
-    await one.waiter.wait();
-    await other.waiter.wait();
+    const one = assigned(1).assignment;
+    const other = assigned(2).assignment;
+    await waits.wait(one);
+    await waits.wait(other);
     expect([...waits.current]).toEqual([1, 2]);
-    one.waiter.done();
+    waits.done(one);
     expect([...waits.current]).toEqual([2]);
-    other.waiter.done();
+    waits.done(other);
     expect(waits.current.size).toBe(0);
   });
 });

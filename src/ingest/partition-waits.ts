@@ -7,14 +7,6 @@ import { Logger } from '../infra/logger.js';
 const RETRY_MS = 100;
 const LOG_EVERY_MS = 5_000;
 
-/** Lets a partition wait while other partitions recover. */
-export interface Waiter {
-  /** Resolves when the partition may try again. @throws when the partition is taken away */
-  wait(): Promise<void>;
-  /** Notes that the partition no longer waits. */
-  done(): void;
-}
-
 /** Partitions of this process that wait until other partitions reach their recovery targets. Logs each wait every few seconds. */
 @Injectable()
 export class PartitionWaits {
@@ -31,14 +23,13 @@ export class PartitionWaits {
     return this.#waiting;
   }
 
-  of(assignment: PartitionAssignment): Waiter {
-    return {
-      wait: () => this.#wait(assignment),
-      done: () => void this.#waiting.delete(assignment.partition),
-    };
+  /** Notes that the partition no longer waits. */
+  done({ partition }: PartitionAssignment): void {
+    this.#waiting.delete(partition);
   }
 
-  async #wait(assignment: PartitionAssignment): Promise<void> {
+  /** Resolves when the partition may try again. @throws when the partition is taken away */
+  async wait(assignment: PartitionAssignment): Promise<void> {
     const { topic, partition, signal } = assignment;
     assignment.progress();
     this.#waiting.add(partition);

@@ -1,13 +1,12 @@
-import type { Admin, Kafka } from 'kafkajs';
+import { Inject, Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
-import type { BoardStore, Verdict } from '#board-store';
+import { BoardStore, type Verdict } from '#board-store';
 import {
   encodeDeadLetter,
   encodeLeaderChange,
   encodeRankChange,
   formatTime,
   leaderMovements,
-  topicNames,
   type TopicNames,
 } from '#contracts';
 import {
@@ -20,44 +19,13 @@ import {
   TransactionalPublisher,
   type KafkaRecord,
 } from '#kafka-batch';
-import { maxMessageBytes } from '../infra/topics.js';
+import type { Settings } from '../config/settings.js';
+import { SETTINGS } from '../infra/config.module.js';
+import { KafkaConnection } from '../infra/kafka.js';
+import { maxMessageBytes, TopicsMissingError } from '../infra/topics.js';
+import { NeedsOperatorError } from './errors.js';
 import type { Publication, Result } from './publish-pipeline.js';
 import type { ReadRecord } from './read-record.js';
-
-/** A result topic lacks the partition for the results of a partition of the score topic, which waits until it is added. */
-export class ResultPartitionMissingError extends Error {
-  constructor(
-    readonly topic: string,
-    readonly partition: number,
-    readonly count: number,
-  ) {
-    super(
-      `topic ${topic} has ${count} partition(s), so it lacks partition ${partition}, where the results of score partition ${partition} belong; run "ranklog topics", which creates missing topics and partitions. Until then, score partition ${partition} waits`,
-    );
-    this.name = 'ResultPartitionMissingError';
-  }
-}
-
-/** The size limit of a result topic changed while the partition ran. A new start makes results for the new limit. */
-export class ResultLimitChangedError extends Error {
-  constructor(limits: string, cause: Error) {
-    super(
-      `max.message.bytes of a result topic has changed (now ${limits}); the partition starts again with the new limit`,
-      { cause },
-    );
-    this.name = 'ResultLimitChangedError';
-  }
-}
-
-/** A result is larger than its topic accepts. Nothing of its transaction is visible; the outbox keeps the results. */
-export class ResultTooLargeError extends PermanentPartitionError {
-  constructor(limits: string, cause: Error) {
-    super(
-      `Kafka refuses a result for its size (${limits}); raise max.message.bytes of the topic, then restart ranklog: nothing is lost meanwhile`,
-      { cause },
-    );
-  }
-}
 
 /** Keeps requests below 100 MiB, which a broker accepts by default (socket.request.max.bytes), whatever the topic allows. */
 const MAX_REQUEST_BYTES = 64 * 1_024 * 1_024;
@@ -72,75 +40,80 @@ type Limits = ReadonlyMap<string, number>;
  * The result topics and the published position: all state of ingest that is in Kafka.
  * Results of score partition p go to partition p of the result topics, which one transactional producer at a time writes.
  */
+@Injectable()
 export class ResultLog {
   readonly #topics: TopicNames;
   readonly #resultTopics: readonly string[];
   /** By partition: the size limits of the result topics when the partition started. */
   readonly #limits = new Map<number, Limits>();
   readonly #committed = new Batched<number, number>(() =>
-    committedOffsets(this.admin, this.names.group, this.#topics.scoreEvents),
+    committedOffsets(this.connection.admin, this.settings.group, this.#topics.scoreEvents),
   );
   readonly #maxBytes = new Batched<string, number>((topics) =>
-    mapOf(topics, (topic) => maxMessageBytes(this.admin, topic)),
+    mapOf(topics, (topic) => maxMessageBytes(this.connection.admin, topic)),
   );
 
   constructor(
-    private readonly kafka: Kafka,
-    private readonly admin: Admin,
-    private readonly names: { topicPrefix: string; group: string },
+    private readonly connection: KafkaConnection,
+    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'group'>,
+    private readonly store: BoardStore,
   ) {
-    this.#topics = topicNames(names.topicPrefix);
+    this.#topics = connection.topics;
     const { rankChanges, leaderChanges, deadLetters } = this.#topics;
     this.#resultTopics = [rankChanges, leaderChanges, deadLetters];
   }
 
-  /** Checks that the result topics have the partition, and reads their size limits. @throws ResultPartitionMissingError */
+  /** Checks that the result topics have the partition, and reads their size limits. @throws NeedsOperatorError */
   async checkPartition(partition: number): Promise<void> {
     for (const [topic, count] of await mapOf(this.#resultTopics, (topic) =>
-      partitionCount(this.kafka, topic),
+      partitionCount(this.connection.kafka, topic),
     ))
-      if (count <= partition) throw new ResultPartitionMissingError(topic, partition, count);
+      if (count <= partition)
+        throw new NeedsOperatorError(
+          `topic ${topic} has ${count} partition(s), so it lacks partition ${partition}, where the results of score partition ${partition} belong; run "ranklog topics", which creates missing topics and partitions. Until then, score partition ${partition} waits`,
+        );
     this.#limits.set(partition, await this.#readLimits());
   }
 
   /** Fences every earlier publisher of the partition: none of them can commit any more. */
   openPublisher(partition: number): Promise<TransactionalPublisher> {
-    const transactionalId = `${this.names.group}-${this.#topics.scoreEvents}-${partition}`;
-    return TransactionalPublisher.open(this.kafka, transactionalId);
+    const transactionalId = `${this.settings.group}-${this.#topics.scoreEvents}-${partition}`;
+    return TransactionalPublisher.open(this.connection.kafka, transactionalId);
   }
 
   /**
    * The first offset whose results are not in Kafka; final for a partition whose publishers are fenced. The committed
    * offset alone is not enough: a broker may show the offset of a finished transaction later than its records.
    */
-  async publishedPosition(
-    partition: number,
-    store: Pick<BoardStore, 'publishedPosition'>,
-  ): Promise<number> {
+  async publishedPosition(partition: number): Promise<number> {
     const [committed, ...last] = await Promise.all([
       this.#committed.get(partition),
-      ...this.#resultTopics.map((topic) => lastCommittedRecord(this.kafka, topic, partition)),
+      ...this.#resultTopics.map((topic) =>
+        lastCommittedRecord(this.connection.kafka, topic, partition),
+      ),
     ]);
     const fromKafka = Math.max(
       committed ?? 0,
       ...last.map((it) => this.#afterCause(partition, it)),
     );
-    return Math.max(fromKafka, await store.publishedPosition(partition));
+    return Math.max(fromKafka, await this.store.publishedPosition(partition));
   }
 
   /**
-   * Fences the publishers of partitions and returns the published positions, which are final then. Processes that publish these
-   * partitions start them again. After a failure, it opens no further publishers. Cost: about ten requests per partition.
+   * Fences the publishers of all partitions and returns the published positions, which are final then. Processes that publish
+   * these partitions start them again. After a failure, it opens no further publishers. Cost: about ten requests per partition.
+   * @throws TopicsMissingError
    */
-  async finalPositions(
-    partitions: readonly number[],
-    store: Pick<BoardStore, 'publishedPosition'>,
-  ): Promise<Map<number, number>> {
+  async finalPositions(): Promise<Map<number, number>> {
+    const { scoreEvents } = this.#topics;
+    const count = await partitionCount(this.connection.kafka, scoreEvents);
+    if (count === 0) throw new TopicsMissingError([scoreEvents]);
+    const partitions = Array.from({ length: count }, (_, partition) => partition);
     const limit = pLimit(MAX_CONCURRENT_FENCINGS);
     const finalPosition = async (partition: number) => {
       const publisher = await this.openPublisher(partition);
       try {
-        return await this.publishedPosition(partition, store);
+        return await this.publishedPosition(partition);
       } finally {
         await publisher.close();
       }
@@ -179,10 +152,7 @@ export class ResultLog {
     return { topic: leaderChanges, message };
   }
 
-  /**
-   * Publishes results and position in one transaction.
-   * @throws ResultLimitChangedError, ResultTooLargeError, and what TransactionalPublisher.publish throws
-   */
+  /** Publishes results and position in one transaction. @throws what TransactionalPublisher.publish throws */
   async publish(
     publisher: TransactionalPublisher,
     partition: number,
@@ -197,7 +167,12 @@ export class ResultLog {
       }))
       .filter(({ messages }) => messages.length > 0);
     const { scoreEvents } = this.#topics;
-    const offset = { groupId: this.names.group, topic: scoreEvents, partition, offset: nextOffset };
+    const offset = {
+      groupId: this.settings.group,
+      topic: scoreEvents,
+      partition,
+      offset: nextOffset,
+    };
     try {
       await publisher.publish({ records, offset });
     } catch (error) {
@@ -212,7 +187,15 @@ export class ResultLog {
     const now = await this.#readLimits();
     const isChanged = [...now].some(([topic, bytes]) => bytes !== before?.get(topic));
     const limits = [...now].map(([topic, bytes]) => `${topic} takes ${bytes} bytes`).join(', ');
-    return new (isChanged ? ResultLimitChangedError : ResultTooLargeError)(limits, cause);
+    if (isChanged)
+      return new Error(
+        `max.message.bytes of a result topic has changed (now ${limits}); the partition starts again with the new limit`,
+        { cause },
+      );
+    return new PermanentPartitionError(
+      `Kafka refuses a result for its size (${limits}); raise max.message.bytes of the topic, then restart ranklog: nothing is lost meanwhile`,
+      { cause },
+    );
   }
 
   #limit(partition: number, topic: string): number {

@@ -5,13 +5,11 @@ import type { RecordIdentity } from '#board-store';
 import {
   LOOKS,
   lookAt,
-  partitionCount,
   WrongLogError,
   type KafkaRecord,
   type LogRange,
   type PartitionLook,
 } from '#kafka-batch';
-import { TopicsMissingError } from '../infra/topics.js';
 
 /** Returns what identifies a record when it is read again. The hash of key and value has 64 bits. */
 export function identityOf({ offset, timestamp, key, value }: KafkaRecord): RecordIdentity {
@@ -35,13 +33,6 @@ export class ScoreLog {
     private readonly kafka: Kafka,
     private readonly topic: string,
   ) {}
-
-  /** @throws TopicsMissingError */
-  async partitions(): Promise<number[]> {
-    const count = await partitionCount(this.kafka, this.topic);
-    if (count === 0) throw new TopicsMissingError([this.topic]);
-    return Array.from({ length: count }, (_, partition) => partition);
-  }
 
   /**
    * Checks that the log is the one that was applied: it reaches the published position and has the last applied record, unless

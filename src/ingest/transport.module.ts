@@ -3,9 +3,8 @@ import type { ConsumerHealth } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
-import { NoLiveBoardsError } from './live-boards.js';
+import { NeedsOperatorError } from './errors.js';
 import { PartitionWaits } from './partition-waits.js';
-import { ResultPartitionMissingError } from './result-log.js';
 
 /** The partitions that this process consumes; none without the role `ingest`. */
 @Injectable()
@@ -24,9 +23,8 @@ export class IngestStatus {
     return this.waits.current;
   }
 
-  /** Whether a partition with this error needs an operator, because a new process would fail as well. */
   needsOperator(error: Error | undefined): boolean {
-    return error instanceof ResultPartitionMissingError || error instanceof NoLiveBoardsError;
+    return error instanceof NeedsOperatorError;
   }
 }
 

@@ -8,10 +8,9 @@ import {
   type ApplyOutcome,
   type KeySpace,
 } from '#board-store';
-import type { KafkaRecord } from '#kafka-batch';
+import type { KafkaRecord, PartitionAssignment } from '#kafka-batch';
 import { Applier } from '../../src/ingest/applier.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
-import type { Waiter } from '../../src/ingest/partition-waits.js';
 import { FULL_CALL } from '../../src/ingest/split-calls.js';
 import { arena, comparedToken, pointTo, StoreFixture, T0 } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
@@ -21,10 +20,10 @@ afterAll(close);
 
 const SHARDS = 2;
 /** The home shard of this partition is 0; the board is in the other shard. */
-const PARTITION = 0;
+const ASSIGNMENT = { partition: 0 } as PartitionAssignment;
 const OTHER_SHARD = 1;
 
-const NEVER_WAITS: Waiter = {
+const NEVER_WAITS = {
   wait: () => Promise.reject(new Error('it waits')),
   done: () => undefined,
 };
@@ -57,7 +56,7 @@ describe('a batch that takes two apply calls', () => {
     const columns = [{ name: 'points', update: 'sum', order: 'asc', decimals: 2 }] as const;
 
     const start = { appliedOffsets: [-1], offset: 0, continuity: [fixture.token] };
-    const applier = new Applier({ store, boards }, 0, start, NEVER_WAITS);
+    const applier = new Applier({ store, boards, waits: NEVER_WAITS }, ASSIGNMENT, start);
     const nextOffset = FULL_CALL.entries + 2;
     let runs = 0;
     const records = Array.from({ length: nextOffset }, (_, offset) =>
@@ -105,7 +104,8 @@ describe('an event whose board changes before its result is published', () => {
     const watched = new WatchedStore(redis, keys, { shards: SHARDS });
     watched.beforeCall = beforeCall;
     const start = { appliedOffsets, continuity, offset: 0 };
-    const applier = new Applier({ store: watched, boards }, PARTITION, start, NEVER_WAITS);
+    const services = { store: watched, boards, waits: NEVER_WAITS };
+    const applier = new Applier(services, ASSIGNMENT, start);
     const kinds: string[] = [];
     await applier.apply(
       [recordOf(0, definition.board, 'p')],

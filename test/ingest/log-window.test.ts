@@ -23,7 +23,7 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
   beforeEach(async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 1 });
     log = new ScoreTopic(instance);
-    const { kafka, admin, redis, name } = instance;
+    const { kafka, admin, topics, redis, name } = instance;
     const keys = new KeySpace(name);
     const store = new BoardStore(redis, keys, { shards: 1 });
     await store.claim();
@@ -31,11 +31,11 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
       { ...arena, columns: [{ name: 'score', update: 'sum', order: 'desc', decimals: 0 }] },
     ]);
     const continuity = new ContinuityStore(redis, keys, { shards: 1 });
-    const resultLog = new ResultLog(kafka, admin, { topicPrefix: name, group: name });
+    const resultLog = new ResultLog({ kafka, admin, topics }, { group: name }, store);
     const resync = new Resync(
       continuity,
       {
-        finalPositions: () => resultLog.finalPositions([0], store),
+        finalPositions: () => resultLog.finalPositions(),
         definitionRecords: () => Promise.resolve(new Map()),
       },
       SILENT,

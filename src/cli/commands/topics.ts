@@ -63,8 +63,9 @@ async function move(
   const before = new KeySpace(redisPrefix);
   if (redisPrefix !== settings.redisPrefix && (await redis.exists(before.shards())) === 1)
     await new BoardStore(redis, before, { shards, identity }).claim({ moves: true });
-  const resultLog = new ResultLog(kafka, admin, { topicPrefix, group });
-  const partitions = await partitionCount(kafka, topicNames(topicPrefix).scoreEvents);
+  const topics = topicNames(topicPrefix);
+  const resultLog = new ResultLog({ kafka, admin, topics }, { group }, store);
+  const partitions = await partitionCount(kafka, topics.scoreEvents);
   for (let partition = 0; partition < partitions; partition++)
     await (await resultLog.openPublisher(partition)).close();
   await definitions.claim({ moves: true });
