@@ -1,24 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
 import type { PartitionHealth } from '#kafka-batch';
-import { healthReport, type HealthFacts } from './health.js';
+import type { IngestStatus } from '../ingest/transport.module.js';
+import { HealthService, type HealthReport } from './health.js';
 
 const running: PartitionHealth = { state: 'running', error: undefined, stuckMs: 0 };
-const facts = (
+const reportOf = (
   partitions: Record<number, PartitionHealth>,
-  others: Partial<HealthFacts> & { loopAgeMs?: number } = {},
-): HealthFacts => {
-  const { loopAgeMs = 0, ...same } = others;
+  { loopAgeMs = 0, redis = 'ready', waiting = new Set<number>(), isRunning = true } = {},
+): HealthReport => {
   const entries = Object.entries(partitions).map(([key, value]) => [Number(key), value] as const);
-  const consumer = { loopAgeMs, partitions: new Map(entries) };
-  const redis = 'ready';
-  const waiting = new Set<number>();
-  return { isRunning: true, redis, consumer, waiting, maxLoopAgeMs: 10_000, ...same };
+  const ingest = { consumer: { loopAgeMs, partitions: new Map(entries) }, waiting };
+  const health = new HealthService({ status: redis } as Redis, ingest as unknown as IngestStatus, {
+    sessionTimeout: 10_000,
+  });
+  health.isRunning = isRunning;
+  return health.report();
 };
 
 describe('the health of a process', () => {
   it('is good while its partitions run or start for the first time', () => {
     const starting = { ...running, state: 'starting' as const, stuckMs: 1_600 };
-    expect(healthReport(facts({ 1: running, 0: starting }))).toEqual({
+    expect(reportOf({ 1: running, 0: starting })).toEqual({
       status: 'ok',
       problems: [],
       partitions: [
@@ -30,14 +33,12 @@ describe('the health of a process', () => {
 
   it('gives the reason of each partition that does not run', () => {
     const error = new Error('the log is another one');
-    const { status, problems } = healthReport(
-      facts({
-        0: { ...running, state: 'failed', error },
-        1: { ...running, state: 'backingOff', error: new Error('no topic') },
-        2: { ...running, state: 'starting', error: new Error('Redis has lost events') },
-        3: running,
-      }),
-    );
+    const { status, problems } = reportOf({
+      0: { ...running, state: 'failed', error },
+      1: { ...running, state: 'backingOff', error: new Error('no topic') },
+      2: { ...running, state: 'starting', error: new Error('Redis has lost events') },
+      3: running,
+    });
     expect({ status, problems }).toEqual({
       status: 'failing',
       problems: [
@@ -49,17 +50,16 @@ describe('the health of a process', () => {
   });
 
   it('is good while a partition waits for other partitions to recover', () => {
-    const { status, problems, partitions } = healthReport(
-      facts({ 0: running, 1: running }, { waiting: new Set([1]) }),
+    const { status, problems, partitions } = reportOf(
+      { 0: running, 1: running },
+      { waiting: new Set([1]) },
     );
     expect({ status, problems }).toEqual({ status: 'ok', problems: [] });
     expect(partitions.map(({ waitsFor }) => waitsFor)).toEqual([null, 'recovering']);
   });
 
   it('is bad while nothing is fetched, and while Redis is not connected', () => {
-    const { status, problems } = healthReport(
-      facts({ 0: running }, { loopAgeMs: 12_000, redis: 'close' }),
-    );
+    const { status, problems } = reportOf({ 0: running }, { loopAgeMs: 12_000, redis: 'close' });
     expect({ status, problems }).toEqual({
       status: 'failing',
       problems: ['not connected to Redis (close)', 'nothing was fetched from Kafka for 12 s'],
@@ -67,6 +67,6 @@ describe('the health of a process', () => {
   });
 
   it('is "starting" while the process starts', () => {
-    expect(healthReport(facts({}, { isRunning: false })).status).toBe('starting');
+    expect(reportOf({}, { isRunning: false }).status).toBe('starting');
   });
 });

@@ -1,17 +1,9 @@
-import type { ConsumerHealth, PartitionHealth } from '#kafka-batch';
-
-/** The facts that decide the health of a process. */
-export interface HealthFacts {
-  /** Whether all roles of the process have started. */
-  readonly isRunning: boolean;
-  /** The status that ioredis gives its connection; `ready` is the only good one. */
-  readonly redis: string;
-  readonly consumer: ConsumerHealth;
-  /** Partitions that wait for other partitions to recover. */
-  readonly waiting: ReadonlySet<number>;
-  /** If the last fetch response is older, the process is `failing`. */
-  readonly maxLoopAgeMs: number;
-}
+import { Inject, Injectable } from '@nestjs/common';
+import { Redis } from 'ioredis';
+import type { PartitionHealth } from '#kafka-batch';
+import type { Settings } from '../config/settings.js';
+import { SETTINGS } from '../infra/config.module.js';
+import { IngestStatus } from '../ingest/transport.module.js';
 
 export interface HealthReport {
   readonly status: 'ok' | 'starting' | 'failing';
@@ -38,32 +30,45 @@ const STATES: Readonly<Record<PartitionHealth['state'], string>> = {
   released: 'released',
 };
 
-export function healthReport(facts: HealthFacts): HealthReport {
-  const { isRunning, consumer, waiting } = facts;
-  const partitions = [...consumer.partitions]
-    .map(([partition, { state, stuckMs, error }]) => ({
-      ...{ partition, state, stuckSeconds: seconds(stuckMs) },
-      waitsFor: waiting.has(partition) ? ('recovering' as const) : null,
-      problem: error?.message ?? null,
-    }))
-    .sort((a, b) => a.partition - b.partition);
-  const problems = [...connectionProblems(facts), ...partitions.flatMap(problemOf)];
-  const runningStatus = problems.length > 0 ? 'failing' : 'ok';
-  return { status: isRunning ? runningStatus : 'starting', problems, partitions };
+@Injectable()
+export class HealthService {
+  /** Whether all roles of the process have started. */
+  isRunning = false;
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly ingest: IngestStatus,
+    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'sessionTimeout'>,
+  ) {}
+
+  /** Sends no request to Kafka or Redis. */
+  report(): HealthReport {
+    const { consumer, waiting } = this.ingest;
+    const partitions = [...consumer.partitions]
+      .map(([partition, { state, stuckMs, error }]) => ({
+        ...{ partition, state, stuckSeconds: seconds(stuckMs) },
+        waitsFor: waiting.has(partition) ? ('recovering' as const) : null,
+        problem: error?.message ?? null,
+      }))
+      .sort((a, b) => a.partition - b.partition);
+    const problems = [...this.#connectionProblems(), ...partitions.flatMap(problemOf)];
+    const runningStatus = problems.length > 0 ? 'failing' : 'ok';
+    return { status: this.isRunning ? runningStatus : 'starting', problems, partitions };
+  }
+
+  #connectionProblems(): string[] {
+    const { status } = this.redis;
+    const { loopAgeMs } = this.ingest.consumer;
+    const isSilent = loopAgeMs > this.settings.sessionTimeout;
+    return [
+      ...(status === 'ready' ? [] : [`not connected to Redis (${status})`]),
+      ...(isSilent ? [`nothing was fetched from Kafka for ${seconds(loopAgeMs)} s`] : []),
+    ];
+  }
 }
 
 function problemOf({ partition, state, problem }: PartitionReport): string[] {
   return problem === null ? [] : [`partition ${partition} is ${STATES[state]}: ${problem}`];
-}
-
-function connectionProblems({ redis, consumer, maxLoopAgeMs }: HealthFacts): string[] {
-  const { loopAgeMs } = consumer;
-  return [
-    ...(redis === 'ready' ? [] : [`not connected to Redis (${redis})`]),
-    ...(loopAgeMs > maxLoopAgeMs
-      ? [`nothing was fetched from Kafka for ${seconds(loopAgeMs)} s`]
-      : []),
-  ];
 }
 
 function seconds(ms: number): number {

@@ -3,13 +3,14 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Redis } from 'ioredis';
 import type { LeaseStore, ReconciliationStatus } from '#board-store';
 import { loggerTo } from '../../test/support/loggers.js';
 import { SettingsError } from '../config/settings.js';
 import { ReconciliationsController } from '../generations/reconciliations.controller.js';
 import { Reconciliations } from '../generations/reconciliations.js';
-import { HealthController, HealthService } from '../health/health.module.js';
-import { healthReport, type HealthFacts } from '../health/health.js';
+import { HealthController } from '../health/health.module.js';
+import { HealthService } from '../health/health.js';
 import type { IngestStatus } from '../ingest/transport.module.js';
 import { MetricsCollector } from '../metrics/metrics-collector.js';
 import { MetricsController } from '../metrics/metrics.module.js';
@@ -25,19 +26,17 @@ class QuickReconciliations extends Reconciliations {
 
 @Module({})
 class App {
-  static of(facts: () => HealthFacts, leases: Pick<LeaseStore, 'statuses'>): DynamicModule {
+  static of(redis: Redis, leases: Pick<LeaseStore, 'statuses'>): DynamicModule {
     const broken = { read: () => Promise.reject(new Error('not connected')) };
-    const ingest = { consumer: NO_PARTITIONS, waiting: new Set() };
-    const collector = new MetricsCollector(
-      new Metrics(),
-      broken as unknown as StoreReader,
-      ingest as unknown as IngestStatus,
-    );
+    const ingest = { consumer: NO_PARTITIONS, waiting: new Set() } as unknown as IngestStatus;
+    const collector = new MetricsCollector(new Metrics(), broken as unknown as StoreReader, ingest);
+    const health = new HealthService(redis, ingest, { sessionTimeout: 10_000 });
+    health.isRunning = true;
     return {
       module: App,
       controllers: [HealthController, MetricsController, ReconciliationsController],
       providers: [
-        { provide: HealthService, useValue: { report: () => healthReport(facts()) } },
+        { provide: HealthService, useValue: health },
         { provide: MetricsCollector, useValue: collector },
         { provide: Reconciliations, useValue: new QuickReconciliations(leases as LeaseStore) },
       ],
@@ -78,7 +77,7 @@ describe('the HTTP server', () => {
   let app: NestFastifyApplication;
   let url: string;
   let errors: string[];
-  let health: HealthFacts;
+  let redis: { status: Redis['status'] };
   let requests: number;
   let statuses: () => Promise<ReconciliationStatus[]>;
 
@@ -92,18 +91,12 @@ describe('the HTTP server', () => {
         return statuses();
       },
     };
-    return createHttpApplication(
-      App.of(() => health, leases),
-      logger,
-    );
+    return createHttpApplication(App.of(redis as Redis, leases), logger);
   };
   beforeEach(async () => {
     errors = [];
     requests = 0;
-    health = {
-      ...{ isRunning: true, redis: 'ready', consumer: NO_PARTITIONS },
-      ...{ waiting: new Set(), maxLoopAgeMs: 10_000 },
-    };
+    redis = { status: 'ready' };
     statuses = () => Promise.resolve([RUNNING]);
     app = await create();
     await listen(app, { httpHost: '127.0.0.1', httpPort: 0 }, logger);
@@ -121,7 +114,7 @@ describe('the HTTP server', () => {
       status: 200,
       body: { status: 'ok', problems: [], partitions: [] },
     });
-    health = { ...health, redis: 'reconnecting' };
+    redis.status = 'reconnecting';
     expect(await get('/health')).toEqual({
       status: 503,
       body: {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { IngestStatus } from '../ingest/transport.module.js';
 import { Metrics } from './metrics.js';
-import { resetStoreMetrics, setStoreMetrics, StoreReader, type StoreFacts } from './store-facts.js';
+import { setStoreMetrics, StoreReader, type StoreFacts } from './store-facts.js';
 
 /** Updates the metrics for each scrape. Scrapes at the same time share one read of Redis. */
 @Injectable()
@@ -26,15 +26,19 @@ export class MetricsCollector {
 
   #setPartitions(): void {
     const { consumer, waiting } = this.ingest;
-    const { partitionStopped, partitionStuck, partitionWaiting, fetchLoopAge } =
-      this.metrics.gauges;
-    fetchLoopAge.set(consumer.loopAgeMs / 1_000);
-    for (const gauge of [partitionStopped, partitionStuck, partitionWaiting]) gauge.reset();
+    const {
+      ranklog_partition_stopped: stopped,
+      ranklog_partition_stuck_seconds: stuck,
+      ranklog_partition_waiting: waits,
+      ranklog_fetch_loop_age_seconds: loopAge,
+    } = this.metrics.gauges;
+    loopAge.set(consumer.loopAgeMs / 1_000);
+    for (const gauge of [stopped, stuck, waits]) gauge.reset();
     for (const [partition, { state, error, stuckMs }] of consumer.partitions) {
       const isStopped = state === 'failed' || this.ingest.needsOperator(error);
-      partitionStopped.set({ partition }, Number(isStopped));
-      partitionStuck.set({ partition }, stuckMs / 1_000);
-      partitionWaiting.set({ partition, reason: 'recovering' }, Number(waiting.has(partition)));
+      stopped.set({ partition }, Number(isStopped));
+      stuck.set({ partition }, stuckMs / 1_000);
+      waits.set({ partition, reason: 'recovering' }, Number(waiting.has(partition)));
     }
   }
 
@@ -43,7 +47,7 @@ export class MetricsCollector {
     const timeout = delay(this.redisTimeoutMs, undefined, { signal: done.signal });
     const facts = await Promise.race([this.#read(), timeout.catch(() => undefined)]);
     done.abort();
-    if (facts === undefined) resetStoreMetrics(this.metrics);
+    if (facts === undefined) this.metrics.resetStore();
     else setStoreMetrics(this.metrics, facts);
   }
 

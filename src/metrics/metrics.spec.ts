@@ -60,7 +60,7 @@ describe('the metrics', () => {
           .slice(1, -1)
           .map((cell) => cell.trim().replaceAll('`', '')),
       );
-    const expected = Object.values(GAUGES).map(({ name, labels, help }) => [
+    const expected = Object.entries(GAUGES).map(([name, { labels, help }]) => [
       name,
       labels.join(', '),
       help,

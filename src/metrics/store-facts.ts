@@ -4,21 +4,13 @@ import {
   ContinuityStore,
   GenerationCatalog,
   LeaseStore,
-  type Boards,
   type GenerationOverview,
   type RecoveryTarget,
   type ReconciliationStatus,
 } from '#board-store';
 import type { Metrics } from './metrics.js';
 
-export interface StoreFacts {
-  readonly boards: Boards;
-  readonly recovering: readonly RecoveryTarget[];
-  /** Boards whose reads are stale. */
-  readonly stale: ReadonlySet<string>;
-  readonly generations: readonly GenerationOverview[];
-  readonly reconciliations: readonly ReconciliationStatus[];
-}
+export type StoreFacts = Awaited<ReturnType<StoreReader['read']>>;
 
 @Injectable()
 export class StoreReader {
@@ -30,7 +22,7 @@ export class StoreReader {
   ) {}
 
   /** Cost: up to seventeen requests per shard, and one per running reconciliation; their replies grow with the boards. */
-  async read(): Promise<StoreFacts> {
+  async read() {
     const { store, continuity, catalog, leases } = this;
     const [boards, recovering, broken, generations, reconciliations] = await Promise.all([
       store.boards(),
@@ -54,51 +46,35 @@ export class StoreReader {
 }
 
 export function setStoreMetrics(metrics: Metrics, facts: StoreFacts): void {
-  resetStoreMetrics(metrics);
-  metrics.gauges.redisUp.set(1);
+  metrics.resetStore();
+  metrics.gauges.ranklog_redis_up.set(1);
   setRecovering(metrics, facts.recovering);
-  for (const board of facts.boards.building) metrics.gauges.boardBuilding.set({ board }, 1);
+  for (const board of facts.boards.building)
+    metrics.gauges.ranklog_board_building.set({ board }, 1);
   for (const board of facts.boards.live.keys())
-    metrics.gauges.readsStale.set({ board }, Number(facts.stale.has(board)));
+    metrics.gauges.ranklog_reads_stale.set({ board }, Number(facts.stale.has(board)));
   for (const generation of facts.generations) setGeneration(metrics, generation);
   for (const status of facts.reconciliations) setReconciliation(metrics, status);
 }
 
-/** Removes all that was read from Redis, so that a scrape never shows old numbers as current. */
-export function resetStoreMetrics({ gauges }: Metrics): void {
-  for (const gauge of [
-    gauges.recoveringApplied,
-    gauges.recoveringTarget,
-    gauges.readsStale,
-    gauges.boardBuilding,
-    gauges.generationInfo,
-    gauges.reconciliationRunning,
-    gauges.reconciliationDone,
-    gauges.reconciliationTotal,
-    gauges.reconciliationRate,
-  ])
-    gauge.reset();
-  gauges.redisUp.set(0);
-}
-
 function setRecovering({ gauges }: Metrics, recovering: readonly RecoveryTarget[]): void {
   for (const { shard, partition, applied, target } of recovering) {
-    gauges.recoveringApplied.set({ shard, partition }, applied);
-    gauges.recoveringTarget.set({ shard, partition }, target);
+    gauges.ranklog_recovery_applied_offset.set({ shard, partition }, applied);
+    gauges.ranklog_recovery_target_offset.set({ shard, partition }, target);
   }
 }
 
 function setGeneration({ gauges }: Metrics, overview: GenerationOverview): void {
   const { board, generation, role, starts } = overview;
   const partial_history = starts === undefined ? 'no' : 'yes';
-  gauges.generationInfo.set({ board, generation, role, partial_history }, 1);
+  gauges.ranklog_generation_info.set({ board, generation, role, partial_history }, 1);
 }
 
 function setReconciliation({ gauges }: Metrics, status: ReconciliationStatus): void {
   const { board, kind, state, done, total, rate } = status;
   const isRunning = state === 'running';
-  gauges.reconciliationRunning.set({ board, kind }, Number(isRunning));
-  gauges.reconciliationDone.set({ board, kind }, done);
-  gauges.reconciliationTotal.set({ board, kind }, total);
-  gauges.reconciliationRate.set({ board, kind }, isRunning ? rate : 0);
+  gauges.ranklog_reconciliation_running.set({ board, kind }, Number(isRunning));
+  gauges.ranklog_reconciliation_done_records.set({ board, kind }, done);
+  gauges.ranklog_reconciliation_total_records.set({ board, kind }, total);
+  gauges.ranklog_reconciliation_records_per_second.set({ board, kind }, isRunning ? rate : 0);
 }

@@ -91,9 +91,11 @@ describe('a turn of the schedule', () => {
         },
       },
       gauges: {
-        verifyEqual: gauge('equal'),
-        verifyDifferences: gauge('differences'),
-        verifyLastSuccess: { set: (value: number) => void gauges.set('success', value) },
+        ranklog_verify_equal: gauge('equal'),
+        ranklog_verify_differences: gauge('differences'),
+        ranklog_verify_last_success_timestamp_seconds: {
+          set: (value: number) => void gauges.set('success', value),
+        },
       } as unknown as Metrics['gauges'],
       log: loggerTo((message, level) => words.push(`${level}: ${message}`)),
       rebuilds,

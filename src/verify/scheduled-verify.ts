@@ -20,10 +20,7 @@ export interface ScheduledVerifyParts {
   readonly leases: Pick<LeaseStore, 'statuses'>;
   readonly generations: Pick<GenerationStore, 'shadow'>;
   readonly reconciler: Pick<Reconciler, 'verify' | 'build'>;
-  readonly gauges: Pick<
-    Metrics['gauges'],
-    'verifyEqual' | 'verifyDifferences' | 'verifyLastSuccess'
-  >;
+  readonly gauges: Metrics['gauges'];
   readonly log: Logger;
   /** Whether boards that differ are rebuilt. */
   readonly rebuilds: boolean;
@@ -59,7 +56,7 @@ export class ScheduledVerify {
     try {
       const reports = await this.#verify(ours, turn);
       if (this.#report(reports) + compared === live.size)
-        this.parts.gauges.verifyLastSuccess.set(Date.now() / 1_000);
+        this.parts.gauges.ranklog_verify_last_success_timestamp_seconds.set(Date.now() / 1_000);
       await this.#rebuild(
         reports.filter(({ equal }) => equal === false),
         turn,
@@ -158,8 +155,8 @@ export class ScheduledVerify {
     const { gauges, log } = this.parts;
     const { board, equal, differenceCount, places, views } = report;
     this.#reported.add(board);
-    gauges.verifyEqual.set({ board }, Number(equal));
-    gauges.verifyDifferences.set({ board }, differenceCount);
+    gauges.ranklog_verify_equal.set({ board }, Number(equal));
+    gauges.ranklog_verify_differences.set({ board }, differenceCount);
     const compared = `${places} places in ${views} views`;
     if (equal === true)
       log.info(`board "${board}" is what the log makes of it: ${compared} verified`);
@@ -189,8 +186,8 @@ export class ScheduledVerify {
   /** Removes the metrics of a board: another process has its result, or there is none. */
   #forget(board: string): void {
     this.#reported.delete(board);
-    this.parts.gauges.verifyEqual.remove({ board });
-    this.parts.gauges.verifyDifferences.remove({ board });
+    this.parts.gauges.ranklog_verify_equal.remove({ board });
+    this.parts.gauges.ranklog_verify_differences.remove({ board });
   }
 }
 
