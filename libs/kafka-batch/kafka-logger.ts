@@ -1,11 +1,6 @@
-import { logLevel, type logCreator } from 'kafkajs';
+import { logLevel, type logCreator, type Logger } from 'kafkajs';
 
-export interface KafkaBatchLogger {
-  debug(message: string, facts?: object): void;
-  info(message: string, facts?: object): void;
-  warn(message: string, facts?: object): void;
-  error(message: string, facts?: object): void;
-}
+export type KafkaBatchLogger = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
 /** Parts of kafkajs that log an error before they retry or throw it. This library reports what fails in the end. */
 const HANDLED = new Set([

@@ -129,14 +129,6 @@ declare module 'kafkajs/src/consumer/offsetManager/index.js' {
   }
 }
 
-declare module 'kafkajs/src/consumer/filterAbortedMessages.js' {
-  const filterAbortedMessages: <Message>(fetched: {
-    messages: Message[];
-    abortedTransactions?: { producerId: string; firstOffset: string }[];
-  }) => Message[];
-  export default filterAbortedMessages;
-}
-
 declare module 'kafkajs/src/protocol/error.js' {
   import type { KafkaJSProtocolError } from 'kafkajs';
   const errors: { createErrorFromCode(code: number): KafkaJSProtocolError };

@@ -44,7 +44,6 @@ export class LogReader {
   /** Unfinished work, also of aborted rounds. */
   readonly #underWay = new Set<Promise<unknown>>();
   #isStale = false;
-  #isReading = false;
 
   private constructor(
     private readonly cluster: Cluster,
@@ -85,13 +84,7 @@ export class LogReader {
    * @throws LogGapError if the log does not hold a position, the abort reason, or an error that no retry repairs
    */
   async fetch(wanted: (partition: number) => boolean = () => true): Promise<LogBatch[]> {
-    if (this.#isReading) throw new Error('fetch must not be called while another fetch is pending');
-    this.#isReading = true;
-    try {
-      return await this.#retry(() => this.#round(wanted));
-    } finally {
-      this.#isReading = false;
-    }
+    return this.#retry(() => this.#round(wanted));
   }
 
   /** Aborts pending calls and disconnects. Waits at most a second for a broker that does not answer. */

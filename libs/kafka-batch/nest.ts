@@ -60,20 +60,7 @@ export type KafkaBatchServerOptions = Omit<BatchConsumerOptions, 'handlers'>;
 /**
  * A Nest transport that delivers one Kafka topic in batches, in order within each partition. Nest's own Kafka transport
  * delivers single messages and commits their offsets; this one commits nothing: the application stores the offsets.
- *
- *     const strategy = new KafkaBatchServer({ kafka, groupId, topic, logger, onFatal });
- *     const app = await NestFactory.createMicroservice(ScoresModule, { strategy });
- *     await app.listen();
- *
- * Exactly one controller method of the module has each of the three decorators.
- *
- *     @Controller()
- *     class ScoresController {
- *       @OnPartitionAssigned() assigned({ partition }: PartitionAssignment) { return this.offsets.next(partition); }
- *       @OnRecordBatch() batch({ partition, records, nextOffset }: RecordBatch) { ... }
- *       @OnPartitionReleased() released({ partition }: PartitionAssignment) { ... }
- *     }
- *
+ * Exactly one controller method of the application has each of the three decorators, see IngestController.
  * `app.close()` finishes the current batches, releases the partitions and leaves the group. `health()` is for probes.
  */
 export class KafkaBatchServer extends Server implements CustomTransportStrategy {

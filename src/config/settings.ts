@@ -97,15 +97,7 @@ function unknownKeys({ content, file }: Sources): string[] {
 }
 
 /** A setting with its checked value, or with the problem that it has. */
-interface Reading {
-  readonly name: SettingName;
-  readonly setting: Setting<unknown>;
-  readonly value: unknown;
-  readonly origin: string;
-  readonly problem: string | undefined;
-}
-
-function read(name: SettingName, { env, file, content }: Sources): Reading {
+function read(name: SettingName, { env, file, content }: Sources) {
   const setting: Setting<unknown> = SETTINGS_SCHEMA[name];
   const variable = variableOf(name);
   const [given, origin, place] =
@@ -120,7 +112,7 @@ function read(name: SettingName, { env, file, content }: Sources): Reading {
   return { name, setting, value, origin, problem: value === undefined ? problem : undefined };
 }
 
-function effective({ name, setting, value, origin }: Reading): EffectiveSetting {
+function effective({ name, setting, value, origin }: ReturnType<typeof read>): EffectiveSetting {
   const { doc, isSecret = false } = setting;
   const text = Array.isArray(value) ? value.join(',') : String(value);
   const secret = name === 'redisUrl' ? withoutPassword(text) : text.replace(/.+/s, '***');

@@ -90,15 +90,6 @@ describe('a log reader', () => {
     expect(performance.now() - started).toBeGreaterThan(150);
   });
 
-  it('refuses a fetch while another one is pending', async () => {
-    await topic.send(0, ['a']);
-    const reader = await open({ 0: 0 });
-    const first = reader.fetch();
-    await expect(reader.fetch()).rejects.toThrow('while another fetch is pending');
-    const batches = [...(await first), ...(await readAll(reader))];
-    expect(valuesOf(batches)).toEqual(['a']);
-  });
-
   it('moves on over more aborted records than fit in a response', async () => {
     const large = ['x', 'y', 'z'].map((text) => text.repeat(900_000));
     await topic.transact(large, 'abort');
