@@ -40,7 +40,7 @@ function violationsOfAny({ headers: sent, url }: TestRequest, answer: Answer): s
   const id = headers['x-request-id'];
   const given = sent['x-request-id'] ?? '';
   const isRepeated = /^[\w.:/+=-]{1,128}$/.test(given) && status !== 431; // whose headers nobody has read
-  const isTooEarly = url.includes('wait=') && body.includes('"SEND_FAILED"'); // Kafka had no time to answer
+  const isTooEarly = url.includes('timeout=') && body.includes('"SEND_FAILED"'); // Kafka had no time to answer
   return [
     ...(status >= 500 && !isTooEarly ? [`status ${status}: ${body.slice(0, 300)}`] : []),
     ...(id === undefined || (isRepeated && id !== given) ? [`x-request-id: ${String(id)}`] : []),
