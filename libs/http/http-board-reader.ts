@@ -28,6 +28,18 @@ export class HttpReadError extends Error {
   }
 }
 
+/** A board, with the fields of its definition as in the boards file. */
+export type HttpBoard = { readonly board: string } & Readonly<Record<string, unknown>>;
+
+/** A view that has players. */
+export interface HttpView {
+  readonly view: string;
+  readonly version: number;
+  readonly size: number;
+  /** RFC 3339; null for a view that never expires. */
+  readonly expiresAt: string | null;
+}
+
 /** Reads boards over HTTP, by `fetch` alone: for browsers, and for services that can't reach Redis. Rejects with HttpReadError. */
 export class HttpBoardReader implements ViewReads {
   readonly #url: string;
@@ -38,6 +50,27 @@ export class HttpBoardReader implements ViewReads {
     this.#url = url.replace(/\/+$/, '');
     this.#headers = headers;
     this.#timeoutMs = timeoutMs;
+  }
+
+  /** The live boards, sorted by name. */
+  async boards(): Promise<HttpBoard[]> {
+    return (await this.#get<{ boards: HttpBoard[] }>('/v1/boards', {})).boards;
+  }
+
+  async board(board: string): Promise<HttpBoard> {
+    return this.#get(pathOf(board), {});
+  }
+
+  /** All views in one list, sorted by text; one request for about 10,000. */
+  async views(board: string): Promise<HttpView[]> {
+    const found: HttpView[] = [];
+    const path = `${pathOf(board)}/views`;
+    for (let from: object = {}; ;) {
+      const { views, next } = await this.#get<{ views: HttpView[]; next?: string }>(path, from);
+      for (const view of views) found.push(view);
+      if (next === undefined) return found.sort((a, b) => (a.view < b.view ? -1 : 1));
+      from = { after: next };
+    }
   }
 
   standings: ViewReads['standings'] = async (board, { scores, ...request } = {}) =>
@@ -105,8 +138,10 @@ export class HttpBoardReader implements ViewReads {
     const all = { accept: 'application/json', ...this.#headers, ...(headers as object) };
     try {
       const response = await fetch(this.#url + path, { ...init, headers: all, signal });
-      if (response.ok) return (await response.json()) as T;
-      throw await refusalOf(response);
+      const text = await response.text();
+      const answer = parsed(text);
+      if (response.ok && answer !== undefined) return answer as T;
+      throw refusalOf(response, text, answer);
     } catch (error) {
       if (error instanceof HttpReadError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
@@ -128,21 +163,24 @@ function bodyOf<T extends ViewSelection>({ at, ...rest }: T) {
 }
 
 function timeOf(at: Date | number | undefined): string | undefined {
-  return at === undefined ? undefined : new Date(at).toISOString();
+  if (at === undefined) return undefined;
+  const time = new Date(at);
+  return Number.isNaN(time.getTime()) ? String(at) : time.toISOString(); // the service refuses what is no time
+}
+
+/** undefined for what is not JSON */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The problem that a response describes; a proxy's answer may be none. */
-async function refusalOf(response: Response): Promise<HttpReadError> {
-  const text = await response.text();
-  try {
-    const { code, detail } = JSON.parse(text) as { code: string; detail: string };
-    if (typeof code === 'string') return new HttpReadError(code, detail, response.status);
-  } catch {
-    // not JSON
-  }
-  return new HttpReadError(
-    'NO_PROBLEM',
-    text.slice(0, 200) || response.statusText,
-    response.status,
-  );
+function refusalOf({ status, statusText }: Response, text: string, answer: unknown): HttpReadError {
+  const { code, detail } = (answer ?? {}) as Record<string, unknown>;
+  return typeof code === 'string'
+    ? new HttpReadError(code, String(detail), status)
+    : new HttpReadError('NO_PROBLEM', text.slice(0, 200) || statusText, status);
 }

@@ -62,6 +62,25 @@ describe('a reader over HTTP', () => {
     expect(await call(new HttpBoardReader({ url }))).toEqual(await call(reader));
   });
 
+  it('lists boards and views', async () => {
+    const over = new HttpBoardReader({ url });
+    const names = (await reader.boards()).map(({ board }) => board);
+    expect((await over.boards()).map(({ board }) => board)).toEqual(names);
+    expect(await over.board('duel')).toMatchObject({
+      board: 'duel',
+      columns: [{ name: 'wins' }, { name: 'goals' }],
+    });
+    const views = await reader.views('arena');
+    expect((await over.views('arena')).map(({ view, size }) => [view, size])).toEqual(
+      views.map(({ view, size }) => [view, size]),
+    );
+  });
+
+  it('rejects what is no time as the service does', async () => {
+    const asked = new HttpBoardReader({ url }).count('arena', { at: NaN });
+    await expect(asked).rejects.toMatchObject({ status: 400 });
+  });
+
   it('goes on with the cursors of pages', async () => {
     const over = new HttpBoardReader({ url: `${url}/` });
     const { next, entries } = await over.standings('arena', { limit: 3 });
@@ -99,13 +118,21 @@ describe('a reader over HTTP', () => {
     await expect(gone.count('arena')).rejects.toMatchObject(refused);
   });
 
-  it('rejects with the text of an answer that is no problem, such as that of a proxy', async () => {
-    const proxy = createServer((_, answer) => answer.writeHead(502).end('<h1>Bad gateway</h1>'));
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-    const asked = new HttpBoardReader({ url: urlOf(proxy) }).count('arena');
-    await expect(asked).rejects.toMatchObject({ code: 'NO_PROBLEM', status: 502, retriable: true });
-    await new Promise((resolve) => proxy.close(resolve));
-  });
+  it.each([
+    [502, true],
+    [200, false],
+  ])(
+    'rejects with the text of an answer %i that is no JSON, such as that of a proxy',
+    async (status, retriable) => {
+      const proxy = createServer((_, answer) =>
+        answer.writeHead(status).end('<h1>Bad gateway</h1>'),
+      );
+      await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+      const asked = new HttpBoardReader({ url: urlOf(proxy) }).count('arena');
+      await expect(asked).rejects.toMatchObject({ code: 'NO_PROBLEM', status, retriable });
+      await new Promise((resolve) => proxy.close(resolve));
+    },
+  );
 });
 
 function urlOf(server: Server): string {
