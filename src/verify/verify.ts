@@ -135,7 +135,7 @@ export class Verify implements RunWork<VerifyReport> {
     }
   }
 
-  /** Compares page by page, each at equal applied offsets, so traffic causes no false difference. @throws ServerChangedError */
+  /** Compares page by page, each at equal applied offsets, so traffic causes no false difference. @throws RestartError */
   async #compare({ lease, shadow, catchUp, progress }: ShadowAtWork): Promise<Findings> {
     const { generations } = this.parts;
     const found = new Differences(this.options.mostDifferences ?? MOST_DIFFERENCES);
