@@ -49,12 +49,6 @@ module.exports = {
       to: { path: CLIENTS_AND_NEST },
     },
     {
-      name: 'contracts-run-without-their-classes', // the validators are compiled ahead, see npm run validators
-      severity: 'error',
-      from: { path: '^(src|libs)/', pathNot: '^libs/contracts/classes/|\\.spec\\.ts$' },
-      to: { path: '^libs/contracts/classes/', dependencyTypesNot: ['type-only'] },
-    },
-    {
       name: 'board-store-knows-no-kafka',
       severity: 'error',
       from: { path: lib('board-store') },

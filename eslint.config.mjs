@@ -9,7 +9,7 @@ const sizes = {
 
 export default tseslint.config(
   {
-    ignores: ['**/dist/**', 'node_modules/**', '.services/**', 'coverage/**', '**/*.generated.ts'],
+    ignores: ['**/dist/**', 'node_modules/**', '.services/**', 'coverage/**'],
   },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,

@@ -12,6 +12,7 @@ const EXTERNAL = [
   // Packages that Nest loads if they are installed.
   ...['@nestjs/platform-express', '@nestjs/websockets', '@fastify/multipart', '@fastify/static'],
   ...['@fastify/view', '@grpc/*', '@nats-io/transport-node', 'amqp-connection-manager', 'mqtt'],
+  ...['class-transformer', 'class-validator'],
 ];
 
 const LUA = 'libs/board-store/lua';

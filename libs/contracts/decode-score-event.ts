@@ -4,12 +4,7 @@ import { cloudEventId, cloudEventProblem } from './cloud-events.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
 import { exactDeltas, type ExactDeltas } from './exact-deltas.js';
 import type { RawRecord } from './record.js';
-import {
-  isScoreEvent,
-  SCORE_EVENT_FIELDS,
-  scoreEventProblem,
-  type ScoreEvent,
-} from './score-event.js';
+import { SCORE_EVENT_FIELDS, scoreEventProblem, type ScoreEvent } from './score-event.js';
 import { isPlainObject, quote, show, type AttributeValue } from './values.js';
 
 /** A score event with numbers as decimal texts and the time in ms since 1970. */
@@ -48,9 +43,9 @@ export function decodeText(text: string, cloudEventId?: string): ScoreEventDecod
     return reject('NESTED_TOO_DEEPLY', `the value has more than ${MAX_LEVELS} levels of nesting`);
   dropNulls(value);
   if (value['eventId'] === undefined && cloudEventId !== undefined) value['eventId'] = cloudEventId;
-  return isScoreEvent(value)
-    ? decodeFields(value, text)
-    : { ok: false, ...scoreEventProblem(value) };
+  const problem = scoreEventProblem(value);
+  if (problem !== undefined) return { ok: false, ...problem };
+  return decodeFields(value as unknown as ScoreEvent, text);
 }
 
 /** Levels of objects and arrays, including the event itself. */

@@ -79,7 +79,7 @@ describe('an invalid definition record', () => {
   it.each([
     ['nothing', '', 'not JSON'],
     ['text', 'hello', 'not JSON'],
-    ['a list', '[]', 'must be object'],
+    ['a list', '[]', 'must be an object'],
     ['an empty object', '{}', 'board'],
     [
       'a number for the definition',

@@ -7,11 +7,11 @@ import {
   parseDefinitionText,
   type BoardDefinition,
 } from '#board';
-import type { StoredDefinitionRecord } from './classes/definition-record.js';
+import { absentOr, count, nullOr, objectOf, OBJECT } from './checks.js';
 import { DEFINITION_RECORD_TYPE } from './cloud-events.js';
 import type { RawRecord } from './record.js';
 import { ResultContract } from './result-contract.js';
-import { isDefinitionRecord } from './validators.generated.js';
+import { ID, STARTS } from './rules.js';
 
 /** The key of the record with the settings of the ranklog. No board name has a control character. */
 export const IDENTITY_KEY = '\u0000identity';
@@ -29,9 +29,28 @@ export interface DefinitionRecord {
   readonly starts?: ReadonlyMap<number, number>;
 }
 
+/** The value of a record of the definitions topic. */
+interface StoredDefinitionRecord {
+  board: string;
+  /** Id of the live generation; of a removed board, of the last one. */
+  generation: string;
+  /** When the generation was promoted or the board removed, in µs of Redis' clock. The record with the largest value counts. */
+  since: number;
+  /** null if the board was removed. Another version may add fields. */
+  definition: object | null;
+  /** The offset at which the generation begins, by partition. Absent if it contains the whole log. */
+  starts?: Readonly<Record<string, number>>;
+}
+
 const contract = new ResultContract<StoredDefinitionRecord>(
-  isDefinitionRecord,
   DEFINITION_RECORD_TYPE,
+  objectOf<StoredDefinitionRecord>('StoredDefinitionRecord', {
+    board: ID,
+    generation: ID,
+    since: count(1),
+    definition: nullOr(OBJECT),
+    starts: absentOr(STARTS),
+  }),
 );
 
 /** The record of a board: keyed by its name, with CloudEvents headers and an id from board and `since`. */

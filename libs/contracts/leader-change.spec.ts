@@ -77,7 +77,7 @@ describe('an invalid leader change', () => {
   it.each([
     ['no value', null, 'not JSON'],
     ['text', 'hello', 'not JSON'],
-    ['a list', '[]', 'must be object'],
+    ['a list', '[]', 'must be an object'],
     ['an empty object', '{}', 'board'],
     ['no since', JSON.stringify({ ...CHANGE, since: undefined }), 'since'],
     ['a number for a column', JSON.stringify(CHANGE).replace('"9007199254740991"', '1'), 'columns'],

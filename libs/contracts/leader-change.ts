@@ -1,15 +1,70 @@
-import type { EnteredLeader, LeaderChange } from './classes/leader-change.js';
-import type { MovedPlayer } from './classes/result-parts.js';
+import { count, listOf, nullOr, objectOf, TEXT } from './checks.js';
 import { LEADERS_CHANGED_TYPE } from './cloud-events.js';
 import { causeId, type RawRecord } from './record.js';
 import { ResultContract } from './result-contract.js';
-import { isLeaderChange } from './validators.generated.js';
+import {
+  CAUSE,
+  LEADER,
+  MOVED_PLAYER,
+  type Cause,
+  type Leader,
+  type MovedPlayer,
+} from './result-parts.js';
+import { ID, TIME } from './rules.js';
 
-export type * from './classes/leader-change.js';
+/** A player who entered the top N. */
+export interface EnteredLeader {
+  playerId: string;
+  rank: number;
+}
 
-export const leaderChangeContract = new ResultContract<LeaderChange>(
-  isLeaderChange,
+/** A player who left the top N. */
+export interface LeftLeader {
+  playerId: string;
+  rankBefore: number;
+}
+
+/** The new top N of a view, and who entered, left or moved since the previous leader change of the view. */
+export interface LeaderChange {
+  board: string;
+  /** Id of the build of the board. */
+  generation: string;
+  /** As in a rank change. */
+  view: string;
+  /** View version: it only grows. */
+  version: number;
+  /** The version of the previous leader change of the view. null if Redis has none: then `entered` is the whole top. */
+  since: number | null;
+  /** The last score event that changed the view before this leader change was made. */
+  source: Cause;
+  /** Event time of the cause, in UTC. */
+  occurredAt: string;
+  /** The whole top in order; shorter than N if the view has fewer players. */
+  top: readonly Leader[];
+  entered: readonly EnteredLeader[];
+  left: readonly LeftLeader[];
+  /** Players who stayed in the top at another rank. */
+  moved: readonly MovedPlayer[];
+}
+
+const ENTERED = objectOf<EnteredLeader>('EnteredLeader', { playerId: ID, rank: count(1) });
+const LEFT = objectOf<LeftLeader>('LeftLeader', { playerId: ID, rankBefore: count(1) });
+
+const contract = new ResultContract<LeaderChange>(
   LEADERS_CHANGED_TYPE,
+  objectOf<LeaderChange>('LeaderChange', {
+    board: ID,
+    generation: ID,
+    view: TEXT,
+    version: count(1),
+    since: nullOr(count(1)),
+    source: CAUSE,
+    occurredAt: TIME,
+    top: listOf(LEADER),
+    entered: listOf(ENTERED),
+    left: listOf(LEFT),
+    moved: listOf(MOVED_PLAYER),
+  }),
 );
 
 /** The record of a leader change: keyed by board and view, with CloudEvents headers and an id from its cause and view. */
@@ -20,12 +75,12 @@ export function encodeLeaderChange(change: LeaderChange) {
   return {
     key: `${board} ${view}`,
     value: JSON.stringify({ ...head, top, entered, left, moved }),
-    headers: leaderChangeContract.headers(`${causeId(source)} ${view}`, source),
+    headers: contract.headers(`${causeId(source)} ${view}`, source),
   };
 }
 
 /** @throws MalformedRecordError */
-export const decodeLeaderChange = (record: RawRecord) => leaderChangeContract.decode(record);
+export const decodeLeaderChange = (record: RawRecord) => contract.decode(record);
 
 /** The difference between two tops: `entered` and `moved` by new rank, `left` by old rank. */
 export type LeaderMovements = Pick<LeaderChange, 'entered' | 'left' | 'moved'>;
@@ -33,6 +88,7 @@ export type LeaderMovements = Pick<LeaderChange, 'entered' | 'left' | 'moved'>;
 /** Compares a top (player ids in order) with the next one. Cost: linear in both. */
 export function leaderMovements(
   before: readonly string[],
+  /** The whole top in order; shorter than N if the view has fewer players. */
   top: readonly { readonly playerId: string; readonly rank: number }[],
 ): LeaderMovements {
   const gone = new Map(before.map((playerId, index) => [playerId, index + 1]));

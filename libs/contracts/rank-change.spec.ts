@@ -90,8 +90,8 @@ describe('an invalid rank change', () => {
   it.each([
     ['no value', null, 'not JSON'],
     ['text', 'hello', 'not JSON'],
-    ['a list', '[]', 'must be object'],
-    ['null', 'null', 'must be object'],
+    ['a list', '[]', 'must be an object'],
+    ['null', 'null', 'must be an object'],
     ['an empty object', '{}', 'board'],
     [
       'a movement without `after`',

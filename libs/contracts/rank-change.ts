@@ -1,12 +1,65 @@
-import type { RankChange } from './classes/rank-change.js';
+import { absentOr, count, listOf, nullOr, objectOf, TEXT } from './checks.js';
 import { RANK_CHANGED_TYPE } from './cloud-events.js';
 import { causeId, type RawRecord } from './record.js';
 import { ResultContract } from './result-contract.js';
-import { isRankChange } from './validators.generated.js';
+import {
+  CAUSE,
+  MOVED_PLAYER,
+  RANK_PLACING,
+  type Cause,
+  type MovedPlayer,
+  type RankPlacing,
+} from './result-parts.js';
+import { ID, TIME } from './rules.js';
 
-export type * from './classes/rank-change.js';
+/** The change of a player's place in one view. */
+export interface RankMovement {
+  /** `window( name=value)*`, values percent-encoded: `all`, `week:2026-W47 region=eu`. */
+  view: string;
+  /** View version: it only grows. */
+  version: number;
+  /** null for a player who was not in the view. */
+  before: RankPlacing | null;
+  /** null for a player who left the view. */
+  after: RankPlacing | null;
+  /** The overtaken players, beginning with the one just behind, up to `overtook` of the board. Absent if there are none. */
+  overtook?: readonly MovedPlayer[];
+}
 
-export const rankChangeContract = new ResultContract<RankChange>(isRankChange, RANK_CHANGED_TYPE);
+/** The effect of one score event on its player, in each view that the board reports. */
+export interface RankChange {
+  board: string;
+  /** Id of the build of the board. */
+  generation: string;
+  playerId: string;
+  source: Cause;
+  /** As in the score event, if that has one. */
+  eventId?: string;
+  /** Event time in UTC. The timestamp of the record if the event has none. */
+  occurredAt: string;
+  changes: readonly RankMovement[];
+}
+
+const MOVEMENT = objectOf<RankMovement>('RankMovement', {
+  view: TEXT,
+  version: count(1),
+  before: nullOr(RANK_PLACING),
+  after: nullOr(RANK_PLACING),
+  overtook: absentOr(listOf(MOVED_PLAYER)),
+});
+
+const contract = new ResultContract<RankChange>(
+  RANK_CHANGED_TYPE,
+  objectOf<RankChange>('RankChange', {
+    board: ID,
+    generation: ID,
+    playerId: ID,
+    source: CAUSE,
+    eventId: absentOr(ID),
+    occurredAt: TIME,
+    changes: listOf(MOVEMENT, 1),
+  }),
+);
 
 /** The record of a rank change: keyed by player id, with CloudEvents headers and an id from its cause. */
 export function encodeRankChange(change: RankChange) {
@@ -14,9 +67,9 @@ export function encodeRankChange(change: RankChange) {
   return {
     key: playerId,
     value: JSON.stringify({ board, generation, playerId, source, eventId, occurredAt, changes }),
-    headers: rankChangeContract.headers(causeId(source), source),
+    headers: contract.headers(causeId(source), source),
   };
 }
 
 /** @throws MalformedRecordError */
-export const decodeRankChange = (record: RawRecord) => rankChangeContract.decode(record);
+export const decodeRankChange = (record: RawRecord) => contract.decode(record);

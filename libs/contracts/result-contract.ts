@@ -1,24 +1,14 @@
+import type { Check } from './checks.js';
 import { cloudEventHeaders } from './cloud-events.js';
 import { MalformedRecordError } from './errors.js';
 import { headerText, type RawRecord, type Source } from './record.js';
 
-/** A compiled validator: see classes/compile-validators.ts. After a value that does not match, `errors` says why. */
-interface Validator {
-  (value: unknown): boolean;
-  errors?: readonly { readonly instancePath: string; readonly message: string }[] | null;
-}
-
-/** The contract of a topic: the rules of its values, and its CloudEvents type. */
+/** The contract of a topic: the CloudEvents type and the fields of its records. */
 export class ResultContract<T extends object> {
   constructor(
-    private readonly validator: Validator,
     private readonly type: string,
+    private readonly check: Check,
   ) {}
-
-  /** Whether a value satisfies the rules. */
-  matches(value: unknown): value is T {
-    return this.validator(value);
-  }
 
   /** The CloudEvents headers of a record. `ce_source` names the topic of `source`. */
   headers(id: string, source: Pick<Source, 'topic'>) {
@@ -35,19 +25,12 @@ export class ResultContract<T extends object> {
     } catch {
       throw this.malformed('the value is not JSON');
     }
-    if (!this.matches(result)) throw this.malformed(this.#problems());
-    return result;
+    const problem = this.check.problem(result);
+    if (problem !== undefined) throw this.malformed(`value${problem}`);
+    return result as T;
   }
 
   malformed(problems: string): MalformedRecordError {
     return new MalformedRecordError(this.type, problems);
-  }
-
-  /** Why the last value did not match. */
-  #problems(): string {
-    const problems = (this.validator.errors ?? []).map(({ instancePath, message }) => {
-      return `${instancePath === '' ? 'the value' : instancePath} ${message}`;
-    });
-    return problems.join('; ');
   }
 }

@@ -1,7 +1,6 @@
-import type { ScoreEvent } from './classes/score-event.js';
+import { absentOr, objectOf } from './checks.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
-import { RULES, type RuleName } from './rules.js';
-import * as compiled from './validators.generated.js';
+import { ATTRIBUTES, DELTA, DELTAS, ID, TIME } from './rules.js';
 import {
   isAttributeText,
   isAttributeValue,
@@ -10,14 +9,40 @@ import {
   isPlainObject,
   MAX_ATTRIBUTE_VALUES,
   show,
+  type AttributeValue,
 } from './values.js';
 
-export type { ScoreEvent };
+/** The value of a record of the score topic: what one player gained on one board. Unknown fields are ignored. */
+export interface ScoreEvent {
+  board: string;
+  /** Also the key of the record, so that the events of a player stay in order. */
+  playerId: string;
+  /** The value for a board with one input: a `sum` adds it, `best` and `latest` may keep it. An event has this or `deltas`. */
+  delta?: string | number;
+  /** A value for each input. Inputs of `sum` columns can be left out. */
+  deltas?: Record<string, string | number>;
+  /** Event time. Default: the timestamp of the record. */
+  occurredAt?: string;
+  /** A board that drops duplicates knows them by this. */
+  eventId?: string;
+  /** The dimensions of a board use these. If an attribute has several values, the event changes the views of each. */
+  attributes?: Readonly<Record<string, AttributeValue>>;
+}
+type Field = keyof ScoreEvent;
 
-/** Whether a value has the fields of the class. */
-export const isScoreEvent = compiled.isScoreEvent as (value: unknown) => value is ScoreEvent;
+/** In the order in which the fields are checked. */
+const CHECKS = {
+  board: ID,
+  playerId: ID,
+  delta: absentOr(DELTA),
+  deltas: absentOr(DELTAS),
+  occurredAt: absentOr(TIME),
+  eventId: absentOr(ID),
+  attributes: absentOr(ATTRIBUTES),
+};
+objectOf<ScoreEvent>('ScoreEvent', CHECKS); // for its schema
 
-const CODES = {
+const CODES: Readonly<Record<Field, DeadLetterCode>> = {
   board: 'INVALID_ID',
   playerId: 'INVALID_ID',
   delta: 'INVALID_NUMBER',
@@ -25,37 +50,18 @@ const CODES = {
   occurredAt: 'INVALID_TIME',
   eventId: 'INVALID_ID',
   attributes: 'INVALID_ATTRIBUTES',
-} as const satisfies Record<keyof ScoreEvent, DeadLetterCode>;
-type Field = keyof typeof CODES;
-
-/** The fields of a score event, in the order in which they are checked. */
-export const SCORE_EVENT_FIELDS = Object.keys(CODES) as Field[];
-
-const { properties, required } = compiled.SCORE_EVENT as {
-  readonly properties: Readonly<Record<Field, { readonly ranklogRule: RuleName }>>;
-  readonly required: readonly string[];
 };
 
-/** The first invalid field of a value, and what it must be. */
-export function explainScoreEvent(
-  value: Record<string, unknown>,
-): { field: Field; message: string } | undefined {
+export const SCORE_EVENT_FIELDS = Object.keys(CHECKS) as Field[];
+
+/** The first invalid field of a value; undefined for a ScoreEvent. */
+export function scoreEventProblem(value: Record<string, unknown>): Rejection | undefined {
   for (const field of SCORE_EVENT_FIELDS) {
-    const rule = RULES[properties[field].ranklogRule];
-    const found = Object.hasOwn(value, field) ? value[field] : undefined;
-    if (found === undefined ? required.includes(field) : !rule.holds(found))
-      return { field, message: `${field} must be ${rule.allows}` };
+    const problem = CHECKS[field].problem(value[field]);
+    if (problem !== undefined)
+      return { code: CODES[field], detail: `${found(field, value[field])}; ${field}${problem}` };
   }
   return undefined;
-}
-
-/** Why isScoreEvent rejected an object. */
-export function scoreEventProblem(value: Record<string, unknown>): Rejection {
-  const problem = explainScoreEvent(value);
-  if (problem === undefined)
-    throw new Error('the compiled validator rejects an event with valid fields');
-  const { field, message } = problem;
-  return { code: CODES[field], detail: `${found(field, value[field])}; ${message}` };
 }
 
 function found(field: Field, value: unknown): string {

@@ -1,8 +1,9 @@
 // @ts-check
-import { publicSchemas } from '#contracts/schemas';
-import { classComments } from './class-comments.mjs';
+import '#contracts'; // fills SCHEMAS
+import { SCHEMAS } from '#contracts/schemas';
+import { typeComments } from './type-comments.mjs';
 
-const CLASSES = new URL('../../libs/contracts/classes/', import.meta.url);
+const CONTRACTS = new URL('../../libs/contracts/', import.meta.url);
 
 /**
  * @typedef {{ $ref?: string, description?: string, properties?: Record<string, Schema>, required?: string[], allOf?: Schema[],
@@ -10,34 +11,25 @@ const CLASSES = new URL('../../libs/contracts/classes/', import.meta.url);
  */
 
 /**
- * The schemas of the values of all topics, by the names of their classes, with the comments of the classes as descriptions.
+ * The schemas of the values of all topics, by the names of their types, with the comments of the types as descriptions.
  * @returns {Record<string, Schema>}
  */
 export function payloadSchemas() {
-  const comments = classComments(CLASSES);
-  const schemas = Object.entries(withBareReferences(publicSchemas('#/components/schemas/')));
+  const comments = typeComments(CONTRACTS);
+  const schemas = Object.entries(/** @type {Record<string, Schema>} */ (SCHEMAS));
   return Object.fromEntries(
-    schemas.map(([name, schema]) => [name, describedClass(schema, name, comments)]),
+    schemas.map(([name, schema]) => [name, describedType(schema, name, comments)]),
   );
 }
 
 /** @param {Schema} schema @param {string} name @param {Map<string, string>} comments @returns {Schema} */
-function describedClass({ properties, ...schema }, name, comments) {
+function describedType({ properties, ...schema }, name, comments) {
   if (properties === undefined) return schema;
   const fields = Object.entries(properties).map(([field, type]) => [
     field,
     described(type, comments.get(`${name}.${field}`)),
   ]);
   return { ...described(schema, comments.get(name)), properties: Object.fromEntries(fields) };
-}
-
-/** The same schemas; validators ignore what stands beside a reference. @param {object} schemas */
-function withBareReferences(schemas) {
-  /** @type {Record<string, Schema>} */
-  const bare = JSON.parse(JSON.stringify(schemas), (_, /** @type {Schema | undefined} */ value) =>
-    value?.$ref === undefined ? value : { $ref: value.$ref },
-  );
-  return bare;
 }
 
 /** @param {Schema} schema @param {string} [description] @returns {Schema} */

@@ -7,7 +7,7 @@ import {
 } from '#board';
 import { KeySpace, shardOf } from '#board-store';
 import { DEAD_LETTER_CODES, decodeScoreEvent, formatTime, type DeadLetterCode } from '#contracts';
-import { expiryText } from '../standings/pages.js';
+import { expiryText } from '../standings/view-json.js';
 
 /** The effect of a score event by the definition alone, as `boards show --event --json` prints it. */
 export type EventPreview = ReturnType<typeof previewEvent>;

@@ -9,14 +9,13 @@ import { WHOLE_LOG_HINT, startsText, startsJson } from './value-text.js';
 import { showProgress } from './progress.js';
 import type { BuildOptions } from './usage/options.js';
 
-/** Runs work that reads the log and needs the leases of boards; shows its progress. @throws CommandError */
+/** Runs work that reads the log and needs the leases of boards; shows its progress. @throws LeaseHeldError */
 export function runOnLog<T>(
-  { leases }: Pick<ReconciliationSession, 'leases'>,
   signal: AbortSignal,
   work: (options: Pick<RunOptions, 'signal' | 'onProgress'>) => Promise<T>,
 ): Promise<T> {
   const run = () => showProgress((onProgress) => work({ signal, onProgress }));
-  return withLease(run, { leases, signal });
+  return withLease(run, { signal });
 }
 
 /** A built board, as JSON. */
@@ -31,7 +30,7 @@ export interface BuiltBoard {
 
 /**
  * Builds boards in one pass over the log, with a progress bar, and promotes them.
- * @throws CommandError if the user cancels, or another process works on a board
+ * @throws CommandError if the user cancels; LeaseHeldError
  */
 export async function build(
   session: ReconciliationSession,
@@ -43,7 +42,7 @@ export async function build(
   const before = await store.boards();
   const options = { from, eventsPerSecond: throttle, allowPartialHistory };
   try {
-    const reports = await runOnLog(session, signal, (run) =>
+    const reports = await runOnLog(signal, (run) =>
       reconciler.build(definitions, { ...options, ...run }),
     );
     return reports.map(({ board, generation, previous, starts }) => ({

@@ -1,10 +1,9 @@
 import type { Redis } from 'ioredis';
-import { BoardBuildingError, BoardReader, KeySpace, LeaseStore, StoreStatus } from '#board-store';
+import { BoardReader, KeySpace, StoreStatus } from '#board-store';
 import { createRedis } from '../infra/redis.js';
 import { waitForServices } from '../infra/services.js';
 import { createLogger, type Logger } from '../infra/logger.js';
 import { loadSettings, type Settings } from '../config/settings.js';
-import { buildingRefusal } from './held-lease.js';
 
 export interface Session {
   readonly settings: Settings;
@@ -37,12 +36,9 @@ export async function withRedis<T>(
   const keys = new KeySpace(settings.redisPrefix);
   try {
     await waitForServices(settings, { redis }, logger);
-    const reader = new BoardReader({ redis: redis, prefix: keys.prefix, generation: generation });
+    const reader = new BoardReader({ redis, prefix: keys.prefix, generation });
     const status = new StoreStatus(redis, keys);
     return await use({ settings, logger, redis, keys, reader, status });
-  } catch (error) {
-    if (!(error instanceof BoardBuildingError)) throw error;
-    throw buildingRefusal(error, await new LeaseStore(redis, keys, settings).statuses());
   } finally {
     redis.disconnect();
   }

@@ -1,15 +1,16 @@
 import { LeaseLostError, type ServerMemory, type ShadowRefusal } from '#board-store';
 
-/** A reconciliation failed. `code` names the error for programs. */
-export abstract class ReconciliationError extends Error {
-  abstract readonly code: string;
-  /** Whether beginning the reconciliation again at once may help. `RestartPolicy` also begins again after other errors. */
-  readonly retriable: boolean = false;
-
+/** A reconciliation failed. */
+abstract class ReconciliationError extends Error {
   constructor(message: string) {
     super(message);
     this.name = new.target.name;
   }
+}
+
+/** Redis lost data of the reconciliation, or its board changed meanwhile: beginning again at once may help. */
+export class RestartError extends ReconciliationError {
+  readonly retriable = true;
 }
 
 /** A partition whose log no longer holds all events that a reconciliation needs. */
@@ -23,14 +24,12 @@ export interface CutPartition {
 
 /** The log no longer holds events that a board is made of. */
 export class HistoryCutError extends ReconciliationError {
-  readonly code = 'HISTORY_CUT';
-
   constructor(
     /** The boards that lack events; if the log was cut during the reconciliation, all its boards, of which at least one does. */
     readonly boards: readonly string[],
-    readonly partitions: readonly CutPartition[],
+    partitions: readonly CutPartition[],
     /** Whether --allow-partial-history would allow a build from the rest of the log. */
-    readonly mayBePartial: boolean,
+    mayBePartial: boolean,
   ) {
     const cuts = partitions.map(
       ({ partition, from, logStart }) => `partition ${partition}: ${from} to ${logStart - 1}`,
@@ -46,9 +45,7 @@ export class HistoryCutError extends ReconciliationError {
 
 /** The caller cancelled the reconciliation. All is as before, except boards that are already live, and shadows that are kept. */
 export class CancelledError extends ReconciliationError {
-  readonly code = 'CANCELLED';
-
-  constructor(readonly isKept: boolean) {
+  constructor(isKept: boolean) {
     super(
       isKept
         ? 'stopped; what was built so far is kept'
@@ -57,20 +54,8 @@ export class CancelledError extends ReconciliationError {
   }
 }
 
-/** Redis has lost a shadow, or events of it. */
-export class ShadowLostError extends ReconciliationError {
-  readonly code = 'SHADOW_LOST';
-  override readonly retriable = true;
-
-  constructor(readonly board: string) {
-    super(`Redis has lost the shadow of board "${board}"`);
-  }
-}
-
 /** Redis has lost its boards. Beginning again helps once the role reconciliation has registered them. */
 export class BoardsLostError extends ReconciliationError {
-  readonly code = 'BOARDS_LOST';
-
   constructor() {
     super(
       'Redis has lost its boards; the role reconciliation registers them again, and has to run somewhere',
@@ -78,22 +63,10 @@ export class BoardsLostError extends ReconciliationError {
   }
 }
 
-/** Another process changed the live generation on which the reconciliation relied. */
-export class LiveGenerationChangedError extends ReconciliationError {
-  readonly code = 'LIVE_GENERATION_CHANGED';
-  override readonly retriable = true;
-
-  constructor(readonly board: string) {
-    super(`the live generation of board "${board}" changed during the reconciliation`);
-  }
-}
-
 /** A live applied offset lies beyond the end of the log, so the log lost records or was created again. */
 export class AppliedBeyondLogError extends ReconciliationError {
-  readonly code = 'APPLIED_BEYOND_LOG';
-
   constructor(
-    readonly board: string,
+    board: string,
     readonly partitions: readonly { partition: number; appliedOffset: number; logEnd: number }[],
   ) {
     const places = partitions.map(
@@ -107,24 +80,9 @@ export class AppliedBeyondLogError extends ReconciliationError {
   }
 }
 
-/** Redis restarted or failed over during a comparison, so the cursor of the comparison is not valid any more. */
-export class ServerChangedError extends ReconciliationError {
-  readonly code = 'SERVER_CHANGED';
-  override readonly retriable = true;
-
-  constructor(readonly board: string) {
-    super(`Redis restarted or failed over while board "${board}" was compared`);
-  }
-}
-
 /** Redis has no room for a second generation in addition to the live one. */
 export class OutOfMemoryError extends ReconciliationError {
-  readonly code = 'OUT_OF_MEMORY';
-
-  constructor(
-    readonly boards: readonly string[],
-    readonly memory?: ServerMemory,
-  ) {
+  constructor(boards: readonly string[], memory?: ServerMemory) {
     const numbers =
       memory && ` (maxmemory ${megabytes(memory.most)}, used ${megabytes(memory.used)})`;
     super(
@@ -135,12 +93,19 @@ export class OutOfMemoryError extends ReconciliationError {
   }
 }
 
+const LOST = 'Redis has lost its shadow, or events of it';
+const REFUSALS: Readonly<Record<Exclude<ShadowRefusal, 'leaseLost'>, string>> = {
+  shadowGone: LOST,
+  gap: LOST,
+  generationChanged: 'its live generation changed during the reconciliation',
+  serverChanged:
+    'Redis restarted or failed over during the comparison, whose cursor is not valid any more',
+};
+
 /** The error for a call that the store refused. */
 export function refusal(board: string, status: ShadowRefusal): Error {
   if (status === 'leaseLost') return new LeaseLostError(board);
-  if (status === 'generationChanged') return new LiveGenerationChangedError(board);
-  if (status === 'serverChanged') return new ServerChangedError(board);
-  return new ShadowLostError(board);
+  return new RestartError(`board "${board}": ${REFUSALS[status]}`);
 }
 
 function quoted(boards: readonly string[]): string {

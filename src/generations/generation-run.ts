@@ -118,13 +118,6 @@ export class GenerationRun<T> {
       }
   }
 
-  /** Runs work on one board. @throws as `run` */
-  async runOne(): Promise<T> {
-    const [result] = await this.run();
-    if (result === undefined) throw new Error(`a ${this.work.kind} ended without a result`);
-    return result;
-  }
-
   get #cancelled(): CancelledError {
     return new CancelledError(this.options.keepsShadows === true);
   }

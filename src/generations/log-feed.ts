@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { firstValueFrom, merge, Subject, timer } from 'rxjs';
 import { resolveEvent } from '#board';
 import { decodeScoreEvent } from '#contracts';
 import type { KafkaRecord, LogBatch, LogReader } from '#kafka-batch';
@@ -49,8 +50,8 @@ export interface LogFeedOptions {
 export class LogFeed {
   readonly #queues = new Set<ShadowQueue>();
   readonly #partitions = new Set<number>();
-  readonly #news = new Bell();
-  readonly #room = new Bell();
+  readonly #news = new Subject<void>();
+  readonly #room = new Subject<void>();
   /** Whether a partition was added that the open reader does not read. */
   #isOutdated = false;
 
@@ -62,7 +63,7 @@ export class LogFeed {
 
   remove(queue: ShadowQueue): void {
     this.#queues.delete(queue);
-    this.#room.ring();
+    this.#room.next();
   }
 
   /** Reads these partitions, too. */
@@ -71,18 +72,18 @@ export class LogFeed {
       if (this.#partitions.has(partition)) continue;
       this.#partitions.add(partition);
       this.#isOutdated = true;
-      this.#room.ring();
+      this.#room.next();
     }
   }
 
   /** Resolves when more was read, or after `ms`. */
   async news(ms: number): Promise<void> {
-    await this.#news.next(ms);
+    await firstValueFrom(merge(this.#news, timer(ms)));
   }
 
   /** Tells the feed that a queue may have room again. */
   roomMade(): void {
-    this.#room.ring();
+    this.#room.next();
   }
 
   /** @throws LogGapError if the log lacks needed records, the abort reason, or an error that no retry repairs */
@@ -114,14 +115,14 @@ export class LogFeed {
     while (this.#queues.size > 0 && !this.#isOutdated) {
       round ??= this.#beginRound(reader);
       if (round === undefined) {
-        await this.#room.next(CHECK_EVERY_MS);
+        await firstValueFrom(merge(this.#room, timer(CHECK_EVERY_MS)));
         this.options.signal.throwIfAborted();
         continue;
       }
       const batches = await round;
       round = this.#beginRound(reader);
       for (const batch of batches) await this.#deliver(batch);
-      this.#news.ring();
+      this.#news.next();
     }
     await round?.catch(() => undefined); // the next reader reads this round again
   }
@@ -168,7 +169,7 @@ export class LogFeed {
       for (const record of some) this.#deliverRecord(partition, record);
       this.#advance(partition, (some.at(-1)?.offset ?? -1) + 1);
       if (first + RECORDS_PER_TURN >= records.length) break;
-      this.#news.ring();
+      this.#news.next();
       await nextTurn();
     }
     this.#advance(partition, nextOffset);
@@ -190,27 +191,5 @@ export class LogFeed {
 
   #advance(partition: number, nextOffset: number): void {
     for (const queue of this.#queues) queue.advance(partition, nextOffset);
-  }
-}
-
-/** Wakes all waiters at once. */
-class Bell {
-  #waiting: (() => void)[] = [];
-
-  ring(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const wake of waiting) wake();
-  }
-
-  /** Resolves at the next ring, or after `ms`. */
-  async next(ms: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#waiting.push(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
   }
 }

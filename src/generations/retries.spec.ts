@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LeaseLostError, UnknownBoardError } from '#board-store';
 import { loggerTo } from '../../test/support/loggers.js';
-import { BoardsLostError, HistoryCutError, ShadowLostError } from './errors.js';
+import { BoardsLostError, HistoryCutError, RestartError } from './errors.js';
 import { RestartPolicy, withRetries } from './retries.js';
 
 const warnings: string[] = [];
@@ -37,7 +37,7 @@ describe('withRetries', () => {
   });
 });
 
-const lost = new ShadowLostError('arena');
+const lost = new RestartError('the shadow is gone');
 const unknown = new UnknownBoardError('arena', []);
 
 describe('RestartPolicy', () => {

@@ -8,7 +8,7 @@ import {
 } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
-import { BoardsLostError, HistoryCutError, ReconciliationError } from './errors.js';
+import { BoardsLostError, HistoryCutError, RestartError } from './errors.js';
 
 /** How long Redis or Kafka may be unreachable, and boards missing after a loss of Redis. */
 const RETRY_FOR_MS = 60_000;
@@ -78,6 +78,6 @@ export class RestartPolicy {
     if (error instanceof LeaseLostError) return error.takenOverBy === undefined;
     // The error may name boards that lack nothing; the next attempt finds out which boards lack events.
     if (error instanceof HistoryCutError) return this.kind === 'verify' && error.boards.length > 1;
-    return error instanceof ReconciliationError && error.retriable;
+    return error instanceof RestartError;
   }
 }

@@ -9,8 +9,7 @@ import {
 import { toError } from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
 
-const RENEW_EVERY_MS = LEASE_MS / 4;
-const REPORT_EVERY_MS = 1_000;
+const RENEW_EVERY_MS = 1_000;
 
 type Facts = Pick<ReconciliationStatus, 'generation' | 'done' | 'total' | 'rate' | 'secondsLeft'>;
 type End = Pick<ReconciliationStatus, 'state' | 'outcome' | 'equal'>;
@@ -35,7 +34,7 @@ interface RunLeasesParts {
 export class RunLeases {
   readonly #boards = new Map<string, LeasedBoard>();
   readonly #lost = new AbortController();
-  #timers: NodeJS.Timeout[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
   private constructor(private readonly parts: RunLeasesParts) {}
 
@@ -48,10 +47,7 @@ export class RunLeases {
       await leases.close();
       throw error;
     }
-    leases.#timers = [
-      setInterval(() => leases.#forEach((held) => leases.#renew(held)), RENEW_EVERY_MS),
-      setInterval(() => leases.#forEach((held) => leases.#report(held)), REPORT_EVERY_MS),
-    ];
+    leases.#timer = setInterval(() => leases.#renewAll(), RENEW_EVERY_MS);
     return leases;
   }
 
@@ -84,7 +80,7 @@ export class RunLeases {
     if (held === undefined) return;
     held.status = { ...held.status, rate: 0, secondsLeft: null, ...end };
     this.#boards.delete(board);
-    await this.#report(held);
+    await this.#renew(held);
     await this.#release(held);
   }
 
@@ -96,7 +92,7 @@ export class RunLeases {
   }
 
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#timer);
     for (const board of [...this.#boards.keys()]) await this.leave(board);
   }
 
@@ -111,30 +107,21 @@ export class RunLeases {
     this.#boards.set(board, { lease, status, heldAt });
   }
 
-  #forEach(work: (held: LeasedBoard) => Promise<void>): void {
-    for (const held of this.#boards.values()) void work(held);
+  #renewAll(): void {
+    for (const held of this.#boards.values()) void this.#renew(held);
   }
 
+  /** Renews a lease, and reports the status of its board. Only a lost lease ends the reconciliation. */
   async #renew(held: LeasedBoard): Promise<void> {
     const { board } = held.lease;
     const now = performance.now();
-    try {
-      await this.parts.leases.renew(held.lease);
-      held.heldAt = now;
-    } catch (error) {
-      if (!this.#boards.has(board)) return; // released meanwhile
-      if (error instanceof LeaseLostError) this.#lost.abort(error);
-      else this.#warn(`could not renew the lease of board "${board}"`, error);
-    }
-  }
-
-  /** A status that can't be written does not fail the reconciliation. */
-  async #report(held: LeasedBoard): Promise<void> {
     held.status = { ...held.status, updatedAt: Date.now() };
     try {
       await this.parts.leases.renew(held.lease, held.status);
+      held.heldAt = now;
     } catch (error) {
-      this.#warn(`could not write the status of board "${held.lease.board}"`, error);
+      if (error instanceof LeaseLostError && this.#boards.has(board)) this.#lost.abort(error);
+      else this.#warn(`could not renew the lease and the status of board "${board}"`, error);
     }
   }
 

@@ -6,9 +6,7 @@ import { Logger } from '../infra/logger.js';
 import { CancelledError, HistoryCutError, OutOfMemoryError } from '../generations/errors.js';
 import { BoardRegistrar } from '../registry/board-registrar.js';
 import { Reconciler } from './reconciler.js';
-import type { RunProgress } from '../generations/progress.js';
 
-const LOG_EVERY_MS = 10_000;
 const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
 /** The wait after a build that filled Redis up: such a build blocks live ingest until its memory is freed. */
 const FULL_MS = 600_000;
@@ -24,7 +22,6 @@ export class BackgroundBuilder {
   #notBefore = -Infinity;
   /** The last failure, until a build succeeds. */
   #failure: Error | undefined;
-  #loggedAt = -Infinity;
 
   constructor(
     private readonly store: BoardStore,
@@ -62,9 +59,7 @@ export class BackgroundBuilder {
 
   async #build(definitions: readonly BoardDefinition[], signal: AbortSignal): Promise<void> {
     if (definitions.length === 0) return;
-    const names = definitions.map(({ board }) => `"${board}"`).join(', ');
-    const onProgress = (progress: RunProgress) => this.#logProgress(names, progress);
-    const options = { signal, keepsShadows: true, isFirst: true, onProgress };
+    const options = { signal, keepsShadows: true, isFirst: true };
     const reports = await this.reconciler.build(definitions, options);
     for (const { board, generation, records, seconds } of reports)
       this.logger.info(
@@ -76,15 +71,6 @@ export class BackgroundBuilder {
   #msUntilNext(error: unknown): number {
     if (error instanceof OutOfMemoryError) return FULL_MS;
     return error instanceof HistoryCutError ? BACKOFF.maxMs : this.#backoff.next();
-  }
-
-  #logProgress(names: string, progress: RunProgress): void {
-    const now = performance.now();
-    if (now - this.#loggedAt < LOG_EVERY_MS) return;
-    this.#loggedAt = now;
-    const { done, total, secondsLeft } = progress;
-    const left = secondsLeft === null ? '' : `, about ${secondsLeft} s left`;
-    this.logger.info(`building ${names} from the log: ${done} of ${total} records${left}`);
   }
 }
 

@@ -1,13 +1,34 @@
 import type { BoardDefinition } from '#board';
+import { HOLDER, UnknownBoardError, type Lease, type Starts } from '#board-store';
+import type { DefinitionRecord } from '#contracts';
+import { logRanges } from '#kafka-batch';
 import { Build, type BuildOptions, type BuildReport } from '../generations/build.js';
-import type { ReconcilerParts, RunOptions } from '../generations/generation-run.js';
-import { removeBoard, rollBack, type PromotionReport } from '../generations/promote.js';
+import { HistoryCutError } from '../generations/errors.js';
 import {
-  takeSnapshot,
-  type SnapshotOptions,
-  type SnapshotReport,
-} from '../generations/snapshot.js';
+  GenerationRun,
+  type ReconcilerParts,
+  type RunOptions,
+  type RunWork,
+} from '../generations/generation-run.js';
+import { cutPartitions, nextOf, type OpenShadow } from '../generations/log-history.js';
+import { promote, recordDefinition, type PromotionReport } from '../generations/promote.js';
+import { planShadow, warnOfDiscardedShadow } from '../generations/shadow-plan.js';
 import { Verify, type VerifyOptions, type VerifyReport } from '../verify/verify.js';
+
+export interface SnapshotOptions extends RunOptions {
+  readonly allowPartialHistory?: boolean | undefined;
+}
+
+export interface SnapshotReport {
+  readonly board: string;
+  readonly generation: string;
+  /** The last record time that the snapshot includes, in ms. */
+  readonly asOf: number;
+  readonly starts?: Starts;
+}
+
+/** The generation in the definition record of a removed board that was never live. */
+const NEVER_LIVE = '-';
 
 /**
  * Runs reconciliations and removes boards; live ingest never waits for it. A lease allows one of these per board at a time.
@@ -32,9 +53,21 @@ export class Reconciler {
     return new Verify(this.parts, boards, options).run();
   }
 
-  /** Promotes the previous generation; a second call rolls forward. @throws NoPreviousGenerationError, HistoryCutError */
+  /**
+   * Promotes the previous generation of a board again, once it is caught up; the live one becomes the previous one.
+   * @throws UnknownBoardError, BoardBuildingError, NoPreviousGenerationError, HistoryCutError
+   */
   rollback(board: string, options: RunOptions): Promise<PromotionReport> {
-    return rollBack(this.parts, board, options);
+    return this.#runOne(board, options, {
+      kind: 'rollback',
+      isResumable: false,
+      plan: () => Promise.resolve(new Map([[board, (lease) => this.#beginRollback(lease)]])),
+      finish: async (at) => {
+        const promotion = await promote(this.parts, at);
+        await at.end(`back to generation ${promotion.generation}`);
+        return promotion;
+      },
+    });
   }
 
   /**
@@ -42,11 +75,66 @@ export class Reconciler {
    * @throws UnknownBoardError, BoardBuildingError, HistoryCutError
    */
   snapshot(board: string, until: number, options: SnapshotOptions): Promise<SnapshotReport> {
-    return takeSnapshot(this.parts, { board, until }, options);
+    const { store, generations } = this.parts;
+    return this.#runOne(board, options, {
+      kind: 'snapshot',
+      isResumable: true,
+      plan: async ({ signal }) => {
+        const { definition, starts } = await store.liveBoard(board);
+        const { allowPartialHistory } = options;
+        const request = { definition, starts, until, allowPartialHistory };
+        const log = { ...this.parts, signal };
+        return new Map([[board, await planShadow(log, { ...request, purpose: 'snapshot' })]]);
+      },
+      finish: async ({ lease, shadow, catchUp, end }) => {
+        const { generation, starts } = shadow;
+        await catchUp.reachEnds();
+        await generations.keepAsSnapshot(lease, shadow);
+        await end(`kept as generation ${generation}`);
+        return { board, generation, asOf: until, ...(starts && { starts }) };
+      },
+    });
   }
 
   /** Removes a board with all its generations but snapshots; its events are dead letters from then on. @throws UnknownBoardError */
-  remove(board: string, { signal }: Pick<RunOptions, 'signal'>): Promise<void> {
-    return removeBoard(this.parts, board, signal);
+  async remove(board: string, { signal }: Pick<RunOptions, 'signal'>): Promise<void> {
+    await recordDefinition(this.parts, await this.#remove(board), signal);
+  }
+
+  async #runOne<T>(
+    board: string,
+    options: RunOptions,
+    work: Omit<RunWork<T>, 'boards'>,
+  ): Promise<T> {
+    await this.parts.store.liveBoard(board); // throws for an unknown board, before a status is reported
+    const run = new GenerationRun(this.parts, { ...work, boards: () => [board] }, options);
+    const [result] = await run.run();
+    return result as T;
+  }
+
+  async #beginRollback(lease: Lease): Promise<OpenShadow> {
+    const { generations, admin, topic } = this.parts;
+    await warnOfDiscardedShadow(this.parts, lease.board, 'rollback');
+    const shadow = await generations.beginRollback(lease);
+    const opened = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
+    const cut = cutPartitions(await logRanges(admin, topic), nextOf(opened));
+    if (cut.length === 0) return opened;
+    await generations.discard(lease, shadow);
+    throw new HistoryCutError([lease.board], cut, false);
+  }
+
+  async #remove(board: string): Promise<DefinitionRecord> {
+    const { store, leases, generations } = this.parts;
+    const lease = await leases.acquire(board, HOLDER);
+    try {
+      const { live } = await store.boards();
+      const generation = live.get(board)?.generation ?? NEVER_LIVE;
+      const since = await generations.remove(lease);
+      if (since === 0) throw new UnknownBoardError(board, [...live.keys()].sort());
+      await leases.deleteStatus(board);
+      return { board, generation, since, definition: null };
+    } finally {
+      await leases.release(lease);
+    }
   }
 }

@@ -1,18 +1,13 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { GenerationCatalog } from '#board-store';
-import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
-import { STORES } from '../infra/connections.module.js';
 import { Logger } from '../infra/logger.js';
-import type { Stores } from '../infra/redis.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
-import { Metrics } from '../metrics/metrics.js';
 import { BoardRegistrar } from '../registry/board-registrar.js';
 import { VerifySchedule } from '../verify/schedule.js';
 import { ScheduledVerify } from '../verify/scheduled-verify.js';
 import { BackgroundBuilder } from './background-builder.js';
 import { Maintenance } from './maintenance.js';
 import { ReconcilerModule } from './reconciler.module.js';
-import { Reconciler } from './reconciler.js';
 
 /** The role `reconciliation`: registers boards before ingest reads the score topic, builds new ones, and verifies on a schedule. */
 @Module({
@@ -24,11 +19,7 @@ import { Reconciler } from './reconciler.js';
       inject: [BoardRegistrar, BackgroundBuilder, GenerationCatalog, Logger],
       useFactory: createMaintenance,
     },
-    {
-      provide: ScheduledVerify,
-      inject: [STORES, Reconciler, Metrics, PROCESS_OPTIONS],
-      useFactory: createScheduledVerify,
-    },
+    ScheduledVerify,
     VerifySchedule,
   ],
 })
@@ -74,14 +65,4 @@ function createMaintenance(
 /** Discards generations that nothing needs any more, and frees their memory, in short steps. */
 async function sweepGenerations(catalog: GenerationCatalog, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await catalog.sweep()) > 0);
-}
-
-function createScheduledVerify(
-  stores: Stores,
-  reconciler: Reconciler,
-  { gauges }: Metrics,
-  { settings, logger: log }: ProcessOptions,
-): ScheduledVerify {
-  const rebuilds = settings.verifyRebuild;
-  return new ScheduledVerify({ ...stores, reconciler, gauges, log, rebuilds });
 }

@@ -1,18 +1,14 @@
 import { readFile } from 'node:fs/promises';
+import { Inject, Injectable } from '@nestjs/common';
 import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
-import type { Boards, BoardStore, ContinuityStore, LiveBoard, Starts } from '#board-store';
+import type { Boards, LiveBoard, Starts } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
-import type { Logger } from '../infra/logger.js';
-import type { DefinitionsTopic } from './definitions-topic.js';
-
-interface Parts {
-  readonly store: BoardStore;
-  readonly continuity: Pick<ContinuityStore, 'continuity' | 'beginResync' | 'release'>;
-  readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write' | 'claim' | 'repair'>;
-  /** Finds where partitions begin whose log was cut before any of it was read. */
-  readonly unreadLog: () => Promise<Starts>;
-  readonly log: Logger;
-}
+import { startsOfUnreadLog } from '../generations/log-history.js';
+import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
+import { STORES } from '../infra/connections.module.js';
+import { KafkaConnection } from '../infra/kafka.js';
+import type { Stores } from '../infra/redis.js';
+import { DefinitionsTopic } from './definitions-topic.js';
 
 /** Definition records by board. */
 type Current = ReadonlyMap<string, DefinitionRecord>;
@@ -22,18 +18,21 @@ type Promotions = ReadonlyMap<string, number>; // by board: the time in us, by R
  * Registers in Redis the boards of the definitions topic, and of the boards file only those that the topic lacks. So instances
  * with an old and a new file do not undo each other's changes. Also writes to the topic what went live in Redis.
  */
+@Injectable()
 export class BoardRegistrar {
   /** The boards of the file, as of the last successful read. */
   #ofFile: readonly BoardDefinition[] | undefined;
   /** The records of the definitions topic, as this process last read or wrote them. */
   #current: Current = new Map();
   #wanted: ReadonlyMap<string, BoardDefinition> = new Map();
-  /** Boards whose definitions are not compared yet, because they had no live generation at the last registration. */
-  #uncompared = new Set<string>();
+  /** The live boards whose definitions are compared with the file. */
+  #compared: ReadonlySet<string> = new Set();
 
   constructor(
-    private readonly parts: Parts,
-    private readonly file: string,
+    @Inject(STORES) private readonly stores: Pick<Stores, 'store' | 'continuity'>,
+    private readonly definitions: DefinitionsTopic,
+    private readonly kafka: KafkaConnection,
+    @Inject(PROCESS_OPTIONS) private readonly options: Pick<ProcessOptions, 'settings' | 'logger'>,
   ) {}
 
   /** The definitions that were registered last. A board without a generation is built with its definition here. */
@@ -46,12 +45,12 @@ export class BoardRegistrar {
    * the definitions topic lacks. Also logs how boards that were built meanwhile differ from the definitions here.
    */
   async keepRegistered(): Promise<void> {
-    const { store } = this.parts;
+    const { store } = this.stores;
     // Read before the boards, so that the next call finds a pointer that moves meanwhile.
     const promotions = await store.promotions();
     const boards = await store.boards();
     this.#forgetRemoved(boards.removed);
-    this.#compareBuilt(boards.live);
+    this.#logDifferences(boards.live);
     const isLost = this.#isMissingAny(boards) || !(await store.areRegistered());
     if (isLost) await this.register();
     else if (!(await this.#hasLostPromotions(promotions, boards)))
@@ -60,15 +59,15 @@ export class BoardRegistrar {
 
   /** Writes the live definition again if an older record of its board came after it: compaction keeps only the last record. */
   async repairDefinitions(): Promise<void> {
-    for (const board of await this.parts.definitions.repair())
-      this.parts.log.info(
+    for (const board of await this.definitions.repair())
+      this.options.logger.info(
         `board "${board}": wrote its definition to Kafka again, because an older one came after it`,
       );
   }
 
   /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, OtherIdentityError, and errors of Kafka and Redis */
   async register(): Promise<void> {
-    const { store, unreadLog } = this.parts;
+    const { store } = this.stores;
     const ofFile = await this.#readFile();
     const current = await this.claim();
     this.#current = current;
@@ -78,14 +77,14 @@ export class BoardRegistrar {
       ...ofFile.filter(({ board }) => !current.has(board)),
     ];
     const isNew = wanted.some(({ board }) => !current.has(board) && !known.has(board));
-    const begins = isNew ? await unreadLog() : undefined;
+    const begins = isNew ? await this.#startsOfUnreadLog() : undefined;
     const { live } = await store.registerBoards(wanted, current, begins);
     this.#wanted = new Map(wanted.map((definition) => [definition.board, definition]));
     for (const board of this.#wanted.keys())
       this.#logNew(board, { before: known.get(board), now: live.get(board) });
     this.#logRemoved(ofFile);
-    this.#logDifferences(ofFile, live.values());
-    this.#uncompared = new Set([...this.#wanted.keys()].filter((board) => !live.has(board)));
+    this.#compared = new Set();
+    this.#logDifferences(live);
     await this.#recordPromotions(await store.promotions(), await store.boards());
   }
 
@@ -94,19 +93,25 @@ export class BoardRegistrar {
    * records. Checks Kafka first, because an emptied Redis, or another prefix in it, has no identity. @throws OtherIdentityError
    */
   async claim(): Promise<Current> {
-    const { store, definitions } = this.parts;
-    const current = await definitions.readAll();
-    await store.claim();
-    await definitions.claim();
+    const current = await this.definitions.readAll();
+    await this.stores.store.claim();
+    await this.definitions.claim();
     return current;
+  }
+
+  #startsOfUnreadLog(): Promise<Starts> {
+    const { admin, topics } = this.kafka;
+    return startsOfUnreadLog(admin, topics.scoreEvents, this.options.settings.group);
   }
 
   async #readFile(): Promise<readonly BoardDefinition[]> {
     try {
-      this.#ofFile = await readBoardsFile(this.file);
+      this.#ofFile = await readBoardsFile(this.options.settings.boards);
     } catch (error) {
       if (this.#ofFile === undefined || !(error instanceof Error)) throw error;
-      this.parts.log.warn(`${error.message}; going on with the boards that the file had before`);
+      this.options.logger.warn(
+        `${error.message}; going on with the boards that the file had before`,
+      );
     }
     return this.#ofFile;
   }
@@ -120,7 +125,6 @@ export class BoardRegistrar {
   /** Forgets the definitions of removed boards: whoever creates such a board again, perhaps differently, also builds it. */
   #forgetRemoved(removed: ReadonlySet<string>): void {
     this.#wanted = new Map([...this.#wanted].filter(([board]) => !removed.has(board)));
-    for (const board of removed) this.#uncompared.delete(board);
   }
 
   /**
@@ -132,19 +136,21 @@ export class BoardRegistrar {
       const isExpected = definition !== null || boards.live.has(board);
       return isExpected && (promotions.get(board) ?? 0) < since;
     });
-    for (const shard of new Set(lost.map(({ board }) => this.parts.store.shardOf(board))))
+    for (const shard of new Set(lost.map(({ board }) => this.stores.store.shardOf(board))))
       await this.#startResync(shard);
     return lost.length > 0;
   }
 
   /** Begins a resync without ending it. The next process that applies events begins another one, and ends that. */
   async #startResync(shard: number): Promise<void> {
-    const { continuity, log } = this.parts;
+    const { continuity } = this.stores;
     const seen = await continuity.continuity(shard);
     const begun = seen.isContinued ? await continuity.beginResync(shard, seen) : undefined;
     if (begun === undefined) return; // a resync is due anyway
     await continuity.release(begun);
-    log.warn(`shard ${shard} has lost a promotion or removal; it is compared with Kafka`);
+    this.options.logger.warn(
+      `shard ${shard} has lost a promotion or removal; it is compared with Kafka`,
+    );
   }
 
   /**
@@ -152,17 +158,16 @@ export class BoardRegistrar {
    * killed between the promotion and its record.
    */
   async #recordPromotions(promotions: Promotions, boards: Boards): Promise<void> {
-    const { definitions, log } = this.parts;
     if (this.#unrecorded(promotions, boards).length === 0) return;
-    this.#current = await definitions.readAll();
+    this.#current = await this.definitions.readAll();
     const records = this.#unrecorded(promotions, boards);
-    await definitions.write(records);
+    await this.definitions.write(records);
     this.#current = new Map([
       ...this.#current,
       ...records.map((record) => [record.board, record] as const),
     ]);
     for (const { board, generation, definition } of records)
-      log.info(
+      this.options.logger.info(
         `board "${board}": ${definition === null ? 'its removal' : `the definition of generation ${generation}`} is written to Kafka now`,
       );
   }
@@ -179,43 +184,40 @@ export class BoardRegistrar {
   }
 
   #logNew(board: string, { before, now }: Record<'before' | 'now', LiveBoard | undefined>): void {
-    const { log } = this.parts;
     if (now === undefined)
-      log.info(`board "${board}" has no live generation yet: it will be built from the log`);
+      this.options.logger.info(
+        `board "${board}" has no live generation yet: it will be built from the log`,
+      );
     else if (now.generation !== before?.generation)
-      log.info(`board "${board}" is live as generation ${now.generation}${historyText(now)}`);
+      this.options.logger.info(
+        `board "${board}" is live as generation ${now.generation}${historyText(now)}`,
+      );
   }
 
   #logRemoved(ofFile: readonly BoardDefinition[]): void {
     for (const { board } of ofFile)
       if (!this.#wanted.has(board))
-        this.parts.log.warn(
-          `board "${board}" of ${this.file} was removed, and stays so until "ranklog boards apply" creates it again`,
+        this.options.logger.warn(
+          `board "${board}" of ${this.options.settings.boards} was removed, and stays so until "ranklog boards apply" creates it again`,
         );
   }
 
-  /** Logs how built boards differ from the definitions here: another process may have built them from another file. */
-  #compareBuilt(live: ReadonlyMap<string, LiveBoard>): void {
-    const built = [...this.#uncompared].flatMap((board) => live.get(board) ?? []);
-    for (const { board } of built) this.#uncompared.delete(board);
-    this.#logDifferences([...this.#wanted.values()], built);
-  }
-
-  #logDifferences(ofFile: readonly BoardDefinition[], live: Iterable<LiveBoard>): void {
-    const { log } = this.parts;
-    const texts = new Map(
-      ofFile.map((definition) => [definition.board, definitionText(definition)]),
-    );
-    for (const { board, generation, definition } of live) {
-      const wanted = texts.get(board);
-      if (wanted === undefined)
-        log.info(`board "${board}" is live but not in ${this.file}; it stays`);
-      else if (wanted !== definitionText(definition))
-        log.warn(
-          `board "${board}" differs in ${this.file} from the live generation ${generation}, which remains in use; ` +
+  /** Logs how boards that are live now differ from the file: another process may have built them from another file. */
+  #logDifferences(live: ReadonlyMap<string, LiveBoard>): void {
+    for (const { board, generation, definition } of live.values()) {
+      if (this.#compared.has(board)) continue;
+      const ofFile = this.#ofFile?.find((wanted) => wanted.board === board);
+      if (ofFile === undefined)
+        this.options.logger.info(
+          `board "${board}" is live but not in ${this.options.settings.boards}; it stays`,
+        );
+      else if (definitionText(ofFile) !== definitionText(definition))
+        this.options.logger.warn(
+          `board "${board}" differs in ${this.options.settings.boards} from the live generation ${generation}, which remains in use; ` +
             '"ranklog boards plan" shows what differs, "ranklog boards apply" builds it from the log',
         );
     }
+    this.#compared = new Set(live.keys());
   }
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import kafkajs, { type Admin, type Kafka, type Message } from 'kafkajs';
-import type { IdentityCheck } from '#board-store';
+import { Injectable } from '@nestjs/common';
+import kafkajs, { type Message } from 'kafkajs';
+import { IdentityCheck } from '#board-store';
 import {
   decodeDefinitionRecord,
   encodeDefinitionRecord,
@@ -9,7 +10,8 @@ import {
   type DefinitionRecord,
 } from '#contracts';
 import { LogReader, logRanges, type KafkaRecord, type LogBatch, type LogRange } from '#kafka-batch';
-import type { Logger } from '../infra/logger.js';
+import { KafkaConnection } from '../infra/kafka.js';
+import { Logger } from '../infra/logger.js';
 
 const READ_TIMEOUT_MS = 10_000;
 /** After this many rounds without a record, though all brokers answered, compaction must have removed the last records. */
@@ -25,25 +27,28 @@ interface Reading {
 }
 
 /** The compacted topic of the live definitions and the identity of their ranklog. It survives a loss of Redis. */
+@Injectable()
 export class DefinitionsTopic {
+  readonly #topic: string;
   /** The log ranges at the last check that found nothing to repair. */
   #repairedTo: Ranges = new Map();
   /** Whether the last read found an identity. */
   #isClaimed = false;
 
   constructor(
-    private readonly kafka: Kafka,
-    private readonly admin: Admin,
-    private readonly topic: string,
-    private readonly parts: { readonly log: Logger; readonly identity: IdentityCheck },
-  ) {}
+    private readonly connection: KafkaConnection,
+    private readonly identity: IdentityCheck,
+    private readonly log: Logger,
+  ) {
+    this.#topic = connection.topics.definitions;
+  }
 
   /**
    * Of each board, the record with the largest `since`. Logs and skips malformed records. Cost: reads the topic, over
    * connections of its own. @throws OtherIdentityError, and errors of Kafka, also after READ_TIMEOUT_MS
    */
   async readAll(): Promise<Map<string, DefinitionRecord>> {
-    return (await this.#readFrom(await logRanges(this.admin, this.topic))).latest;
+    return (await this.#readFrom(await logRanges(this.connection.admin, this.#topic))).latest;
   }
 
   /**
@@ -51,7 +56,7 @@ export class DefinitionsTopic {
    * record. Returns these boards. Safe to repeat, in several processes. Cost: two requests if the topic has not changed.
    */
   async repair(): Promise<string[]> {
-    const ranges = await logRanges(this.admin, this.topic);
+    const ranges = await logRanges(this.connection.admin, this.#topic);
     if (isDeepStrictEqual(ranges, this.#repairedTo)) return [];
     const { latest, overwritten } = await this.#readFrom(ranges);
     await this.write([...latest.values()].filter(({ board }) => overwritten.has(board)));
@@ -63,18 +68,18 @@ export class DefinitionsTopic {
   /** Resolves when the records are in Kafka. Safe to repeat; of two concurrent writers, the larger `since` wins. */
   async write(records: readonly DefinitionRecord[]): Promise<void> {
     if (records.length > 0)
-      await this.#send(records.map((record) => encodeDefinitionRecord(record, this.topic)));
+      await this.#send(records.map((record) => encodeDefinitionRecord(record, this.#topic)));
   }
 
   /** Writes the identity if the last read found none; with `moves`, also over another identity. Safe to repeat. */
   async claim({ moves = false } = {}): Promise<void> {
     if (this.#isClaimed && !moves) return;
-    await this.#send([{ key: IDENTITY_KEY, value: this.parts.identity.text }]);
+    await this.#send([{ key: IDENTITY_KEY, value: this.identity.text }]);
     this.#isClaimed = true;
   }
 
   async #send(messages: Message[]): Promise<void> {
-    const producer = this.kafka.producer({
+    const producer = this.connection.kafka.producer({
       idempotent: true,
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
@@ -82,7 +87,7 @@ export class DefinitionsTopic {
     });
     await producer.connect();
     try {
-      await producer.send({ topic: this.topic, acks: -1, messages });
+      await producer.send({ topic: this.#topic, acks: -1, messages });
     } finally {
       await producer.disconnect();
     }
@@ -108,7 +113,7 @@ export class DefinitionsTopic {
       } else if (partitionOf.get(board) === partition) overwritten.add(board);
     }
     this.#isClaimed = identity !== '';
-    this.parts.identity.compare(identity, `topic ${this.topic}`);
+    this.identity.compare(identity, `topic ${this.#topic}`);
     return { latest, overwritten };
   }
 
@@ -117,21 +122,21 @@ export class DefinitionsTopic {
       return decodeDefinitionRecord(record);
     } catch (error) {
       if (!(error instanceof MalformedRecordError)) throw error;
-      this.parts.log.warn(
-        `${this.topic}/${partition}/${record.offset} is left out, as it is ${error.message}`,
+      this.log.warn(
+        `${this.#topic}/${partition}/${record.offset} is left out, as it is ${error.message}`,
       );
       return undefined;
     }
   }
 
   async *#records(ranges: Ranges): AsyncGenerator<{ partition: number; record: KafkaRecord }> {
-    const { kafka, topic } = this;
     const filled = [...ranges].filter(([, { start, end }]) => start < end);
     if (filled.length === 0) return;
     const ends = new Map(filled.map(([partition, { end }]) => [partition, end]));
     const from = new Map(filled.map(([partition, { start }]) => [partition, start]));
     const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
-    const reader = await LogReader.open({ kafka, topic, from, signal });
+    const { kafka } = this.connection;
+    const reader = await LogReader.open({ kafka, topic: this.#topic, from, signal });
     try {
       for (let quiet = 0; ends.size > 0 && quiet < QUIET_ROUNDS;) {
         const batches: LogBatch[] = await reader.fetch((partition) => ends.has(partition));

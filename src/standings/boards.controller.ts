@@ -2,9 +2,9 @@ import { Controller, Param, Query, UseInterceptors } from '@nestjs/common';
 import { boardFields } from '#board';
 import { BoardReader, type LiveBoard, type ViewsPage } from '#board-store';
 import { Answers } from './answers.js';
-import { viewJson } from './pages.js';
 import { QUERIES, type QueryOf } from './request-schemas.js';
 import { Read } from './route.js';
+import { viewJson } from './view-json.js';
 
 /** What there is to read: boards with their definitions, and views. */
 @Controller('v1/boards')

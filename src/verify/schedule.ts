@@ -21,8 +21,7 @@ const SAME_TURN_MS = 60_000;
 @Injectable()
 export class VerifySchedule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #stopping = new AbortController();
-  #job: { stop(): Promise<void> | undefined } | undefined;
-  #turn: Promise<void> | undefined;
+  #job: CronJob | undefined;
 
   constructor(
     private readonly verify: ScheduledVerify,
@@ -36,9 +35,8 @@ export class VerifySchedule implements OnApplicationBootstrap, BeforeApplication
     const job: CronJob = CronJob.from({
       cronTime: verifySchedule,
       timeZone,
-      onTick: () => {
-        this.#turn ??= this.#run(job).finally(() => (this.#turn = undefined));
-      },
+      onTick: () => this.#run(job),
+      waitForCompletion: true, // of a turn: the next tick and `stop`
       unrefTimeout: true,
     });
     this.#job = job;
@@ -49,7 +47,6 @@ export class VerifySchedule implements OnApplicationBootstrap, BeforeApplication
   async beforeApplicationShutdown(): Promise<void> {
     this.#stopping.abort();
     await this.#job?.stop();
-    await this.#turn;
   }
 
   async #run(job: CronJob): Promise<void> {

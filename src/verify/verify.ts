@@ -40,38 +40,32 @@ export interface VerifyReport extends Findings {
 
 const NOTHING_COMPARED = { places: 0, views: 0, differences: [], differenceCount: 0 };
 
-/** How many differences of players are remembered, so that they are recognised when they are found again. */
+/** How many differences are remembered, so that they are recognised when they are found again. */
 const MOST_REMEMBERED = 10_000;
 
 /** Collects differences: counts all, and keeps the first `most`. A remembered difference that is found again counts once. */
 export class Differences {
-  /** Differences of the board, of whole views, and of event ids of a partition. */
-  readonly #whole = new Map<string, Difference>();
-  readonly #ofPlayers = new Map<string, Difference>();
-  #playerCount = 0;
+  readonly #found = new Map<string, Difference>();
+  #notRemembered = 0;
 
   constructor(private readonly most: number) {}
 
   get count(): number {
-    return this.#whole.size + this.#playerCount;
+    return this.#found.size + this.#notRemembered;
   }
 
   get kept(): Difference[] {
-    return [...this.#whole.values(), ...this.#ofPlayers.values()].slice(0, this.most);
+    return [...this.#found.values()].slice(0, this.most);
   }
 
   add(differences: readonly Difference[]): void {
     for (const difference of differences) {
-      const { kind, view, partition = '', playerId } = difference;
-      if (playerId === undefined) this.#whole.set(`${kind} ${partition} ${view}`, difference);
-      else this.#addPlayer(`${kind} ${playerId} ${view}`, difference);
+      const { kind, view, partition, playerId } = difference;
+      const name = JSON.stringify([kind, view, partition, playerId]);
+      if (this.#found.has(name) || this.#found.size < MOST_REMEMBERED)
+        this.#found.set(name, difference);
+      else this.#notRemembered += 1;
     }
-  }
-
-  #addPlayer(name: string, difference: Difference): void {
-    if (this.#ofPlayers.has(name)) return;
-    this.#playerCount += 1;
-    if (this.#ofPlayers.size < MOST_REMEMBERED) this.#ofPlayers.set(name, difference);
   }
 }
 
@@ -135,7 +129,7 @@ export class Verify implements RunWork<VerifyReport> {
     }
   }
 
-  /** Compares page by page, each at equal applied offsets, so traffic causes no false difference. @throws ServerChangedError */
+  /** Compares page by page, each at equal applied offsets, so traffic causes no false difference. @throws RestartError */
   async #compare({ lease, shadow, catchUp, progress }: ShadowAtWork): Promise<Findings> {
     const { generations } = this.parts;
     const found = new Differences(this.options.mostDifferences ?? MOST_DIFFERENCES);

@@ -1,15 +1,30 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs from 'kafkajs';
-import { decodeDefinitionRecord, encodeDefinitionRecord, type DefinitionRecord } from '#contracts';
-import { IdentityCheck } from '#board-store';
+import {
+  decodeDefinitionRecord,
+  encodeDefinitionRecord,
+  topicNames,
+  type DefinitionRecord,
+} from '#contracts';
+import { IdentityCheck, type Identity } from '#board-store';
 import { DefinitionsTopic } from '../../src/registry/definitions-topic.js';
 import { arena } from '../board-store/fixture.js';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { testKafka } from '../support/kafka-client.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy, type KafkaAction } from '../support/kafka-proxy.js';
-import { loggerTo, SILENT } from '../support/loggers.js';
+import { loggerTo } from '../support/loggers.js';
 import { readCommitted } from '../support/results.js';
+
+/** The definitions in a topic of this name, whatever it is. */
+function definitionsIn(
+  { kafka, admin, name }: Pick<TestTopic, 'kafka' | 'admin' | 'name'>,
+  identity: Partial<Identity> = {},
+  log: (message: string) => unknown = () => undefined,
+): DefinitionsTopic {
+  const connection = { kafka, admin, topics: { ...topicNames(''), definitions: name } };
+  return new DefinitionsTopic(connection, new IdentityCheck(identity), loggerTo(log));
+}
 
 describe('the definitions topic', () => {
   let topic: TestTopic;
@@ -18,10 +33,7 @@ describe('the definitions topic', () => {
   beforeEach(async () => {
     topic = await TestTopic.create(3, { 'cleanup.policy': 'compact' });
     warnings = [];
-    definitions = new DefinitionsTopic(topic.kafka, topic.admin, topic.name, {
-      log: loggerTo((message) => warnings.push(message)),
-      identity: new IdentityCheck({ group: 'g1' }),
-    });
+    definitions = definitionsIn(topic, { group: 'g1' }, (message) => warnings.push(message));
   });
   afterEach(() => topic.remove());
 
@@ -109,12 +121,9 @@ describe('the definitions topic', () => {
   });
 
   it('stores the identity of one ranklog until it is claimed for another one, and stores it again after it was lost', async () => {
-    const { kafka, admin, name } = topic;
+    const { kafka, name } = topic;
     const of = (group: string) =>
-      new DefinitionsTopic(kafka, admin, name, {
-        log: loggerTo((message) => warnings.push(message)),
-        identity: new IdentityCheck({ group }),
-      });
+      definitionsIn(topic, { group }, (message) => warnings.push(message));
     const records = async () => (await readCommitted(kafka, name)).length;
     const record = current('arena', 5);
     await definitions.write([record]);
@@ -143,8 +152,8 @@ describe('the definitions topic', () => {
     const proxy = await KafkaProxy.toBroker();
     proxy.onRequest(KAFKA_API.fetch, ...fault);
     const kafka = testKafka({ brokers: [proxy.broker] });
-    const parts = { log: SILENT, identity: new IdentityCheck({}) };
-    const read = new DefinitionsTopic(kafka, topic.admin, topic.name, parts).readAll();
+    const { admin, name } = topic;
+    const read = definitionsIn({ kafka, admin, name }).readAll();
     return read.finally(() => proxy.close());
   };
 
@@ -160,8 +169,7 @@ describe('the definitions topic', () => {
     const kafka = testKafka({ brokers, retry: { retries: 0 } });
     const admin = kafka.admin();
     await admin.connect();
-    const parts = { log: SILENT, identity: new IdentityCheck({}) };
-    const missing = new DefinitionsTopic(kafka, admin, `${topic.name}-none`, parts);
+    const missing = definitionsIn({ kafka, admin, name: `${topic.name}-none` });
     await expect(missing.readAll()).rejects.toThrow('topic');
     await admin.disconnect();
   });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import { BoardReader, StoreStatus, ContinuityStore, type BoardStore } from '#board-store';
+import { loadSettings } from '../../src/config/settings.js';
 import { BoardRegistrar } from '../../src/registry/board-registrar.js';
 import type { DefinitionsTopic } from '../../src/registry/definitions-topic.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
@@ -183,11 +184,10 @@ describe('the live definitions', () => {
     await score(1);
     await writeBoards({ arena: SUM, other: SUM, cup: BEST });
     const continuity = new ContinuityStore(own.redis, sandbox.keys, { shards: 1 });
-    const unreadLog = () => Promise.resolve(new Map<number, number>());
-    const registrar = new BoardRegistrar(
-      { store, continuity, definitions, unreadLog, log: SILENT },
-      instance.env['RANKLOG_BOARDS'] ?? '',
-    );
+    const registrar = new BoardRegistrar({ store, continuity }, definitions, instance, {
+      settings: loadSettings(instance.env).settings,
+      logger: SILENT,
+    });
     await registrar.register();
     const lease = await sandbox.leases.acquire('cup', 'test');
     await sandbox.generations.unregister(lease);

@@ -56,11 +56,7 @@ export class Sandbox {
     this.generations = new GenerationStore(redis, this.keys, { shards });
     this.catalog = new GenerationCatalog(redis, this.keys, { shards });
     const logger = loggerTo((word) => this.words.push(word));
-    const identity = new IdentityCheck({});
-    this.definitions = new DefinitionsTopic(kafka, admin, topics.definitions, {
-      log: logger,
-      identity,
-    });
+    this.definitions = new DefinitionsTopic(instance, new IdentityCheck({}), logger);
     const { store, leases, generations, definitions } = this;
     const clients = { kafka, admin, topic: topics.scoreEvents, definitions };
     const stores = { store, leases, generations };

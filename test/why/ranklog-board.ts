@@ -1,7 +1,7 @@
 import { parseDecimal, resolveEvent, type BoardDefinition, type ScoreInput } from '#board';
 import { BoardReader, type KeySpace } from '#board-store';
 import type { Redis } from 'ioredis';
-import { readTop } from '../../src/standings/pages.js';
+import { readTop } from '../../src/cli/commands/standings.js';
 import { StoreFixture } from '../board-store/fixture.js';
 import type { Player } from './players.js';
 import { parts } from './zset.js';
@@ -30,8 +30,8 @@ export async function rankedByRanklog(
     });
   return async (view) => {
     const reader = new BoardReader({ redis, prefix: keys.prefix });
-    const { standings } = await readTop(reader, definition.board, { view, most: Infinity });
-    return standings.entries.map(({ playerId, columns, reachedAt }) => ({
+    const { entries } = await readTop(reader, definition.board, { view, most: Infinity });
+    return entries.map(({ playerId, columns, reachedAt }) => ({
       id: playerId,
       columns: minor(columns),
       at: Date.parse(reachedAt),

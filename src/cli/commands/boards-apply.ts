@@ -103,12 +103,11 @@ async function carryOut(
 ): Promise<Applied> {
   const { signal } = options;
   const built = toBuild.length === 0 ? [] : await build(session, toBuild, options);
-  const { reconciler, leases } = session;
   const removed: string[] = [];
   try {
     for (const board of remove) {
       signal.throwIfAborted();
-      await withLease(() => reconciler.remove(board, { signal }), { leases, signal });
+      await withLease(() => session.reconciler.remove(board, { signal }), { signal });
       removed.push(board);
     }
   } catch (error) {

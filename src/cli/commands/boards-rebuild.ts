@@ -23,7 +23,7 @@ export function boardsRebuild(boards: readonly string[], options: BuildOptions):
 export function boardsRollback(board: string, options: JsonOption): Promise<number> {
   return withReconciliation(async (session) => {
     const { generation, previous = null } = await interruptible((signal) =>
-      runOnLog(session, signal, (run) => session.reconciler.rollback(board, run)),
+      runOnLog(signal, (run) => session.reconciler.rollback(board, run)),
     );
     const forward =
       previous === null ? '' : `; run it again to roll forward to generation ${previous}`;

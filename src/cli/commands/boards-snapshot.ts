@@ -20,7 +20,7 @@ export function boardsSnapshot(board: string, options: SnapshotOptions): Promise
       );
     const limits = { eventsPerSecond: throttle, allowPartialHistory };
     const { generation, asOf } = await interruptible((signal) =>
-      runOnLog(session, signal, (run) =>
+      runOnLog(signal, (run) =>
         session.reconciler.snapshot(board, until.time, { ...limits, ...run }),
       ),
     );

@@ -19,7 +19,7 @@ export function boardsVerify(boards: readonly string[], options: VerifyOptions):
     if (names.length === 0) throw new CommandError('there is no live board to verify', EXIT.no);
     for (const board of names) if (!live.has(board)) await refuse(reader, board);
     const reports = await interruptible((signal) =>
-      runOnLog(session, signal, (run) =>
+      runOnLog(signal, (run) =>
         reconciler.verify(names, { ...run, eventsPerSecond: options.throttle }),
       ),
     );

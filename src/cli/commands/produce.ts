@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import type { Message } from 'kafkajs';
 import { InvalidScoreEventError, ScoreProducer } from '#client';
 import { maxMessageBytes, requireTopics } from '../../infra/topics.js';
@@ -54,18 +54,13 @@ async function sendFile(
 ): Promise<Summary> {
   const begin = performance.now();
   const throttle = new Throttle(rate);
+  const source = file === '-' ? process.stdin : createReadStream(file);
   const bar = new ProgressBar('events sent', size);
   const lines = Math.min(MAX_LINES_PER_SEND, Math.ceil((rate ?? Infinity) / PACED_SENDS));
-  let read = 0;
   let sent = 0;
   let rejected = 0;
   try {
-    const batches = readLineBatches(
-      file,
-      { lines, bytes: MAX_BYTES_PER_SEND },
-      (bytes) => (read += bytes),
-    );
-    for await (const batch of batches) {
+    for await (const batch of readLineBatches(source, { lines, bytes: MAX_BYTES_PER_SEND })) {
       const messages = toMessages(producer, batch, largest, (line, reason) => {
         rejected += 1;
         process.stderr.write(`${file}:${line.number}: ${reason}\n`);
@@ -73,7 +68,7 @@ async function sendFile(
       await throttle.next(messages.length);
       await producer.sendMessages(messages);
       sent += messages.length;
-      bar.update(read, { count: sent });
+      bar.update(source.bytesRead, { count: sent });
     }
   } finally {
     bar.stop();

@@ -1,6 +1,5 @@
 import { parseView, suggestion } from '#board';
-import type { BoardReader, Standings } from '#board-store';
-import { readTop } from '../../standings/pages.js';
+import type { BoardReader, Standing, Standings, ViewSelection } from '#board-store';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { withRedis } from '../session.js';
@@ -13,15 +12,50 @@ export interface StandingsOptions extends ReadOptions {
 
 export function standings(board: string, options: StandingsOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
-    const most = options.all === true ? Infinity : options.top;
-    const request = { ...options, most };
-    const { standings: found, consistent } = await readTop(reader, board, request);
-    if (!consistent) process.stderr.write('ranklog: the view changed during the read; try again\n');
+    const { top, all, ...selection } = options;
+    const found = await readTop(reader, board, { ...selection, most: all ? Infinity : top });
+    if (!found.isSame)
+      process.stderr.write('ranklog: the view changed during the read; try again\n');
     if (found.stale) warnOfStale();
     if (found.size === 0) await warnOfEmpty(reader, found);
     print(toJson(found), options, () => toTable(found));
     return EXIT.ok;
   }, options.generation);
+}
+
+const PAGE = 1_000;
+
+/**
+ * The first `most` players of a view, page after page. `isSame` is false if the view changed meanwhile: a player who moved may then
+ * be missing or appear twice, and the pages after the change have no dense ranks.
+ */
+export async function readTop(
+  reader: Pick<BoardReader, 'standings'>,
+  board: string,
+  { most, ...selection }: ViewSelection & { readonly most: number },
+): Promise<Standings & { readonly isSame: boolean }> {
+  const first = await reader.standings(board, { ...selection, limit: Math.min(most, PAGE) });
+  const entries = [...first.entries];
+  let { next } = first;
+  let isSame = true;
+  while (next !== undefined && entries.length < most) {
+    const limit = Math.min(PAGE, most - entries.length);
+    const page = await reader.standings(board, { after: next, limit });
+    isSame &&= page.version === first.version;
+    entries.push(...(isSame ? countDense(page.entries, entries.at(-1)) : page.entries));
+    ({ next } = page);
+  }
+  return { ...first, entries, isSame };
+}
+
+/** Adds dense ranks to a page, counting on from `before`, the last entry of the page before. */
+function countDense(entries: readonly Standing[], before: Standing | undefined): Standing[] {
+  let { competitionRank = 0, denseRank = 0 } = before ?? {};
+  return entries.map((entry) => {
+    if (entry.competitionRank !== competitionRank) denseRank += 1;
+    competitionRank = entry.competitionRank;
+    return { ...entry, denseRank };
+  });
 }
 
 /** Warns of an empty view, and suggests a similar one of the same window, in case the name is misspelt. */

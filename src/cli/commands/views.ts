@@ -1,6 +1,6 @@
 import type { ViewSummary } from '#board-store';
 import { EXIT } from '../exit-codes.js';
-import { viewJson } from '../../standings/pages.js';
+import { viewJson } from '../../standings/view-json.js';
 import { printPart, table } from '../output.js';
 import { withRedis } from '../session.js';
 import type { ReadOptions } from '../usage/options.js';

@@ -3,32 +3,32 @@ import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
 /**
- * The doc comments of the classes in a folder, by `Class`, and of their fields, by `Class.field`. Inherited fields count as fields.
+ * The doc comments of the interfaces in a folder, by `Name`, and of their fields, by `Name.field`. Inherited fields count as fields.
  * @param {URL} folder ends in a slash @returns {Map<string, string>}
  */
-export function classComments(folder) {
+export function typeComments(folder) {
   const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
-  const classes = files.flatMap((file) => {
+  const types = files.flatMap((file) => {
     const source = readFileSync(new URL(file, folder), 'utf8');
     const { statements } = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
-    return statements.filter(ts.isClassDeclaration);
+    return statements.filter(ts.isInterfaceDeclaration);
   });
   /** @type {Map<string, string>} */
   const comments = new Map();
-  for (const node of classes) {
-    const name = node.name?.text ?? '';
+  for (const node of types) {
+    const name = node.name.text;
     comments.set(name, commentOf(node));
-    for (const member of withInherited(node, classes))
+    for (const member of withInherited(node, types))
       comments.set(`${name}.${member.name?.getText()}`, commentOf(member));
   }
   return comments;
 }
 
-/** @param {ts.ClassDeclaration} node @param {readonly ts.ClassDeclaration[]} classes @returns {readonly ts.ClassElement[]} */
-function withInherited(node, classes) {
+/** @param {ts.InterfaceDeclaration} node @param {readonly ts.InterfaceDeclaration[]} types @returns {readonly ts.TypeElement[]} */
+function withInherited(node, types) {
   const base = node.heritageClauses?.[0]?.types[0]?.expression.getText();
-  const parent = classes.find(({ name }) => name?.text === base);
-  return [...(parent ? withInherited(parent, classes) : []), ...node.members];
+  const parent = types.find(({ name }) => name.text === base);
+  return [...(parent ? withInherited(parent, types) : []), ...node.members];
 }
 
 /** The text of the doc comment, on one line. @param {ts.Node} node */
