@@ -18,32 +18,30 @@ function work(...errors: Error[]) {
   };
 }
 
-const waiting = ({ isAlive = false, signal = new AbortController().signal } = {}) => ({
-  signal,
-  isAlive: (pid: number) => pid !== 4711 || isAlive,
-});
+const { signal } = new AbortController();
+const noneAlive = () => false;
 
 describe('withLease', () => {
   it('waits once for the lease of a dead process of this machine', async () => {
-    expect(await withLease(work(held(HERE)), waiting())).toBe(2);
-    const refused = withLease(work(held(HERE), held(HERE)), waiting());
+    expect(await withLease(work(held(HERE)), signal, noneAlive)).toBe(2);
+    const refused = withLease(work(held(HERE), held(HERE)), signal, noneAlive);
     expect(await refused.catch(exitCodeOf)).toBe(3);
   });
 
   it('refuses if the holder runs on this machine, or is on another one', async () => {
-    await expect(withLease(work(held(HERE)), waiting({ isAlive: true }))).rejects.toThrow(HERE);
-    await expect(withLease(work(held('far:4711')), waiting())).rejects.toThrow('far:4711');
+    await expect(withLease(work(held(HERE)), signal, () => true)).rejects.toThrow(HERE);
+    await expect(withLease(work(held('far:4711')), signal, noneAlive)).rejects.toThrow('far:4711');
   });
 
   it('stops waiting when the signal is aborted', async () => {
     const cancellation = new AbortController();
     const left = new LeaseHeldError('arena', { holder: HERE, msLeft: 60_000 });
-    const waited = withLease(work(left), waiting({ signal: cancellation.signal }));
+    const waited = withLease(work(left), cancellation.signal, noneAlive);
     cancellation.abort(new CancelledError(false));
     await expect(waited).rejects.toBeInstanceOf(CancelledError);
   });
 
   it('rethrows other errors', async () => {
-    await expect(withLease(work(new Error('odd')), waiting())).rejects.toThrow('odd');
+    await expect(withLease(work(new Error('odd')), signal)).rejects.toThrow('odd');
   });
 });

@@ -2,12 +2,6 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LeaseHeldError } from '#board-store';
 
-interface LeaseOptions {
-  readonly signal: AbortSignal;
-  /** Whether a process of this machine runs. */
-  readonly isAlive?: (pid: number) => boolean;
-}
-
 /** Added to the time that the lease still lasts, so that it has surely expired afterwards. */
 const MARGIN_MS = 100;
 
@@ -16,15 +10,18 @@ const MARGIN_MS = 100;
  * the lease expires.
  * @throws LeaseHeldError if the holder still runs, or ran on another machine
  */
-export async function withLease<T>(work: () => Promise<T>, options: LeaseOptions): Promise<T> {
+export async function withLease<T>(
+  work: () => Promise<T>,
+  signal: AbortSignal,
+  isAlive = isRunning,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const { isAlive = isRunning, signal } = options;
     const mayExpire = error instanceof LeaseHeldError && isOfThisMachine(error);
     if (!mayExpire || isAlive(pidOf(error))) throw error;
     await waitForExpiry(error, signal);
-    return withLease(work, { ...options, isAlive: () => true });
+    return withLease(work, signal, () => true);
   }
 }
 

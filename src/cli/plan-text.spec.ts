@@ -85,7 +85,7 @@ describe('the text of a plan', () => {
         'building arena, trials: reads 1,234,567 record(s) of the log in one pass; the last build took 2 min for 50,000 record(s)',
         '',
         'memory in Redis:',
-        '  arena: 12 MB in its live generation',
+        '  arena: 12.0 MB in its live generation',
         'each of these generations is kept for 24 h beside the new one, for "ranklog boards rollback"',
       ].join('\n'),
     );

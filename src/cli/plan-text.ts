@@ -1,4 +1,5 @@
-import { WHOLE_LOG_HINT, bytesText, countText, durationText, startsText } from './value-text.js';
+import { WHOLE_LOG_HINT, countText, durationText, startsText } from './value-text.js';
+import { megabytes } from '../generations/errors.js';
 import { isPublishOnly, type FieldChange } from '../registry/field-changes.js';
 import { needsBuild, type BuiltBy, type Plan, type PlannedBoard } from '../registry/plan.js';
 
@@ -14,20 +15,21 @@ export function planText(
   { boards, backfill, cut }: Plan,
   { graceMs, remove = [] }: PlanTextOptions,
 ): string {
-  const head = boards.map(boardText).join('\n');
-  const removal = remove.length === 0 ? [] : [`to be removed permanently: ${remove.join(', ')}`];
-  if (backfill === null)
-    return [head, ...(removal.length === 0 ? [idleText(boards)] : removal)].join('\n\n');
   const built = boards.filter(needsBuild);
-  const names = built.map(({ board }) => board).join(', ');
   const changed = built.filter(({ liveBytes }) => liveBytes !== null);
-  return [
-    head,
-    `building ${names}: ${backfillText(backfill)}`,
-    ...(cut.length === 0 ? [] : [cutText(cut)]),
-    ...(changed.length === 0 ? [] : [memoryText(changed, graceMs)]),
-    ...removal,
-  ].join('\n\n');
+  const paragraphs = [
+    boards.map(boardText).join('\n'),
+    backfill === null && remove.length === 0 && idleText(boards),
+    backfill !== null && `building ${namesOf(built)}: ${backfillText(backfill)}`,
+    cut.length > 0 && cutText(cut),
+    changed.length > 0 && memoryText(changed, graceMs),
+    remove.length > 0 && `to be removed permanently: ${remove.join(', ')}`,
+  ];
+  return paragraphs.filter(Boolean).join('\n\n');
+}
+
+function namesOf(boards: readonly PlannedBoard[]): string {
+  return boards.map(({ board }) => board).join(', ');
 }
 
 const SIGNS: Readonly<Record<PlannedBoard['change'], string>> = {
@@ -39,10 +41,10 @@ const SIGNS: Readonly<Record<PlannedBoard['change'], string>> = {
 };
 
 function idleText(boards: readonly PlannedBoard[]): string {
-  const others = boards.filter(({ builtBy }) => builtBy !== null).map(({ board }) => board);
-  return others.length === 0
+  const others = namesOf(boards.filter(({ builtBy }) => builtBy !== null));
+  return others === ''
     ? 'nothing to do: the live boards match the file'
-    : `nothing to do: other processes build ${others.join(', ')}`;
+    : `nothing to do: other processes build ${others}`;
 }
 
 function boardText(planned: PlannedBoard): string {
@@ -106,7 +108,7 @@ function cutText(cut: Plan['cut']): string {
 
 function memoryText(changed: readonly PlannedBoard[], graceMs: number): string {
   const lines = changed.map(
-    ({ board, liveBytes }) => `  ${board}: ${bytesText(liveBytes ?? 0)} in its live generation`,
+    ({ board, liveBytes }) => `  ${board}: ${megabytes(liveBytes ?? 0)} in its live generation`,
   );
   return (
     `memory in Redis:\n${lines.join('\n')}\n` +

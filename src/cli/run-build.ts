@@ -14,8 +14,7 @@ export function runOnLog<T>(
   signal: AbortSignal,
   work: (options: Pick<RunOptions, 'signal' | 'onProgress'>) => Promise<T>,
 ): Promise<T> {
-  const run = () => showProgress((onProgress) => work({ signal, onProgress }));
-  return withLease(run, { signal });
+  return withLease(() => showProgress((onProgress) => work({ signal, onProgress })), signal);
 }
 
 /** A built board, as JSON. */

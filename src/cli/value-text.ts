@@ -1,26 +1,15 @@
 import type { Starts } from '#board-store';
 
-/** `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`. */
+/** `45 s`, `12 min`, `3.5 h`, `2.1 d`. */
 export function durationText(seconds: number): string {
-  const whole = Math.max(1, Math.round(seconds));
-  if (whole < 120) return `${whole} s`;
-  const minutes = Math.round(whole / 60);
-  if (minutes < 120) return `${minutes} min`;
-  if (minutes < 2 * 1_440) return twoUnits(minutes, 60, ['h', 'min']);
-  return twoUnits(Math.round(minutes / 60), 24, ['d', 'h']);
+  if (seconds < 120) return `${Math.max(1, Math.round(seconds))} s`;
+  const hours = seconds / 3_600;
+  if (hours < 2) return `${Math.round(60 * hours)} min`;
+  return hours < 48 ? `${tenths(hours)} h` : `${tenths(hours / 24)} d`;
 }
 
-function twoUnits(value: number, size: number, [large, small]: readonly [string, string]): string {
-  const rest = value % size;
-  const head = `${Math.floor(value / size)} ${large}`;
-  return rest === 0 ? head : `${head} ${rest} ${small}`;
-}
-
-/** `1.2 MB`, `340 MB`, `5.1 GB`. */
-export function bytesText(bytes: number): string {
-  const megabytes = bytes / 1_048_576;
-  if (megabytes >= 1_000) return `${(megabytes / 1_024).toFixed(1)} GB`;
-  return megabytes >= 10 ? `${Math.round(megabytes)} MB` : `${megabytes.toFixed(1)} MB`;
+function tenths(value: number): number {
+  return Math.round(10 * value) / 10;
 }
 
 /** `1,234,567`. */

@@ -13,6 +13,7 @@ const REACHED = '2026-01-01T00:00:00.000Z';
 
 function report(differences: readonly Difference[], count = differences.length): VerifyReport {
   return {
+    definition: ARENA,
     board: 'arena',
     generation: 'g1',
     places: 1_200,
@@ -26,7 +27,7 @@ function report(differences: readonly Difference[], count = differences.length):
 
 describe('the report of verify', () => {
   it('says that a board equals the log', () => {
-    expect(reportText(ARENA, report([]))).toBe(
+    expect(reportText(report([]))).toBe(
       'arena: equal to the log; 1,200 place(s) in 3 view(s) compared, generation g1',
     );
   });
@@ -37,9 +38,9 @@ describe('the report of verify', () => {
     const reason =
       'maxViews refused 1,200 event(s) in the build for this verify, and 7 on the live board; which ones it refuses depends on the ' +
       'order in which the partitions are applied; raise maxViews in the boards file, run "ranklog boards apply", then verify again';
-    expect(reportText(ARENA, refused)).toBe(`arena: not comparable: ${reason}; generation g1`);
-    expect(reportJson(ARENA, refused)).toMatchObject({ equal: null, notComparable: reason });
-    expect(reportJson(ARENA, report([]))).not.toHaveProperty('notComparable');
+    expect(reportText(refused)).toBe(`arena: not comparable: ${reason}; generation g1`);
+    expect(reportJson(refused)).toMatchObject({ equal: null, notComparable: reason });
+    expect(reportJson(report([]))).not.toHaveProperty('notComparable');
   });
 
   it('shows players with decimals and times, and values that only one side has', () => {
@@ -53,7 +54,7 @@ describe('the report of verify', () => {
       },
       { view: 'all', kind: 'extra', playerId: 'bob', found: `-1~${TIME} 0~${TIME}` },
     ];
-    expect(reportJson(ARENA, report(differences))).toMatchObject({
+    expect(reportJson(report(differences))).toMatchObject({
       equal: false,
       differenceCount: 2,
       appliedOffsets: { 0: 41 },
@@ -68,7 +69,7 @@ describe('the report of verify', () => {
         { kind: 'extra', playerId: 'bob', expected: null },
       ],
     });
-    expect(reportText(ARENA, report(differences)).split('\n')).toEqual([
+    expect(reportText(report(differences)).split('\n')).toEqual([
       'arena: 2 difference(s) to the log; 1,200 place(s) in 3 view(s) compared, generation g1',
       '',
       expect.stringMatching(/^view +difference +player +in the log +in Redis$/),
@@ -79,11 +80,9 @@ describe('the report of verify', () => {
 
   it('shows an invalid state as it is', () => {
     const damaged: Difference = { view: 'all', kind: 'columns', playerId: 'ada', found: 'hello' };
-    expect(reportJson(ARENA, report([damaged])).differences).toMatchObject([
-      { found: { raw: 'hello' } },
-    ]);
+    expect(reportJson(report([damaged])).differences).toMatchObject([{ found: { raw: 'hello' } }]);
     const short: Difference = { ...damaged, found: `-1@${TIME}` };
-    expect(reportText(ARENA, report([short]))).toContain(`(invalid) -1@${TIME}`);
+    expect(reportText(report([short]))).toContain(`(invalid) -1@${TIME}`);
   });
 
   it('shows the times of views and clocks', () => {
@@ -93,7 +92,7 @@ describe('the report of verify', () => {
       { view: '', kind: 'clock', expected: String(TIME) },
       { view: '', kind: 'appliedOffset', expected: 'partition 0: at most 9', found: '12' },
     ];
-    expect(reportJson(ARENA, report(differences)).differences).toEqual([
+    expect(reportJson(report(differences)).differences).toEqual([
       {
         view: 'week:2026-W01',
         kind: 'view',
@@ -117,13 +116,13 @@ describe('the report of verify', () => {
         found: { appliedOffset: '12' },
       },
     ]);
-    expect(reportText(ARENA, report(differences))).toMatch(
+    expect(reportText(report(differences))).toMatch(
       new RegExp(`^all +view +- +expires never +expires ${REACHED}$`, 'm'),
     );
   });
 
   it('says that it shows only some differences', () => {
     const one: Difference = { view: 'all', kind: 'missing', playerId: 'ada' };
-    expect(reportText(ARENA, report([one], 5_000))).toMatch(/1 of 5,000 differences shown$/);
+    expect(reportText(report([one], 5_000))).toMatch(/1 of 5,000 differences shown$/);
   });
 });

@@ -4,9 +4,9 @@ import type { VerifyReport } from '../verify/verify.js';
 import { table } from './output.js';
 import { countText } from './value-text.js';
 
-export function reportJson(definition: BoardDefinition, report: VerifyReport) {
+export function reportJson(report: VerifyReport) {
   const { board, generation, equal, places, views, differenceCount, appliedOffsets } = report;
-  const { differences, tooManyViews } = report;
+  const { definition, differences, tooManyViews } = report;
   return {
     board,
     generation,
@@ -27,8 +27,9 @@ export function reportJson(definition: BoardDefinition, report: VerifyReport) {
 }
 
 /** A report for people: a sentence, and a line for each difference. */
-export function reportText(definition: BoardDefinition, report: VerifyReport): string {
-  const { board, generation, places, views, differenceCount, equal, differences } = report;
+export function reportText(report: VerifyReport): string {
+  const { board, generation, definition, places, views, differenceCount, equal, differences } =
+    report;
   if (report.tooManyViews !== undefined)
     return `${board}: not comparable: ${reasonText(report.tooManyViews)}; generation ${generation}`;
   const compared = `${countText(places)} place(s) in ${countText(views)} view(s) compared`;

@@ -112,6 +112,7 @@ function quoted(boards: readonly string[]): string {
   return boards.map((board) => `"${board}"`).join(', ');
 }
 
-function megabytes(bytes: number): string {
+/** `1.2 MB` */
+export function megabytes(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(1)} MB`;
 }

@@ -1,18 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Admin, Kafka } from 'kafkajs';
 import {
   HOLDER,
   isOutOfMemory,
   LeaseLostError,
-  type BoardStore,
-  type GenerationStore,
   type Lease,
-  type LeaseStore,
   type ReconciliationStatus,
   type Shadow,
 } from '#board-store';
 import { Backoff, LogGapError, LogReader, logRanges, toError } from '#kafka-batch';
+import type { KafkaConnection } from '../infra/kafka.js';
 import type { Logger } from '../infra/logger.js';
+import type { Stores } from '../infra/redis.js';
 import { Throttle } from '../infra/throttle.js';
 import type { DefinitionsTopic } from '../registry/definitions-topic.js';
 import { CatchUp } from './catch-up.js';
@@ -26,14 +24,12 @@ import type { OpenPlanned } from './shadow-plan.js';
 import { ShadowQueue } from './shadow-queue.js';
 import { StallWatch } from './stall-watch.js';
 
-export interface ReconcilerParts {
-  readonly kafka: Kafka;
-  readonly admin: Admin;
+export interface ReconcilerParts
+  extends
+    Pick<Stores, 'store' | 'leases' | 'generations'>,
+    Pick<KafkaConnection, 'kafka' | 'admin'> {
   /** The score topic. */
   readonly topic: string;
-  readonly store: BoardStore;
-  readonly leases: LeaseStore;
-  readonly generations: GenerationStore;
   readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>;
   /** How long a generation stays available for a rollback after another one has replaced it. */
   readonly graceMs: number;

@@ -14,24 +14,19 @@ import { Reconciler } from './reconciler.js';
     {
       provide: Reconciler,
       inject: [STORES, KafkaConnection, DefinitionsTopic, PROCESS_OPTIONS],
-      useFactory: createReconciler,
+      useFactory: (
+        stores: Stores,
+        { kafka, admin, topics }: KafkaConnection,
+        definitions: DefinitionsTopic,
+        { settings, logger }: ProcessOptions,
+      ) =>
+        new Reconciler({
+          ...{ ...stores, kafka, admin, definitions, logger, topic: topics.scoreEvents },
+          graceMs: settings.rollbackGrace,
+          eventsPerSecond: settings.backgroundRate || undefined,
+        }),
     },
   ],
   exports: [Reconciler, RegistryModule],
 })
 export class ReconcilerModule {}
-
-function createReconciler(
-  stores: Stores,
-  { kafka, admin, topics }: KafkaConnection,
-  definitions: DefinitionsTopic,
-  { settings, logger }: ProcessOptions,
-): Reconciler {
-  const { rollbackGrace: graceMs, backgroundRate } = settings;
-  const limits = { graceMs, eventsPerSecond: backgroundRate || undefined };
-  return new Reconciler({
-    ...stores,
-    ...limits,
-    ...{ kafka, admin, definitions, logger, topic: topics.scoreEvents },
-  });
-}

@@ -6,14 +6,7 @@ import { logRanges, offsetsAtTime } from '#kafka-batch';
 import { cutPartitions } from '../generations/log-history.js';
 import type { From } from '../generations/shadow-plan.js';
 import type { Stores } from '../infra/redis.js';
-import {
-  backfillOf,
-  boardChanges,
-  needsBuild,
-  type BoardChange,
-  type LogFacts,
-  type Plan,
-} from './plan.js';
+import { backfillOf, boardChanges, needsBuild, type BoardChange, type Plan } from './plan.js';
 
 /** What a plan reads from; it writes nothing. */
 export interface PlanSources extends Pick<Stores, 'keys' | 'store' | 'generations' | 'leases'> {
@@ -33,6 +26,7 @@ export async function readPlan(
   file: readonly BoardDefinition[],
   { from }: { readonly from?: From | undefined } = {},
 ): Promise<Plan> {
+  const { admin, topic } = sources;
   const [boards, statuses] = await Promise.all([sources.store.boards(), sources.leases.statuses()]);
   const changes = boardChanges(file, boards, statuses);
   const toBuild = changes.filter(needsBuild);
@@ -50,11 +44,16 @@ export async function readPlan(
     };
   });
   if (toBuild.length === 0) return { boards: planned, backfill: null, cut: [] };
-  const log = await readLogFacts(sources, toBuild, from);
+  const ranges = await logRanges(admin, topic);
   // Records that the live generations lack do not count as cut.
-  const starts = earliestStarts(toBuild, log.ranges.keys());
-  const needed = (partition: number) => starts.get(partition) ?? 0;
-  const cut = typeof from === 'number' ? [] : cutPartitions(log.ranges, needed);
+  const begins = earliestStarts(toBuild, ranges.keys());
+  const cut =
+    typeof from === 'number'
+      ? []
+      : cutPartitions(ranges, (partition) => begins.get(partition) ?? 0);
+  const starts = typeof from === 'number' ? await offsetsAtTime(admin, topic, from) : begins;
+  const appliedOffsets = await readAppliedOffsets(sources, toBuild);
+  const log = { ranges, appliedOffsets, from: from === 'start' ? new Map() : starts };
   return { boards: planned, backfill: backfillOf(log, statuses), cut };
 }
 
@@ -65,24 +64,14 @@ function earliestStarts(changes: readonly BoardChange[], partitions: Iterable<nu
   return new Map([...partitions].map((partition) => [partition, earliest(partition)]));
 }
 
-async function readLogFacts(
-  { admin, topic, generations }: PlanSources,
+/** The largest live applied offset of each partition. */
+async function readAppliedOffsets(
+  { generations }: PlanSources,
   changes: readonly BoardChange[],
-  from: From | undefined,
-): Promise<LogFacts> {
-  const [ranges, all] = await Promise.all([
-    logRanges(admin, topic),
-    Promise.all(changes.map(({ board }) => generations.liveAppliedOffsets(board))),
-  ]);
-  const appliedOffsets = new Map<number, number>();
-  for (const [partition, appliedOffset] of all.flatMap((shard) => [...shard]))
-    appliedOffsets.set(partition, Math.max(appliedOffset, appliedOffsets.get(partition) ?? -1));
-  if (from === 'start') return { ranges, appliedOffsets };
-  const starts =
-    from === undefined
-      ? earliestStarts(changes, ranges.keys())
-      : await offsetsAtTime(admin, topic, from);
-  return { ranges, appliedOffsets, from: starts };
+): Promise<Map<number, number>> {
+  const all = await Promise.all(changes.map(({ board }) => generations.liveAppliedOffsets(board)));
+  const sorted = all.flatMap((shard) => [...shard]).sort(([, a], [, b]) => a - b);
+  return new Map(sorted); // the last one of a partition wins
 }
 
 /** Memory of the live generations of changed boards. */

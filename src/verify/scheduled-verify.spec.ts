@@ -34,6 +34,7 @@ function report(board: string, differenceCount = 0): VerifyReport {
   return {
     board,
     generation: `g-${board}`,
+    definition: definition(board),
     places: 10,
     views: 2,
     differences: differenceCount === 0 ? [] : differences,

@@ -68,8 +68,8 @@ export class ScheduledVerify {
     const ours: string[] = [];
     for (const [board, found] of live) {
       const isBusy = running.some((by) => by.board === board); // its lease will refuse this process
-      if (taken.some((by) => by.board === board)) continue;
-      if (isBusy || !(await this.#hasLeftShadow(board, found))) ours.push(board);
+      const isTaken = taken.some((by) => by.board === board);
+      if (!isTaken && (isBusy || !(await this.#hasLeftShadow(board, found)))) ours.push(board);
     }
     return { ours, compared: taken.filter(({ equal }) => typeof equal === 'boolean').length };
   }

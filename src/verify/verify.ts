@@ -1,3 +1,4 @@
+import type { BoardDefinition } from '#board';
 import type { ComparisonCursor, Difference, TooManyViews } from '#board-store';
 import { AppliedBeyondLogError } from '../generations/errors.js';
 import {
@@ -32,6 +33,7 @@ interface Findings {
 export interface VerifyReport extends Findings {
   readonly board: string;
   readonly generation: string;
+  readonly definition: BoardDefinition;
   /** null if the board can't be compared. */
   readonly equal: boolean | null;
   /** By partition, an offset up to which the comparison includes all events. */
@@ -103,13 +105,13 @@ export class Verify implements RunWork<VerifyReport> {
   }
 
   async finish(at: ShadowAtWork): Promise<VerifyReport> {
-    const { board } = at.shadow;
+    const { board, definition } = at.shadow;
     const generation = this.#generations.get(board) ?? '';
     const findings = await this.#findings(at);
     const { appliedOffsets } = at.catchUp;
     await this.parts.generations.discard(at.lease, at.shadow);
     const equal = findings.tooManyViews === undefined ? findings.differenceCount === 0 : null;
-    const report = { board, generation, ...findings, equal, appliedOffsets };
+    const report = { board, generation, definition, ...findings, equal, appliedOffsets };
     await at.end(outcomeOf(report), equal);
     return report;
   }

@@ -107,7 +107,7 @@ async function carryOut(
   try {
     for (const board of remove) {
       signal.throwIfAborted();
-      await withLease(() => session.reconciler.remove(board, { signal }), { signal });
+      await withLease(() => session.reconciler.remove(board, { signal }), signal);
       removed.push(board);
     }
   } catch (error) {

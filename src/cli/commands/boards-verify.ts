@@ -1,6 +1,4 @@
-import type { BoardDefinition } from '#board';
 import { BoardBuildingError, type BoardReader } from '#board-store';
-import type { VerifyReport } from '../../verify/verify.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { interruptible } from '../terminal.js';
 import { print } from '../output.js';
@@ -14,16 +12,16 @@ export type VerifyOptions = Pick<BuildOptions, 'throttle' | 'json'>;
 export function boardsVerify(boards: readonly string[], options: VerifyOptions): Promise<number> {
   return withReconciliation(async (session) => {
     const { reader, reconciler } = session;
-    const live = new Map((await reader.boards()).map((board) => [board.board, board.definition]));
-    const names = boards.length === 0 ? [...live.keys()] : [...new Set(boards)];
+    const live = (await reader.boards()).map(({ board }) => board);
+    const names = boards.length === 0 ? live : [...new Set(boards)];
     if (names.length === 0) throw new CommandError('there is no live board to verify', EXIT.no);
-    for (const board of names) if (!live.has(board)) await refuse(reader, board);
+    for (const board of names) if (!live.includes(board)) await refuse(reader, board);
     const reports = await interruptible((signal) =>
       runOnLog(signal, (run) =>
         reconciler.verify(names, { ...run, eventsPerSecond: options.throttle }),
       ),
     );
-    report(reports, live, options);
+    print(reports.map(reportJson), options, () => reports.map(reportText).join('\n\n'));
     if (reports.some(({ equal }) => equal === false)) return EXIT.no;
     return reports.some(({ equal }) => equal === null) ? EXIT.usage : EXIT.ok;
   });
@@ -38,19 +36,4 @@ async function refuse(reader: BoardReader, board: string): Promise<void> {
       ? new CommandError(error.message, EXIT.unreachable)
       : error;
   }
-}
-
-function report(
-  reports: readonly VerifyReport[],
-  live: ReadonlyMap<string, BoardDefinition>,
-  options: VerifyOptions,
-): void {
-  const shown = reports.flatMap((report) => {
-    const definition = live.get(report.board);
-    return definition === undefined ? [] : [{ definition, report }];
-  });
-  const json = shown.map(({ definition, report }) => reportJson(definition, report));
-  print(json, options, () =>
-    shown.map(({ definition, report }) => reportText(definition, report)).join('\n\n'),
-  );
 }

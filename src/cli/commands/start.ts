@@ -1,5 +1,4 @@
-import type { INestApplicationContext } from '@nestjs/common';
-import { startApplication, type StartOptions as ApplicationOptions } from '../../main.js';
+import { startApplication } from '../../main.js';
 import { Shutdown } from '../../infra/shutdown.js';
 import { createLogger } from '../../infra/logger.js';
 import { loadSettings } from '../../config/settings.js';
@@ -18,7 +17,11 @@ export async function start({ roles }: StartOptions): Promise<number> {
   const shutdown = new Shutdown({ timeoutMs: settings.shutdownTimeout, logger, force });
   for (const name of ['SIGTERM', 'SIGINT'] as const)
     process.on(name, () => shutdown.onSignal(name));
-  const application = await startUnlessEnded({ settings, roles, logger, shutdown });
+  const options = { settings, roles, logger, shutdown };
+  const application = await startApplication(options).catch((error: unknown) => {
+    if (!shutdown.signal.aborted) throw error;
+    return undefined; // a signal ended the start, which is no failure
+  });
   if (application !== undefined) {
     logger.info(`running: ${roles.join(', ')}`);
     await shutdown.exitCode;
@@ -27,16 +30,4 @@ export async function start({ roles }: StartOptions): Promise<number> {
   shutdown.finished();
   logger.info('stopped');
   return process.exit(await shutdown.exitCode); // a pending attempt to connect would keep the process alive
-}
-
-/** Returns undefined if a signal ended the start, which is no failure. */
-async function startUnlessEnded(
-  options: ApplicationOptions,
-): Promise<INestApplicationContext | undefined> {
-  try {
-    return await startApplication(options);
-  } catch (error) {
-    if (options.shutdown.signal.aborted) return undefined;
-    throw error;
-  }
 }

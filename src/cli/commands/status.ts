@@ -46,7 +46,7 @@ async function showStatus(
   }
   const facts = await readFacts(redis);
   print({ partitions: positions, ...factsJson(facts) }, { json }, () =>
-    [toTable(positions), ...lagText(positions), ...factsText(facts)].join('\n\n'),
+    [toTable(positions), lagText(positions), ...factsText(facts)].filter(Boolean).join('\n\n'),
   );
   if (isDone) return EXIT.ok;
   process.stderr.write(`ranklog: not everything is published after ${wait ?? 0} s\n`);
@@ -79,7 +79,7 @@ function timeText(clock: number | null): string | null {
   return clock === null ? null : formatTime(clock);
 }
 
-/** Paragraphs on the boards, the recovery, running and failed reconciliations, boards not built yet, and partial history. */
+/** Paragraphs on the boards, the recovery, running and failed reconciliations, boards not built yet, and partial history; or ''. */
 function factsText({
   boards,
   recovering,
@@ -91,13 +91,11 @@ function factsText({
   const waiting = building.filter((name) => shown.every(({ board }) => board !== name));
   return [
     boardsTable(boards),
-    ...recoveringText(recovering),
-    ...(shown.length === 0 ? [] : [reconciliationsTable(shown)]),
-    ...(waiting.length === 0
-      ? []
-      : [
-          `not built yet, so not readable: ${waiting.join(', ')}; the role reconciliation or "ranklog boards apply" builds them`,
-        ]),
+    recoveringText(recovering),
+    shown.length === 0 ? '' : reconciliationsTable(shown),
+    waiting.length === 0
+      ? ''
+      : `not built yet, so not readable: ${waiting.join(', ')}; the role reconciliation or "ranklog boards apply" builds them`,
     ...partialHistory.map(
       ({ board, startsAt }) =>
         `board ${board} lacks the beginning of the log: ${startsText(startsAt)}`,
@@ -152,22 +150,18 @@ function toTable(positions: readonly PartitionPosition[]): string {
 }
 
 /** Says where to see whether a partition has stopped, because only its own process knows. */
-function lagText(positions: readonly PartitionPosition[]): string[] {
-  if (positions.every(({ lag }) => lag === 0)) return [];
-  return [
-    'If a lag does not shrink, the partition may have stopped: see /health of its process, or the metric ranklog_partition_stopped.',
-  ];
+function lagText(positions: readonly PartitionPosition[]): string {
+  if (positions.every(({ lag }) => lag === 0)) return '';
+  return 'If a lag does not shrink, the partition may have stopped: see /health of its process, or the metric ranklog_partition_stopped.';
 }
 
-function recoveringText(recovering: readonly RecoveryTarget[]): string[] {
-  if (recovering.length === 0) return [];
+function recoveringText(recovering: readonly RecoveryTarget[]): string {
+  if (recovering.length === 0) return '';
   const shown = table(
     ['shard', 'partition', 'applied', 'of'],
     recovering.map(({ shard, partition, applied, target }) => [shard, partition, applied, target]),
   );
-  return [
-    `Redis has lost events. Ranklog applies them again; reads are stale until then:\n\n${shown}`,
-  ];
+  return `Redis has lost events. Ranklog applies them again; reads are stale until then:\n\n${shown}`;
 }
 
 function boardsTable(boards: readonly BoardOverview[]): string {
