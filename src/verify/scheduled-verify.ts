@@ -124,16 +124,15 @@ export class ScheduledVerify {
 
   /** Logs the results and replaces those in the metrics. Returns how many boards were compared. */
   #report(reports: readonly VerifyReport[]): number {
-    const { ranklog_verify_equal: verifyEqual, ranklog_verify_differences: verifyDifferences } =
-      this.metrics.gauges;
-    verifyEqual.reset();
-    verifyDifferences.reset();
+    const { gauges } = this.metrics;
+    gauges.ranklog_verify_equal.reset();
+    gauges.ranklog_verify_differences.reset();
     for (const report of reports) {
       const { board, equal, differenceCount } = report;
       this.#logReport(report);
       if (equal === null) continue;
-      verifyEqual.set({ board }, Number(equal));
-      verifyDifferences.set({ board }, differenceCount);
+      gauges.ranklog_verify_equal.set({ board }, Number(equal));
+      gauges.ranklog_verify_differences.set({ board }, differenceCount);
     }
     return reports.filter(({ equal }) => equal !== null).length;
   }
