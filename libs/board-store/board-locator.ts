@@ -50,17 +50,20 @@ export class BoardLocator {
     return [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
-  /** Calls a script with the board's generation; calls it again while the script names another generation to read. */
-  async read<R extends string[] | string>(
+  /**
+   * Calls a script with the board's generation; calls it again while the script names another generation to read. `call` returns
+   * the reply and what it asked for.
+   */
+  async read<Reply extends string[] | string, Asked>(
     board: string,
-    call: (located: Located) => Promise<R>,
-  ): Promise<[R, Located]> {
+    call: (located: Located) => Promise<[Reply, Asked]>,
+  ): Promise<[Reply, Located, Asked]> {
     for (let attempt = 1; ; attempt++) {
       const cached = this.#found.get(board);
       const located = cached ?? (await this.locate(board));
       try {
-        const reply = await call(located);
-        if (reply[0] !== MOVED) return [reply, located];
+        const [reply, asked] = await call(located);
+        if (reply[0] !== MOVED) return [reply, located, asked];
         if (attempt === MOST_FOLLOWED) throw new UnknownGenerationError(board, located.generation);
         this.#follow(board, located.shard, reply);
       } catch (error) {

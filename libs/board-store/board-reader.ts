@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Redis } from 'ioredis';
-import { decimalText, type BoardDefinition, type ReadableView } from '#board';
+import { decimalColumns, type BoardDefinition, type ReadableView } from '#board';
 import { BoardLocator, type Located } from './board-locator.js';
 import { ExpiredViewError, InvalidReadError, ListingInterruptedError } from './errors.js';
 import {
@@ -135,9 +136,8 @@ export class BoardReader implements ViewReads {
     const position = whole('from', from ?? 1, 1, Number.MAX_SAFE_INTEGER) - 1;
     if (after !== undefined && from !== undefined)
       throw new InvalidReadError('after', 'excludes from; leave out one of them');
-    let bounds: Bounds = ['', ''];
-    const [places, definition] = await this.#page(board, (live) => {
-      bounds = boundsOf(live, scores);
+    const page = await this.#page(board, (live) => {
+      const bounds = boundsOf(live, scores);
       if (after === undefined) {
         const readable = selectedView(live, request);
         return { ...readable, anchor: ['position', position], limit, bounds, dense };
@@ -148,15 +148,15 @@ export class BoardReader implements ViewReads {
           'scores',
           'differ from those of the page before; leave them out',
         );
-      bounds = end.bounds;
-      return { ...readable, anchor: ['behind', end.playerId, end.state], limit, bounds, dense };
+      const anchor = ['behind', end.playerId, end.state] as const;
+      return { ...readable, anchor, limit, bounds: end.bounds, dense };
     });
-    return standingsOf(definition, places, bounds);
+    return standingsOf(page);
   }
 
   /** The number of players in a view, or of those with such scores. Cost: O(log N). */
   async count(board: string, { scores, ...selection }: CountRequest = {}): Promise<number> {
-    const [{ from, to }] = await this.#page(board, (live) => {
+    const { from, to } = await this.#page(board, (live) => {
       const bounds = boundsOf(live, scores);
       return { ...selectedView(live, selection), anchor: ['position', 0], limit: 0, bounds };
     });
@@ -174,11 +174,11 @@ export class BoardReader implements ViewReads {
       const { entries, ...head } = await this.#places(board, [playerId], request);
       return { ...head, playerId, standing: entries[0] ?? null };
     }
-    const [places, definition] = await this.#page(board, (live) => {
+    const page = await this.#page(board, (live) => {
       const anchor = ['player', playerId, gaps ? 1 : 0] as const;
       return { ...selectedView(live, request), anchor, limit: gaps ? 3 : 1, dense };
     });
-    return playerStandingOf(definition, places, { playerId, gaps });
+    return playerStandingOf(page, { playerId, gaps });
   }
 
   /**
@@ -190,15 +190,11 @@ export class BoardReader implements ViewReads {
     whole('above', above, 0, MOST_PLAYERS);
     whole('below', below, 0, MOST_PLAYERS);
     const limit = whole('above + 1 + below', above + 1 + below, 1, MOST_PLAYERS);
-    const [places, definition] = await this.#page(board, (live) => {
-      return {
-        ...selectedView(live, request),
-        anchor: ['player', playerId, above],
-        limit,
-        dense,
-      };
+    const page = await this.#page(board, (live) => {
+      const anchor = ['player', playerId, above] as const;
+      return { ...selectedView(live, request), anchor, limit, dense };
     });
-    return standingsOf(definition, places);
+    return standingsOf(page);
   }
 
   /** Players by id, such as friends or a guild: at most 1,000. Cost: O(log N) per id. */
@@ -233,17 +229,15 @@ export class BoardReader implements ViewReads {
     score: Decimal | Readonly<Record<string, Decimal>>,
     selection: ViewSelection = {},
   ): Promise<RankOfScore> {
-    let values: number[] = [];
-    const [{ head, first, entries }, definition] = await this.#page(board, (live) => {
-      values = valuesOf(live, score);
-      const state = values.map((value) => `${value}@0`).join(' ');
-      return { ...selectedView(live, selection), anchor: ['columns', state], limit: 1 };
+    const { definition, head, first, entries } = await this.#page(board, (live) => {
+      const state = valuesOf(live, score).map((value) => `${value}@0`);
+      const anchor = ['columns', state.join(' ')] as const;
+      return { ...selectedView(live, selection), anchor, limit: 1 };
     });
     const [found] = entries; // the first player who is not better
-    const isTied = definition.columns.every(
-      (column, index) => found?.columns[column.name] === decimalText(column, values[index] ?? 0),
-    );
-    const tied = isTied && found !== undefined ? head.size - found.aheadOf - first : 0;
+    const columns = decimalColumns(definition, valuesOf(definition, score));
+    const isTied = found !== undefined && isDeepStrictEqual(found.columns, columns);
+    const tied = isTied ? head.size - found.aheadOf - first : 0;
     return { ...head, rank: first + 1, tied };
   }
 
@@ -254,16 +248,16 @@ export class BoardReader implements ViewReads {
   async at(board: string, asked: RankOrShare, request: PlaceRequest = {}): Promise<Standings> {
     const { dense } = request;
     const anchor = anchorAt(asked);
-    const [places, definition] = await this.#page(board, (live) => {
+    const page = await this.#page(board, (live) => {
       return { ...selectedView(live, request), anchor, limit: 1, dense };
     });
-    return standingsOf(definition, places);
+    return standingsOf(page);
   }
 
   /** How many players have which scores, for plots. Cost: O(log N) per bucket. */
   async histogram(board: string, request: HistogramRequest = {}): Promise<Histogram> {
     const buckets = whole('buckets', request.buckets ?? 20, 1, 1_000);
-    const [reply, definition, view] = await this.#read(
+    const [reply, definition, { view }] = await this.#read(
       board,
       (live) => selectedView(live, request),
       (args, live) =>
@@ -284,7 +278,7 @@ export class BoardReader implements ViewReads {
   ): Promise<SearchPage> {
     const pattern = patternOf(text);
     const [at, server, cursor] = after === undefined ? [undefined, '', '0'] : scanCursor(after);
-    const [[nowOn = '', nextCursor = '', ...reply], definition, view] = await this.#read(
+    const [[nowOn = '', nextCursor = '', ...reply], definition, { view }] = await this.#read(
       board,
       (live) => selectedView(live, at === undefined ? selection : { view: at }),
       (args, { ties }) => this.#redis.ranklogSearch(...args, TIE_SIGNS[ties], cursor, pattern),
@@ -296,7 +290,7 @@ export class BoardReader implements ViewReads {
   }
 
   async #places(board: string, ids: readonly string[], selection: ViewSelection) {
-    const [reply, definition, view] = await this.#read(
+    const [reply, definition, { view }] = await this.#read(
       board,
       (live) => selectedView(live, selection),
       (args, { ties }) => this.#redis.ranklogPlayers(...args, TIE_SIGNS[ties], ...ids),
@@ -304,49 +298,42 @@ export class BoardReader implements ViewReads {
     return playersOf(definition, view, reply);
   }
 
-  async #page(
-    board: string,
-    pageOf: (definition: BoardDefinition) => Page,
-  ): Promise<[Places, BoardDefinition]> {
-    let page: Page | undefined;
-    const [reply, definition, view] = await this.#read(
+  async #page(board: string, pageOf: (definition: BoardDefinition) => Page): Promise<Places> {
+    const [reply, definition, { view, bounds }] = await this.#read(
       board,
       (live) => {
-        page = pageOf(live);
+        const page = pageOf(live);
         const { anchor, bounds: [best] = [''] } = page;
         const isTop = anchor[0] === 'position' && anchor[1] === 0 && best === '';
         return { ...page, dense: page.dense === true || isTop };
       },
-      (args, live) => {
-        const { anchor, limit, bounds = ['', ''] } = page as Page;
-        return this.#redis.ranklogPage(...args, TIE_SIGNS[live.ties], ...bounds, limit, ...anchor);
-      },
+      (args, { ties }, { anchor, limit, bounds = ['', ''] }) =>
+        this.#redis.ranklogPage(...args, TIE_SIGNS[ties], ...bounds, limit, ...anchor),
     );
-    return [placesOf(definition, view, reply), definition];
+    return { ...placesOf(definition, view, reply), bounds };
   }
 
   /** Calls a script for one view. Returns the lines of its reply, with the definition and the view that were read. */
-  async #read(
+  async #read<Asked extends ReadableView & DenseOption>(
     board: string,
-    viewOf: (definition: BoardDefinition) => ReadableView & DenseOption,
-    call: (args: PlaceArguments, definition: BoardDefinition) => Promise<string[] | string>,
-  ): Promise<[words: string[], BoardDefinition, view: string]> {
-    let readable: ReadableView = { view: '', expiresAt: null };
-    const [reply, { definition }] = await this.#boards.read(board, (located) => {
-      readable = viewOf(located.definition);
-      return call(this.#placeArguments(located, readable), located.definition);
+    viewOf: (definition: BoardDefinition) => Asked,
+    call: (args: PlaceArguments, live: BoardDefinition, asked: Asked) => Promise<string[] | string>,
+  ): Promise<[words: string[], BoardDefinition, Asked]> {
+    const [reply, { definition }, asked] = await this.#boards.read(board, async (located) => {
+      const view = viewOf(located.definition);
+      return [await call(this.#placeArguments(located, view), located.definition, view), view];
     });
     const [lines = ''] = reply;
-    if (typeof reply !== 'string') return [lines.split('\n'), definition, readable.view];
-    throw new ExpiredViewError(board, readable.view, readable.expiresAt ?? Infinity, Number(reply));
+    if (typeof reply !== 'string') return [lines.split('\n'), definition, asked];
+    throw new ExpiredViewError(board, asked.view, asked.expiresAt ?? Infinity, Number(reply));
   }
 
   /** Reads one step of a listing, then the sizes of its views. A view that is swept in between has size 0 and is left out. */
   async #viewsFrom(board: string, cursor: string): Promise<ViewsStep> {
-    const [reply, located] = await this.#boards.read(board, (found) =>
-      this.#redis.ranklogViews(...this.#boards.viewsArguments(found), cursor),
-    );
-    const { shard, generation } = located;
+    const [reply, { shard, generation }] = await this.#boards.read(board, async (located) => [
+      await this.#redis.ranklogViews(...this.#boards.viewsArguments(located), cursor),
+      undefined,
+    ]);
     const step = viewsStepOf(reply, generation);
     const sizes = await Promise.all(
       step.views.map(({ view }) => this.#redis.zcard(this.#keys.ranking(shard, generation, view))),

@@ -153,17 +153,14 @@ export class GenerationCatalog extends ShardedStore {
       if (text === undefined) return []; // not built yet, or lost
       const { board } = parseDefinitionText(text);
       const { asOf, begunAt } = parseOrigin(origins[generation]);
-      const origin = {
-        ...(begunAt !== undefined && { begunAt }),
-        ...(asOf !== undefined && { asOf }),
-      };
-      return [{ ...liveBoardOf(board, generation, text, starts[generation]), ...origin, ...facts }];
+      const found = liveBoardOf(board, generation, text, starts[generation]);
+      return [{ ...found, begunAt, asOf, ...facts }];
     };
     return [
       ...Object.entries(live)
         .filter(([board]) => board !== VERSION)
         .flatMap(([board, generation]) =>
-          overview(generation, { role: 'live', ...sinceOf(promotions[board]) }),
+          overview(generation, { role: 'live', since: sinceOf(promotions[board]) }),
         ),
       ...Object.values(previous).flatMap((entry) => {
         const [generation, keptUntil] = entry.split(' ');
@@ -206,6 +203,6 @@ export function moveGeneration(
   return redis.ranklogMove(5, ...keys.ofRoles(shard, board), token, board, generation, from, to);
 }
 
-function sinceOf(promotion: string | undefined): { since?: number } {
-  return promotion === undefined ? {} : { since: Math.floor(Number(promotion) / 1_000) };
+function sinceOf(promotion: string | undefined): number | undefined {
+  return promotion === undefined ? undefined : Math.floor(Number(promotion) / 1_000);
 }

@@ -126,13 +126,13 @@ export interface GenerationOverview {
   readonly role: 'live' | 'previous' | 'shadow' | 'snapshot';
   readonly starts?: Starts;
   /** When its build began; missing if it went live without a build (register-7.lua). */
-  readonly begunAt?: number;
+  readonly begunAt?: number | undefined;
   /** `live`: when it went live. */
-  readonly since?: number;
+  readonly since?: number | undefined;
   /** `previous`: until when a rollback is possible. */
-  readonly keptUntil?: number;
+  readonly keptUntil?: number | undefined;
   /** `snapshot`: the moment of the log that it shows. */
-  readonly asOf?: number;
+  readonly asOf?: number | undefined;
 }
 
 /** The status of the running or last reconciliation of a board, stored in Redis for all processes. */

@@ -89,17 +89,14 @@ export interface RankOfScore extends ViewHead {
   readonly tied: number;
 }
 
-/** The players that a step of a search found, in order. */
-export interface SearchPage extends ViewHead {
-  readonly entries: readonly Standing[];
-  /** The cursor of the next step; missing at the end. */
-  readonly next?: string;
-}
+/** The players that a step of a search found. `next` is the cursor of the next step; missing at the end. */
+export type SearchPage = Omit<Standings, 'count'>;
 
 type Reply = readonly string[];
 
 /** A page as Redis returned it. `first` is its first position, from 0; `lastState` the state of its last player, if it has any. */
 export interface Places {
+  readonly definition: BoardDefinition;
   readonly head: ViewHead;
   readonly first: number;
   /** The positions of the players in the range of scores: from this one, to before that one. */
@@ -107,6 +104,7 @@ export interface Places {
   readonly to: number;
   readonly entries: readonly Standing[];
   readonly lastState: string;
+  readonly bounds?: Bounds | undefined;
 }
 
 /** Reads a reply of lua/includes/places.lua. */
@@ -127,18 +125,15 @@ export function placesOf(definition: BoardDefinition, view: string, reply: Reply
     };
     return players.map((player, index) => ({ rank: begin + index + 1, ...shared, ...player }));
   });
-  return { head, first, from, to, entries, lastState: reply.at(-1) ?? '' };
+  return { definition, head, first, from, to, entries, lastState: reply.at(-1) ?? '' };
 }
 
 const HEAD_LENGTH = 9;
 const DENSE = 5;
 
 /** A page with the cursor of the next one, and with the number of players in the range if scores were asked for. */
-export function standingsOf(
-  definition: BoardDefinition,
-  { head, first, from, to, entries, lastState }: Places,
-  bounds: Bounds = ['', ''],
-): Standings {
+export function standingsOf(page: Places): Standings {
+  const { definition, head, first, from, to, entries, lastState, bounds = ['', ''] } = page;
   const last = entries.at(-1);
   const end = last && { view: head.view, state: lastState, playerId: last.playerId, bounds };
   const isEnd = first + entries.length >= to;
@@ -152,8 +147,7 @@ export function standingsOf(
 
 /** Picks a player from a page, and with `gaps` the neighbours. */
 export function playerStandingOf(
-  definition: BoardDefinition,
-  { head, entries }: Places,
+  { definition, head, entries }: Places,
   { playerId, gaps }: { readonly playerId: string; readonly gaps: boolean },
 ): PlayerStanding {
   const index = entries.findIndex((entry) => entry.playerId === playerId);

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { decimalColumns, type Column } from '#board';
 import type {
   Leader,
@@ -35,21 +36,13 @@ export function columnsText(columns: VerdictColumns): string {
 }
 
 /** Columns by their text, which is the same in all verdicts of a generation. */
-const parsedColumns = new Map<string, readonly Column[]>();
-const MOST_PARSED_COLUMNS = 1_000;
-
-function parseColumns(text: string): readonly Column[] {
-  let columns = parsedColumns.get(text);
-  if (columns === undefined) {
-    if (parsedColumns.size >= MOST_PARSED_COLUMNS) parsedColumns.clear();
-    columns = JSON.parse(text) as Column[];
-    parsedColumns.set(text, columns);
-  }
-  return columns;
-}
+const parsedColumns = new LRUCache({
+  max: 1_000,
+  memoMethod: (text: string) => JSON.parse(text) as readonly Column[],
+});
 
 function parseRankChange(offset: number, lines: readonly string[]): RankChangeVerdict {
-  const columns = parseColumns(lines[3] ?? '');
+  const columns = parsedColumns.memo(lines[3] ?? '');
   const changes = lines.slice(4).map((line) => parseViewChange(line, columns));
   return { kind: 'rankChange', offset, generation: lines[2] ?? '', changes };
 }
@@ -76,7 +69,7 @@ function parsePassed(text: string): Passed {
 function parseLeaderChange(offset: number, lines: readonly string[]): LeaderChangeVerdict {
   const [, , generation = '', columnsJson = '', head = '', ...report] = lines;
   const [view = '', version = '', since = '', count = ''] = head.split('\t');
-  const columns = parseColumns(columnsJson);
+  const columns = parsedColumns.memo(columnsJson);
   const places = Number(count);
   return {
     kind: 'leaderChange',

@@ -1,19 +1,15 @@
 import { isUtf8 } from 'node:buffer';
-import { parseTime } from '#board';
+import { parseTime, type ScoreInput } from '#board';
 import { cloudEventId, cloudEventProblem } from './cloud-events.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
-import { exactDeltas, type ExactDeltas } from './exact-deltas.js';
+import { exactDeltas } from './exact-deltas.js';
 import type { RawRecord } from './record.js';
 import { SCORE_EVENT_FIELDS, scoreEventProblem, type ScoreEvent } from './score-event.js';
-import { isPlainObject, quote, show, type AttributeValue } from './values.js';
+import { isPlainObject, quote, show } from './values.js';
 
 /** A score event with numbers as decimal texts and the time in ms since 1970. */
-export interface DecodedScoreEvent extends ExactDeltas {
+export interface DecodedScoreEvent extends ScoreInput {
   readonly board: string;
-  readonly playerId: string;
-  readonly occurredAt?: number;
-  readonly eventId?: string;
-  readonly attributes: Readonly<Record<string, AttributeValue>>;
 }
 
 export type ScoreEventDecoding =

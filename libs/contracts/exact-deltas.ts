@@ -1,16 +1,10 @@
-import { isDecimal } from '#board';
+import { isDecimal, type EventNumbers } from '#board';
 import { parse as parseLossless } from 'lossless-json';
 import type { ScoreEvent } from './score-event.js';
 import { hasSafeDigits, MAX_NUMBER_DIGITS } from './values.js';
 
-/** The values of an event as decimal texts: `delta` for the only input, or `deltas` by input. */
-export interface ExactDeltas {
-  readonly delta?: string;
-  readonly deltas?: Readonly<Record<string, string>>;
-}
-
 type Result =
-  | { readonly ok: true; readonly deltas: ExactDeltas }
+  | { readonly ok: true; readonly deltas: EventNumbers }
   | { readonly ok: false; readonly detail: string };
 
 /**

@@ -18,9 +18,8 @@ end
 
 local refused = moved() or expired_by()
 if refused then return refused end
-local version, size = version(), call('ZCARD', ranking)
-local found = { stale(), version or '0', version and size or 0 }
-if not version or size == 0 then return lines(found) end
+local found = head()
+if found[3] == 0 then return lines(found) end
 local best = ARGV[10] ~= '' and tonumber(ARGV[10]) or score_at(0)
 local worst = ARGV[11] ~= '' and tonumber(ARGV[11]) or score_at(-1)
 local buckets = tonumber(ARGV[9])

@@ -36,12 +36,9 @@ end
 local function count_before(score, member)
   local first = call('ZCOUNT', ranking, '-inf', format('(%d', score))
   local last = call('ZCOUNT', ranking, '-inf', format('%d', score))
-  while first < last do
-    local middle = math.floor((first + last) / 2)
-    local found = call('ZRANGE', ranking, middle, middle)[1]
-    if is_before(found, member) then first = middle + 1 else last = middle end
-  end
-  return first
+  return first_without(first, last, function(middle)
+    return is_before(call('ZRANGE', ranking, middle, middle)[1], member)
+  end)
 end
 
 -- The first position of a page, by the name of its anchor; nil for no page.

@@ -15,12 +15,12 @@ local function expired_by()
   return clock and tonumber(ARGV[5]) <= tonumber(clock) and clock
 end
 
--- The version of the view, or the generation's floor if larger; nil if there is no such view.
-local function version()
-  local version = call('HGET', KEYS[8], ARGV[4])
-  if not version then return nil end
-  local floor = call('HGET', KEYS[7], 'floor') or '0'
-  return tonumber(floor) > tonumber(version) and floor or version
+-- A list: stale (1, 0), version of the view (the generation's floor if larger; 0 if there is no such
+-- view), number of players in the view.
+local function head()
+  local version, floor = call('HGET', KEYS[8], ARGV[4]), call('HGET', KEYS[7], 'floor')
+  if version and floor and tonumber(floor) > tonumber(version) then version = floor end
+  return { stale(), version or '0', call('ZCARD', KEYS[9]) }
 end
 
 -- One text of lines, as a client reads it faster than a list; ids have no line breaks.
@@ -34,16 +34,16 @@ local function score_of(state)
   return tonumber(string.match(state, '^-?%d+'))
 end
 
--- Lines: stale (1, 0), view version, number of players in the view, position, competition position
--- and dense position ('' if not counted) of the first player returned, number of players in the
--- view with worse columns than the last player returned, `from` and `to`: the first position that
--- the caller chooses from, and the one after the last; then for each player returned: id, state.
+-- Lines: head, then position, competition position and dense position ('' if not counted) of the
+-- first player returned, number of players in the view with worse columns than the last player
+-- returned, `from` and `to`: the first position that the caller chooses from, and the one after the
+-- last; then for each player returned: id, state.
 local function places(first, limit, from, to)
-  local members, version, size = {}, version(), call('ZCARD', KEYS[9])
-  if limit > 0 and version then
+  local members, found = {}, head()
+  if limit > 0 then
     members = call('ZRANGE', KEYS[9], format('%d', first), format('%d', first + limit - 1))
   end
-  local found = { stale(), version or '0', version and size or 0, first, 0, '', 0, from, to }
+  found[4], found[5], found[6], found[7], found[8], found[9] = first, 0, '', 0, from, to
   if #members == 0 then return lines(found) end
   local ids = {}
   for i, member in ipairs(members) do ids[i] = sub(member, id_from) end
@@ -52,6 +52,6 @@ local function places(first, limit, from, to)
   local columns, last = sub(members[1], 1, columns_width), sub(members[#ids], 1, columns_width)
   found[5] = tie_begin(first, score_of(states[1]), columns)
   if ARGV[8] == '1' then found[6] = different_columns(found[5]) or '' end
-  found[7] = size - tie_end(first + #ids - 1, score_of(states[#ids]), last)
+  found[7] = found[3] - tie_end(first + #ids - 1, score_of(states[#ids]), last)
   return lines(found)
 end

@@ -7,14 +7,12 @@
 -- include member.lua
 -- include places.lua
 
--- A list: stale (1, 0), view version, players in the view, then for each player who is in the view:
--- id, state, position, competition position, players with worse columns. `ids` and `texts`: the
--- players and their states, false for none.
+-- A list: head, then for each player who is in the view: id, state, position, competition position,
+-- players with worse columns. `ids` and `texts`: the players and their states, false for none.
 local function places_of(ids, texts)
-  local version, size, ties = version(), call('ZCARD', KEYS[9]), {}
-  local found = { stale(), version or '0', version and size or 0 }
+  local found, ties = head(), {}
   for i, id in ipairs(ids) do
-    local state = version and texts[i] and parse_state(texts[i], tonumber(ARGV[6]))
+    local state = texts[i] and parse_state(texts[i], tonumber(ARGV[6]))
     local member = state and member_of(tonumber(ARGV[9]), state, id)
     local position = member and call('ZRANK', KEYS[9], member)
     if position then
@@ -22,7 +20,7 @@ local function places_of(ids, texts)
       local key = format('%d ', state[1]) .. columns
       ties[key] = ties[key] or { tie_of(position, state[1], columns) }
       found[n + 1], found[n + 2], found[n + 3] = id, texts[i], position
-      found[n + 4], found[n + 5] = ties[key][1], size - ties[key][2]
+      found[n + 4], found[n + 5] = ties[key][1], found[3] - ties[key][2]
     end
   end
   return found

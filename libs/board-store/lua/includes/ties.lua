@@ -20,6 +20,15 @@ local function has_columns(position, score, columns)
   return tonumber(found[2]) == score and sub(found[1], 1, #columns) == columns
 end
 
+-- The first position from `first` on, but before `last`, for which a test fails; else `last`.
+local function first_without(first, last, test)
+  while first < last do
+    local middle = math.floor((first + last) / 2)
+    if test(middle) then first = middle + 1 else last = middle end
+  end
+  return first
+end
+
 -- The first position of the tie that the player at a position belongs to. Checks the neighbour in
 -- front, then the first player with this score, then doubles the distance, then bisects.
 local function tie_begin(position, score, columns)
@@ -31,24 +40,18 @@ local function tie_begin(position, score, columns)
   while better < tied - step and has_columns(tied - step, score, columns) do
     tied, step = tied - step, 2 * step
   end
-  better = math.max(better, tied - step)
-  while better + 1 < tied do
-    local middle = math.floor((better + tied) / 2)
-    if has_columns(middle, score, columns) then tied = middle else better = middle end
-  end
-  return tied
+  return first_without(math.max(better, tied - step) + 1, tied, function(middle)
+    return not has_columns(middle, score, columns)
+  end)
 end
 
 -- The first position after the tie that the player at a position belongs to.
 local function tie_end(position, score, columns)
   local last = call('ZCOUNT', KEYS[9], '-inf', format('%d', score))
   if columns == '' then return last end
-  local first = position + 1
-  while first < last do
-    local middle = math.floor((first + last) / 2)
-    if has_columns(middle, score, columns) then first = middle + 1 else last = middle end
-  end
-  return first
+  return first_without(position + 1, last, function(middle)
+    return has_columns(middle, score, columns)
+  end)
 end
 
 -- The first position of the tie that the player at a position belongs to, and the one after it.
