@@ -125,7 +125,7 @@ describe('a snapshot that is discarded while it is read', () => {
     const discard = async () => {
       await fixture.catalog.removeSnapshot(generation);
     };
-    const reading = lateReader(/^ranklogPage$/, discard, generation).player('arena', 'a');
+    const reading = lateReader(/^ranklogPlayers$/, discard, generation).player('arena', 'a');
     await expect(reading).rejects.toBeInstanceOf(UnknownGenerationError);
   });
 });
