@@ -31,10 +31,10 @@ describe('ProgressBar', () => {
     expect(bar.written()).toBe('100 %  100,000 records, 5,000/s\n');
   });
 
-  it('shows the count, total, rate, time left and note that it is given', () => {
+  it('shows the total, rate, time left and note that it is given', () => {
     const bar = barOf({ total: 100 });
-    bar.at(10, 50, { count: 7, total: 200, rate: 3, secondsLeft: 600 });
-    expect(bar.written()).toBe('25 %  7 records, 3/s, about 10 min left\n');
+    bar.at(10, 50, { total: 200, rate: 3, secondsLeft: 600 });
+    expect(bar.written()).toBe('25 %  50 records, 3/s, about 10 min left\n');
     bar.at(20, 50, { secondsLeft: null, note: ', 9 places compared' });
     expect(bar.written()).toBe('25 %  50 records, 3/s, 9 places compared\n');
   });

@@ -4,8 +4,6 @@ import { countText, durationText } from './value-text.js';
 
 /** Facts in addition to the work done. Without them, rate and time left are averages since the start. */
 export interface ProgressFacts {
-  /** The number to show, if `done` and `total` are in another unit, such as bytes. */
-  readonly count?: number;
   /** The total work, if it has changed. */
   readonly total?: number;
   /** Per second. */
@@ -36,7 +34,7 @@ export class ProgressBar {
   readonly #begin: number;
   #lastLine: number;
 
-  /** `what` says what is counted, such as "events sent"; `total` is the work to do in any unit, 0 if unknown. */
+  /** `what` says what is counted, such as "events sent"; `total` is the work to do, 0 if unknown. */
   constructor(
     private readonly what: string,
     private total: number,
@@ -74,14 +72,14 @@ export class ProgressBar {
     this.#bar?.stop();
   }
 
-  #text(done: number, { count = done, rate, secondsLeft, note = '' }: ProgressFacts): string {
+  #text(done: number, { rate, secondsLeft, note = '' }: ProgressFacts): string {
     const seconds = Math.max((this.#now() - this.#begin) / 1_000, 0.001);
     const isMeasurable = done > 0 && this.total > 0;
     const average = isMeasurable ? ((this.total - done) * seconds) / done : 0;
     const left = secondsLeft === undefined ? average : (secondsLeft ?? 0);
     const leftText = left <= 0 ? '' : `, about ${durationText(left)} left`;
-    const perSecond = countText(Math.round(rate ?? count / seconds));
-    return `${countText(count)} ${this.what}, ${perSecond}/s${leftText}${note}`;
+    const perSecond = countText(Math.round(rate ?? done / seconds));
+    return `${countText(done)} ${this.what}, ${perSecond}/s${leftText}${note}`;
   }
 }
 

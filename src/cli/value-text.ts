@@ -1,3 +1,4 @@
+import { formatTime } from '#board';
 import type { Starts } from '#board-store';
 
 /** `45 s`, `12 min`, `3.5 h`, `2.1 d`. */
@@ -15,6 +16,11 @@ function tenths(value: number): number {
 /** `1,234,567`. */
 export function countText(count: number): string {
   return count.toLocaleString('en-US');
+}
+
+/** A time in ms as RFC 3339; null if there is none. */
+export function timeText(ms: number | null | undefined): string | null {
+  return ms === undefined || ms === null ? null : formatTime(ms);
 }
 
 /** How to build what a partial generation lacks. */

@@ -111,7 +111,7 @@ export class Build implements RunWork<void> {
     const begun = performance.now();
     const promotion = await promote(this.parts, at);
     const seconds = (performance.now() - begun) / 1_000;
-    const records = at.catchUp.counts.done;
+    const records = at.queue.progress.done;
     const { starts } = at.shadow;
     this.#reports.set(at.shadow.board, {
       ...promotion,

@@ -4,7 +4,6 @@ import type { Throttle } from '../infra/throttle.js';
 import { FULL_CALL, type CallLimits } from '../ingest/split-calls.js';
 import { refusal } from './errors.js';
 import type { LogFeed } from './log-feed.js';
-import type { Counts } from './progress.js';
 import { withRetries } from './retries.js';
 import type { ShadowQueue } from './shadow-queue.js';
 import type { StallWatch } from './stall-watch.js';
@@ -61,15 +60,6 @@ export class CatchUp {
     const { generations, lease, queue, throttle } = parts;
     this.#limits = throttle.isThrottled ? SHORT_CALL : FULL_CALL;
     this.#noEnding = (stretches) => generations.catchUp(lease, queue.shadow, stretches);
-  }
-
-  /** The applied offsets of the shadow, by partition. */
-  get appliedOffsets(): Record<string, number> {
-    return Object.fromEntries(this.parts.queue.appliedOffsets());
-  }
-
-  get counts(): Counts {
-    return this.parts.queue.progress;
   }
 
   /** Applies the log, call by call, until the ending succeeds. Calls that should reach the live applied offsets have the ending. */

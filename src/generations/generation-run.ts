@@ -72,6 +72,7 @@ export interface Attempt {
 export interface ShadowAtWork extends Pick<Attempt, 'signal'> {
   readonly lease: Lease;
   readonly shadow: Shadow;
+  readonly queue: ShadowQueue;
   readonly catchUp: CatchUp;
   readonly progress: ProgressReporter;
   /** Reports the outcome, and releases the board. */
@@ -201,7 +202,7 @@ export class GenerationRun<T> {
     feed.add(queue);
     const stalls = new StallWatch(this.parts, board);
     const catchUp = new CatchUp({ ...this.parts, ...pass, lease, queue, stalls });
-    const count = () => progress.count(board, catchUp.counts);
+    const count = () => progress.count(board, queue.progress);
     const counting = setInterval(count, COUNT_EVERY_MS);
     const end = async (outcome: string, equal?: boolean | null) => {
       count();
@@ -212,7 +213,7 @@ export class GenerationRun<T> {
       });
     };
     try {
-      const at = { lease, shadow, catchUp, progress, signal: attempt.signal, end };
+      const at = { lease, shadow, queue, catchUp, progress, signal: attempt.signal, end };
       const result = await this.work.finish(at);
       this.#open.delete(shadow);
       return result;

@@ -1,4 +1,5 @@
 import type { EventEntry, Shadow, Stretch, AppliedOffset } from '#board-store';
+import type { Counts } from './progress.js';
 import { CallWork, type CallLimits } from '../ingest/split-calls.js';
 
 /** The next call for a shadow. */
@@ -178,11 +179,10 @@ export class ShadowQueue {
 
   /** Notes the live applied offsets. Returns whether one differs from before. */
   noteLive(appliedOffsets: ReadonlyMap<number, number>): boolean {
-    const changes = [...appliedOffsets].map(([partition, live]) => {
-      const queue = this.#partition(partition);
-      return queue.note(queue.applied, live);
+    const places = [...appliedOffsets].map(([partition, live]) => {
+      return [partition, { shadow: -1, live }] as const; // the shadow has not moved
     });
-    return changes.includes(true);
+    return this.note(new Map(places));
   }
 
   /**
@@ -209,7 +209,7 @@ export class ShadowQueue {
   }
 
   /** Counts offsets from where the shadow begins to its ends or, without ends, the live applied offsets; `done` are applied. */
-  get progress(): { readonly done: number; readonly total: number } {
+  get progress(): Counts {
     let [done, total] = [0, 0];
     for (const [partition, { applied, live }] of this.#partitions) {
       const start = this.shadow.starts?.get(partition) ?? 0;

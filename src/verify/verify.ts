@@ -108,7 +108,7 @@ export class Verify implements RunWork<VerifyReport> {
     const { board, definition } = at.shadow;
     const generation = this.#generations.get(board) ?? '';
     const findings = await this.#findings(at);
-    const { appliedOffsets } = at.catchUp;
+    const appliedOffsets = Object.fromEntries(at.queue.appliedOffsets());
     await this.parts.generations.discard(at.lease, at.shadow);
     const equal = findings.tooManyViews === undefined ? findings.differenceCount === 0 : null;
     const report = { board, generation, definition, ...findings, equal, appliedOffsets };

@@ -1,8 +1,7 @@
 import type { GenerationOverview } from '#board-store';
-import { formatTime } from '#board';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
-import { startsJson, startsText } from '../value-text.js';
+import { startsJson, startsText, timeText } from '../value-text.js';
 import { withReconciliation } from '../reconciliation-session.js';
 
 export function boardsGenerations(options: { json?: boolean }): Promise<number> {
@@ -18,15 +17,11 @@ function toJson({ board, generation, role, starts, since, keptUntil, asOf }: Gen
     board,
     generation,
     role,
-    since: timeOf(since),
-    keptUntil: timeOf(keptUntil),
-    asOf: timeOf(asOf),
+    since: timeText(since),
+    keptUntil: timeText(keptUntil),
+    asOf: timeText(asOf),
     startsAt: starts === undefined ? null : startsJson(starts),
   };
-}
-
-function timeOf(ms: number | undefined): string | null {
-  return ms === undefined ? null : formatTime(ms);
 }
 
 function toTable(generations: readonly GenerationOverview[]): string {

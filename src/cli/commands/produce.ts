@@ -68,7 +68,7 @@ async function sendFile(
       await throttle.next(messages.length);
       await producer.sendMessages(messages);
       sent += messages.length;
-      bar.update(source.bytesRead, { count: sent });
+      bar.update(sent, { total: Math.round((sent * size) / source.bytesRead) }); // as bytes tell
     }
   } finally {
     bar.stop();

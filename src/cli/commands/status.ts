@@ -5,7 +5,6 @@ import {
   type ReconciliationStatus,
   type RecoveryTarget,
 } from '#board-store';
-import { formatTime } from '#board';
 import { reconciliationJson } from '../../generations/reconciliation-json.js';
 import { requireTopics } from '../../infra/topics.js';
 import {
@@ -15,7 +14,7 @@ import {
   type Progress,
 } from '../../standings/positions.js';
 import { EXIT } from '../exit-codes.js';
-import { countText, durationText, startsJson, startsText } from '../value-text.js';
+import { countText, durationText, startsJson, startsText, timeText } from '../value-text.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
 import { print, table } from '../output.js';
 import { ProgressBar } from '../progress.js';
@@ -72,11 +71,6 @@ async function readFacts({ redis, keys, status }: RedisSession) {
 function factsJson(facts: Facts) {
   const boards = facts.boards.map(({ clock, ...board }) => ({ ...board, clock: timeText(clock) }));
   return { ...facts, boards, reconciliations: facts.reconciliations.map(reconciliationJson) };
-}
-
-/** The time of an event clock; null before the first event, and if no window has `keep`. */
-function timeText(clock: number | null): string | null {
-  return clock === null ? null : formatTime(clock);
 }
 
 /** Paragraphs on the boards, the recovery, running and failed reconciliations, boards not built yet, and partial history; or ''. */
