@@ -18,6 +18,7 @@ import {
   MOST_PLAYERS,
   MOST_REQUESTS,
   patternOf,
+  requirePlayerId,
   valuesOf,
   whole,
   type Anchor,
@@ -170,6 +171,7 @@ export class BoardReader implements ViewReads {
     request: PlayerRequest = {},
   ): Promise<PlayerStanding> {
     const { dense = false, gaps = false } = request;
+    requirePlayerId(playerId);
     if (!dense && !gaps) {
       const { entries, ...head } = await this.#places(board, [playerId], request);
       return { ...head, playerId, standing: entries[0] ?? null };
@@ -187,6 +189,7 @@ export class BoardReader implements ViewReads {
    */
   async around(board: string, playerId: string, request: AroundRequest = {}): Promise<Standings> {
     const { above = 5, below = 5, dense } = request;
+    requirePlayerId(playerId);
     whole('above', above, 0, MOST_PLAYERS);
     whole('below', below, 0, MOST_PLAYERS);
     const limit = whole('above + 1 + below', above + 1 + below, 1, MOST_PLAYERS);
@@ -205,6 +208,7 @@ export class BoardReader implements ViewReads {
   ): Promise<SelectedStandings> {
     const ids = [...new Set(playerIds)];
     whole('number of players', ids.length, 1, MOST_PLAYERS);
+    ids.forEach(requirePlayerId);
     const { entries, ...head } = await this.#places(board, ids, selection);
     const found = new Set(entries.map(({ playerId }) => playerId));
     return {

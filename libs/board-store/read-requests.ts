@@ -1,4 +1,5 @@
 import { parseDecimal, sortDirection, type BoardDefinition, type Column } from '#board';
+import { isId } from '#contracts';
 import { InvalidReadError } from './errors.js';
 import type { Bounds, ViewSelection } from './view-selection.js';
 
@@ -77,6 +78,13 @@ export type Anchor = readonly [
 export function whole(argument: string, value: number, min: number, max: number): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new InvalidReadError(argument, `${value} is not a whole number from ${min} to ${max}`);
+}
+
+/** @throws InvalidReadError for an id that no score event can have */
+export function requirePlayerId(playerId: string): void {
+  if (isId(playerId)) return;
+  const problem = `${JSON.stringify(String(playerId).slice(0, 80))} is no id: 1 to 128 bytes of UTF-8 without control characters`;
+  throw new InvalidReadError('player', problem);
 }
 
 /** @throws InvalidReadError */

@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SettingsError, type Settings } from '../config/settings.js';
 import { nestLogger, type Logger } from './logger.js';
 import { ProblemsFilter } from './problems.filter.js';
+import { ProblemError } from './problems.js';
 import { answerMalformed, RoutePaths } from './refused-requests.js';
 import { compileRequestSchema } from './request-validation.js';
 
@@ -49,6 +50,7 @@ export async function createHttpApplication(
     if (route.url !== '*') paths.add(route); // that of CORS
   });
   logRequests(server, logger);
+  refuseMalformedUrls(server);
   // Brotli saves about a tenth of the bytes of gzip, and takes more CPU for small answers.
   await app.register(compress as never, { encodings: ['gzip', 'deflate'] });
   if (httpCors.length > 0)
@@ -76,6 +78,19 @@ function logRequests(server: FastifyInstance, logger: Logger): void {
   server.addHook('onResponse', ({ id, method, url }, { statusCode, elapsedTime }, done) => {
     logger.debug(`${method} ${url} ${statusCode}`, { requestId: id, ms: elapsedTime });
     done();
+  });
+}
+
+/** Fastify checks the path of a URL, and takes malformed percent-encoding in its query as it is. */
+function refuseMalformedUrls(server: FastifyInstance): void {
+  server.addHook('onRequest', ({ url }, _, done) => {
+    try {
+      decodeURIComponent(url);
+      done();
+    } catch {
+      const detail = `${url} has percent-encoding that is not UTF-8; write a percent sign as %25`;
+      done(new ProblemError('BAD_REQUEST', detail));
+    }
   });
 }
 

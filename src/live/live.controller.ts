@@ -1,7 +1,7 @@
 import { Controller, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { publishesView } from '#board';
-import { BoardReader, selectedView } from '#board-store';
+import { BoardReader, requirePlayerId, selectedView } from '#board-store';
 import { ProblemError } from '../infra/problems.js';
 import { QUERIES, type QueryOf } from '../standings/request-schemas.js';
 import { Events } from '../standings/route.js';
@@ -46,6 +46,7 @@ export class LiveController {
     @Param('player') player: string,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    requirePlayerId(player);
     await this.#check(board);
     await this.streams.rankChanges(reply, board, player);
   }

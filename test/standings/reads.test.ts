@@ -333,6 +333,11 @@ const REFUSALS: [string, number, string, string | RegExp, string?][] = [
   ['/v1/boards/arena/histogram?buckets=0', 400, 'INVALID_REQUEST', 'buckets must be >= 1'],
   ['/v1/boards/arena/nothing', 404, 'NOT_FOUND', 'nothing at GET /v1/boards/arena/nothing'],
   ['/v1/boards/%zz', 400, 'BAD_REQUEST', 'is not a valid url component'],
+  ['/v1/boards/arena/standings?window=%zz', 400, 'BAD_REQUEST', 'write a percent sign as %25'],
+  ['/v1/boards/arena/standings?window=%ff', 400, 'BAD_REQUEST', 'write a percent sign as %25'],
+  [`/v1/boards/arena/players/${'x'.repeat(129)}`, 400, 'INVALID_READ', 'is no id: 1 to 128 bytes'],
+  ['/v1/boards/arena/players/%00/around', 400, 'INVALID_READ', 'is no id: 1 to 128 bytes'],
+  ['/v1/boards/arena/players/%00/events', 400, 'INVALID_READ', 'is no id: 1 to 128 bytes'],
   [`/v1/boards/${'x'.repeat(400)}`, 414, 'URI_TOO_LONG', /./],
 ];
 
