@@ -25,7 +25,6 @@ export interface LogReaderOptions {
 const MAX_BYTES_PER_PARTITION = 1_048_576;
 const MAX_WAIT_MS = 200;
 const CLOSE_MS = 1_000;
-const BACKOFF = { firstMs: 100, maxMs: 5_000 };
 const { KafkaJSError, KafkaJSOffsetOutOfRange } = kafkajs;
 
 /**
@@ -35,7 +34,7 @@ const { KafkaJSError, KafkaJSOffsetOutOfRange } = kafkajs;
  */
 export class LogReader {
   readonly #positions: Map<number, number>;
-  readonly #backoff = new Backoff(BACKOFF);
+  readonly #backoff = new Backoff();
   readonly #closed = new AbortController();
   readonly #signal: AbortSignal;
   readonly #requests = new LeaderRequests((leader, partitions) =>

@@ -21,12 +21,15 @@ interface PartitionMessages {
   readonly maxBytes?: number;
 }
 
-/** The group's offset, to be committed in the same transaction. */
-interface GroupOffset {
-  readonly groupId: string;
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
+/** Records, and the group's offset, to be committed in the same transaction. */
+interface Publication {
+  readonly records: readonly PartitionMessages[];
+  readonly offset: {
+    readonly groupId: string;
+    readonly topic: string;
+    readonly partition: number;
+    readonly offset: number;
+  };
 }
 
 /** Limits how long readers wait for a transaction that a crash left open. */
@@ -84,13 +87,7 @@ export class TransactionalPublisher {
    * Publishes the records and the offset: read_committed readers see all of them, or nothing.
    * @throws ProducerFencedError, RecordTooLargeError (nothing is visible), PublishOutcomeUnknownError
    */
-  async publish({
-    records,
-    offset,
-  }: {
-    records: readonly PartitionMessages[];
-    offset: GroupOffset;
-  }): Promise<void> {
+  async publish({ records, offset }: Publication): Promise<void> {
     if (this.#broken !== undefined) throw this.#broken;
     try {
       const transaction = await this.producer.transaction();
@@ -140,7 +137,7 @@ async function sendAll(
 /** Retries while the coordinator is busy with the previous transaction, because kafkajs does not. */
 async function sendOffset(
   transaction: Transaction,
-  { groupId, topic, partition, offset }: GroupOffset,
+  { groupId, topic, partition, offset }: Publication['offset'],
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
