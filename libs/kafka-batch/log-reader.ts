@@ -167,16 +167,17 @@ export class LogReader {
 
   /** Throws a permanent failure. Throws any other only if no broker returned records, else logs it: the next round retries. */
   async #take(ms: number): Promise<LogBatch[]> {
-    const batches: LogBatch[] = [];
-    const failures: unknown[] = [];
     const answers = await this.#requests.take(ms);
-    for (const answer of answers) if (answer.status === 'rejected') failures.push(answer.reason);
+    const failures = answers.flatMap((it) =>
+      it.status === 'rejected' ? [it.reason as Error] : [],
+    );
     const permanent = failures.find(isPermanent);
-    if (permanent !== undefined) throw toError(permanent);
-    for (const answer of answers)
-      if (answer.status === 'fulfilled') batches.push(...this.#newBatches(answer.value));
+    if (permanent !== undefined) throw permanent;
+    const batches = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' ? this.#newBatches(answer.value) : [],
+    );
     for (const failure of failures)
-      if (batches.length === 0) throw toError(failure);
+      if (batches.length === 0) throw failure;
       else this.#failed(failure);
     return batches;
   }

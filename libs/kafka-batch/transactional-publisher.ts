@@ -101,7 +101,7 @@ export class TransactionalPublisher {
       await transaction.commit();
     } catch (error) {
       this.lease.retire();
-      this.#broken = this.#translate(error, records);
+      this.#broken = this.#translate(error);
       throw this.#broken;
     }
   }
@@ -111,10 +111,9 @@ export class TransactionalPublisher {
     await this.lease.release();
   }
 
-  #translate(error: unknown, records: readonly PartitionMessages[]): Error {
+  #translate(error: unknown): Error {
     if (isFenced(error)) return new ProducerFencedError(this.transactionalId, error);
-    const topics = records.map(({ topic }) => topic);
-    if (isTooLarge(error)) return new RecordTooLargeError(topics, error);
+    if (isTooLarge(error)) return new RecordTooLargeError(error);
     return new PublishOutcomeUnknownError(this.transactionalId, error);
   }
 }

@@ -29,19 +29,16 @@ export class MetricsCollector {
 
   #setPartitions(): void {
     const { loopAgeMs, partitions } = this.transport.health();
-    const {
-      ranklog_partition_stopped: stopped,
-      ranklog_partition_stuck_seconds: stuck,
-      ranklog_partition_waiting: waiting,
-      ranklog_fetch_loop_age_seconds: loopAge,
-    } = this.metrics.gauges;
-    loopAge.set(loopAgeMs / 1_000);
-    for (const gauge of [stopped, stuck, waiting]) gauge.reset();
+    const { gauges } = this.metrics;
+    gauges.ranklog_fetch_loop_age_seconds.set(loopAgeMs / 1_000);
+    gauges.ranklog_partition_stopped.reset();
+    gauges.ranklog_partition_stuck_seconds.reset();
+    gauges.ranklog_partition_waiting.reset();
     for (const [partition, health] of partitions) {
-      stopped.set({ partition }, Number(isStopped(health)));
-      stuck.set({ partition }, health.stuckMs / 1_000);
       const isWaiting = this.waits.current.has(partition);
-      waiting.set({ partition, reason: 'recovering' }, Number(isWaiting));
+      gauges.ranklog_partition_stopped.set({ partition }, Number(isStopped(health)));
+      gauges.ranklog_partition_stuck_seconds.set({ partition }, health.stuckMs / 1_000);
+      gauges.ranklog_partition_waiting.set({ partition, reason: 'recovering' }, Number(isWaiting));
     }
   }
 
