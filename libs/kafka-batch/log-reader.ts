@@ -7,7 +7,6 @@ import { createCluster, READ_COMMITTED } from './cluster.js';
 import { logBatch, type LogBatch } from './committed-messages.js';
 import { isPermanent, LogGapError, toError } from './errors.js';
 import type { KafkaBatchLogger } from './kafka-logger.js';
-import { patchKafkajs } from './kafkajs-patches.js';
 import { LeaderRequests } from './leader-requests.js';
 import { LeaderLookups } from './lookups.js';
 
@@ -55,7 +54,6 @@ export class LogReader {
 
   /** Connects, however long it takes. @throws the abort reason, or an error that no retry repairs */
   static async open(options: LogReaderOptions): Promise<LogReader> {
-    patchKafkajs();
     const reader = new LogReader(createCluster(options.kafka), options);
     try {
       await reader.#retry(() => reader.#connect());

@@ -10,7 +10,7 @@ import {
 } from './errors.js';
 import { perClient } from './batched.js';
 import { createCluster, producerOn, SharedClusters, type ClusterLease } from './cluster.js';
-import { BUSY_RETRY, BUSY_WAIT_MS, patchKafkajs } from './kafkajs-patches.js';
+import { BUSY_RETRY, BUSY_WAIT_MS } from './kafkajs-patches.js';
 import { sendChunks } from './send-chunks.js';
 
 interface PartitionMessages {
@@ -64,7 +64,6 @@ export class TransactionalPublisher {
    * that the group's offset can be read next.
    */
   static async open(kafka: Kafka, transactionalId: string): Promise<TransactionalPublisher> {
-    patchKafkajs();
     const lease = await clustersOf(kafka).lease();
     try {
       const producer = producerOn(kafka, lease.cluster, {
