@@ -3,7 +3,7 @@ export class Backoff {
   #attempt = 0;
 
   constructor(
-    private readonly limits: { firstMs: number; maxMs: number },
+    private readonly limits = { firstMs: 100, maxMs: 5_000 },
     private readonly random: () => number = Math.random,
   ) {}
 

@@ -53,7 +53,6 @@ const CONSUMER_DEFAULTS = {
   retry: { initialRetryTime: 100, maxRetryTime: 1_000, multiplier: 2, factor: 0.2, retries: 20 },
 } as const;
 const QUEUE_DEFAULTS: QueueLimits = { high: 5_000, low: 2_000, bytes: 16 * 1_024 * 1_024 };
-const BACKOFF_DEFAULTS = { firstMs: 100, maxMs: 5_000 };
 const CONNECT_TIMEOUT_MS = 30_000;
 const CONNECT_PAUSE_MS = 500;
 
@@ -77,7 +76,7 @@ export class BatchConsumer {
   #lastFetch: number | undefined;
 
   constructor(private readonly options: BatchConsumerOptions) {
-    const { kafka, groupId, consumer = {}, backoff = BACKOFF_DEFAULTS } = options;
+    const { kafka, groupId, consumer = {}, backoff } = options;
     patchKafkajs();
     this.#restartBackoff = new Backoff(backoff);
     this.client = kafka.consumer({
@@ -220,8 +219,7 @@ export class BatchConsumer {
   }
 
   #newWorker(partition: number): PartitionWorker {
-    const { kafka, topic, handlers, logger } = this.options;
-    const { queue = QUEUE_DEFAULTS, backoff = BACKOFF_DEFAULTS } = this.options;
+    const { kafka, topic, handlers, logger, queue = QUEUE_DEFAULTS, backoff } = this.options;
     const only = [{ topic, partitions: [partition] }];
     const control = {
       pause: () => this.client.pause(only),

@@ -1,10 +1,12 @@
 import type { Kafka, Producer, ProducerConfig } from 'kafkajs';
 import type Cluster from 'kafkajs/src/cluster/index.js';
+import { patchKafkajs } from './kafkajs-patches.js';
 
 export const READ_COMMITTED = 1;
 
 /** Creates a Cluster: the connections to all brokers, with the client's settings. kafkajs has no public method for that. */
 export function createCluster(kafka: Kafka): Cluster {
+  patchKafkajs();
   const create = Reflect.get(kafka, createClusterSymbol(kafka)) as (options: object) => Cluster;
   return create({
     isolationLevel: READ_COMMITTED,

@@ -13,7 +13,8 @@ export interface LogBatch {
 export function logBatch(fetched: FetchedPartition, from: number): LogBatch | undefined {
   const nextOffset = endOf(fetched);
   if (nextOffset <= from) return undefined;
-  const records = committedMessages(fetched)
+  const records = fetched.messages
+    .filter(({ isControlRecord }) => !isControlRecord)
     .map(toRecord)
     .filter(({ offset }) => offset >= from); // a broker returns whole batches, which may begin before it
   return { partition: fetched.partition, records, nextOffset };
@@ -27,35 +28,24 @@ function endOf({ messages }: FetchedPartition): number {
   return Math.max(Number(last.offset), Number(firstOffset) + lastOffsetDelta) + 1;
 }
 
-/** The data records of a fetch that belong to no aborted transaction. */
-export function committedMessages(fetched: Omit<FetchedPartition, 'partition'>): RawMessage[] {
-  const aborted = abortedMessages(fetched);
-  return fetched.messages.filter((message) => !message.isControlRecord && !aborted.has(message));
-}
-
 /**
- * The data records of aborted transactions. A transaction has the records of its producer from its first offset to the next control
- * record of the producer. A user's record may have the key of an abort marker, so keys are not compared.
+ * Marks the records of aborted transactions as control records. A transaction has the records of its producer from its first
+ * offset to the next control record of the producer. A user's record may have the key of an abort marker, so keys are not compared.
  */
-export function abortedMessages({
-  messages,
-  abortedTransactions,
-}: Omit<FetchedPartition, 'partition'>): ReadonlySet<RawMessage> {
-  const aborted = new Set<RawMessage>();
-  const descending = (abortedTransactions ?? []).toSorted(
+export function markAborted(fetched: Omit<FetchedPartition, 'partition'>): void {
+  const descending = (fetched.abortedTransactions ?? []).toSorted(
     (one, other) => Number(other.firstOffset) - Number(one.firstOffset),
   );
-  if (descending.length === 0) return aborted;
+  if (descending.length === 0) return;
   const open = new Set<string>();
   let next = descending.pop();
-  for (const message of messages) {
+  for (const message of fetched.messages) {
     for (; next && Number(next.firstOffset) <= Number(message.offset); next = descending.pop())
       open.add(next.producerId);
     const { producerId } = message.batchContext;
     if (message.isControlRecord) open.delete(producerId);
-    else if (open.has(producerId)) aborted.add(message);
+    else message.isControlRecord = open.has(producerId);
   }
-  return aborted;
 }
 
 /** A kafkajs message with offset and timestamp as numbers. */

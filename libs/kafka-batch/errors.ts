@@ -50,11 +50,8 @@ export class LogGapError extends WrongLogError {
 
 /** Kafka refused a record for its size. The transaction was aborted. */
 export class RecordTooLargeError extends PermanentPartitionError {
-  constructor(topics: readonly string[], cause: unknown) {
-    super(
-      `Kafka refuses a result for its size (topics ${topics.join(', ')}); raise max.message.bytes of these topics above that of the score topic`,
-      { cause },
-    );
+  constructor(cause: unknown) {
+    super('Kafka refuses a record for its size; raise max.message.bytes of its topic', { cause });
   }
 }
 

@@ -8,7 +8,7 @@ import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import errors from 'kafkajs/src/protocol/error.js';
 import { registerCodecs } from './codecs.js';
-import { abortedMessages } from './committed-messages.js';
+import { markAborted } from './committed-messages.js';
 
 const { KafkaJSConnectionError, KafkaJSGroupCoordinatorNotFound, KafkaJSRequestTimeoutError } =
   kafkajs;
@@ -167,7 +167,7 @@ function hideAbortedRecords(): void {
     return async function (this: Broker, request) {
       const fetched = await fetch.call(this, request);
       for (const partition of fetched.responses.flatMap(({ partitions }) => partitions)) {
-        for (const message of abortedMessages(partition)) message.isControlRecord = true;
+        markAborted(partition);
         partition.abortedTransactions = [];
       }
       return fetched;

@@ -7,7 +7,6 @@ import { createCluster, READ_COMMITTED } from './cluster.js';
 import { logBatch, type LogBatch } from './committed-messages.js';
 import { isPermanent, LogGapError, toError } from './errors.js';
 import type { KafkaBatchLogger } from './kafka-logger.js';
-import { patchKafkajs } from './kafkajs-patches.js';
 import { LeaderRequests } from './leader-requests.js';
 import { LeaderLookups } from './lookups.js';
 
@@ -25,7 +24,6 @@ export interface LogReaderOptions {
 const MAX_BYTES_PER_PARTITION = 1_048_576;
 const MAX_WAIT_MS = 200;
 const CLOSE_MS = 1_000;
-const BACKOFF = { firstMs: 100, maxMs: 5_000 };
 const { KafkaJSError, KafkaJSOffsetOutOfRange } = kafkajs;
 
 /**
@@ -35,7 +33,7 @@ const { KafkaJSError, KafkaJSOffsetOutOfRange } = kafkajs;
  */
 export class LogReader {
   readonly #positions: Map<number, number>;
-  readonly #backoff = new Backoff(BACKOFF);
+  readonly #backoff = new Backoff();
   readonly #closed = new AbortController();
   readonly #signal: AbortSignal;
   readonly #requests = new LeaderRequests((leader, partitions) =>
@@ -56,7 +54,6 @@ export class LogReader {
 
   /** Connects, however long it takes. @throws the abort reason, or an error that no retry repairs */
   static async open(options: LogReaderOptions): Promise<LogReader> {
-    patchKafkajs();
     const reader = new LogReader(createCluster(options.kafka), options);
     try {
       await reader.#retry(() => reader.#connect());
@@ -168,16 +165,17 @@ export class LogReader {
 
   /** Throws a permanent failure. Throws any other only if no broker returned records, else logs it: the next round retries. */
   async #take(ms: number): Promise<LogBatch[]> {
-    const batches: LogBatch[] = [];
-    const failures: unknown[] = [];
     const answers = await this.#requests.take(ms);
-    for (const answer of answers) if (answer.status === 'rejected') failures.push(answer.reason);
+    const failures = answers.flatMap((it) =>
+      it.status === 'rejected' ? [it.reason as Error] : [],
+    );
     const permanent = failures.find(isPermanent);
-    if (permanent !== undefined) throw toError(permanent);
-    for (const answer of answers)
-      if (answer.status === 'fulfilled') batches.push(...this.#newBatches(answer.value));
+    if (permanent !== undefined) throw permanent;
+    const batches = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' ? this.#newBatches(answer.value) : [],
+    );
     for (const failure of failures)
-      if (batches.length === 0) throw toError(failure);
+      if (batches.length === 0) throw failure;
       else this.#failed(failure);
     return batches;
   }

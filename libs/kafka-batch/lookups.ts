@@ -3,7 +3,7 @@ import type { FetchedPartition } from 'kafkajs/src/broker/index.js';
 import type Cluster from 'kafkajs/src/cluster/index.js';
 import { Batched, perClient } from './batched.js';
 import { createCluster, READ_COMMITTED, SharedClusters, type ClusterLease } from './cluster.js';
-import { committedMessages, toRecord } from './committed-messages.js';
+import { toRecord } from './committed-messages.js';
 import type { LogRange } from './errors.js';
 import type { KafkaRecord } from './types.js';
 
@@ -160,8 +160,8 @@ async function lastRecord(leader: LeaderLookups, from: FetchAsk): Promise<KafkaR
     const fetched = await leader.fetch({ ...from, offset });
     const end = fetched.messages.at(-1);
     if (end === undefined) return last;
-    const found = committedMessages(fetched).findLast(
-      (message) => Number(message.offset) >= offset,
+    const found = fetched.messages.findLast(
+      (message) => !message.isControlRecord && Number(message.offset) >= offset,
     );
     if (found !== undefined) last = toRecord(found);
     offset = Number(end.offset) + 1;

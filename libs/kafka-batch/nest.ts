@@ -13,8 +13,7 @@ const HANDLERS = ['OnPartitionAssigned', 'OnRecordBatch', 'OnPartitionReleased']
 type HandlerName = (typeof HANDLERS)[number];
 
 /** The result of a handler. Nest turns a thrown error into a plain object, so errors travel as values. */
-type Outcome =
-  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
+type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 type HandlerDecorator<Method> = <Own extends Method>(
   target: object,
@@ -45,9 +44,9 @@ function handler(name: HandlerName): HandlerDecorator<(input: never) => Promise<
     if (method === undefined) throw new TypeError(`@${name}() decorates methods only, not ${key}`);
     const wrapped = async function (this: unknown, input: never): Promise<Outcome> {
       try {
-        return { ok: true, value: await method.call(this, input) };
+        return { value: await method.call(this, input) };
       } catch (error) {
-        return { ok: false, error };
+        return { error };
       }
     };
     descriptor.value = wrapped as unknown as typeof method;
@@ -125,7 +124,7 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
   async #call(name: HandlerName, input: PartitionAssignment | RecordBatch): Promise<unknown> {
     const result: unknown = await this.messageHandlers.get(name)?.(input);
     const outcome = (isObservable(result) ? await lastValueFrom(result) : result) as Outcome;
-    if (outcome.ok) return outcome.value;
-    throw toError(outcome.error);
+    if ('error' in outcome) throw toError(outcome.error);
+    return outcome.value;
   }
 }

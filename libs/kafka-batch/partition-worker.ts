@@ -44,7 +44,7 @@ export interface PartitionWorkerOptions {
   readonly handlers: PartitionHandlers;
   readonly control: PartitionControl;
   readonly queue: QueueLimits;
-  readonly backoff: { firstMs: number; maxMs: number };
+  readonly backoff: { firstMs: number; maxMs: number } | undefined;
   readonly logger: KafkaBatchLogger;
 }
 

@@ -10,7 +10,7 @@ import {
 } from './errors.js';
 import { perClient } from './batched.js';
 import { createCluster, producerOn, SharedClusters, type ClusterLease } from './cluster.js';
-import { BUSY_RETRY, BUSY_WAIT_MS, patchKafkajs } from './kafkajs-patches.js';
+import { BUSY_RETRY, BUSY_WAIT_MS } from './kafkajs-patches.js';
 import { sendChunks } from './send-chunks.js';
 
 interface PartitionMessages {
@@ -21,12 +21,15 @@ interface PartitionMessages {
   readonly maxBytes?: number;
 }
 
-/** The group's offset, to be committed in the same transaction. */
-interface GroupOffset {
-  readonly groupId: string;
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
+/** Records, and the group's offset, to be committed in the same transaction. */
+interface Publication {
+  readonly records: readonly PartitionMessages[];
+  readonly offset: {
+    readonly groupId: string;
+    readonly topic: string;
+    readonly partition: number;
+    readonly offset: number;
+  };
 }
 
 /** Limits how long readers wait for a transaction that a crash left open. */
@@ -61,7 +64,6 @@ export class TransactionalPublisher {
    * that the group's offset can be read next.
    */
   static async open(kafka: Kafka, transactionalId: string): Promise<TransactionalPublisher> {
-    patchKafkajs();
     const lease = await clustersOf(kafka).lease();
     try {
       const producer = producerOn(kafka, lease.cluster, {
@@ -84,13 +86,7 @@ export class TransactionalPublisher {
    * Publishes the records and the offset: read_committed readers see all of them, or nothing.
    * @throws ProducerFencedError, RecordTooLargeError (nothing is visible), PublishOutcomeUnknownError
    */
-  async publish({
-    records,
-    offset,
-  }: {
-    records: readonly PartitionMessages[];
-    offset: GroupOffset;
-  }): Promise<void> {
+  async publish({ records, offset }: Publication): Promise<void> {
     if (this.#broken !== undefined) throw this.#broken;
     try {
       const transaction = await this.producer.transaction();
@@ -104,7 +100,7 @@ export class TransactionalPublisher {
       await transaction.commit();
     } catch (error) {
       this.lease.retire();
-      this.#broken = this.#translate(error, records);
+      this.#broken = this.#translate(error);
       throw this.#broken;
     }
   }
@@ -114,10 +110,9 @@ export class TransactionalPublisher {
     await this.lease.release();
   }
 
-  #translate(error: unknown, records: readonly PartitionMessages[]): Error {
+  #translate(error: unknown): Error {
     if (isFenced(error)) return new ProducerFencedError(this.transactionalId, error);
-    const topics = records.map(({ topic }) => topic);
-    if (isTooLarge(error)) return new RecordTooLargeError(topics, error);
+    if (isTooLarge(error)) return new RecordTooLargeError(error);
     return new PublishOutcomeUnknownError(this.transactionalId, error);
   }
 }
@@ -140,7 +135,7 @@ async function sendAll(
 /** Retries while the coordinator is busy with the previous transaction, because kafkajs does not. */
 async function sendOffset(
   transaction: Transaction,
-  { groupId, topic, partition, offset }: GroupOffset,
+  { groupId, topic, partition, offset }: Publication['offset'],
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

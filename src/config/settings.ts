@@ -11,15 +11,6 @@ import {
 
 export type { Settings };
 
-/** A setting as `ranklog config` shows it: secrets are hidden. */
-export interface EffectiveSetting {
-  readonly name: SettingName;
-  readonly env: string;
-  readonly value: string;
-  readonly origin: string;
-  readonly doc: string;
-}
-
 /** Settings that cannot be used. A problem of a value names its source, the value (unless it is secret) and what is allowed. */
 export class SettingsError extends Error {
   constructor(readonly problems: readonly string[]) {
@@ -48,7 +39,7 @@ interface Sources {
  */
 export function loadSettings(environment: Environment = process.env): {
   settings: Settings;
-  current: EffectiveSetting[];
+  current: ReturnType<typeof effective>[];
 } {
   const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const file = env['RANKLOG_CONFIG'] ?? '';
@@ -112,7 +103,8 @@ function read(name: SettingName, { env, file, content }: Sources) {
   return { name, setting, value, origin, problem: value === undefined ? problem : undefined };
 }
 
-function effective({ name, setting, value, origin }: ReturnType<typeof read>): EffectiveSetting {
+/** A setting as `ranklog config` shows it: secrets are hidden. */
+function effective({ name, setting, value, origin }: ReturnType<typeof read>) {
   const { doc, isSecret = false } = setting;
   const text = Array.isArray(value) ? value.join(',') : String(value);
   const secret = name === 'redisUrl' ? withoutPassword(text) : text.replace(/.+/s, '***');

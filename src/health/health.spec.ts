@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import type { PartitionHealth } from '#kafka-batch';
-import type { IngestStatus } from '../ingest/transport.module.js';
+import type { KafkaBatchServer } from '#kafka-batch/nest';
+import type { PartitionWaits } from '../ingest/partition-waits.js';
 import { HealthService, type HealthReport } from './health.js';
 
 const running: PartitionHealth = { state: 'running', error: undefined, stuckMs: 0 };
@@ -10,10 +11,14 @@ const reportOf = (
   { loopAgeMs = 0, redis = 'ready', waiting = new Set<number>(), isRunning = true } = {},
 ): HealthReport => {
   const entries = Object.entries(partitions).map(([key, value]) => [Number(key), value] as const);
-  const ingest = { consumer: { loopAgeMs, partitions: new Map(entries) }, waiting };
-  const health = new HealthService({ status: redis } as Redis, ingest as unknown as IngestStatus, {
-    sessionTimeout: 10_000,
-  });
+  const consumer = { loopAgeMs, partitions: new Map(entries) };
+  const transport: Pick<KafkaBatchServer, 'health'> = { health: () => consumer };
+  const health = new HealthService(
+    { status: redis } as Redis,
+    transport as KafkaBatchServer,
+    { current: waiting } as unknown as PartitionWaits,
+    { sessionTimeout: 10_000 },
+  );
   health.isRunning = isRunning;
   return health.report();
 };

@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import type { PartitionHealth } from '#kafka-batch';
+import type { ConsumerHealth, PartitionHealth } from '#kafka-batch';
+import { KafkaBatchServer } from '#kafka-batch/nest';
 import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
-import { IngestStatus } from '../ingest/transport.module.js';
+import { PartitionWaits } from '../ingest/partition-waits.js';
 
 export interface HealthReport {
   readonly status: 'ok' | 'starting' | 'failing';
@@ -37,28 +38,28 @@ export class HealthService {
 
   constructor(
     private readonly redis: Redis,
-    private readonly ingest: IngestStatus,
+    private readonly transport: KafkaBatchServer,
+    private readonly waits: PartitionWaits,
     @Inject(SETTINGS) private readonly settings: Pick<Settings, 'sessionTimeout'>,
   ) {}
 
   /** Sends no request to Kafka or Redis. */
   report(): HealthReport {
-    const { consumer, waiting } = this.ingest;
+    const consumer = this.transport.health();
     const partitions = [...consumer.partitions]
       .map(([partition, { state, stuckMs, error }]) => ({
         ...{ partition, state, stuckSeconds: seconds(stuckMs) },
-        waitsFor: waiting.has(partition) ? ('recovering' as const) : null,
+        waitsFor: this.waits.current.has(partition) ? ('recovering' as const) : null,
         problem: error?.message ?? null,
       }))
       .sort((a, b) => a.partition - b.partition);
-    const problems = [...this.#connectionProblems(), ...partitions.flatMap(problemOf)];
+    const problems = [...this.#connectionProblems(consumer), ...partitions.flatMap(problemOf)];
     const runningStatus = problems.length > 0 ? 'failing' : 'ok';
     return { status: this.isRunning ? runningStatus : 'starting', problems, partitions };
   }
 
-  #connectionProblems(): string[] {
+  #connectionProblems({ loopAgeMs }: ConsumerHealth): string[] {
     const { status } = this.redis;
-    const { loopAgeMs } = this.ingest.consumer;
     const isSilent = loopAgeMs > this.settings.sessionTimeout;
     return [
       ...(status === 'ready' ? [] : [`not connected to Redis (${status})`]),

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { ConsumerHealth, PartitionHealth } from '#kafka-batch';
+import type { KafkaBatchServer } from '#kafka-batch/nest';
 import { loggerTo } from '../../test/support/loggers.js';
 import type { Settings } from '../config/settings.js';
 import type { Shutdown } from '../infra/shutdown.js';
-import type { IngestStatus } from '../ingest/transport.module.js';
+import { NeedsOperatorError } from '../ingest/errors.js';
 import { ProgressWatch } from './progress-watch.js';
-
-class NeedsOperatorError extends Error {}
 
 const RUNNING: PartitionHealth = { state: 'running', error: undefined, stuckMs: 0 };
 const FAILED: PartitionHealth = { state: 'failed', error: new Error('log is cut'), stuckMs: 0 };
@@ -29,14 +28,9 @@ describe('ProgressWatch', () => {
     const logged: string[] = [];
     failures = [];
     health = partitions(RUNNING, RUNNING);
-    const ingest = {
-      get consumer() {
-        return health;
-      },
-      needsOperator: (error?: Error) => error instanceof NeedsOperatorError,
-    };
+    const transport: Pick<KafkaBatchServer, 'health'> = { health: () => health };
     watch = new ProgressWatch(
-      ingest as unknown as IngestStatus,
+      transport as KafkaBatchServer,
       { fail: () => failures.push(logged.at(-1) ?? '') } as unknown as Shutdown,
       loggerTo((message) => logged.push(message)),
       { stallTimeout: 60_000, topicPrefix: 't' } as Settings,

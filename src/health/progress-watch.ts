@@ -6,11 +6,12 @@ import {
 } from '@nestjs/common';
 import { topicNames } from '#contracts';
 import type { ConsumerHealth } from '#kafka-batch';
+import { KafkaBatchServer } from '#kafka-batch/nest';
 import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
 import { Logger } from '../infra/logger.js';
 import { Shutdown } from '../infra/shutdown.js';
-import { IngestStatus } from '../ingest/transport.module.js';
+import { isStopped, NeedsOperatorError } from '../ingest/errors.js';
 
 const MAX_INTERVAL_MS = 5_000;
 
@@ -30,7 +31,7 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
   #allStoppedSince: number | undefined;
 
   constructor(
-    private readonly ingest: IngestStatus,
+    private readonly transport: KafkaBatchServer,
     private readonly shutdown: Shutdown,
     private readonly logger: Logger,
     @Inject(SETTINGS) { stallTimeout, topicPrefix }: Settings,
@@ -53,7 +54,7 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
     const now = performance.now();
     if (now - this.#lastCheck > 2 * this.#everyMs) this.#awakeSince = now;
     this.#lastCheck = now;
-    const reason = this.#stall(this.ingest.consumer, now);
+    const reason = this.#stall(this.transport.health(), now);
     if (reason === undefined) return;
     clearInterval(this.#timer);
     this.logger.error(`${reason}; ending, so that another process can continue`);
@@ -71,7 +72,7 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
 
   #stuck({ partitions }: ConsumerHealth, now: number): string | undefined {
     for (const [partition, { state, error, stuckMs }] of partitions) {
-      if (!this.#isTooLong(stuckMs, now) || this.ingest.needsOperator(error)) continue;
+      if (!this.#isTooLong(stuckMs, now) || error instanceof NeedsOperatorError) continue;
       const last = error === undefined ? 'no error' : `last error: ${error.message}`;
       return `${this.#topic}/${partition} (${state}) has made no progress for ${seconds(stuckMs)}; ${last}`;
     }
@@ -79,9 +80,7 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
   }
 
   #allStopped({ partitions }: ConsumerHealth, now: number): string | undefined {
-    const stopped = [...partitions].filter(
-      ([, { state, error }]) => state === 'failed' || this.ingest.needsOperator(error),
-    );
+    const stopped = [...partitions].filter(([, health]) => isStopped(health));
     if (stopped.length === 0 || stopped.length < partitions.size) {
       this.#allStoppedSince = undefined;
       return undefined;

@@ -5,13 +5,14 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Redis } from 'ioredis';
 import type { LeaseStore, ReconciliationStatus } from '#board-store';
+import type { KafkaBatchServer } from '#kafka-batch/nest';
 import { loggerTo } from '../../test/support/loggers.js';
 import { SettingsError } from '../config/settings.js';
 import { ReconciliationsController } from '../generations/reconciliations.controller.js';
 import { Reconciliations } from '../generations/reconciliations.js';
 import { HealthController } from '../health/health.module.js';
 import { HealthService } from '../health/health.js';
-import type { IngestStatus } from '../ingest/transport.module.js';
+import type { PartitionWaits } from '../ingest/partition-waits.js';
 import { MetricsCollector } from '../metrics/metrics-collector.js';
 import { MetricsController } from '../metrics/metrics.module.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -28,9 +29,11 @@ class QuickReconciliations extends Reconciliations {
 class App {
   static of(redis: Redis, leases: Pick<LeaseStore, 'statuses'>): DynamicModule {
     const broken = { read: () => Promise.reject(new Error('not connected')) };
-    const ingest = { consumer: NO_PARTITIONS, waiting: new Set() } as unknown as IngestStatus;
-    const collector = new MetricsCollector(new Metrics(), broken as unknown as StoreReader, ingest);
-    const health = new HealthService(redis, ingest, { sessionTimeout: 10_000 });
+    const transport = { health: () => NO_PARTITIONS } as unknown as KafkaBatchServer;
+    const waits = { current: new Set() } as unknown as PartitionWaits;
+    const store = broken as unknown as StoreReader;
+    const collector = new MetricsCollector(new Metrics(), store, transport, waits);
+    const health = new HealthService(redis, transport, waits, { sessionTimeout: 10_000 });
     health.isRunning = true;
     return {
       module: App,

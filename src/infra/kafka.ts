@@ -31,11 +31,8 @@ export function createKafka(settings: Settings, logger: Logger, retries = 8): Ka
     // kafkajs has other defaults under NODE_ENV=test.
     retry: { initialRetryTime: 100, retries, maxRetryTime: 5_000 },
   };
-  if (settings.kafkaSaslMechanism !== '') config.sasl = saslOptions(settings);
-  return new Kafka(config);
-}
-
-function saslOptions(settings: Settings): SASLOptions {
   const { kafkaSaslMechanism, kafkaSaslUsername: username, kafkaSaslPassword: password } = settings;
-  return { mechanism: kafkaSaslMechanism, username, password } as SASLOptions;
+  if (kafkaSaslMechanism !== '')
+    config.sasl = { mechanism: kafkaSaslMechanism, username, password } as SASLOptions;
+  return new Kafka(config);
 }

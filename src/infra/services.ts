@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { withoutPassword, type Settings } from '../config/settings.js';
@@ -43,18 +44,11 @@ export async function waitForServices(
   if (kafka) services.push({ name: 'Kafka', address: brokers, ping: () => pingKafka(settings) });
   const waits = services.map((service) => waitFor(service, startTimeout, { logger, signal }));
   const all = Promise.allSettled(waits);
-  const ends = await (signal === undefined ? all : Promise.race([all, rejectOnAbort(signal)]));
-  const failure = ends.find((end) => end.status === 'rejected');
+  signal?.throwIfAborted();
+  if (signal) await Promise.race([all, once(signal, 'abort')]); // an attempt to connect may take long to fail
+  signal?.throwIfAborted();
+  const failure = (await all).find((end) => end.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
-}
-
-/** Rejects as soon as the signal is aborted, because an attempt to connect may take long to fail. */
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const abort = () => reject(signal.reason as Error);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-  });
 }
 
 async function pingRedis(redis: Redis): Promise<void> {

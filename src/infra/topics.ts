@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs, { type Admin } from 'kafkajs';
 import type { TopicNames } from '#contracts';
+import type { Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
 
 export interface TopicReport {
@@ -28,13 +29,6 @@ export async function requireTopics(admin: Admin, topics: readonly string[]): Pr
   if (missing.length > 0) throw new TopicsMissingError(missing);
 }
 
-export interface TopicOptions {
-  /** Partitions of a new score topic; the result topics get as many as the score topic has. */
-  readonly partitions: number;
-  readonly replicationFactor: number;
-  readonly allowShortHistory: boolean;
-}
-
 /** Room for the headers that ranklog adds to a dead letter. */
 const DEAD_LETTER_ROOM = 65_536;
 /** Room for the largest rank change: 256 views with 100 overtaken players each take 10.7 MB. */
@@ -47,11 +41,14 @@ const MAX_AHEAD = 'message.timestamp.after.max.ms';
 const MAX_AHEAD_MS = 3_600_000;
 const ACCEPTED_AHEAD_MS = 86_400_000;
 
-/** Creates missing topics, and adds missing partitions to result topics. Safe to repeat. @throws ScoreTopicError */
+/**
+ * Creates missing topics, and adds missing partitions to result topics, which get as many as the score topic has. Safe to
+ * repeat. @throws ScoreTopicError
+ */
 export async function createTopics(
   admin: Admin,
   names: TopicNames,
-  options: TopicOptions,
+  options: Pick<Settings, 'partitions' | 'replicationFactor' | 'allowShortHistory'>,
 ): Promise<TopicReport[]> {
   const known = new Set(await admin.listTopics());
   const { replicationFactor } = options;
@@ -109,7 +106,7 @@ export async function maxMessageBytes(admin: Admin, topic: string): Promise<numb
 export async function checkScoreTopic(
   admin: Admin,
   topic: string,
-  { allowShortHistory }: Pick<TopicOptions, 'allowShortHistory'>,
+  { allowShortHistory }: Pick<Settings, 'allowShortHistory'>,
   logger?: Logger,
 ): Promise<void> {
   const config = await topicConfig(admin, topic);

@@ -54,9 +54,12 @@ export class IngestController {
         `partition ${partition} is published by another instance; waiting for the group to settle`,
       );
     this.#fenced.delete(partition);
-    const { ingest, offset } = await PartitionIngest.start(assignment, this.services, (error) => {
+    const restart = (error: Error) => {
       if (error instanceof ProducerFencedError) this.#fenced.add(partition);
-    });
+      assignment.restart(error);
+    };
+    const watched = { ...assignment, restart };
+    const { ingest, offset } = await PartitionIngest.start(watched, this.services);
     this.#partitions.set(partition, ingest);
     return offset;
   }

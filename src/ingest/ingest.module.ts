@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { BoardStore, ContinuityStore } from '#board-store';
 import { ProgressWatch } from '../health/progress-watch.js';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
-import { KafkaConnection } from '../infra/kafka.js';
 import { Logger } from '../infra/logger.js';
 import { Maintenance } from '../maintenance/maintenance.js';
 import { BoardRegistrar } from '../registry/board-registrar.js';
@@ -21,11 +20,7 @@ import { TransportModule } from './transport.module.js';
   imports: [RegistryModule, TransportModule],
   controllers: [IngestController],
   providers: [
-    {
-      provide: ScoreLog,
-      inject: [KafkaConnection],
-      useFactory: ({ kafka, topics }: KafkaConnection) => new ScoreLog(kafka, topics.scoreEvents),
-    },
+    ScoreLog,
     ResultLog,
     {
       provide: LiveBoards,

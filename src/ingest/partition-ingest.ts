@@ -50,7 +50,6 @@ interface Start extends ApplierStart {
 interface Tools {
   readonly applier: Applier;
   readonly publisher: TransactionalPublisher;
-  readonly onPublishFailure: (error: Error) => void;
 }
 
 /**
@@ -79,10 +78,7 @@ export class PartitionIngest {
     this.#last = checked.last;
     this.#pipeline = new PublishPipeline(
       (publication) => this.#publish(publication),
-      (error) => {
-        tools.onPublishFailure(error);
-        assignment.restart(error);
-      },
+      (error) => assignment.restart(error),
     );
     this.#tasks = [
       new RecurringTask(() => this.#keepUp(), KEEP_UP_EVERY_MS),
@@ -98,7 +94,6 @@ export class PartitionIngest {
   static async start(
     assignment: PartitionAssignment,
     services: IngestServices,
-    onPublishFailure: (error: Error) => void,
   ): Promise<{ offset: number; ingest: PartitionIngest }> {
     const { partition } = assignment;
     const { resultLog, resync } = services;
@@ -109,8 +104,7 @@ export class PartitionIngest {
       const start = await findStart(partition, services, continuity);
       const applier = new Applier(services, assignment, start);
       await applier.begin(start.published);
-      const tools = { applier, publisher, onPublishFailure };
-      const ingest = new PartitionIngest(assignment, services, tools, start);
+      const ingest = new PartitionIngest(assignment, services, { applier, publisher }, start);
       return { offset: start.offset, ingest };
     } catch (error) {
       resync.suspect(error);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Kafka } from 'kafkajs';
+import { Injectable } from '@nestjs/common';
 import type { RecordIdentity } from '#board-store';
 import {
   LOOKS,
@@ -10,6 +10,7 @@ import {
   type LogRange,
   type PartitionLook,
 } from '#kafka-batch';
+import { KafkaConnection } from '../infra/kafka.js';
 
 /** Returns what identifies a record when it is read again. The hash of key and value has 64 bits. */
 export function identityOf({ offset, timestamp, key, value }: KafkaRecord): RecordIdentity {
@@ -28,18 +29,17 @@ interface KnownLog {
 }
 
 /** Checks the score topic, independently of its consumer. */
+@Injectable()
 export class ScoreLog {
-  constructor(
-    private readonly kafka: Kafka,
-    private readonly topic: string,
-  ) {}
+  constructor(private readonly connection: KafkaConnection) {}
 
   /**
    * Checks that the log is the one that was applied: it reaches the published position and has the last applied record, unless
    * the log has been cut beyond that record. Returns the offsets that the log holds. @throws WrongLogError
    */
   async check(partition: number, known: KnownLog): Promise<LogRange> {
-    const { kafka, topic } = this;
+    const { kafka, topics } = this.connection;
+    const topic = topics.scoreEvents;
     for (let look = 1; ; look++) {
       const found = await lookAt(kafka, { topic, partition, offset: known.last?.offset });
       const problem = this.#problemOf(partition, found, known);
@@ -55,7 +55,7 @@ export class ScoreLog {
     { range, record }: PartitionLook,
     { published, last }: KnownLog,
   ): Error | undefined {
-    const { topic } = this;
+    const topic = this.connection.topics.scoreEvents;
     const known = Math.max(published - 1, last?.offset ?? -1);
     const applied = `${topic}/${partition} was applied up to offset`;
     if (range.end <= known)

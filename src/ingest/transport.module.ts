@@ -1,34 +1,13 @@
-import { Injectable, Module } from '@nestjs/common';
-import type { ConsumerHealth } from '#kafka-batch';
+import { Module } from '@nestjs/common';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
-import { NeedsOperatorError } from './errors.js';
 import { PartitionWaits } from './partition-waits.js';
 
-/** The partitions that this process consumes; none without the role `ingest`. */
-@Injectable()
-export class IngestStatus {
-  constructor(
-    private readonly transport: KafkaBatchServer,
-    private readonly waits: PartitionWaits,
-  ) {}
-
-  get consumer(): ConsumerHealth {
-    return this.transport.health();
-  }
-
-  /** Partitions that wait for other partitions to recover. */
-  get waiting(): ReadonlySet<number> {
-    return this.waits.current;
-  }
-
-  needsOperator(error: Error | undefined): boolean {
-    return error instanceof NeedsOperatorError;
-  }
-}
-
-/** The custom transport that hands batches of the score topic to the IngestController. Nest connects it in main.ts. */
+/**
+ * The custom transport that hands batches of the score topic to the IngestController. Nest connects it in main.ts; without the
+ * role `ingest` it has no partitions.
+ */
 @Module({
   providers: [
     {
@@ -51,8 +30,7 @@ export class IngestStatus {
       },
     },
     PartitionWaits,
-    IngestStatus,
   ],
-  exports: [KafkaBatchServer, PartitionWaits, IngestStatus],
+  exports: [KafkaBatchServer, PartitionWaits],
 })
 export class TransportModule {}

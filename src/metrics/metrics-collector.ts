@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { IngestStatus } from '../ingest/transport.module.js';
+import { KafkaBatchServer } from '#kafka-batch/nest';
+import { isStopped } from '../ingest/errors.js';
+import { PartitionWaits } from '../ingest/partition-waits.js';
 import { Metrics } from './metrics.js';
 import { setStoreMetrics, StoreReader, type StoreFacts } from './store-facts.js';
 
@@ -14,7 +16,8 @@ export class MetricsCollector {
   constructor(
     private readonly metrics: Metrics,
     private readonly store: StoreReader,
-    private readonly ingest: IngestStatus,
+    private readonly transport: KafkaBatchServer,
+    private readonly waits: PartitionWaits,
   ) {}
 
   /** The text that Prometheus reads. If Redis does not answer in time, the text says so, without the metrics of Redis. */
@@ -25,20 +28,17 @@ export class MetricsCollector {
   }
 
   #setPartitions(): void {
-    const { consumer, waiting } = this.ingest;
-    const {
-      ranklog_partition_stopped: stopped,
-      ranklog_partition_stuck_seconds: stuck,
-      ranklog_partition_waiting: waits,
-      ranklog_fetch_loop_age_seconds: loopAge,
-    } = this.metrics.gauges;
-    loopAge.set(consumer.loopAgeMs / 1_000);
-    for (const gauge of [stopped, stuck, waits]) gauge.reset();
-    for (const [partition, { state, error, stuckMs }] of consumer.partitions) {
-      const isStopped = state === 'failed' || this.ingest.needsOperator(error);
-      stopped.set({ partition }, Number(isStopped));
-      stuck.set({ partition }, stuckMs / 1_000);
-      waits.set({ partition, reason: 'recovering' }, Number(waiting.has(partition)));
+    const { loopAgeMs, partitions } = this.transport.health();
+    const { gauges } = this.metrics;
+    gauges.ranklog_fetch_loop_age_seconds.set(loopAgeMs / 1_000);
+    gauges.ranklog_partition_stopped.reset();
+    gauges.ranklog_partition_stuck_seconds.reset();
+    gauges.ranklog_partition_waiting.reset();
+    for (const [partition, health] of partitions) {
+      const isWaiting = this.waits.current.has(partition);
+      gauges.ranklog_partition_stopped.set({ partition }, Number(isStopped(health)));
+      gauges.ranklog_partition_stuck_seconds.set({ partition }, health.stuckMs / 1_000);
+      gauges.ranklog_partition_waiting.set({ partition, reason: 'recovering' }, Number(isWaiting));
     }
   }
 

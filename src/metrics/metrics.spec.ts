@@ -9,7 +9,9 @@ import type {
   ReconciliationStatus,
 } from '#board-store';
 import type { ConsumerHealth } from '#kafka-batch';
-import type { IngestStatus } from '../ingest/transport.module.js';
+import type { KafkaBatchServer } from '#kafka-batch/nest';
+import { NeedsOperatorError } from '../ingest/errors.js';
+import type { PartitionWaits } from '../ingest/partition-waits.js';
 import { GAUGES, Metrics } from './metrics.js';
 import { MetricsCollector } from './metrics-collector.js';
 import { StoreReader, type StoreFacts } from './store-facts.js';
@@ -88,17 +90,17 @@ describe('a scrape', () => {
         return readStore();
       },
     };
-    const ingest = {
-      consumer,
-      get waiting() {
+    const transport: Pick<KafkaBatchServer, 'health'> = { health: () => consumer };
+    const waits = {
+      get current() {
         return waiting;
       },
-      needsOperator: (error?: Error) => error instanceof RangeError,
     };
     return new QuickCollector(
       metrics,
       store as unknown as StoreReader,
-      ingest as unknown as IngestStatus,
+      transport as KafkaBatchServer,
+      waits as unknown as PartitionWaits,
     );
   };
 
@@ -106,7 +108,7 @@ describe('a scrape', () => {
     const partitions = new Map([
       [0, { state: 'running', error: undefined, stuckMs: 1_500 } as const],
       [1, { state: 'failed', error: new Error('gone'), stuckMs: 0 } as const],
-      [2, { state: 'backingOff', error: new RangeError('no topic'), stuckMs: 0 } as const],
+      [2, { state: 'backingOff', error: new NeedsOperatorError('no topic'), stuckMs: 0 } as const],
       [3, { state: 'backingOff', error: new Error('for a moment'), stuckMs: 0 } as const],
     ]);
     const text = await collector({ loopAgeMs: 250, partitions }).scrape();

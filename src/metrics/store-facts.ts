@@ -1,13 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  BoardStore,
-  ContinuityStore,
-  GenerationCatalog,
-  LeaseStore,
-  type GenerationOverview,
-  type RecoveryTarget,
-  type ReconciliationStatus,
-} from '#board-store';
+import { BoardStore, ContinuityStore, GenerationCatalog, LeaseStore } from '#board-store';
 import type { Metrics } from './metrics.js';
 
 export type StoreFacts = Awaited<ReturnType<StoreReader['read']>>;
@@ -46,35 +38,25 @@ export class StoreReader {
 }
 
 export function setStoreMetrics(metrics: Metrics, facts: StoreFacts): void {
+  const { gauges } = metrics;
   metrics.resetStore();
-  metrics.gauges.ranklog_redis_up.set(1);
-  setRecovering(metrics, facts.recovering);
-  for (const board of facts.boards.building)
-    metrics.gauges.ranklog_board_building.set({ board }, 1);
-  for (const board of facts.boards.live.keys())
-    metrics.gauges.ranklog_reads_stale.set({ board }, Number(facts.stale.has(board)));
-  for (const generation of facts.generations) setGeneration(metrics, generation);
-  for (const status of facts.reconciliations) setReconciliation(metrics, status);
-}
-
-function setRecovering({ gauges }: Metrics, recovering: readonly RecoveryTarget[]): void {
-  for (const { shard, partition, applied, target } of recovering) {
+  gauges.ranklog_redis_up.set(1);
+  for (const { shard, partition, applied, target } of facts.recovering) {
     gauges.ranklog_recovery_applied_offset.set({ shard, partition }, applied);
     gauges.ranklog_recovery_target_offset.set({ shard, partition }, target);
   }
-}
-
-function setGeneration({ gauges }: Metrics, overview: GenerationOverview): void {
-  const { board, generation, role, starts } = overview;
-  const partial_history = starts === undefined ? 'no' : 'yes';
-  gauges.ranklog_generation_info.set({ board, generation, role, partial_history }, 1);
-}
-
-function setReconciliation({ gauges }: Metrics, status: ReconciliationStatus): void {
-  const { board, kind, state, done, total, rate } = status;
-  const isRunning = state === 'running';
-  gauges.ranklog_reconciliation_running.set({ board, kind }, Number(isRunning));
-  gauges.ranklog_reconciliation_done_records.set({ board, kind }, done);
-  gauges.ranklog_reconciliation_total_records.set({ board, kind }, total);
-  gauges.ranklog_reconciliation_records_per_second.set({ board, kind }, isRunning ? rate : 0);
+  for (const board of facts.boards.building) gauges.ranklog_board_building.set({ board }, 1);
+  for (const board of facts.boards.live.keys())
+    gauges.ranklog_reads_stale.set({ board }, Number(facts.stale.has(board)));
+  for (const { board, generation, role, starts } of facts.generations) {
+    const partial_history = starts === undefined ? 'no' : 'yes';
+    gauges.ranklog_generation_info.set({ board, generation, role, partial_history }, 1);
+  }
+  for (const { board, kind, state, done, total, rate } of facts.reconciliations) {
+    const isRunning = state === 'running';
+    gauges.ranklog_reconciliation_running.set({ board, kind }, Number(isRunning));
+    gauges.ranklog_reconciliation_done_records.set({ board, kind }, done);
+    gauges.ranklog_reconciliation_total_records.set({ board, kind }, total);
+    gauges.ranklog_reconciliation_records_per_second.set({ board, kind }, isRunning ? rate : 0);
+  }
 }

@@ -44,7 +44,7 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
       ...{ store, continuity, resync, resultLog },
       boards: new LiveBoards(store, () => Promise.resolve()),
       waits: new PartitionWaits(continuity, SILENT),
-      scoreLog: new ScoreLog(kafka, log.name),
+      scoreLog: new ScoreLog({ kafka, admin, topics }),
     };
   });
   afterEach(async () => {
@@ -58,7 +58,7 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
     restart: (reason) => restarts.push(reason),
     progress: () => undefined,
   });
-  const start = () => PartitionIngest.start(assignment(), services, () => undefined);
+  const start = () => PartitionIngest.start(assignment(), services);
   const records = async (from: number, to: number): Promise<KafkaRecord[]> => {
     const offsets = Array.from({ length: to - from }, (_, index) => from + index);
     const at = (offset: number) =>
