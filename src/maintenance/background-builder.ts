@@ -4,9 +4,11 @@ import { BoardStore, LeaseHeldError } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
 import { Logger } from '../infra/logger.js';
 import { CancelledError, HistoryCutError, OutOfMemoryError } from '../generations/errors.js';
+import type { RunProgress } from '../generations/progress.js';
 import { BoardRegistrar } from '../registry/board-registrar.js';
 import { Reconciler } from './reconciler.js';
 
+const LOG_EVERY_MS = 10_000;
 const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
 /** The wait after a build that filled Redis up: such a build blocks live ingest until its memory is freed. */
 const FULL_MS = 600_000;
@@ -22,6 +24,7 @@ export class BackgroundBuilder {
   #notBefore = -Infinity;
   /** The last failure, until a build succeeds. */
   #failure: Error | undefined;
+  #loggedAt = -Infinity;
 
   constructor(
     private readonly store: BoardStore,
@@ -59,7 +62,9 @@ export class BackgroundBuilder {
 
   async #build(definitions: readonly BoardDefinition[], signal: AbortSignal): Promise<void> {
     if (definitions.length === 0) return;
-    const options = { signal, keepsShadows: true, isFirst: true };
+    const names = definitions.map(({ board }) => `"${board}"`).join(', ');
+    const onProgress = (progress: RunProgress) => this.#logProgress(names, progress);
+    const options = { signal, keepsShadows: true, isFirst: true, onProgress };
     const reports = await this.reconciler.build(definitions, options);
     for (const { board, generation, records, seconds } of reports)
       this.logger.info(
@@ -71,6 +76,14 @@ export class BackgroundBuilder {
   #msUntilNext(error: unknown): number {
     if (error instanceof OutOfMemoryError) return FULL_MS;
     return error instanceof HistoryCutError ? BACKOFF.maxMs : this.#backoff.next();
+  }
+
+  #logProgress(names: string, { done, total, secondsLeft }: RunProgress): void {
+    const now = performance.now();
+    if (now - this.#loggedAt < LOG_EVERY_MS) return;
+    this.#loggedAt = now;
+    const left = secondsLeft === null ? '' : `, about ${secondsLeft} s left`;
+    this.logger.info(`building ${names} from the log: ${done} of ${total} records${left}`);
   }
 }
 
