@@ -16,30 +16,23 @@ import { ID, STARTS } from './rules.js';
 /** The key of the record with the settings of the ranklog. No board name has a control character. */
 export const IDENTITY_KEY = '\u0000identity';
 
-/** The definition of a board's live generation, or that the board was removed. */
-export interface DefinitionRecord {
+/** The value of a record of the definitions topic. */
+interface StoredDefinitionRecord {
   readonly board: string;
-  /** The live generation; for a removed board, the last one. */
+  /** Id of the live generation; of a removed board, of the last one. */
   readonly generation: string;
   /** When the generation was promoted or the board removed, in µs of Redis' clock. The record with the largest value counts. */
   readonly since: number;
-  /** null if the board was removed. */
-  readonly definition: BoardDefinition | null;
-  /** The offset at which the generation begins, by partition; missing if it contains the whole log. */
-  readonly starts?: ReadonlyMap<number, number>;
+  /** null if the board was removed. Another version may add fields. */
+  readonly definition: object | null;
+  /** The offset at which the generation begins, by partition. Absent if it contains the whole log. */
+  readonly starts?: Readonly<Record<string, number>>;
 }
 
-/** The value of a record of the definitions topic. */
-interface StoredDefinitionRecord {
-  board: string;
-  /** Id of the live generation; of a removed board, of the last one. */
-  generation: string;
-  /** When the generation was promoted or the board removed, in µs of Redis' clock. The record with the largest value counts. */
-  since: number;
-  /** null if the board was removed. Another version may add fields. */
-  definition: object | null;
-  /** The offset at which the generation begins, by partition. Absent if it contains the whole log. */
-  starts?: Readonly<Record<string, number>>;
+/** The definition of a board's live generation, or that the board was removed. */
+export interface DefinitionRecord extends Omit<StoredDefinitionRecord, 'starts'> {
+  readonly definition: BoardDefinition | null;
+  readonly starts?: ReadonlyMap<number, number>;
 }
 
 const contract = new ResultContract<StoredDefinitionRecord>(

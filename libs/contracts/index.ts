@@ -7,7 +7,7 @@ export * from './errors.js';
 export * from './leader-change.js';
 export * from './rank-change.js';
 export * from './record.js';
-export type { Cause, Leader, MovedPlayer, RankPlacing } from './result-parts.js';
+export type { Leader, MovedPlayer, RankPlacing } from './result-parts.js';
 export type { ScoreEvent } from './score-event.js';
 export { isId, type AttributeValue } from './values.js';
 export { formatTime, isEventTime, parseTime } from '#board';

@@ -1,15 +1,8 @@
 import { count, listOf, nullOr, objectOf, TEXT } from './checks.js';
 import { LEADERS_CHANGED_TYPE } from './cloud-events.js';
-import { causeId, type RawRecord } from './record.js';
+import { causeId, type RawRecord, type Source } from './record.js';
 import { ResultContract } from './result-contract.js';
-import {
-  CAUSE,
-  LEADER,
-  MOVED_PLAYER,
-  type Cause,
-  type Leader,
-  type MovedPlayer,
-} from './result-parts.js';
+import { LEADER, MOVED_PLAYER, SOURCE, type Leader, type MovedPlayer } from './result-parts.js';
 import { ID, TIME } from './rules.js';
 
 /** A player who entered the top N. */
@@ -36,7 +29,7 @@ export interface LeaderChange {
   /** The version of the previous leader change of the view. null if Redis has none: then `entered` is the whole top. */
   since: number | null;
   /** The last score event that changed the view before this leader change was made. */
-  source: Cause;
+  source: Source;
   /** Event time of the cause, in UTC. */
   occurredAt: string;
   /** The whole top in order; shorter than N if the view has fewer players. */
@@ -58,7 +51,7 @@ const contract = new ResultContract<LeaderChange>(
     view: TEXT,
     version: count(1),
     since: nullOr(count(1)),
-    source: CAUSE,
+    source: SOURCE,
     occurredAt: TIME,
     top: listOf(LEADER),
     entered: listOf(ENTERED),

@@ -1,12 +1,11 @@
 import { absentOr, count, listOf, nullOr, objectOf, TEXT } from './checks.js';
 import { RANK_CHANGED_TYPE } from './cloud-events.js';
-import { causeId, type RawRecord } from './record.js';
+import { causeId, type RawRecord, type Source } from './record.js';
 import { ResultContract } from './result-contract.js';
 import {
-  CAUSE,
   MOVED_PLAYER,
   RANK_PLACING,
-  type Cause,
+  SOURCE,
   type MovedPlayer,
   type RankPlacing,
 } from './result-parts.js';
@@ -32,7 +31,7 @@ export interface RankChange {
   /** Id of the build of the board. */
   generation: string;
   playerId: string;
-  source: Cause;
+  source: Source;
   /** As in the score event, if that has one. */
   eventId?: string;
   /** Event time in UTC. The timestamp of the record if the event has none. */
@@ -54,7 +53,7 @@ const contract = new ResultContract<RankChange>(
     board: ID,
     generation: ID,
     playerId: ID,
-    source: CAUSE,
+    source: SOURCE,
     eventId: absentOr(ID),
     occurredAt: TIME,
     changes: listOf(MOVEMENT, 1),

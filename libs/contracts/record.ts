@@ -21,6 +21,7 @@ export function lastHeader(headers: RecordHeaders, name: string): Buffer | strin
   return (last as Buffer | string | null | undefined) ?? undefined;
 }
 
+/** The place of a record in Kafka; in a result, that of the score event that caused it. */
 export interface Source {
   readonly topic: string;
   readonly partition: number;

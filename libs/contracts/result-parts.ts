@@ -1,14 +1,8 @@
 import { absentOr, count, objectOf, TEXT } from './checks.js';
+import type { Source } from './record.js';
 import { COLUMNS, ID } from './rules.js';
 
-/** The score event that caused a result. */
-export interface Cause {
-  topic: string;
-  partition: number;
-  offset: number;
-}
-
-export const CAUSE = objectOf<Cause>('Cause', {
+export const SOURCE = objectOf<Source>('Source', {
   topic: TEXT,
   partition: count(0),
   offset: count(0),
