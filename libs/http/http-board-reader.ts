@@ -73,13 +73,11 @@ export class HttpBoardReader implements ViewReads {
     }
   }
 
-  standings: ViewReads['standings'] = async (board, { scores, ...request } = {}) =>
-    this.#get(`${pathOf(board)}/standings`, { ...request, ...scores });
+  standings: ViewReads['standings'] = async (board, request = {}) =>
+    this.#get(`${pathOf(board)}/standings`, request);
 
-  async count(board: string, { scores, ...request }: CountRequest = {}): Promise<number> {
-    const query = { ...request, ...scores };
-    return (await this.#get<{ count: number }>(`${pathOf(board)}/count`, query)).count;
-  }
+  count: ViewReads['count'] = async (board, request = {}) =>
+    (await this.#get<{ count: number }>(`${pathOf(board)}/count`, request)).count;
 
   player: ViewReads['player'] = async (board, playerId, request = {}) =>
     this.#get(`${pathOf(board)}/players/${segment(playerId)}`, request);
@@ -90,14 +88,11 @@ export class HttpBoardReader implements ViewReads {
   players: ViewReads['players'] = async (board, playerIds, selection = {}) =>
     this.#post(`${pathOf(board)}/players:batch`, { ...bodyOf(selection), playerIds });
 
-  async playerOn(
-    playerId: string,
-    requests: Parameters<ViewReads['playerOn']>[1],
-  ): Promise<PlayerStanding[]> {
+  playerOn: ViewReads['playerOn'] = async (playerId, requests) => {
     const path = `/v1/players/${segment(playerId)}/standings`;
     const body = { requests: requests.map(bodyOf) };
     return (await this.#post<{ standings: PlayerStanding[] }>(path, body)).standings;
-  }
+  };
 
   rankOf: ViewReads['rankOf'] = async (board, score, selection = {}) => {
     const columns =
@@ -110,20 +105,20 @@ export class HttpBoardReader implements ViewReads {
   at: ViewReads['at'] = async (board, asked, request = {}) =>
     this.#get(`${pathOf(board)}/at`, { ...request, ...asked });
 
-  histogram: ViewReads['histogram'] = async (board, { scores, ...request } = {}) =>
-    this.#get(`${pathOf(board)}/histogram`, { ...request, ...scores });
+  histogram: ViewReads['histogram'] = async (board, request = {}) =>
+    this.#get(`${pathOf(board)}/histogram`, request);
 
   search: ViewReads['search'] = async (board, text, request = {}) =>
     this.#get(`${pathOf(board)}/players`, { ...request, ...{ search: text } });
 
-  #get<T>(path: string, { where = {}, at, ...rest }: ViewSelection & object): Promise<T> {
+  #get<T>(path: string, { where = {}, at, scores, ...rest }: CountRequest & object): Promise<T> {
     const parameters = new URLSearchParams();
-    const dimensions = Object.entries(where).map(([name, value]) => [`where.${name}`, value]);
-    for (const [name = '', value] of [
-      ...Object.entries({ ...rest, at: timeOf(at) }),
-      ...dimensions,
-    ])
-      if (value !== undefined) parameters.append(name, value);
+    const fields = Object.entries({ ...rest, ...scores, at: timeOf(at) });
+    const dimensions = Object.entries(where).map(
+      ([name, value]) => [`where.${name}`, value] as const,
+    );
+    for (const [name, value] of [...fields, ...dimensions])
+      if (value !== undefined) parameters.append(name, String(value));
     const text = parameters.toString();
     return this.#request(text === '' ? path : `${path}?${text}`, {});
   }
