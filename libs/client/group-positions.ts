@@ -1,5 +1,5 @@
 import type { Admin } from 'kafkajs';
-import { committedOffsets, logRanges } from '#kafka-batch';
+import { committedOffsets, logEnds } from '#kafka-batch';
 
 type Positions = ReadonlyMap<number, number>;
 
@@ -12,9 +12,7 @@ export async function readStartPositions(
   { groupId, topic, fromBeginning }: { groupId: string; topic: string; fromBeginning: boolean },
 ): Promise<Positions> {
   const committed = await committedOffsets(admin, groupId, topic);
-  if (fromBeginning || committed.size > 0) return new Map();
-  const ranges = await logRanges(admin, topic);
-  return new Map([...ranges].map(([partition, { end }]) => [partition, end]));
+  return fromBeginning || committed.size > 0 ? new Map() : logEnds(admin, topic);
 }
 
 /** How often offsets are committed, in ms. After a crash, the results of this time may be delivered again. */

@@ -3,14 +3,19 @@ import type { Admin, Kafka } from 'kafkajs';
 import { decodeDeadLetter, decodeRankChange, headerText, type TopicNames } from '#contracts';
 import {
   committedOffsets,
+  logEnds,
   logRanges,
   toError,
   TopicFollower,
   type KafkaRecord,
-  type LogRange,
 } from '#kafka-batch';
 import { PublishedBoards } from './published-boards.js';
 import type { ResultWait, SendOutcome } from './result-wait.js';
+
+interface Followed {
+  readonly topic: string;
+  readonly follower: TopicFollower;
+}
 
 export interface ResultFeedOptions {
   readonly kafka: Kafka;
@@ -18,10 +23,6 @@ export interface ResultFeedOptions {
   /** The consumer group of ranklog's ingest. */
   readonly ranklogGroup: string;
 }
-
-type PerTopic<T> = Readonly<Record<'rankChanges' | 'deadLetters' | 'definitions', T>>;
-type Followers = PerTopic<TopicFollower>;
-type Ends = PerTopic<ReadonlyMap<number, LogRange>>;
 
 /** The pause between two looks at the group's committed offsets, in ms. */
 const POLL_MS = 200;
@@ -38,12 +39,10 @@ const IDLE_MS = 5_000;
 export class ResultFeed {
   /** By player, because a result has its player as key. */
   readonly #waits = new Map<string, Set<ResultWait>>();
-  /** Waits whose events the group has passed. */
-  readonly #passed = new WeakSet<ResultWait>();
   readonly #boards = new PublishedBoards();
   readonly #admin: Admin;
   readonly #closed = new AbortController();
-  readonly #followers: Promise<Followers>;
+  readonly #followers: Promise<readonly Followed[]>;
   readonly #running: Promise<void>[] = [];
   #idle: NodeJS.Timeout | undefined;
 
@@ -51,7 +50,7 @@ export class ResultFeed {
     this.#admin = options.kafka.admin();
     this.#followers = this.#open();
     this.#followers.then(
-      (followers) => this.#poll(followers),
+      (followed) => this.#poll(followed),
       (error: unknown) => this.#end(error),
     );
   }
@@ -89,10 +88,10 @@ export class ResultFeed {
     await this.#admin.disconnect();
   }
 
-  async #open(): Promise<Followers> {
+  async #open(): Promise<readonly Followed[]> {
     const { topics } = this.options;
     await this.#admin.connect();
-    const [rankChanges, deadLetters, definitions] = await Promise.all([
+    return Promise.all([
       this.#follow(topics.rankChanges, 'end', (record) =>
         this.#take(record, 'ce_id', () => ({ status: 'ranked', change: decodeRankChange(record) })),
       ),
@@ -102,14 +101,13 @@ export class ResultFeed {
       }),
       this.#follow(topics.definitions, 'start', (record) => this.#boards.take(record)),
     ]);
-    return { rankChanges, deadLetters, definitions };
   }
 
   async #follow(
     topic: string,
     begin: 'start' | 'end',
     take: (record: KafkaRecord) => void,
-  ): Promise<TopicFollower> {
+  ): Promise<Followed> {
     const ranges = await logRanges(this.#admin, topic);
     const from = new Map([...ranges].map(([partition, range]) => [partition, range[begin]]));
     const { kafka } = this.options;
@@ -117,7 +115,7 @@ export class ResultFeed {
     const options = { kafka, topic, from, signal, logger: kafka.logger() };
     const follower = await TopicFollower.open(options);
     this.#running.push(follower.run(take).catch((error: unknown) => this.#end(error)));
-    return follower;
+    return { topic, follower };
   }
 
   #end(error: unknown): void {
@@ -137,41 +135,29 @@ export class ResultFeed {
   }
 
   /** Errors are retried: each wait has a time limit of its own. */
-  async #poll(followers: Followers): Promise<void> {
+  async #poll(followed: readonly Followed[]): Promise<void> {
     const { signal } = this.#closed;
     while (!signal.aborted) {
-      await this.#findPassed(followers).catch(() => undefined);
+      await this.#settlePassed(followed).catch(() => undefined);
       await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  /** Finds the waits whose events the group has passed. */
-  async #findPassed(followers: Followers): Promise<void> {
+  /** Settles the waits whose events the group has passed, once the topics were read up to their present ends. */
+  async #settlePassed(followed: readonly Followed[]): Promise<void> {
     const { topics, ranklogGroup } = this.options;
-    const open = this.#all().filter((wait) => wait.at !== undefined && !this.#passed.has(wait));
+    const open = this.#all().filter(({ at }) => at !== undefined);
     if (open.length === 0) return;
     const committed = await committedOffsets(this.#admin, ranklogGroup, topics.scoreEvents);
     const passed = open.filter(({ at }) => at && at.offset < (committed.get(at.partition) ?? 0));
     if (passed.length === 0) return;
-    const ends = {
-      rankChanges: await logRanges(this.#admin, topics.rankChanges),
-      deadLetters: await logRanges(this.#admin, topics.deadLetters),
-      definitions: await logRanges(this.#admin, topics.definitions),
-    };
+    const ends = await Promise.all(followed.map(({ topic }) => logEnds(this.#admin, topic)));
+    const reads = followed.map(({ follower }, index) => follower.reach(ends[index] ?? new Map()));
+    await Promise.all(reads).catch((error: unknown) => this.#end(error));
+    // Does nothing to a wait whose result was among what was read.
     for (const wait of passed) {
-      this.#passed.add(wait);
-      this.#settlePassed(wait, followers, ends).catch((error: unknown) => this.#end(error));
+      const publishesAll = this.#boards.publishesAll(wait.event.board);
+      wait.settle(() => ({ status: publishesAll ? 'unchanged' : 'unpublished' }));
     }
-  }
-
-  /** Settles a wait when the topics were read up to these ends. Does nothing if its result was among what was read. */
-  async #settlePassed(wait: ResultWait, followers: Followers, ends: Ends): Promise<void> {
-    const partition = wait.at?.partition ?? 0;
-    await followers.rankChanges.reach(partition, ends.rankChanges);
-    await followers.deadLetters.reach(partition, ends.deadLetters);
-    for (const id of ends.definitions.keys())
-      await followers.definitions.reach(id, ends.definitions);
-    const publishesAll = this.#boards.publishesAll(wait.event.board);
-    wait.settle(() => ({ status: publishesAll ? 'unchanged' : 'unpublished' }));
   }
 }

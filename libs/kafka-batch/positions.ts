@@ -26,6 +26,12 @@ export async function logRanges(admin: Admin, topic: string): Promise<Map<number
   );
 }
 
+/** The end of each partition. */
+export async function logEnds(admin: Admin, topic: string): Promise<Map<number, number>> {
+  const ranges = await logRanges(admin, topic);
+  return new Map([...ranges].map(([partition, { end }]) => [partition, end]));
+}
+
 /**
  * By partition, the first offset whose record has a timestamp of `timeMs` or later, or the end of the log. Timestamps need
  * not increase along the log.

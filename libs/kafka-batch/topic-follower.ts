@@ -1,4 +1,3 @@
-import type { LogRange } from './errors.js';
 import { LogReader, type LogReaderOptions } from './log-reader.js';
 import type { KafkaRecord } from './types.js';
 
@@ -39,16 +38,16 @@ export class TopicFollower {
   }
 
   /**
-   * Resolves when all records of a partition were passed on up to the end of its range; never, if `run` ends before.
-   * @throws if the partition is not in `from` of the options
+   * Resolves when all records were passed on up to these ends, by partition; never, if `run` ends before.
+   * @throws if a partition is not in `from` of the options
    */
-  async reach(partition: number, ranges: ReadonlyMap<number, LogRange>): Promise<void> {
-    const { topic } = this.options;
-    for (;;) {
+  async reach(ends: ReadonlyMap<number, number>): Promise<void> {
+    const isMissing = ([partition, end]: [number, number]) => {
       const taken = this.#taken.get(partition);
-      if (taken === undefined) throw new Error(`${topic} got more partitions meanwhile`);
-      if (taken >= (ranges.get(partition)?.end ?? 0)) return;
+      if (taken !== undefined) return taken < end;
+      throw new Error(`${this.options.topic} got more partitions meanwhile`);
+    };
+    while ([...ends].some(isMissing))
       await new Promise<void>((resolve) => void this.#wakers.push(resolve));
-    }
   }
 }

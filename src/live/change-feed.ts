@@ -64,7 +64,8 @@ export class ChangeFeed {
     const follower = await TopicFollower.open({ ...options, from: new Map(begin.entries()) });
     const feed = new ChangeFeed(options, follower, begin);
     const ended = feed.ended.then((reason) => Promise.reject(reason));
-    await Promise.race([feed.#reach(ranges.map(({ end }) => end)), ended]);
+    const ends = ranges.map(({ end }) => end);
+    await Promise.race([follower.reach(new Map(ends.entries())), ended]);
     return feed;
   }
 
@@ -87,7 +88,7 @@ export class ChangeFeed {
       const ranges = await rangesOf(this.options);
       if (position.some((offset, partition) => offset > (ranges[partition]?.end ?? 0)))
         return undefined;
-      await this.#reach(position);
+      await this.follower.reach(new Map(position.entries()));
     }
     return position;
   }
@@ -120,12 +121,6 @@ export class ChangeFeed {
       logger.warn(`${topic}/${partition} offset ${record.offset} is skipped: ${error.message}`);
       return undefined;
     }
-  }
-
-  /** Resolves when all records before a position were read; never, once the feed has ended. */
-  async #reach(position: LogPosition): Promise<void> {
-    const ranges = new Map(position.map((end, partition) => [partition, { start: 0, end }]));
-    await Promise.all(position.map((_, partition) => this.follower.reach(partition, ranges)));
   }
 
   /** @throws once the topic has more partitions, or the abort reason */
