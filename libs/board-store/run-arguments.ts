@@ -4,9 +4,6 @@ import type { KeySpace } from './keys.js';
 import type { ApplyCall, ApplyEntry, LiveBoard } from './types.js';
 import { columnsText } from './verdict-text.js';
 
-const UPDATE_LETTERS = { sum: 's', best: 'b', latest: 'l' } as const;
-const RANK_CHANGE_LETTERS = { every: 'e', moved: 'm', none: 'n' } as const;
-
 export const TIE_SIGNS = { earliest: 1, latest: -1, none: 0 } as const;
 
 /** An apply call as keys and arguments: the header of lua/commands/apply-7.lua gives the order. */
@@ -48,16 +45,10 @@ export function runArguments(
 ): { keys: string[]; arguments: (string | number)[] } {
   const tables = new ArgumentTables(keys, run);
   const entries = run.entries.map((entry) => tables.entry(entry));
+  const { boards, views } = tables;
   return {
     keys: [...tables.boardKeys, ...tables.viewKeys],
-    arguments: [
-      tables.boardKeys.length / 5,
-      tables.viewKeys.length / 2,
-      run.entries.length,
-      ...tables.boardArguments,
-      ...tables.viewArguments,
-      ...entries,
-    ],
+    arguments: [JSON.stringify({ boards, views }), entries.length, ...entries],
   };
 }
 
@@ -71,11 +62,10 @@ interface NumberedBoard {
 /** The boards and the views of one run or stretch, each numbered from 1 in order of first use. */
 class ArgumentTables {
   readonly boardKeys: string[] = [];
-  readonly boardArguments: (string | number)[] = [];
   readonly viewKeys: string[] = [];
-  readonly viewArguments: (string | number)[] = [];
-  readonly #boards = new Map<string, NumberedBoard>();
-  #views = 0;
+  readonly boards: object[] = [];
+  readonly views: object[] = [];
+  readonly #numbered = new Map<string, NumberedBoard>();
 
   constructor(
     private readonly keys: KeySpace,
@@ -86,7 +76,7 @@ class ArgumentTables {
   entry(entry: ApplyEntry): string {
     if (entry.kind === 'deadLetter')
       return `${entry.offset}\n0\n${entry.code}\n\n\n\n${entry.detail}`;
-    const board = this.#boards.get(entry.board) ?? this.#addBoard(entry.board);
+    const board = this.#numbered.get(entry.board) ?? this.#addBoard(entry.board);
     const { playerId, occurredAt, values, views, eventId = '' } = entry.event;
     const numbers = views.map((view) => this.#viewNumber(view, board)).join(' ');
     const valuesText = values.map((value) => value ?? '.').join(' ');
@@ -100,52 +90,45 @@ class ArgumentTables {
     const live = run.boards.get(name);
     if (live === undefined)
       throw new Error(`a call has an event of board "${name}", but no definition of this board`);
-    const board = { number: this.#boards.size + 1, live, views: new Map<string, number>() };
-    this.#boards.set(name, board);
+    const { generation, definition } = live;
+    this.boards.push({ name, generation, ...settings(definition) });
+    const board = { number: this.boards.length, live, views: new Map<string, number>() };
+    this.#numbered.set(name, board);
     this.boardKeys.push(
-      keys.views(run.shard, live.generation),
-      keys.facts(run.shard, live.generation),
-      keys.expiries(run.shard, live.generation),
-      keys.eventIds(run.shard, live.generation, run.partition),
+      keys.views(run.shard, generation),
+      keys.facts(run.shard, generation),
+      keys.expiries(run.shard, generation),
+      keys.eventIds(run.shard, generation, run.partition),
       keys.leaders(run.shard, name),
     );
-    this.boardArguments.push(name, live.generation, ...settings(live.definition));
     return board;
   }
 
   #viewNumber({ view, expiresAt, published }: ResolvedView, board: NumberedBoard): number {
     const known = board.views.get(view);
     if (known !== undefined) return known;
-    const number = ++this.#views;
-    const { generation } = board.live;
+    this.viewKeys.push(...this.keys.ofView(this.run.shard, board.live.generation, view));
+    const expires = expiresAt ?? undefined;
+    const number = this.views.push({ board: board.number, text: view, expires, published });
     board.views.set(view, number);
-    this.viewKeys.push(
-      this.keys.ranking(this.run.shard, generation, view),
-      this.keys.players(this.run.shard, generation, view),
-    );
-    this.viewArguments.push(board.number, view, expiresAt ?? '-', flag(published));
     return number;
   }
 }
 
 /** The parts of a definition that the scripts need. */
-function settings(definition: BoardDefinition): (string | number)[] {
-  const { columns, ties, publish } = definition;
-  return [
-    columns.map(({ update }) => UPDATE_LETTERS[update]).join(''),
-    TIE_SIGNS[ties],
-    columnsText(columns),
-    RANK_CHANGE_LETTERS[publish.rankChanges],
-    publish.overtook,
-    publish.leaders,
-    definition.maxViews,
-    flag(definition.late === 'deadLetter'),
-    flag(canExpire(definition)),
-    definition.deduplicateMs ?? '-',
-    flag(publish.ranks.includes('competition')),
-  ];
-}
-
-function flag(value: boolean): 0 | 1 {
-  return value ? 1 : 0;
+function settings(definition: BoardDefinition) {
+  const { columns, ties, publish, maxViews } = definition;
+  return {
+    updates: columns.map(({ update }) => update),
+    tie: TIE_SIGNS[ties],
+    columns: columnsText(columns),
+    changes: publish.rankChanges,
+    overtook: publish.overtook,
+    leaders: publish.leaders,
+    maxViews,
+    refusesLate: definition.late === 'deadLetter',
+    canExpire: canExpire(definition),
+    span: definition.deduplicateMs,
+    competition: publish.ranks.includes('competition'),
+  };
 }

@@ -22,7 +22,7 @@ end
 -- The number of views, without those that have expired and are not swept yet.
 local function views_of(board)
   local views = call('HLEN', board.versions)
-  if not board.keeps then return views end
+  if not board.canExpire then return views end
   return views - call('ZCOUNT', board.expiries, '-inf', format('%d', board.clock))
 end
 
@@ -32,11 +32,11 @@ local function too_many_views(board, views)
   for i = 1, #views do
     if not views[i].known then new = new + 1 end
   end
-  return new > 0 and views_of(board) + new > board.max_views and new
+  return new > 0 and views_of(board) + new > board.maxViews and new
 end
 
 local function advance_clock(board, time)
-  if board.keeps and (not board.clock or time > board.clock) then board.clock = time end
+  if board.canExpire and (not board.clock or time > board.clock) then board.clock = time end
 end
 
 -- With `deduplicate`, an event id of a player counts once within a span of event time. A sorted set
@@ -87,7 +87,7 @@ local function store_board(board, partition)
     facts[#facts + 1], facts[#facts + 2] = name, format('%d', value)
   end
   if #board.moved > 0 then set('version', board.version) end
-  if board.keeps and board.clock then set('clock', board.clock) end
+  if board.canExpire and board.clock then set('clock', board.clock) end
   if board.span and board.partition_clock then set('clock:' .. partition, board.partition_clock) end
   for _, name in ipairs(COUNTERS) do
     if board.counts[name] then set(name, board.stored_counts[name] + board.counts[name]) end

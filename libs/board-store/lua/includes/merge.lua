@@ -19,10 +19,10 @@ local function merge_sum(state, old, i, delta, time)
   return value > MAX_EXACT or value < -MAX_EXACT
 end
 
--- Compares an event with a state in all columns of one update: -1 better, 0 equal, 1 worse.
-local function compare(updates, letter, old, values)
+-- Compares an event with a state in all columns of one kind: -1 better, 0 equal, 1 worse.
+local function compare(updates, kind, old, values)
   for c, update in ipairs(updates) do
-    if update == letter then
+    if update == kind then
       local present = old[3 * c - 2]
       if values[c] ~= present then return values[c] < present and -1 or 1 end
     end
@@ -30,12 +30,12 @@ local function compare(updates, letter, old, values)
   return 0
 end
 
--- The new time of the columns of one update (b best, l latest); nil if they keep value and time.
-local function taken_at(updates, letter, old, c, values, time)
+-- The new time of the columns of one update ('best' or 'latest'); nil if they keep value and time.
+local function taken_at(updates, update, old, c, values, time)
   if not old then return time end
   local present = old[3 * c - 1]
-  local order = compare(updates, letter, old, values)
-  if letter == 'b' then
+  local order = compare(updates, update, old, values)
+  if update == 'best' then
     if order < 0 then return time end
     return order == 0 and time < present and time or nil
   end
@@ -48,12 +48,12 @@ end
 local function merge(updates, old, values, time)
   local state, changed, judged, taken = { 0, 0, '~' }, not old, nil, nil
   for c = 1, #updates do
-    local letter, i = updates[c], 3 * c - 2
-    if letter == 's' then
+    local update, i = updates[c], 3 * c - 2
+    if update == 'sum' then
       if merge_sum(state, old, i, values[c] or 0, time) then return nil, true end
     else
-      if letter ~= judged then taken = taken_at(updates, letter, old, c, values, time) end
-      judged = letter
+      if update ~= judged then taken = taken_at(updates, update, old, c, values, time) end
+      judged = update
       if taken then
         state[i], state[i + 1], state[i + 2] = values[c], taken, '@'
       else

@@ -6,7 +6,7 @@
 
 local function unexpired_views(entry)
   local board = entry.board
-  if not board.keeps then return entry.views end
+  if not board.canExpire then return entry.views end
   local unexpired = {}
   for _, view in ipairs(entry.views) do
     if not (view.expires and view.expires <= board.clock) then unexpired[#unexpired + 1] = view end
@@ -52,7 +52,7 @@ local function apply_entry(entry)
   local views = unexpired_views(entry)
   if #views < #entry.views then count(board, 'expired') end
   if #views == 0 and #entry.views > 0 then
-    if board.refuse_late then
+    if board.refusesLate then
       write_dead_letter(entry, 'WINDOW_EXPIRED', format(EXPIRED, board.name))
     end
     return
@@ -60,7 +60,7 @@ local function apply_entry(entry)
   local new = too_many_views(board, views)
   if new then
     count(board, 'tooManyViews')
-    local detail = format(FULL, board.name, board.max_views, new)
+    local detail = format(FULL, board.name, board.maxViews, new)
     return write_dead_letter(entry, 'TOO_MANY_VIEWS', detail)
   end
   local changes, overflow = find_next_states(entry, views)

@@ -15,7 +15,7 @@ local function load_view(view, now, unmuted)
   local before = tonumber(view.known or '0')
   view.version = format('%d', math.max(before + 1, board.floor + 1, now))
   view.head = view.text .. '\t' .. view.version .. '\t'
-  view.live = unmuted and view.published and board.changes ~= 'n'
+  view.live = unmuted and view.published and board.changes ~= 'none'
 end
 
 local function request_states(entry)
@@ -72,7 +72,8 @@ local function move_player(view, entry)
   if old then before, better_before = positions(view, old, player) end
   update_ranking(view, player, state)
   local after, better_after = positions(view, state, player)
-  if board.changes == 'm' and before == after and better_before == better_after then return nil end
+  local is_moved = before ~= after or better_before ~= better_after
+  if board.changes == 'moved' and not is_moved then return nil end
   local change = view.head .. (before and placing(before, better_before, old) or '-')
     .. '\t' .. placing(after, better_after, state)
   return board.overtook > 0 and change .. passed(view, before, after) or change
