@@ -22,16 +22,7 @@ import {
   valuesOf,
   whole,
   type Anchor,
-  type AroundRequest,
-  type CountRequest,
-  type Decimal,
   type DenseOption,
-  type HistogramRequest,
-  type PageRequest,
-  type PlaceRequest,
-  type PlayerRequest,
-  type RankOrShare,
-  type SearchRequest,
 } from './read-requests.js';
 import { TIE_SIGNS } from './run-arguments.js';
 import { defineScripts, READ_SCRIPTS } from './scripts.js';
@@ -41,13 +32,7 @@ import {
   placesOf,
   playersOf,
   standingsOf,
-  type Histogram,
   type Places,
-  type PlayerStanding,
-  type RankOfScore,
-  type SearchPage,
-  type SelectedStandings,
-  type Standings,
 } from './standings.js';
 import type { LiveBoard } from './types.js';
 import type { ViewReads } from './view-reads.js';
@@ -131,7 +116,7 @@ export class BoardReader implements ViewReads {
    * on the same side of each page's last player while the pages are read. Another one may appear twice, or not at all.
    * Cost: O(log N + limit).
    */
-  async standings(board: string, request: PageRequest = {}): Promise<Standings> {
+  standings: ViewReads['standings'] = async (board, request = {}) => {
     const { from, after, scores, dense } = request;
     const limit = whole('limit', request.limit ?? 100, 0, MOST_PLAYERS);
     const position = whole('from', from ?? 1, 1, Number.MAX_SAFE_INTEGER) - 1;
@@ -153,23 +138,19 @@ export class BoardReader implements ViewReads {
       return { ...readable, anchor, limit, bounds: end.bounds, dense };
     });
     return standingsOf(page);
-  }
+  };
 
   /** The number of players in a view, or of those with such scores. Cost: O(log N). */
-  async count(board: string, { scores, ...selection }: CountRequest = {}): Promise<number> {
+  count: ViewReads['count'] = async (board, { scores, ...selection } = {}) => {
     const { from, to } = await this.#page(board, (live) => {
       const bounds = boundsOf(live, scores);
       return { ...selectedView(live, selection), anchor: ['position', 0], limit: 0, bounds };
     });
     return to - from;
-  }
+  };
 
   /** A player's place, and with `gaps` those of the players just in front and just behind. Cost: O(log N). */
-  async player(
-    board: string,
-    playerId: string,
-    request: PlayerRequest = {},
-  ): Promise<PlayerStanding> {
+  player: ViewReads['player'] = async (board, playerId, request = {}) => {
     const { dense = false, gaps = false } = request;
     requirePlayerId(playerId);
     if (!dense && !gaps) {
@@ -181,13 +162,13 @@ export class BoardReader implements ViewReads {
       return { ...selectedView(live, request), anchor, limit: gaps ? 3 : 1, dense };
     });
     return playerStandingOf(page, { playerId, gaps });
-  }
+  };
 
   /**
    * The players around a player, as a page that is shifted at both ends of the view, so that it stays full. Without entries if the
    * player is not in the view. Cost: O(log N + above + below).
    */
-  async around(board: string, playerId: string, request: AroundRequest = {}): Promise<Standings> {
+  around: ViewReads['around'] = async (board, playerId, request = {}) => {
     const { above = 5, below = 5, dense } = request;
     requirePlayerId(playerId);
     whole('above', above, 0, MOST_PLAYERS);
@@ -198,14 +179,10 @@ export class BoardReader implements ViewReads {
       return { ...selectedView(live, request), anchor, limit, dense };
     });
     return standingsOf(page);
-  }
+  };
 
   /** Players by id, such as friends or a guild: at most 1,000. Cost: O(log N) per id. */
-  async players(
-    board: string,
-    playerIds: readonly string[],
-    selection: ViewSelection = {},
-  ): Promise<SelectedStandings> {
+  players: ViewReads['players'] = async (board, playerIds, selection = {}) => {
     const ids = [...new Set(playerIds)];
     whole('number of players', ids.length, 1, MOST_PLAYERS);
     ids.forEach(requirePlayerId);
@@ -216,23 +193,16 @@ export class BoardReader implements ViewReads {
       entries: entries.map((entry, index) => ({ ...entry, position: index + 1 })),
       missing: ids.filter((id) => !found.has(id)),
     };
-  }
+  };
 
   /** One player on several boards or views, at most 100, in the order of the requests. Cost: as `player`, all in one trip. */
-  async playerOn(
-    playerId: string,
-    requests: readonly (PlayerRequest & { readonly board: string })[],
-  ): Promise<PlayerStanding[]> {
+  playerOn: ViewReads['playerOn'] = async (playerId, requests) => {
     whole('number of requests', requests.length, 0, MOST_REQUESTS);
     return Promise.all(requests.map((request) => this.player(request.board, playerId, request)));
-  }
+  };
 
   /** The rank that a score would have: the values of all columns, or of the only one. Cost: O(log N). */
-  async rankOf(
-    board: string,
-    score: Decimal | Readonly<Record<string, Decimal>>,
-    selection: ViewSelection = {},
-  ): Promise<RankOfScore> {
+  rankOf: ViewReads['rankOf'] = async (board, score, selection = {}) => {
     const { definition, head, first, entries } = await this.#page(board, (live) => {
       const state = valuesOf(live, score).map((value) => `${value}@0`);
       const anchor = ['columns', state.join(' ')] as const;
@@ -243,23 +213,23 @@ export class BoardReader implements ViewReads {
     const isTied = found !== undefined && isDeepStrictEqual(found.columns, columns);
     const tied = isTied ? head.size - found.aheadOf - first : 0;
     return { ...head, rank: first + 1, tied };
-  }
+  };
 
   /**
    * The player at a rank, or the last one of the best `percent` of the players ("what do I need for the top 1 %?"), as a page of
    * one; without an entry if there is no such player. Cost: O(log N).
    */
-  async at(board: string, asked: RankOrShare, request: PlaceRequest = {}): Promise<Standings> {
+  at: ViewReads['at'] = async (board, asked, request = {}) => {
     const { dense } = request;
     const anchor = anchorAt(asked);
     const page = await this.#page(board, (live) => {
       return { ...selectedView(live, request), anchor, limit: 1, dense };
     });
     return standingsOf(page);
-  }
+  };
 
   /** How many players have which scores, for plots. Cost: O(log N) per bucket. */
-  async histogram(board: string, request: HistogramRequest = {}): Promise<Histogram> {
+  histogram: ViewReads['histogram'] = async (board, request = {}) => {
     const buckets = whole('buckets', request.buckets ?? 20, 1, 1_000);
     const [reply, definition, { view }] = await this.#read(
       board,
@@ -268,18 +238,14 @@ export class BoardReader implements ViewReads {
         this.#redis.ranklogHistogram(...args, buckets, ...boundsOf(live, request.scores)),
     );
     return histogramOf(definition, view, reply);
-  }
+  };
 
   /**
    * A step of a search for players whose id contains a text, in either case of ASCII letters. There is no index: a step looks at
    * about 1,000 players and returns the cursor of the next one, maybe without entries. A player who is in the view during the
    * whole search is found, maybe more than once. Cost: 1,000 players, and O(log N) per player found.
    */
-  async search(
-    board: string,
-    text: string,
-    { after, ...selection }: SearchRequest = {},
-  ): Promise<SearchPage> {
+  search: ViewReads['search'] = async (board, text, { after, ...selection } = {}) => {
     const pattern = patternOf(text);
     const [at, server, cursor] = after === undefined ? [undefined, '', '0'] : scanCursor(after);
     const [[nowOn = '', nextCursor = '', ...reply], definition, { view }] = await this.#read(
@@ -291,7 +257,7 @@ export class BoardReader implements ViewReads {
       throw new InvalidReadError('after', 'the cursor is of another Redis server; search again');
     const next = nextCursor === '0' ? {} : { next: encodeCursor([view, nowOn, nextCursor]) };
     return { ...playersOf(definition, view, reply), ...next };
-  }
+  };
 
   async #places(board: string, ids: readonly string[], selection: ViewSelection) {
     const [reply, definition, { view }] = await this.#read(

@@ -17,10 +17,6 @@ export interface Recovered {
 
 /** Reads and writes what each shard stores so that processes notice losses of Redis, and changes of the log. */
 export class ContinuityStore extends ShardedStore {
-  get shards(): readonly number[] {
-    return this.allShards;
-  }
-
   /** Cost: one short script. */
   async continuity(shard: number): Promise<Continuity> {
     const [server, token, isContinued] = await this.redis.ranklogReadContinuity(

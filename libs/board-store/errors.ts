@@ -5,8 +5,8 @@ import type { Identity } from './types.js';
 export abstract class BoardStoreError extends Error {
   constructor(
     readonly code: string,
-    readonly retriable: boolean,
     message: string,
+    readonly retriable = false,
   ) {
     super(message);
     this.name = new.target.name;
@@ -18,9 +18,9 @@ export class BoardBuildingError extends BoardStoreError {
   constructor(readonly board: string) {
     super(
       'BOARD_BUILDING',
-      true,
       `board "${board}" can't be read yet: it is being built from the log. "ranklog status" shows the progress; ` +
         'a process with the role reconciliation must run',
+      true,
     );
   }
 }
@@ -33,7 +33,7 @@ export class UnknownBoardError extends BoardStoreError {
     const more = known.length > 20 ? `, and ${known.length - 20} more` : '';
     const names = `live boards: ${known.slice(0, 20).join(', ')}${more}`;
     const live = known.length === 0 ? 'no board is live' : names;
-    super('UNKNOWN_BOARD', false, `there is no board "${board}"; ${live}`);
+    super('UNKNOWN_BOARD', `there is no board "${board}"; ${live}`);
   }
 }
 
@@ -45,7 +45,6 @@ export class UnknownGenerationError extends BoardStoreError {
   ) {
     super(
       'UNKNOWN_GENERATION',
-      false,
       `board "${board}" has no generation ${generation} that can be read: only the live one and snapshots can. ` +
         '"ranklog boards generations" lists them',
     );
@@ -62,7 +61,6 @@ export class ExpiredViewError extends BoardStoreError {
   ) {
     super(
       'EXPIRED_VIEW',
-      false,
       `view "${view}" of board "${board}" has expired: it was kept until ${formatTime(expiresAt)}, and the latest event of the board is of ${formatTime(clock)}`,
     );
   }
@@ -75,7 +73,7 @@ export class InvalidReadError extends BoardStoreError {
     readonly argument: string,
     problem: string,
   ) {
-    super('INVALID_READ', false, `${argument}: ${problem}`);
+    super('INVALID_READ', `${argument}: ${problem}`);
   }
 }
 
@@ -83,29 +81,25 @@ export class ListingInterruptedError extends BoardStoreError {
   constructor(readonly board: string) {
     super(
       'LISTING_INTERRUPTED',
-      true,
       `cannot finish listing the views of board "${board}": another generation went live, or another Redis server answers, since the listing began; list them again`,
+      true,
     );
   }
 }
 
 export class LeaseHeldError extends BoardStoreError {
-  readonly holder: string;
-  /** How long the lease still lasts if its holder does not renew it. */
-  readonly msLeft: number;
-
   constructor(
     readonly board: string,
-    { holder, msLeft }: { holder: string; msLeft: number },
+    readonly holder: string,
+    /** How long the lease still lasts if its holder does not renew it. */
+    readonly msLeft: number,
   ) {
     super(
       'LEASE_HELD',
-      true,
       `board "${board}" is being reconciled by ${holder}, and only one process can at a time: wait for it ("ranklog status" ` +
         `shows its progress) or end it. If it was killed, its lease expires within ${Math.ceil(msLeft / 1_000)} s`,
+      true,
     );
-    this.holder = holder;
-    this.msLeft = msLeft;
   }
 }
 
@@ -118,10 +112,10 @@ export class LeaseLostError extends BoardStoreError {
   ) {
     super(
       'LEASE_LOST',
-      takenOverBy === undefined,
       takenOverBy === undefined
         ? `the lease of board "${board}" was lost: this process was suspended, or Redis lost the lease; repeat the command`
         : `the lease of board "${board}" expired while this process was suspended, and ${takenOverBy} took over the board; "ranklog status" shows the progress`,
+      takenOverBy === undefined,
     );
   }
 }
@@ -130,7 +124,6 @@ export class NoPreviousGenerationError extends BoardStoreError {
   constructor(readonly board: string) {
     super(
       'NO_PREVIOUS_GENERATION',
-      false,
       `board "${board}" has no previous generation to roll back to: none was live before, or its grace time (RANKLOG_ROLLBACK_GRACE) is over`,
     );
   }
@@ -149,7 +142,6 @@ export class OtherIdentityError extends BoardStoreError {
       : 'start anew with another RANKLOG_REDIS_PREFIX, RANKLOG_GROUP and RANKLOG_TOPIC_PREFIX, as the number of shards cannot change';
     super(
       'OTHER_IDENTITY',
-      false,
       `${where} belongs to a ranklog with other settings: ${differences.join(', ')}. Two ranklogs would publish every result twice. Set the values that are stored there; or ${wayOut}`,
     );
   }

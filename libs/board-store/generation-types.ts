@@ -1,4 +1,3 @@
-import type { BoardDefinition } from '#board';
 import type { EventEntry, LiveBoard, Starts } from './types.js';
 
 /** The boards of all shards. */
@@ -119,12 +118,8 @@ export interface ComparisonStep {
 }
 
 /** A generation of a board in Redis. Times in ms. */
-export interface GenerationOverview {
-  readonly board: string;
-  readonly generation: string;
-  readonly definition: BoardDefinition;
+export interface GenerationOverview extends LiveBoard {
   readonly role: 'live' | 'previous' | 'shadow' | 'snapshot';
-  readonly starts?: Starts;
   /** When its build began; missing if it went live without a build (register-7.lua). */
   readonly begunAt?: number | undefined;
   /** `live`: when it went live. */

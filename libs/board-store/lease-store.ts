@@ -91,7 +91,7 @@ export async function heldLease(
 ): Promise<{ held: string | null; error: LeaseHeldError }> {
   const [held, msLeft] = await Promise.all([redis.get(key), redis.pttl(key)]);
   const holder = holderOf(held ?? '');
-  return { held, error: new LeaseHeldError(board, { holder, msLeft: Math.max(0, msLeft) }) };
+  return { held, error: new LeaseHeldError(board, holder, Math.max(0, msLeft)) };
 }
 
 /** A token is an id, a space, and its holder. */

@@ -21,7 +21,7 @@ declare module 'ioredis' {
     ranklogPlayers: Script<string[] | string>;
     ranklogPromote: Script<CatchUpReply>;
     ranklogReadContinuity: Script<[server: string, token: string, isContinued: number]>;
-    ranklogRegister: Script<string[]>;
+    ranklogRegister: Script<null>;
     ranklogRemove: Script<number | string>;
     ranklogRenewLease: Script<number>;
     ranklogSearch: Script<string[] | string>;

@@ -4,7 +4,7 @@ import { defineScripts } from './scripts.js';
 
 /** The base of all stores: the keys of ranklog in Redis, spread over shards, and a client that knows the scripts. */
 export abstract class ShardedStore {
-  protected readonly allShards: readonly number[];
+  readonly allShards: readonly number[];
 
   constructor(
     protected readonly redis: Redis,

@@ -6,7 +6,7 @@ import { exitCodeOf } from './failures.js';
 import { withLease } from './held-lease.js';
 
 const HERE = `${hostname()}:4711`;
-const held = (holder: string) => new LeaseHeldError('arena', { holder, msLeft: 1 });
+const held = (holder: string) => new LeaseHeldError('arena', holder, 1);
 
 /** Work that fails with each of the errors in turn, then returns the number of tries, including the last. */
 function work(...errors: Error[]) {
@@ -35,7 +35,7 @@ describe('withLease', () => {
 
   it('stops waiting when the signal is aborted', async () => {
     const cancellation = new AbortController();
-    const left = new LeaseHeldError('arena', { holder: HERE, msLeft: 60_000 });
+    const left = new LeaseHeldError('arena', HERE, 60_000);
     const waited = withLease(work(left), cancellation.signal, noneAlive);
     cancellation.abort(new CancelledError(false));
     await expect(waited).rejects.toBeInstanceOf(CancelledError);

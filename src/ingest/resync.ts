@@ -89,7 +89,7 @@ export class Resync {
 
   async #tokens(): Promise<string[]> {
     const tokens: string[] = [];
-    for (const shard of this.store.shards) tokens.push(await this.#token(shard));
+    for (const shard of this.store.allShards) tokens.push(await this.#token(shard));
     return tokens;
   }
 

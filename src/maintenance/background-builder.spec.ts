@@ -61,10 +61,7 @@ describe('a background build that fails', () => {
 
   it('is logged once, also when another process holds the lease in between', async () => {
     const logged: string[] = [];
-    const ends = [
-      new Error('Kafka is away'),
-      new LeaseHeldError(arena.board, { holder: 'another', msLeft: 1_000 }),
-    ];
+    const ends = [new Error('Kafka is away'), new LeaseHeldError(arena.board, 'another', 1_000)];
     let tries = 0;
     const build = () => Promise.reject(ends[tries++ % 2]!);
     await runFor(

@@ -206,7 +206,7 @@ describe('StoreReader', () => {
       shardOf: (board: string) => shards[board] ?? 0,
     };
     const continuity = {
-      shards: [0, 1, 2],
+      allShards: [0, 1, 2],
       continuity: (shard: number) =>
         Promise.resolve({ server: 's', token: 't', isContinued: shard !== 2 }),
       recoveryTargets: () => Promise.resolve([{ shard: 1, partition: 0, applied: 0, target: 5 }]),

@@ -32,8 +32,8 @@ export class StoreReader {
   async #brokenShards(): Promise<number[]> {
     const { continuity } = this;
     const isBroken = async (shard: number) => !(await continuity.continuity(shard)).isContinued;
-    const broken = await Promise.all(continuity.shards.map(isBroken));
-    return continuity.shards.filter((_, index) => broken[index]);
+    const broken = await Promise.all(continuity.allShards.map(isBroken));
+    return continuity.allShards.filter((_, index) => broken[index]);
   }
 }
 

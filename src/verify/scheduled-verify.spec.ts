@@ -169,7 +169,7 @@ describe('a turn of the schedule', () => {
   it('skips a board on which another process works, without a warning, and reports no result for it', async () => {
     gauges.set('equal chess', 0).set('differences chess', 4);
     verify = (names) => {
-      if (names.includes('chess')) throw new LeaseHeldError('chess', { holder: 'b:2', msLeft: 9 });
+      if (names.includes('chess')) throw new LeaseHeldError('chess', 'b:2', 9);
       return names.map((board) => report(board));
     };
     await run();
@@ -181,7 +181,7 @@ describe('a turn of the schedule', () => {
 
   it('does nothing when other processes work on all boards', async () => {
     verify = ([board = '']) => {
-      throw new LeaseHeldError(board, { holder: 'b:2', msLeft: 9 });
+      throw new LeaseHeldError(board, 'b:2', 9);
     };
     await run(true);
     expect(words.every((word) => word.startsWith('debug'))).toBe(true);

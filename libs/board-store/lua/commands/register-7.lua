@@ -1,10 +1,10 @@
--- Gives boards their first generation. A live generation with a definition stays.
+-- Gives boards their first generation, or BUILDING if the shard already has applied offsets. A live
+-- generation with a definition stays.
 --
 -- KEYS  1 live, 2 applied offsets, 3 definitions, 4 registered, 5 starts, 6 promotions, 7 removed
 -- ARGV  1 number of boards, then for each: name, hash of its definition, definition (JSON), starts
 --       (JSON; '' whole log), time in us that its promotion must exceed (0 any); removed boards
--- Returns  the live generation of each; '-' for a board that has to be built first, because the
---          shard already had applied offsets
+-- Returns  nothing
 -- Cost  O(partitions + boards)
 --
 -- A generation id is the server's time in us and the hash of the definition, so it is never used
@@ -19,7 +19,7 @@ local function has_applied()
   return false
 end
 
-local generations, new, promotions = {}, {}, {}
+local new, promotions = {}, {}
 local now, is_late, last = now_in_us(), has_applied(), 1 + 5 * tonumber(ARGV[1])
 for i = 2, last, 5 do
   local board, since = ARGV[i], tonumber(ARGV[i + 4])
@@ -31,7 +31,6 @@ for i = 2, last, 5 do
   elseif generation ~= BUILDING and since == 0 and call('HEXISTS', KEYS[6], board) == 0 then
     promotions[board] = now -- went live before ranklog stored promotions
   end
-  generations[#generations + 1] = generation
 end
 
 -- Nothing below can fail.
@@ -52,4 +51,3 @@ for i = last + 1, #ARGV do
   if is_gone and call('SADD', KEYS[7], ARGV[i]) == 1 then has_changed = true end
 end
 if has_changed then move_version(KEYS[1]) end
-return generations

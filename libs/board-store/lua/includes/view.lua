@@ -67,13 +67,12 @@ local function move_player(view, entry)
     view.members[player] = old and member_of(board.tie, old, player)
     view.moved[#view.moved + 1] = player
   end
-  if not view.live then return nil end
+  if not view.live then return end
   local before, better_before
   if old then before, better_before = positions(view, old, player) end
   update_ranking(view, player, state)
   local after, better_after = positions(view, state, player)
-  local is_moved = before ~= after or better_before ~= better_after
-  if board.changes == 'moved' and not is_moved then return nil end
+  if board.changes == 'moved' and before == after and better_before == better_after then return end
   local change = view.head .. (before and placing(before, better_before, old) or '-')
     .. '\t' .. placing(after, better_after, state)
   return board.overtook > 0 and change .. passed(view, before, after) or change
