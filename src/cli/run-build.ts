@@ -1,11 +1,12 @@
 import type { BoardDefinition } from '#board';
 import type { Boards } from '#board-store';
+import type { BuildReport } from '../generations/build.js';
 import { CancelledError } from '../generations/errors.js';
 import type { RunOptions } from '../generations/generation-run.js';
 import { CommandError, EXIT } from './exit-codes.js';
 import { withLease } from './held-lease.js';
 import type { ReconciliationSession } from './reconciliation-session.js';
-import { WHOLE_LOG_HINT, startsText, startsJson } from './value-text.js';
+import { WHOLE_LOG_HINT, startsText } from './value-text.js';
 import { showProgress } from './progress.js';
 import type { BuildOptions } from './usage/options.js';
 
@@ -18,14 +19,7 @@ export function runOnLog<T>(
 }
 
 /** A built board, as JSON. */
-export interface BuiltBoard {
-  readonly board: string;
-  readonly generation: string;
-  /** The generation that was live before; null: none. */
-  readonly previous: string | null;
-  /** The first offset of the generation in each partition; null: it has the whole log. */
-  readonly startsAt: Readonly<Record<string, number>> | null;
-}
+export type BuiltBoard = ReturnType<typeof builtJson>;
 
 /**
  * Builds boards in one pass over the log, with a progress bar, and promotes them.
@@ -44,16 +38,16 @@ export async function build(
     const reports = await runOnLog(signal, (run) =>
       reconciler.build(definitions, { ...options, ...run }),
     );
-    return reports.map(({ board, generation, previous, starts }) => ({
-      board,
-      generation,
-      previous: previous ?? null,
-      startsAt: starts === undefined ? null : startsJson(starts),
-    }));
+    return reports.map(builtJson);
   } catch (error) {
     if (error instanceof CancelledError) throw cancelled(definitions, before, await store.boards());
     throw error;
   }
+}
+
+function builtJson({ board, generation, previous, starts }: BuildReport) {
+  const startsAt = starts === undefined ? null : Object.fromEntries(starts); // null: it has the whole log
+  return { board, generation, previous: previous ?? null, startsAt };
 }
 
 /** The error of a cancelled build. Names boards that are already promoted, because boards are promoted one by one. */

@@ -1,5 +1,4 @@
 import { formatTime } from '#board';
-import type { Starts } from '#board-store';
 
 /** `45 s`, `12 min`, `3.5 h`, `2.1 d`. */
 export function durationText(seconds: number): string {
@@ -25,11 +24,6 @@ export function timeText(ms: number | null | undefined): string | null {
 
 /** How to build what a partial generation lacks. */
 export const WHOLE_LOG_HINT = '"--from start" reads the whole log';
-
-/** The first offset of a generation in each partition, as JSON. */
-export function startsJson(starts: Starts): Record<string, number> {
-  return Object.fromEntries(starts); // an object orders its integer keys by number
-}
 
 /** `partial, from 0:1200 1:998`: partitions with their first offsets. */
 export function startsText(startsAt: Readonly<Record<string, number>>): string {

@@ -54,11 +54,6 @@ export function startsOfRest(starts: Starts | undefined, ranges: Ranges): Starts
   );
 }
 
-/** Whether two generations begin, or end, at the same offsets. */
-export function sameStarts(a: Starts | undefined, b: Starts | undefined): boolean {
-  return isBetween(a, b, b);
-}
-
 /** Whether a generation begins between `least` and `most` in every partition. */
 export function isBetween(
   starts: Starts | undefined,

@@ -1,16 +1,13 @@
+import type { Promotion } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { toError } from '#kafka-batch';
 import type { ReconcilerParts, ShadowAtWork } from './generation-run.js';
 import { withRetries } from './retries.js';
 
 /** A board whose generation went live. */
-export interface PromotionReport {
+export interface PromotionReport extends Promotion {
   readonly board: string;
   readonly generation: string;
-  /** The generation that was live before; missing for the first. */
-  readonly previous?: string;
-  /** The time in us, by the server's clock, at which it went live. */
-  readonly since: number;
 }
 
 /** Brings a shadow to the live applied offsets, makes it live in the same step, and records its definition. */

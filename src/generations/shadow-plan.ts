@@ -1,5 +1,5 @@
-import { definitionText, type BoardDefinition } from '#board';
-import type { GenerationStore, Lease, Shadow, Starts } from '#board-store';
+import { definitionText } from '#board';
+import type { GenerationStore, Lease, NewShadow, Shadow, Starts } from '#board-store';
 import { logRanges, offsetsAtTime, type LogRange } from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
 import { HistoryCutError } from './errors.js';
@@ -7,7 +7,6 @@ import {
   cutPartitions,
   isBetween,
   neededFrom,
-  sameStarts,
   startsAtTime,
   startsOfRest,
   nextOf,
@@ -19,9 +18,7 @@ import {
 export type From = number | 'start';
 
 /** The shadow that a reconciliation asks for. */
-export interface ShadowRequest {
-  readonly definition: BoardDefinition;
-  readonly purpose: 'build' | 'verify' | 'snapshot';
+export interface ShadowRequest extends Pick<NewShadow, 'definition' | 'purpose'> {
   /** Where the live generation begins in the log. The shadow begins there, too, unless `from` is given. */
   readonly starts?: Starts | undefined;
   readonly from?: From | undefined;
@@ -29,13 +26,6 @@ export interface ShadowRequest {
   readonly until?: number | undefined;
   /** Builds from the rest of the log if its beginning is gone. */
   readonly allowPartialHistory?: boolean | undefined;
-}
-
-/** A request with its times as offsets. */
-interface Plan extends Pick<ShadowRequest, 'definition' | 'purpose'> {
-  readonly starts?: Starts;
-  readonly ends?: Starts;
-  readonly asOf?: number;
 }
 
 /** Begins a planned shadow, or continues it. @throws LeaseLostError */
@@ -62,13 +52,14 @@ export async function planShadow(log: PlanParts, request: ShadowRequest): Promis
   return (lease) => begin(log, lease, whole);
 }
 
-async function begin(log: PlanParts, lease: Lease, plan: Plan): Promise<OpenShadow> {
+async function begin(log: PlanParts, lease: Lease, plan: NewShadow): Promise<OpenShadow> {
   await warnOfDiscardedShadow(log, lease.board, plan.purpose);
   const shadow = await log.generations.begin(lease, plan);
   return { shadow, appliedOffsets: await log.generations.shadowAppliedOffsets(shadow) };
 }
 
-async function inOffsets(log: PlanParts, request: ShadowRequest): Promise<Plan> {
+/** The request with its times as offsets. */
+async function inOffsets(log: PlanParts, request: ShadowRequest): Promise<NewShadow> {
   const { definition, purpose, from, until } = request;
   let { starts } = request;
   if (from === 'start') starts = undefined;
@@ -82,7 +73,7 @@ async function inOffsets(log: PlanParts, request: ShadowRequest): Promise<Plan> 
 /** The shadow that an earlier reconciliation has left, if it matches the plan and the log still holds the records that it lacks. */
 async function resumable(
   { generations }: PlanParts,
-  { definition, purpose, starts, ends }: Plan,
+  { definition, purpose, starts, ends }: NewShadow,
   { ranges, latest }: { readonly ranges: Ranges; readonly latest: Starts | undefined },
 ): Promise<OpenShadow | undefined> {
   const shadow = await generations.shadow(definition.board);
@@ -90,7 +81,7 @@ async function resumable(
     shadow?.purpose === purpose &&
     definitionText(shadow.definition) === definitionText(definition) &&
     isBetween(shadow.starts, starts, latest) && // the log may have been cut further since the shadow was begun
-    sameStarts(shadow.ends, ends);
+    isBetween(shadow.ends, ends, ends);
   if (!isPlanned) return undefined;
   const left = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
   return cutPartitions(ranges, nextOf(left)).length === 0 ? left : undefined;

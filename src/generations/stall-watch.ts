@@ -1,14 +1,6 @@
-import type { Admin } from 'kafkajs';
 import { logRanges, toError } from '#kafka-batch';
-import type { Logger } from '../infra/logger.js';
 import { AppliedBeyondLogError } from './errors.js';
-import { IS_IT_RUNNING } from './log-history.js';
-
-interface StallWatchParts {
-  readonly admin: Admin;
-  readonly topic: string;
-  readonly logger: Logger;
-}
+import { IS_IT_RUNNING, type ScoreLog } from './log-history.js';
 
 const CHECK_EVERY_MS = 1_000;
 /** One check is not enough: a broker that no longer leads a partition may report an old end of its log. */
@@ -24,7 +16,7 @@ export class StallWatch {
   #hasWarned = false;
 
   constructor(
-    private readonly parts: StallWatchParts,
+    private readonly parts: Pick<ScoreLog, 'admin' | 'topic' | 'logger'>,
     private readonly board: string,
   ) {}
 

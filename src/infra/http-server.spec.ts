@@ -4,12 +4,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Redis } from 'ioredis';
-import type { LeaseStore, ReconciliationStatus } from '#board-store';
+import { LeaseStore, type ReconciliationStatus } from '#board-store';
 import type { KafkaBatchServer } from '#kafka-batch/nest';
 import { loggerTo } from '../../test/support/loggers.js';
 import { SettingsError } from '../config/settings.js';
 import { ReconciliationsController } from '../generations/reconciliations.controller.js';
-import { Reconciliations } from '../generations/reconciliations.js';
 import { HealthController } from '../health/health.module.js';
 import { HealthService } from '../health/health.js';
 import type { PartitionWaits } from '../ingest/partition-waits.js';
@@ -21,7 +20,7 @@ import { createHttpApplication, listen } from './http-server.js';
 
 const NO_PARTITIONS = { loopAgeMs: 0, partitions: new Map() };
 
-class QuickReconciliations extends Reconciliations {
+class QuickReconciliations extends ReconciliationsController {
   protected override readonly eventEveryMs = 10;
 }
 
@@ -37,11 +36,11 @@ class App {
     health.isRunning = true;
     return {
       module: App,
-      controllers: [HealthController, MetricsController, ReconciliationsController],
+      controllers: [HealthController, MetricsController, QuickReconciliations],
       providers: [
         { provide: HealthService, useValue: health },
         { provide: MetricsCollector, useValue: collector },
-        { provide: Reconciliations, useValue: new QuickReconciliations(leases as LeaseStore) },
+        { provide: LeaseStore, useValue: leases },
       ],
     };
   }

@@ -1,5 +1,5 @@
 import type { BoardDefinition } from '#board';
-import { HOLDER, UnknownBoardError, type Lease, type Starts } from '#board-store';
+import { HOLDER, UnknownBoardError, type Lease, type Shadow } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { logRanges } from '#kafka-batch';
 import { Build, type BuildOptions, type BuildReport } from '../generations/build.js';
@@ -15,17 +15,10 @@ import { promote, recordDefinition, type PromotionReport } from '../generations/
 import { planShadow, warnOfDiscardedShadow } from '../generations/shadow-plan.js';
 import { Verify, type VerifyOptions, type VerifyReport } from '../verify/verify.js';
 
-export interface SnapshotOptions extends RunOptions {
-  readonly allowPartialHistory?: boolean | undefined;
-}
+type SnapshotOptions = Omit<BuildOptions, 'from' | 'isFirst'>;
 
-export interface SnapshotReport {
-  readonly board: string;
-  readonly generation: string;
-  /** The last record time that the snapshot includes, in ms. */
-  readonly asOf: number;
-  readonly starts?: Starts;
-}
+/** A kept snapshot. `asOf`: the last record time that it includes, in ms. */
+type SnapshotReport = Pick<Shadow, 'board' | 'generation' | 'starts'> & { readonly asOf: number };
 
 /** The generation in the definition record of a removed board that was never live. */
 const NEVER_LIVE = '-';

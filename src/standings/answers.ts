@@ -47,9 +47,9 @@ type Read = () => Promise<object>;
 @Injectable()
 export class Answers implements NestInterceptor, OnModuleInit {
   #inFlight = 0;
-  /** By URL: the read that runs, and the one that begins when it ends. */
-  readonly #running = new Map<string, Promise<unknown>>();
-  readonly #next = new Map<string, Promise<Answer>>();
+  /** By URL, without the cache: the end of the last read, and the read that has not begun yet. */
+  readonly #last = new Map<string, Promise<void>>();
+  readonly #waiting = new Map<string, Promise<Answer>>();
   readonly #answers: LRUCache<string, Answer, Read> | undefined;
 
   constructor(
@@ -65,7 +65,7 @@ export class Answers implements NestInterceptor, OnModuleInit {
     server.addHook('preValidation', (request, reply, done) => {
       const { method, url } = request;
       const shared =
-        method === 'GET' ? (this.#answers?.get(url) ?? this.#next.get(url)) : undefined;
+        method === 'GET' ? (this.#answers?.get(url) ?? this.#waiting.get(url)) : undefined;
       const send = (answer: Answer) => void reply.send(write(answer, request, reply));
       if (shared === undefined) done();
       else if (shared instanceof Promise) shared.then(send, done);
@@ -97,33 +97,27 @@ export class Answers implements NestInterceptor, OnModuleInit {
   }
 
   async #answer(url: string, read: Read): Promise<Answer> {
-    if (this.#answers === undefined) return this.#next.get(url) ?? this.#begin(url, read);
+    if (this.#answers === undefined) return this.#readNext(url, read);
     const known = this.#answers.peek(url, { allowStale: true });
     const hasFailed = performance.now() - (known?.failedAt ?? -Infinity) < FALLBACK_MS;
     const allowStale = hasFailed && known !== undefined && ageOf(known) < MOST_STALE_MS;
     return this.#answers.forceFetch(url, { context: read, allowStale });
   }
 
-  /** Reads at once, or as soon as the read that runs has ended. */
-  async #begin(url: string, read: Read): Promise<Answer> {
-    const running = this.#running.get(url);
-    if (running !== undefined) {
-      const next = running.then(() => this.#run(url, read));
-      this.#next.set(url, next);
-      return next;
-    }
-    return this.#run(url, read);
-  }
-
-  #run(url: string, read: Read): Promise<Answer> {
-    this.#next.delete(url);
-    const answer = answerOf(read);
-    const ended = answer.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#running.set(url, ended);
-    void ended.then(() => this.#running.get(url) === ended && this.#running.delete(url));
+  /** Reads as soon as the last read of this URL has ended; requests that come before share this read. */
+  #readNext(url: string, read: Read): Promise<Answer> {
+    const waiting = this.#waiting.get(url);
+    if (waiting !== undefined) return waiting;
+    const answer = (this.#last.get(url) ?? Promise.resolve()).then(() => {
+      this.#waiting.delete(url);
+      return answerOf(read);
+    });
+    const forget = () => {
+      if (this.#last.get(url) === ended) this.#last.delete(url);
+    };
+    const ended: Promise<void> = answer.then(forget, forget);
+    this.#waiting.set(url, answer);
+    this.#last.set(url, ended);
     return answer;
   }
 }

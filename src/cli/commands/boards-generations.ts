@@ -1,7 +1,7 @@
 import type { GenerationOverview } from '#board-store';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
-import { startsJson, startsText, timeText } from '../value-text.js';
+import { startsText, timeText } from '../value-text.js';
 import { withReconciliation } from '../reconciliation-session.js';
 
 export function boardsGenerations(options: { json?: boolean }): Promise<number> {
@@ -20,7 +20,7 @@ function toJson({ board, generation, role, starts, since, keptUntil, asOf }: Gen
     since: timeText(since),
     keptUntil: timeText(keptUntil),
     asOf: timeText(asOf),
-    startsAt: starts === undefined ? null : startsJson(starts),
+    startsAt: starts === undefined ? null : Object.fromEntries(starts),
   };
 }
 

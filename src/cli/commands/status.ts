@@ -14,7 +14,7 @@ import {
   type Progress,
 } from '../../standings/positions.js';
 import { EXIT } from '../exit-codes.js';
-import { countText, durationText, startsJson, startsText, timeText } from '../value-text.js';
+import { countText, durationText, startsText, timeText } from '../value-text.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
 import { print, table } from '../output.js';
 import { ProgressBar } from '../progress.js';
@@ -63,7 +63,7 @@ async function readFacts({ redis, keys, status }: RedisSession) {
     new LeaseStore(redis, keys, { shards }).statuses(),
   ]);
   const partialHistory = [...live.values()].flatMap(({ board, generation, starts }) =>
-    starts === undefined ? [] : { board, generation, startsAt: startsJson(starts) },
+    starts === undefined ? [] : { board, generation, startsAt: Object.fromEntries(starts) },
   );
   return { boards, recovering, building: [...building].sort(), partialHistory, reconciliations };
 }
