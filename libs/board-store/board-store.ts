@@ -13,7 +13,6 @@ import type {
   ApplyCall,
   ApplyOutcome,
   ApplyRefusal,
-  BoardFacts,
   LiveBoard,
   ServerMemory,
   Starts,
@@ -203,17 +202,6 @@ export class BoardStore extends ShardedStore {
     const info = await this.redis.info('memory');
     const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
     return { used: bytes('used_memory'), most: bytes('maxmemory') };
-  }
-
-  async facts({ board, generation }: LiveBoard): Promise<BoardFacts> {
-    const key = this.keys.facts(this.shardOf(board), generation);
-    const names = ['clock', 'expired', 'duplicates'];
-    const [clock, expired, duplicates] = await this.redis.hmget(key, ...names);
-    return {
-      clock: typeof clock === 'string' ? Number(clock) : null,
-      expired: Number(expired ?? 0),
-      duplicates: Number(duplicates ?? 0),
-    };
   }
 }
 

@@ -28,10 +28,6 @@ export interface EndingArguments {
   readonly arguments: readonly (string | number)[];
 }
 
-/** How many keys and arguments lua/includes/catch-up.lua has in front of the script's own. */
-const KEYS_OF_HEAD = 5;
-const ARGUMENTS_OF_HEAD = 6;
-
 /** A catch-up call as keys and arguments: lua/includes/catch-up.lua gives the order. */
 export function catchUpArguments(
   { keys, shard, lease, shadow }: ShadowPlace,
@@ -60,8 +56,6 @@ export function catchUpArguments(
     board,
     generation,
     stretches.length,
-    KEYS_OF_HEAD + ending.keys.length,
-    ARGUMENTS_OF_HEAD + ending.arguments.length,
     ...ending.arguments,
     ...runs.flatMap((run) => run.arguments),
   ];

@@ -1,17 +1,8 @@
-import { formatTime } from '#board';
+import { BoardError, formatTime } from '#board';
 import type { Identity } from './types.js';
 
-/** An error of the store. `code` names it for programs; `retriable` says whether the same call can succeed later. */
-export abstract class BoardStoreError extends Error {
-  constructor(
-    readonly code: string,
-    message: string,
-    readonly retriable = false,
-  ) {
-    super(message);
-    this.name = new.target.name;
-  }
-}
+/** An error of the store. */
+export abstract class BoardStoreError extends BoardError {}
 
 /** A read of a board whose first generation is being built. */
 export class BoardBuildingError extends BoardStoreError {

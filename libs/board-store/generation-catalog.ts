@@ -102,13 +102,16 @@ export class GenerationCatalog extends ShardedStore {
       return true;
     }
     const facts = keys.facts(shard, generation);
-    const partitions = partitionsOf(await redis.hkeys(facts));
+    // The facts tell which partitions have event ids: the shard may have lost its applied offsets.
+    const clocks = (await redis.hkeys(facts)).map((name) => /^clock:(\d+)$/.exec(name));
     await redis.unlink(
       views,
       facts,
       keys.expiries(shard, generation),
       keys.appliedOffsetsOf(shard, generation),
-      ...partitions.map((partition) => keys.eventIds(shard, generation, partition)),
+      ...clocks.flatMap((clock) =>
+        clock ? keys.eventIds(shard, generation, Number(clock[1])) : [],
+      ),
     );
     return false;
   }
@@ -175,15 +178,6 @@ export class GenerationCatalog extends ShardedStore {
 }
 
 type Facts = Pick<GenerationOverview, 'role' | 'since' | 'keptUntil'>;
-
-const PARTITION_CLOCK = 'clock:';
-
-/** The partitions with event ids, according to the facts of a generation: the shard may have lost its applied offsets. */
-function partitionsOf(facts: readonly string[]): number[] {
-  return facts
-    .filter((name) => name.startsWith(PARTITION_CLOCK))
-    .map((name) => Number(name.slice(PARTITION_CLOCK.length)));
-}
 
 /** A generation's move from one role to another: lua/commands/move-5.lua says which are allowed, and what may be left out. */
 export interface Move {

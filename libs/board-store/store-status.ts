@@ -1,13 +1,18 @@
 import type { Redis } from 'ioredis';
 import { BoardLocator } from './board-locator.js';
-import { BoardStore } from './board-store.js';
 import { ContinuityStore } from './continuity-store.js';
 import type { Boards } from './generation-types.js';
-import type { KeySpace } from './keys.js';
-import type { BoardFacts, RecoveryTarget } from './types.js';
+import { shardOf, type KeySpace } from './keys.js';
+import type { RecoveryTarget } from './types.js';
 
-export interface BoardOverview extends BoardFacts {
+export interface BoardOverview {
   readonly board: string;
+  /** The event clock in ms; null before the first event, and if no window has `keep`. */
+  readonly clock: number | null;
+  /** Events with at least one view that had already expired. */
+  readonly expired: number;
+  /** Events dropped by `deduplicate`. */
+  readonly duplicates: number;
   readonly views: number;
   readonly maxViews: number;
 }
@@ -35,18 +40,25 @@ export class StoreStatus {
   /** The live boards with their counters, sorted by name. Cost: two requests, at most five per shard, and three per board. */
   async overviews(): Promise<BoardOverview[]> {
     const { redis, keys } = this;
-    const store = new BoardStore(redis, keys, { shards: await this.shards() });
+    const shards = await this.shards();
     const live = await this.#boards.live();
     return Promise.all(
-      live.map(async (found) => {
-        const { board, generation, definition } = found;
-        const facts = await store.facts(found);
-        const shard = store.shardOf(board);
-        const [views, expired] = await Promise.all([
+      live.map(async ({ board, generation, definition: { maxViews } }) => {
+        const shard = shardOf(board, shards);
+        const facts = await redis.hgetall(keys.facts(shard, generation));
+        const { clock, expired = 0, duplicates = 0 } = facts;
+        const [views, unswept] = await Promise.all([
           redis.hlen(keys.views(shard, generation)),
-          redis.zcount(keys.expiries(shard, generation), '-inf', facts.clock ?? '(-inf'),
+          redis.zcount(keys.expiries(shard, generation), '-inf', clock ?? '(-inf'),
         ]);
-        return { board, ...facts, views: views - expired, maxViews: definition.maxViews };
+        return {
+          board,
+          clock: clock === undefined ? null : Number(clock),
+          expired: Number(expired),
+          duplicates: Number(duplicates),
+          views: views - unswept,
+          maxViews,
+        };
       }),
     );
   }

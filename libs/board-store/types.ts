@@ -25,16 +25,6 @@ export interface LiveBoard {
   readonly starts?: Starts;
 }
 
-/** Event clock and counters of a generation. */
-export interface BoardFacts {
-  /** The event clock in ms; null before the first event, and if no window has `keep`. */
-  readonly clock: number | null;
-  /** Events with at least one view that had already expired. */
-  readonly expired: number;
-  /** Events dropped by `deduplicate`. */
-  readonly duplicates: number;
-}
-
 /** The memory of a Redis server, in bytes; `most` is its maxmemory, 0 for no bound. */
 export interface ServerMemory {
   readonly used: number;

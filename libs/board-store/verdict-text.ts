@@ -27,11 +27,8 @@ function parseVerdict(text: string): Verdict {
   return { kind: 'deadLetter', offset, code: lines[2] ?? '', detail: lines.slice(3).join('\n') };
 }
 
-/** The parts of the columns that the reader of a verdict needs. */
-export type VerdictColumns = readonly Pick<Column, 'name' | 'order' | 'decimals'>[];
-
-/** The text of the columns in each rank change and leader change, so that no reader of these needs the definition. */
-export function columnsText(columns: VerdictColumns): string {
+/** What the readers of rank changes and leader changes need of the columns, so that none needs the definition. */
+export function columnsText(columns: readonly Column[]): string {
   return JSON.stringify(columns.map(({ name, order, decimals }) => ({ name, order, decimals })));
 }
 

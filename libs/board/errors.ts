@@ -1,9 +1,10 @@
-/** An error of this library. `code` is for programs. The same call with the same arguments fails again. */
+/** An error of this library. `code` names it for programs; `retriable` says whether the same call can succeed later. */
 export abstract class BoardError extends Error {
-  abstract readonly code: string;
-  readonly retriable = false;
-
-  constructor(message: string) {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly retriable = false,
+  ) {
     super(message);
     this.name = new.target.name;
   }
@@ -20,10 +21,8 @@ export interface BoardsFileProblem {
 }
 
 export class BoardsFileError extends BoardError {
-  readonly code = 'BAD_BOARDS_FILE';
-
   constructor(readonly problems: readonly BoardsFileProblem[]) {
-    super(problems.map(problemText).join('\n'));
+    super('BAD_BOARDS_FILE', problems.map(problemText).join('\n'));
   }
 }
 
@@ -38,10 +37,9 @@ export function problemText({ file, line, board, field, reason }: BoardsFileProb
 
 /** A text that is not in the form of formatView. */
 export class MalformedViewError extends BoardError {
-  readonly code = 'MALFORMED_VIEW';
-
   constructor(readonly text: string) {
     super(
+      'MALFORMED_VIEW',
       `${JSON.stringify(text)} is not a view; write WINDOW or WINDOW NAME=VALUE ..., with values percent-encoded, such as "all" or "week:2026-W47 league=en.1 season=2019-20"`,
     );
   }
@@ -49,28 +47,24 @@ export class MalformedViewError extends BoardError {
 
 /** A view that the board does not have. `known` lists what could replace `asked`, but no instances such as `week:2026-W47`. */
 export class NoSuchViewError extends BoardError {
-  readonly code = 'NO_SUCH_VIEW';
-
   constructor(
     readonly board: string,
     problem: string,
     readonly asked: string,
     readonly known: readonly string[],
   ) {
-    super(`board "${board}" ${problem}`);
+    super('NO_SUCH_VIEW', `board "${board}" ${problem}`);
   }
 }
 
 /** The `current` or `previous` instance of a window does not exist, such as an interval before `start`. `at`: ms since 1970. */
 export class NoInstanceError extends BoardError {
-  readonly code = 'NO_INSTANCE';
-
   constructor(
     readonly board: string,
     readonly window: string,
     readonly at: number,
   ) {
-    super(`board "${board}" has no ${window} at ${new Date(at).toISOString()}`);
+    super('NO_INSTANCE', `board "${board}" has no ${window} at ${new Date(at).toISOString()}`);
   }
 }
 
@@ -91,9 +85,9 @@ export type EventRejectionCode =
 /** The board rejects an event. resolveEvent catches this error and returns the rejection. */
 export class RejectedEventError extends BoardError {
   constructor(
-    readonly code: EventRejectionCode,
+    override readonly code: EventRejectionCode,
     message: string,
   ) {
-    super(message);
+    super(code, message);
   }
 }

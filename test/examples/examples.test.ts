@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { parseBoardsFile, resolveEvent, type BoardDefinition } from '#board';
-import { BoardReader, type ApplyEntry, type Standings } from '#board-store';
+import { BoardReader, StoreStatus, type ApplyEntry, type Standings } from '#board-store';
 import { decodeText } from '#contracts';
 import { StoreFixture, verdictsOf } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
@@ -53,7 +53,8 @@ async function run(definition: BoardDefinition, lines: readonly string[], some: 
   const standings = await Promise.all(
     views.map(({ view }) => reader.standings(board, { view, limit: 100 })),
   );
-  const { expired, duplicates } = await fixture.store.facts(fixture.live);
+  const [overview] = await new StoreStatus(redis, fixture.keys).overviews();
+  const { expired, duplicates } = overview!;
   return [
     ...standings.flatMap(standingsText),
     ...(deadLetters.length > 0 ? ['dead letters', ...deadLetters] : []),

@@ -5,10 +5,10 @@
 --       generation: 9 views, 10 expiries, 11 facts; 12 and 13 event ids (walk eventIds) or players
 --       (other walks) of the shadow and of the live generation, 14 ranking of the live generation,
 --       then those of the stretches
--- ARGV  1 to 6 as in catch-up.lua, 7 live generation that the caller believes in, 8 replication id
---       of the server that the comparison began on ('' begins one), 9 walk (compare-views.lua,
---       compare-players.lua), 10 cursor ('0' begins a walk), 11 view or partition of the walk, 12
---       number of columns, 13 tie (1 earliest, -1 latest, 0 none), 14 span of event ids in ms (-
+-- ARGV  1 to 4 as in catch-up.lua, 5 live generation that the caller believes in, 6 replication id
+--       of the server that the comparison began on ('' begins one), 7 walk (compare-views.lua,
+--       compare-players.lua), 8 cursor ('0' begins a walk), 9 view or partition of the walk, 10
+--       number of columns, 11 tie (1 earliest, -1 latest, 0 none), 12 span of event ids in ms (-
 --       none), then the stretches
 -- Returns  progress_in(the partitions with a live applied offset) and, when caught up: replication
 --          id of the server, number of events refused with TOO_MANY_VIEWS by the shadow, and by the
@@ -65,15 +65,15 @@ local function compare_some(reply)
   local expected = call('HMGET', KEYS[8], 'clock', 'tooManyViews')
   local live = call('HMGET', KEYS[11], 'clock', 'tooManyViews')
   if expected[1] ~= live[1] then differ('clock', '', '', expected[1], live[1]) end
-  local cursor, compared, views = walks[ARGV[9]](ARGV[10], tonumber(expected[1]))
+  local cursor, compared, views = walks[ARGV[7]](ARGV[8], tonumber(expected[1]))
   append(reply, { replication_id(), expected[2] or '0', live[2] or '0', cursor, compared, #views })
   append(reply, views)
   append(reply, differences)
 end
 
-if ARGV[8] ~= '' and replication_id() ~= ARGV[8] then return SERVER_CHANGED end
-if call('HGET', KEYS[3], ARGV[2]) ~= ARGV[7] then return GENERATION_CHANGED end
-local _, refused = catch_up()
+if ARGV[6] ~= '' and replication_id() ~= ARGV[6] then return SERVER_CHANGED end
+if call('HGET', KEYS[3], ARGV[2]) ~= ARGV[5] then return GENERATION_CHANGED end
+local _, refused = catch_up(14, 12)
 if refused then return refused end
 local reply, is_caught_up = progress_in(call('HKEYS', KEYS[4]))
 if is_caught_up then compare_some(reply) end

@@ -4,8 +4,8 @@
 -- KEYS  1 to 5 as in catch-up.lua, 6 promotions, 7 previous, 8 discarded, 9 removed, 10 facts of
 --       the shadow, 11 facts of the live generation, 12 its applied offsets, 13 leaders of the
 --       board, then those of the stretches
--- ARGV  1 to 6 as in catch-up.lua, 7 live generation that the caller believes in ('-' for none
---       yet), 8 grace time for a rollback in ms, 9 N of the shadow's top N, then the stretches
+-- ARGV  1 to 4 as in catch-up.lua, 5 live generation that the caller believes in ('-' for none
+--       yet), 6 grace time for a rollback in ms, 7 N of the shadow's top N, then the stretches
 -- Returns  progress_in(the partitions with a live applied offset) and, when caught up, the time in
 --          us of the promotion; GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, GAP
 -- Cost  as apply-7.lua, without ranks, and O(partitions)
@@ -22,7 +22,7 @@ end
 local function keep_as_previous(board, generation, applied_offsets)
   local before = call('HGET', KEYS[7], board)
   if before then call('SADD', KEYS[8], string.match(before, '^%S+')) end
-  call('HSET', KEYS[7], board, format('%s %d', generation, now_in_us() / 1000 + tonumber(ARGV[8])))
+  call('HSET', KEYS[7], board, format('%s %d', generation, now_in_us() / 1000 + tonumber(ARGV[6])))
   call('DEL', KEYS[12])
   call_in_chunks('HSET', KEYS[12], applied_offsets)
 end
@@ -35,7 +35,7 @@ local function promote(board, shadow, live)
   call('HDEL', KEYS[2], board)
   call('SREM', KEYS[9], board)
   call('DEL', KEYS[5])
-  if ARGV[9] == '0' then call('UNLINK', KEYS[13]) end -- the new definition has no leader reports
+  if ARGV[7] == '0' then call('UNLINK', KEYS[13]) end -- the new definition has no leader reports
   move_version(KEYS[3])
   return note_move(KEYS[6], board)
 end
@@ -43,9 +43,9 @@ end
 local live = call('HGET', KEYS[3], ARGV[2]) or BUILDING
 -- Promoted before; the reply was lost.
 if live == ARGV[3] then return { 1, 0, call('HGET', KEYS[6], ARGV[2]) } end
-if live ~= ARGV[7] then return GENERATION_CHANGED end
-local _, refused = catch_up()
+if live ~= ARGV[5] then return GENERATION_CHANGED end
+local _, refused = catch_up(13, 7)
 if refused then return refused end
 local reply, is_caught_up = progress_in(call('HKEYS', KEYS[4]))
-if is_caught_up then reply[#reply + 1] = promote(ARGV[2], ARGV[3], ARGV[7]) end
+if is_caught_up then reply[#reply + 1] = promote(ARGV[2], ARGV[3], ARGV[5]) end
 return reply

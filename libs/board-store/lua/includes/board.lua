@@ -3,16 +3,11 @@
 -- include base.lua
 -- include verdict.lua
 
-local COUNTERS = { 'expired', 'tooManyViews', 'duplicates' }
-
 local function load_board(board, partition)
   board.seen, board.moved, board.counts, board.head = {}, {}, {}, head_of('change', board)
-  local names = { 'floor', 'version', 'clock', 'clock:' .. partition, unpack(COUNTERS) }
-  local facts = call('HMGET', board.facts, unpack(names))
+  local facts = call('HMGET', board.facts, 'floor', 'version', 'clock', 'clock:' .. partition)
   board.floor, board.version = tonumber(facts[1]) or 0, tonumber(facts[2]) or 0
   board.clock, board.partition_clock = tonumber(facts[3]), tonumber(facts[4])
-  board.stored_counts = {}
-  for i, name in ipairs(COUNTERS) do board.stored_counts[name] = tonumber(facts[4 + i]) or 0 end
 end
 
 local function count(board, name)
@@ -89,9 +84,7 @@ local function store_board(board, partition)
   if #board.moved > 0 then set('version', board.version) end
   if board.canExpire and board.clock then set('clock', board.clock) end
   if board.span and board.partition_clock then set('clock:' .. partition, board.partition_clock) end
-  for _, name in ipairs(COUNTERS) do
-    if board.counts[name] then set(name, board.stored_counts[name] + board.counts[name]) end
-  end
   if #facts > 0 then call('HSET', board.facts, unpack(facts)) end
+  for name, events in pairs(board.counts) do call('HINCRBY', board.facts, name, events) end
   if board.span and board.partition_clock then delete_old_event_ids(board) end
 end

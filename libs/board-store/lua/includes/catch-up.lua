@@ -3,9 +3,8 @@
 --
 -- KEYS  1 lease, 2 shadows, 3 live, 4 applied offsets, 5 applied offsets of the shadow, other
 --       keys of the script, then those of the stretches (arguments.lua)
--- ARGV  1 token, 2 board, 3 generation of the shadow, 4 number of stretches, 5 number of keys, 6
---       number of arguments before the stretches, other arguments of the script; for each stretch:
---       partition, first offset, last offset, its records (arguments.lua)
+-- ARGV  1 token, 2 board, 3 generation of the shadow, 4 number of stretches, other arguments of the
+--       script; for each stretch: partition, first offset, last offset, its records (arguments.lua)
 --
 -- A stretch is applied up to the live applied offset of its partition, and the shadow's applied
 -- offset is set with it: if a later stretch fails, the shadow still matches its applied offsets.
@@ -18,8 +17,8 @@ local function applied_offset_of(key, partition)
   return tonumber(call('HGET', key, partition) or '-1')
 end
 
-local function read_stretches()
-  local stretches, at, key = {}, tonumber(ARGV[6]), tonumber(ARGV[5])
+local function read_stretches(key, at)
+  local stretches = {}
   for i = 1, tonumber(ARGV[4]) do
     local stretch = { partition = ARGV[at + 1] }
     stretch.first, stretch.last = tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
@@ -48,9 +47,10 @@ local function apply_stretch(stretch, is_unranked)
   apply_run(stretch.run, partition)
 end
 
--- Applies all stretches and returns them, or nil and the refusal.
-local function catch_up()
-  local stretches, shadow = read_stretches(), shadow_of(KEYS[2], ARGV[2])
+-- Applies all stretches and returns them, or nil and the refusal. The script has so many keys and
+-- arguments before the stretches.
+local function catch_up(keys, arguments)
+  local stretches, shadow = read_stretches(keys, arguments), shadow_of(KEYS[2], ARGV[2])
   local refused = refusal(shadow, stretches)
   if refused then return nil, refused end
   for _, stretch in ipairs(stretches) do apply_stretch(stretch, shadow.purpose == 'verify') end

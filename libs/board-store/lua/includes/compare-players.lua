@@ -2,7 +2,7 @@
 -- `extraPlayers` finds players only the live view has; `ranking`, entries that fit no live state.
 
 local PLAYERS_A_STEP = 500
-local view, columns, tie = ARGV[11], tonumber(ARGV[12]), tonumber(ARGV[13])
+local view, columns, tie = ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11])
 
 -- The kind of difference between two states.
 local function kind_of(expected, text)

@@ -51,14 +51,14 @@ end
 
 -- The partition's clock, and the number of event ids in the span: only these drop later events.
 local function summary_of_ids(facts, event_ids)
-  local clock = call('HGET', facts, 'clock:' .. ARGV[11])
+  local clock = call('HGET', facts, 'clock:' .. ARGV[9])
   if not clock then return 'nothing' end
-  local count = call('ZCOUNT', event_ids, format('(%d', clock - ARGV[14]), '+inf')
+  local count = call('ZCOUNT', event_ids, format('(%d', clock - ARGV[12]), '+inf')
   return format('%d ids, up to %s ms', count, clock)
 end
 
 local function differ_in_ids(expected, found)
-  local partition = format('partition %s: ', ARGV[11])
+  local partition = format('partition %s: ', ARGV[9])
   differ('eventIds', '', '', partition .. expected, partition .. found)
 end
 
@@ -70,7 +70,7 @@ end
 
 -- Reports an id within the span that is missing, or has another time, in the live generation.
 local function ids_differ(ids, times)
-  local oldest = call('HGET', KEYS[8], 'clock:' .. ARGV[11]) - ARGV[14]
+  local oldest = call('HGET', KEYS[8], 'clock:' .. ARGV[9]) - ARGV[12]
   local live = each_of('ZMSCORE', KEYS[13], ids)
   for i, id in ipairs(ids) do
     if tonumber(times[i]) > oldest and tonumber(live[i]) ~= tonumber(times[i]) then
