@@ -36,7 +36,7 @@ if (options !== undefined) {
   );
 }
 
-/** @param {string[]} args undefined when there is nothing to run */
+/** The options; undefined when there is nothing to run. @param {string[]} args */
 function parse(args) {
   try {
     const text = /** @type {const} */ ({ type: 'string' });

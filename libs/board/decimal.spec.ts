@@ -74,7 +74,7 @@ describe('reading a decimal', () => {
     expect(parseDecimal(text, 15)).toEqual({ ok: false, reason: 'NOT_A_DECIMAL' });
   });
 
-  it('accepts up to 64 characters and no more', () => {
+  it('takes up to 64 characters for a decimal, and no more', () => {
     expect(parseDecimal(`-${'9'.repeat(63)}`, 0)).toEqual({ ok: false, reason: 'OUT_OF_RANGE' });
     expect(parseDecimal('9'.repeat(65), 0)).toEqual({ ok: false, reason: 'NOT_A_DECIMAL' });
     expect(parseDecimal('9'.repeat(1_000_000), 0).ok).toBe(false);

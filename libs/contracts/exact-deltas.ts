@@ -18,7 +18,7 @@ const DELTA = '';
 
 /**
  * The exact values of an event. JSON.parse turns 1e3 into 1000 and rounds long numbers, so a text that may have such numbers
- * is parsed again. Recursive: the event must not be nested deeply.
+ * is parsed again. That parser is recursive, so the event must not be nested deeply.
  */
 export function exactDeltas(event: ScoreEvent, text: string): Result {
   const given = event.deltas ?? { [DELTA]: event.delta ?? '' };

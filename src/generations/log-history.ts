@@ -31,14 +31,14 @@ export function cutPartitions(
 }
 
 /**
- * The first offset that each partition's log must still have for a start at a time. If the start is the first offset left in a
- * cut log, records before it may also be of that time or later, so the offset before the start is needed too.
+ * The first offset that each partition's log must still have for a start at a time. If that start is the first offset left in a
+ * cut log, deleted records may also be of that time or later: then the last deleted offset is needed, which the log lacks.
  */
 export function neededFrom(starts: Starts, ranges: Ranges): Starts {
   return new Map(
     [...starts].map(([partition, from]) => {
-      const { start = 0 } = ranges.get(partition) ?? {};
-      return [partition, start > 0 && from <= start ? start - 1 : from];
+      const { start: logStart = 0 } = ranges.get(partition) ?? {};
+      return [partition, logStart > 0 && from <= logStart ? logStart - 1 : from];
     }),
   );
 }
@@ -86,8 +86,8 @@ const CHECKS_UNTIL_WARNING = 50;
 export const IS_IT_RUNNING = 'does a service run? "ranklog status" shows how far live ingest is';
 
 /**
- * The first offsets from a time (ms) on. Waits for live ingest to reach them: had it not, then after the
- * promotion it would skip the events before the start, and these would have no results. @throws the reason of the signal
+ * The first offsets from a time (ms) on. Waits until live ingest has reached them: otherwise live ingest would, after the promotion,
+ * skip the events between its own position and the start, which would have no results. @throws the reason of the signal
  */
 export async function startsAtTime(log: ScoreLog, board: string, time: number): Promise<Starts> {
   const { admin, topic, signal, logger } = log;

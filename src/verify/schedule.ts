@@ -36,7 +36,7 @@ export class VerifySchedule implements OnApplicationBootstrap, BeforeApplication
       cronTime: verifySchedule,
       timeZone,
       onTick: () => this.#run(job),
-      waitForCompletion: true, // of a turn: the next tick and `stop`
+      waitForCompletion: true, // the next tick and `stop` wait until a run has ended
       unrefTimeout: true,
     });
     this.#job = job;
