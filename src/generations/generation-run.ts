@@ -13,7 +13,7 @@ import type { Logger } from '../infra/logger.js';
 import type { Stores } from '../infra/redis.js';
 import { Throttle } from '../infra/throttle.js';
 import type { DefinitionsTopic } from '../registry/definitions-topic.js';
-import { CatchUp } from './catch-up.js';
+import { CatchUp, type CatchUpParts } from './catch-up.js';
 import { CancelledError, HistoryCutError, OutOfMemoryError } from './errors.js';
 import { LogFeed } from './log-feed.js';
 import type { OpenShadow } from './log-history.js';
@@ -266,9 +266,4 @@ export class GenerationRun<T> {
 }
 
 /** The parts that all shadows of an attempt share. The signal also ends the other shadows when one of them fails. */
-interface Pass {
-  readonly feed: LogFeed;
-  readonly throttle: Throttle;
-  readonly signal: AbortSignal;
-  readonly progress: ProgressReporter;
-}
+type Pass = Pick<CatchUpParts, 'feed' | 'throttle' | 'signal'> & Pick<ShadowAtWork, 'progress'>;
