@@ -230,19 +230,12 @@ export class GenerationRun<T> {
     const isHopeless = error instanceof LogGapError || isOutOfMemory(error);
     const isOver = (signal.aborted && !keepsShadows) || isHopeless;
     if (!isOver && this.work.isResumable) return;
-    for (const [shadow, lease] of this.#open) await this.#discard(lease, shadow);
-  }
-
-  /** If this fails, a sweep (of a verify or rollback) or the next reconciliation of the board takes over the shadow. */
-  async #discard(lease: Lease, shadow: Shadow): Promise<void> {
-    try {
-      await this.parts.generations.discard(lease, shadow);
-    } catch (error) {
-      const { board, generation } = shadow;
-      this.parts.logger.warn(
-        `could not discard generation ${generation} of board "${board}": ${toError(error).message}`,
-      );
-    }
+    for (const [shadow, lease] of this.#open)
+      await this.parts.generations.discard(lease, shadow).catch((failure: unknown) => {
+        // A sweep (of a verify or rollback) or the next reconciliation of the board takes over the shadow.
+        const what = `could not discard generation ${shadow.generation} of board "${shadow.board}"`;
+        this.parts.logger.warn(`${what}: ${toError(failure).message}`);
+      });
   }
 
   /** If another process has taken over an expired lease, returns an error that names it: this reconciliation must end. */

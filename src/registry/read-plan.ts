@@ -51,11 +51,8 @@ export async function readPlan(
   const begin = (partition: number) =>
     from === 'start' ? 0 : (atTime?.get(partition) ?? liveBegin(partition));
   const appliedOffsets = await readAppliedOffsets(sources, toBuild);
-  return {
-    boards: planned,
-    backfill: backfillOf({ ranges, appliedOffsets, begin }, statuses),
-    cut,
-  };
+  const backfill = backfillOf({ ranges, appliedOffsets, begin }, statuses);
+  return { boards: planned, backfill, cut };
 }
 
 /** The largest live applied offset of each partition. */
