@@ -7,6 +7,7 @@ export * from './identity.js';
 export { KeySpace, shardOf } from './keys.js';
 export { HOLDER, LEASE_MS, LeaseStore } from './lease-store.js';
 export { requirePlayerId } from './read-requests.js';
+export type * from './read-requests.js';
 export * from './reader.js';
 export { StoreStatus, type BoardOverview } from './store-status.js';
 export * from './types.js';
