@@ -33,8 +33,8 @@ export class BoardLocator {
 
   /** `generation` is a snapshot to read instead of live generations. */
   constructor(
-    private readonly redis: Redis,
-    private readonly keys: KeySpace,
+    protected readonly redis: Redis,
+    protected readonly keys: KeySpace,
     private readonly generation?: string,
   ) {}
 

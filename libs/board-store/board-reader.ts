@@ -21,7 +21,6 @@ import {
   requirePlayerId,
   valuesOf,
   whole,
-  type Anchor,
   type DenseOption,
 } from './read-requests.js';
 import { TIE_SIGNS } from './run-arguments.js';
@@ -41,6 +40,7 @@ import {
   pageEndOf,
   scanCursor,
   selectedView,
+  type Anchor,
   type Bounds,
   type ViewSelection,
 } from './view-selection.js';

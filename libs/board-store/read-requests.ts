@@ -1,7 +1,7 @@
 import { parseDecimal, sortDirection, type BoardDefinition, type Column } from '#board';
 import { isId } from '#contracts';
 import { InvalidReadError } from './errors.js';
-import type { Bounds, ViewSelection } from './view-selection.js';
+import type { Anchor, Bounds, ViewSelection } from './view-selection.js';
 
 /** The most players that one read returns, or asks for by id. */
 export const MOST_PLAYERS = 1_000;
@@ -67,12 +67,6 @@ export interface SearchRequest extends ViewSelection {
   /** The cursor `next` of the previous step: continues in its view. */
   readonly after?: string | undefined;
 }
-
-/** Where a page begins: see lua/commands/page-10.lua. */
-export type Anchor = readonly [
-  name: 'position' | 'share' | 'player' | 'behind' | 'columns',
-  ...arguments: (string | number)[],
-];
 
 /** Returns a whole number within bounds. @throws InvalidReadError */
 export function whole(argument: string, value: number, min: number, max: number): number {

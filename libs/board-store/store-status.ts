@@ -1,8 +1,6 @@
-import type { Redis } from 'ioredis';
 import { BoardLocator } from './board-locator.js';
 import { ContinuityStore } from './continuity-store.js';
-import type { Boards } from './generation-types.js';
-import { shardOf, type KeySpace } from './keys.js';
+import { shardOf } from './keys.js';
 import type { RecoveryTarget } from './types.js';
 
 export interface BoardOverview {
@@ -17,31 +15,13 @@ export interface BoardOverview {
   readonly maxViews: number;
 }
 
-/** The state of a store for those who operate it. */
-export class StoreStatus {
-  readonly #boards: BoardLocator;
-
-  constructor(
-    private readonly redis: Redis,
-    private readonly keys: KeySpace,
-  ) {
-    this.#boards = new BoardLocator(redis, keys);
-  }
-
-  /** The boards of all shards. Cost: as `boards` of BoardLocator. */
-  boards(): Promise<Boards> {
-    return this.#boards.boards();
-  }
-
-  shards(): Promise<number> {
-    return this.#boards.shards();
-  }
-
+/** The boards of a store, and its state for those who operate it. */
+export class StoreStatus extends BoardLocator {
   /** The live boards with their counters, sorted by name. Cost: two requests, at most five per shard, and three per board. */
   async overviews(): Promise<BoardOverview[]> {
     const { redis, keys } = this;
     const shards = await this.shards();
-    const live = await this.#boards.live();
+    const live = await this.live();
     return Promise.all(
       live.map(async ({ board, generation, definition: { maxViews } }) => {
         const shard = shardOf(board, shards);

@@ -50,6 +50,12 @@ function defaultWindow({ windows }: BoardDefinition): string {
   return window === undefined ? 'all' : windowName(window);
 }
 
+/** Where a page begins: see lua/commands/page-10.lua. */
+export type Anchor = readonly [
+  name: 'position' | 'share' | 'player' | 'behind' | 'columns',
+  ...arguments: (string | number)[],
+];
+
 /** The best and the worst value of the first column in sort direction, '' for none. */
 export type Bounds = readonly [best: string, worst: string];
 

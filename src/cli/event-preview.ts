@@ -7,6 +7,7 @@ import {
 } from '#board';
 import { KeySpace, shardOf } from '#board-store';
 import { DEAD_LETTER_CODES, decodeScoreEvent, formatTime, type DeadLetterCode } from '#contracts';
+import type { Settings } from '../config/settings.js';
 import { expiryText } from '../standings/view-json.js';
 
 /** The effect of a score event by the definition alone, as `boards show --event --json` prints it. */
@@ -14,12 +15,10 @@ export type EventPreview = ReturnType<typeof previewEvent>;
 export type MovingEvent = ReturnType<typeof movingEvent>;
 
 /** `timestamp` is the record's, in ms; `board` replaces the event's board. */
-export interface PreviewContext {
+export interface PreviewContext extends Pick<Settings, 'redisPrefix' | 'shards'> {
   readonly definitions: readonly BoardDefinition[];
   readonly board?: string | undefined;
   readonly timestamp: number;
-  readonly redisPrefix: string;
-  readonly shards: number;
 }
 
 /** Resolves a score event as ingest does, without the state of a board. */

@@ -32,39 +32,20 @@ import { CommandError, EXIT } from './exit-codes.js';
 
 /** The errors of each exit code. Other errors: `unreachable` if they are retriable or Redis is unavailable, else `failed`. */
 const ERRORS = [
-  { exitCode: EXIT.cancelled, types: [CancelledError] },
-  {
-    exitCode: EXIT.usage,
-    types: [
-      ...[SettingsError, BoardsFileError, BoardsFileMissingError, OtherIdentityError],
-      ...[TopicsMissingError, ScoreTopicError, MalformedViewError, NoSuchViewError],
-      HistoryCutError,
-    ],
-  },
-  {
-    exitCode: EXIT.no,
-    types: [
-      ...[UnknownBoardError, UnknownGenerationError, BoardBuildingError, ExpiredViewError],
-      ...[NoInstanceError, NoPreviousGenerationError, AppliedBeyondLogError],
-    ],
-  },
-  {
-    exitCode: EXIT.unreachable,
-    types: [
-      BoardsLostError,
-      LeaseLostError,
-      OutOfMemoryError,
-      SendError,
-      ServiceUnreachableError,
-      kafkajs.KafkaJSError,
-    ],
-  },
-];
+  [EXIT.cancelled, [CancelledError]],
+  [EXIT.usage, [SettingsError, BoardsFileError, BoardsFileMissingError, OtherIdentityError]],
+  [EXIT.usage, [TopicsMissingError, ScoreTopicError, HistoryCutError]],
+  [EXIT.usage, [MalformedViewError, NoSuchViewError]],
+  [EXIT.no, [UnknownBoardError, UnknownGenerationError, BoardBuildingError]],
+  [EXIT.no, [ExpiredViewError, NoInstanceError, NoPreviousGenerationError, AppliedBeyondLogError]],
+  [EXIT.unreachable, [BoardsLostError, LeaseLostError, OutOfMemoryError, SendError]],
+  [EXIT.unreachable, [ServiceUnreachableError, kafkajs.KafkaJSError]],
+] as const;
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommandError) return error.exitCode;
-  const found = ERRORS.find(({ types }) => types.some((type) => error instanceof type));
-  if (found !== undefined) return found.exitCode;
+  const found = ERRORS.find(([, types]) => types.some((type) => error instanceof type));
+  if (found !== undefined) return found[0];
   return isRetriable(error) || isRedisUnavailable(error) ? EXIT.unreachable : EXIT.failed;
 }
 

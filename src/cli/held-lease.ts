@@ -18,8 +18,7 @@ export async function withLease<T>(
   try {
     return await work();
   } catch (error) {
-    const mayExpire = error instanceof LeaseHeldError && isOfThisMachine(error);
-    if (!mayExpire || isAlive(pidOf(error))) throw error;
+    if (!(error instanceof LeaseHeldError) || !hasDied(error, isAlive)) throw error;
     await waitForExpiry(error, signal);
     return withLease(work, signal, () => true);
   }
@@ -33,13 +32,10 @@ async function waitForExpiry({ board, holder, msLeft }: LeaseHeldError, signal: 
   signal.throwIfAborted();
 }
 
-/** Holders are named `host:pid`. */
-function isOfThisMachine({ holder }: LeaseHeldError): boolean {
-  return holder.startsWith(`${hostname()}:`);
-}
-
-function pidOf({ holder }: LeaseHeldError): number {
-  return Number(holder.slice(holder.lastIndexOf(':') + 1));
+/** Whether the holder, named `host:pid`, was a process of this machine that has ended. */
+function hasDied({ holder }: LeaseHeldError, isAlive: (pid: number) => boolean): boolean {
+  const host = `${hostname()}:`;
+  return holder.startsWith(host) && !isAlive(Number(holder.slice(host.length)));
 }
 
 function isRunning(pid: number): boolean {

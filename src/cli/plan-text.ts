@@ -3,17 +3,10 @@ import { megabytes } from '../generations/errors.js';
 import { isPublishOnly, type FieldChange } from '../registry/field-changes.js';
 import { needsBuild, type BuiltBy, type Plan, type PlannedBoard } from '../registry/plan.js';
 
-interface PlanTextOptions {
-  /** How long the previous generation is kept. */
-  readonly graceMs: number;
-  /** Boards to remove. */
-  readonly remove?: readonly string[];
-}
-
-/** A plan for people. */
+/** A plan for people. `graceMs`: how long the previous generation is kept; `remove`: boards to remove. */
 export function planText(
   { boards, backfill, cut }: Plan,
-  { graceMs, remove = [] }: PlanTextOptions,
+  { graceMs, remove = [] }: { readonly graceMs: number; readonly remove?: readonly string[] },
 ): string {
   const built = boards.filter(needsBuild);
   const changed = built.filter(({ liveBytes }) => liveBytes !== null);
@@ -80,10 +73,9 @@ function changeText({ change, board, generation, builtBy }: PlannedBoard): strin
 }
 
 function builtByText({ holder, done, total, definition }: BuiltBy): string {
-  const progress = `${holder} builds it: ${done} of ${total} records`;
-  return definition === 'same'
-    ? `new; ${progress}`
-    : `new; ${progress}, with another definition than the file; apply again once it is live`;
+  const progress = `new; ${holder} builds it: ${done} of ${total} records`;
+  if (definition === 'same') return progress;
+  return `${progress}, with another definition than the file; apply again once it is live`;
 }
 
 function fieldText({ field, before, after }: FieldChange): string {

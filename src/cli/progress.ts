@@ -1,18 +1,9 @@
 import { Presets, SingleBar } from 'cli-progress';
-import type { RunProgress } from '../generations/progress.js';
+import type { Progress, RunProgress } from '../generations/progress.js';
 import { countText, durationText } from './value-text.js';
 
-/** Facts in addition to the work done. Without them, rate and time left are averages since the start. */
-export interface ProgressFacts {
-  /** The total work, if it has changed. */
-  readonly total?: number;
-  /** Per second. */
-  readonly rate?: number;
-  /** null: unknown. */
-  readonly secondsLeft?: number | null;
-  /** Shown at the end of the line. */
-  readonly note?: string;
-}
+/** Without `rate` and `secondsLeft`, these are averages since the start. `note` is shown at the end of the line. */
+export type ProgressFacts = Partial<Omit<Progress, 'done'>> & { readonly note?: string };
 
 export interface ProgressBarOptions {
   readonly stream?: NodeJS.WritableStream & { readonly isTTY?: boolean };

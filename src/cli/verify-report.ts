@@ -5,21 +5,12 @@ import { table } from './output.js';
 import { countText } from './value-text.js';
 
 export function reportJson(report: VerifyReport) {
-  const { board, generation, equal, places, views, differenceCount, appliedOffsets } = report;
-  const { definition, differences, tooManyViews } = report;
+  const { definition, differences, tooManyViews, ...facts } = report;
   return {
-    board,
-    generation,
-    equal,
+    ...facts,
     ...(tooManyViews === undefined ? {} : { notComparable: reasonText(tooManyViews) }),
-    places,
-    views,
-    appliedOffsets,
-    differenceCount,
     differences: differences.map(({ view, kind, playerId = null, expected, found }) => ({
-      view,
-      kind,
-      playerId,
+      ...{ view, kind, playerId },
       expected: sideOf(definition, kind, expected)?.json ?? null,
       found: sideOf(definition, kind, found)?.json ?? null,
     })),
@@ -28,13 +19,13 @@ export function reportJson(report: VerifyReport) {
 
 /** A report for people: a sentence, and a line for each difference. */
 export function reportText(report: VerifyReport): string {
-  const { board, generation, definition, places, views, differenceCount, equal, differences } =
-    report;
-  if (report.tooManyViews !== undefined)
-    return `${board}: not comparable: ${reasonText(report.tooManyViews)}; generation ${generation}`;
-  const compared = `${countText(places)} place(s) in ${countText(views)} view(s) compared`;
-  if (equal === true) return `${board}: equal to the log; ${compared}, generation ${generation}`;
-  const head = `${board}: ${countText(differenceCount)} difference(s) to the log; ${compared}, generation ${generation}`;
+  const { board, generation, definition, differences, differenceCount, tooManyViews } = report;
+  if (tooManyViews !== undefined)
+    return `${board}: not comparable: ${reasonText(tooManyViews)}; generation ${generation}`;
+  const places = `${countText(report.places)} place(s) in ${countText(report.views)} view(s)`;
+  const compared = `${places} compared, generation ${generation}`;
+  if (differenceCount === 0) return `${board}: equal to the log; ${compared}`;
+  const head = `${board}: ${countText(differenceCount)} difference(s) to the log; ${compared}`;
   const rows = differences.map(({ view, kind, playerId = '-', expected, found }) => [
     view === '' ? '-' : view,
     KINDS[kind],

@@ -84,26 +84,28 @@ export const durationOrZero: Format<number> = {
   parse: (given) => (given === 0 || given === '0' ? 0 : duration.parse(given)),
 };
 
-/** Origins of web pages, `*` for all; none: an empty text. */
-export const origins: Format<readonly string[]> = {
-  allowed: 'origins such as https://game.example, several separated by commas, or *',
-  parse: (given) => {
-    if (given === '') return [];
-    const names = String(given)
-      .split(',')
-      .map((name) => name.trim());
-    return names.every((name) => /^(\*|https?:\/\/[^\s/]+)$/.test(name)) ? names : undefined;
-  },
-};
+/** Items separated by commas, or a list of the config file. */
+function listOf(allowed: string, item: RegExp): Format<readonly string[]> {
+  return {
+    allowed,
+    parse: (given) => {
+      const items = String(given).split(',');
+      const trimmed = items.map((text) => text.trim());
+      return trimmed.every((text) => item.test(text)) ? trimmed : undefined;
+    },
+  };
+}
 
-export const brokers: Format<readonly string[]> = {
-  allowed: 'host:port, several separated by commas',
-  parse: (given) => {
-    const list: unknown = typeof given === 'string' ? given.split(',') : given;
-    if (!Array.isArray(list) || list.length === 0) return undefined;
-    const names = list.map((broker) => String(broker).trim());
-    return names.every((name) => /^[^\s:,]+:\d{1,5}$/.test(name)) ? names : undefined;
-  },
+export const brokers = listOf('host:port, several separated by commas', /^[^\s:,]+:\d{1,5}$/);
+
+const someOrigins = listOf(
+  'origins such as https://game.example, several separated by commas, or *',
+  /^(\*|https?:\/\/[^\s/]+)$/,
+);
+/** Origins of web pages, `*` for all; none: an empty text. */
+export const origins: typeof someOrigins = {
+  ...someOrigins,
+  parse: (given) => (given === '' ? [] : someOrigins.parse(given)),
 };
 
 /** Loads the package `cron` only when a schedule or a time zone is set: nothing else needs the package here. */

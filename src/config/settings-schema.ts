@@ -7,15 +7,16 @@ export interface Setting<T> {
   readonly default: string | number | boolean;
   readonly doc: string;
   /** Errors hide the value; so does `ranklog config`, of `redisUrl` only the user name and password. */
-  readonly isSecret?: boolean;
+  readonly isSecret: boolean;
 }
 
 function setting<T>(
   accepted: format.Format<T>,
   initial: Setting<T>['default'],
   doc: string,
+  isSecret = false,
 ): Setting<T> {
-  return { format: accepted, default: initial, doc };
+  return { format: accepted, default: initial, doc, isSecret };
 }
 
 const { text, kafkaName, count, flag, duration, oneOf } = format;
@@ -86,18 +87,13 @@ export const SETTINGS_SCHEMA = {
     'How to log in to Kafka; empty for no login.',
   ),
   kafkaSaslUsername: setting(format.anyText, '', 'The user name for Kafka.'),
-  kafkaSaslPassword: {
-    ...setting(format.anyText, '', 'The password for Kafka.'),
-    isSecret: true,
-  },
-  redisUrl: {
-    ...setting(
-      format.redisUrl,
-      'redis://127.0.0.1:6379',
-      'The URL of Redis; a password in it is never shown.',
-    ),
-    isSecret: true,
-  },
+  kafkaSaslPassword: setting(format.anyText, '', 'The password for Kafka.', true),
+  redisUrl: setting(
+    format.redisUrl,
+    'redis://127.0.0.1:6379',
+    'The URL of Redis; a password in it is never shown.',
+    true,
+  ),
 } as const satisfies Readonly<Record<string, Setting<unknown>>>;
 
 export type SettingName = keyof typeof SETTINGS_SCHEMA;

@@ -98,14 +98,14 @@ function read(name: SettingName, { env, file, content }: Sources) {
         ? [content[name], file, `${file}: ${name}`]
         : [setting.default, 'default', name];
   const value = setting.format.parse(given);
-  const shown = setting.isSecret === true ? 'the value' : JSON.stringify(given);
+  const shown = setting.isSecret ? 'the value' : JSON.stringify(given);
   const problem = `${place}: ${shown} is not allowed; use ${setting.format.allowed}`;
   return { name, setting, value, origin, problem: value === undefined ? problem : undefined };
 }
 
 /** A setting as `ranklog config` shows it: secrets are hidden. */
 function effective({ name, setting, value, origin }: ReturnType<typeof read>) {
-  const { doc, isSecret = false } = setting;
+  const { doc, isSecret } = setting;
   const text = Array.isArray(value) ? value.join(',') : String(value);
   const secret = name === 'redisUrl' ? withoutPassword(text) : text.replace(/.+/s, '***');
   return { name, env: variableOf(name), doc, origin, value: isSecret ? secret : text };

@@ -13,7 +13,7 @@ import type { Logger } from '../infra/logger.js';
 import type { Stores } from '../infra/redis.js';
 import { Throttle } from '../infra/throttle.js';
 import type { DefinitionsTopic } from '../registry/definitions-topic.js';
-import { CatchUp } from './catch-up.js';
+import { CatchUp, type CatchUpParts } from './catch-up.js';
 import { CancelledError, HistoryCutError, OutOfMemoryError } from './errors.js';
 import { LogFeed } from './log-feed.js';
 import type { OpenShadow } from './log-history.js';
@@ -230,19 +230,12 @@ export class GenerationRun<T> {
     const isHopeless = error instanceof LogGapError || isOutOfMemory(error);
     const isOver = (signal.aborted && !keepsShadows) || isHopeless;
     if (!isOver && this.work.isResumable) return;
-    for (const [shadow, lease] of this.#open) await this.#discard(lease, shadow);
-  }
-
-  /** If this fails, a sweep (of a verify or rollback) or the next reconciliation of the board takes over the shadow. */
-  async #discard(lease: Lease, shadow: Shadow): Promise<void> {
-    try {
-      await this.parts.generations.discard(lease, shadow);
-    } catch (error) {
-      const { board, generation } = shadow;
-      this.parts.logger.warn(
-        `could not discard generation ${generation} of board "${board}": ${toError(error).message}`,
-      );
-    }
+    for (const [shadow, lease] of this.#open)
+      await this.parts.generations.discard(lease, shadow).catch((failure: unknown) => {
+        // A sweep (of a verify or rollback) or the next reconciliation of the board takes over the shadow.
+        const what = `could not discard generation ${shadow.generation} of board "${shadow.board}"`;
+        this.parts.logger.warn(`${what}: ${toError(failure).message}`);
+      });
   }
 
   /** If another process has taken over an expired lease, returns an error that names it: this reconciliation must end. */
@@ -266,9 +259,4 @@ export class GenerationRun<T> {
 }
 
 /** The parts that all shadows of an attempt share. The signal also ends the other shadows when one of them fails. */
-interface Pass {
-  readonly feed: LogFeed;
-  readonly throttle: Throttle;
-  readonly signal: AbortSignal;
-  readonly progress: ProgressReporter;
-}
+type Pass = Pick<CatchUpParts, 'feed' | 'throttle' | 'signal'> & Pick<ShadowAtWork, 'progress'>;

@@ -11,7 +11,6 @@ import type { Logger } from '../infra/logger.js';
 
 const RENEW_EVERY_MS = 1_000;
 
-type Facts = Pick<ReconciliationStatus, 'generation' | 'done' | 'total' | 'rate' | 'secondsLeft'>;
 type End = Pick<ReconciliationStatus, 'state' | 'outcome' | 'equal'>;
 
 interface LeasedBoard {
@@ -69,7 +68,7 @@ export class RunLeases {
   }
 
   /** Changes the status of a board, which is reported within a second. */
-  note(board: string, facts: Partial<Facts>): void {
+  note(board: string, facts: Partial<ReconciliationStatus>): void {
     const held = this.#boards.get(board);
     if (held !== undefined) held.status = { ...held.status, ...facts };
   }

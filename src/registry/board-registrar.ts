@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
-import type { Boards, LiveBoard, Starts } from '#board-store';
+import type { Boards, LiveBoard } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { startsOfUnreadLog } from '../generations/log-history.js';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
@@ -77,7 +77,9 @@ export class BoardRegistrar {
       ...ofFile.filter(({ board }) => !current.has(board)),
     ];
     const isNew = wanted.some(({ board }) => !current.has(board) && !known.has(board));
-    const begins = isNew ? await this.#startsOfUnreadLog() : undefined;
+    const { admin, topics } = this.kafka;
+    const { group } = this.options.settings;
+    const begins = isNew ? await startsOfUnreadLog(admin, topics.scoreEvents, group) : undefined;
     const { live } = await store.registerBoards(wanted, current, begins);
     this.#wanted = new Map(wanted.map((definition) => [definition.board, definition]));
     for (const board of this.#wanted.keys())
@@ -97,11 +99,6 @@ export class BoardRegistrar {
     await this.stores.store.claim();
     await this.definitions.claim();
     return current;
-  }
-
-  #startsOfUnreadLog(): Promise<Starts> {
-    const { admin, topics } = this.kafka;
-    return startsOfUnreadLog(admin, topics.scoreEvents, this.options.settings.group);
   }
 
   async #readFile(): Promise<readonly BoardDefinition[]> {

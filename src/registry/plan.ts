@@ -29,10 +29,7 @@ export interface PlannedBoard {
 }
 
 /** A build in progress: how many records of the log it has read, of how many. */
-export interface BuiltBy {
-  readonly holder: string;
-  readonly done: number;
-  readonly total: number;
+export interface BuiltBy extends Pick<ReconciliationStatus, 'holder' | 'done' | 'total'> {
   /** Whether it builds the definition of the file, or another one. */
   readonly definition: 'same' | 'other';
 }
@@ -61,28 +58,23 @@ export function boardChanges(
   { live, building }: Pick<Boards, 'live' | 'building'>,
   statuses: readonly ReconciliationStatus[],
 ): BoardChange[] {
+  const none = { fields: [], builtBy: null };
+  const changes = file.map((definition): BoardChange => {
+    const { board } = definition;
+    const now = live.get(board);
+    if (now === undefined)
+      return building.has(board)
+        ? { board, change: 'building', fields: [], builtBy: builderOf(definition, statuses) }
+        : { board, change: 'new', ...none };
+    const isSame = definitionText(now.definition) === definitionText(definition);
+    const fields = isSame ? [] : fieldChanges(now.definition, definition);
+    return { board, change: isSame ? 'same' : 'changed', live: now, fields, builtBy: null };
+  });
   const inFile = new Set(file.map(({ board }) => board));
   const others = [...live.keys(), ...building].filter((board) => !inFile.has(board)).sort();
-  const none = { fields: [], builtBy: null };
-  return [
-    ...file.map((definition): BoardChange => {
-      const { board } = definition;
-      const now = live.get(board);
-      if (now === undefined)
-        return building.has(board)
-          ? { board, change: 'building', fields: [], builtBy: builderOf(definition, statuses) }
-          : { board, change: 'new', ...none };
-      const isSame = definitionText(now.definition) === definitionText(definition);
-      const fields = isSame ? [] : fieldChanges(now.definition, definition);
-      return { board, change: isSame ? 'same' : 'changed', live: now, fields, builtBy: null };
-    }),
-    ...others.map((board): BoardChange => ({
-      board,
-      change: 'removed',
-      live: live.get(board),
-      ...none,
-    })),
-  ];
+  for (const board of others)
+    changes.push({ board, change: 'removed', live: live.get(board), ...none });
+  return changes;
 }
 
 function builderOf(
@@ -103,25 +95,24 @@ export interface LogFacts {
   readonly ranges: ReadonlyMap<number, LogRange>;
   /** The live applied offset of each partition, where a build ends. */
   readonly appliedOffsets: ReadonlyMap<number, number>;
-  /** Where a build begins, if not at the start of the log. */
-  readonly from?: ReadonlyMap<number, number>;
+  /** The first offset of the build in a partition; the log may begin later. */
+  readonly begin: (partition: number) => number;
 }
 
 /** How much of the log a build reads, and how long the last build took. Transaction markers count as records. */
 export function backfillOf(
-  { ranges, appliedOffsets, from }: LogFacts,
+  { ranges, appliedOffsets, begin }: LogFacts,
   statuses: readonly ReconciliationStatus[],
 ): Backfill {
   const counts = [...appliedOffsets].map(([partition, appliedOffset]) => {
-    const start = Math.max(ranges.get(partition)?.start ?? 0, from?.get(partition) ?? 0);
+    const start = Math.max(ranges.get(partition)?.start ?? 0, begin(partition));
     return Math.max(0, appliedOffset + 1 - start);
   });
   const [last] = statuses
     .filter(({ kind, state, total }) => kind === 'build' && state === 'done' && total > 0)
     .sort((a, b) => b.updatedAt - a.updatedAt);
-  const lastBuild = last && {
-    records: last.total,
-    seconds: (last.updatedAt - last.startedAt) / 1_000,
-  };
-  return { records: counts.reduce((sum, count) => sum + count, 0), lastBuild: lastBuild ?? null };
+  const records = counts.reduce((sum, count) => sum + count, 0);
+  if (last === undefined) return { records, lastBuild: null };
+  const seconds = (last.updatedAt - last.startedAt) / 1_000;
+  return { records, lastBuild: { records: last.total, seconds } };
 }

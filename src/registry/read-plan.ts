@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Admin } from 'kafkajs';
 import type { BoardDefinition } from '#board';
-import type { BoardReader, Starts, ViewSummary } from '#board-store';
+import type { BoardReader, ViewSummary } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
 import { cutPartitions } from '../generations/log-history.js';
 import type { From } from '../generations/shadow-plan.js';
@@ -31,37 +31,28 @@ export async function readPlan(
   const changes = boardChanges(file, boards, statuses);
   const toBuild = changes.filter(needsBuild);
   const liveBytes = await readLiveBytes(sources, changes);
-  const planned = changes.map(({ board, change, live, fields, builtBy }) => {
-    const starts = change === 'changed' && from === undefined ? live?.starts : undefined;
+  const planned = changes.map(({ live, ...change }) => {
+    const starts = change.change === 'changed' && from === undefined ? live?.starts : undefined;
     return {
-      board,
-      change,
+      ...change,
       generation: live?.generation ?? null,
-      fields,
-      liveBytes: liveBytes.get(board) ?? null,
+      liveBytes: liveBytes.get(change.board) ?? null,
       startsAt: starts === undefined ? null : Object.fromEntries(starts),
-      builtBy,
     };
   });
   if (toBuild.length === 0) return { boards: planned, backfill: null, cut: [] };
   const ranges = await logRanges(admin, topic);
+  const isAtTime = typeof from === 'number';
   // Records that the live generations lack do not count as cut.
-  const begins = earliestStarts(toBuild, ranges.keys());
-  const cut =
-    typeof from === 'number'
-      ? []
-      : cutPartitions(ranges, (partition) => begins.get(partition) ?? 0);
-  const starts = typeof from === 'number' ? await offsetsAtTime(admin, topic, from) : begins;
+  const liveBegin = (partition: number) =>
+    Math.min(...toBuild.map(({ live }) => live?.starts?.get(partition) ?? 0));
+  const cut = isAtTime ? [] : cutPartitions(ranges, liveBegin);
+  const atTime = isAtTime ? await offsetsAtTime(admin, topic, from) : undefined;
+  const begin = (partition: number) =>
+    from === 'start' ? 0 : (atTime?.get(partition) ?? liveBegin(partition));
   const appliedOffsets = await readAppliedOffsets(sources, toBuild);
-  const log = { ranges, appliedOffsets, from: from === 'start' ? new Map() : starts };
-  return { boards: planned, backfill: backfillOf(log, statuses), cut };
-}
-
-/** The first offset, by partition, at which the live generation of one of these boards begins; 0 if one of them is new. */
-function earliestStarts(changes: readonly BoardChange[], partitions: Iterable<number>): Starts {
-  const earliest = (partition: number) =>
-    Math.min(...changes.map(({ live }) => live?.starts?.get(partition) ?? 0));
-  return new Map([...partitions].map((partition) => [partition, earliest(partition)]));
+  const backfill = backfillOf({ ranges, appliedOffsets, begin }, statuses);
+  return { boards: planned, backfill, cut };
 }
 
 /** The largest live applied offset of each partition. */

@@ -6,8 +6,9 @@ const { Array: List, Boolean: Flag, Integer, Number: Decimal, Optional, String: 
 /** A schema of this file by its name. */
 const ref = (name: string) => Type.Unsafe({ $ref: `${name}#` });
 const nullable = (name: string) => Type.Unsafe({ anyOf: [{ $ref: `${name}#` }, { type: 'null' }] });
-const named = ($id: string, properties: TProperties) =>
-  Type.Object(properties, { $id, additionalProperties: false });
+const named = ($id: string, properties: TProperties, options = {}) =>
+  Type.Object(properties, { $id, additionalProperties: false, ...options });
+const open = (description: string) => ({ additionalProperties: true, description });
 
 const COLUMNS = Type.Record(Text(), Text(), { description: 'Exact decimals by column.' });
 
@@ -54,13 +55,10 @@ export const ANSWERS = [
     ),
     suggestion: Optional(Text({ description: 'A name that was probably meant.' })),
   }),
-  Type.Object(
+  named(
+    'Board',
     { board: Text(), stale: Optional(STALE), age: AGE },
-    {
-      $id: 'Board',
-      additionalProperties: true,
-      description: 'A board and its definition, in the fields of a boards file.',
-    },
+    open('A board and its definition, in the fields of a boards file.'),
   ),
   named('Boards', { boards: List(ref('Board')), stale: Optional(STALE), age: AGE }),
   named('Views', {
@@ -102,12 +100,9 @@ export const ANSWERS = [
     deduplicated: Flag({ description: 'Whether the board counts an `eventId` once.' }),
     status: Optional(Text({ description: '`unknown`: no result within `timeout`.' })),
   }),
-  Type.Object(
+  named(
+    'Outcome',
     { status: Type.Enum(['ranked', 'deadLetter', 'unchanged', 'unpublished']) },
-    {
-      $id: 'Outcome',
-      additionalProperties: true,
-      description: '`change` or `letter` as in Kafka.',
-    },
+    open('`change` or `letter` as in Kafka.'),
   ),
 ];

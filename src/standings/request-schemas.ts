@@ -31,11 +31,9 @@ const AFTER = { after: text('The cursor `next` of the page before; it names the 
 const closed = { additionalProperties: false };
 
 /** A query for a view: own parameters, the selection of a view, and a value for each dimension by its name. */
-function viewQuery<Own extends Type.TProperties>(own: Own) {
-  return Type.Object(
-    { ...own, ...SELECTION },
-    { additionalProperties: Type.String(), description: 'of a view' },
-  );
+function viewQuery<Own extends Type.TProperties>(own: Own, description = 'of a view') {
+  const properties = { ...own, ...SELECTION };
+  return Type.Object(properties, { additionalProperties: Type.String(), description });
 }
 
 /** The parameters in the URL of each request, with `additionalProperties` for values of dimensions. */
@@ -71,15 +69,9 @@ export const QUERIES = {
     search: Type.String({ description: 'A part of a player id; the case of a-z counts not.' }),
     ...AFTER,
   }),
-  rank: Type.Object(
-    {
-      score: text('The score, for a board with one column.'),
-      ...SELECTION,
-    },
-    {
-      additionalProperties: Type.String(),
-      description: '`score.COLUMN` for each column of a board with several',
-    },
+  rank: viewQuery(
+    { score: text('The score, for a board with one column.') },
+    '`score.COLUMN` for each column of a board with several',
   ),
   at: viewQuery({
     rank: whole('The rank.', 1, 2 ** 53 - 1),

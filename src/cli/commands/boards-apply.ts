@@ -27,24 +27,22 @@ export function boardsPlan(options: JsonOption): Promise<number> {
 }
 
 export function boardsApply(options: ApplyOptions): Promise<number> {
-  return withReconciliation((session) => apply(session, options));
-}
-
-async function apply(session: ReconciliationSession, options: ApplyOptions): Promise<number> {
-  const { json = false } = options;
-  const remove = [...new Set(options.remove)];
-  const { definitions, plan } = await readFileAndPlan(session, options);
-  checkRemovals(plan, remove);
-  if (!json) print(plan, options, () => planText(plan, { ...session, remove }));
-  const names = plan.boards.filter(needsBuild).map(({ board }) => board);
-  const isToDo = names.length > 0 || remove.length > 0;
-  if (!isToDo && !json) return EXIT.ok;
-  return interruptible(async (signal) => {
-    if (isToDo && options.yes !== true) await confirmSteps(names, remove, signal);
-    const toBuild = definitions.filter(({ board }) => names.includes(board));
-    const applied = await carryOut(session, toBuild, remove, { ...options, signal });
-    print(applied, options, () => appliedText(applied, options));
-    return EXIT.ok;
+  return withReconciliation(async (session) => {
+    const { json = false } = options;
+    const remove = [...new Set(options.remove)];
+    const { definitions, plan } = await readFileAndPlan(session, options);
+    checkRemovals(plan, remove);
+    if (!json) print(plan, options, () => planText(plan, { ...session, remove }));
+    const names = plan.boards.filter(needsBuild).map(({ board }) => board);
+    const isToDo = names.length > 0 || remove.length > 0;
+    if (!isToDo && !json) return EXIT.ok;
+    return interruptible(async (signal) => {
+      if (isToDo && options.yes !== true) await confirmSteps(names, remove, signal);
+      const toBuild = definitions.filter(({ board }) => names.includes(board));
+      const applied = await carryOut(session, toBuild, remove, { ...options, signal });
+      print(applied, options, () => appliedText(applied, options));
+      return EXIT.ok;
+    });
   });
 }
 

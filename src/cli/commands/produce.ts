@@ -41,17 +41,11 @@ export function produce(file: string, options: ProduceOptions): Promise<number> 
   });
 }
 
-interface Summary {
-  readonly sent: number;
-  readonly rejected: number;
-  readonly seconds: number;
-}
-
 async function sendFile(
   producer: ScoreProducer,
   file: string,
   { size, rate, largest }: { size: number; rate: number | undefined; largest: number },
-): Promise<Summary> {
+) {
   const begin = performance.now();
   const throttle = new Throttle(rate);
   const source = file === '-' ? process.stdin : createReadStream(file);
@@ -120,7 +114,7 @@ function sizeOf(file: string): number {
   }
 }
 
-function summaryText({ sent, rejected, seconds }: Summary): string {
+function summaryText({ sent, rejected, seconds }: Awaited<ReturnType<typeof sendFile>>): string {
   const rate = Math.round(sent / Math.max(seconds, 0.001));
   const bad = rejected === 0 ? '' : `, ${rejected} bad lines skipped`;
   return `${sent} events sent in ${seconds} s (${rate}/s)${bad}`;

@@ -24,9 +24,7 @@ export function rank(board: string, player: string, options: RankOptions): Promi
     const isOne = [view, window, where, at].some((option) => option !== undefined);
     const { found, stale } = isOne
       ? { found: [await reader.player(board, player, options)], stale: false }
-      : await readEverywhere(reader, board, (name) =>
-          reader.player(board, player, { view: name, dense }),
-        );
+      : await readEverywhere(reader, { board, player, dense });
     const isStale = stale || found.some((one) => one.stale);
     if (isStale) warnOfStale();
     const places = found.flatMap(({ view, size, standing }) =>
@@ -44,15 +42,14 @@ const TOO_DEEP = 'a dense rank is missing: too many players are in front to coun
 
 async function readEverywhere(
   reader: BoardReader,
-  board: string,
-  read: (view: string) => Promise<PlayerStanding>,
+  { board, player, dense }: { board: string; player: string; dense: boolean | undefined },
 ): Promise<{ found: PlayerStanding[]; stale: boolean }> {
   const found: PlayerStanding[] = [];
   let isStale = false;
   for await (const { views, stale } of reader.viewPages(board)) {
     isStale ||= stale;
     const reads = views.map(({ view }) =>
-      read(view).catch((error: unknown) => {
+      reader.player(board, player, { view, dense }).catch((error: unknown) => {
         if (error instanceof ExpiredViewError) return []; // it has expired since the views were listed
         throw error;
       }),
