@@ -77,7 +77,7 @@ export function whole(argument: string, value: number, min: number, max: number)
 /** @throws InvalidReadError for an id that no score event can have */
 export function requirePlayerId(playerId: string): void {
   if (isId(playerId)) return;
-  const problem = `${JSON.stringify(String(playerId).slice(0, 80))} is no id: 1 to 128 bytes of UTF-8 without control characters`;
+  const problem = `${JSON.stringify(String(playerId).slice(0, 80))} is no id: 1 to 128 bytes of UTF-8 without control characters or lone surrogates`;
   throw new InvalidReadError('player', problem);
 }
 

@@ -151,7 +151,12 @@ export class ResultFeed {
     const committed = await committedOffsets(this.#admin, ranklogGroup, topics.scoreEvents);
     const passed = open.filter(({ at }) => at && at.offset < (committed.get(at.partition) ?? 0));
     if (passed.length === 0) return;
-    const ends = await Promise.all(followed.map(({ topic }) => logEnds(this.#admin, topic)));
+    const partitions = new Set(passed.map(({ at }) => at?.partition));
+    const endsOf = async ({ topic }: Followed) => {
+      const ends = [...(await logEnds(this.#admin, topic))];
+      return new Map(ends.filter(([id]) => topic === topics.definitions || partitions.has(id)));
+    };
+    const ends = await Promise.all(followed.map(endsOf));
     const reads = followed.map(({ follower }, index) => follower.reach(ends[index] ?? new Map()));
     await Promise.all(reads).catch((error: unknown) => this.#end(error));
     // Does nothing to a wait whose result was among what was read.

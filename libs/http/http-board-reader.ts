@@ -63,12 +63,12 @@ export class HttpBoardReader implements ViewReads {
 
   /** All views in one list, sorted by text; one request for about 10,000. */
   async views(board: string): Promise<HttpView[]> {
-    const found: HttpView[] = [];
+    const found = new Map<string, HttpView>(); // pages may repeat views
     const path = `${pathOf(board)}/views`;
     for (let from: object = {}; ;) {
       const { views, next } = await this.#get<{ views: HttpView[]; next?: string }>(path, from);
-      for (const view of views) found.push(view);
-      if (next === undefined) return found.sort((a, b) => (a.view < b.view ? -1 : 1));
+      for (const view of views) found.set(view.view, view);
+      if (next === undefined) return [...found.values()].sort((a, b) => (a.view < b.view ? -1 : 1));
       from = { after: next };
     }
   }

@@ -81,9 +81,9 @@ function logRequests(server: FastifyInstance, logger: Logger): void {
   });
 }
 
-/** Fastify checks the path of a URL, and takes malformed percent-encoding in its query as it is. */
+/** Fastify checks the path of a URL, and takes malformed percent-encoding in its query as it is. Runs after the hook of CORS. */
 function refuseMalformedUrls(server: FastifyInstance): void {
-  server.addHook('onRequest', ({ url }, _, done) => {
+  server.addHook('preParsing', ({ url }, _reply, _payload, done) => {
     try {
       decodeURIComponent(url);
       done();

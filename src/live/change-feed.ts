@@ -63,10 +63,14 @@ export class ChangeFeed {
     const begin = ranges.map(({ start, end }) => Math.max(start, end - readBack));
     const follower = await TopicFollower.open({ ...options, from: new Map(begin.entries()) });
     const feed = new ChangeFeed(options, follower, begin);
-    const ended = feed.ended.then((reason) => Promise.reject(reason));
-    const ends = ranges.map(({ end }) => end);
-    await Promise.race([follower.reach(new Map(ends.entries())), ended]);
+    await feed.#reach(ranges.map(({ end }) => end));
     return feed;
+  }
+
+  /** @throws the reason if the feed ends before */
+  async #reach(position: LogPosition): Promise<void> {
+    const ended = this.ended.then((reason) => Promise.reject(reason));
+    await Promise.race([this.follower.reach(new Map(position.entries())), ended]);
   }
 
   get isEnded(): boolean {
@@ -88,7 +92,7 @@ export class ChangeFeed {
       const ranges = await rangesOf(this.options);
       if (position.some((offset, partition) => offset > (ranges[partition]?.end ?? 0)))
         return undefined;
-      await this.follower.reach(new Map(position.entries()));
+      await this.#reach(position);
     }
     return position;
   }

@@ -60,10 +60,12 @@ export class LiveStreams implements BeforeApplicationShutdown {
     await firstValueFrom(tops);
     const stream = this.#add(reply, feed, () => shown.unsubscribe());
     const resumed = position === undefined ? 'reset' : 'standings';
-    let type = asked ? resumed : 'snapshot';
-    const show = ({ id, data, event }: Top) => {
-      stream.send(type === 'standings' ? event : eventText(type, id, data));
-      type = 'standings';
+    const type = asked ? resumed : 'snapshot';
+    let isFirst = true;
+    const show = ({ id, data, event, isChanged }: Top) => {
+      if (isFirst) stream.send(eventText(type, id, data));
+      else if (isChanged) stream.send(event);
+      isFirst = false;
     };
     const error = (reason: Error) => this.#fail(stream, feed, reason);
     const shown = tops.subscribe({ next: show, error });
@@ -80,6 +82,7 @@ export class LiveStreams implements BeforeApplicationShutdown {
    * @throws ProblemError LOG_UNAVAILABLE
    */
   async #resume({ request: { headers } }: FastifyReply) {
+    this.#wasIdle = false;
     const id = String(headers['last-event-id'] ?? '');
     const feed = await inTime((this.#feed ??= this.#open()));
     const position = await inTime(feed.positionOf(id));

@@ -21,7 +21,8 @@ function setUp() {
       const answer = (version: number) => resolve({ view: 'all', version } as Standings);
       reads.push({ answer, fail: reject });
     });
-  const sources = { reader: { standings }, changes: { id: '7', of: () => heard } };
+  const changes = { id: '7', of: () => heard };
+  const sources = { reader: { standings }, changes };
   const feeds = new ViewFeeds();
   const get = () => feeds.get(REQUEST, sources);
   const tops: Top[] = [];
@@ -32,7 +33,7 @@ function setUp() {
   const change = (value: RankChange) => heard.next([value, Buffer.of()]);
   const reading = (count: number) => until(() => reads.length === count, `${count} reads`, 5);
   const isOpen = () => heard.observed;
-  return { reads, get, show, change, reading, tops, errors, versions, isOpen };
+  return { reads, get, show, change, changes, reading, tops, errors, versions, isOpen };
 }
 
 describe('ViewFeeds', () => {
@@ -57,11 +58,12 @@ describe('ViewFeeds', () => {
   });
 
   it('reads a view only after changes of its first players or their number', async () => {
-    const { reads, show, change, reading, tops, isOpen } = setUp();
+    const { reads, show, change, changes, reading, tops, isOpen } = setUp();
     const shown = show();
     await reading(1);
     reads[0]?.answer(1);
     await until(() => tops.length === 1, 'it is shown', 5);
+    changes.id = '8';
     change(moved('all', 9, 3));
     change(moved('week', 2, 1));
     change(moved('all', null, 9));
@@ -69,7 +71,11 @@ describe('ViewFeeds', () => {
     reads[1]?.answer(1);
     change(moved('all', 9, 2));
     await reading(3);
-    expect(tops).toHaveLength(1); // the second read found nothing new
+    // The second read found nothing new, and moved the position at which a later stream begins.
+    expect(tops).toMatchObject([
+      { id: '7', isChanged: true },
+      { id: '8', isChanged: false },
+    ]);
     shown.unsubscribe();
     await until(() => !isOpen(), 'the feed ends', 5);
   });

@@ -1,13 +1,12 @@
 import {
   concatMap,
   defer,
-  distinctUntilKeyChanged,
   filter,
   finalize,
-  map,
   merge,
   ReplaySubject,
   retry,
+  scan,
   share,
   Subject,
   tap,
@@ -31,8 +30,10 @@ export interface TopRequest extends ViewSelection {
 export interface Top {
   readonly id: string;
   readonly data: string;
-  /** It as the event `standings`. */
+  /** It as the event `standings`, with the position of the read that found it. */
   readonly event: Buffer;
+  /** Whether it differs from the read before. */
+  readonly isChanged: boolean;
 }
 
 interface Sources {
@@ -92,8 +93,11 @@ function readings({ board, ...request }: TopRequest, { reader, changes }: Source
     throttle(() => zip(ended, timer(READ_EVERY_MS)), { leading: true, trailing: true }),
     concatMap(() => read.pipe(retry({ delay }))),
     tap(() => ended.next()),
-    distinctUntilKeyChanged('data'),
-    map((top) => ({ ...top, event: Buffer.from(eventText('standings', top.id, top.data)) })),
+    scan((before: Top | undefined, { id, data }): Top => {
+      if (before?.data === data) return { ...before, id, isChanged: false };
+      return { id, data, event: Buffer.from(eventText('standings', id, data)), isChanged: true };
+    }, undefined),
+    filter((top) => top !== undefined),
   );
 }
 

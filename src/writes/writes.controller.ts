@@ -18,7 +18,10 @@ import { Write } from '../standings/route.js';
 const RANK_TIMEOUT_MS = 5_000;
 const SEND_TIMEOUT_MS = 30_000;
 
-/** Score events that wait for Kafka at once, also those whose requests were answered; more are refused, as each takes memory. */
+/**
+ * Score events that wait for Kafka at once; more are refused, as each takes memory. Those whose requests were answered count too,
+ * but not the one of a `wait=rank` after its timeout.
+ */
 const MOST_IN_FLIGHT = 10_000;
 
 /** Accepts score events for Kafka. Checks all of them against the live definition of the board before it sends the first. */
@@ -63,7 +66,7 @@ export class WritesController {
   async #send(events: readonly ScoreEvent[], timeoutMs = SEND_TIMEOUT_MS): Promise<Source[]> {
     const sent = this.#limited(events.length, () => this.producer.send(events));
     const late = () => {
-      const detail = `Kafka has acknowledged nothing in ${timeoutMs} ms; it may have any of the events, or get them later`;
+      const detail = `Kafka has not acknowledged all events within ${timeoutMs} ms; it may have any of them, or get them later`;
       return throwError(() => new ProblemError('SEND_FAILED', detail));
     };
     return firstValueFrom(from(sent).pipe(timeout({ first: timeoutMs, with: late })));
