@@ -10,15 +10,12 @@ import { withLock } from './lock.mjs';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK = path.join(ROOT, '.services', 'setup.lock');
 const BUILD_CONFIGS = [
-  ...[
-    'tsconfig.json',
-    'tsconfig.build.json',
-
-    'package.json',
-    'package-lock.json',
-    'scripts/bundle.mjs',
-    'scripts/bundling.mjs',
-  ],
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'package.json',
+  'package-lock.json',
+  'scripts/bundle.mjs',
+  'scripts/bundling.mjs',
 ];
 
 /** Installs the dependencies of the lockfile if they are missing or older than it. Leaves linked ones alone. */

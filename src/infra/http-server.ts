@@ -85,7 +85,7 @@ function logRequests(server: FastifyInstance, logger: Logger): void {
 function refuseMalformedUrls(server: FastifyInstance): void {
   server.addHook('preParsing', ({ url }, _reply, _payload, done) => {
     try {
-      decodeURIComponent(url);
+      if (url.includes('%')) decodeURIComponent(url);
       done();
     } catch {
       const detail = `${url} has percent-encoding that is not UTF-8; write a percent sign as %25`;
