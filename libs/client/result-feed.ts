@@ -7,6 +7,7 @@ import {
   logRanges,
   toError,
   TopicFollower,
+  writtenEnd,
   type KafkaRecord,
 } from '#kafka-batch';
 import { PublishedBoards } from './published-boards.js';
@@ -32,13 +33,15 @@ const IDLE_MS = 5_000;
 
 /**
  * Reads all committed rank changes and dead letters from the moment it is opened, and gives each wait its outcome.
- * An event has no result if the group's committed offset has passed it, and everything that the result topics held after that
- * was read. The second condition is needed because Kafka may show a committed offset before the results of its transaction.
+ * An event has no result if the group's committed offset has passed it, and everything that was written to the result topics by
+ * then was read. Kafka may show a committed offset before the results of its transaction, so the ends count open transactions.
  * Closes itself after an error that no retry repairs, and when it had no wait for a while. Then open another.
  */
 export class ResultFeed {
   /** By player, because a result has its player as key. */
   readonly #waits = new Map<string, Set<ResultWait>>();
+  /** Waits whose events the group has passed; they are settled once the results of that moment were read. */
+  readonly #passed = new WeakSet<ResultWait>();
   readonly #boards = new PublishedBoards();
   readonly #admin: Admin;
   readonly #closed = new AbortController();
@@ -143,24 +146,38 @@ export class ResultFeed {
     }
   }
 
-  /** Settles the waits whose events the group has passed, once the topics were read up to their present ends. */
+  /** Settles the waits whose events the group has passed. Does not wait for partitions of results that are read slowly. */
   async #settlePassed(followed: readonly Followed[]): Promise<void> {
     const { topics, ranklogGroup } = this.options;
-    const open = this.#all().filter(({ at }) => at !== undefined);
+    const open = this.#all().filter((wait) => wait.at !== undefined && !this.#passed.has(wait));
     if (open.length === 0) return;
     const committed = await committedOffsets(this.#admin, ranklogGroup, topics.scoreEvents);
-    const passed = open.filter(({ at }) => at && at.offset < (committed.get(at.partition) ?? 0));
-    if (passed.length === 0) return;
-    const partitions = new Set(passed.map(({ at }) => at?.partition));
-    const endsOf = async ({ topic }: Followed) => {
-      const ends = [...(await logEnds(this.#admin, topic))];
-      return new Map(ends.filter(([id]) => topic === topics.definitions || partitions.has(id)));
-    };
+    for (const [partition, offset] of committed) {
+      const passed = open.filter(({ at }) => at?.partition === partition && at.offset < offset);
+      if (passed.length === 0) continue;
+      for (const wait of passed) this.#passed.add(wait);
+      this.#settleOnceRead(passed, partition, followed).catch(() => {
+        for (const wait of passed) this.#passed.delete(wait);
+      });
+    }
+  }
+
+  /** Settles waits without a result once the definitions and a partition of the results were read up to their present ends. */
+  async #settleOnceRead(
+    waits: readonly ResultWait[],
+    partition: number,
+    followed: readonly Followed[],
+  ): Promise<void> {
+    const { kafka, topics } = this.options;
+    const endsOf = async ({ topic }: Followed) =>
+      topic === topics.definitions
+        ? logEnds(this.#admin, topic)
+        : new Map([[partition, await writtenEnd(kafka, topic, partition)]]);
     const ends = await Promise.all(followed.map(endsOf));
     const reads = followed.map(({ follower }, index) => follower.reach(ends[index] ?? new Map()));
     await Promise.all(reads).catch((error: unknown) => this.#end(error));
     // Does nothing to a wait whose result was among what was read.
-    for (const wait of passed) {
+    for (const wait of waits) {
       const publishesAll = this.#boards.publishesAll(wait.event.board);
       wait.settle(() => ({ status: publishesAll ? 'unchanged' : 'unpublished' }));
     }

@@ -2,6 +2,7 @@ import type { Kafka, Producer, ProducerConfig } from 'kafkajs';
 import type Cluster from 'kafkajs/src/cluster/index.js';
 import { patchKafkajs } from './kafkajs-patches.js';
 
+export const READ_UNCOMMITTED = 0;
 export const READ_COMMITTED = 1;
 
 /** Creates a Cluster: the connections to all brokers, with the client's settings. kafkajs has no public method for that. */

@@ -6,7 +6,13 @@ export * from './errors.js';
 export { kafkaLogCreator } from './kafka-logger.js';
 export { patchKafkajs } from './kafkajs-patches.js';
 export { LogReader, type LogReaderOptions } from './log-reader.js';
-export { lastCommittedRecord, lookAt, partitionCount, type PartitionLook } from './lookups.js';
+export {
+  lastCommittedRecord,
+  lookAt,
+  partitionCount,
+  writtenEnd,
+  type PartitionLook,
+} from './lookups.js';
 export { LOOKS, type PartitionHealth, type PartitionState } from './partition-worker.js';
 export * from './positions.js';
 export { sendChunks } from './send-chunks.js';

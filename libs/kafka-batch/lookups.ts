@@ -2,7 +2,13 @@ import kafkajs, { type Kafka } from 'kafkajs';
 import type { FetchedPartition } from 'kafkajs/src/broker/index.js';
 import type Cluster from 'kafkajs/src/cluster/index.js';
 import { Batched, perClient } from './batched.js';
-import { createCluster, READ_COMMITTED, SharedClusters, type ClusterLease } from './cluster.js';
+import {
+  createCluster,
+  READ_COMMITTED,
+  READ_UNCOMMITTED,
+  SharedClusters,
+  type ClusterLease,
+} from './cluster.js';
 import { toRecord } from './committed-messages.js';
 import type { LogRange } from './errors.js';
 import type { KafkaRecord } from './types.js';
@@ -50,6 +56,15 @@ export async function lastCommittedRecord(
       to = from;
     }
     return undefined;
+  });
+}
+
+/** The offset after the last record of a partition, of open transactions too. @throws if there is no such partition */
+export async function writtenEnd(kafka: Kafka, topic: string, partition: number): Promise<number> {
+  return lookUp(lookupsOf(kafka), topic, async (leaders) => {
+    const leader = leaders.get(partition);
+    if (leader === undefined) throw new Error(`Kafka has no partition ${partition} of ${topic}`);
+    return leader.writtenEnd(topic, partition);
   });
 }
 
@@ -168,6 +183,11 @@ async function lastRecord(leader: LeaderLookups, from: FetchAsk): Promise<KafkaR
   }
 }
 
+function answered(offset: number | undefined, name: string): number {
+  if (offset !== undefined) return offset;
+  throw new kafkajs.KafkaJSError(`Kafka left partition ${name} out of its response`);
+}
+
 const FETCH_BYTES = 1_048_576;
 const FETCH = { isolationLevel: READ_COMMITTED, maxWaitTime: 0, minBytes: 0 };
 const EARLIEST = '-2';
@@ -179,6 +199,9 @@ export class LeaderLookups {
     this.#requestOffsets(names, EARLIEST),
   );
   readonly #ends = new Batched((names: readonly string[]) => this.#requestOffsets(names, LATEST));
+  readonly #writtenEnds = new Batched((names: readonly string[]) =>
+    this.#requestOffsets(names, LATEST, READ_UNCOMMITTED),
+  );
   readonly #fetches = new Batched((asks: readonly FetchAsk[]) => this.#requestFetches(asks));
 
   constructor(
@@ -190,8 +213,13 @@ export class LeaderLookups {
   async range(topic: string, partition: number): Promise<LogRange> {
     const name = `${topic} ${partition}`;
     const [start, end] = await Promise.all([this.#starts.get(name), this.#ends.get(name)]);
-    if (start !== undefined && end !== undefined) return { start, end };
-    throw new kafkajs.KafkaJSError(`Kafka left ${topic}/${partition} out of its response`);
+    return { start: answered(start, name), end: answered(end, name) };
+  }
+
+  /** The offset after the last record of a partition, of open transactions too. */
+  async writtenEnd(topic: string, partition: number): Promise<number> {
+    const name = `${topic} ${partition}`;
+    return answered(await this.#writtenEnds.get(name), name);
   }
 
   /** The contents of a partition from an offset, with control records; empty if there is nothing. */
@@ -199,13 +227,17 @@ export class LeaderLookups {
     return (await this.#fetches.get(ask)) ?? { partition: ask.partition, messages: [] };
   }
 
-  async #requestOffsets(names: readonly string[], timestamp: string): Promise<Map<string, number>> {
+  async #requestOffsets(
+    names: readonly string[],
+    timestamp: string,
+    isolationLevel = READ_COMMITTED,
+  ): Promise<Map<string, number>> {
     const broker = await this.cluster.findBroker({ nodeId: this.nodeId });
     const topics = names.map((name) => {
       const [topic, partition] = name.split(' ');
       return { topic, partitions: [{ partition: Number(partition), timestamp }] };
     });
-    const { responses } = await broker.listOffsets({ isolationLevel: READ_COMMITTED, topics });
+    const { responses } = await broker.listOffsets({ isolationLevel, topics });
     return new Map(
       responses.flatMap(({ topic, partitions }) =>
         partitions.map(({ partition, offset }) => [`${topic} ${partition}`, Number(offset)]),

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RankChangeSubscriber, ScoreProducer, type RankChange, type SendOutcome } from '#client';
+import { encodeRankChange, type Source } from '#contracts';
+import { logEnds } from '#kafka-batch';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { causeOf, readDeadLetters } from '../support/results.js';
 import { seededRandom } from '../support/seeded-random.js';
@@ -158,6 +160,59 @@ describe('sendAndWait', () => {
     await other.disconnect();
     await outcome;
     service = await instance.start();
+  });
+});
+
+describe('sendAndWait beside an open transaction of results', () => {
+  let unserved: TestInstance; // without a service, whose part the test takes
+  beforeAll(async () => {
+    unserved = await TestInstance.create(BOARDS);
+  });
+  afterAll(() => unserved.remove());
+
+  const changeAt = (source: Source): RankChange => {
+    const after = { rank: 1, competitionRank: 1, columns: { points: '1' } };
+    const changes = [{ view: 'all', version: 1, before: null, after }];
+    const [generation, occurredAt] = ['1763629200000000-0a1b', '2026-11-20T09:00:00.000Z'];
+    return { board: 'arena', generation, playerId: 'ada', source, occurredAt, changes };
+  };
+
+  it('waits for its end, while the waits of other partitions have their outcomes', async () => {
+    const { kafka, admin, name, topics } = unserved;
+    const calls = new ScoreProducer({ kafka, topicPrefix: name, ranklogGroup: name });
+    const results = kafka.producer({ transactionalId: `${name}-results`, retry: { retries: 20 } });
+    const ends = async () => [...(await logEnds(admin, topics.scoreEvents))].filter(([, n]) => n);
+    const call = async (playerId: string) => {
+      const before = new Map(await ends());
+      const answer = calls.sendAndWait({ board: 'arena', playerId, delta: '1' }, SOON);
+      answer.catch(() => undefined); // it rejects only when a step below failed
+      const sent = async () => (await ends()).find(([at, end]) => end !== (before.get(at) ?? 0));
+      await until(async () => (await sent()) !== undefined, `the event of ${playerId} is sent`);
+      const [partition, end] = (await sent()) ?? [NaN, NaN];
+      return { answer, at: { topic: topics.scoreEvents, partition, offset: end - 1 } };
+    };
+    try {
+      await Promise.all([calls.connect(), results.connect()]);
+      const ada = await call('ada');
+      let other = await call('p-0');
+      for (let n = 1; other.at.partition === ada.at.partition; n++) other = await call(`p-${n}`);
+      const transaction = await results.transaction();
+      const { partition } = ada.at;
+      const change = { partition, ...encodeRankChange(changeAt(ada.at)) };
+      await transaction.send({ topic: topics.rankChanges, messages: [change] });
+      const partitions = (await ends()).map(([at, end]) => ({
+        partition: at,
+        offset: String(end),
+      }));
+      await admin.setOffsets({ groupId: name, topic: topics.scoreEvents, partitions });
+      const first = await Promise.race([ada.answer, other.answer.then(() => 'the other')]);
+      expect(first).toBe('the other');
+      expect(await other.answer).toEqual({ status: 'unpublished' });
+      await transaction.commit();
+      expect(changeOf(await ada.answer)).toEqual(changeAt(ada.at));
+    } finally {
+      await Promise.all([calls.disconnect(), results.disconnect()]);
+    }
   });
 });
 
