@@ -7,8 +7,8 @@ import { ensureDependencies, runNode } from './with-setup.mjs';
 
 const JEST = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
 
-// Suites also run servers and services of their own: with more workers than cores they stall for seconds.
-const WORKERS = Math.min(4, availableParallelism());
+// One more than cores: suites wait for their servers more than they compute. With still more, servers stall for seconds.
+const WORKERS = Math.min(4, availableParallelism() + 1);
 
 const RUNGS = ['--unit', '--redis', '--packages'];
 const given = process.argv.slice(2);
