@@ -16,6 +16,7 @@ import {
   MOST_CHANGES,
   parsePosition,
   positionText,
+  rankChangeEvent,
   RecentChanges,
   type LogPosition,
 } from './recent-changes.js';
@@ -103,13 +104,13 @@ export class ChangeFeed {
   }
 
   #take(record: KafkaRecord, partition: number): void {
-    const { offset } = record;
+    const { offset, timestamp } = record;
     this.#position[partition] = offset + 1;
     const change = this.#read(record, partition);
     if (change === undefined) return;
     const { board, playerId } = change;
-    const event = Buffer.from(`event: rank-change\ndata: ${String(record.value)}\n\n`);
-    this.recent.add({ partition, offset, board, playerId, event });
+    const event = rankChangeEvent(record.value);
+    this.recent.add({ partition, offset, timestamp, board, playerId, event });
     const keys = [keyOf(board), keyOf(board, playerId)];
     if (keys.every((key) => this.#heard.listenerCount(key) === 0)) return;
     const identified = Buffer.concat([Buffer.from(`id: ${this.id}\n`), event]);

@@ -10,7 +10,6 @@ import { Logger } from '../infra/logger.js';
 import { ProblemError, problemOf } from '../infra/problems.js';
 import { ChangeFeed } from './change-feed.js';
 import { eventText, EventStream } from './event-stream.js';
-import type { CommittedChange } from './recent-changes.js';
 import { ViewFeeds, type Top, type TopRequest } from './view-feed.js';
 
 const HEARTBEAT_MS = 15_000;
@@ -36,16 +35,20 @@ export class LiveStreams implements BeforeApplicationShutdown {
     @Inject(SETTINGS) private readonly settings: Pick<Settings, 'queryStreams'>,
   ) {}
 
+  /** The last rank changes of a player that this process holds, and since when it holds all. @throws ProblemError LOG_UNAVAILABLE */
+  async heldChanges(board: string, playerId: string) {
+    const { recent } = await this.#opened();
+    return { heldSince: recent.heldSince, changes: recent.ofPlayer(board, playerId) };
+  }
+
   /** Streams the rank changes of a board, or of one player of it. @throws ProblemError */
   async rankChanges(reply: FastifyReply, board: string, playerId?: string): Promise<void> {
     const { feed, asked, position } = await this.#resume(reply);
     // Nothing waits from here on, so that no rank change is missed between the past ones and the next one.
     const stream = this.#add(reply, feed, () => next.unsubscribe());
     const next = feed.of(board, playerId).subscribe(([, event]) => stream.send(event));
-    const concerns = (change: CommittedChange) =>
-      change.board === board && (playerId === undefined || change.playerId === playerId);
     if (position !== undefined)
-      for (const part of feed.recent.since(position, concerns)) stream.send(part);
+      for (const part of feed.recent.since(position, board, playerId)) stream.send(part);
     else if (asked) stream.send(eventText('reset', feed.id, JSON.stringify({ position: feed.id })));
     stream.heartbeat(feed.id);
   }
@@ -82,13 +85,18 @@ export class LiveStreams implements BeforeApplicationShutdown {
    * @throws ProblemError LOG_UNAVAILABLE
    */
   async #resume({ request: { headers } }: FastifyReply) {
-    this.#wasIdle = false;
     const id = String(headers['last-event-id'] ?? '');
-    const feed = await inTime((this.#feed ??= this.#open()));
+    const feed = await this.#opened();
     const position = await inTime(feed.positionOf(id));
     checkOpen(feed);
     const isKept = position !== undefined && feed.recent.reachBackTo(position);
     return { feed, asked: id !== '', position: isKept ? position : undefined };
+  }
+
+  /** The feed, also while there are no streams. @throws ProblemError LOG_UNAVAILABLE */
+  #opened(): Promise<ChangeFeed> {
+    this.#wasIdle = false;
+    return inTime((this.#feed ??= this.#open()));
   }
 
   #add(reply: FastifyReply, feed: ChangeFeed, closed: () => void): EventStream {

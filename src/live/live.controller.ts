@@ -1,16 +1,17 @@
-import { Controller, Param, Query, Res } from '@nestjs/common';
+import { Controller, Param, Query, Res, UseInterceptors } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { publishesView } from '#board';
 import { BoardReader, requirePlayerId, selectedView } from '#board-store';
 import { ProblemError } from '../infra/problems.js';
+import { Answers } from '../standings/answers.js';
 import { QUERIES, type QueryOf } from '../standings/request-schemas.js';
-import { Events } from '../standings/route.js';
+import { Events, Read } from '../standings/route.js';
 import { readSelected } from '../standings/selection.js';
 import { LiveStreams } from './live-streams.js';
 
 const DEFAULT_LIMIT = 10;
 
-/** Server-sent events from committed results. */
+/** Committed results: as server-sent events, and the last ones. */
 @Controller('v1/boards/:board')
 export class LiveController {
   constructor(
@@ -51,6 +52,14 @@ export class LiveController {
     await this.streams.rankChanges(reply, board, player);
   }
 
+  @Read('players/:player/changes', 'RankChanges', 'The last rank changes of a player', QUERIES.none)
+  @UseInterceptors(Answers)
+  async changes(@Param('board') board: string, @Param('player') playerId: string) {
+    requirePlayerId(playerId);
+    await this.#check(board);
+    return { board, playerId, ...(await this.streams.heldChanges(board, playerId)) };
+  }
+
   /** @throws ProblemError NOT_PUBLISHED, and what BoardReader.board throws */
   async #check(board: string): Promise<void> {
     const { definition } = await this.reader.board(board);
@@ -63,6 +72,6 @@ export class LiveController {
 function notPublished(board: string, what: string): ProblemError {
   return new ProblemError(
     'NOT_PUBLISHED',
-    `board "${board}" publishes no rank changes${what}, so there is nothing to stream; change \`publish\` in the boards file, or read the standings`,
+    `board "${board}" publishes no rank changes${what}, so there is nothing to show; change \`publish\` in the boards file, or read the standings`,
   );
 }

@@ -1,4 +1,4 @@
-import type { RankChange } from '#contracts';
+import { formatTime, type RankChange } from '#contracts';
 
 /** A position in the topic of rank changes: by partition, the offset from which on records are still to come. */
 export type LogPosition = readonly number[];
@@ -16,14 +16,24 @@ export function parsePosition(text: string, partitions: number): LogPosition | u
 }
 
 /** A rank change and its place in the topic of rank changes. */
-export interface CommittedChange extends Pick<RankChange, 'board' | 'playerId'> {
+interface CommittedChange extends Pick<RankChange, 'board' | 'playerId'> {
   readonly partition: number;
   readonly offset: number;
+  /** When it was published, in ms. */
+  readonly timestamp: number;
   /** It as an event that lacks its id. */
   readonly event: Buffer;
 }
 
+const EVENT_HEAD = 'event: rank-change\ndata: ';
+
+/** The event, without its id, of a record of the topic of rank changes. */
+export function rankChangeEvent(value: Buffer | null): Buffer {
+  return Buffer.from(`${EVENT_HEAD}${String(value)}\n\n`);
+}
+
 export const MOST_CHANGES = 10_000;
+const MOST_OF_A_PLAYER = 1_000;
 const MOST_BYTES = 16 * 1_048_576;
 
 /** The last rank changes that were read, in the order of reading: at most 10,000, and 16 MiB. */
@@ -48,20 +58,32 @@ export class RecentChanges {
     return position.every((offset, partition) => offset >= (this.#starts[partition] ?? 0));
   }
 
+  /** When the oldest rank change of any board was published, as RFC 3339; null if none is kept. Cost: O(changes kept). */
+  get heldSince(): string | null {
+    if (this.#changes.length === 0) return null;
+    return formatTime(Math.min(...this.#changes.map(({ timestamp }) => timestamp)));
+  }
+
+  /** The last 1,000 rank changes of a player, oldest first. Cost: O(changes kept). */
+  ofPlayer(board: string, playerId: string): RankChange[] {
+    return this.#changes
+      .filter((change) => concerns(change, board, playerId))
+      .sort((one, other) => one.timestamp - other.timestamp) // partitions were not read in step
+      .slice(-MOST_OF_A_PLAYER)
+      .map(({ event }) => JSON.parse(event.toString('utf8', EVENT_HEAD.length)) as RankChange);
+  }
+
   /**
-   * Those rank changes from a position on that `concerns` accepts, each as its id and the event that lacks it: clients share the
-   * events. Cost: O(changes kept).
+   * The rank changes of a board, or of one player of it, from a position on, each as its id and the event that lacks it: clients
+   * share the events. Cost: O(changes kept).
    */
-  since(
-    position: LogPosition,
-    concerns: (change: CommittedChange) => boolean,
-  ): (string | Buffer)[] {
+  since(position: LogPosition, board: string, playerId?: string): (string | Buffer)[] {
     const reached = [...position];
     return this.#changes.flatMap((change) => {
       const { partition, offset, event } = change;
       if (offset < (position[partition] ?? 0)) return [];
       reached[partition] = offset + 1;
-      return concerns(change) ? [`id: ${positionText(reached)}\n`, event] : [];
+      return concerns(change, board, playerId) ? [`id: ${positionText(reached)}\n`, event] : [];
     });
   }
 
@@ -73,4 +95,8 @@ export class RecentChanges {
       this.#starts[partition] = offset + 1;
     }
   }
+}
+
+function concerns(change: CommittedChange, board: string, playerId?: string): boolean {
+  return change.board === board && (playerId === undefined || change.playerId === playerId);
 }

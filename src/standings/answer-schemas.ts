@@ -95,6 +95,14 @@ export const ANSWERS = [
     ...HEAD,
     buckets: List(Type.Object({ min: Text(), max: Text(), count: Integer() })),
   }),
+  named('RankChanges', {
+    ...{ board: Text(), playerId: Text(), stale: Optional(STALE), age: AGE },
+    heldSince: Type.Unsafe({
+      ...{ type: ['string', 'null'], format: 'date-time' },
+      description: 'When the oldest rank change of any board that the process holds was published.',
+    }),
+    changes: List(Type.Object({}, open('A rank change as in Kafka.'))),
+  }),
   named('Accepted', {
     events: List(Type.Object({ topic: Text(), partition: Integer(), offset: Integer() })),
     deduplicated: Flag({ description: 'Whether the board counts an `eventId` once.' }),

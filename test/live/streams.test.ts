@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RankChange } from '#client';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
-import { causeOf, readRankChanges } from '../support/results.js';
+import { causeOf, readCommitted, readRankChanges } from '../support/results.js';
 import { seededRandom } from '../support/seeded-random.js';
 import { EventReader } from './event-reader.js';
 
@@ -79,6 +79,28 @@ describe('rank changes', () => {
     expect(changesIn(player)).toEqual(expected.filter(({ playerId }) => playerId === 'p-7'));
     expect(elsewhere.events).toEqual([]);
     for (const reader of [board, player, elsewhere]) reader.close();
+  });
+
+  it('answers with those of a player that it holds, also without streams, and with nothing of others', async () => {
+    const all = await committed('arena');
+    const read = async (path: string) => (await fetch(`${urlOf(other)}/${path}/changes`)).json();
+    const [ada, nobody] = [await read('arena/players/p-7'), await read('moved/players/p-7')];
+    const timestamps = (await readCommitted(instance.kafka, instance.topics.rankChanges)).map(
+      ({ timestamp }) => timestamp,
+    );
+    expect(ada).toEqual({
+      ...{ board: 'arena', playerId: 'p-7' },
+      heldSince: new Date(Math.min(...timestamps)).toISOString(),
+      changes: all.filter(({ playerId }) => playerId === 'p-7'),
+    });
+    expect(nobody).toMatchObject({ board: 'moved', playerId: 'p-7', changes: [] });
+    const refused = [
+      'quiet/players/p-7/changes',
+      'areena/players/p-7/changes',
+      'arena/players/%00/changes',
+    ];
+    const codes = await Promise.all(refused.map(async (path) => (await refusal(path)).code));
+    expect(codes).toEqual(['NOT_PUBLISHED', 'UNKNOWN_BOARD', 'INVALID_READ']);
   });
 
   it('resumes without a gap or a repetition across reconnects to two processes', async () => {

@@ -15,9 +15,10 @@ import { loggerTo } from '../support/loggers.js';
 class App {}
 
 /** Takes all requests for streams, and sends nothing: see test/live. */
-const STREAMS: Pick<LiveStreams, 'standings' | 'rankChanges'> = {
+const STREAMS: Pick<LiveStreams, 'standings' | 'rankChanges' | 'heldChanges'> = {
   standings: (reply) => Promise.resolve(void reply.send()),
   rankChanges: (reply) => Promise.resolve(void reply.send()),
+  heldChanges: () => Promise.resolve({ heldSince: null, changes: [] }),
 };
 
 /** Sends nothing: see test/writes. */
